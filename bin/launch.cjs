@@ -1,0 +1,62 @@
+// Starts the product on the runtime that the package carries, whatever Node the machine has.
+// Plain JavaScript for any Node from 18 on.
+'use strict';
+
+const { spawn } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const { constants } = require('node:os');
+const { join } = require('node:path');
+const { pathToFileURL } = require('node:url');
+
+const root = join(__dirname, '..');
+const source = join(root, 'src', 'main.ts');
+const entry = existsSync(source) ? source : join(root, 'dist', 'main.js');
+const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+
+exports.launch = function launch(args) {
+	require('node:module').enableCompileCache?.();
+	const major = Number(process.versions.node.split('.')[0]);
+	const runtime = major < 26 ? findRuntime() : undefined;
+	if (runtime !== undefined) {
+		run(runtime, args);
+	} else if (major >= 24) {
+		process.argv = [process.execPath, entry, ...args];
+		void import(pathToFileURL(entry).href);
+	} else {
+		console.error(
+			`tollgate needs Node 24 or newer, this is ${process.version}: install Node 26 (https://nodejs.org), or reinstall with optional dependencies.`,
+		);
+		process.exitCode = 2;
+	}
+};
+
+/** The package for this platform, which npm may have put beside this one. */
+function findRuntime() {
+	const isWindows = process.platform === 'win32';
+	const platform = `${isWindows ? 'win' : process.platform}-${process.arch}`;
+	for (const name of [`node-${platform}`, `node-bin-${platform}`]) {
+		try {
+			return join(require.resolve(`${name}/package.json`), '..', 'bin', isWindows ? 'node.exe' : 'node');
+		} catch {
+			// Under the other name, or not at all.
+		}
+	}
+	return undefined;
+}
+
+function run(runtime, args) {
+	// A session of its own: a terminal's Ctrl-C reaches the product once, through us. The channel tells it when we are killed.
+	const child = spawn(runtime, ['--require', join(__dirname, 'tether.cjs'), entry, ...args], {
+		detached: process.platform !== 'win32',
+		stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+	});
+	const forward = (signal) => child.kill(signal);
+	for (const signal of forwarded) process.on(signal, forward);
+	child.on('error', (error) => {
+		console.error(`tollgate cannot run ${runtime}: ${error.message}`);
+		process.exitCode = 2;
+	});
+	child.on('exit', (code, signal) => {
+		process.exitCode = signal === null ? code : 128 + constants.signals[signal];
+	});
+}

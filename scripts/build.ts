@@ -1,0 +1,23 @@
+/** Compiles `src/` into `dist/` (or a folder given), without tests. Leaves `dist/console`, which the console's own build makes. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const target = resolve(process.argv[2] ?? join(root, 'dist'));
+
+for (const name of existsSync(target) ? readdirSync(target) : []) {
+	if (name !== 'console') rmSync(join(target, name), { recursive: true });
+}
+
+const compiler = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', target];
+const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
+process.exitCode = status ?? 1;
+
+// What the program reads beside its code.
+const source = join(root, 'src');
+for (const file of globSync('**/*.{html,css,json,lua,sql,svg,txt,yaml}', { cwd: source, exclude: ['**/golden/**', '**/fixtures/**'] })) {
+	const copy = join(target, file);
+	mkdirSync(dirname(copy), { recursive: true });
+	copyFileSync(join(source, file), copy);
+}

@@ -1,0 +1,12 @@
+import { renderCliReference } from '../src/cli/cli-reference.ts';
+import { jsonSchema } from '../src/config/json-schema.ts';
+import { configurationReference } from '../src/config/reference.ts';
+import { describeErrors } from './describe-errors.ts';
+
+/** Pages made from the code, by path. A test compares each with what is committed; `npm run docs` writes them. */
+export const generatedDocs: readonly (readonly [path: string, generate: () => string])[] = [
+	['docs/reference/errors.md', describeErrors],
+	['docs/reference/configuration.md', () => `${configurationReference()}\n`],
+	['docs/reference/cli.md', renderCliReference],
+	['config.schema.json', () => `${JSON.stringify(jsonSchema(), null, '\t')}\n`],
+];

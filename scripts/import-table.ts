@@ -1,0 +1,86 @@
+/** Who may import whom. The rules that `npm run check` and the architecture tests hold the tree to. */
+import { cruise, type IRegularForbiddenRuleType, type IReporterOutput } from 'dependency-cruiser';
+
+/** Folders of `src/`, and the other folders of `src/` that each may import. Not named here: `main.ts` and `compose.ts`, which may all. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+	core: [],
+	wire: ['core'],
+	policy: ['core'],
+	stores: ['core'],
+	io: ['core', 'wire', 'policy'],
+	roles: ['core', 'wire', 'policy', 'stores/contracts'],
+	config: ['core', 'wire', 'policy'],
+	cli: ['core', 'config', 'io', 'client'],
+	client: [],
+};
+
+/** Folders that see neither a package nor a built-in module. */
+const pureFolders = ['core', 'wire', 'policy'];
+
+/** Folders whose members are strangers to each other; what is `shared` belongs to all of them. */
+const strangers: readonly { folder: string; shared: string }[] = [
+	{ folder: 'roles', shared: '[^/]+\\.ts$' },
+	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
+	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-key)\\.ts$' },
+	{ folder: 'policy/guardrails', shared: 'guardrails?\\.ts$' },
+];
+
+/** A store's driver, by backend. */
+const drivers = { sqlite: 'node:sqlite', postgres: 'node_modules/(pg|kysely)/', redis: 'node_modules/ioredis/' };
+
+/** Tests may import whatever they test. */
+const tests = '\\.(test|contract)\\.ts$';
+
+type Rule = Pick<IRegularForbiddenRuleType, 'name' | 'from' | 'to'>;
+
+const rules: Rule[] = [
+	{ name: 'no-cycle', from: {}, to: { circular: true } },
+	{ name: 'no-unresolved', from: {}, to: { couldNotResolve: true } },
+	{ name: 'no-test-in-product', from: { path: '^src/', pathNot: tests }, to: { path: ['^test/', tests] } },
+	{ name: 'no-dev-dependency', from: { path: '^src/', pathNot: tests }, to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'] } },
+	...Object.entries(mayImport).map(([folder, others]) => ({
+		name: `${folder}-imports`,
+		from: { path: `^src/${folder}/`, pathNot: tests },
+		to: { path: '^src/', pathNot: [folder, ...others].map((name) => `^src/${name}/`) },
+	})),
+	...pureFolders.map((folder) => ({
+		name: `${folder}-is-pure`,
+		from: { path: `^src/${folder}/`, pathNot: tests },
+		to: { pathNot: '^src/' },
+	})),
+	...strangers.map(({ folder, shared }) => ({
+		name: `${folder}-strangers`,
+		from: { path: `^src/${folder}/([^/.]+)`, pathNot: [`^src/${folder}/${shared}`, tests] },
+		to: { path: `^src/${folder}/`, pathNot: [`^src/${folder}/$1`, `^src/${folder}/${shared}`] },
+	})),
+	...Object.entries(drivers).map(([backend, driver]) => ({
+		name: `${backend}-driver`,
+		from: { path: '^src/', pathNot: [`^src/stores/${backend}/`, tests] },
+		to: { path: `^${driver}` },
+	})),
+];
+
+export interface ImportReport {
+	readonly moduleCount: number;
+	/** `rule: from -> to`, sorted. */
+	readonly violations: readonly string[];
+}
+
+/** Reads the imports, type imports included, of every file in `src/` and `test/` of the tree at `baseDir`. */
+export async function checkImports(baseDir: string): Promise<ImportReport> {
+	const result: IReporterOutput = await cruise(['src', 'test'], {
+		baseDir,
+		validate: true,
+		ruleSet: { forbidden: rules.map((rule) => ({ ...rule, severity: 'error' })) },
+		parser: 'swc',
+		tsPreCompilationDeps: true,
+		doNotFollow: { path: 'node_modules' },
+		enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+	});
+	if (typeof result.output === 'string') throw new TypeError(`dependency-cruiser did not report an object: ${result.output}`);
+	const { summary } = result.output;
+	return {
+		moduleCount: result.output.modules.filter(({ source }) => /^(src|test)\//.test(source)).length,
+		violations: summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`).toSorted(),
+	};
+}

@@ -1,0 +1,72 @@
+// Runs before `npm start` and `npm test`: installs what the lockfile asks for and is missing, and sees to a new enough Node.
+// Plain JavaScript for any Node from 18 on, because nothing is installed yet when it runs.
+'use strict';
+
+const { spawnSync } = require('node:child_process');
+const { existsSync, readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const root = join(__dirname, '..');
+const lockFile = join(root, 'package-lock.json');
+const runtime = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
+const isForTests = process.env.npm_lifecycle_event !== 'prestart';
+
+function readPackages(file) {
+	return JSON.parse(readFileSync(file, 'utf8')).packages;
+}
+
+/** npm writes what it installed to `node_modules/.package-lock.json`, last of all; optional packages depend on the platform. */
+function isInstalled() {
+	const installedFile = join(root, 'node_modules', '.package-lock.json');
+	if (!existsSync(installedFile)) return false;
+	if (!existsSync(lockFile)) return true;
+	const installed = readPackages(installedFile);
+	return Object.entries(readPackages(lockFile)).every(([path, wanted]) => {
+		if (path === '' || (wanted.dev && !isForTests)) return true;
+		const found = installed[path];
+		if (found === undefined) return Boolean(wanted.optional || wanted.devOptional);
+		return found.version === wanted.version && found.integrity === wanted.integrity;
+	});
+}
+
+/**
+ * Installs the versions of the lockfile and leaves the file as it is. Not `npm ci`: that refuses a lockfile without the optional
+ * packages of some other platform, which npm leaves out when the registry that wrote it did not have them.
+ */
+function install() {
+	console.error('Installing dependencies, once; this takes about half a minute.');
+	const options = ['install', '--no-save', '--loglevel=error', ...(isForTests ? ['--include=dev'] : [])];
+	const cli = process.env.npm_execpath;
+	const [program, ...first] = cli ? [process.env.npm_node_execpath || process.execPath, cli] : ['npm'];
+	const result = spawnSync(program, [...first, ...options], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
+	if (result.status === 0) return;
+	const reason = result.error
+		? result.error.message
+		: result.stderr.split('\n').find((line) => /^npm (error|ERR!) (?!code|errno|syscall|type|path|dest)/.test(line));
+	stop(`Dependencies could not be installed: ${reason || `npm ended with ${result.status ?? result.signal}`}`);
+}
+
+/** npm puts `node_modules/.bin` first in the path, so the scripts run on the runtime from the lockfile, else on the machine's own. */
+function checkRuntime() {
+	const pinned = join(root, 'node_modules', runtime, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+	const isPinned = existsSync(pinned);
+	const { stdout } = spawnSync(isPinned ? pinned : 'node', ['--version'], { encoding: 'utf8' });
+	if (Number(/^v(\d+)/.exec(stdout || '')?.[1]) >= 24) return;
+	if (isPinned) {
+		stop(
+			`The runtime in node_modules/${runtime} does not run on this system: install Node 26, then run \`npm install --no-save --omit=optional\`.`,
+		);
+	}
+	stop(
+		`Node 24 or newer is needed, this is ${(stdout || '').trim()}: install Node 26 (https://nodejs.org), or \`npm install --no-save --include=optional\` if there is a package ${runtime}.`,
+	);
+}
+
+function stop(message) {
+	console.error(message);
+	process.exit(1);
+}
+
+if (!isInstalled()) install();
+checkRuntime();

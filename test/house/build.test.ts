@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const published = mkdtempSync(join(tmpdir(), 'tollgate-published-'));
+
+function run(...command: [program: string, ...args: string[]]): string {
+	const [program, ...args] = command;
+	return execFileSync(program, args, { cwd: published, encoding: 'utf8', env: { ...process.env, npm_config_loglevel: 'error' } });
+}
+
+beforeAll(() => {
+	for (const file of ['package.json', 'bin', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
+		cpSync(join(root, file), join(published, file), { recursive: true });
+	}
+	symlinkSync(join(root, 'node_modules'), join(published, 'node_modules'));
+	run(process.execPath, join(root, 'scripts/build.ts'), join(published, 'dist'));
+});
+afterAll(() => rmSync(published, { recursive: true }));
+
+test('the built program starts', () => {
+	expect(run(process.execPath, 'dist/main.js', '--help')).toMatch(/^Usage: tollgate /m);
+	expect(run('bin/tollgate', '--help')).toBe(run(process.execPath, 'dist/main.js', '--help'));
+});
+
+test('the package exports its client, with types', () => {
+	const names = run(process.execPath, '-p', `import('tollgate/client').then((client) => console.log(Object.keys(client).length > 0)), ''`);
+	expect(names.trim()).toBe('true');
+	expect(existsSync(join(published, 'dist/client/index.d.ts'))).toBe(true);
+});
+
+test('the published package holds the program, and neither tests nor sources', () => {
+	const [packed] = JSON.parse(run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')) as [{ files: { path: string }[] }];
+	const paths = packed.files.map(({ path }) => path);
+	expect(paths).toEqual(
+		expect.arrayContaining([
+			'LICENSE',
+			'bin/tollgate',
+			'bin/gateway-token',
+			'bin/launch.cjs',
+			'bin/package.json',
+			'dist/client/index.js',
+			'package.json',
+		]),
+	);
+	expect(paths.filter((path) => /\.(test|contract|long)\.|^(src|test|bench|scripts)\//.test(path) || /(?<!\.d)\.ts$/.test(path))).toEqual(
+		[],
+	);
+});

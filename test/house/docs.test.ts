@@ -1,0 +1,34 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { generatedDocs } from '../../scripts/generated-docs.ts';
+import { faults } from '../../src/core/fault.ts';
+import { refusals } from '../../src/core/refusal.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+test.each(generatedDocs)('%s is what `npm run docs` writes', (path, generate) => {
+	expect(read(path)).toBe(generate());
+});
+
+describe('the error reference', () => {
+	const documented = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm)].map(
+		([, code, status]) => `${code} ${status}`,
+	);
+
+	test('names the codes of the catalogues, each once, and no other', () => {
+		const catalogued = [...Object.entries(refusals), ...Object.entries(faults)].map(([code, { status }]) => `${code} ${status}`);
+		expect(documented.toSorted()).toEqual(catalogued.toSorted());
+		expect(new Set(documented).size).toBeGreaterThan(20);
+	});
+
+	test('names no code that nothing raises', () => {
+		const product = globSync('src/**/*.ts', { cwd: root, exclude: ['**/*.test.ts', 'src/core/{refusal,fault}.ts'] })
+			.map(read)
+			.join('\n');
+		// Quoted anywhere in the product: a code is also chosen by a table or handed on as a value.
+		const unused = [...Object.keys(refusals), ...Object.keys(faults)].filter((code) => !product.includes(`'${code}'`));
+		expect(unused).toEqual([]);
+	});
+});

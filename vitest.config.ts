@@ -1,0 +1,14 @@
+import { availableParallelism } from 'node:os';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** `--mode long` runs what takes minutes, and nothing else. */
+export default defineConfig(({ mode }) => ({
+	test: {
+		environment: 'node',
+		include: mode === 'long' ? ['{src,test}/**/*.long.test.ts'] : ['{src,test}/**/*.test.ts'],
+		exclude: mode === 'long' ? configDefaults.exclude : [...configDefaults.exclude, '**/*.long.test.ts'],
+		maxWorkers: availableParallelism(),
+		testTimeout: mode === 'long' ? 600_000 : 20_000,
+		hookTimeout: 60_000,
+	},
+}));
