@@ -1,0 +1,91 @@
+/** The few things that everybody does with byte streams: make one from bytes, read one whole, wrap one. */
+import type { ByteFlow, ByteSink, ByteStream, HttpBody } from './handler.ts';
+import { Refusal } from './refusal.ts';
+
+/** A stream of these pieces, each in a turn of its own. */
+export function streamOf(pieces: Iterable<Buffer>): ByteStream {
+	return {
+		start(sink) {
+			const iterator = pieces[Symbol.iterator]();
+			let isCancelled = false;
+			let isScheduled = false;
+			const turn = (): void => {
+				isScheduled = false;
+				if (isCancelled) return;
+				const next = iterator.next();
+				if (next.done === true) {
+					isCancelled = true;
+					sink.end();
+				} else if (sink.write(next.value)) {
+					schedule();
+				}
+			};
+			const schedule = (): void => {
+				if (isScheduled || isCancelled) return;
+				isScheduled = true;
+				setImmediate(turn);
+			};
+			schedule();
+			return {
+				resume: schedule,
+				cancel() {
+					isCancelled = true;
+				},
+			};
+		},
+	};
+}
+
+/**
+ * Reads a stream whole.
+ * @throws Refusal `body_too_large` as soon as more than `maxBytes` have arrived; what the stream failed with.
+ */
+export function readWhole(stream: ByteStream, maxBytes: number): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const pieces: Buffer[] = [];
+		let length = 0;
+		const flow = stream.start({
+			write(chunk) {
+				length += chunk.length;
+				if (length > maxBytes) {
+					flow.cancel();
+					reject(new Refusal('body_too_large', { message: tooLargeMessage(maxBytes) }));
+					return false;
+				}
+				pieces.push(chunk);
+				return true;
+			},
+			end() {
+				resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length));
+			},
+			fail: reject,
+		});
+	});
+}
+
+export function tooLargeMessage(maxBytes: number): string {
+	return `The request body is larger than ${maxBytes} bytes, the most this gateway accepts`;
+}
+
+/** A stream whose sink is wrapped: `wrap` is called once, when the stream starts. */
+export function wrapStream(source: ByteStream, wrap: (sink: ByteSink, flow: ByteFlow) => ByteSink & Partial<ByteFlow>): ByteStream {
+	return {
+		start(sink) {
+			let inner: ByteFlow | undefined;
+			const sourceFlow: ByteFlow = {
+				resume: () => inner?.resume(),
+				cancel: () => inner?.cancel(),
+			};
+			const wrapped = wrap(sink, sourceFlow);
+			inner = source.start(wrapped);
+			return {
+				resume: wrapped.resume?.bind(wrapped) ?? sourceFlow.resume,
+				cancel: wrapped.cancel?.bind(wrapped) ?? sourceFlow.cancel,
+			};
+		},
+	};
+}
+
+export function isByteStream(body: HttpBody): body is ByteStream {
+	return body !== null && typeof body === 'object' && 'start' in body;
+}

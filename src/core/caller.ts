@@ -1,0 +1,15 @@
+declare const verified: unique symbol;
+
+/**
+ * Who calls, proven by an access token. Only token verification (`policy/access`) makes one;
+ * a forged one does not compile.
+ */
+export interface Caller {
+	readonly [verified]: true;
+	/** The OAuth client: claim `client_id`, else `azp`, else `appid`, else `sub`. */
+	readonly clientId: string;
+	readonly issuer: string;
+	readonly scopes: ReadonlySet<string>;
+	/** Unix seconds. */
+	readonly expiresAtSeconds: number;
+}

@@ -1,0 +1,123 @@
+/**
+ * We decline on purpose. One catalogue gives each code its status, its meaning and what to do;
+ * bytes are made from it by the role's renderer.
+ */
+export const refusals = {
+	// Edge
+	http_malformed: {
+		status: 400,
+		title: 'The request is malformed or ambiguous HTTP',
+		remedy: 'Send one unambiguous HTTP/1.1 request; the connection is closed.',
+	},
+	http_version_unsupported: { status: 505, title: 'The HTTP version is neither 1.0 nor 1.1', remedy: 'Use HTTP/1.1.' },
+	headers_too_large: { status: 431, title: 'The request’s header fields are too large', remedy: 'Send fewer or shorter header fields.' },
+	ip_rate_exceeded: {
+		status: 403,
+		title: 'Too many requests from this address in five minutes',
+		remedy: 'Slow down and try again after a while.',
+	},
+	token_missing: {
+		status: 401,
+		title: 'The request carries no access token',
+		remedy: 'Send `Authorization: Bearer <access token>`.',
+	},
+	token_invalid: {
+		status: 401,
+		title: 'The access token is malformed, badly signed, expired or from another issuer',
+		remedy: 'Fetch a new token from the token endpoint.',
+	},
+	scope_missing: {
+		status: 403,
+		title: 'The access token lacks the scope for this address',
+		remedy: 'Ask for a token with the `invoke` scope (inference) or the `admin` scope (admin API).',
+	},
+	no_gateway: { status: 503, title: 'No healthy gateway', remedy: 'Retry after the given time.' },
+	overloaded: { status: 503, title: 'Too much is in flight', remedy: 'Retry after the given time.' },
+	draining: { status: 503, title: 'The process is shutting down', remedy: 'Retry after the given time.' },
+	expectation_unknown: {
+		status: 417,
+		title: 'The `expect` header asks for something unknown',
+		remedy: 'Send `expect: 100-continue` or none.',
+	},
+	client_closed: {
+		status: 499,
+		title: 'The client left before its request was complete or its answer had begun',
+		remedy: 'Nobody is left to read an answer; the status appears in logs only.',
+	},
+	// Gateway
+	path_unknown: { status: 404, title: 'No such address', remedy: 'Compare the path with the API reference.' },
+	method_not_allowed: { status: 405, title: 'The address does not take this method', remedy: 'Use a method named in `allow`.' },
+	body_too_large: { status: 413, title: 'The request body is larger than `gateway.max_body_bytes`', remedy: 'Send a smaller body.' },
+	body_timeout: { status: 408, title: 'The request body did not arrive in time', remedy: 'Send the body without pauses.' },
+	media_type_unsupported: { status: 415, title: 'The body is not `application/json`', remedy: 'Send `content-type: application/json`.' },
+	content_encoding_unsupported: { status: 415, title: 'The body is compressed', remedy: 'Send it without `content-encoding`.' },
+	body_not_utf8: { status: 400, title: 'The body is not valid UTF-8', remedy: 'Encode the body as UTF-8 without a byte-order mark.' },
+	body_not_json: { status: 400, title: 'The body is not JSON', remedy: 'Send one JSON object.' },
+	body_too_deep: { status: 400, title: 'The body is nested deeper than 64 levels', remedy: 'Flatten it.' },
+	field_missing: { status: 400, title: 'A required field is missing', remedy: 'Add the field named in `param`.' },
+	field_invalid: { status: 400, title: 'A field has the wrong type or value', remedy: 'Correct the field named in `param`.' },
+	provider_not_set: {
+		status: 400,
+		title: 'The provider header is required and missing',
+		remedy: 'Send `x-gateway-provider`, or set `routing.provider_header: optional`.',
+	},
+	provider_unknown: { status: 400, title: 'No provider of that name is configured', remedy: 'Use one of the names in the message.' },
+	translation_unavailable: {
+		status: 400,
+		title: 'The model’s provider speaks another format than the request',
+		remedy: 'Use the endpoint of the provider’s own format, or another model.',
+	},
+	client_unregistered: {
+		status: 403,
+		title: 'The client belongs to no team and `teams.unregistered_clients` is `reject`',
+		remedy: 'Ask an administrator to add the client to a team.',
+	},
+	// Identity (RFC 6749 section 5.2)
+	invalid_request: { status: 400, title: 'The token request is malformed', remedy: 'Correct what the description names.' },
+	invalid_client: { status: 401, title: 'Unknown client or wrong secret', remedy: 'Check the client id and secret.' },
+	invalid_grant: {
+		status: 400,
+		title: 'The client may not use this grant',
+		remedy: 'Ask an administrator for a client that may use `client_credentials`.',
+	},
+	unsupported_grant_type: { status: 400, title: 'The grant type is not `client_credentials`', remedy: 'Use `client_credentials`.' },
+	invalid_scope: { status: 400, title: 'The scope is unknown or not granted to the client', remedy: 'Ask for scopes that the client has.' },
+	too_many_attempts: {
+		status: 429,
+		title: 'Too many wrong secrets for this client in a minute',
+		remedy: 'Wait for the time in `retry-after`, then use the right secret.',
+	},
+} as const satisfies Record<string, { status: number; title: string; remedy: string }>;
+
+export type RefusalCode = keyof typeof refusals;
+
+export interface RefusalOptions {
+	/** For the caller: what happened, where, what to do. Defaults to the catalogue's title. */
+	readonly message?: string;
+	/** JSON path of the field at fault, such as `messages[2].content`. */
+	readonly param?: string;
+	readonly retryAfterSeconds?: number;
+	/** Header fields that belong to this refusal, such as `allow`. */
+	readonly headers?: Readonly<Record<string, string>>;
+	readonly cause?: unknown;
+}
+
+export class Refusal extends Error {
+	override readonly name = 'Refusal';
+	readonly code: RefusalCode;
+	readonly param: string | undefined;
+	readonly retryAfterSeconds: number | undefined;
+	readonly headers: Readonly<Record<string, string>>;
+
+	constructor(code: RefusalCode, options: RefusalOptions = {}) {
+		super(options.message ?? refusals[code].title, options.cause === undefined ? undefined : { cause: options.cause });
+		this.code = code;
+		this.param = options.param;
+		this.retryAfterSeconds = options.retryAfterSeconds;
+		this.headers = options.headers ?? {};
+	}
+
+	get status(): number {
+		return refusals[this.code].status;
+	}
+}

@@ -1,0 +1,40 @@
+/** What a role asks of the client that reaches other servers. Its implementation is `io/upstream-client.ts`. */
+import type { ByteStream, HttpResponse } from './handler.ts';
+
+/**
+ * Sends one request to another server. Never follows redirects, never retries.
+ * @throws Fault `provider_unreachable`, `provider_connect_timeout`, `provider_first_byte_timeout`, `provider_total_timeout`;
+ * Refusal `client_closed` when the client left before the answer began.
+ * The body of the answer is always a stream; it fails with a Fault `provider_disconnected`,
+ * `provider_idle_timeout` or `provider_total_timeout`. Cancelling it ends the upstream request at once.
+ */
+export type Upstream = (request: UpstreamRequest) => Promise<UpstreamResponse>;
+
+export interface UpstreamRequest {
+	/** Scheme, host and port, such as `https://api.example.com`. From configuration, never from a caller. */
+	readonly origin: string;
+	readonly method: string;
+	/** Path with query. */
+	readonly target: string;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body: Buffer | ByteStream | null;
+	readonly timeouts: UpstreamTimeouts;
+	/** False: a connected address that is private, loopback or link-local is refused. */
+	readonly mayReachPrivateNetwork: boolean;
+	/** Registers what ends the upstream request while its answer has not begun. */
+	onClientGone(listener: () => void): void;
+}
+
+export interface UpstreamTimeouts {
+	readonly connectMs: number;
+	/** From the request being sent to the first byte of the answer's head. */
+	readonly firstByteMs: number;
+	/** Between two pieces of the answer's body. */
+	readonly idleMs: number;
+	/** From start to the last byte. */
+	readonly totalMs: number;
+}
+
+export interface UpstreamResponse extends HttpResponse {
+	readonly body: ByteStream;
+}
