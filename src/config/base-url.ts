@@ -1,0 +1,25 @@
+/** Where a provider may live. A name is judged again at connect time, by the address that it resolves to. */
+import { addressClassNames, classifyAddress } from '../policy/firewall/address-class.ts';
+import { isWebAddress } from './values.ts';
+
+/** Why a `base_url` is refused unless the private network is allowed; undefined when it may be used, or is no URL at all. */
+export function privateNetworkProblem(text: string): string | undefined {
+	if (!isWebAddress(text)) return undefined;
+	const url = new URL(text);
+	const privacy = privateHost(url.hostname);
+	if (privacy !== undefined) return `leads to ${privacy}; set allow_private_network: true if that is meant`;
+	if (url.protocol !== 'https:') return 'must be https; plain http needs allow_private_network: true';
+	return undefined;
+}
+
+/** The URL as the parser spells it, without the closing slash; a text that is no URL is returned as it is. */
+export function normaliseBaseUrl(text: string): string {
+	return URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text;
+}
+
+function privateHost(hostname: string): string | undefined {
+	const host = hostname.replace(/\.$/, '');
+	if (host === 'localhost' || host.endsWith('.localhost')) return 'this machine';
+	const addressClass = classifyAddress(host);
+	return addressClass === 'invalid' || addressClass === 'public' ? undefined : addressClassNames[addressClass];
+}

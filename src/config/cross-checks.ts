@@ -1,0 +1,122 @@
+/** What one section demands of another. */
+import { type ListenAddress, parseListen } from './listen.ts';
+import { nearestName } from './nearest.ts';
+import { isRecord, type Path, type Raw } from './raw.ts';
+import type { Config } from './schema.ts';
+
+/** `reliesOn` is the other setting that a finding is about. */
+export type Finding = readonly [path: Path, message: string, reliesOn?: Path];
+
+/**
+ * @param config what is left of the file without its faulty settings.
+ * @param raw the whole file with the built-ins, so that a faulty provider or tier still counts as one that exists.
+ */
+export function findDisagreements(config: Config, raw: Raw): readonly Finding[] {
+	return [
+		...findSharedAddresses(config),
+		...findUnknownProviders(config, namesIn(raw['providers'])),
+		...findUnknownTiers(
+			config,
+			namesIn(raw['tiers']).filter((name) => name !== 'preset'),
+		),
+		...findTeamClashes(config),
+		...findClientClashes(config),
+		...findTeamDisagreements(config),
+	];
+}
+
+function namesIn(section: unknown): readonly string[] {
+	return isRecord(section) ? Object.keys(section) : [];
+}
+
+/** Addresses that this process listens on, by setting. An edge that shares the process stands on the gateway's. */
+function listening(config: Config): [section: string, address: ListenAddress | undefined][] {
+	return config.roles
+		.filter((role) => role !== 'edge' || !config.roles.includes('gateway'))
+		.map((role) => [role, parseListen(config[role].listen)]);
+}
+
+function findSharedAddresses(config: Config): Finding[] {
+	const findings: Finding[] = [];
+	const seen: [string, ListenAddress][] = [];
+	for (const [section, address] of listening(config)) {
+		if (address === undefined) continue;
+		const other = seen.find(([, taken]) => overlaps(taken, address));
+		if (other !== undefined) findings.push([[section, 'listen'], `is the same address as ${other[0]}.listen`, [other[0], 'listen']]);
+		seen.push([section, address]);
+	}
+	return findings;
+}
+
+function overlaps(a: ListenAddress, b: ListenAddress): boolean {
+	const hosts = [a.host, b.host].map((host) => (host === 'localhost' ? '127.0.0.1' : host.toLowerCase()));
+	return a.port === b.port && a.port !== 0 && (hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::'));
+}
+
+function findUnknownProviders(config: Config, known: readonly string[]): Finding[] {
+	const uses: [Path, string][] = [
+		...Object.entries(config.routing.aliases).map(([alias, target]): [Path, string] => {
+			return [['routing', 'aliases', alias], target.slice(0, target.indexOf('/'))];
+		}),
+		[['routing', 'defaults', 'chat'], config.routing.defaults.chat],
+		[['routing', 'defaults', 'messages'], config.routing.defaults.messages],
+	];
+	return uses.flatMap(([path, name]) => unknownName(path, name, 'provider', known));
+}
+
+function findUnknownTiers(config: Config, known: readonly string[]): Finding[] {
+	const uses: [Path, string][] = config.teams.registered.map((team, index) => [['teams', 'registered', index, 'tier'], team.tier]);
+	const { unregistered_clients } = config.teams;
+	if (unregistered_clients !== 'reject') uses.push([['teams', 'unregistered_clients', 'tier'], unregistered_clients.tier]);
+	return uses.flatMap(([path, name]) => unknownName(path, name, 'tier', known));
+}
+
+function unknownName(path: Path, name: string, kind: string, known: readonly string[]): Finding[] {
+	if (known.includes(name)) return [];
+	const nearest = nearestName(name, known);
+	return [[path, `names no ${kind}${nearest === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${nearest}\`?`}`]];
+}
+
+function findTeamClashes(config: Config): Finding[] {
+	const teams = config.teams.registered;
+	const members = teams.flatMap((team, index) =>
+		team.client_ids.map((id, position): [Path, string] => [['teams', 'registered', index, 'client_ids', position], id]),
+	);
+	return [
+		...repeated(
+			teams.map((team, index) => [['teams', 'registered', index, 'id'], team.id]),
+			'is the id of another team too',
+		),
+		...repeated(members, 'belongs to a team already; a client belongs to one'),
+	];
+}
+
+function findClientClashes(config: Config): Finding[] {
+	const { clients, key_rotation_days, access_token_seconds } = config.identity;
+	const findings = repeated(
+		clients.map((client, index) => [['identity', 'clients', index, 'id'], client.id]),
+		'is the id of another client too',
+	);
+	if (key_rotation_days * 86_400 < access_token_seconds) {
+		findings.push([['identity', 'key_rotation_days'], 'must not be shorter than identity.access_token_seconds']);
+	}
+	return findings;
+}
+
+function findTeamDisagreements(config: Config): Finding[] {
+	const teamOf = new Map(config.teams.registered.flatMap((team) => team.client_ids.map((id): [string, string] => [id, team.id])));
+	return config.identity.clients.flatMap((client, index): Finding[] => {
+		const team = teamOf.get(client.id);
+		if (team === undefined || client.team === null || client.team === team) return [];
+		return [[['identity', 'clients', index, 'team'], `contradicts teams.registered, where the client belongs to ${team}`]];
+	});
+}
+
+function repeated(uses: readonly (readonly [Path, string])[], message: string): Finding[] {
+	const seen = new Set<string>();
+	return uses.flatMap(([path, value]): Finding[] => {
+		if (seen.has(value)) return [[path, message]];
+		seen.add(value);
+		return [];
+	});
+}

@@ -1,0 +1,44 @@
+/** The configuration of a trial: no file, no keys, everything answers. */
+import { unsetKey } from './defaults.ts';
+import { listenUrl, parseListen } from './listen.ts';
+import type { Config, ProviderConfig, ProviderKind } from './schema.ts';
+import { frozen } from './validate.ts';
+
+export interface DemoConfig {
+	readonly config: Config;
+	/** Providers that the simulator answers for, because their key is not set. */
+	readonly simulatedProviders: readonly string[];
+}
+
+/** Name of the deployment that the trial's provider_d has. */
+export const demoDeployment = 'demo-deployment';
+
+const simulatorPaths: Readonly<Record<ProviderKind, string>> = {
+	anthropic: '/anthropic',
+	openai: '/openai/v1',
+	'openai-compatible': '/openai/v1',
+	gemini: '/gemini',
+	'azure-openai': '/azure',
+};
+
+/** Switches on what a trial shows, and points providers that could not answer to the simulator. */
+export function demoConfig(config: Config): DemoConfig {
+	const address = parseListen(config.simulator.listen);
+	const origin = address === undefined ? '' : listenUrl(address);
+	const simulatedProviders = Object.entries(config.providers)
+		.filter(([, provider]) => provider.api_key === unsetKey || provider.base_url === null)
+		.map(([name]) => name);
+	const simulate = (provider: ProviderConfig): ProviderConfig => ({
+		...provider,
+		base_url: origin + simulatorPaths[provider.kind],
+		api_key: 'simulator',
+		allow_private_network: true,
+		deployments: provider.kind === 'azure-openai' ? { [demoDeployment]: {} } : provider.deployments,
+	});
+	const providers = Object.fromEntries(
+		Object.entries(config.providers).map(([name, provider]) => [name, simulatedProviders.includes(name) ? simulate(provider) : provider]),
+	);
+	const roles =
+		config.roles.includes('simulator') || simulatedProviders.length === 0 ? config.roles : [...config.roles, 'simulator' as const];
+	return { config: frozen({ ...config, enable_admin_api: true, enable_guardrails: true, roles, providers }), simulatedProviders };
+}

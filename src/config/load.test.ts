@@ -1,0 +1,261 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LoadedConfig, loadConfig, parseConfig } from './load.ts';
+import { ConfigError } from './problem.ts';
+
+const parse = (text: string, env: Record<string, string> = {}): LoadedConfig => parseConfig(text, { file: '/etc/tollgate.yaml', env });
+
+function problemsOf(run: () => unknown): string[] {
+	try {
+		run();
+	} catch (cause) {
+		if (!(cause instanceof ConfigError)) throw cause;
+		return cause.message.split('\n').map((line) => line.replace('/etc/tollgate.yaml:', ''));
+	}
+	return [];
+}
+
+const problems = (text: string, env: Record<string, string> = {}): string[] => problemsOf(() => parse(text, env));
+
+describe('parseConfig', () => {
+	it.each(['', '# nothing\n', '---\n', '{}', 'gateway:\nproviders:\ntiers:\nidentity:\n  clients:\nrouting:\n  aliases:\n'])(
+		'takes %j for all defaults',
+		(text) => {
+			expect(parse(text).config).toEqual(parse('{}').config);
+		},
+	);
+
+	it('has the defaults of the documentation', () => {
+		const { config } = parse('');
+		expect(config).toMatchObject({ enable_admin_api: false, enable_guardrails: false, enforce_guardrails: false, enable_budgets: true });
+		expect(config.roles).toEqual(['edge', 'gateway', 'admin', 'identity']);
+		expect(config.edge.firewall.per_ip).toEqual({ requests: 2000, window_seconds: 300, max_sources: 200_000 });
+		expect(config.gateway.timeouts).toEqual({ connect_ms: 5000, first_byte_ms: 120_000, idle_ms: 60_000, total_ms: 600_000 });
+		expect(config.gateway.max_body_bytes).toBe(33_554_432);
+		expect(config.teams.unregistered_clients).toEqual({ tier: 'sandbox' });
+		expect(config.auth).toMatchObject({ issuer: null, scope_base: 'tollgate', audience: null, clock_skew_seconds: 5 });
+	});
+
+	it('accepts JSON', () => {
+		expect(parse('{"gateway": {"max_body_bytes": "${MAX:-2048}", "listen": "[::1]:0"}}').config.gateway).toMatchObject({
+			max_body_bytes: 2048,
+			listen: '[::1]:0',
+		});
+	});
+
+	it('reports everything that is wrong, each with its place', () => {
+		const text = [
+			'gatway: {}',
+			'gateway:',
+			'  max_body_bytes: lots',
+			'  maxBufferedBytesPerClient: 3',
+			'providers:',
+			'  mine: { kind: openai, base_url: http://10.0.0.1/v1, modls: [] }',
+			'routing:',
+			'  aliases: { fast: provder_a/claude }',
+			'  zzzzzzzzzzzzz: 1',
+			'enforce_guardrails: true',
+		].join('\n');
+		expect(problems(text)).toEqual([
+			'1:1 gatway: unknown key, did you mean `gateway`?',
+			'3:19 gateway.max_body_bytes: must be a number, not a text',
+			'4:3 gateway.maxBufferedBytesPerClient: unknown key, did you mean `max_buffered_bytes_per_client`?',
+			'6:35 providers.mine.base_url: leads to a private address; set allow_private_network: true if that is meant',
+			'6:55 providers.mine.modls: unknown key, did you mean `models`?',
+			'8:20 routing.aliases.fast: names no provider, did you mean `provider_a`?',
+			'9:3 routing.zzzzzzzzzzzzz: unknown key, known here: provider_header, aliases, defaults, translation',
+			'10:21 enforce_guardrails: guardrails cannot be enforced by this version',
+		]);
+	});
+
+	it.each([
+		['a: *hunter2', 'no anchor before it'],
+		['auth: { audience: !hunter2 }', 'is not valid YAML: a tag'],
+		['auth: { audience: @hunter2 }', 'quote it'],
+		['auth: { audience: "hunter2 }', 'is not valid YAML'],
+		['auth:\n  audience: a: hunter2', 'quote a text that contains `: `'],
+		['providers: { provider_a: { api_key: [hunter2] } }', 'must be a text, not a list'],
+		['providers: { provider_a: { api_key: "hunter2 \\u00e9" } }', 'printable ASCII'],
+		['providers: { provider_a: { base_url: "https://user:hunter2@example.com" } }', 'without user-info'],
+		['auth: { issuer: "https://user:hunter2@example.com" }', 'without user-info'],
+		['identity: { clients: [{ id: a, secret: hunter2, secret_hash: hunter2 }] }', 'scrypt'],
+		['stores: { records: "postgres://a:hunter2@db/x" }', 'only sqlite'],
+		['budgets: { hold: hunter2 }', 'must be one of estimate, worst_case'],
+		['log: { level: hunter2 }', 'must be one of debug, info, warn, error'],
+	])('says what is wrong with %j and does not repeat its text', (text, expected) => {
+		const found = problems(text).join('\n');
+		expect(found).toContain(expected);
+		expect(found).not.toContain('hunter2');
+	});
+
+	it.each([
+		['gateway: { workers: 1 }\ngateway: {}', '1:1 gateway: is given twice, again in line 2'],
+		['a: 1\n---\nb: 2', 'more than one document'],
+		['- 1', 'must be a mapping of settings'],
+		['7', 'must be a mapping of settings'],
+		['? [a, b]\n: 1', 'a key that is not a plain name'],
+		['x: &x [*x]', 'an alias of what it is part of'],
+		[`${'['.repeat(70)}${']'.repeat(70)}`, 'nested deeper than 64 levels'],
+		['gateway: { workers: 1.5 }', 'must be a whole number'],
+		['gateway: { workers: .inf }', 'not infinity or NaN'],
+		['gateway: { listen: "127.0.0.1:70000" }', 'a port from 0 to 65535'],
+		['gateway: { listen: 8787 }', 'must be a text, not a number'],
+		['roles: []', 'must not be empty'],
+		['roles: [edge, edge]', 'must not name a role twice'],
+		['roles: [edge, gatway]', 'must be one of edge, gateway'],
+		['edge: { trusted_proxies: [10.0.0.0/33] }', '1:27 edge.trusted_proxies[0]: must be an IP address or a range'],
+		['edge: { gateways: [http://a.example/x] }', 'without a path'],
+		['auth: { scope_base: "a b" }', 'must be a scope prefix'],
+		['auth: { scope_base: tollgate/ }', 'must be a scope prefix'],
+		['budgets: { warning_threshold_percent: 101 }', 'must not be above hard_limit_percent'],
+		['stores: { counters: redis://cache }', 'only memory is supported'],
+		['stores: { counters: disk }', 'must be memory or a redis:// URL'],
+		['teams: { unregistered_clients: refuse }', 'must be reject or {tier: NAME}'],
+		['teams: { registered: [{ id: A }] }', '1:29 teams.registered[0].id: must be 1 to 64 characters'],
+		['teams: { registered: [{ id: a, client_ids: [x] }, { id: a, client_ids: [x] }] }', 'is the id of another team too'],
+		['teams: { registered: [{ id: a, client_ids: [x] }, { id: b, client_ids: [x] }] }', 'belongs to a team already'],
+		['identity: { clients: [{ id: a }] }', 'needs exactly one of secret, secret_file and secret_hash'],
+		['identity: { clients: [{ id: a, secret: s }, { id: a, secret: s }] }', 'is the id of another client too'],
+		['identity: { listen: 0.0.0.0:8787 }', 'identity.listen: is the same address as gateway.listen'],
+		['routing: { defaults: { chat: provider_z } }', 'names no provider, did you mean'],
+		['tiers: { trial: { rpm: 5 } }', 'tiers.trial.daily_tokens: is required'],
+	])('refuses %j', (text, expected) => {
+		expect(problems(text).join('\n')).toContain(expected);
+	});
+
+	it('lets an edge that runs apart have an address of its own, and ignores it otherwise', () => {
+		expect(problems('roles: [edge, identity]\nedge: { listen: 127.0.0.1:8789 }')).toHaveLength(1);
+		expect(problems('edge: { listen: 127.0.0.1:8789 }')).toEqual([]);
+		expect(problems('roles: [gateway, identity]\ngateway: { listen: 127.0.0.1:0 }\nidentity: { listen: 127.0.0.1:0 }')).toEqual([]);
+	});
+
+	it('says of one mistake one thing', () => {
+		expect(problems('identity: { clients: [{ id: a, secert: s }] }')).toEqual([
+			'1:32 identity.clients[0].secert: unknown key, did you mean `secret`?',
+		]);
+		expect(problems('providers: { mine: { base_url: https://a.example } }\nrouting: { aliases: { x: mine/y } }')).toEqual([
+			'1:14 providers.mine.kind: is required',
+		]);
+		expect(problems('gateway: { listen: nowhere }\nadmin: { listen: 127.0.0.1:8787 }')).toHaveLength(1);
+	});
+
+	it('does not let a name reach the prototype of anything', () => {
+		expect(problems('__proto__: { polluted: true }\nrouting: { aliases: { __proto__: provider_a/x } }')).toHaveLength(2);
+		const { config } = parse('routing: { aliases: { constructor: provider_a/x } }\nproviders: { toString: { kind: openai } }');
+		expect(config.routing.aliases['constructor']).toBe('provider_a/x');
+		expect(config.routing.aliases['hasOwnProperty']).toBeUndefined();
+		expect(config.providers['toString']?.kind).toBe('openai');
+		expect(Object.getPrototypeOf(config.routing.aliases)).toBeNull();
+		expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+	});
+
+	it('cannot be changed', () => {
+		const { config } = parse('');
+		expect(() => Object.assign(config.gateway, { workers: 2 })).toThrow(TypeError);
+		expect(() => Object.assign(config.roles, { 0: 'admin' })).toThrow(TypeError);
+	});
+
+	it('ends aliases of aliases before they fill the memory', () => {
+		const levels = Array.from({ length: 12 }, (_, index) => `x${index + 1}: &x${index + 1} [${`*x${index},`.repeat(9)}]`);
+		expect(problems(['x0: &x0 [1]', ...levels].join('\n')).join('\n')).toContain('is too large');
+	});
+
+	it('takes an alias for what it stands for', () => {
+		const { config } = parse('tiers: { sandbox: &a { rpm: 7 }, standard: *a }');
+		expect([config.tiers['sandbox']?.rpm, config.tiers['standard']?.rpm]).toEqual([7, 7]);
+	});
+});
+
+describe('variables', () => {
+	it('become what the setting is: number, boolean, text or null', () => {
+		const text = [
+			'enable_admin_api: ${ADMIN}',
+			'gateway: { max_body_bytes: "${MAX:-4096}", listen: "${HOST}:${PORT}" }',
+			'auth: { issuer: "${ISSUER:-}", audience: "${AUDIENCE}" }',
+			'tiers: { sandbox: { rpm: "${RPM}", monthly_budget_usd: "${USD}" } }',
+		].join('\n');
+		const { config } = parse(text, { ADMIN: 'true', HOST: '127.0.0.1', PORT: '9', AUDIENCE: '12', RPM: 'null', USD: '7.50' });
+		expect(config.enable_admin_api).toBe(true);
+		expect(config.gateway).toMatchObject({ max_body_bytes: 4096, listen: '127.0.0.1:9' });
+		expect(config.auth).toMatchObject({ issuer: null, audience: '12' });
+		expect(config.tiers['sandbox']).toMatchObject({ rpm: null, monthly_budget_usd: '7.50' });
+	});
+
+	it('are reported by name and place when they are not set', () => {
+		expect(problems('auth:\n  audience: ${NOWHERE}\n  issuer: ${ISSUER:?run setup first}')).toEqual([
+			'2:13 auth.audience: the environment variable NOWHERE is not set; set it, or write ${NOWHERE:-default}',
+			'3:11 auth.issuer: the environment variable ISSUER is needed: run setup first',
+		]);
+	});
+
+	it('count in values alone, not in keys, and are not looked into', () => {
+		const { config } = parse('routing: { aliases: { "${A}": "provider_a/${B}" } }', { B: '${C}' });
+		expect(config.routing.aliases['${A}']).toBe('provider_a/${C}');
+	});
+
+	it('do not turn a quoted text into a number where no variable is', () => {
+		expect(problems('gateway: { workers: "1" }')).toEqual(['1:21 gateway.workers: must be a number, not a text']);
+	});
+});
+
+describe('files', () => {
+	let folder = '';
+	beforeAll(() => {
+		folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
+	});
+	afterAll(() => rmSync(folder, { recursive: true }));
+	const write = (name: string, content: string | Buffer): string => {
+		writeFileSync(join(folder, name), content);
+		return join(folder, name);
+	};
+
+	it('are looked for in the order --config, TOLLGATE_CONFIG, tollgate.yaml, none', () => {
+		const load = (configPath?: string, env = {}): string | null => loadConfig({ configPath, env, workingDirectory: folder }).file;
+		expect(load()).toBeNull();
+		const usual = write('tollgate.yaml', '');
+		const other = write('other.yaml', '');
+		expect(load()).toBe(usual);
+		expect(load(undefined, { TOLLGATE_CONFIG: '' })).toBe(usual);
+		expect(load(undefined, { TOLLGATE_CONFIG: 'other.yaml' })).toBe(other);
+		expect(load('tollgate.yaml', { TOLLGATE_CONFIG: 'other.yaml' })).toBe(usual);
+	});
+
+	it.each([
+		['absent.yaml', undefined, 'cannot be read (ENOENT)'],
+		['.', undefined, 'cannot be read (EISDIR)'],
+		['large.yaml', ' '.repeat(1_048_577), 'is larger than 1048576 bytes'],
+		['latin1.yaml', Buffer.from([0x23, 0xe9]), 'is not UTF-8 text'],
+	])('are refused with their name: %s', (name, content, expected) => {
+		if (content !== undefined) write(name, content);
+		const found = problemsOf(() => loadConfig({ configPath: join(folder, name), env: {} }));
+		expect(found).toEqual([`${join(folder, name)} ${expected}`]);
+	});
+
+	it('hold secrets, named relative to the configuration and read without the closing newline', () => {
+		write('key', 'sk-1\n');
+		write('client', 'hush\r\n');
+		const file = write(
+			'secrets.yaml',
+			'providers: { provider_a: { api_key_file: key } }\nidentity: { clients: [{ id: a, secret_file: ./client }] }',
+		);
+		const loaded = loadConfig({ configPath: file, env: { ANTHROPIC_API_KEY: 'sk-env' } });
+		expect(loaded.config.providers['provider_a']?.api_key).toBe('sk-1');
+		expect(loaded.config.identity.clients[0]?.secret).toBe('hush');
+		expect(loaded.files).toEqual([file, join(folder, 'key'), join(folder, 'client')]);
+	});
+
+	it('of secrets are refused when they are missing, empty, or stand beside the secret itself', () => {
+		write('empty', '\n');
+		const file = write(
+			'bad.yaml',
+			'providers:\n  provider_a: { api_key_file: nowhere }\n  provider_b: { api_key: x, api_key_file: key }\n  provider_c: { api_key_file: empty }',
+		);
+		expect(problemsOf(() => loadConfig({ configPath: file, env: {} }))).toEqual([
+			`${file}:2:31 providers.provider_a.api_key_file: names ${join(folder, 'nowhere')}, which cannot be read (ENOENT)`,
+			`${file}:3:29 providers.provider_b.api_key_file: cannot stand beside api_key: give one of them`,
+			`${file}:4:31 providers.provider_c.api_key_file: names ${join(folder, 'empty')}, which is empty`,
+		]);
+	});
+});

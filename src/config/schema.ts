@@ -1,0 +1,52 @@
+/** Every setting, its default and its meaning. An empty file is a valid configuration. */
+import { z } from 'zod';
+import { auth } from './sections/auth.ts';
+import { edge } from './sections/edge.ts';
+import { gateway } from './sections/gateway.ts';
+import { guardrails } from './sections/guardrails.ts';
+import { admin, identity, simulator } from './sections/identity.ts';
+import { providers } from './sections/providers.ts';
+import { routing } from './sections/routing.ts';
+import { stores } from './sections/stores.ts';
+import { budgets, teams, tiers } from './sections/teams.ts';
+import { nonEmpty, restart } from './values.ts';
+
+const log = z.strictObject({
+	level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least important lines that are logged.'),
+});
+
+export const configSchema = z.strictObject({
+	enable_admin_api: z.boolean().default(false).meta(restart('Whether the admin API is served.')),
+	enable_guardrails: z.boolean().default(false).describe('Whether guardrails evaluate requests and answers.'),
+	enforce_guardrails: z.boolean().default(false).describe('Whether a guardrail that trips blocks; otherwise it is only logged.'),
+	enable_budgets: z.boolean().default(true).describe('Whether budgets are enforced.'),
+	roles: z
+		.array(z.enum(['edge', 'gateway', 'admin', 'identity', 'simulator']))
+		.min(1)
+		.refine((names) => new Set(names).size === names.length, 'must not name a role twice')
+		.default(['edge', 'gateway', 'admin', 'identity'])
+		.meta(restart('Roles that this process runs.')),
+	data_dir: nonEmpty.default('.tollgate').meta(restart('Directory of the embedded stores, relative to the working directory.')),
+	log: log.prefault({}).describe('The log on standard output.'),
+	edge: edge.prefault({}).describe('The edge: firewall, per-address rate limit, token check, load balancing.'),
+	gateway: gateway.prefault({}).describe('The gateway: the inference endpoints.'),
+	admin: admin.prefault({}).describe('The admin API and web console.'),
+	identity: identity.prefault({}).describe('The embedded issuer of access tokens.'),
+	simulator: simulator.prefault({}).describe('Fake providers for trials and tests.'),
+	auth: auth.prefault({}).describe('Which access tokens are accepted.'),
+	stores: stores.prefault({}).describe('What is remembered, and where.'),
+	tiers: tiers.prefault({}).describe('Limits of teams by tier; a built-in tier may be changed field by field, a new one names all fields.'),
+	teams: teams.prefault({}).describe('Teams, and what happens to clients of none.'),
+	providers: providers.prefault({}).describe('Model providers by name; the four built-in ones may be changed field by field.'),
+	routing: routing.prefault({}).describe('How a request finds its provider.'),
+	guardrails: guardrails.prefault({}).describe('What texts are judged for.'),
+	budgets: budgets.prefault({}).describe('How budgets are enforced.'),
+});
+
+/** A whole, validated configuration, in the file's own names. Deeply frozen; its objects have no prototype. */
+export type Config = Frozen<z.output<typeof configSchema>>;
+
+export type ProviderConfig = Config['providers'][string];
+export type ProviderKind = ProviderConfig['kind'];
+
+type Frozen<Value> = Value extends object ? { readonly [Key in keyof Value]: Frozen<Value[Key]> } : Value;

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { integer, listen, milliseconds, restart } from '../values.ts';
+
+const timeouts = z.strictObject({
+	connect_ms: milliseconds.default(5000).describe('Time to connect to a provider.'),
+	first_byte_ms: milliseconds.default(120_000).describe('Time from the request being sent to the first byte of the provider’s answer.'),
+	idle_ms: milliseconds.default(60_000).describe('Longest silence between two pieces of a provider’s answer.'),
+	total_ms: milliseconds.default(600_000).describe('Time from the start of a call to its last byte.'),
+});
+
+export const gateway = z.strictObject({
+	listen: listen.default('127.0.0.1:8787').meta(restart('Address of the inference endpoints.')),
+	trust_edge: z
+		.boolean()
+		.default(false)
+		.describe('True: claims are read without verification, because a balancer in front verified them and nothing else reaches the port.'),
+	max_body_bytes: integer(1024, 1_073_741_824)
+		.default(33_554_432)
+		.describe('Largest request body, in bytes; a larger one is answered 413.'),
+	timeouts: timeouts.prefault({}).describe('How long a provider may take.'),
+	heartbeat_ms: milliseconds.default(10_000).describe('Silence after which an idle stream is sent a comment that keeps it alive.'),
+	max_buffered_bytes_per_client: integer(1024, 1_073_741_824)
+		.default(262_144)
+		.meta(restart('Bytes held for a client that reads slowly before the provider is made to wait.')),
+	shutdown_grace_ms: milliseconds.default(25_000).describe('Time that calls in flight have to finish after SIGTERM.'),
+	workers: integer(1, 256).default(1).meta(restart('Processes that share the gateway’s address.')),
+});

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { entryName, nonEmpty } from '../values.ts';
+
+const defaults = z.strictObject({
+	chat: entryName.default('provider_b').describe('Provider of chat-completions requests that nothing else decides.'),
+	messages: entryName.default('provider_a').describe('Provider of messages requests that nothing else decides.'),
+});
+
+export const routing = z.strictObject({
+	provider_header: z
+		.enum(['ignore', 'optional', 'required'])
+		.default('ignore')
+		.describe('Whether `x-gateway-provider` chooses the provider; `required` is the earlier release’s behaviour.'),
+	aliases: z
+		.record(nonEmpty.max(200), z.string().regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL'))
+		.default({})
+		.describe('Model names of your own, each standing for `provider/model`.'),
+	defaults: defaults.prefault({}).describe('Where a model goes whose name says nothing.'),
+	translation: z
+		.enum(['lenient', 'strict'])
+		.default('lenient')
+		.describe('Whether a field that the other format cannot express is dropped with a warning, or refused.'),
+});

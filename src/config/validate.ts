@@ -1,0 +1,83 @@
+import { findDisagreements } from './cross-checks.ts';
+import { builtInProviders, type Environment, withBuiltIns } from './defaults.ts';
+import { issueMessage } from './issue-message.ts';
+import type { ProblemList } from './problem.ts';
+import { isRecord, type Path, type Raw } from './raw.ts';
+import { type Config, configSchema } from './schema.ts';
+import { refusedSettings } from './unsupported.ts';
+
+/** Judges a file's fitted value; everything that is wrong is added to `problems`, and the result counts only if nothing is. */
+export function validate(fitted: Raw, env: Environment, problems: ProblemList): Config {
+	const raw = withBuiltIns(fitted, env);
+	const config = frozen(parseWhatIsSound(fitted, env, problems));
+	for (const [path, message, reliesOn] of [...findDisagreements(config, raw), ...refusedSettings(config)]) {
+		if (problems.hasWithin(path) || (reliesOn !== undefined && problems.hasWithin(reliesOn))) continue;
+		problems.add(path, message);
+	}
+	return config;
+}
+
+/** Takes faulty settings out until the rest is valid, so that what depends on the rest can be judged in the same run. */
+function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList): ReturnType<typeof configSchema.parse> {
+	let rest = fitted;
+	for (let round = 0; ; round += 1) {
+		// A faulty key of the environment was reported in the first round; without it the built-ins are always valid.
+		const raw = withBuiltIns(rest, round === 0 ? env : {});
+		const result = configSchema.safeParse(raw);
+		if (result.success) return result.data;
+		const paths = result.error.issues.map((issue) => issue.path.filter((step) => typeof step !== 'symbol'));
+		for (const [index, issue] of result.error.issues.entries()) {
+			const path = paths[index] ?? [];
+			if (round > 0 || (issue.code === 'custom' && problems.hasWithin(path))) continue;
+			problems.add(path, issueMessage(issue, valueAt(raw, path)) + originOf(fitted, path), issue.code === 'invalid_key' ? 'key' : 'value');
+		}
+		for (const keys of paths.map((path) => existingKeys(rest, path))) rest = without(rest, keys);
+	}
+}
+
+/** Names the variable when a provider's key came from there and not from the file. */
+function originOf(fitted: Raw, path: Path): string {
+	const [section, name, field] = path;
+	if (section !== 'providers' || field !== 'api_key' || valueAt(fitted, path) !== undefined) return '';
+	const builtIn = Object.entries(builtInProviders).find(([provider]) => provider === name)?.[1];
+	return builtIn === undefined ? '' : ` (it comes from the environment variable ${builtIn.keyVariable})`;
+}
+
+/**
+ * The keys down to the value at `path`, or, when there is none, to what should hold it. They end at a list, which goes
+ * as a whole, for the places of its other items must not change.
+ */
+function existingKeys(raw: Raw, path: Path): string[] {
+	const keys: string[] = [];
+	let value: unknown = raw;
+	for (const key of path) {
+		if (typeof key !== 'string' || !isRecord(value) || !Object.hasOwn(value, key)) break;
+		keys.push(key);
+		value = value[key];
+	}
+	return keys;
+}
+
+/** The record without what the keys lead to; without anything when there are none. */
+function without(raw: Raw, [key, ...inner]: readonly string[]): Raw {
+	if (key === undefined) return {};
+	const { [key]: value, ...others } = raw;
+	if (value === undefined || inner.length === 0) return others;
+	return isRecord(value) ? { ...others, [key]: without(value, inner) } : raw;
+}
+
+function valueAt(raw: unknown, path: Path): unknown {
+	return path.reduce<unknown>((value, step) => {
+		if (typeof step === 'number') return Array.isArray(value) ? value[step] : undefined;
+		return isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+	}, raw);
+}
+
+/** A frozen copy without prototypes, so that a lookup of `constructor` among aliases finds nothing. */
+export function frozen<Value>(value: Value): Value {
+	if (Array.isArray(value)) return Object.freeze(value.map(frozen)) as Value;
+	if (!isRecord(value)) return value;
+	const copy = Object.create(null) as Raw;
+	for (const [key, item] of Object.entries(value)) copy[key] = frozen(item);
+	return Object.freeze(copy) as Value;
+}

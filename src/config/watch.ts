@@ -1,0 +1,155 @@
+/** Keeps the configuration that is in force, and takes up a changed file once it has been found valid. */
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { changesBetween } from './diff.ts';
+import type { LoadedConfig } from './load.ts';
+import { ConfigError } from './problem.ts';
+import type { Config } from './schema.ts';
+
+export interface WatchOptions {
+	readonly initial: LoadedConfig;
+	/** Loads anew: `() => loadConfig({ configPath: initial.file })`. */
+	load(): LoadedConfig;
+	/**
+	 * Puts a valid, changed configuration in force. When it throws, the former one stays.
+	 * `needsRestart` names the changed settings that count only after a restart.
+	 */
+	onChange(next: Config, needsRestart: readonly string[]): void;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** A change is taken up after it has been seen twice alike, so within two intervals. Default 500. */
+	readonly intervalMs?: number;
+}
+
+export interface ConfigWatch {
+	/** The configuration in force. */
+	readonly current: Config;
+	/** Loads at once, as on SIGHUP. @returns whether what is in the files is in force now. */
+	reload(): boolean;
+	stop(): void;
+}
+
+/**
+ * Looks at the files at an interval, which sees what notifications miss: an editor's rename, a write in place, a
+ * symbolic link pointed elsewhere, a network file system. A file that is half written is waited for.
+ */
+export function watchConfig(options: WatchOptions): ConfigWatch {
+	const watch = new Watch(options);
+	watch.schedule();
+	return watch;
+}
+
+class Watch implements ConfigWatch {
+	readonly #options: WatchOptions;
+	#current: Config;
+	#files: readonly string[];
+	#takenState: string;
+	#takenContent: string;
+	#pendingState: string | undefined;
+	#timer: { cancel(): void } | undefined;
+
+	constructor(options: WatchOptions) {
+		this.#options = options;
+		this.#current = options.initial.config;
+		this.#files = options.initial.files;
+		this.#takenState = stateOf(this.#files);
+		this.#takenContent = contentOf(this.#files);
+	}
+
+	get current(): Config {
+		return this.#current;
+	}
+
+	schedule(): void {
+		if (this.#files.length === 0) return;
+		this.#timer = this.#options.clock.after(this.#options.intervalMs ?? 500, () => {
+			this.schedule();
+			this.#look();
+		});
+	}
+
+	stop(): void {
+		this.#timer?.cancel();
+	}
+
+	reload(): boolean {
+		this.#takenState = stateOf(this.#files);
+		this.#takenContent = contentOf(this.#files);
+		return this.#load();
+	}
+
+	#look(): void {
+		const state = stateOf(this.#files);
+		if (state === this.#takenState) return;
+		if (state !== this.#pendingState) {
+			this.#pendingState = state;
+			return;
+		}
+		this.#takenState = state;
+		const content = contentOf(this.#files);
+		if (content === this.#takenContent) return;
+		this.#takenContent = content;
+		this.#load();
+	}
+
+	#load(): boolean {
+		const { load, onChange, log } = this.#options;
+		try {
+			const next = load();
+			this.#follow(next.files);
+			const changes = changesBetween(this.#current, next.config);
+			const needsRestart = changes.filter((change) => change.needsRestart).map((change) => change.path);
+			if (changes.length > 0) onChange(next.config, needsRestart);
+			this.#current = next.config;
+			log.info(changes.length > 0 ? 'configuration changed' : 'configuration unchanged', {
+				changes: changes.map(({ path, before, after }) => ({ path, before, after })),
+				needs_restart: needsRestart,
+			});
+			return true;
+		} catch (cause) {
+			if (cause instanceof ConfigError) {
+				this.#follow(cause.files);
+				log.error('configuration refused, the last good one stays in force', { problems: cause.problems });
+			} else {
+				log.error('configuration not applied, the last good one stays in force', { cause });
+			}
+			return false;
+		}
+	}
+
+	/** Follows other files from now on; those that were followed already are not read again for that. */
+	#follow(files: readonly string[]): void {
+		if (files.length === 0 || files.join('\0') === this.#files.join('\0')) return;
+		this.#files = files;
+		this.#takenState = stateOf(files);
+		this.#takenContent = contentOf(files);
+	}
+}
+
+/** Which files are there and when they were last touched, without reading them. */
+function stateOf(files: readonly string[]): string {
+	return JSON.stringify(
+		files.map((file) => {
+			try {
+				const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+				return [realpathSync(file), dev, ino, size, mtimeNs, ctimeNs].join(':');
+			} catch {
+				return 'absent';
+			}
+		}),
+	);
+}
+
+function contentOf(files: readonly string[]): string {
+	const hash = createHash('sha256');
+	for (const file of files) {
+		try {
+			hash.update(createHash('sha256').update(readFileSync(file)).digest());
+		} catch {
+			hash.update('absent');
+		}
+	}
+	return hash.digest('base64');
+}

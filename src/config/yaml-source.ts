@@ -1,0 +1,129 @@
+/** Reads the text of a configuration file: values, where they stand, and the environment variables in them. */
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
+import type { Environment } from './defaults.ts';
+import { interpolate } from './interpolate.ts';
+import { type ConfigProblem, type Position, ProblemList } from './problem.ts';
+import { formatPath, type Path, type Raw } from './raw.ts';
+import { yamlMessage } from './yaml-message.ts';
+
+const maxDepth = 64;
+/** Counted with every use of an alias, so that aliases of aliases end here and not in memory. */
+const maxNodes = 200_000;
+
+export interface YamlSource {
+	/** Plain objects, lists and scalars; undefined when the text holds nothing. */
+	readonly value: unknown;
+	/** `formatPath` of the strings that held a variable. */
+	readonly interpolated: ReadonlySet<string>;
+	/** Holds the problems of the text, and places those that are found later. */
+	readonly problems: ProblemList;
+}
+
+/** Never throws: what is wrong with the text is in `problems`, or, when it is no YAML at all, in `syntaxErrors`. */
+export function readYaml(text: string, file: string, env: Environment): YamlSource | { readonly syntaxErrors: readonly ConfigProblem[] } {
+	const lines = new LineCounter();
+	let document: Document.Parsed;
+	try {
+		document = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'core', uniqueKeys: false, keepSourceTokens: false });
+	} catch (cause) {
+		if (!(cause instanceof RangeError)) throw cause;
+		return { syntaxErrors: [{ file, line: null, column: null, path: '', message: 'is nested too deeply' }] };
+	}
+	const errors: YAMLError[] = [...document.errors, ...document.warnings];
+	if (errors.length > 0) {
+		const syntaxErrors = errors.slice(0, 20).map((error) => {
+			const { line, col } = lines.linePos(error.pos[0]);
+			return { file, line, column: col, path: '', message: yamlMessage(error.code) };
+		});
+		return { syntaxErrors };
+	}
+	const reader = new Reader(lines, file, env);
+	const value = document.contents === null ? undefined : reader.read(document.contents, []);
+	return { value, interpolated: reader.interpolated, problems: reader.problems };
+}
+
+class Reader {
+	readonly interpolated = new Set<string>();
+	readonly problems: ProblemList;
+	readonly #positions = new Map<string, { key: Position; value: Position }>();
+	readonly #anchors = new Map<string, Node>();
+	/** Nodes that are being read: an alias to one of them would never end. */
+	readonly #open = new Set<Node>();
+	readonly #lines: LineCounter;
+	readonly #env: Environment;
+	#nodes = 0;
+
+	constructor(lines: LineCounter, file: string, env: Environment) {
+		this.#lines = lines;
+		this.#env = env;
+		this.problems = new ProblemList(file, this.#positions);
+	}
+
+	read(node: Node, path: Path, keyNode: Node = node): unknown {
+		const place = formatPath(path);
+		const value = this.#positionOf(node);
+		this.#positions.set(place, { key: keyNode === node ? value : this.#positionOf(keyNode), value });
+		this.#nodes += 1;
+		if (this.#nodes > maxNodes) return this.#fail(path, `is too large: more than ${maxNodes} values with aliases resolved`);
+		if (path.length > maxDepth) return this.#fail(path, `is nested deeper than ${maxDepth} levels`);
+		const target = isAlias(node) ? this.#anchors.get(node.source) : node;
+		if (target === undefined) {
+			return this.#fail(path, 'uses an alias (`*name`) that no anchor before it defines; quote a text that begins with `*`');
+		}
+		if (this.#open.has(target)) return this.#fail(path, 'uses an alias of what it is part of');
+		if ('anchor' in target && typeof target.anchor === 'string') this.#anchors.set(target.anchor, target);
+		this.#open.add(target);
+		const result = this.#readTarget(target, path, place);
+		this.#open.delete(target);
+		return result;
+	}
+
+	#readTarget(node: Node, path: Path, place: string): unknown {
+		if (isMap(node)) return this.#readMap(node.items, path);
+		if (isSeq(node)) return node.items.map((item, index) => (isNode(item) ? this.read(item, [...path, index]) : null));
+		if (!isScalar(node)) return this.#fail(path, 'is not a value');
+		if (typeof node.value !== 'string' || !node.value.includes('${')) return node.value;
+		const { text, problems } = interpolate(node.value, this.#env);
+		for (const problem of problems) this.problems.add(path, problem);
+		this.interpolated.add(place);
+		return text;
+	}
+
+	#readMap(pairs: readonly { key: unknown; value: unknown }[], path: Path): Raw {
+		const record: Raw = {};
+		for (const { key, value } of pairs) {
+			const name = isScalar(key) ? String(key.value) : undefined;
+			if (!isNode(key) || name === undefined) {
+				this.#fail(path, 'has a key that is not a plain name');
+			} else if (name === '__proto__') {
+				this.#fail(path, 'has the key `__proto__`, which no setting is called');
+			} else if (Object.hasOwn(record, name)) {
+				this.problems.add([...path, name], `is given twice, again in line ${this.#positionOf(key).line}`, 'key');
+			} else {
+				record[name] = isNode(value) ? this.read(value, [...path, name], key) : this.#missing(key, [...path, name]);
+			}
+		}
+		return record;
+	}
+
+	/** A key without a value, as in `? key`. */
+	#missing(key: Node, path: Path): null {
+		const position = this.#positionOf(key);
+		this.#positions.set(formatPath(path), { key: position, value: position });
+		return null;
+	}
+
+	#fail(path: Path, message: string): undefined {
+		this.problems.add(path, message);
+		return undefined;
+	}
+
+	#positionOf(node: Node): Position {
+		const { line, col } = this.#lines.linePos(node.range?.[0] ?? 0);
+		return { line, column: col };
+	}
+}
+
+function isNode(value: unknown): value is Node {
+	return isAlias(value) || isMap(value) || isSeq(value) || isScalar(value);
+}
