@@ -1,0 +1,109 @@
+/**
+ * Tells whether a client's secret is right. An unknown client costs as much work as a wrong secret, so that time does not tell
+ * which it was (guarantees T1).
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Derivation, ScryptCost } from '../../stores/contracts/client-secret.ts';
+import { derivationKey, derive, isSameHash, newDerivation, parseSecretHash } from '../../stores/contracts/client-secret.ts';
+import type { ClientRecord } from '../../stores/contracts/records.ts';
+import type { AttemptThrottle } from './attempt-throttle.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { createBoundedQueue } from './bounded-queue.ts';
+import type { ClientCredentials } from './client-credentials.ts';
+
+export interface ClientVerification {
+	/** @throws Refusal `invalid_client`, `too_many_attempts`, `overloaded`. */
+	verify(credentials: ClientCredentials, address: string): Promise<ClientRecord>;
+}
+
+export interface ClientVerificationParts {
+	readonly findClient: (id: string) => Promise<ClientRecord | undefined>;
+	readonly throttle: AttemptThrottle;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly cost: ScryptCost;
+}
+
+/** Half of the runtime's thread pool, which files and signatures need as well. */
+const derivationsAtOnce = 2;
+const mostWaiting = 64;
+const mostRemembered = 10_000;
+
+export function createClientVerification({ findClient, throttle, clock, log, cost }: ClientVerificationParts): ClientVerification {
+	const queue = createBoundedQueue(derivationsAtOnce, mostWaiting);
+	const decoy = newDerivation(cost);
+	// Right credentials, known only by a keyed digest that dies with the process, and the hash that they satisfied: they stay
+	// right for as long as the client still has that hash.
+	const remembered = new BoundedMap<string, string>(mostRemembered);
+	const digestKey = randomBytes(32);
+	const underway = new Map<string, Promise<string | undefined>>();
+
+	const digestOf = ({ id, secret }: ClientCredentials): string =>
+		createHmac('sha256', digestKey)
+			.update(JSON.stringify([id, secret]))
+			.digest('base64');
+
+	return {
+		async verify(credentials, address) {
+			// An id that no client can have is looked up nowhere and does not fill the throttle.
+			const id = /^[A-Za-z0-9._~-]{1,128}$/.test(credentials.id) ? credentials.id : '';
+			throttle.check(id, address);
+			const client = id === '' ? undefined : await findClient(id);
+			const hashes = client === undefined || client.isDisabled ? [] : liveHashes(client, clock.nowMs());
+			const digest = digestOf(credentials);
+			const known = remembered.get(digest);
+			if (client !== undefined && known !== undefined && hashes.includes(known)) {
+				throttle.trust(id, address);
+				return client;
+			}
+			let matching = underway.get(digest);
+			if (matching === undefined) {
+				matching = queue.run(async () => {
+					throttle.count(id, address);
+					const match = await findMatch(credentials.secret, hashes, decoy);
+					if (match !== undefined) throttle.forgive(id, address);
+					return match;
+				});
+				underway.set(digest, matching);
+				// A second `then` without a handler of its own would be an unhandled rejection.
+				matching.finally(() => underway.delete(digest)).catch(() => undefined);
+			} else if ((await matching) === undefined) {
+				throttle.count(id, address);
+			}
+			const match = await matching;
+			if (client === undefined || match === undefined || !hashes.includes(match)) {
+				// Never what the request called itself: people put secrets into the wrong field.
+				log.info('client not authenticated', { clientId: client?.id ?? null, address });
+				throw new Refusal('invalid_client');
+			}
+			remembered.set(digest, match);
+			throttle.trust(id, address);
+			return client;
+		},
+	};
+}
+
+function liveHashes(client: ClientRecord, nowMs: number): string[] {
+	return client.secrets.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs).map(({ hash }) => hash);
+}
+
+/** Derives once for each different derivation among the hashes, and once when there is none; compares with all of them. */
+async function findMatch(secret: string, encodedHashes: readonly string[], decoy: Derivation): Promise<string | undefined> {
+	const candidates = encodedHashes.flatMap((encoded) => {
+		const parsed = parseSecretHash(encoded);
+		return parsed === undefined ? [] : [{ encoded, ...parsed }];
+	});
+	const derivations = new Map(candidates.map(({ derivation }) => [derivationKey(derivation), derivation]));
+	if (derivations.size === 0) derivations.set('', decoy);
+	let match: string | undefined;
+	for (const [key, derivation] of derivations) {
+		const derived = await derive(secret, derivation);
+		for (const { encoded, hash, derivation: own } of candidates) {
+			if (derivationKey(own) === key && isSameHash(hash, derived)) match = encoded;
+		}
+	}
+	return match;
+}

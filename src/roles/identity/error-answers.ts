@@ -1,0 +1,52 @@
+/** Errors as identity answers them: `{error, error_description}` (RFC 6749 section 5.2). */
+import { Fault } from '../../core/fault.ts';
+import { Refusal } from '../../core/refusal.ts';
+
+export interface ErrorAnswer {
+	readonly status: number;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body: { readonly error: string; readonly error_description: string; readonly request_id?: string };
+}
+
+/** @param requestId named in the answer to a defect, by which operators find its log line. */
+export function answerError(cause: unknown, requestId: string): ErrorAnswer {
+	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
+	if (known === undefined) {
+		const description = 'The identity provider failed; its operators find the cause in the log under the request id';
+		return { status: 500, headers: {}, body: { error: 'server_error', error_description: description, request_id: requestId } };
+	}
+	return {
+		status: known.status,
+		headers: known instanceof Refusal ? headersOf(known) : { 'retry-after': '1' },
+		body: { error: known.code, error_description: describable(known.message) },
+	};
+}
+
+/** What the server library throws for a request it could not read; undefined when that is not what happened. */
+function refusalOfServer(cause: unknown): Refusal | undefined {
+	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
+		return undefined;
+	}
+	if (cause.statusCode === 413) {
+		return new Refusal('body_too_large', { message: `The body is larger than ${maxBodyBytes} bytes`, cause });
+	}
+	if (cause.statusCode === 415) {
+		return new Refusal('invalid_request', { message: 'The body must be application/x-www-form-urlencoded', cause });
+	}
+	return new Refusal('invalid_request', { message: 'The request could not be read', cause });
+}
+
+export const maxBodyBytes = 8192;
+
+function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string, string> {
+	return {
+		...headers,
+		...(code === 'invalid_client' ? { 'www-authenticate': 'Basic realm="tollgate", charset="UTF-8"' } : {}),
+		...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+	};
+}
+
+/** RFC 6749 section 5.2 allows printable ASCII without the quote and the backslash. */
+function describable(message: string): string {
+	return message.replaceAll('\u2019', "'").replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
+}

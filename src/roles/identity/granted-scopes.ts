@@ -1,0 +1,30 @@
+import { Refusal } from '../../core/refusal.ts';
+
+const adminScope = 'admin';
+
+export const scopeNames: readonly string[] = ['invoke', adminScope];
+
+/**
+ * What a token gets of the client's scopes: those asked for, or else all except admin, which is given only when it is asked for.
+ * @param requested as received: scopes with their base, separated by single blanks.
+ * @param granted scope names without the base.
+ * @returns scopes with their base, in the order asked for, each once.
+ * @throws Refusal `invalid_scope`.
+ */
+export function grantScopes(requested: string | undefined, granted: readonly string[], scopeBase: string): string[] {
+	const available = granted.map((name) => `${scopeBase}/${name}`);
+	if (requested === undefined) {
+		const given = available.filter((scope) => scope !== `${scopeBase}/${adminScope}`);
+		if (given.length === 0) {
+			throw new Refusal('invalid_scope', { message: `Ask for ${scopeBase}/${adminScope} by name: the client has no other scope` });
+		}
+		return given;
+	}
+	const wanted = [...new Set(requested.split(' '))];
+	if (!wanted.every((scope) => available.includes(scope))) {
+		throw new Refusal('invalid_scope', {
+			message: `A requested scope is unknown or not granted; the client may ask for ${available.join(' ')}`,
+		});
+	}
+	return wanted;
+}

@@ -1,0 +1,113 @@
+/** The embedded identity provider: a token endpoint for machines, and the keys by which its tokens are checked. */
+import type { Clock } from '../../core/clock.ts';
+import type { Role } from '../../core/handler.ts';
+import type { Log } from '../../core/log.ts';
+import { defaultScryptCost } from '../../stores/contracts/client-secret.ts';
+import type { ClientRecord, RecordStore } from '../../stores/contracts/records.ts';
+import { createAccessTokenSigner } from './access-token-signer.ts';
+import { createAttemptThrottle } from './attempt-throttle.ts';
+import { createClientVerification } from './client-verification.ts';
+import { readConfiguredClients } from './configured-clients.ts';
+import { createIdentityServer } from './identity-server.ts';
+import type { IdentitySettings, LiveSettings } from './settings.ts';
+import type { PublishedKey } from './signing-keys.ts';
+import { createSigningKeys } from './signing-keys.ts';
+import { grantAccessToken } from './token-endpoint.ts';
+
+export interface Identity extends Role {
+	readonly name: 'identity';
+	/** Rejects with what the operating system said, such as `EADDRINUSE`; the keys are made, or read, before it listens. */
+	start(): Promise<void>;
+	/** Where it listens, once started. */
+	readonly address: { readonly host: string; readonly port: number } | undefined;
+	/** The key set as `/.well-known/jwks.json` gives it, for those in the same process. */
+	publishedKeySet(): { readonly keys: readonly PublishedKey[] };
+	/** Runs `listener` when the key set may have changed. Returns the way to stop it. */
+	onKeysChanged(listener: () => void): () => void;
+	/** Takes the new settings for the next request. @throws Error, and keeps the old ones, when a client's secret is unusable. */
+	reconfigure(settings: LiveSettings): Promise<void>;
+}
+
+export interface IdentityDeps {
+	readonly records: RecordStore;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Ids of requests. */
+	readonly newId: () => string;
+}
+
+export function createIdentity(settings: IdentitySettings, { records, clock, log, newId }: IdentityDeps): Identity {
+	let live: LiveSettings = settings;
+	let configured: ReadonlyMap<string, ClientRecord> = new Map();
+	let address: { host: string; port: number } | undefined;
+	let isStopping = false;
+	const cost = settings.secretCost ?? defaultScryptCost;
+
+	const keys = createSigningKeys({
+		records,
+		clock,
+		log,
+		schedule: () => ({
+			rotationMs: live.keyRotationSeconds * 1000,
+			overlapMs: settings.keyOverlapSeconds * 1000,
+			accessTokenMs: live.accessTokenSeconds * 1000,
+		}),
+	});
+	const verification = createClientVerification({
+		findClient: async (id) => configured.get(id) ?? (await records.clients.get(id)),
+		throttle: createAttemptThrottle(clock, () => live.maxAttemptsPerMinute),
+		clock,
+		log,
+		cost,
+	});
+	const signer = createAccessTokenSigner({
+		clock,
+		issuer: settings.issuer,
+		audience: settings.audience,
+		accessTokenSeconds: () => live.accessTokenSeconds,
+		currentKey: keys.current,
+	});
+	const app = createIdentityServer({
+		settings,
+		log,
+		newId,
+		grant: (request) => grantAccessToken(request, { scopeBase: settings.scopeBase, verification, signer }),
+		publishedKeys: keys.published,
+		async checkReady() {
+			if (isStopping) throw new Error('stopping');
+			await records.signingKeys.list();
+		},
+	});
+
+	return {
+		name: 'identity',
+		get address() {
+			return address;
+		},
+		async start() {
+			configured = await readConfiguredClients(live.configuredClients, cost);
+			await keys.start();
+			try {
+				await app.listen({ host: settings.listen.host, port: settings.listen.port });
+			} catch (cause) {
+				keys.stop();
+				throw cause;
+			}
+			const bound = app.server.address();
+			if (bound !== null && typeof bound === 'object') address = { host: bound.address, port: bound.port };
+		},
+		async stop() {
+			isStopping = true;
+			keys.stop();
+			const deadline = clock.after(live.graceMs, () => app.server.closeAllConnections());
+			await app.close();
+			deadline.cancel();
+		},
+		publishedKeySet: () => ({ keys: keys.published() }),
+		onKeysChanged: keys.onChange,
+		async reconfigure(next) {
+			configured = await readConfiguredClients(next.configuredClients, cost);
+			live = next;
+		},
+	};
+}

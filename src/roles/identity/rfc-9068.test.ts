@@ -1,0 +1,86 @@
+/** Our tokens beside those of an independent issuer, oidc-provider, for the same grant. */
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agent, basicOf, type IdentitySubject, startIdentity } from '../../../test/support/identity.ts';
+
+const audience = 'https://gateway.example';
+
+let foreignServer: Server;
+let foreignUrl: string;
+let subject: IdentitySubject;
+
+/** What is used of it; the package has no types. */
+interface OidcProvider {
+	callback(): RequestListener;
+}
+
+beforeAll(async () => {
+	const packageName = 'oidc-provider';
+	const { default: Provider } = (await import(packageName)) as { default: new (issuer: string, configuration: object) => OidcProvider };
+	foreignServer = createServer().listen(0, '127.0.0.1');
+	await once(foreignServer, 'listening');
+	const address = foreignServer.address();
+	foreignUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+	const provider = new Provider(foreignUrl, {
+		clients: [
+			{ client_id: agent.id, client_secret: agent.secret, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
+		],
+		features: {
+			clientCredentials: { enabled: true },
+			devInteractions: { enabled: false },
+			resourceIndicators: {
+				enabled: true,
+				defaultResource: () => audience,
+				getResourceServerInfo: () => ({ scope: 'tollgate/invoke', audience, accessTokenFormat: 'jwt', accessTokenTTL: 3600 }),
+			},
+		},
+	});
+	foreignServer.on('request', provider.callback());
+	subject = await startIdentity({ audience });
+});
+
+afterAll(async () => {
+	foreignServer.close();
+	await subject.stop();
+});
+
+async function fetchToken(endpoint: string): Promise<{ answer: Record<string, unknown>; accessToken: string }> {
+	const response = await fetch(endpoint, {
+		method: 'POST',
+		headers: basicOf(agent.id, agent.secret),
+		body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'tollgate/invoke' }),
+	});
+	const { access_token: accessToken, ...answer } = (await response.json()) as { access_token: string };
+	return { answer, accessToken };
+}
+
+test('every member of header, claims and answer that the other issuer sends, ours has as well', async () => {
+	const foreign = await fetchToken(`${foreignUrl}/token`);
+	const own = await fetchToken(`${subject.baseUrl}/oauth2/token`);
+	const changing = ['iss', 'iat', 'exp', 'jti'];
+	const foreignClaims = decodeJwt(foreign.accessToken);
+	const ownClaims = decodeJwt(own.accessToken);
+	expect(Object.keys(foreignClaims).toSorted()).toEqual(['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'scope', 'sub']);
+	for (const [name, value] of Object.entries(foreignClaims)) {
+		if (changing.includes(name)) expect(typeof ownClaims[name]).toBe(typeof value);
+		else expect([name, ownClaims[name]]).toEqual([name, value]);
+	}
+	expect((ownClaims.exp ?? 0) - (ownClaims.iat ?? 0)).toBe((foreignClaims.exp ?? 0) - (foreignClaims.iat ?? 0));
+	expect(Object.keys(decodeProtectedHeader(own.accessToken)).toSorted()).toEqual(
+		Object.keys(decodeProtectedHeader(foreign.accessToken)).toSorted(),
+	);
+	expect(decodeProtectedHeader(own.accessToken).typ).toBe(decodeProtectedHeader(foreign.accessToken).typ);
+	expect(own.answer).toEqual(foreign.answer);
+});
+
+test('our published key has every member that one of the other issuer has', async () => {
+	const membersOf = async (url: string): Promise<string[]> => {
+		const { keys } = (await (await fetch(url)).json()) as { keys: object[] };
+		return Object.keys(keys[0] ?? {}).toSorted();
+	};
+	const foreign = await membersOf(`${foreignUrl}/jwks`);
+	expect(await membersOf(`${subject.baseUrl}/.well-known/jwks.json`)).toEqual(expect.arrayContaining(foreign));
+});

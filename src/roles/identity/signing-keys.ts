@@ -1,0 +1,157 @@
+/** The issuer's keys: made, kept in the store, agreed on with other identity processes, replaced by age. */
+
+import type { KeyObject, webcrypto } from 'node:crypto';
+import { createHash, createPrivateKey, generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { RecordStore, SigningKeyRecord } from '../../stores/contracts/records.ts';
+import type { KeySchedule } from './key-schedule.ts';
+import { nextRotationMs, planRotation, publishedKeys, signingKey } from './key-schedule.ts';
+
+/** RFC 7517; public members only. */
+export interface PublishedKey {
+	readonly kty: 'RSA';
+	readonly kid: string;
+	readonly use: 'sig';
+	readonly alg: 'RS256';
+	readonly n: string;
+	readonly e: string;
+}
+
+export interface SigningKey extends SigningKeyRecord {
+	readonly privateKey: KeyObject;
+	readonly published: PublishedKey;
+}
+
+export interface SigningKeys {
+	/** Resolves when there is a key to sign with. */
+	start(): Promise<void>;
+	stop(): void;
+	/** The key to sign with now. @throws Error before `start`. */
+	current(): SigningKey;
+	published(): PublishedKey[];
+	/** Runs `listener` when the published set may have changed. Returns the way to stop it. */
+	onChange(listener: () => void): () => void;
+}
+
+export interface SigningKeysParts {
+	readonly records: RecordStore;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly schedule: () => KeySchedule;
+}
+
+const checkEveryMs = 60_000;
+
+export function createSigningKeys({ records, clock, log, schedule }: SigningKeysParts): SigningKeys {
+	const listeners = new Set<() => void>();
+	let keys: readonly SigningKey[] = [];
+	let readsBegun = 0;
+	let readShown = 0;
+	let isMaintaining = false;
+	let timer: Timer | undefined;
+	let forgetRecords: (() => void) | undefined;
+
+	async function reload(): Promise<void> {
+		const read = ++readsBegun;
+		const found = await records.signingKeys.list();
+		// Another read that began later may have ended earlier.
+		if (read < readShown) return;
+		readShown = read;
+		if (isSameKeys(found, keys)) return;
+		keys = found.map((record) => keys.find((key) => isSameKey(key, record)) ?? loadKey(record));
+		for (const listener of [...listeners]) listener();
+	}
+
+	async function rotateIfDue(): Promise<void> {
+		const newest = keys.at(-1);
+		const nowMs = clock.nowMs();
+		if (newest !== undefined && nowMs < nextRotationMs(newest, schedule())) return;
+		const { activeFromMs, newestRetiresAtMs } = planRotation(newest, nowMs, schedule());
+		const key: SigningKeyRecord = { ...(await generateKey()), createdAtMs: nowMs, activeFromMs, retiredAtMs: null };
+		const retire = newest === undefined ? [] : [{ kid: newest.kid, retiredAtMs: newestRetiresAtMs }];
+		const isOurs = await records.signingKeys.rotate(key, newest?.kid ?? null, retire);
+		if (isOurs) log.info('signing key added', { kid: key.kid, activeFrom: new Date(activeFromMs).toISOString() });
+		await reload();
+	}
+
+	async function maintain(): Promise<void> {
+		// A slow store must not be asked for several new keys.
+		if (isMaintaining) return;
+		isMaintaining = true;
+		try {
+			await reload();
+			await rotateIfDue();
+			await records.signingKeys.prune(clock.nowMs());
+		} finally {
+			isMaintaining = false;
+		}
+	}
+
+	/** What fails is tried again within a minute; the keys at hand stay good until then. */
+	const attempt = (task: () => Promise<void>): void => {
+		task().catch((cause: unknown) => log.error('signing keys could not be maintained', { cause }));
+	};
+	const tick = (): void => {
+		attempt(maintain);
+		timer = clock.after(checkEveryMs, tick);
+	};
+
+	return {
+		async start() {
+			await maintain();
+			forgetRecords = records.onChange(() => attempt(reload));
+			timer = clock.after(checkEveryMs, tick);
+		},
+		stop() {
+			timer?.cancel();
+			forgetRecords?.();
+		},
+		current() {
+			const key = signingKey(keys, clock.nowMs());
+			if (key === undefined) throw new Error('The identity role has not started: there is no signing key');
+			return key;
+		},
+		published: () => publishedKeys(keys, clock.nowMs()).map((key) => key.published),
+		onChange(listener) {
+			const registered = (): void => listener();
+			listeners.add(registered);
+			return () => listeners.delete(registered);
+		},
+	};
+}
+
+const generateRsaKeys = promisify(generateKeyPair);
+
+async function generateKey(): Promise<Pick<SigningKeyRecord, 'kid' | 'privateJwk'>> {
+	const { privateKey } = await generateRsaKeys('rsa', { modulusLength: 2048 });
+	const jwk = privateKey.export({ format: 'jwk' });
+	return { kid: thumbprint(jwk), privateJwk: JSON.stringify(jwk) };
+}
+
+/** RFC 7638. */
+function thumbprint({ e, kty, n }: webcrypto.JsonWebKey): string {
+	return createHash('sha256').update(JSON.stringify({ e, kty, n })).digest('base64url');
+}
+
+function loadKey(record: SigningKeyRecord): SigningKey {
+	const jwk = JSON.parse(record.privateJwk) as webcrypto.JsonWebKey;
+	const { n, e } = jwk;
+	if (jwk.kty !== 'RSA' || typeof n !== 'string' || typeof e !== 'string') {
+		throw new TypeError(`Signing key ${record.kid} is not an RSA key`);
+	}
+	return {
+		...record,
+		privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
+		published: { kty: 'RSA', kid: record.kid, use: 'sig', alg: 'RS256', n, e },
+	};
+}
+
+function isSameKeys(found: readonly SigningKeyRecord[], held: readonly SigningKeyRecord[]): boolean {
+	return found.length === held.length && found.every((record, index) => isSameKey(record, held[index]));
+}
+
+function isSameKey(record: SigningKeyRecord, other: SigningKeyRecord | undefined): boolean {
+	return record.kid === other?.kid && record.activeFromMs === other.activeFromMs && record.retiredAtMs === other.retiredAtMs;
+}

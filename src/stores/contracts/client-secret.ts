@@ -1,0 +1,64 @@
+/** How client secrets are remembered: never themselves, only as `scrypt$N$r$p$salt$hash`. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+
+/** RFC 7914: N is `cost`, r is `blockSize`, p is `parallelization`. */
+export interface ScryptCost {
+	readonly cost: number;
+	readonly blockSize: number;
+	readonly parallelization: number;
+}
+
+/** About 35 ms of one thread and 16 MiB for a guess. */
+export const defaultScryptCost: ScryptCost = { cost: 2 ** 14, blockSize: 8, parallelization: 1 };
+
+/** What a hash is made with beside the secret. */
+export interface Derivation extends ScryptCost {
+	readonly salt: Buffer;
+}
+
+const hashBytes = 32;
+/** No hash may ask for more: a record must not be able to exhaust the process. */
+const maxMemoryBytes = 256 * 2 ** 20;
+const encodedPattern = /^scrypt\$(\d{1,7})\$(\d{1,3})\$(\d{1,2})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/;
+
+export function newDerivation(cost: ScryptCost = defaultScryptCost): Derivation {
+	return { ...cost, salt: randomBytes(16) };
+}
+
+/** Runs in the thread pool. */
+export function derive(secret: string, { salt, cost, blockSize, parallelization }: Derivation): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const options = { N: cost, r: blockSize, p: parallelization, maxmem: maxMemoryBytes + 2 ** 20 };
+		scrypt(secret, salt, hashBytes, options, (failure, hash) => (failure === null ? resolve(hash) : reject(failure)));
+	});
+}
+
+/**
+ * @param derivation pass the one of a client's other secret, so that both are compared for the work of one;
+ * a client with two secrets could otherwise be told from an unknown one by time.
+ */
+export async function hashClientSecret(secret: string, derivation: Derivation = newDerivation()): Promise<string> {
+	const { cost, blockSize, parallelization, salt } = derivation;
+	const hash = await derive(secret, derivation);
+	return ['scrypt', cost, blockSize, parallelization, salt.toString('base64url'), hash.toString('base64url')].join('$');
+}
+
+/** @returns undefined when the text is no such hash, or one that would cost too much to check. */
+export function parseSecretHash(encoded: string): { derivation: Derivation; hash: Buffer } | undefined {
+	const [, costText, blockSizeText, parallelizationText, saltText = '', hashText = ''] = encodedPattern.exec(encoded) ?? [];
+	const [cost, blockSize, parallelization] = [Number(costText), Number(blockSizeText), Number(parallelizationText)];
+	const hash = Buffer.from(hashText, 'base64url');
+	const isCostLegal = cost >= 2 && Number.isInteger(Math.log2(cost)) && blockSize >= 1 && parallelization >= 1 && parallelization <= 16;
+	if (!isCostLegal || 128 * cost * blockSize > maxMemoryBytes || hash.length !== hashBytes) return undefined;
+	return { derivation: { cost, blockSize, parallelization, salt: Buffer.from(saltText, 'base64url') }, hash };
+}
+
+/** In constant time. */
+export function isSameHash(left: Buffer, right: Buffer): boolean {
+	return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Derivations that are the same have the same key. */
+export function derivationKey({ cost, blockSize, parallelization, salt }: Derivation): string {
+	return `${cost}$${blockSize}$${parallelization}$${salt.toString('base64url')}`;
+}

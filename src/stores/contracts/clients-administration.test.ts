@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createMemoryRecords } from '../memory/memory-records.ts';
+import { derive, parseSecretHash } from './client-secret.ts';
+import { type ClientsAdministration, type ClientWithSecret, createClientsAdministration } from './clients-administration.ts';
+import type { ClientRecord, RecordStore } from './records.ts';
+
+let records: RecordStore;
+let clock: ManualClock;
+let administration: ClientsAdministration;
+
+beforeEach(() => {
+	records = createMemoryRecords();
+	clock = new ManualClock(1_000_000);
+	administration = createClientsAdministration({ clients: records.clients, clock });
+});
+
+async function create(...wish: Parameters<ClientsAdministration['createClient']>): Promise<ClientWithSecret> {
+	const created = await administration.createClient(...wish);
+	if (created === 'id_taken') throw new Error(created);
+	return created;
+}
+
+async function isSecretOf(secret: string, hash: ClientRecord['secrets'][number] | undefined): Promise<boolean> {
+	const parsed = parseSecretHash(hash?.hash ?? '');
+	return parsed !== undefined && (await derive(secret, parsed.derivation)).equals(parsed.hash);
+}
+
+describe('creating a client', () => {
+	test('makes an id from the name and a secret of 32 random bytes, of which only the hash is kept', async () => {
+		const { record, secret } = await create({ name: 'Ärzte & Co. (Test)', scopes: ['invoke', 'invoke'] });
+		expect(record).toMatchObject({ scopes: ['invoke'], isDisabled: false, createdAtMs: 1_000_000, updatedAtMs: 1_000_000 });
+		expect(record.id).toMatch(/^a-rzte-co-test-[0-9a-f]{10}$/);
+		expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+		expect(await records.clients.get(record.id)).toEqual(record);
+		expect(await isSecretOf(secret, record.secrets[0])).toBe(true);
+		expect(JSON.stringify(record)).not.toContain(secret);
+	});
+
+	test('of a name without letters still makes an id', async () => {
+		expect((await create({ name: '東京', scopes: [] })).record.id).toMatch(/^client-[0-9a-f]{10}$/);
+	});
+
+	test('takes an id and a secret of choice, and says when the id is taken', async () => {
+		const wish = { id: 'Chosen_1.~-', name: 'x', scopes: ['admin'], secret: 'sixteen letters!' };
+		expect(await create(wish)).toMatchObject({ record: { id: 'Chosen_1.~-' }, secret: 'sixteen letters!' });
+		expect(await administration.createClient({ ...wish, secret: undefined })).toBe('id_taken');
+	});
+
+	test.each([
+		['id', { id: 'with blank' }],
+		['id', { id: '' }],
+		['id', { id: 'x'.repeat(129) }],
+		['name', { name: ' ' }],
+		['name', { name: 'x'.repeat(201) }],
+		['scopes', { scopes: ['tollgate/invoke'] }],
+		['secret', { secret: 'fifteen letters' }],
+		['secret', { secret: 'umläuts are not allowed' }],
+	])('refuses a bad %s: %j', async (param, part) => {
+		const wish = { name: 'x', scopes: ['invoke'], ...part };
+		await expect(administration.createClient(wish)).rejects.toMatchObject({ code: 'field_invalid', param });
+		expect(await administration.listClients()).toEqual([]);
+	});
+});
+
+describe('rotating a secret', () => {
+	test('keeps the old one for the overlap, at the work of one derivation', async () => {
+		const { record, secret } = await create({ name: 'x', scopes: ['invoke'] });
+		clock.advance(1000);
+		const rotated = await administration.rotateSecret(record.id, 60);
+		expect(rotated?.secret).not.toBe(secret);
+		const { secrets, updatedAtMs } = (await records.clients.get(record.id)) ?? record;
+		expect(updatedAtMs).toBe(1_001_000);
+		expect(secrets.map(({ expiresAtMs }) => expiresAtMs)).toEqual([null, 1_061_000]);
+		expect(await isSecretOf(rotated?.secret ?? '', secrets[0])).toBe(true);
+		expect(await isSecretOf(secret, secrets[1])).toBe(true);
+		const [first, second] = secrets.map(({ hash }) => parseSecretHash(hash)?.derivation);
+		expect(first).toEqual(second);
+	});
+
+	test('again keeps only the newest of the old ones, and without overlap none', async () => {
+		const { record } = await create({ name: 'x', scopes: ['invoke'] });
+		const second = await administration.rotateSecret(record.id, 60);
+		const third = await administration.rotateSecret(record.id, 60);
+		expect(third?.record.secrets).toHaveLength(2);
+		expect(await isSecretOf(second?.secret ?? '', third?.record.secrets[1])).toBe(true);
+		expect((await administration.rotateSecret(record.id, 0))?.record.secrets).toHaveLength(1);
+	});
+
+	test('refuses an overlap that is no time, and does not know unknown clients', async () => {
+		for (const overlap of [-1, Number.NaN, Infinity]) {
+			await expect(administration.rotateSecret('nobody', overlap)).rejects.toMatchObject({ code: 'field_invalid' });
+		}
+		expect(await administration.rotateSecret('nobody', 1)).toBeUndefined();
+		expect(await administration.setDisabled('nobody', true)).toBeUndefined();
+		expect(await administration.deleteClient('nobody')).toBe(false);
+	});
+});
+
+test('disabling and deleting', async () => {
+	const { record } = await create({ id: 'one', name: 'x', scopes: ['invoke'] });
+	await records.teams.create({ id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] });
+	expect((await administration.setDisabled('one', true))?.isDisabled).toBe(true);
+	expect(await administration.listClients()).toEqual([{ ...record, isDisabled: true }]);
+	expect(await administration.deleteClient('one')).toBe(true);
+	expect(await records.teams.get('red')).toMatchObject({ clientIds: [] });
+});

@@ -1,0 +1,131 @@
+/** Making and changing clients: what the command line, the admin API and the demo do with the client store. */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { hashClientSecret, parseSecretHash } from './client-secret.ts';
+import type { ClientRecord, ClientStore } from './records.ts';
+
+export interface ClientsAdministration {
+	/**
+	 * @returns the record with its secret, which is shown this once and kept nowhere; `id_taken` when the id is.
+	 * @throws Refusal `field_invalid`.
+	 */
+	createClient(wish: ClientWish): Promise<ClientWithSecret | 'id_taken'>;
+	/**
+	 * Gives a new secret; the newest of the old ones works for `overlapSeconds` more.
+	 * @returns undefined when there is no such client.
+	 * @throws Refusal `field_invalid`.
+	 */
+	rotateSecret(id: string, overlapSeconds: number): Promise<ClientWithSecret | undefined>;
+	/** A disabled client is answered like an unknown one. @returns undefined when there is no such client. */
+	setDisabled(id: string, isDisabled: boolean): Promise<ClientRecord | undefined>;
+	/** Takes the client out of its team as well. @returns false when there is no such client. */
+	deleteClient(id: string): Promise<boolean>;
+	/** By id, ascending. */
+	listClients(): Promise<ClientRecord[]>;
+}
+
+export interface ClientWish {
+	/** Left out: made from the name and something random. */
+	readonly id?: string | undefined;
+	readonly name: string;
+	/** Scope names without the scope base. */
+	readonly scopes: readonly string[];
+	/** Left out: 32 random bytes. */
+	readonly secret?: string | undefined;
+}
+
+export interface ClientWithSecret {
+	readonly record: ClientRecord;
+	readonly secret: string;
+}
+
+export interface ClientsAdministrationDeps {
+	readonly clients: ClientStore;
+	readonly clock: Clock;
+	/** Defaults to the operating system's generator. */
+	readonly random?: (bytes: number) => Buffer;
+}
+
+const knownScopes = new Set(['invoke', 'admin']);
+const minSecretLength = 16;
+
+export function createClientsAdministration({ clients, clock, random = randomBytes }: ClientsAdministrationDeps): ClientsAdministration {
+	const newSecret = (): string => random(32).toString('base64url');
+	return {
+		async createClient(wish) {
+			checkWish(wish);
+			const secret = wish.secret ?? newSecret();
+			const nowMs = clock.nowMs();
+			const record: ClientRecord = {
+				id: wish.id ?? `${slugOf(wish.name)}-${random(5).toString('hex')}`,
+				name: wish.name,
+				secrets: [{ hash: await hashClientSecret(secret), expiresAtMs: null }],
+				scopes: [...new Set(wish.scopes)],
+				isDisabled: false,
+				createdAtMs: nowMs,
+				updatedAtMs: nowMs,
+			};
+			return (await clients.create(record)) ? { record, secret } : 'id_taken';
+		},
+
+		async rotateSecret(id, overlapSeconds) {
+			if (!(overlapSeconds >= 0 && Number.isFinite(overlapSeconds))) {
+				throw new Refusal('field_invalid', {
+					param: 'overlap_seconds',
+					message: 'overlap_seconds: must be a number of seconds, 0 or more',
+				});
+			}
+			const before = await clients.get(id);
+			if (before === undefined) return undefined;
+			const secret = newSecret();
+			const nowMs = clock.nowMs();
+			const previous = before.secrets.find(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
+			const hash = await hashClientSecret(secret, previous && parseSecretHash(previous.hash)?.derivation);
+			const endMs = Math.min(nowMs + overlapSeconds * 1000, previous?.expiresAtMs ?? Infinity);
+			const kept = previous === undefined || overlapSeconds === 0 ? [] : [{ hash: previous.hash, expiresAtMs: endMs }];
+			const record: ClientRecord = { ...before, secrets: [{ hash, expiresAtMs: null }, ...kept], updatedAtMs: nowMs };
+			return (await clients.replace(record)) ? { record, secret } : undefined;
+		},
+
+		async setDisabled(id, isDisabled) {
+			const before = await clients.get(id);
+			if (before === undefined) return undefined;
+			const record: ClientRecord = { ...before, isDisabled, updatedAtMs: clock.nowMs() };
+			return (await clients.replace(record)) ? record : undefined;
+		},
+
+		deleteClient: (id) => clients.delete(id),
+		listClients: () => clients.list(),
+	};
+}
+
+function checkWish({ id, name, scopes, secret }: ClientWish): void {
+	if (id !== undefined && !/^[A-Za-z0-9._~-]{1,128}$/.test(id)) {
+		throw new Refusal('field_invalid', { param: 'id', message: 'id: must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -' });
+	}
+	if (name.trim() === '' || name.length > 200) {
+		throw new Refusal('field_invalid', { param: 'name', message: 'name: must be 1 to 200 characters' });
+	}
+	const unknown = scopes.find((scope) => !knownScopes.has(scope));
+	if (unknown !== undefined) {
+		throw new Refusal('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} is none of invoke, admin` });
+	}
+	// RFC 6749 appendix A.2 allows these characters in a client secret, and no others.
+	if (secret !== undefined && (secret.length < minSecretLength || !/^[\x20-\x7e]{1,512}$/.test(secret))) {
+		throw new Refusal('field_invalid', {
+			param: 'secret',
+			message: `secret: must be ${minSecretLength} to 512 printable ASCII characters`,
+		});
+	}
+}
+
+function slugOf(name: string): string {
+	const slug = name
+		.normalize('NFKD')
+		.toLowerCase()
+		.replace(/[^a-z0-9]+/g, '-')
+		.slice(0, 40)
+		.replace(/^-|-$/g, '');
+	return slug === '' ? 'client' : slug;
+}

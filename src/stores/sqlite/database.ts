@@ -1,0 +1,60 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { Fault } from '../../core/fault.ts';
+
+export type Row = Readonly<Record<string, SQLOutputValue>>;
+
+/**
+ * Runs statements that only read.
+ * @throws Fault `records_unavailable` when the database fails.
+ */
+export async function read<Result>(statements: () => Result): Promise<Result> {
+	try {
+		return statements();
+	} catch (cause) {
+		throw new Fault('records_unavailable', { cause });
+	}
+}
+
+/** Runs statements in one transaction that nobody else writes into; nothing of it remains when it throws. */
+export type Write = <Result>(statements: () => Result) => Promise<Result>;
+
+/** @param written called after each commit that changed anything. */
+export function createWrite(database: DatabaseSync, written: () => void): Write {
+	const begin = database.prepare('BEGIN IMMEDIATE');
+	const commit = database.prepare('COMMIT');
+	const rollback = database.prepare('ROLLBACK');
+	const changes = database.prepare('SELECT total_changes() AS count');
+	const countChanges = (): number => integerOf(changes.get() ?? {}, 'count');
+	return async (statements) => {
+		const before = countChanges();
+		const result = await read(() => {
+			begin.run();
+			try {
+				const done = statements();
+				commit.run();
+				return done;
+			} catch (cause) {
+				if (database.isTransaction) rollback.run();
+				throw cause;
+			}
+		});
+		if (countChanges() !== before) written();
+		return result;
+	};
+}
+
+export function textOf(row: Row, column: string): string {
+	const value = row[column];
+	if (typeof value !== 'string') throw new TypeError(`Column ${column} is not text`);
+	return value;
+}
+
+export function integerOf(row: Row, column: string): number {
+	const value = row[column];
+	if (typeof value !== 'number') throw new TypeError(`Column ${column} is not a number`);
+	return value;
+}
+
+export function integerOrNullOf(row: Row, column: string): number | null {
+	return row[column] === null ? null : integerOf(row, column);
+}

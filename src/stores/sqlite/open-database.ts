@@ -1,0 +1,96 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
+
+/** How long a statement waits for another process that is writing. */
+const busyTimeoutMs = 2_000;
+
+/**
+ * Opens, and on first use creates, a database that only its owner may read: durable on commit (WAL, synchronous FULL),
+ * shared between processes.
+ * @throws StoreUnusable
+ */
+export function openDatabase(path: string, prepare: (database: DatabaseSync) => void): DatabaseSync {
+	try {
+		makeDirectory(dirname(path));
+		// SQLite would create the file readable to all; its -wal and -shm files take over the mode of this one.
+		closeSync(openSync(path, 'a', 0o600));
+	} catch (cause) {
+		throw unusable(path, cause);
+	}
+	let database: DatabaseSync | undefined;
+	try {
+		database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+		useWriteAheadLog(database);
+		database.exec('PRAGMA synchronous = FULL');
+		prepare(database);
+		return database;
+	} catch (cause) {
+		database?.close();
+		throw unusable(path, cause);
+	}
+}
+
+/** Not `recursive`: where the system answers ENOENT under a directory that exists, as in `/proc`, Node 26 then tries forever. */
+function makeDirectory(directory: string): void {
+	if (existsSync(directory)) return;
+	makeDirectory(dirname(directory));
+	try {
+		mkdirSync(directory, { mode: 0o700 });
+	} catch (cause) {
+		// Another process may have made it meanwhile.
+		if (!existsSync(directory)) throw cause;
+	}
+}
+
+/** Changing the journal mode does not wait for other processes as everything else does, so that two first starts can collide. */
+function useWriteAheadLog(database: DatabaseSync): void {
+	for (let triesLeft = 40; ; triesLeft--) {
+		try {
+			database.exec('PRAGMA journal_mode = WAL');
+			return;
+		} catch (cause) {
+			if (sqliteCode(cause) !== sqliteBusy || triesLeft === 0) throw cause;
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busyTimeoutMs / 40);
+		}
+	}
+}
+
+const sqliteBusy = 5;
+const sqliteReadOnly = 8;
+const sqliteCannotOpen = 14;
+const sqliteNotADatabase = 26;
+
+function sqliteCode(cause: unknown): number | undefined {
+	if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
+	return cause.errcode & 0xff;
+}
+
+function unusable(path: string, cause: unknown): StoreUnusable {
+	const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+	const sqlite = sqliteCode(cause);
+	const place = `The data directory ${dirname(path)}`;
+	if (sqlite === sqliteNotADatabase) {
+		return new StoreUnusable(
+			`${path} is not a Tollgate database. Restore it from a backup, or move it away: a new one is created on the next start.`,
+			{ cause },
+		);
+	}
+	if (sqlite === sqliteBusy) {
+		return new StoreUnusable(`${path} is locked by another process. Stop that process or wait for it, then try again.`, { cause });
+	}
+	if (code === 'ENOTDIR' || code === 'EEXIST') {
+		return new StoreUnusable(`${place} cannot be created because a file is in its place. Set \`data_dir\` to a directory.`, { cause });
+	}
+	if (code === 'EISDIR') return new StoreUnusable(`${path} is a directory, not a database file. Move it away.`, { cause });
+	if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || sqlite === sqliteReadOnly || sqlite === sqliteCannotOpen) {
+		return new StoreUnusable(
+			`${place} is not writable to this user, so ${path} cannot be opened. Correct its owner and mode, or set \`data_dir\` to a directory that is.`,
+			{ cause },
+		);
+	}
+	if (code === 'ENOENT') return new StoreUnusable(`${place} cannot be created there. Set \`data_dir\` to another directory.`, { cause });
+	const reason = cause instanceof Error ? cause.message : String(cause);
+	return new StoreUnusable(`${path} cannot be opened: ${reason}. Correct this, or set \`data_dir\` to another directory.`, { cause });
+}

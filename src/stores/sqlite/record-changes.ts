@@ -1,0 +1,52 @@
+/** Tells listeners of changes: of our own at once, of other processes' by asking SQLite twice a second. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { integerOf } from './database.ts';
+
+const pollEveryMs = 500;
+
+export interface RecordChanges {
+	onChange(listener: () => void): () => void;
+	announce(): void;
+	close(): void;
+}
+
+export function createRecordChanges(database: DatabaseSync, clock: Clock, log: Log): RecordChanges {
+	const listeners = new Set<() => void>();
+	const selectVersion = database.prepare('PRAGMA data_version');
+	// Changes on commits of other connections only.
+	const readVersion = (): number => integerOf(selectVersion.get() ?? {}, 'data_version');
+	let seenVersion = readVersion();
+	let timer: Timer | undefined;
+
+	const announce = (): void => {
+		for (const listener of [...listeners]) listener();
+	};
+	const poll = (): void => {
+		timer = clock.after(pollEveryMs, poll);
+		let version: number;
+		try {
+			version = readVersion();
+		} catch (cause) {
+			log.warn('records could not be watched for changes', { cause });
+			return;
+		}
+		if (version === seenVersion) return;
+		seenVersion = version;
+		announce();
+	};
+	return {
+		announce,
+		onChange(listener) {
+			const registered = (): void => listener();
+			listeners.add(registered);
+			timer ??= clock.after(pollEveryMs, poll);
+			return () => listeners.delete(registered);
+		},
+		close() {
+			timer?.cancel();
+			listeners.clear();
+		},
+	};
+}

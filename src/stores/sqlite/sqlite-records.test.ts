@@ -1,0 +1,147 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { Fault } from '../../core/fault.ts';
+import { recordsContract } from '../contracts/records.contract.ts';
+import type { RecordStore } from '../contracts/records.ts';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { openSqliteRecords } from './sqlite-records.ts';
+
+recordsContract('sqlite', async () => {
+	const dataDir = makeDirectory();
+	const clock = new ManualClock();
+	const deps = { clock, log: createRememberedLog() };
+	const stores: [RecordStore, RecordStore] = [openSqliteRecords({ dataDir }, deps), openSqliteRecords({ dataDir }, deps)];
+	return {
+		stores,
+		passSecond: () => clock.advance(1000),
+		async dispose() {
+			for (const store of stores) await store.close();
+			rmSync(dataDir, { recursive: true });
+		},
+	};
+});
+
+test('what was written is there after the file is opened again', async () => {
+	const dataDir = temporaryDirectory();
+	const first = open(dataDir);
+	await first.teams.create({ id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] });
+	await first.close();
+	expect(await open(dataDir).teams.list()).toEqual([{ id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] }]);
+});
+
+test('directory and files are for their owner only', async () => {
+	const dataDir = join(temporaryDirectory(), 'deep', 'data');
+	await open(dataDir).teams.create({ id: 'red', name: 'Red', tier: 'standard', clientIds: [] });
+	const modes = ['', 'records.db', 'records.db-wal', 'records.db-shm'].map((name) => statSync(join(dataDir, name)).mode & 0o777);
+	expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
+});
+
+test('processes that start on an empty directory at once all open it, and one of them creates a client', async () => {
+	const dataDir = join(temporaryDirectory(), 'data');
+	const script = `
+		import { openSqliteRecords } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-records.ts'))};
+		const clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => ({ cancel() {} }) };
+		const log = { debug() {}, info() {}, warn() {}, error() {} };
+		const records = openSqliteRecords({ dataDir: ${JSON.stringify(dataDir)} }, { clock, log });
+		const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, createdAtMs: 1, updatedAtMs: 1 };
+		console.log(await records.clients.create(record));`;
+	const outcomes = await Promise.all(
+		[1, 2, 3].map(async () => (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])).stdout.trim()),
+	);
+	expect(outcomes.toSorted()).toEqual(['false', 'false', 'true']);
+});
+
+test('a file that is no database is named, with what to do', () => {
+	const dataDir = temporaryDirectory();
+	writeFileSync(join(dataDir, 'records.db'), 'shopping list, rather longer than one header of a database file '.repeat(40));
+	expect(() => open(dataDir)).toThrow(StoreUnusable);
+	expect(() => open(dataDir)).toThrow(`${join(dataDir, 'records.db')} is not a Tollgate database`);
+});
+
+test('a data directory that is a file is named', () => {
+	const dataDir = join(temporaryDirectory(), 'data');
+	writeFileSync(dataDir, '');
+	expect(() => open(dataDir)).toThrow(`The data directory ${dataDir} cannot be created because a file is in its place`);
+});
+
+test('a database that is a directory is named', () => {
+	const dataDir = temporaryDirectory();
+	mkdirSync(join(dataDir, 'records.db'));
+	expect(() => open(dataDir)).toThrow(`${join(dataDir, 'records.db')} is a directory`);
+});
+
+test('a data directory that this user may not write is named', () => {
+	const dataDir = temporaryDirectory();
+	chmodSync(dataDir, 0o500);
+	onTestFinished(() => chmodSync(dataDir, 0o700));
+	const complaint = process.getuid?.() === 0 ? complaintOfUnprivilegedUser(dataDir) : messageOf(() => open(join(dataDir, 'deep')));
+	expect(complaint).toContain(`The data directory ${join(dataDir, 'deep')} is not writable to this user`);
+});
+
+test('a file of a newer release is left alone', async () => {
+	const dataDir = temporaryDirectory();
+	await open(dataDir).close();
+	const database = new DatabaseSync(join(dataDir, 'records.db'));
+	database.exec('PRAGMA user_version = 99');
+	expect(() => open(dataDir)).toThrow('it was written by a newer release (schema 99');
+	expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 99 });
+	database.close();
+});
+
+test('a database that fails is a fault, not a defect', async () => {
+	const dataDir = temporaryDirectory();
+	const records = open(dataDir);
+	const database = new DatabaseSync(join(dataDir, 'records.db'));
+	database.exec('DROP TABLE client_secrets');
+	database.close();
+	const record = { id: 'one', name: 'one', secrets: [], scopes: [], isDisabled: false, createdAtMs: 1, updatedAtMs: 1 };
+	const failure = await records.clients.create(record).catch((cause: unknown) => cause);
+	expect(failure).toBeInstanceOf(Fault);
+	expect(failure).toHaveProperty('code', 'records_unavailable');
+	expect(await records.teams.list()).toEqual([]);
+});
+
+function open(dataDir: string): RecordStore {
+	const store = openSqliteRecords({ dataDir }, { clock: new ManualClock(), log: createRememberedLog() });
+	onTestFinished(() => store.close());
+	return store;
+}
+
+function temporaryDirectory(): string {
+	const path = makeDirectory();
+	onTestFinished(() => rmSync(path, { recursive: true }));
+	return path;
+}
+
+function makeDirectory(): string {
+	return mkdtempSync(join(tmpdir(), 'tollgate-records-'));
+}
+
+function messageOf(attempt: () => unknown): string {
+	try {
+		attempt();
+		return '';
+	} catch (cause) {
+		return cause instanceof StoreUnusable ? cause.message : String(cause);
+	}
+}
+
+/** Modes do not stop the superuser, so the attempt is made by a process that has become nobody. */
+function complaintOfUnprivilegedUser(dataDir: string): string {
+	const script = `
+		const { openSqliteRecords } = await import(${JSON.stringify(join(import.meta.dirname, 'sqlite-records.ts'))});
+		process.setuid(65534);
+		try {
+			openSqliteRecords({ dataDir: ${JSON.stringify(join(dataDir, 'deep'))} }, {});
+		} catch (cause) {
+			console.log(cause.name + ': ' + cause.message);
+		}`;
+	return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+}

@@ -1,0 +1,38 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { SigningKeyRecord, SigningKeyStore } from '../contracts/records.ts';
+import type { Row, Write } from './database.ts';
+import { integerOf, integerOrNullOf, read, textOf } from './database.ts';
+
+export function createSqliteSigningKeys(database: DatabaseSync, write: Write): SigningKeyStore {
+	const selectAll = database.prepare('SELECT * FROM signing_keys ORDER BY sequence');
+	const selectNewest = database.prepare('SELECT kid FROM signing_keys ORDER BY sequence DESC LIMIT 1');
+	const insert = database.prepare(
+		'INSERT INTO signing_keys (kid, private_jwk, created_at_ms, active_from_ms, retired_at_ms) VALUES (?, ?, ?, ?, ?)',
+	);
+	const retireKey = database.prepare('UPDATE signing_keys SET retired_at_ms = ? WHERE kid = ?');
+	const deleteRetired = database.prepare('DELETE FROM signing_keys WHERE retired_at_ms < ?');
+	return {
+		list: () => read(() => selectAll.all().map(keyOf)),
+		rotate: (key, expectedNewestKid, retire) =>
+			write(() => {
+				const newest = selectNewest.get();
+				if ((newest === undefined ? null : textOf(newest, 'kid')) !== expectedNewestKid) return false;
+				for (const end of retire) retireKey.run(end.retiredAtMs, end.kid);
+				insert.run(key.kid, key.privateJwk, key.createdAtMs, key.activeFromMs, key.retiredAtMs);
+				return true;
+			}),
+		prune: async (nowMs) => {
+			await write(() => deleteRetired.run(nowMs));
+		},
+	};
+}
+
+function keyOf(row: Row): SigningKeyRecord {
+	return {
+		kid: textOf(row, 'kid'),
+		privateJwk: textOf(row, 'private_jwk'),
+		createdAtMs: integerOf(row, 'created_at_ms'),
+		activeFromMs: integerOf(row, 'active_from_ms'),
+		retiredAtMs: integerOrNullOf(row, 'retired_at_ms'),
+	};
+}

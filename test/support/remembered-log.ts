@@ -1,0 +1,15 @@
+import type { Log, LogFields } from '../../src/core/log.ts';
+
+/** A log that remembers its lines instead of writing them. */
+export interface RememberedLog extends Log {
+	readonly lines: { level: string; event: string; fields: LogFields }[];
+}
+
+export function createRememberedLog(): RememberedLog {
+	const lines: RememberedLog['lines'] = [];
+	const at =
+		(level: string) =>
+		(event: string, fields: LogFields = {}) =>
+			void lines.push({ level, event, fields });
+	return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
