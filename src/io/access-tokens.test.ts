@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { testKeySetSettings } from '../../test/support/edge-bench.ts';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { mutate, seededNumbers } from '../../test/support/mutations.ts';
+import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { TestIssuer } from '../../test/support/test-issuer.ts';
+import { Refusal } from '../core/refusal.ts';
+import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
+import { createAccessTokenVerifier } from './access-tokens.ts';
+import { KeySet } from './key-set.ts';
+import { RecentCallers } from './recent-callers.ts';
+
+async function startBench(cacheSize = 100) {
+	const clock = new ManualClock();
+	const issuer = await TestIssuer.start({ nowSeconds: () => Math.floor(clock.nowMs() / 1000) });
+	const source = { read: () => Promise.resolve({ keys: issuer.published }) };
+	const keySet = new KeySet(source, testKeySetSettings, { clock, log: createRememberedLog() });
+	await keySet.start();
+	onTestFinished(async () => {
+		keySet.stop();
+		await issuer.stop();
+	});
+	const rules = { issuer: issuer.issuer, audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null };
+	return { clock, issuer, keySet, verifier: createAccessTokenVerifier({ ...rules, cacheSize }, { keySet, clock }) };
+}
+
+test('a token seen before is the same caller, at once', async () => {
+	const { issuer, verifier } = await startBench();
+	const accessToken = issuer.accessToken();
+	expect(verifier.verify(accessToken)).toBe(verifier.verify(accessToken));
+});
+
+test('a remembered token dies with its exp and the skew', async () => {
+	const { clock, issuer, verifier } = await startBench();
+	const accessToken = issuer.accessToken({ exp: issuer.nowSeconds() + 60 });
+	void verifier.verify(accessToken);
+	clock.advance(64_999);
+	void verifier.verify(accessToken);
+	clock.advance(1);
+	expect(() => verifier.verify(accessToken)).toThrow(Refusal);
+});
+
+test('what is remembered of one token says nothing of another', async () => {
+	const { issuer, verifier } = await startBench();
+	const accessToken = issuer.accessToken();
+	void verifier.verify(accessToken);
+	expect(() => verifier.verify(`${accessToken}A`)).toThrow(Refusal);
+	expect(verifier.verify(issuer.accessToken({ client_id: 'other' }))).toMatchObject({ clientId: 'other' });
+});
+
+test('without a cache every token is verified anew', async () => {
+	const { issuer, verifier } = await startBench(0);
+	const accessToken = issuer.accessToken();
+	expect(verifier.verify(accessToken)).not.toBe(verifier.verify(accessToken));
+});
+
+test('guarantees 9.2, short form: of 5,000 seeded mutations none is accepted unless identical', async () => {
+	const { issuer, verifier } = await startBench();
+	const accessToken = issuer.accessToken();
+	const seed = randomBytes(4).readUInt32LE();
+	const next = seededNumbers(seed);
+	const accepted: string[] = [];
+	for (let count = 0; count < 5000; count++) {
+		const mutation = mutate(accessToken, next);
+		if (mutation !== accessToken && (await isAccepted(verifier, mutation))) accepted.push(mutation);
+	}
+	expect(accepted, `seed ${seed}`).toEqual([]);
+});
+
+async function isAccepted(verifier: AccessTokenVerifier, accessToken: string): Promise<boolean> {
+	try {
+		await verifier.verify(accessToken);
+		return true;
+	} catch (cause) {
+		if (cause instanceof Refusal) return false;
+		throw cause;
+	}
+}
+
+test('callers that are asked for stay, and never more than the capacity', () => {
+	const callers = new RecentCallers(100);
+	const caller = { clientId: 'agent' } as Parameters<RecentCallers['add']>[1];
+	callers.add('wanted', caller, 10);
+	for (let index = 0; index < 10_000; index++) {
+		callers.add(`digest-${index}`, caller, 10);
+		if (index % 10 === 0) expect(callers.get('wanted', 1)).toBe(caller);
+		expect(callers.size).toBeLessThanOrEqual(100);
+	}
+	expect(callers.get('digest-0', 1)).toBeUndefined();
+	expect(callers.get('digest-9999', 1)).toBe(caller);
+	expect(callers.get('digest-9999', 10)).toBeUndefined();
+});

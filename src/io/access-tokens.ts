@@ -1,0 +1,96 @@
+/** Verifies access tokens against the issuer's key set and remembers whose they are. */
+import { hash } from 'node:crypto';
+import type { Caller } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import { Fault } from '../core/fault.ts';
+import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
+import { type ClaimRules, judgeClaims } from '../policy/access/claims.ts';
+import { type CompactToken, longestAccessToken, readCompactToken } from '../policy/access/compact-token.ts';
+import { invalidToken } from '../policy/access/invalid-token.ts';
+import type { KeySet } from './key-set.ts';
+import { RecentCallers } from './recent-callers.ts';
+import { isSignedBy, type VerificationKey } from './verification-keys.ts';
+
+export interface AccessTokenSettings extends ClaimRules {
+	/** Verified tokens remembered; 0 remembers none. */
+	readonly cacheSize: number;
+}
+
+export interface AccessTokenParts {
+	/** Started. */
+	readonly keySet: KeySet;
+	readonly clock: Clock;
+}
+
+/** Requests that may wait for one fetch of the key set; while strangers hold all places an unknown key is refused at once. */
+const mostWaiting = 1000;
+
+export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenParts): AccessTokenVerifier {
+	return new KeySetVerifier(settings, parts);
+}
+
+class KeySetVerifier implements AccessTokenVerifier {
+	readonly #rules: ClaimRules;
+	readonly #keySet: KeySet;
+	readonly #clock: Clock;
+	readonly #recent: RecentCallers;
+	#generation = -1;
+	#waiting = 0;
+
+	constructor(settings: AccessTokenSettings, { keySet, clock }: AccessTokenParts) {
+		this.#rules = settings;
+		this.#keySet = keySet;
+		this.#clock = clock;
+		this.#recent = new RecentCallers(settings.cacheSize);
+	}
+
+	verify(accessToken: string): Caller | Promise<Caller> {
+		if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
+		if (this.#generation !== this.#keySet.generation) {
+			this.#recent.clear();
+			this.#generation = this.#keySet.generation;
+		}
+		// Not the token itself: what is kept for long should be of no use to whoever reads memory.
+		const digest = hash('sha256', accessToken, 'latin1');
+		return this.#recent.get(digest, this.#nowSeconds()) ?? this.#verifyUnseen(accessToken, digest);
+	}
+
+	#verifyUnseen(accessToken: string, digest: string): Caller | Promise<Caller> {
+		const token = readCompactToken(accessToken);
+		const key = this.#keySet.find(token.keyId);
+		if (key !== undefined) return this.#judge(token, key, digest);
+		const refetched = this.#waiting < mostWaiting ? this.#keySet.refetch() : undefined;
+		if (refetched === undefined) throw this.#unknownKey();
+		return this.#judgeAfter(refetched, token, digest);
+	}
+
+	async #judgeAfter(refetched: Promise<void>, token: CompactToken, digest: string): Promise<Caller> {
+		this.#waiting++;
+		try {
+			await refetched;
+		} finally {
+			this.#waiting--;
+		}
+		const key = this.#keySet.find(token.keyId);
+		if (key === undefined) throw this.#unknownKey();
+		return this.#judge(token, key, digest);
+	}
+
+	#judge(token: CompactToken, key: VerificationKey, digest: string): Caller {
+		if (!isSignedBy(token, key)) throw invalidToken('not signed by the key it names');
+		const caller = judgeClaims(token.payload, this.#rules, this.#nowSeconds());
+		// After a wait the keys may be newer than what is remembered: the next call starts afresh then.
+		if (this.#generation === this.#keySet.generation) {
+			this.#recent.add(digest, caller, caller.expiresAtSeconds + this.#rules.clockSkewSeconds);
+		}
+		return caller;
+	}
+
+	#unknownKey(): Error {
+		return this.#keySet.isLoaded ? invalidToken('no key of that kid') : new Fault('key_set_unavailable');
+	}
+
+	#nowSeconds(): number {
+		return this.#clock.nowMs() / 1000;
+	}
+}

@@ -1,0 +1,74 @@
+/** Where key sets come from: an address, or the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
+import { request } from 'undici';
+
+export interface KeySetSource {
+	/** The key set document as parsed JSON; ends within a time of its own. */
+	read(): Promise<unknown>;
+	/** Runs `listener` when the key set may have changed. Returns the way to stop it. */
+	onChange?(listener: () => void): () => void;
+}
+
+export interface RemoteKeySetSettings {
+	readonly issuer: string;
+	/** Null: what the issuer's discovery document says. */
+	readonly jwksUri: string | null;
+	readonly timeoutMs: number;
+}
+
+/** Fetches a JSON document. @throws Error that says what was wrong. */
+export type GetJson = (url: string, timeoutMs: number) => Promise<unknown>;
+
+export function remoteKeySet({ issuer, jwksUri, timeoutMs }: RemoteKeySetSettings, getJson: GetJson = fetchJson): KeySetSource {
+	let discovered: string | undefined;
+	return {
+		async read() {
+			const address = jwksUri ?? (discovered ??= await discover(issuer, timeoutMs, getJson));
+			try {
+				return await getJson(address, timeoutMs);
+			} catch (cause) {
+				// The set may have moved: look again next time.
+				discovered = undefined;
+				throw cause;
+			}
+		},
+	};
+}
+
+async function discover(issuer: string, timeoutMs: number, getJson: GetJson): Promise<string> {
+	const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+	const document = await getJson(url, timeoutMs);
+	const { issuer: named, jwks_uri: address } = (document ?? {}) as { issuer?: unknown; jwks_uri?: unknown };
+	if (named !== issuer) throw new Error(`${url} speaks of another issuer`);
+	if (typeof address !== 'string' || !URL.canParse(address)) throw new Error(`${url} names no jwks_uri`);
+	const { protocol } = new URL(address);
+	const isSafe = protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'));
+	if (!isSafe) throw new Error(`${url} names a jwks_uri that is not https`);
+	return address;
+}
+
+const mostBytes = 153_600;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Follows no redirect and takes no more than 150 KB. */
+export async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
+	const signal = AbortSignal.timeout(timeoutMs);
+	const { statusCode, body } = await request(url, { signal, headers: { accept: 'application/json' } });
+	if (statusCode !== 200) {
+		// Destroyed unread it fails, and nobody is left to hear that.
+		body.on('error', () => undefined).destroy();
+		throw new Error(`${url} answered ${statusCode}`);
+	}
+	const pieces: Buffer[] = [];
+	let length = 0;
+	for await (const piece of body as AsyncIterable<Buffer>) {
+		length += piece.length;
+		if (length > mostBytes) throw new Error(`${url} answered more than ${mostBytes} bytes`);
+		pieces.push(piece);
+	}
+	try {
+		return JSON.parse(decoder.decode(Buffer.concat(pieces))) as unknown;
+	} catch (cause) {
+		throw new Error(`${url} did not answer JSON`, { cause });
+	}
+}

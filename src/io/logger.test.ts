@@ -1,0 +1,119 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createLogger, type Logger, type LogLevel } from './logger.ts';
+
+function start(level: LogLevel = 'debug'): { log: Logger; lines: () => Record<string, unknown>[]; text: () => string } {
+	let written = '';
+	const log = createLogger({ level, clock: new ManualClock(1000), destination: { write: (line) => void (written += line) } });
+	return {
+		log,
+		text: () => written,
+		lines: () =>
+			written
+				.split('\n')
+				.filter((line) => line !== '')
+				.map((line) => JSON.parse(line) as Record<string, unknown>),
+	};
+}
+
+test('a line is one JSON object with level, time and event', () => {
+	const { log, lines } = start();
+	log.info('request', { status: 200, path: '/a"b\n', code: undefined });
+	log.warn('quiet');
+	expect(lines()).toEqual([
+		{ level: 'info', time: 1000, msg: 'request', status: 200, path: '/a"b\n' },
+		{ level: 'warn', time: 1000, msg: 'quiet' },
+	]);
+});
+
+test('the level can be changed while lines are written', () => {
+	const { log, lines } = start('warn');
+	log.info('a');
+	log.setLevel('info');
+	log.info('b');
+	log.setLevel('error');
+	log.warn('c');
+	expect(lines().map((line) => line['msg'])).toEqual(['b']);
+});
+
+test('lines below the level are not written', () => {
+	const { log, lines } = start('warn');
+	log.debug('a');
+	log.info('b');
+	log.warn('c');
+	log.error('d');
+	expect(lines().map((line) => line['msg'])).toEqual(['c', 'd']);
+});
+
+const canary = 'canary-0123456789';
+
+test.each(['debug', 'info', 'warn', 'error'] as const)('secrets under their own names never reach a line of level %s', (level) => {
+	const { log, text } = start();
+	const names = [
+		'authorization',
+		'Authorization',
+		'api_key',
+		'apiKey',
+		'client_secret',
+		'clientSecret',
+		'secret',
+		'access_token',
+		'password',
+	];
+	for (const name of [...names, 'cookie', 'set-cookie', 'x-api-key', 'private_key', 'refreshToken']) {
+		log[level]('flat', { [name]: canary });
+		log[level]('deep', { headers: { [name]: [canary] }, list: [{ [name]: canary }] });
+		log[level]('error', { error: Object.assign(new Error('x'), { [name]: canary, config: { [name]: canary } }) });
+	}
+	expect(text()).not.toContain(canary);
+	expect(text()).toContain('[redacted]');
+});
+
+test.each([
+	`Bearer ${canary}`,
+	`basic ${canary}`,
+	`sk-${canary}`,
+	`AIza${canary}0123456789`,
+	'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.canary-0123456789',
+	`https://x.test/v1?key=${canary}&a=b`,
+])('a secret in the middle of a message is blacked out: %s', (secret) => {
+	const { log, text } = start();
+	log.error('failed', { reason: `sent ${secret} and failed`, error: new Error(`with ${secret}`, { cause: new Error(secret) }) });
+	expect(text()).not.toContain(canary);
+	expect(text()).toContain('and failed');
+});
+
+test('errors keep their words, their code and their cause', () => {
+	const { log, lines } = start();
+	const cause = Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' });
+	log.error('defect', { error: new TypeError('bug', { cause }) });
+	expect(lines()[0]?.['error']).toMatchObject({
+		name: 'TypeError',
+		message: 'bug',
+		stack: expect.stringContaining('logger.test.ts') as string,
+		cause: { message: 'connect refused', code: 'ECONNREFUSED' },
+	});
+});
+
+test('what JSON cannot hold is no reason to fail', () => {
+	const { log, lines } = start();
+	const circle: Record<string, unknown> = {};
+	circle['self'] = circle;
+	log.info('big', { amount: 12n });
+	log.info('odd', { circle, amount: 12n, bytes: Buffer.from('abc'), map: new Map([['a', 1]]), nothing: null });
+	expect(lines()[0]).toMatchObject({ amount: '12' });
+	expect(lines()[1]).toMatchObject({ amount: '12', bytes: '[3 bytes]', map: [['a', 1]], nothing: null });
+});
+
+test('flush leaves nothing behind', () => {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	const path = join(directory, 'deep/tollgate.log');
+	const log = createLogger({ level: 'info', clock: new ManualClock(), destination: path });
+	for (let index = 0; index < 1000; index++) log.info('request', { index });
+	log.flush();
+	expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(1000);
+});

@@ -1,0 +1,73 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import type { HttpServer } from './http-server.ts';
+
+/** How soon a server whose address somebody else holds is opened again. */
+const retryMs = 100;
+
+/** A server that can be gone for a while: while closed, connections to its address are refused by the system. */
+export class ReopeningServer implements HttpServer {
+	readonly #open: (port?: number) => HttpServer;
+	readonly #clock: Clock;
+	#server: HttpServer;
+	#port: number | undefined;
+	#reopening: Timer | undefined;
+	#isEnded = false;
+
+	/** @param open makes a server; with a port, on that one. */
+	constructor(open: (port?: number) => HttpServer, clock: Clock) {
+		this.#open = open;
+		this.#clock = clock;
+		this.#server = open();
+	}
+
+	get inFlight(): number {
+		return this.#server.inFlight;
+	}
+
+	get openConnections(): number {
+		return this.#server.openConnections;
+	}
+
+	async start(): Promise<{ host: string; port: number }> {
+		const address = await this.#server.start();
+		this.#port = address.port;
+		return address;
+	}
+
+	/** Cuts every connection and refuses new ones for so long, counted from the latest call. */
+	closeFor(seconds: number): void {
+		if (this.#port === undefined || this.#isEnded) return;
+		this.#server.destroy();
+		this.#reopenAfter(seconds * 1000);
+	}
+
+	drain(): void {
+		this.#end();
+		this.#server.drain();
+	}
+
+	idle(): Promise<void> {
+		return this.#server.idle();
+	}
+
+	destroy(): void {
+		this.#end();
+		this.#server.destroy();
+	}
+
+	#reopenAfter(delayMs: number): void {
+		this.#reopening?.cancel();
+		this.#reopening = this.#clock.after(delayMs, () => {
+			const server = this.#open(this.#port);
+			this.#server = server;
+			server.start().catch(() => {
+				if (this.#server === server && !this.#isEnded) this.#reopenAfter(retryMs);
+			});
+		});
+	}
+
+	#end(): void {
+		this.#isEnded = true;
+		this.#reopening?.cancel();
+	}
+}

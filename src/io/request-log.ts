@@ -1,0 +1,57 @@
+import type { CallFacts } from '../core/call-facts.ts';
+import type { Log } from '../core/log.ts';
+
+/** How an answer ended: whole, left by its client, or cut by us. */
+export type Outcome = 'complete' | 'client_closed' | 'broken';
+
+export interface RequestRecord {
+	readonly requestId: string;
+	readonly method: string;
+	/** As received; what follows `?` is not logged, it may hold secrets. */
+	readonly target: string;
+	readonly status: number;
+	readonly outcome: Outcome;
+	readonly durationMs: number;
+	readonly requestBytes: number;
+	readonly responseBytes: number;
+	readonly peer: string;
+	readonly code: string | undefined;
+	readonly facts: CallFacts;
+}
+
+const maxPathCharacters = 256;
+
+/** Asked for every few seconds by balancers; seen at level debug only while they succeed. */
+const healthPaths: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz', '/metrics']);
+
+/** The one line of a request, written when its answer is over. */
+export function logRequest(log: Log, record: RequestRecord): void {
+	const { facts } = record;
+	const mark = record.target.indexOf('?');
+	const path = (mark === -1 ? record.target : record.target.slice(0, mark)).slice(0, maxPathCharacters);
+	const fields = {
+		requestId: record.requestId,
+		method: record.method,
+		path,
+		status: record.status,
+		outcome: record.outcome,
+		code: record.code,
+		clientId: facts.clientId,
+		team: facts.team,
+		provider: facts.provider,
+		model: facts.model,
+		upstreamStatus: facts.upstreamStatus,
+		isStreamed: facts.isStreamed,
+		durationMs: inTenths(record.durationMs),
+		firstByteMs: facts.firstByteMs === undefined ? undefined : inTenths(facts.firstByteMs),
+		requestBytes: facts.requestBytes ?? record.requestBytes,
+		responseBytes: record.responseBytes,
+		peer: record.peer,
+	};
+	if (record.status < 400 && healthPaths.has(path)) log.debug('request', fields);
+	else log.info('request', fields);
+}
+
+function inTenths(ms: number): number {
+	return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,14 @@
+import type { Clock } from '../core/clock.ts';
+
+/** The longest delay a runtime timer keeps; longer ones would fire at once. */
+const maxDelayMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+	nowMs: () => Date.now(),
+	monotonicMs: () => performance.now(),
+	after(delayMs, task) {
+		const timeout = setTimeout(task, Math.min(delayMs, maxDelayMs));
+		timeout.unref();
+		return { cancel: () => clearTimeout(timeout) };
+	},
+};

@@ -1,0 +1,87 @@
+/** The edge layer on real parts, in front of a handler that counts and answers 200. */
+import { streamOf } from '../../src/core/byte-stream.ts';
+import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
+import { createAccessTokenVerifier } from '../../src/io/access-tokens.ts';
+import { KeySet } from '../../src/io/key-set.ts';
+import { remoteKeySet } from '../../src/io/key-set-source.ts';
+import type { ClaimRules } from '../../src/policy/access/claims.ts';
+import type { IpRateSettings } from '../../src/policy/firewall/ip-rate-window.ts';
+import { edgeLayer } from '../../src/roles/edge/edge.ts';
+import type { EdgePorts, EdgeSettings } from '../../src/roles/edge/edge-settings.ts';
+import { ManualClock } from './manual-clock.ts';
+import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { TestIssuer } from './test-issuer.ts';
+
+export const testKeySetSettings = { maxAgeMs: 600_000, coolDownMs: 30_000, graceMs: 3_600_000 };
+
+export interface EdgeBenchOptions {
+	readonly rules?: Partial<ClaimRules>;
+	readonly perIp?: Partial<IpRateSettings>;
+	readonly trustedProxies?: EdgeSettings['trustedProxies'];
+	readonly ports?: Partial<EdgePorts>;
+}
+
+export interface EdgeBench {
+	readonly issuer: TestIssuer;
+	readonly clock: ManualClock;
+	readonly log: RememberedLog;
+	readonly keySet: KeySet;
+	/** What came through. */
+	readonly admitted: HttpRequest[];
+	send(request?: Partial<HttpRequest>): Promise<HttpResponse>;
+	stop(): Promise<void>;
+}
+
+export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<EdgeBench> {
+	const clock = new ManualClock();
+	const log = createRememberedLog();
+	const issuer = await TestIssuer.start({ nowSeconds: () => Math.floor(clock.nowMs() / 1000) });
+	const keySet = new KeySet(remoteKeySet({ issuer: issuer.issuer, jwksUri: null, timeoutMs: 5000 }), testKeySetSettings, { clock, log });
+	const rules = { issuer: issuer.issuer, audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null, ...options.rules };
+	const verifier = createAccessTokenVerifier({ ...rules, cacheSize: 10_000 }, { keySet, clock });
+	const settings: EdgeSettings = {
+		scopeBase: issuer.scopeBase,
+		perIp: { requests: 1_000_000, windowSeconds: 300, maxSources: 1000, ...options.perIp },
+		trustedProxies: options.trustedProxies ?? [],
+	};
+	const ports: EdgePorts = {
+		verifier,
+		clock,
+		log,
+		readiness: () => ({ isReady: keySet.state().isReady, dependencies: { key_set: keySet.state().isReady ? 'ok' : 'unavailable' } }),
+		isDraining: () => false,
+		hashSeed: 1,
+		...options.ports,
+	};
+	const admitted: HttpRequest[] = [];
+	const inner: Handler = (request) => {
+		admitted.push(request);
+		return Promise.resolve({ status: 200, headers: {}, body: 'through' });
+	};
+	const handle = edgeLayer(settings, ports)(inner);
+	return {
+		issuer,
+		clock,
+		log,
+		keySet,
+		admitted,
+		send: (request) => handle({ ...exampleRequest, ...request }),
+		async stop() {
+			keySet.stop();
+			await issuer.stop();
+		},
+	};
+}
+
+const exampleRequest: HttpRequest = {
+	id: 'req_test',
+	method: 'POST',
+	path: '/v1/chat/completions',
+	query: '',
+	headers: {},
+	body: streamOf([]),
+	announcedLength: 0,
+	peerAddress: '127.0.0.1',
+	arrivedMs: 0,
+	onClientGone: () => undefined,
+};

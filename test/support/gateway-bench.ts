@@ -1,0 +1,212 @@
+/** A gateway whose world is scripted. Time stands still until it is moved. */
+
+import { isByteStream, streamOf } from '../../src/core/byte-stream.ts';
+import type { Caller } from '../../src/core/caller.ts';
+import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
+import { Refusal } from '../../src/core/refusal.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
+import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
+import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
+import { ManualClock } from './manual-clock.ts';
+import { createRememberedLog } from './remembered-log.ts';
+
+/** A body that a test drives by hand, chunk by chunk. */
+export class HandStream implements ByteStream, ByteFlow {
+	isCancelled = false;
+	resumeCount = 0;
+	sink: ByteSink | undefined;
+
+	start(sink: ByteSink): ByteFlow {
+		if (this.sink !== undefined) throw new Error('a body is started at most once');
+		this.sink = sink;
+		return this;
+	}
+
+	resume(): void {
+		this.resumeCount++;
+	}
+
+	cancel(): void {
+		this.isCancelled = true;
+	}
+
+	write(text: string | Buffer): boolean {
+		return this.sink?.write(Buffer.from(text)) ?? false;
+	}
+}
+
+/** What a client reads of a streamed answer. */
+export class Reader implements ByteSink {
+	text = '';
+	ending: 'open' | 'ended' | 'failed' = 'open';
+	mayWrite = true;
+
+	write(chunk: Buffer): boolean {
+		if (this.ending !== 'open') throw new Error('bytes after the end');
+		this.text += chunk.toString('latin1');
+		return this.mayWrite;
+	}
+
+	end(): void {
+		if (this.ending !== 'open') throw new Error('ended twice');
+		this.ending = 'ended';
+	}
+
+	fail(): void {
+		if (this.ending !== 'open') throw new Error('failed after the end');
+		this.ending = 'failed';
+	}
+}
+
+export type ScriptedAnswer = (request: UpstreamRequest) => Promise<UpstreamResponse> | UpstreamResponse;
+
+export function callerOf(clientId: string, scopes: readonly string[] = ['tollgate/invoke']): Caller {
+	return { clientId, issuer: 'https://issuer.test', scopes: new Set(scopes), expiresAtSeconds: 4_000_000_000 } as unknown as Caller;
+}
+
+export const testSettings: GatewaySettings = {
+	scopeBase: 'tollgate',
+	trustEdge: false,
+	maxBodyBytes: 1_000_000,
+	timeouts: { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000 },
+	heartbeatMs: 15_000,
+	providers: [
+		{ name: 'provider_a', kind: 'anthropic', baseUrl: 'https://a.test', apiKey: 'sk-ant-secret-key-0001', mayReachPrivateNetwork: false },
+		{ name: 'provider_b', kind: 'openai', baseUrl: 'https://b.test/v1', apiKey: 'sk-proj-secret-key-abcd', mayReachPrivateNetwork: false },
+		{ name: 'provider_c', kind: 'gemini', baseUrl: 'https://c.test', apiKey: 'gemini-secret-key', mayReachPrivateNetwork: false },
+		{
+			name: 'provider_d',
+			kind: 'azure-openai',
+			baseUrl: 'https://d.test',
+			apiVersion: '2024-10-21',
+			apiKey: 'azure-secret-key',
+			mayReachPrivateNetwork: false,
+			models: ['our-gpt'],
+		},
+	],
+	routing: {
+		providerHeader: 'ignore',
+		aliases: { fast: 'provider_b/gpt-5-mini' },
+		defaults: { chat: 'provider_b', messages: 'provider_a' },
+	},
+	unregisteredClients: { tier: 'sandbox' },
+};
+
+/** A gateway, what it asked of its upstream, and what it logged. */
+export class GatewayBench {
+	readonly clock = new ManualClock();
+	readonly sent: UpstreamRequest[] = [];
+	readonly log = createRememberedLog();
+	readonly gateway: Gateway;
+	respond: ScriptedAnswer = () => jsonAnswer(200, '{"id":"x"}');
+
+	constructor(settings: Partial<GatewaySettings> = {}, ports: Partial<GatewayPorts> = {}) {
+		this.gateway = createGateway(
+			{ ...testSettings, ...settings },
+			{
+				upstream: async (request) => {
+					this.sent.push(request);
+					return this.respond(request);
+				},
+				verifier: {
+					verify(accessToken) {
+						if (accessToken === 'good') return callerOf('client-1');
+						if (accessToken === 'slow') return Promise.resolve(callerOf('client-2'));
+						if (accessToken === 'unscoped') return callerOf('client-3', ['tollgate/admin']);
+						throw new Refusal('token_invalid');
+					},
+				},
+				teams: {
+					teamOf: (clientId) =>
+						clientId === 'client-1' ? { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] } : undefined,
+				},
+				clock: this.clock,
+				log: this.log,
+				readiness: () => ({ isReady: true, dependencies: { key_set: 'ok' } }),
+				...ports,
+			},
+		);
+	}
+
+	async ask(
+		path: string,
+		body: string | Buffer | ByteStream,
+		headers: HeaderFields = {},
+		more: Partial<HttpRequest> = {},
+	): Promise<HttpResponse> {
+		return this.gateway.handle(this.request(path, body, headers, more));
+	}
+
+	request(path: string, body: string | Buffer | ByteStream, headers: HeaderFields = {}, more: Partial<HttpRequest> = {}): HttpRequest {
+		const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? Buffer.from(body) : undefined;
+		const [bare = '', query = ''] = path.split('?');
+		return {
+			id: 'req-1',
+			method: 'POST',
+			path: bare,
+			query,
+			headers: { authorization: 'Bearer good', 'content-type': 'application/json', ...headers },
+			body: bytes === undefined ? (body as ByteStream) : streamOf([bytes]),
+			announcedLength: bytes?.length,
+			peerAddress: '127.0.0.1',
+			arrivedMs: this.clock.monotonicMs(),
+			onClientGone: () => undefined,
+			...more,
+		};
+	}
+}
+
+export function jsonAnswer(status: number, body: string | Buffer, headers: HeaderFields = {}): UpstreamResponse {
+	return { status, headers: { 'content-type': 'application/json', ...headers }, body: streamOf([Buffer.from(body)]) };
+}
+
+export function sseAnswer(body: ByteStream, headers: HeaderFields = {}): UpstreamResponse {
+	return { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8', ...headers }, body };
+}
+
+export function textOf(response: HttpResponse): string {
+	if (response.body === null) return '';
+	if (isByteStream(response.body)) throw new Error('the answer is a stream');
+	return response.body.toString();
+}
+
+/** Reads a streamed answer; returns at once, the reader fills as the stream runs. */
+export function readStream(response: HttpResponse): { reader: Reader; flow: ByteFlow } {
+	if (response.body === null || !isByteStream(response.body)) {
+		throw new Error(`the answer is not a stream: ${response.status} ${textOf(response)}`);
+	}
+	const reader = new Reader();
+	return { reader, flow: response.body.start(reader) };
+}
+
+/** Runs what is due in this turn and the next few. */
+export async function settle(): Promise<void> {
+	for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export const chatBody = '{"model":"gpt-5","messages":[{"role":"user","content":"hi"}]}';
+export const messagesBody = '{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}';
+
+interface ErrorBody {
+	readonly type: string;
+	readonly error: { readonly type: string; readonly message: string; readonly code: string; readonly param: string | null };
+	readonly request_id: string;
+}
+
+export function errorOf(response: HttpResponse): ErrorBody {
+	return JSON.parse(textOf(response)) as ErrorBody;
+}
+
+/** Status and code of an error that the gateway made. */
+export function summaryOf(response: HttpResponse): string {
+	return `${response.status} ${errorOf(response).error.code}`;
+}
+
+/** A generic page with the request's id. */
+export function isPage(response: HttpResponse): boolean {
+	return response.headers['content-type'] === 'text/html; charset=utf-8' && /^<!doctype html>[^]*req-1/.test(textOf(response));
+}
+
+export const chatPath = '/v1/chat/completions';
+export const messagesPath = '/v1/messages';
+export const asksJson = { accept: 'application/json' };

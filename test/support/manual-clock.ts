@@ -1,0 +1,65 @@
+import type { Clock, Timer } from '../../src/core/clock.ts';
+
+interface Appointment {
+	readonly dueMs: number;
+	readonly task: () => void;
+}
+
+/** A clock that stands still until `advance`, which runs what falls due in order of time, then of arrival. */
+export class ManualClock implements Clock {
+	private wallMs: number;
+	private elapsedMs = 0;
+	private readonly appointments = new Set<Appointment>();
+
+	constructor(startMs = Date.UTC(2026, 0, 1)) {
+		this.wallMs = startMs;
+	}
+
+	nowMs(): number {
+		return this.wallMs;
+	}
+
+	monotonicMs(): number {
+		return this.elapsedMs;
+	}
+
+	after(delayMs: number, task: () => void): Timer {
+		const appointment = { dueMs: this.elapsedMs + Math.max(0, delayMs), task };
+		this.appointments.add(appointment);
+		return { cancel: () => void this.appointments.delete(appointment) };
+	}
+
+	/** Moves both clocks on, stopping at each moment when something falls due. */
+	advance(ms: number): void {
+		const untilMs = this.elapsedMs + ms;
+		for (let next = this.nextDue(untilMs); next !== undefined; next = this.nextDue(untilMs)) {
+			this.appointments.delete(next);
+			this.moveTo(Math.max(next.dueMs, this.elapsedMs));
+			next.task();
+		}
+		this.moveTo(untilMs);
+	}
+
+	/** Moves the wall clock alone, as an operator or a time server does. */
+	jumpWallTo(nowMs: number): void {
+		this.wallMs = nowMs;
+	}
+
+	/** How many tasks wait; 0 when nothing was left behind. */
+	get pending(): number {
+		return this.appointments.size;
+	}
+
+	private moveTo(elapsedMs: number): void {
+		this.wallMs += elapsedMs - this.elapsedMs;
+		this.elapsedMs = elapsedMs;
+	}
+
+	private nextDue(untilMs: number): Appointment | undefined {
+		let first: Appointment | undefined;
+		for (const appointment of this.appointments) {
+			if (appointment.dueMs <= untilMs && (first === undefined || appointment.dueMs < first.dueMs)) first = appointment;
+		}
+		return first;
+	}
+}

@@ -1,0 +1,166 @@
+/** The whole product as a process of its own, on free ports and an empty data directory. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const agent = { id: 'agent', secret: 'secret-of-the-agent-0123456789' };
+export const operator = { id: 'operator', secret: 'secret-of-the-operator-0123456789' };
+
+export interface Product {
+	readonly gatewayUrl: string;
+	readonly identityUrl: string;
+	readonly simulatorUrl: string;
+	readonly tokenEndpoint: string;
+	readonly configPath: string;
+	readonly dataDirectory: string;
+	/** What the process has logged so far, parsed. */
+	readonly log: readonly Record<string, unknown>[];
+	readonly process: ChildProcess;
+	accessToken(client?: { id: string; secret: string }, scope?: string): Promise<string>;
+	/** Ends the process with SIGTERM and gives its exit code. */
+	stop(): Promise<number | null>;
+}
+
+export type Overrides = { readonly [key: string]: unknown };
+
+/** Settings laid over the test's own; a function gets the address of the simulator, for further providers. */
+export type ProductOverrides = Overrides | ((simulatorUrl: string) => Overrides);
+
+/** Starts edge, gateway, identity and simulator in one process; every provider is the simulator. */
+export async function startProduct(overrides: ProductOverrides = {}, environment: Record<string, string> = {}): Promise<Product> {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+	const [gatewayPort, identityPort, simulatorPort] = [await freePort(), await freePort(), await freePort()];
+	const simulatorUrl = `http://127.0.0.1:${simulatorPort}`;
+	const provider = { api_key: 'simulator-key', allow_private_network: true };
+	const config = merge(
+		{
+			roles: ['edge', 'gateway', 'identity', 'simulator'],
+			data_dir: join(directory, 'data'),
+			gateway: { listen: `127.0.0.1:${gatewayPort}` },
+			identity: {
+				listen: `127.0.0.1:${identityPort}`,
+				clients: [
+					{ ...agent, scopes: ['invoke'] },
+					{ ...operator, scopes: ['invoke', 'admin'] },
+				],
+			},
+			simulator: { listen: `127.0.0.1:${simulatorPort}` },
+			teams: { unregistered_clients: { tier: 'enterprise' } },
+			edge: { firewall: { per_ip: { requests: 1_000_000 } } },
+			providers: {
+				provider_a: { ...provider, base_url: `${simulatorUrl}/anthropic` },
+				provider_b: { ...provider, base_url: `${simulatorUrl}/openai/v1` },
+				provider_c: { ...provider, base_url: `${simulatorUrl}/gemini` },
+				provider_d: { ...provider, base_url: `${simulatorUrl}/azure`, deployments: { 'team-deployment': {} } },
+			},
+		},
+		typeof overrides === 'function' ? overrides(simulatorUrl) : overrides,
+	);
+	const configPath = join(directory, 'tollgate.json');
+	writeFileSync(configPath, JSON.stringify(config, undefined, '\t'));
+	const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'start', '--config', configPath], {
+		env: { PATH: process.env['PATH'], HOME: directory, ...environment },
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	const { log, complaints } = collectOutput(child);
+	const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+	const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+	await untilReady(`${gatewayUrl}/readyz`, child, complaints);
+	const tokenEndpoint = `http://127.0.0.1:${identityPort}/oauth2/token`;
+	return {
+		gatewayUrl,
+		identityUrl: `http://127.0.0.1:${identityPort}`,
+		simulatorUrl,
+		tokenEndpoint,
+		configPath,
+		dataDirectory: join(directory, 'data'),
+		log,
+		process: child,
+		accessToken: (client = agent, scope) => fetchAccessToken(tokenEndpoint, client, scope),
+		async stop() {
+			child.kill('SIGTERM');
+			const code = await exited;
+			rmSync(directory, { recursive: true, force: true });
+			return code;
+		},
+	};
+}
+
+export async function fetchAccessToken(tokenEndpoint: string, client: { id: string; secret: string }, scope?: string): Promise<string> {
+	const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret });
+	if (scope !== undefined) form.set('scope', scope);
+	const response = await fetch(tokenEndpoint, { method: 'POST', body: form });
+	const answer = (await response.json()) as { access_token?: string };
+	if (answer.access_token === undefined) throw new Error(`no access token: status ${response.status}`);
+	return answer.access_token;
+}
+
+export async function freePort(): Promise<number> {
+	const server = createServer();
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const address = server.address();
+	await new Promise((resolve) => server.close(resolve));
+	if (address === null || typeof address === 'string') throw new Error('no free port');
+	return address.port;
+}
+
+/** Waits for something that another process does; fails with what was waited for. */
+export async function eventually<T>(what: string, probe: () => T | undefined | Promise<T | undefined>, withinMs = 5000): Promise<T> {
+	const endMs = performance.now() + withinMs;
+	for (;;) {
+		const found = await probe();
+		if (found !== undefined) return found;
+		if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+		await sleep(10);
+	}
+}
+
+function collectOutput(child: ChildProcess): { log: Record<string, unknown>[]; complaints: string[] } {
+	const log: Record<string, unknown>[] = [];
+	const complaints: string[] = [];
+	let rest = '';
+	child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+		const lines = (rest + piece).split('\n');
+		rest = lines.pop() ?? '';
+		for (const line of lines) {
+			if (line.startsWith('{')) log.push(JSON.parse(line) as Record<string, unknown>);
+			else complaints.push(line);
+		}
+	});
+	child.stderr?.setEncoding('utf8').on('data', (piece: string) => complaints.push(piece));
+	return { log, complaints };
+}
+
+async function untilReady(url: string, child: ChildProcess, complaints: readonly string[]): Promise<void> {
+	const endMs = performance.now() + 15_000;
+	for (;;) {
+		const status = await fetch(url).then(
+			async (response) => {
+				await response.arrayBuffer();
+				return response.status;
+			},
+			() => 0,
+		);
+		if (status === 200) return;
+		if (child.exitCode !== null || performance.now() > endMs) {
+			throw new Error(`the product is not ready (last status ${status}, exit ${child.exitCode}):\n${complaints.join('')}`);
+		}
+		await sleep(20);
+	}
+}
+
+function merge(base: Overrides, extra: Overrides): Overrides {
+	const merged: Record<string, unknown> = { ...base };
+	for (const [key, value] of Object.entries(extra)) {
+		const own = merged[key];
+		merged[key] = isObject(own) && isObject(value) ? merge(own, value) : value;
+	}
+	return merged;
+}
+
+function isObject(value: unknown): value is Overrides {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

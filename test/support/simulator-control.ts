@@ -1,0 +1,66 @@
+/** The control addresses of a simulator that runs somewhere, such as in a started product. */
+import type { BillTotal, RequestSeen } from './start-simulator.ts';
+
+export interface SeenUpstream extends RequestSeen {
+	readonly path: string;
+	readonly query: string;
+	readonly wire: string;
+	readonly duration_ms: number | null;
+}
+
+export interface Replay {
+	readonly wire?: string;
+	readonly key?: string;
+	readonly model?: string;
+	readonly count?: number;
+	readonly status?: number;
+	readonly headers?: Readonly<Record<string, string>>;
+	readonly body?: string;
+	readonly body_base64?: string;
+	readonly sse?: string;
+	readonly json?: unknown;
+	readonly cut?: 'whole' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
+	readonly interval_ms?: number;
+}
+
+export class SimulatorControl {
+	readonly #origin: string;
+
+	constructor(origin: string) {
+		this.#origin = origin;
+	}
+
+	/** Requests that have been answered, broken off or left so far. */
+	async requestsServed(): Promise<number> {
+		const { total } = (await this.#call('GET', '/bill')) as { total?: BillTotal };
+		if (total === undefined) throw new Error('the bill has no total');
+		return total.requests;
+	}
+
+	/** Newest first. @param query such as `?model=gpt-4o`. */
+	async requests(query = ''): Promise<SeenUpstream[]> {
+		return ((await this.#call('GET', `/requests${query}`)) as { data: SeenUpstream[] }).data;
+	}
+
+	async newestRequest(): Promise<SeenUpstream> {
+		const [row] = await this.requests('?limit=1');
+		if (row === undefined) throw new Error('the simulator has not been asked anything');
+		return row;
+	}
+
+	/** What the next matching call is answered with, byte for byte. */
+	async replay(answer: Replay): Promise<void> {
+		await this.#call('POST', '/replay', answer);
+	}
+
+	async change(settings: { interval_ms?: number; first_byte_ms?: number; record_bodies?: boolean }): Promise<void> {
+		await this.#call('POST', '/settings', settings);
+	}
+
+	async #call(method: string, path: string, body?: unknown): Promise<unknown> {
+		const response = await fetch(`${this.#origin}/_simulator${path}`, { method, ...(body !== undefined && { body: JSON.stringify(body) }) });
+		const text = await response.text();
+		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+		return text === '' ? undefined : JSON.parse(text);
+	}
+}

@@ -1,0 +1,77 @@
+/** The product's upstream client, the requests that a test sends with it, and what becomes of them. */
+import { onTestFinished } from 'vitest';
+import { readWhole } from '../../src/core/byte-stream.ts';
+import type { ByteStream } from '../../src/core/handler.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
+import { systemClock } from '../../src/io/system-clock.ts';
+import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/upstream-client.ts';
+import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+import { type ScriptedConnection, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+
+interface StartedClient extends UpstreamClient {
+	readonly log: RememberedLog;
+}
+
+export function startClient(overrides: Partial<UpstreamClientOptions> = {}): StartedClient {
+	const log = createRememberedLog();
+	const client = createUpstreamClient({
+		clock: systemClock,
+		log,
+		maxConnectionsPerOrigin: 10,
+		isAllowedAddress: (address) => !address.startsWith('127.') && address !== '::1',
+		...overrides,
+	});
+	onTestFinished(() => client.close());
+	return { ...client, log };
+}
+
+export async function startServer(script?: (connection: ScriptedConnection) => void): Promise<ScriptedServer> {
+	const server = await startScriptedServer(script);
+	onTestFinished(() => server.close());
+	return server;
+}
+
+export function request(server: { origin: string }, overrides: Partial<UpstreamRequest> = {}): UpstreamRequest {
+	return {
+		origin: server.origin,
+		method: 'POST',
+		target: '/v1/messages?beta=true',
+		headers: { 'content-type': 'application/json' },
+		body: Buffer.from('{"a":1}'),
+		timeouts: { connectMs: 2000, firstByteMs: 2000, idleMs: 2000, totalMs: 5000 },
+		mayReachPrivateNetwork: true,
+		onClientGone: () => undefined,
+		...overrides,
+	};
+}
+
+export const answered = (body: string, ...fields: string[]): string =>
+	['HTTP/1.1 200 OK', `content-length: ${body.length}`, ...fields, '', body].join('\r\n');
+
+export const answers =
+	(bytes: string) =>
+	(connection: ScriptedConnection): void =>
+		connection.send(bytes);
+
+export async function bodyOf(response: UpstreamResponse): Promise<string> {
+	return (await readWhole(response.body, 100_000_000)).toString('latin1');
+}
+
+export const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** What a promise is rejected with; to be called before the rejection. */
+export async function causeOf(promise: Promise<unknown>): Promise<unknown> {
+	return await promise.then(
+		() => undefined,
+		(cause: unknown) => cause,
+	);
+}
+
+/** What a stream gives, and what it fails with; undefined when it ends well. */
+export function collect(stream: ByteStream): { pieces: Buffer[]; outcome: Promise<unknown> } {
+	const pieces: Buffer[] = [];
+	const outcome = new Promise((resolve) => {
+		stream.start({ write: (chunk) => pieces.push(chunk) > 0, end: () => resolve(undefined), fail: resolve });
+	});
+	return { pieces, outcome };
+}
