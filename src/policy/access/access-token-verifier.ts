@@ -1,0 +1,10 @@
+import type { Caller } from '../../core/caller.ts';
+
+/** Judges access tokens. Synchronous when the verdict on this very token is already known. */
+export interface AccessTokenVerifier {
+	/**
+	 * @param accessToken what followed `Bearer `, as received.
+	 * @throws Refusal `token_invalid`; Fault `key_set_unavailable` when no key set was ever fetched.
+	 */
+	verify(accessToken: string): Caller | Promise<Caller>;
+}

@@ -1,0 +1,55 @@
+/** The compact serialisation of a signed token (RFC 7515 section 7.1), read so that each token has one spelling. */
+import { invalidToken } from './invalid-token.ts';
+import { readJsonObject } from './json-object.ts';
+
+export interface CompactToken {
+	readonly algorithm: string;
+	readonly keyId: string;
+	/** What the signature is over: the first two parts with the dot between them. */
+	readonly signedText: string;
+	readonly payload: Buffer;
+	readonly signature: Buffer;
+}
+
+export const longestAccessToken = 8192;
+
+/** Base64url without padding, and none of the bits that the last character has to spare may be set. */
+const part = '((?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?)';
+const compact = new RegExp(`^${part}\\.${part}\\.${part}$`);
+
+/** What access tokens are typed as: RFC 7519 section 5.1, RFC 9068 section 2.1. Others, `id+jwt` first, mean something else. */
+const accessTokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
+
+const longestKeyId = 256;
+
+/**
+ * Judges the syntax alone: neither signature nor claims.
+ * @throws Refusal `token_invalid`.
+ */
+export function readCompactToken(accessToken: string): CompactToken {
+	if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
+	const parts = compact.exec(accessToken);
+	const [, head = '', payload = '', signature = ''] = parts ?? [];
+	if (parts === null || head === '' || signature === '') throw invalidToken('not three parts of canonical base64url');
+	return {
+		...readHead(head),
+		signedText: accessToken.slice(0, head.length + 1 + payload.length),
+		payload: Buffer.from(payload, 'base64url'),
+		signature: Buffer.from(signature, 'base64url'),
+	};
+}
+
+/** `alg`, `typ` and `kid` alone: every other member would select a key, or change what the signature means. */
+function readHead(text: string): { algorithm: string; keyId: string } {
+	const head = readJsonObject(Buffer.from(text, 'base64url'));
+	if (head === undefined) throw invalidToken('header is not one plain JSON object');
+	const { alg, typ, kid, ...others } = head;
+	const other = Object.keys(others)[0];
+	if (other !== undefined) throw invalidToken(`header member ${JSON.stringify(other.slice(0, 32))} is not accepted`);
+	if (typeof alg !== 'string') throw invalidToken('header has no alg');
+	if (typeof kid !== 'string' || kid === '' || kid.length > longestKeyId) throw invalidToken('header has no usable kid');
+	if (typ !== undefined && (typeof typ !== 'string' || !accessTokenTypes.has(typ.toLowerCase()))) {
+		throw invalidToken('header typ is not that of an access token');
+	}
+	return { algorithm: alg, keyId: kid };
+}

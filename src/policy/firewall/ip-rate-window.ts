@@ -1,0 +1,166 @@
+/**
+ * Counts requests by source over a sliding window. Memory is taken once, in flat arrays, and every step costs the same:
+ * the longest silent source is forgotten when a new one finds no room.
+ */
+import type { SourceKey } from './source-key.ts';
+
+export interface IpRateSettings {
+	/** Most requests of one source in any window. */
+	readonly requests: number;
+	readonly windowSeconds: number;
+	/** Sources remembered at once. */
+	readonly maxSources: number;
+}
+
+/** A window of 300 s is counted in slices of 10 s. */
+const slicesPerWindow = 30;
+
+/** The slice that now lies in is not over: with one more than the window holds, no window of any position has more. */
+const slicesKept = slicesPerWindow + 1;
+
+const none = -1;
+
+export class IpRateWindow {
+	readonly #limit: number;
+	readonly #sliceMs: number;
+	readonly #seed: number;
+	readonly #capacity: number;
+	#size = 0;
+
+	/** First source of each hash bucket; the others follow in `#nextInBucket`. */
+	readonly #buckets: Int32Array;
+	readonly #nextInBucket: Int32Array;
+	/** All sources from the one heard last to the longest silent one. */
+	readonly #older: Int32Array;
+	readonly #newer: Int32Array;
+	#newest = none;
+	#oldest = none;
+
+	readonly #high: Uint32Array;
+	readonly #low: Uint32Array;
+	readonly #lastSlice: Uint32Array;
+	readonly #total: Uint32Array;
+	readonly #counts: Uint16Array | Uint32Array;
+
+	/** @param hashSeed any number, unknown outside, so that nobody can choose addresses that fall into one bucket. */
+	constructor({ requests, windowSeconds, maxSources }: IpRateSettings, hashSeed: number) {
+		this.#limit = requests;
+		this.#sliceMs = (windowSeconds * 1000) / slicesPerWindow;
+		this.#seed = hashSeed;
+		this.#capacity = maxSources;
+		this.#buckets = new Int32Array(2 ** Math.ceil(Math.log2(maxSources + 1))).fill(none);
+		this.#nextInBucket = new Int32Array(maxSources);
+		this.#older = new Int32Array(maxSources);
+		this.#newer = new Int32Array(maxSources);
+		this.#high = new Uint32Array(maxSources);
+		this.#low = new Uint32Array(maxSources);
+		this.#lastSlice = new Uint32Array(maxSources);
+		this.#total = new Uint32Array(maxSources);
+		this.#counts = requests > 0xffff ? new Uint32Array(maxSources * slicesKept) : new Uint16Array(maxSources * slicesKept);
+	}
+
+	/**
+	 * Counts the request if it is within the limit. A refused one is not counted: a source is heard again as soon as
+	 * its admitted requests have left the window, however hard it tries meanwhile.
+	 * @param nowMs monotonic.
+	 */
+	admit(source: SourceKey, nowMs: number): boolean {
+		const slice = Math.floor(nowMs / this.#sliceMs) >>> 0;
+		const index = this.#find(source) ?? this.#add(source, slice);
+		this.#touch(index);
+		this.#forgetUntil(index, slice);
+		if ((this.#total[index] ?? 0) >= this.#limit) return false;
+		const cell = index * slicesKept + (slice % slicesKept);
+		this.#counts[cell] = (this.#counts[cell] ?? 0) + 1;
+		this.#total[index] = (this.#total[index] ?? 0) + 1;
+		return true;
+	}
+
+	/** Sources remembered now. */
+	get size(): number {
+		return this.#size;
+	}
+
+	#forgetUntil(index: number, slice: number): void {
+		const last = this.#lastSlice[index] ?? 0;
+		if (last === slice) return;
+		const base = index * slicesKept;
+		const passed = Math.min(slice - last, slicesKept);
+		for (let step = 1; step <= passed; step++) {
+			const cell = base + ((last + step) % slicesKept);
+			this.#total[index] = (this.#total[index] ?? 0) - (this.#counts[cell] ?? 0);
+			this.#counts[cell] = 0;
+		}
+		this.#lastSlice[index] = slice;
+	}
+
+	#find({ high, low }: SourceKey): number | undefined {
+		let index = this.#buckets[this.#bucketOf(high, low)] ?? none;
+		while (index !== none) {
+			if (this.#low[index] === low && this.#high[index] === high) return index;
+			index = this.#nextInBucket[index] ?? none;
+		}
+		return undefined;
+	}
+
+	#add({ high, low }: SourceKey, slice: number): number {
+		const index = this.#size < this.#capacity ? this.#size++ : this.#forgetOldest();
+		this.#high[index] = high;
+		this.#low[index] = low;
+		this.#lastSlice[index] = slice;
+		const bucket = this.#bucketOf(high, low);
+		this.#nextInBucket[index] = this.#buckets[bucket] ?? none;
+		this.#buckets[bucket] = index;
+		this.#older[index] = none;
+		this.#newer[index] = none;
+		this.#link(index);
+		return index;
+	}
+
+	#forgetOldest(): number {
+		const index = this.#oldest;
+		this.#unlink(index);
+		const bucket = this.#bucketOf(this.#high[index] ?? 0, this.#low[index] ?? 0);
+		const next = this.#nextInBucket[index] ?? none;
+		if (this.#buckets[bucket] === index) {
+			this.#buckets[bucket] = next;
+		} else {
+			let before = this.#buckets[bucket] ?? none;
+			while (this.#nextInBucket[before] !== index) before = this.#nextInBucket[before] ?? none;
+			this.#nextInBucket[before] = next;
+		}
+		this.#counts.fill(0, index * slicesKept, (index + 1) * slicesKept);
+		this.#total[index] = 0;
+		return index;
+	}
+
+	#touch(index: number): void {
+		if (this.#newest === index) return;
+		this.#unlink(index);
+		this.#link(index);
+	}
+
+	#link(index: number): void {
+		this.#older[index] = this.#newest;
+		this.#newer[index] = none;
+		if (this.#newest === none) this.#oldest = index;
+		else this.#newer[this.#newest] = index;
+		this.#newest = index;
+	}
+
+	#unlink(index: number): void {
+		const older = this.#older[index] ?? none;
+		const newer = this.#newer[index] ?? none;
+		if (older === none) this.#oldest = newer;
+		else this.#newer[older] = newer;
+		if (newer === none) this.#newest = older;
+		else this.#older[newer] = older;
+	}
+
+	#bucketOf(high: number, low: number): number {
+		let mixed = Math.imul(high ^ this.#seed, 0x9e37_79b1) ^ low;
+		mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85eb_ca6b);
+		mixed = Math.imul(mixed ^ (mixed >>> 13) ^ this.#seed, 0xc2b2_ae35);
+		return (mixed ^ (mixed >>> 16)) & (this.#buckets.length - 1);
+	}
+}

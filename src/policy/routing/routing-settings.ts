@@ -1,0 +1,33 @@
+export interface RoutingSettings {
+	/** Whether `x-gateway-provider` decides: not at all, when it is there, or always. */
+	readonly providerHeader: 'ignore' | 'optional' | 'required';
+	/** `provider/model` by the name callers use. */
+	readonly aliases: Readonly<Record<string, string>>;
+	/** Provider by format, for names that nothing else decides. */
+	readonly defaults: Readonly<Partial<Record<RoutedFormat, string>>>;
+}
+
+export type RoutedFormat = 'chat' | 'messages';
+
+/** A configured provider as routing sees it. */
+export interface RoutedProvider {
+	readonly name: string;
+	readonly kind: string;
+	/** Names that lead to this provider whatever they look like. A name that two providers have leads to the first. */
+	readonly models?: readonly string[];
+}
+
+/** What is known of a call when its target is decided. */
+export interface RoutingFacts {
+	readonly format: RoutedFormat;
+	/** As the caller wrote it. */
+	readonly model: string;
+	/** The `x-gateway-provider` header field. */
+	readonly providerHeader: string | undefined;
+}
+
+/** A name that callers may use, and what stands behind it. */
+export interface ListedModel {
+	readonly id: string;
+	readonly provider: string;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../core/refusal.ts';
+import { Routing } from './routing.ts';
+import type { RoutingFacts, RoutingSettings } from './routing-settings.ts';
+
+const providers = [
+	{ name: 'provider_a', kind: 'anthropic' },
+	{ name: 'provider_b', kind: 'openai' },
+	{ name: 'provider_c', kind: 'gemini' },
+	{ name: 'provider_d', kind: 'azure-openai', models: ['our-gpt', 'gpt-4o-eu'] },
+	{ name: 'local', kind: 'openai', models: ['llama', 'our-gpt'] },
+];
+
+const settings: RoutingSettings = {
+	providerHeader: 'ignore',
+	aliases: { fast: 'provider_b/gpt-5-mini', smart: 'provider_a/claude-x', slashed: 'local/meta/llama' },
+	defaults: { chat: 'provider_b', messages: 'provider_a' },
+};
+
+function resolve(facts: Partial<RoutingFacts>, more: Partial<RoutingSettings> = {}): string {
+	try {
+		const target = new Routing({ ...settings, ...more }, providers).resolveTarget({
+			format: 'chat',
+			model: 'm',
+			providerHeader: undefined,
+			...facts,
+		});
+		return `${target.provider} ${target.model}`;
+	} catch (cause) {
+		if (cause instanceof Refusal) return cause.code;
+		throw cause;
+	}
+}
+
+describe('resolveTarget', () => {
+	it.each([
+		['claude-opus-5', 'provider_a claude-opus-5'],
+		['gpt-5', 'provider_b gpt-5'],
+		['o1', 'provider_b o1'],
+		['o4-mini', 'provider_b o4-mini'],
+		['chatgpt-4o-latest', 'provider_b chatgpt-4o-latest'],
+		['gemini-3-pro', 'provider_c gemini-3-pro'],
+		['our-gpt', 'provider_d our-gpt'],
+		['gpt-4o-eu', 'provider_d gpt-4o-eu'],
+		['llama', 'local llama'],
+		['fast', 'provider_b gpt-5-mini'],
+		['smart', 'provider_a claude-x'],
+		['slashed', 'local meta/llama'],
+		['provider_a/anything', 'provider_a anything'],
+		['local/meta/llama-3', 'local meta/llama-3'],
+		['provider_c/gpt-5', 'provider_c gpt-5'],
+		['provider_a/fast', 'provider_a fast'],
+		['meta/llama-3', 'provider_b meta/llama-3'],
+		['provider_a/', 'provider_b provider_a/'],
+		['/x', 'provider_b /x'],
+		['opus', 'provider_b opus'],
+		['oracle', 'provider_b oracle'],
+		['claude', 'provider_b claude'],
+		['__proto__', 'provider_b __proto__'],
+		['constructor', 'provider_b constructor'],
+		['toString/x', 'provider_b toString/x'],
+	])('sends %s to %s', (model, expected) => {
+		expect(resolve({ model })).toBe(expected);
+	});
+
+	it('falls back to the default of the format, and says so when there is none', () => {
+		expect(resolve({ format: 'messages', model: 'unknown' })).toBe('provider_a unknown');
+		expect(resolve({ model: 'unknown' }, { defaults: {} })).toBe('provider_unknown');
+		expect(resolve({ model: 'unknown' }, { defaults: { chat: 'missing' } })).toBe('provider_unknown');
+	});
+
+	it.each([
+		['ignore', undefined, 'gpt-5', 'provider_b gpt-5'],
+		['ignore', 'provider_a', 'gpt-5', 'provider_b gpt-5'],
+		['ignore', 'nonsense', 'gpt-5', 'provider_b gpt-5'],
+		['optional', undefined, 'gpt-5', 'provider_b gpt-5'],
+		['optional', '', 'gpt-5', 'provider_b gpt-5'],
+		['optional', 'provider_a', 'gpt-5', 'provider_a gpt-5'],
+		['optional', ' provider_a ', 'gpt-5', 'provider_a gpt-5'],
+		['optional', 'nonsense', 'gpt-5', 'provider_unknown'],
+		['optional', 'PROVIDER_A', 'gpt-5', 'provider_unknown'],
+		['optional', 'provider_a, provider_b', 'gpt-5', 'provider_unknown'],
+		['required', undefined, 'gpt-5', 'provider_not_set'],
+		['required', '', 'provider_a/x', 'provider_not_set'],
+		['required', 'provider_b', 'gpt-5', 'provider_b gpt-5'],
+		['required', 'nonsense', 'gpt-5', 'provider_unknown'],
+		['required', 'constructor', 'gpt-5', 'provider_unknown'],
+		['required', 'provider_a', 'provider_a/claude-x', 'provider_a claude-x'],
+		['required', 'provider_a', 'provider_b/gpt-5', 'provider_a provider_b/gpt-5'],
+		['required', 'provider_b', 'fast', 'provider_b gpt-5-mini'],
+		['required', 'provider_a', 'fast', 'provider_a fast'],
+		['required', 'local', 'claude-x', 'local claude-x'],
+	] as const)('header mode %s, header %j, model %s: %s', (providerHeader, header, model, expected) => {
+		expect(resolve({ model, providerHeader: header }, { providerHeader })).toBe(expected);
+	});
+
+	it('names the known providers to whoever names an unknown one', () => {
+		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
+		expect(() => routing.resolveTarget({ format: 'chat', model: 'm', providerHeader: 'x' })).toThrow(
+			'provider_a, provider_b, provider_c, provider_d, local',
+		);
+	});
+
+	it('serves a family by a provider of its kind when none has the customary name', () => {
+		const routing = new Routing({ ...settings, aliases: {}, defaults: { chat: 'fallback' } }, [
+			{ name: 'fallback', kind: 'openai' },
+			{ name: 'vendor', kind: 'anthropic' },
+		]);
+		const providerOf = (model: string) => routing.resolveTarget({ format: 'chat', model, providerHeader: undefined }).provider;
+		expect([providerOf('claude-x'), providerOf('gpt-5'), providerOf('gemini-3')]).toEqual(['vendor', 'fallback', 'fallback']);
+	});
+
+	it.each(['nowhere/gpt', 'provider_b', 'provider_b/', '/gpt', ''])('is not built with an alias to %j', (target) => {
+		expect(() => new Routing({ ...settings, aliases: { bad: target } }, providers)).toThrow('routing.aliases.bad');
+	});
+
+	it('lists every name it knows once, with the provider that serves it', () => {
+		const { models } = new Routing({ ...settings, aliases: { llama: 'provider_b/gpt-5', fast: 'provider_b/gpt-5-mini' } }, providers);
+		expect(models.map(({ id, provider }) => `${id} ${provider}`)).toEqual([
+			'our-gpt provider_d',
+			'gpt-4o-eu provider_d',
+			'llama provider_b',
+			'fast provider_b',
+		]);
+	});
+});

@@ -1,0 +1,98 @@
+import { Refusal } from '../../core/refusal.ts';
+import { compileFamilies } from './model-families.ts';
+import type { ListedModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
+import { decideTarget, type Target } from './target.ts';
+
+/** Decides which provider serves a call, and under which model name. Built once from the configuration. */
+export class Routing {
+	readonly #settings: RoutingSettings;
+	readonly #names: ReadonlySet<string>;
+	readonly #aliases: ReadonlyMap<string, Target>;
+	/** Models and deployments that the configuration names. */
+	readonly #configured: ReadonlyMap<string, Target>;
+	readonly #familyOf: (model: string) => string | undefined;
+	/** Names that callers may use, with the provider behind each. */
+	readonly models: readonly ListedModel[];
+
+	/** @throws Error when an alias names a provider that is not configured. */
+	constructor(settings: RoutingSettings, providers: readonly RoutedProvider[]) {
+		this.#settings = settings;
+		this.#names = new Set(providers.map(({ name }) => name));
+		this.#aliases = new Map(Object.entries(settings.aliases).map(([name, target]) => [name, this.#compileAlias(name, target)]));
+		this.#configured = compileConfigured(providers);
+		this.#familyOf = compileFamilies(providers);
+		this.models = [...new Map([...this.#configured, ...this.#aliases])].map(([id, { provider }]) => ({ id, provider }));
+	}
+
+	/**
+	 * The first of these decides: the provider header, a `provider/model` prefix, an alias, a configured model or
+	 * deployment, the name's family, the format's default.
+	 * @throws Refusal `provider_not_set`, `provider_unknown`.
+	 */
+	resolveTarget(facts: RoutingFacts): Target {
+		return this.#byHeader(facts) ?? this.#byPrefix(facts) ?? this.#byName(facts) ?? this.#byDefault(facts);
+	}
+
+	#byHeader({ providerHeader, model }: RoutingFacts): Target | undefined {
+		if (this.#settings.providerHeader === 'ignore') return undefined;
+		const name = providerHeader?.trim() ?? '';
+		if (name === '') {
+			if (this.#settings.providerHeader === 'required') throw new Refusal('provider_not_set', { message: 'provider is not set' });
+			return undefined;
+		}
+		if (!this.#names.has(name)) {
+			throw new Refusal('provider_unknown', { message: `\`x-gateway-provider\` names no configured provider; known: ${this.#known()}` });
+		}
+		// The header has chosen: a prefix or an alias counts only where it leads to the same provider.
+		if (model.startsWith(`${name}/`) && model.length > name.length + 1) return decideTarget(name, model.slice(name.length + 1));
+		const alias = this.#aliases.get(model);
+		return alias?.provider === name ? alias : decideTarget(name, model);
+	}
+
+	/** Model names may hold slashes themselves: what stands before the first counts only when it is a provider. */
+	#byPrefix({ model }: RoutingFacts): Target | undefined {
+		const slash = model.indexOf('/');
+		if (slash === -1 || slash === model.length - 1) return undefined;
+		const name = model.slice(0, slash);
+		return this.#names.has(name) ? decideTarget(name, model.slice(slash + 1)) : undefined;
+	}
+
+	/** A configured name is the operator's own word, so it goes before the family that it happens to look like. */
+	#byName({ model }: RoutingFacts): Target | undefined {
+		const named = this.#aliases.get(model) ?? this.#configured.get(model);
+		if (named !== undefined) return named;
+		const provider = this.#familyOf(model);
+		return provider === undefined ? undefined : decideTarget(provider, model);
+	}
+
+	#byDefault({ format, model }: RoutingFacts): Target {
+		const provider = this.#settings.defaults[format];
+		if (provider !== undefined && this.#names.has(provider)) return decideTarget(provider, model);
+		throw new Refusal('provider_unknown', {
+			param: 'model',
+			message: `No configured provider serves this model, and \`routing.defaults.${format}\` names none; known providers: ${this.#known()}`,
+		});
+	}
+
+	#compileAlias(name: string, target: string): Target {
+		const slash = target.indexOf('/');
+		const provider = target.slice(0, Math.max(slash, 0));
+		const model = target.slice(slash + 1);
+		if (!this.#names.has(provider) || model === '') {
+			throw new Error(`routing.aliases.${name} is \`${target}\`, not \`provider/model\` with a configured provider`);
+		}
+		return decideTarget(provider, model);
+	}
+
+	#known(): string {
+		return [...this.#names].join(', ');
+	}
+}
+
+function compileConfigured(providers: readonly RoutedProvider[]): ReadonlyMap<string, Target> {
+	const configured = new Map<string, Target>();
+	for (const { name, models = [] } of providers) {
+		for (const model of models) if (!configured.has(model)) configured.set(model, decideTarget(name, model));
+	}
+	return configured;
+}

@@ -1,0 +1,15 @@
+declare const routed: unique symbol;
+
+/** Where a call goes, decided. Only routing makes one; a forged one does not compile. */
+export interface Target {
+	readonly [routed]: true;
+	/** Name of a configured provider. */
+	readonly provider: string;
+	/** The model's name there. */
+	readonly model: string;
+}
+
+/** For routing alone. */
+export function decideTarget(provider: string, model: string): Target {
+	return { provider, model } as Target;
+}

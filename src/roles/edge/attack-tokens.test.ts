@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+	type AttackToken,
+	attackKeys,
+	attackMaxLifetimeSeconds,
+	attackSkewSeconds,
+	attackTokens,
+	goodTokens,
+} from '../../../test/support/attack-tokens.ts';
+import { type EdgeBench, startEdgeBench } from '../../../test/support/edge-bench.ts';
+import type { HttpResponse } from '../../core/handler.ts';
+
+/** Whether a client belongs to a team is the gateway's to say, behind the edge. */
+const edgeAttacks = attackTokens.filter(({ needs }) => needs !== 'reject_unregistered');
+
+/** Tokens as issuers that do not send `aud` nor bound lifetimes are used with, and with both checks on. */
+const configurations = [
+	{ name: 'as configured by default', rules: {}, cases: edgeAttacks.filter(({ needs }) => needs === undefined) },
+	{
+		name: 'with an audience and a longest lifetime',
+		rules: { audience: 'test-audience', maxLifetimeSeconds: attackMaxLifetimeSeconds },
+		cases: edgeAttacks,
+	},
+];
+
+describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) => {
+	let bench: EdgeBench;
+
+	beforeAll(async () => {
+		bench = await startEdgeBench({ rules: { ...rules, clockSkewSeconds: attackSkewSeconds } });
+		bench.issuer.published.push(...attackKeys);
+		await bench.keySet.start();
+	});
+	afterAll(() => bench.stop());
+
+	test('the key set holds the good keys and none of the bad ones', () => {
+		expect(bench.keySet.state().keyCount).toBe(3);
+	});
+
+	test.each([...goodTokens, ...cases])('$id $title: $expect', async (attack) => {
+		const before = bench.admitted.length;
+		const answer = await sendAttack(bench, attack);
+		expect(answer.status).toBe(attack.expect);
+		expect(bench.admitted.length - before).toBe(attack.expect === 200 ? 1 : 0);
+		if (attack.expect === 200) return;
+		expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+		expect(answer.headers['x-amzn-waf-action']).toBeUndefined();
+		expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
+	});
+
+	test('A23, A24: nobody asked the attacker for keys', () => {
+		expect(bench.issuer.attackerRequests).toBe(0);
+	});
+
+	test('guarantees 9.1: refused within 5 ms in the median', async () => {
+		const durationsMs: number[] = [];
+		for (const attack of cases) {
+			const accessToken = attack.makeToken(bench.issuer);
+			const startMs = performance.now();
+			await sendAttack(bench, attack, accessToken);
+			durationsMs.push(performance.now() - startMs);
+		}
+		expect(durationsMs.toSorted((a, b) => a - b)[durationsMs.length >> 1]).toBeLessThan(5);
+	});
+});
+
+test('the list has every number from A1 to A64', () => {
+	const ids = new Set(attackTokens.map(({ id }) => id));
+	expect([...ids]).toEqual(Array.from({ length: 64 }, (_, index) => `A${index + 1}`));
+});
+
+function sendAttack({ issuer, send }: EdgeBench, attack: AttackToken, accessToken = attack.makeToken(issuer)): Promise<HttpResponse> {
+	const authorization = attack.authorization === undefined ? `Bearer ${accessToken}` : attack.authorization(accessToken);
+	return send({ headers: { authorization }, query: attack.query?.(accessToken) ?? '' });
+}

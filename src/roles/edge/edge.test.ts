@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type EdgeBench, type EdgeBenchOptions, startEdgeBench } from '../../../test/support/edge-bench.ts';
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+
+let bench: EdgeBench;
+
+async function start(options: EdgeBenchOptions = {}): Promise<EdgeBench> {
+	bench = await startEdgeBench(options);
+	await bench.keySet.start();
+	return bench;
+}
+
+afterEach(() => bench.stop());
+
+const withToken = (accessToken: string): Partial<HttpRequest> => ({ headers: { authorization: `Bearer ${accessToken}` } });
+const get = (path: string, rest: Partial<HttpRequest> = {}): Partial<HttpRequest> => ({ method: 'GET', path, ...rest });
+const jsonOf = ({ body }: HttpResponse): unknown => JSON.parse(body as string);
+
+describe('an admitted request', () => {
+	test('goes on unchanged but for the caller that was proven', async () => {
+		const { admitted, issuer, send } = await start();
+		const request = withToken(issuer.accessToken({ client_id: 'agent-7' }));
+		const answer = await send(request);
+		expect(answer).toEqual({ status: 200, headers: {}, body: 'through' });
+		expect(admitted[0]).toMatchObject({ ...request, path: '/v1/chat/completions', caller: { clientId: 'agent-7', issuer: issuer.issuer } });
+	});
+
+	test('a caller that the request brings along counts for nothing', async () => {
+		const { admitted, issuer, send } = await start();
+		const forged = { clientId: 'admin' } as unknown as NonNullable<HttpRequest['caller']>;
+		expect((await send({ caller: forged })).status).toBe(401);
+		await send({ ...withToken(issuer.accessToken()), caller: forged });
+		expect(admitted.map(({ caller }) => caller?.clientId)).toEqual(['agent']);
+	});
+
+	test('what the inner handler throws is not the edge’s to answer', async () => {
+		const { issuer, send, admitted } = await start();
+		admitted.push = () => {
+			throw new TypeError('inside');
+		};
+		await expect(send(withToken(issuer.accessToken()))).rejects.toThrow('inside');
+	});
+});
+
+describe('refusals', () => {
+	test('without a token: 401, with nothing said of an error', async () => {
+		const { send } = await start();
+		const answer = await send();
+		expect(answer).toMatchObject({ status: 401, facts: { code: 'token_missing' } });
+		expect(answer.headers).toMatchObject({
+			'www-authenticate': 'Bearer realm="tollgate"',
+			'x-request-id': 'req_test',
+			'request-id': 'req_test',
+		});
+	});
+
+	test('a bad token: 401 with error="invalid_token"; why is in the log alone', async () => {
+		const { issuer, log, send } = await start();
+		const answer = await send(withToken(issuer.accessToken({ exp: 1 })));
+		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="invalid_token"');
+		expect(answer.body).not.toContain('expired');
+		expect(log.lines.at(-1)).toEqual({
+			level: 'debug',
+			event: 'refused at the edge',
+			fields: { requestId: 'req_test', code: 'token_invalid', reason: 'expired' },
+		});
+	});
+
+	test('a token without the scope: 403 that names the scope and the client, without the firewall’s header', async () => {
+		const { issuer, send } = await start();
+		const answer = await send(withToken(issuer.accessToken({ scope: 'tollgate/admin', client_id: 'operator' })));
+		expect(answer).toMatchObject({ status: 403, facts: { code: 'scope_missing', clientId: 'operator' } });
+		expect(answer.headers['www-authenticate']).toBe('Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/invoke"');
+		expect(answer.headers).not.toHaveProperty('x-amzn-waf-action');
+	});
+
+	test('K7: while no key set was ever fetched: 503 with retry-after, and not ready', async () => {
+		bench = await startEdgeBench();
+		bench.issuer.fault = 'status_500';
+		await bench.keySet.start();
+		const answer = await bench.send(withToken(bench.issuer.accessToken()));
+		expect(answer).toMatchObject({ status: 503, facts: { code: 'key_set_unavailable' } });
+		expect(answer.headers['retry-after']).toBe('5');
+		expect((await bench.send(get('/readyz'))).status).toBe(503);
+		expect((await bench.send(get('/'))).status).toBe(200);
+	});
+
+	test('while draining: 503 with retry-after, and the connection ends', async () => {
+		const { admitted, issuer, send } = await start({ ports: { isDraining: () => true } });
+		const answer = await send(withToken(issuer.accessToken()));
+		expect(answer).toMatchObject({ status: 503, closesConnection: true, facts: { code: 'draining' } });
+		expect(answer.headers['retry-after']).toBeDefined();
+		expect(admitted).toEqual([]);
+	});
+
+	test('a defect in verification: 500 that shows nothing, logged as an error', async () => {
+		const verify = (): never => {
+			throw new RangeError('secret detail');
+		};
+		const { log, send } = await start({ ports: { verifier: { verify } } });
+		const answer = await send(withToken('a.b.c'));
+		expect(answer).toMatchObject({ status: 500, facts: { code: 'defect' } });
+		expect(answer.body).not.toContain('secret detail');
+		expect(log.lines.at(-1)?.level).toBe('error');
+	});
+});
+
+describe('per-IP rate', () => {
+	const perIp = { requests: 5 };
+	const sendMany = async ({ send }: EdgeBench, count: number, request: Partial<HttpRequest>): Promise<number[]> => {
+		const statuses: number[] = [];
+		for (let index = 0; index < count; index++) statuses.push((await send(request)).status);
+		return statuses;
+	};
+
+	test('one over the limit: the block page, before the token is looked at; other sources pass; later it recovers', async () => {
+		const running = await start({ perIp });
+		const good = withToken(running.issuer.accessToken());
+		expect(await sendMany(running, 6, good)).toEqual([200, 200, 200, 200, 200, 403]);
+		const blocked = await running.send({});
+		expect(blocked).toMatchObject({ status: 403, facts: { code: 'ip_rate_exceeded' } });
+		expect(blocked.headers['x-amzn-waf-action']).toBe('BLOCK');
+		expect((await running.send({ ...good, peerAddress: '127.9.8.7' })).status).toBe(200);
+		running.clock.advance(310_000);
+		expect((await running.send(good)).status).toBe(200);
+	});
+
+	test('refused tokens and GET / count, health checks do not and always get through', async () => {
+		const running = await start({ perIp });
+		expect(await sendMany(running, 3, {})).toEqual([401, 401, 401]);
+		expect(await sendMany(running, 9, get('/readyz'))).not.toContain(403);
+		expect(await sendMany(running, 3, get('/'))).toEqual([200, 200, 403]);
+		expect(await sendMany(running, 2, get('/healthz'))).toEqual([200, 200]);
+	});
+
+	test('behind a trusted proxy its clients are the sources', async () => {
+		const running = await start({ perIp, trustedProxies: ['10.0.0.0/8'] });
+		const from = (client: string): Partial<HttpRequest> => ({ peerAddress: '10.0.0.1', headers: { 'x-forwarded-for': client } });
+		expect(await sendMany(running, 6, from('203.0.113.1'))).toEqual([401, 401, 401, 401, 401, 403]);
+		expect(await sendMany(running, 1, from('203.0.113.2'))).toEqual([401]);
+		expect(await sendMany(running, 1, from('192.0.2.1, 203.0.113.1'))).toEqual([403]);
+	});
+
+	test('a header cannot make an untrusted peer another source', async () => {
+		const running = await start({ perIp });
+		const statuses: number[] = [];
+		for (let index = 0; index < 6; index++) {
+			const answer = await running.send({ headers: { 'x-forwarded-for': `203.0.113.${index}` } });
+			statuses.push(answer.status);
+		}
+		expect(statuses.at(-1)).toBe(403);
+	});
+});
+
+describe('health', () => {
+	test.each(['GET', 'HEAD'])('%s / and /healthz are 200 without a token', async (method) => {
+		const { admitted, send } = await start();
+		for (const path of ['/', '/healthz']) {
+			const answer = await send(get(path, { method }));
+			expect(answer.status).toBe(200);
+			expect(answer.headers['x-request-id']).toBe('req_test');
+			expect(answer.body).toBe(method === 'HEAD' ? null : '{"status":"ok"}');
+		}
+		expect(admitted).toEqual([]);
+	});
+
+	test('/readyz gives each dependency’s state', async () => {
+		const { send } = await start();
+		const answer = await send(get('/readyz'));
+		expect(answer.status).toBe(200);
+		expect(jsonOf(answer)).toEqual({ status: 'ready', dependencies: { key_set: 'ok' } });
+	});
+
+	test('/readyz is 503 while draining, / is not', async () => {
+		const { send } = await start({ ports: { isDraining: () => true } });
+		expect(await send(get('/readyz'))).toMatchObject({ status: 503 });
+		expect(await send(get('/'))).toMatchObject({ status: 200 });
+	});
+
+	test.each([
+		['POST', '/'],
+		['DELETE', '/healthz'],
+		['GET', '//'],
+		['GET', '/readyz/'],
+		['GET', '/v1/models'],
+	])('%s %s needs a token', async (method, path) => {
+		const { send } = await start();
+		expect((await send(get(path, { method }))).status).toBe(401);
+	});
+});

@@ -1,0 +1,67 @@
+/** Stands in front of the gateway: what it refuses never reaches the inner handler. */
+import type { Caller } from '../../core/caller.ts';
+import { Fault } from '../../core/fault.ts';
+import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readBearer } from '../../policy/access/bearer.ts';
+import { hasScope } from '../../policy/access/claimed-caller.ts';
+import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
+import { IpRateWindow } from '../../policy/firewall/ip-rate-window.ts';
+import { sourceKey } from '../../policy/firewall/source-key.ts';
+import { renderEdgeRefusal } from '../../wire/pages.ts';
+import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
+import { serveLiveness, serveReadiness } from './serve-health.ts';
+
+/** Contract section 4, in its order: per-IP rate, token, scope, then `inner` with the caller that was proven. */
+export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
+	const scope = `${settings.scopeBase}/invoke`;
+	const clientAddress = createClientAddressReader(settings.trustedProxies);
+	const rate = new IpRateWindow(settings.perIp, ports.hashSeed);
+
+	const admitSource = (request: HttpRequest): void => {
+		if (!rate.admit(sourceKey(clientAddress(request)), ports.clock.monotonicMs())) throw new Refusal('ip_rate_exceeded');
+	};
+	const requireScope = (caller: Caller): Caller => {
+		if (hasScope(caller, scope)) return caller;
+		const headers = { 'www-authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scope}"` };
+		throw new Refusal('scope_missing', { headers });
+	};
+	const refuse = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
+		reportRefusal(cause, request, ports);
+		const answer = renderEdgeRefusal(cause, request.id);
+		return clientId === undefined ? answer : { ...answer, facts: { ...answer.facts, clientId } };
+	};
+
+	return (inner: Handler): Handler =>
+		async (request) => {
+			if (isRead(request.method)) {
+				if (request.path === '/healthz') return serveLiveness(request);
+				if (request.path === '/readyz') return serveReadiness(request, ports);
+			}
+			let caller: Caller | undefined;
+			try {
+				admitSource(request);
+				if (request.path === '/' && isRead(request.method)) return serveLiveness(request);
+				if (ports.isDraining()) throw new Refusal('draining');
+				const verdict = ports.verifier.verify(readBearer(request.headers['authorization']));
+				caller = verdict instanceof Promise ? await verdict : verdict;
+				requireScope(caller);
+			} catch (cause) {
+				return refuse(cause, request, caller?.clientId);
+			}
+			return inner({ ...request, caller });
+		};
+}
+
+function isRead(method: string): boolean {
+	return method === 'GET' || method === 'HEAD';
+}
+
+/** Why a token was refused is for operators who look for it; a defect is for all of them. */
+function reportRefusal(cause: unknown, request: HttpRequest, { log }: EdgePorts): void {
+	if (cause instanceof Refusal || cause instanceof Fault) {
+		log.debug('refused at the edge', { requestId: request.id, code: cause.code, reason: cause.cause });
+	} else {
+		log.error('edge failed on a request', { requestId: request.id, error: cause });
+	}
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../core/fault.ts';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
+import { renderEdgeRefusal, renderPage } from './pages.ts';
+
+const bodyOf = (cause: unknown, requestId = 'req_1'): string => renderEdgeRefusal(cause, requestId).body as string;
+
+describe('contract section 4: each case has its status and headers', () => {
+	const cases: [RefusalCode, number, string | undefined, string | undefined][] = [
+		['http_malformed', 400, undefined, undefined],
+		['token_missing', 401, 'Bearer realm="tollgate"', undefined],
+		['token_invalid', 401, 'Bearer realm="tollgate", error="invalid_token"', undefined],
+		['scope_missing', 403, undefined, undefined],
+		['ip_rate_exceeded', 403, undefined, 'BLOCK'],
+		['body_timeout', 408, undefined, undefined],
+		['headers_too_large', 431, undefined, undefined],
+		['no_gateway', 503, undefined, undefined],
+		['http_version_unsupported', 505, undefined, undefined],
+	];
+	test.each(cases)('%s: %i', (code, status, challenge, wafAction) => {
+		const answer = renderEdgeRefusal(new Refusal(code), 'req_1');
+		expect(answer.status).toBe(status);
+		expect(answer.headers['www-authenticate']).toBe(challenge);
+		expect(answer.headers['x-amzn-waf-action']).toBe(wafAction);
+		expect(answer.headers).toMatchObject({
+			'content-type': 'text/html; charset=utf-8',
+			'cache-control': 'no-store',
+			'x-content-type-options': 'nosniff',
+			'x-request-id': 'req_1',
+			'request-id': 'req_1',
+		});
+		expect(answer.body).toMatch(/^<!doctype html>/);
+		expect(answer.facts).toEqual({ code });
+	});
+
+	test('503 says when to come back: the refusal’s own time, else a few seconds', () => {
+		expect(renderEdgeRefusal(new Refusal('no_gateway', { retryAfterSeconds: 2 }), 'r').headers['retry-after']).toBe('2');
+		expect(renderEdgeRefusal(new Fault('key_set_unavailable'), 'r').headers['retry-after']).toBe('5');
+	});
+
+	test('a lost gateway is 502', () => {
+		expect(renderEdgeRefusal(new Fault('gateway_unreachable'), 'r').status).toBe(502);
+	});
+
+	test('malformed HTTP ends the connection, a refused token does not', () => {
+		expect(renderEdgeRefusal(new Refusal('http_malformed'), 'r').closesConnection).toBe(true);
+		expect(renderEdgeRefusal(new Refusal('draining'), 'r').closesConnection).toBe(true);
+		expect(renderEdgeRefusal(new Refusal('token_invalid'), 'r').closesConnection).toBe(false);
+	});
+});
+
+test('a defect is 500 and shows nothing of itself', () => {
+	const answer = renderEdgeRefusal(new TypeError('secret detail'), 'req_1');
+	expect(answer.status).toBe(500);
+	expect(answer.body).not.toContain('secret detail');
+});
+
+test('a refusal’s message and cause do not reach the page', () => {
+	expect(bodyOf(new Refusal('token_invalid', { message: 'alg none', cause: 'bad kid' }))).toBe(bodyOf(new Refusal('token_missing')));
+});
+
+test('a hostile request id is shown, not run', () => {
+	const body = bodyOf(new Refusal('token_missing'), `"><script>alert('1')</script>&`);
+	expect(body).not.toContain('<script');
+	expect(body).toContain('&#34;&#62;&#60;script&#62;alert(&#39;1&#39;)&#60;/script&#62;&#38;');
+});
+
+test('the policy allows the page’s own style and nothing else', () => {
+	const [, style = ''] = /<style>(.*)<\/style>/.exec(renderPage(401, 'r')) ?? [];
+	const hash = createHash('sha256').update(style).digest('base64');
+	const policy = renderEdgeRefusal(new Refusal('token_missing'), 'r').headers['content-security-policy'];
+	expect(policy).toBe(`default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`);
+});
+
+test('pages load nothing, run nothing and link nowhere', () => {
+	for (const status of [400, 401, 403, 408, 431, 500, 502, 503, 504, 505]) {
+		expect(renderPage(status, 'r')).not.toMatch(/<script|<link|<img|href=|src=|url\(|\son\w+=/i);
+	}
+});
+
+test('a status without a page of its own gets the most general one', () => {
+	expect(renderPage(599, 'r')).toBe(renderPage(500, 'r'));
+});

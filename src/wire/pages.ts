@@ -1,0 +1,136 @@
+/**
+ * The edge's answers to people and programs that are turned away: small pages that need nothing else and tell nothing
+ * but the case. Built once; only the request id differs.
+ */
+import { Fault } from '../core/fault.ts';
+import type { HttpResponse } from '../core/handler.ts';
+import { Refusal } from '../core/refusal.ts';
+
+const style =
+	':root{color-scheme:light dark}' +
+	'body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f6f7f9;color:#1c2330;font:16px/1.55 system-ui,sans-serif}' +
+	'main{box-sizing:border-box;width:min(34rem,100%);padding:2rem}' +
+	'p{margin:.75rem 0}' +
+	'.status{margin:0;color:#667085;font-size:.875rem;letter-spacing:.06em}' +
+	'h1{margin:.25rem 0 1rem;font-size:1.5rem;line-height:1.25}' +
+	'.id{margin-top:2rem;padding-top:1rem;border-top:1px solid #d7dbe2;color:#667085;font-size:.8125rem}' +
+	'code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}' +
+	'@media(prefers-color-scheme:dark){body{background:#12151b;color:#e6e9ef}.status,.id{color:#98a2b3}.id{border-color:#2c3340}}';
+
+/** SHA-256 of `style`; the test says the new one when the style changes. */
+const styleHash = 'sha256-1Ab9y1qHD8mts2/K8AXGE2cNA9TxVbxBNzBmmhHW/kk=';
+
+const pageHeaders = {
+	'content-type': 'text/html; charset=utf-8',
+	'cache-control': 'no-store',
+	'content-security-policy': `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+	'referrer-policy': 'no-referrer',
+	'x-content-type-options': 'nosniff',
+} as const;
+
+interface Page {
+	readonly beforeId: string;
+	readonly afterId: string;
+}
+
+const defect = page(
+	'500 Internal Server Error',
+	'Something went wrong here',
+	'The request could not be handled. The request id below helps operators find out why.',
+);
+
+const blocked = page(
+	'403 Forbidden',
+	'Request blocked',
+	'This request was turned away by the firewall. If you sent many requests, wait a while before the next one.',
+);
+
+const pages: Readonly<Record<number, Page>> = {
+	400: page('400 Bad Request', 'The request could not be understood', 'It is not one well-formed, unambiguous HTTP/1.1 request.'),
+	401: page(
+		'401 Unauthorized',
+		'An access token is needed',
+		'Fetch a token from the token endpoint and send it with each request in the <code>Authorization: Bearer</code> header.',
+	),
+	403: page('403 Forbidden', 'Not allowed with this access token', 'The access token does not carry the scope that this address asks for.'),
+	408: page('408 Request Timeout', 'The request took too long to arrive', 'Send it again without pauses.'),
+	417: page('417 Expectation Failed', 'The expectation cannot be met', 'Send <code>Expect: 100-continue</code> or no such header.'),
+	431: page('431 Request Header Fields Too Large', 'The header fields are too large', 'Send fewer or shorter header fields.'),
+	500: defect,
+	502: page(
+		'502 Bad Gateway',
+		'No answer from behind this address',
+		'The server that should have answered could not be reached. Try again in a moment.',
+	),
+	503: page('503 Service Unavailable', 'Not available right now', 'The service cannot take this request at the moment. Try again shortly.'),
+	504: page('504 Gateway Timeout', 'No answer in time', 'The server that should have answered took too long. Try again in a moment.'),
+	505: page('505 HTTP Version Not Supported', 'The HTTP version is not supported', 'Use HTTP/1.1.'),
+};
+
+/** Refusals of the firewall: they alone carry its header. */
+const firewallCodes: ReadonlySet<string> = new Set(['ip_rate_exceeded']);
+
+/** After these the connection cannot be relied on, or should not be. */
+const closingStatuses: ReadonlySet<number> = new Set([400, 408, 417, 431, 505]);
+
+const defaultRetryAfterSeconds = 5;
+
+/** The generic page of a status. */
+export function renderPage(status: number, requestId: string): string {
+	return fill(pages[status] ?? defect, requestId);
+}
+
+/**
+ * The page for a refusal or a fault. Anything else is a defect: 500, and nothing of it is shown.
+ * @param cause what was thrown. A refusal's own `headers` are sent along.
+ */
+export function renderEdgeRefusal(cause: unknown, requestId: string): HttpResponse {
+	const isExpected = cause instanceof Refusal || cause instanceof Fault;
+	const code = isExpected ? cause.code : 'defect';
+	const status = isExpected ? cause.status : 500;
+	const isBlocked = firewallCodes.has(code);
+	const headers: Record<string, string> = { ...pageHeaders, 'x-request-id': requestId, 'request-id': requestId };
+	if (isBlocked) headers['x-amzn-waf-action'] = 'BLOCK';
+	if (code === 'token_missing') headers['www-authenticate'] = 'Bearer realm="tollgate"';
+	if (code === 'token_invalid') headers['www-authenticate'] = 'Bearer realm="tollgate", error="invalid_token"';
+	const retryAfterSeconds = cause instanceof Refusal ? cause.retryAfterSeconds : undefined;
+	if (status === 503) headers['retry-after'] = String(retryAfterSeconds ?? defaultRetryAfterSeconds);
+	if (cause instanceof Refusal) Object.assign(headers, cause.headers);
+	const body = isBlocked ? fill(blocked, requestId) : renderPage(status, requestId);
+	return { status, headers, body, facts: { code }, closesConnection: closingStatuses.has(status) || code === 'draining' };
+}
+
+function page(status: string, title: string, text: string): Page {
+	return {
+		beforeId: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${status}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<p class="status">${status}</p>
+<h1>${title}</h1>
+<p>${text}</p>
+<p class="id">Request id <code>`,
+		afterId: `</code></p>
+</main>
+</body>
+</html>
+`,
+	};
+}
+
+function fill({ beforeId, afterId }: Page, requestId: string): string {
+	return beforeId + escapeHtml(requestId) + afterId;
+}
+
+const special = /[&<>"']/g;
+
+function escapeHtml(text: string): string {
+	return text.replace(special, (character) => `&#${character.charCodeAt(0)};`);
+}
