@@ -1,0 +1,24 @@
+import type { CallFacts } from '../../core/call-facts.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { HttpRequest } from '../../core/handler.ts';
+
+/**
+ * Header fields that every answer carries. Both vendors' request id names hold our id, for each SDK reads only its own.
+ * @param upstreamMs how long the provider took, when it was called.
+ */
+export function answerHeaders(request: HttpRequest, facts: CallFacts, clock: Clock, upstreamMs?: number): Record<string, string> {
+	const headers: Record<string, string> = { 'x-request-id': request.id, 'request-id': request.id };
+	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
+	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
+	const totalMs = clock.monotonicMs() - request.arrivedMs;
+	headers['server-timing'] =
+		upstreamMs === undefined
+			? `gateway;dur=${totalMs.toFixed(1)}`
+			: `gateway;dur=${(totalMs - upstreamMs).toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`;
+	return headers;
+}
+
+/** A model's name is the caller's text: it may hold anything, a header field may not. */
+function shownName(name: string): string {
+	return /^[\x21-\x7e]+$/.test(name) ? name : encodeURIComponent(name.toWellFormed());
+}

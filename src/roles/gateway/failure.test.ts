@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import {
+	chatBody,
+	chatPath,
+	errorOf,
+	GatewayBench,
+	HandStream,
+	isPage,
+	settle,
+	summaryOf,
+	textOf,
+} from '../../../test/support/gateway-bench.ts';
+import { Fault, type FaultCode } from '../../core/fault.ts';
+
+describe('when the world fails', () => {
+	it.each([
+		['provider_connect_timeout', 504, 'timeout_error'],
+		['provider_first_byte_timeout', 504, 'timeout_error'],
+		['provider_total_timeout', 504, 'timeout_error'],
+		['provider_disconnected', 502, 'api_error'],
+	] as const)('%s is %i with the error body', async (code, status, type) => {
+		const bench = new GatewayBench();
+		bench.respond = () => Promise.reject(new Fault(code, { cause: new Error('ECONNRESET') }));
+		const response = await bench.ask(chatPath, chatBody);
+		expect([summaryOf(response), errorOf(response).error.type]).toEqual([`${status} ${code}`, type]);
+		expect(response.headers).toMatchObject({ 'x-gateway-provider': 'provider_b', 'x-gateway-model': 'gpt-5' });
+		expect(bench.log.lines).toMatchObject([{ level: 'warn', fields: { requestId: 'req-1', code, cause: 'ECONNRESET' } }]);
+		expect(bench.gateway.openCalls()).toBe(0);
+	});
+
+	it('an unreachable provider is the generic page, or JSON for who asks for JSON', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));
+		const page = await bench.ask(chatPath, chatBody, { accept: '*/*' });
+		expect([page.status, isPage(page), page.headers['x-gateway-provider']]).toEqual([502, true, 'provider_b']);
+		const json = await bench.ask(chatPath, chatBody, { accept: 'text/html, Application/JSON' });
+		expect([summaryOf(json), json.headers['x-should-retry']]).toEqual(['502 provider_unreachable', undefined]);
+	});
+
+	it.each(['provider_disconnected', 'provider_idle_timeout', 'provider_total_timeout'] as const)(
+		'%s within a whole answer is an error, not half an answer',
+		async (code: FaultCode) => {
+			const bench = new GatewayBench();
+			const body = new HandStream();
+			bench.respond = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body });
+			const pending = bench.ask(chatPath, chatBody);
+			await settle();
+			body.write('{"id":');
+			body.sink?.fail(new Fault(code));
+			expect(summaryOf(await pending)).toBe(`${new Fault(code).status} ${code}`);
+		},
+	);
+
+	it('a defect tells the caller nothing but the request id, and the log everything', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => {
+			throw new TypeError('secret detail');
+		};
+		const response = await bench.ask(chatPath, chatBody);
+		expect(summaryOf(response)).toBe('500 defect');
+		expect(textOf(response)).not.toContain('secret');
+		expect(bench.log.lines).toMatchObject([{ level: 'error', fields: { requestId: 'req-1' } }]);
+		expect(String(bench.log.lines[0]?.fields.stack)).toContain('secret detail');
+	});
+
+	it('a client that leaves takes the upstream request with it, before the answer and within it', async () => {
+		for (const hasBegun of [false, true]) {
+			const bench = new GatewayBench();
+			const body = new HandStream();
+			let leave: (() => void) | undefined;
+			let aborts = 0;
+			bench.respond = (request) => {
+				request.onClientGone(() => void aborts++);
+				return hasBegun ? { status: 200, headers: { 'content-type': 'application/json' }, body } : new Promise(() => undefined);
+			};
+			const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (leave = listener) });
+			await settle();
+			expect(bench.gateway.openCalls()).toBe(1);
+			leave?.();
+			expect((await pending).facts?.code).toBe('client_closed');
+			expect(hasBegun ? body.isCancelled : aborts === 1).toBe(true);
+			expect(bench.gateway.openCalls()).toBe(0);
+		}
+	});
+
+	it('an answer that comes after its client has left is not kept open', async () => {
+		const bench = new GatewayBench();
+		const body = new HandStream();
+		let arrive: (() => void) | undefined;
+		let leave: (() => void) | undefined;
+		bench.respond = () => new Promise((resolve) => (arrive = () => resolve({ status: 200, headers: {}, body })));
+		const pending = bench.ask(chatPath, chatBody, {}, { onClientGone: (listener) => (leave = listener) });
+		await settle();
+		leave?.();
+		arrive?.();
+		await pending;
+		await settle();
+		expect(body.isCancelled).toBe(true);
+	});
+
+	it('a shutdown ends what is in flight with 503', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => new Promise(() => undefined);
+		const pending = bench.ask(chatPath, chatBody);
+		await settle();
+		bench.gateway.endOpenCalls();
+		const response = await pending;
+		expect([summaryOf(response), response.headers['retry-after'], bench.gateway.openCalls()]).toEqual(['503 draining', '1', 0]);
+	});
+});

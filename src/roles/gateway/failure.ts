@@ -1,0 +1,84 @@
+/** From whatever was thrown to what the caller is told: one error body, or a generic page where the contract asks for one. */
+
+import type { CallFacts } from '../../core/call-facts.ts';
+import { Fault, type FaultCode, faults } from '../../core/fault.ts';
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { Log } from '../../core/log.ts';
+import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
+import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
+import { renderEdgeRefusal } from '../../wire/pages.ts';
+import { answerHeaders } from './answer-headers.ts';
+import type { GatewayPorts } from './gateway-settings.ts';
+
+/** The edge answers these with a page; so does a gateway that stands alone. */
+const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([
+	'token_missing',
+	'token_invalid',
+	'scope_missing',
+	'key_set_unavailable',
+]);
+
+/** Pages too, but JSON for a caller that asks for JSON. */
+const pagesUnlessJson: ReadonlySet<string> = new Set<FaultCode>(['provider_unreachable', 'provider_key_unset']);
+
+/** No retry helps before an operator acts. */
+const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset', 'provider_key_rejected', 'provider_model_unknown']);
+
+/** The answer to a request that ended in a throw. */
+export function renderFailure(cause: unknown, request: HttpRequest, facts: CallFacts, ports: GatewayPorts): HttpResponse {
+	const error = describeFailure(cause, request.id);
+	facts.code = error.code;
+	reportFailure(cause, request.id, facts, ports.log);
+	const headers = answerHeaders(request, facts, ports.clock);
+	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
+	if (pages.has(error.code) || (pagesUnlessJson.has(error.code) && !acceptsJson(request))) {
+		const page = renderEdgeRefusal(cause, request.id);
+		return { ...page, headers: { ...page.headers, ...headers }, facts };
+	}
+	headers['content-type'] = 'application/json';
+	if (cause instanceof Refusal) {
+		if (cause.retryAfterSeconds !== undefined) headers['retry-after'] = String(cause.retryAfterSeconds);
+		Object.assign(headers, cause.headers);
+	}
+	// The earlier release's answer, to the letter (Spec: Endpoints, provider routing).
+	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
+	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };
+}
+
+/** What is told of a failure, inside a stream as well. Nothing of a defect but that it happened. */
+export function describeFailure(cause: unknown, requestId: string): GatewayError {
+	if (!isExpected(cause)) {
+		return { status: 500, code: 'defect', message: 'The gateway failed on this request: report it with its request id', requestId };
+	}
+	const { title, remedy } = cause instanceof Refusal ? refusals[cause.code] : faults[cause.code];
+	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;
+	return { status: cause.status, code: cause.code, message, requestId, param: cause instanceof Refusal ? cause.param : undefined };
+}
+
+/** Tells operators what callers are not told: what made the provider fail us, and where our own bug is. */
+export function reportFailure(cause: unknown, requestId: string, { provider }: CallFacts, log: Log): void {
+	if (cause instanceof Refusal) return;
+	if (cause instanceof Fault) {
+		log.warn('call failed', { requestId, provider, code: cause.code, message: cause.message, cause: textOf(cause.cause) });
+	} else {
+		log.error('request failed by a defect', { requestId, stack: cause instanceof Error ? cause.stack : String(cause) });
+	}
+}
+
+function textOf(cause: unknown): string | undefined {
+	return cause instanceof Error ? cause.message : undefined;
+}
+
+export function isPermanent(code: string): boolean {
+	return permanent.has(code);
+}
+
+function isExpected(cause: unknown): cause is Refusal | Fault {
+	return cause instanceof Refusal || cause instanceof Fault;
+}
+
+function acceptsJson(request: HttpRequest): boolean {
+	return String(request.headers.accept ?? '')
+		.toLowerCase()
+		.includes('application/json');
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import {
+	asksJson,
+	callerOf,
+	chatBody,
+	chatPath,
+	errorOf,
+	GatewayBench,
+	HandStream,
+	isPage,
+	messagesPath,
+	summaryOf,
+	textOf,
+} from '../../../test/support/gateway-bench.ts';
+import { Fault } from '../../core/fault.ts';
+
+describe('who calls', () => {
+	it.each([
+		[{ authorization: undefined }, 401, 'Bearer realm="tollgate"', 'token_missing'],
+		[{ authorization: 'Basic Zm9v' }, 401, 'Bearer realm="tollgate"', 'token_missing'],
+		[{ authorization: 'Bearer ' }, 401, 'Bearer realm="tollgate"', 'token_missing'],
+		[{ authorization: 'Bearer bad' }, 401, 'Bearer realm="tollgate", error="invalid_token"', 'token_invalid'],
+		[{ authorization: ['Bearer good', 'Bearer good'] }, 401, 'Bearer realm="tollgate", error="invalid_token"', 'token_invalid'],
+		[
+			{ authorization: 'Bearer unscoped' },
+			403,
+			'Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/invoke"',
+			'scope_missing',
+		],
+	])('%j gets a page, whatever the path, and its body is not read', async (headers, status, challenge, code) => {
+		for (const path of [chatPath, messagesPath, '/v1/models', '/v1/nothing']) {
+			const body = new HandStream();
+			const response = await new GatewayBench().ask(path, body, { ...headers, ...asksJson });
+			expect(response).toMatchObject({ status, headers: { 'content-type': 'text/html; charset=utf-8', 'www-authenticate': challenge } });
+			expect([isPage(response), response.facts?.code, body.sink]).toEqual([true, code, undefined]);
+		}
+	});
+
+	it('is asked of nobody when an edge has found out', async () => {
+		const bench = new GatewayBench();
+		const response = await bench.ask(chatPath, chatBody, { authorization: undefined }, { caller: callerOf('client-9') });
+		expect([response.status, response.facts?.clientId, response.facts?.team]).toEqual([200, 'client-9', 'client-9']);
+	});
+
+	it('is read without verification only behind a trusted edge, and needs the scope there too', async () => {
+		const bench = new GatewayBench({ trustEdge: true });
+		const bearer = (scope: string) => ({
+			authorization: `bearer ${[
+				{ alg: 'RS256', kid: 'k' },
+				{ client_id: 'anyone', scope, iss: 'i', exp: 1 },
+			]
+				.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+				.join('.')}.AAAA`,
+		});
+		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/invoke'))).facts?.clientId).toBe('anyone');
+		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/admin'))).status).toBe(403);
+		expect((await bench.ask(chatPath, chatBody, { authorization: 'Bearer good' })).status).toBe(401);
+		expect((await bench.ask(chatPath, chatBody, { authorization: undefined })).status).toBe(401);
+	});
+
+	it('may take a while to find out', async () => {
+		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'BEARER slow' })).facts?.clientId).toBe('client-2');
+	});
+
+	it('decides the team; a client without one is its own, or refused', async () => {
+		expect((await new GatewayBench().ask(chatPath, chatBody)).facts?.team).toBe('team-1');
+		expect((await new GatewayBench().ask(chatPath, chatBody, { authorization: 'Bearer slow' })).facts?.team).toBe('client-2');
+		const strict = new GatewayBench({ unregisteredClients: 'reject' });
+		expect(summaryOf(await strict.ask(chatPath, chatBody, { authorization: 'Bearer slow' }))).toBe('403 client_unregistered');
+		expect((await strict.ask(chatPath, chatBody)).status).toBe(200);
+	});
+
+	it('cannot be found out while no key set was ever there', async () => {
+		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Fault('key_set_unavailable')) } });
+		const response = await bench.ask(chatPath, chatBody, asksJson);
+		expect([response.status, isPage(response), response.headers['retry-after']]).toEqual([503, true, '5']);
+	});
+});
+
+describe('the provider header', () => {
+	const routing = { providerHeader: 'required', aliases: {}, defaults: {} } as const;
+
+	it('has the earlier release’s answer when it is missing, to the letter', async () => {
+		const response = await new GatewayBench({ routing }).ask(chatPath, chatBody);
+		expect([response.status, textOf(response), response.headers['content-type']]).toEqual([
+			400,
+			'{"error":"provider is not set"}',
+			'application/json',
+		]);
+	});
+
+	it('decides, and names the known ones when it names an unknown one', async () => {
+		const bench = new GatewayBench({ routing });
+		expect((await bench.ask(chatPath, chatBody, { 'x-gateway-provider': 'provider_b' })).headers['x-gateway-provider']).toBe('provider_b');
+		const unknown = await bench.ask(chatPath, chatBody, { 'x-gateway-provider': 'provider_x' });
+		expect(summaryOf(unknown)).toBe('400 provider_unknown');
+		expect(errorOf(unknown).error.message).toContain('provider_a, provider_b, provider_c, provider_d');
+		expect(bench.sent[0]?.headers).not.toHaveProperty('x-gateway-provider');
+	});
+});
+
+describe('other addresses', () => {
+	it('GET /v1/models lists what a caller may name, for both vendors’ SDKs', async () => {
+		const response = await new GatewayBench().ask('/v1/models', '', {}, { method: 'GET' });
+		const list = JSON.parse(textOf(response)) as Record<string, unknown>;
+		expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'our-gpt', last_id: 'fast' });
+		expect((list.data as unknown[])[1]).toEqual({
+			id: 'fast',
+			object: 'model',
+			created: 0,
+			owned_by: 'provider_b',
+			type: 'model',
+			display_name: 'fast',
+			created_at: '1970-01-01T00:00:00Z',
+		});
+	});
+
+	it.each(['/', '/healthz'])('GET and HEAD %s answer without a token', async (path) => {
+		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Error('not asked')) } });
+		const get = await bench.ask(path, '', { authorization: undefined }, { method: 'GET' });
+		expect([get.status, textOf(get), get.headers['x-request-id']]).toEqual([200, '{"status":"ok"}', 'req-1']);
+		expect(await bench.ask(path, '', { authorization: undefined }, { method: 'HEAD' })).toMatchObject({ status: 200, body: null });
+	});
+
+	it('GET /readyz says what is missing', async () => {
+		const state = { isReady: false, dependencies: { key_set: 'unreachable' } };
+		const response = await new GatewayBench({}, { readiness: () => Promise.resolve(state) }).ask(
+			'/readyz',
+			'',
+			{ authorization: undefined },
+			{ method: 'GET' },
+		);
+		expect([response.status, textOf(response)]).toEqual([503, '{"status":"not ready","dependencies":{"key_set":"unreachable"}}']);
+		expect((await new GatewayBench().ask('/readyz', '', {}, { method: 'GET' })).status).toBe(200);
+	});
+});

@@ -1,0 +1,69 @@
+import type { CallFacts } from '../../core/call-facts.ts';
+import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { formats } from '../../wire/formats/formats.ts';
+import { renderFailure } from './failure.ts';
+import { assembleParts, type GatewayParts } from './gateway-parts.ts';
+import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
+import { serveHealth, serveReadiness } from './serve-health.ts';
+import { serveInference } from './serve-inference.ts';
+import { serveModels } from './serve-models.ts';
+import { identifyCaller } from './stages/identify-caller.ts';
+
+export interface Gateway {
+	/** Never rejects: whatever goes wrong is an answer. */
+	readonly handle: Handler;
+	/** Ends what is still in flight: streams by an error event with code `draining`, other calls by 503. */
+	endOpenCalls(): void;
+	openCalls(): number;
+}
+
+interface Route {
+	readonly methods: readonly string[];
+	/** Answered without an access token. */
+	readonly isPublic?: boolean;
+	serve(request: HttpRequest, facts: CallFacts): HttpResponse | Promise<HttpResponse>;
+}
+
+/** @throws Error when the settings contradict themselves. */
+export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
+	const parts = assembleParts(settings, ports);
+	const routes = compileRoutes(parts);
+	return {
+		async handle(request) {
+			const facts: CallFacts = {};
+			try {
+				const route = routes.get(request.path);
+				if (route?.methods.includes(request.method)) return await route.serve(request, facts);
+				if (route?.isPublic !== true) await identifyCaller(request, settings, ports.verifier);
+				throw routeRefusal(request, route);
+			} catch (cause) {
+				return renderFailure(cause, request, facts, ports);
+			}
+		},
+		endOpenCalls: () => parts.openCalls.endAll(),
+		openCalls: () => parts.openCalls.count,
+	};
+}
+
+function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
+	const { ports } = parts;
+	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: (request) => serveHealth(request, ports) };
+	const routes = new Map<string, Route>([
+		['/', health],
+		['/healthz', health],
+		['/readyz', { ...health, serve: (request) => serveReadiness(request, ports) }],
+		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
+	]);
+	for (const format of formats) {
+		routes.set(format.path, { methods: ['POST'], serve: (request, facts) => serveInference(request, format, facts, parts) });
+	}
+	return routes;
+}
+
+/** An address says what it takes only to callers it knows, as at the edge. */
+function routeRefusal({ method, path }: HttpRequest, route: Route | undefined): Refusal {
+	if (route === undefined) return new Refusal('path_unknown', { message: `Nothing is served at ${path.slice(0, 256)}` });
+	const allow = route.methods.join(', ');
+	return new Refusal('method_not_allowed', { message: `${path} does not take ${method}: use ${allow}`, headers: { allow } });
+}

@@ -1,0 +1,27 @@
+import type { CallFacts } from '../../core/call-facts.ts';
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { ListedModel } from '../../policy/routing/routing-settings.ts';
+import { answerHeaders } from './answer-headers.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { identifyCaller } from './stages/identify-caller.ts';
+import { identifyTeam } from './stages/identify-team.ts';
+
+/** The models this caller may name, in one list that both vendors' SDKs read. */
+export async function serveModels(
+	request: HttpRequest,
+	facts: CallFacts,
+	{ settings, ports, routing }: GatewayParts,
+): Promise<HttpResponse> {
+	const caller = await identifyCaller(request, settings, ports.verifier);
+	facts.clientId = caller.clientId;
+	facts.team = identifyTeam(caller, settings, ports.teams).id;
+	const data = routing.models.map(renderModel);
+	const body = { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+	const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };
+	return { status: 200, headers, body: JSON.stringify(body), facts };
+}
+
+/** The first half is OpenAI's, the second Anthropic's. When a model was made is not known here. */
+function renderModel({ id, provider }: ListedModel) {
+	return { id, object: 'model', created: 0, owned_by: provider, type: 'model', display_name: id, created_at: '1970-01-01T00:00:00Z' };
+}

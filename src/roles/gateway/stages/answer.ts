@@ -1,0 +1,63 @@
+import { Fault, type FaultCode } from '../../../core/fault.ts';
+import type { HttpResponse } from '../../../core/handler.ts';
+import { renderGatewayError } from '../../../wire/gateway-error.ts';
+import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
+import { scrubKey } from '../../../wire/providers/scrub-key.ts';
+import { answerHeaders } from '../answer-headers.ts';
+import { describeFailure, isPermanent } from '../failure.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { OpenCall } from '../open-calls.ts';
+import type { Reply } from './call-provider.ts';
+import type { Call } from './read-call.ts';
+import { StreamRelay } from './stream-relay.ts';
+
+/** The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). */
+export function answer(call: Call, reply: Reply, open: OpenCall, { settings, ports }: GatewayParts): HttpResponse {
+	const { response, body } = reply;
+	const headers = {
+		...relayedHeaders(response.status, response.headers),
+		...answerHeaders(call.request, open.facts, ports.clock, reply.upstreamMs),
+	};
+	if (!Buffer.isBuffer(body)) {
+		// No proxy on the way may hold events back or store them.
+		headers['content-type'] = 'text/event-stream; charset=utf-8';
+		headers['cache-control'] = 'no-cache';
+		headers['x-accel-buffering'] = 'no';
+		const parts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
+		const relay = new StreamRelay(body, call.format, open, parts, isEncoded(response.headers));
+		return { status: response.status, headers, body: relay, facts: open.facts };
+	}
+	open.close();
+	if (response.status < 400) return { status: response.status, headers, body, facts: open.facts };
+	return answerError(call, reply, body, headers, open);
+}
+
+/** Errors that are the gateway's business become 502 with the provider's own body; the caller's own mistakes pass. */
+function answerError(
+	call: Call,
+	{ provider, response }: Reply,
+	body: Buffer,
+	headers: Record<string, string>,
+	open: OpenCall,
+): HttpResponse {
+	const code = faultOf(response.status);
+	const spendStopped = response.status === 429 && provider.protocol.spendStops.some((stop) => body.includes(stop));
+	if (spendStopped || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
+	if (code === undefined) return { status: response.status, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
+	open.facts.code = code;
+	headers['x-gateway-upstream-status'] = String(response.status);
+	// A compressed body cannot be searched for the key, so it does not leave.
+	if (body.length > 0 && !isEncoded(response.headers)) {
+		return { status: 502, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
+	}
+	headers['content-type'] = 'application/json';
+	delete headers['content-encoding'];
+	return { status: 502, headers, body: renderGatewayError(describeFailure(new Fault(code), call.request.id)), facts: open.facts };
+}
+
+/** What a provider's status means when it is not the caller's own mistake. */
+function faultOf(status: number): FaultCode | undefined {
+	if (status === 401 || status === 403) return 'provider_key_rejected';
+	if (status === 404) return 'provider_model_unknown';
+	return status >= 500 ? 'provider_failed' : undefined;
+}

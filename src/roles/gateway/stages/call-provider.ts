@@ -1,0 +1,106 @@
+import { Fault } from '../../../core/fault.ts';
+import type { ByteStream } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { UpstreamResponse } from '../../../core/upstream.ts';
+import type { Target } from '../../../policy/routing/target.ts';
+import { spliceBody } from '../../../wire/json/splice-body.ts';
+import type { Provider } from '../../../wire/providers/provider.ts';
+import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { OpenCall } from '../open-calls.ts';
+import { discard, readAnswer, sendUpstream } from './reach-upstream.ts';
+import type { Call } from './read-call.ts';
+
+/** What the provider said: the whole of it, or a stream that has just begun. */
+export interface Reply {
+	readonly provider: Provider;
+	readonly response: UpstreamResponse;
+	readonly body: Buffer | ByteStream;
+	/** From the request being sent to the whole answer, or to a stream's head. */
+	readonly upstreamMs: number;
+}
+
+/** Whole answers are held in memory; no real one comes near these. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 1024 * 1024;
+
+/**
+ * Sends the call to its target in the format it came in, with nothing changed but the model's name.
+ * @throws Refusal `translation_unavailable`, `field_invalid`; every Fault `provider_*`; what the call was ended with.
+ */
+export async function callProvider(
+	call: Call,
+	target: Target,
+	open: OpenCall,
+	{ settings, ports, providers }: GatewayParts,
+): Promise<Reply> {
+	const provider = providers.get(target.provider);
+	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
+	requireFormat(call, provider);
+	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	const { request } = call;
+	const sentMs = ports.clock.monotonicMs();
+	const response = await sendUpstream(ports.upstream, open, {
+		origin: provider.origin,
+		method: 'POST',
+		target: provider.locate(target.model, request.query),
+		headers: provider.requestHeaders(request.headers),
+		body: bodyFor(call, target),
+		timeouts: settings.timeouts,
+		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+	});
+	open.facts.upstreamStatus = response.status;
+	open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
+	const body = await readReply(call, response, open);
+	return { provider, response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
+}
+
+/** A success must be what was asked for; an error may look like anything. */
+async function readReply(call: Call, response: UpstreamResponse, open: OpenCall): Promise<Buffer | ByteStream> {
+	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
+	requireSuccess(call, response);
+	if (call.isStreamed) return response.body;
+	const body = await readAnswer(response, open, maxAnswerBytes);
+	if (!isEncoded(response.headers)) requireObject(body);
+	return body;
+}
+
+function requireFormat(call: Call, provider: Provider): void {
+	if (provider.protocol.format === call.format.name) return;
+	throw new Refusal('translation_unavailable', {
+		param: 'model',
+		message: `The model's provider, ${provider.name}, does not speak the format of ${call.format.path}: use another endpoint or model`,
+	});
+}
+
+/** Every byte is kept but the model's name, and that too when the target has the name that the caller wrote. */
+function bodyFor({ body, model }: Call, target: Target): Buffer {
+	const range = body.ranges.get('model');
+	if (range === undefined || model === target.model) return body.bytes;
+	return spliceBody(body.bytes, [{ ...range, text: JSON.stringify(target.model) }]);
+}
+
+function requireSuccess(call: Call, response: UpstreamResponse): void {
+	const mediaType = mediaTypeOf(response.headers);
+	const expected = call.isStreamed ? 'text/event-stream' : 'application/json';
+	if (response.status === 200 && mediaType === expected) return;
+	response.body.start(discard).cancel();
+	throw new Fault('provider_answer_invalid', {
+		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
+	});
+}
+
+/** A page that claims to be JSON is no answer, and neither is half of one. */
+function requireObject(body: Buffer): void {
+	if (isJsonObject(body)) return;
+	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+}
+
+function isJsonObject(body: Buffer): boolean {
+	try {
+		const value: unknown = JSON.parse(body.toString());
+		return typeof value === 'object' && value !== null && !Array.isArray(value);
+	} catch {
+		return false;
+	}
+}

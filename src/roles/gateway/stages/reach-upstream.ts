@@ -1,0 +1,52 @@
+/** The upstream port, made to end when the call does. */
+import { readWhole } from '../../../core/byte-stream.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { ByteFlow, ByteSink } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Upstream, UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
+import type { OpenCall } from '../open-calls.ts';
+
+/** A sink for what nobody wants. */
+export const discard: ByteSink = { write: () => true, end: () => undefined, fail: () => undefined };
+
+/** @throws what `Upstream` throws; what the call was ended with. */
+export function sendUpstream(
+	upstream: Upstream,
+	open: OpenCall,
+	request: Omit<UpstreamRequest, 'onClientGone'>,
+): Promise<UpstreamResponse> {
+	return new Promise((resolve, reject) => {
+		let abort: (() => void) | undefined;
+		open.whenEnded((reason) => {
+			abort?.();
+			reject(reason);
+		});
+		const onClientGone = (listener: () => void): void => {
+			abort = listener;
+		};
+		upstream({ ...request, onClientGone }).then((response) => {
+			if (open.isEnded) response.body.start(discard).cancel();
+			else resolve(response);
+		}, reject);
+	});
+}
+
+/** Reads an answer whole. @throws Fault `provider_answer_invalid` when it is longer; what the stream, or the call, ended with. */
+export function readAnswer(response: UpstreamResponse, open: OpenCall, maxBytes: number): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const stream = {
+			start(sink: ByteSink): ByteFlow {
+				const flow = response.body.start(sink);
+				open.whenEnded((reason) => {
+					flow.cancel();
+					reject(reason);
+				});
+				return flow;
+			},
+		};
+		readWhole(stream, maxBytes).then(resolve, (cause: unknown) => {
+			const message = `The provider's answer is longer than ${maxBytes} bytes`;
+			reject(cause instanceof Refusal ? new Fault('provider_answer_invalid', { message }) : cause);
+		});
+	});
+}

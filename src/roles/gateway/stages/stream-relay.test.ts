@@ -1,0 +1,298 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+	chatBody,
+	GatewayBench,
+	HandStream,
+	messagesBody,
+	readStream,
+	settle,
+	sseAnswer,
+	textOf,
+} from '../../../../test/support/gateway-bench.ts';
+import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { streamOf } from '../../../core/byte-stream.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { HttpRequest } from '../../../core/handler.ts';
+
+const streamed = (body: string) => body.replace('{', '{"stream":true,');
+const calls = {
+	chat: {
+		path: '/v1/chat/completions',
+		body: streamed(chatBody),
+		event: 'data: {"choices":[]}\n\n',
+		last: 'data: [DONE]\n\n',
+		broken: 'data: {"error":{',
+	},
+	messages: {
+		path: '/v1/messages',
+		body: streamed(messagesBody),
+		event: 'event: ping\ndata: {"type":"ping"}\n\n',
+		last: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+		broken: 'event: error\ndata: {"type":"error","error":{',
+	},
+};
+const formats = [calls.chat, calls.messages];
+
+/** A stream that has begun: what the provider's end is moved by, what the client has read. */
+async function begin({ path, body }: { path: string; body: string }, more: Partial<HttpRequest> = {}, headers = {}) {
+	const bench = new GatewayBench();
+	const upstream = new HandStream();
+	bench.respond = () => sseAnswer(upstream, headers);
+	const response = await bench.ask(path, body, {}, more);
+	const { reader, flow } = readStream(response);
+	return { bench, upstream, response, reader, flow };
+}
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+	const ends = [...new Set([...cuts.filter((cut) => cut > 0 && cut < bytes.length), bytes.length])].toSorted((one, other) => one - other);
+	return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+}
+
+async function pass({ response }: Recording, path: string, body: string, pieces: Buffer[]) {
+	const bench = new GatewayBench();
+	bench.respond = () => ({ status: response.status, headers: response.headers, body: streamOf(pieces) });
+	const answer = await bench.ask(path, body);
+	if (response.sse === undefined || answer.status !== 200) return { answer, text: textOf(answer) };
+	const { reader } = readStream(answer);
+	while (reader.ending === 'open') await settle();
+	expect([reader.ending, answer.facts?.code, bench.clock.pending, bench.gateway.openCalls()]).toEqual(['ended', undefined, 0, 0]);
+	return { answer, text: Buffer.from(reader.text, 'latin1').toString() };
+}
+
+describe('recorded answers', () => {
+	const recorded = [
+		...readRecordings('openai').map((recording) => ({ recording, ...calls.chat, plain: chatBody })),
+		...readRecordings('azure').map((recording) => ({ recording, ...calls.chat, plain: chatBody.replace('gpt-5', 'our-gpt') })),
+		...readRecordings('anthropic').map((recording) => ({ recording, ...calls.messages, plain: messagesBody })),
+	];
+
+	it('are all there', () => {
+		expect(recorded).toHaveLength(49);
+	});
+
+	it.each(recorded.map((entry) => [entry.recording.name, entry] as const))(
+		'%s passes byte for byte, whole and cut',
+		async (_name, { recording, path, plain }) => {
+			const bytes = recordedBytes(recording);
+			const body = recording.response.sse === undefined ? plain : streamed(plain);
+			const expectedStatus = recording.response.status === 404 ? 502 : recording.response.status;
+			const whole = await pass(recording, path, body, [bytes]);
+			expect([whole.answer.status, whole.text]).toEqual([expectedStatus, bytes.toString()]);
+			const cuttings = fc.sample(fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 40 }), { numRuns: 5, seed: bytes.length });
+			for (const cuts of cuttings) expect((await pass(recording, path, body, cutAt(bytes, cuts))).text).toBe(bytes.toString());
+		},
+	);
+});
+
+describe('StreamRelay', () => {
+	it('answers at once, with what keeps proxies from holding events back', async () => {
+		const { response, reader } = await begin(calls.chat);
+		expect(response).toMatchObject({
+			status: 200,
+			headers: {
+				'content-type': 'text/event-stream; charset=utf-8',
+				'cache-control': 'no-cache',
+				'x-accel-buffering': 'no',
+				'x-gateway-provider': 'provider_b',
+			},
+			facts: { isStreamed: true, upstreamStatus: 200 },
+		});
+		expect(reader.text).toBe('');
+	});
+
+	it.each(formats)(
+		'passes each event on in the turn it is complete, and no part of one before: $path',
+		async ({ path, body, event, last }) => {
+			const { upstream, reader } = await begin({ path, body });
+			upstream.write(event);
+			expect(reader.text).toBe(event);
+			upstream.write(event + event.slice(0, 9));
+			expect(reader.text).toBe(event + event);
+			upstream.write(event.slice(9));
+			expect(reader.text).toBe(event + event + event);
+			upstream.write(last);
+			upstream.sink?.end();
+			expect([reader.text, reader.ending]).toEqual([event + event + event + last, 'ended']);
+		},
+	);
+
+	it.each(formats)('ends a broken stream with an error event, never with half an event: $path', async ({ path, body, event, broken }) => {
+		for (const cut of [0, 1, 6, event.length - 1]) {
+			const { upstream, reader, response, bench } = await begin({ path, body });
+			upstream.write(event);
+			upstream.write(event.slice(0, cut));
+			upstream.sink?.fail(new Fault('provider_idle_timeout'));
+			expect(reader.text.startsWith(event + broken)).toBe(true);
+			expect(reader.text).toMatch(/"code":"provider_idle_timeout".*\n\n$/);
+			expect([reader.ending, response.facts?.code, bench.clock.pending, bench.gateway.openCalls()]).toEqual([
+				'ended',
+				'provider_idle_timeout',
+				0,
+				0,
+			]);
+		}
+	});
+
+	it.each(formats)('takes a stream without its last event for broken: $path', async ({ path, body, event, last, broken }) => {
+		for (const cut of [0, 5, last.length - 3]) {
+			const { upstream, reader } = await begin({ path, body });
+			upstream.write(event + last.slice(0, cut));
+			upstream.sink?.end();
+			expect(reader.text.startsWith(event + broken)).toBe(true);
+			expect([reader.text.includes('"code":"provider_disconnected"'), reader.ending]).toEqual([true, 'ended']);
+		}
+	});
+
+	it.each(formats)('does not care what happens after the last event: $path', async ({ path, body, event, last }) => {
+		const { upstream, reader, response } = await begin({ path, body });
+		upstream.write(event + last);
+		upstream.sink?.fail(new Fault('provider_disconnected'));
+		expect([reader.text, reader.ending, response.facts?.code]).toEqual([event + last, 'ended', undefined]);
+	});
+
+	it('takes chat completions without `[DONE]` for whole when they say why they stopped', async () => {
+		const { upstream, reader } = await begin(calls.chat);
+		const text = 'data: {"choices":[{"finish_reason":"stop"}]}\n\ndata: {"choices":[],"usage":{}}\n\ndata: [DONE]\n';
+		upstream.write(text);
+		upstream.sink?.end();
+		expect([reader.text, reader.ending]).toEqual([text, 'ended']);
+	});
+
+	it.each([
+		[calls.chat, 'data: {"error": {"message":"overloaded"}}\n\n'],
+		[calls.messages, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'],
+	])('lets the provider’s own error event be the last word: $path', async (call, error) => {
+		const { upstream, reader, response } = await begin(call);
+		upstream.write(error);
+		upstream.sink?.end();
+		expect([reader.text, reader.ending, response.facts?.code]).toEqual([error, 'ended', 'provider_failed']);
+	});
+
+	it('puts comments into silence, before the first event too, and only between events', async () => {
+		const { upstream, reader, bench } = await begin(calls.chat);
+		const { event, last } = calls.chat;
+		const comment = ': keepalive\n\n';
+		bench.clock.advance(15_000);
+		expect(reader.text).toBe(comment);
+		upstream.write(event);
+		bench.clock.advance(15_000);
+		expect(reader.text).toBe(comment + event);
+		bench.clock.advance(15_000);
+		expect(reader.text).toBe(comment + event + comment);
+		upstream.write(event.slice(0, 5));
+		bench.clock.advance(45_000);
+		upstream.write(event.slice(5));
+		expect(reader.text).toBe(comment + event + comment.repeat(3) + event);
+		upstream.write(last);
+		const whole = reader.text;
+		bench.clock.advance(60_000);
+		expect(reader.text).toBe(whole);
+	});
+
+	it('obeys a client that reads slowly', async () => {
+		const { upstream, reader, flow, bench } = await begin(calls.chat);
+		reader.mayWrite = false;
+		expect(upstream.write(calls.chat.event)).toBe(false);
+		const before = reader.text;
+		bench.clock.advance(60_000);
+		expect(reader.text).toBe(before);
+		reader.mayWrite = true;
+		flow.resume();
+		expect(upstream.resumeCount).toBe(1);
+		expect(upstream.write(calls.chat.event)).toBe(true);
+	});
+
+	it('aborts upstream when its client leaves, whoever says so first', async () => {
+		for (const tells of ['flow', 'request', 'both'] as const) {
+			let leave: (() => void) | undefined;
+			const { upstream, flow, response, bench, reader } = await begin(calls.chat, { onClientGone: (listener) => (leave = listener) });
+			upstream.write(calls.chat.event);
+			if (tells !== 'flow') leave?.();
+			if (tells !== 'request') flow.cancel();
+			expect([upstream.isCancelled, response.facts?.code, bench.gateway.openCalls(), bench.clock.pending]).toEqual([
+				true,
+				'client_closed',
+				0,
+				0,
+			]);
+			expect(reader.text).toBe(calls.chat.event);
+		}
+	});
+
+	it('is no error when the client leaves after the last event', async () => {
+		const { upstream, flow, response } = await begin(calls.chat);
+		upstream.write(calls.chat.last);
+		flow.cancel();
+		expect(response.facts?.code).toBeUndefined();
+	});
+
+	it.each(formats)('ends with a legal event when the process shuts down: $path', async ({ path, body, event, broken }) => {
+		const { bench, upstream, reader, response } = await begin({ path, body });
+		upstream.write(event + event.slice(0, 4));
+		expect(bench.gateway.openCalls()).toBe(1);
+		bench.gateway.endOpenCalls();
+		expect(reader.text.startsWith(event + broken)).toBe(true);
+		expect(reader.text).toContain('"type":"overloaded_error"');
+		expect([reader.ending, upstream.isCancelled, response.facts?.code, bench.gateway.openCalls()]).toEqual(['ended', true, 'draining', 0]);
+	});
+
+	it('gives up what nobody has begun to read when its client leaves or the process shuts down', async () => {
+		for (const way of ['leave', 'drain'] as const) {
+			const bench = new GatewayBench();
+			const upstream = new HandStream();
+			let leave: (() => void) | undefined;
+			bench.respond = () => sseAnswer(upstream);
+			const response = await bench.ask(calls.chat.path, calls.chat.body, {}, { onClientGone: (listener) => (leave = listener) });
+			if (way === 'leave') leave?.();
+			else bench.gateway.endOpenCalls();
+			expect(upstream.isCancelled).toBe(true);
+			const { reader } = readStream(response);
+			await settle();
+			expect(reader.text.includes('"code":"draining"')).toBe(way === 'drain');
+			expect(bench.gateway.openCalls()).toBe(0);
+		}
+	});
+
+	it('passes a compressed stream on untouched, and breaks it where it broke', async () => {
+		const { upstream, reader, response, bench } = await begin(calls.chat, {}, { 'content-encoding': 'gzip' });
+		upstream.write('\u001f\u008b');
+		bench.clock.advance(60_000);
+		expect([reader.text.length, response.headers['content-encoding']]).toEqual([3, 'gzip']);
+		upstream.sink?.fail(new Fault('provider_disconnected'));
+		expect([reader.ending, response.facts?.code, bench.gateway.openCalls()]).toEqual(['failed', 'provider_disconnected', 0]);
+	});
+
+	it('does not hold an endless event in memory', async () => {
+		const { upstream, reader } = await begin(calls.chat);
+		upstream.write(`data: ${'x'.repeat(5_000_000)}`);
+		expect(reader.text.length).toBeGreaterThan(5_000_000);
+		upstream.sink?.fail(new Fault('provider_disconnected'));
+		expect(reader.ending).toBe('failed');
+	});
+
+	it('answers a provider that does not stream with an error', async () => {
+		const bench = new GatewayBench();
+		for (const [status, type] of [
+			[200, 'application/json'],
+			[200, 'text/html'],
+			[204, 'text/event-stream'],
+		] as const) {
+			const body = new HandStream();
+			bench.respond = () => ({ status, headers: { 'content-type': type }, body });
+			const response = await bench.ask(calls.chat.path, calls.chat.body);
+			expect([response.status, response.facts?.code, body.isCancelled]).toEqual([502, 'provider_answer_invalid', true]);
+		}
+	});
+
+	it('answers errors to a streamed call as whole bodies', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => ({
+			status: 429,
+			headers: { 'content-type': 'application/json', 'retry-after': '3' },
+			body: streamOf([Buffer.from('{"error":{}}')]),
+		});
+		const response = await bench.ask(calls.messages.path, calls.messages.body);
+		expect([response.status, textOf(response), response.headers['retry-after']]).toEqual([429, '{"error":{}}', '3']);
+	});
+});

@@ -1,0 +1,155 @@
+import type { Clock, Timer } from '../../../core/clock.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Format } from '../../../wire/formats/format.ts';
+import { EventFrames } from '../../../wire/sse/event-frames.ts';
+import { heartbeat } from '../../../wire/sse/heartbeat.ts';
+import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
+import { describeFailure, reportFailure } from '../failure.ts';
+import type { OpenCall } from '../open-calls.ts';
+import { discard } from './reach-upstream.ts';
+
+export interface RelayParts {
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly heartbeatMs: number;
+	readonly requestId: string;
+}
+
+/** A longer event is relayed as it comes; from then on nothing can be put between events any more. */
+const maxHeldBytes = 4 * 1024 * 1024;
+
+/** Enough for the last events of a stream: what tells why it ended, and usage. */
+const tailBytes = 8192;
+
+/**
+ * Passes a provider's event stream on byte for byte. Whole events leave as soon as they are there; the beginning
+ * of one waits for its end, so that whatever goes wrong the client never sees half an event, and ends with an
+ * error event of its own format. One object is the stream, the sink and the flow, for there is one per call.
+ */
+export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
+	readonly #source: ByteStream;
+	readonly #format: Format;
+	readonly #open: OpenCall;
+	readonly #parts: RelayParts;
+	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
+	#frames: EventFrames | undefined;
+	#sink: ByteSink = discard;
+	#flow: ByteFlow | undefined;
+	readonly #tail = new RecentBytes(tailBytes);
+	#held: Buffer[] = [];
+	#heldBytes = 0;
+	#timer: Timer | undefined;
+	#isSilent = true;
+	#mayWrite = true;
+	#isDone = false;
+
+	/** @param isOpaque the bytes are compressed: nothing can be read from them or put between them. */
+	constructor(source: ByteStream, format: Format, open: OpenCall, parts: RelayParts, isOpaque: boolean) {
+		this.#source = source;
+		this.#format = format;
+		this.#open = open;
+		this.#parts = parts;
+		this.#frames = isOpaque ? undefined : new EventFrames(format.markLine);
+		open.whenEnded(() => source.start(discard).cancel());
+	}
+
+	start(sink: ByteSink): ByteFlow {
+		this.#sink = sink;
+		if (!this.#open.isEnded) this.#flow = this.#source.start(this);
+		this.#open.whenEnded((reason) => (reason.code === 'client_closed' ? this.cancel() : this.fail(reason)));
+		if (this.#frames !== undefined) this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
+		return this;
+	}
+
+	write(chunk: Buffer): boolean {
+		this.#isSilent = false;
+		this.#tail.push(chunk);
+		const eventsEnd = this.#frames?.push(chunk) ?? chunk.length;
+		if (eventsEnd === chunk.length && this.#heldBytes === 0) this.#mayWrite = this.#sink.write(chunk);
+		else this.#writeEvents(chunk, eventsEnd);
+		return this.#mayWrite;
+	}
+
+	end(): void {
+		if (!this.#mayEnd() && !this.#format.isComplete(this.#tail.read())) {
+			this.fail(new Fault('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
+			return;
+		}
+		this.#releaseHeld();
+		this.#finish();
+		this.#sink.end();
+	}
+
+	fail(cause: unknown): void {
+		if (this.#isDone) return;
+		this.#flow?.cancel();
+		this.#finish();
+		if (this.#frames !== undefined && this.#mayEnd()) {
+			this.#sink.end();
+			return;
+		}
+		const error = describeFailure(cause, this.#parts.requestId);
+		this.#open.facts.code = error.code;
+		reportFailure(cause, this.#parts.requestId, this.#open.facts, this.#parts.log);
+		if (this.#frames === undefined) {
+			this.#sink.fail(cause);
+			return;
+		}
+		this.#sink.write(this.#format.renderErrorEvent(error));
+		this.#sink.end();
+	}
+
+	resume(): void {
+		this.#mayWrite = true;
+		this.#flow?.resume();
+	}
+
+	cancel(): void {
+		if (this.#isDone) return;
+		this.#flow?.cancel();
+		this.#finish();
+		// Also when the sink cancels in the middle of a write.
+		this.#sink = discard;
+		if (!this.#mayEnd()) this.#open.facts.code = 'client_closed';
+	}
+
+	/** The client has what the provider had to say; what follows it does not matter. */
+	#mayEnd(): boolean {
+		return this.#frames === undefined || this.#frames.isTerminated || this.#frames.hasFailed;
+	}
+
+	#writeEvents(chunk: Buffer, eventsEnd: number): void {
+		if (eventsEnd > 0) {
+			this.#releaseHeld();
+			this.#mayWrite = this.#sink.write(chunk.subarray(0, eventsEnd));
+		}
+		if (eventsEnd === chunk.length) return;
+		this.#held.push(chunk.subarray(eventsEnd));
+		this.#heldBytes += chunk.length - eventsEnd;
+		if (this.#heldBytes <= maxHeldBytes) return;
+		this.#releaseHeld();
+		this.#frames = undefined;
+	}
+
+	#releaseHeld(): void {
+		for (const piece of this.#held) this.#mayWrite = this.#sink.write(piece);
+		this.#held = [];
+		this.#heldBytes = 0;
+	}
+
+	readonly #beat = (): void => {
+		if (this.#frames === undefined) return;
+		if (this.#isSilent && this.#mayWrite && !this.#mayEnd()) this.#mayWrite = this.#sink.write(heartbeat);
+		this.#isSilent = true;
+		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
+	};
+
+	#finish(): void {
+		this.#isDone = true;
+		this.#timer?.cancel();
+		if (this.#frames?.hasFailed === true) this.#open.facts.code = 'provider_failed';
+		this.#open.close();
+	}
+}

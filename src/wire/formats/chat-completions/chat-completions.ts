@@ -1,0 +1,58 @@
+import { errorMembers } from '../../gateway-error.ts';
+import type { LineMark } from '../../sse/event-frames.ts';
+import { equals, startsWith, valueOffset } from '../../sse/line-value.ts';
+import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
+import type { Format } from '../format.ts';
+
+const required: FieldTable = { model: modelName };
+
+const optional: FieldTable = {
+	max_tokens: integerFrom(1),
+	max_completion_tokens: integerFrom(1),
+	n: integerFrom(1),
+	stream: boolean,
+	stream_options: object,
+	temperature: number,
+	top_p: number,
+	frequency_penalty: number,
+	presence_penalty: number,
+	tools: array,
+};
+
+/** An assistant turn may consist of tool calls alone; the deprecated role `function` may answer with null. */
+const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
+
+/** OpenAI's chat completions. */
+export const chatCompletions: Format = {
+	name: 'chat',
+	path: '/v1/chat/completions',
+	validate(body) {
+		checkFields(body, required, optional);
+		checkMessages(body, (role) => rolesWithoutContent.has(role));
+	},
+	markLine,
+	// Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped.
+	isComplete: (tail) => tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "'),
+	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
+};
+
+/** `data: [DONE]` ends a stream. An error is a data line `{"error": ...}`; some vendors name the event `error`. */
+function markLine(bytes: Buffer, start: number, end: number): LineMark {
+	const data = valueOffset(bytes, start, end, 'data:');
+	if (data !== -1) {
+		if (equals(bytes, data, end, '[DONE]')) return 'terminal';
+		return startsWith(bytes, data, end, '{"error"') && holdsError(bytes, data + '{"error"'.length, end) ? 'error' : 'none';
+	}
+	const event = valueOffset(bytes, start, end, 'event:');
+	return event !== -1 && equals(bytes, event, end, 'error') ? 'error' : 'none';
+}
+
+/** Some vendors put `"error": null` into ordinary chunks. */
+function holdsError(bytes: Buffer, from: number, end: number): boolean {
+	for (let at = from; at < end; at++) {
+		const byte = bytes[at];
+		if (byte === 0x7b || byte === 0x22) return true;
+		if (byte !== 0x3a && byte !== 0x20) return false;
+	}
+	return false;
+}

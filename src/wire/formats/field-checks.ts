@@ -1,0 +1,95 @@
+import { Refusal } from '../../core/refusal.ts';
+import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
+
+/** What a field may hold, and how to say so. */
+export interface FieldKind {
+	readonly expected: string;
+	accepts(value: unknown): boolean;
+}
+
+/** Fields of the top level by name. */
+export type FieldTable = Readonly<Record<string, FieldKind>>;
+
+/** Longer ones are no model's, and would only fill logs. */
+const longestModelName = 256;
+
+export const modelName: FieldKind = {
+	expected: `a string of 1 to ${longestModelName} characters`,
+	accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= longestModelName,
+};
+export const boolean: FieldKind = { expected: '`true` or `false`', accepts: (value) => typeof value === 'boolean' };
+export const number: FieldKind = { expected: 'a number', accepts: (value) => typeof value === 'number' };
+export const array: FieldKind = { expected: 'an array', accepts: Array.isArray };
+export const object: FieldKind = { expected: 'an object', accepts: isJsonObject };
+const nonEmptyArray: FieldKind = { expected: 'a non-empty array', accepts: (value) => Array.isArray(value) && value.length > 0 };
+const anyString: FieldKind = { expected: 'a string', accepts: (value) => typeof value === 'string' };
+const content: FieldKind = { expected: 'a string or an array', accepts: (value) => typeof value === 'string' || Array.isArray(value) };
+
+export function integerFrom(least: number): FieldKind {
+	return { expected: `an integer of at least ${least}`, accepts: (value) => Number.isInteger(value) && Number(value) >= least };
+}
+
+/** @throws Refusal `field_missing`, `field_invalid`. */
+export function checkFields(body: JsonObject, required: FieldTable, optional: FieldTable): void {
+	for (const name in required) requireField(body, name, required[name]);
+	for (const name in optional) {
+		const value = body[name];
+		if (value === undefined || value === null) continue;
+		checkField(value, name, optional[name]);
+	}
+}
+
+/**
+ * @param mayLackContent whether a message of this role may have no `content`, or null.
+ * @throws Refusal `field_missing`, `field_invalid`.
+ */
+export function checkMessages(body: JsonObject, mayLackContent: (role: string) => boolean): void {
+	const messages = requireField(body, 'messages', nonEmptyArray) as readonly unknown[];
+	for (const [index, message] of messages.entries()) {
+		const isPlain = isJsonObject(message) && typeof message.content === 'string' && typeof message.role === 'string';
+		if (!isPlain) checkMessage(message, `messages[${index}]`, mayLackContent);
+	}
+}
+
+function checkMessage(message: unknown, path: string, mayLackContent: (role: string) => boolean): void {
+	const members = asObject(message, path);
+	const role = requireField(members, 'role', anyString, path) as string;
+	if ((members.content === undefined || members.content === null) && mayLackContent(role)) return;
+	const parts = requireField(members, 'content', content, path);
+	if (!Array.isArray(parts)) return;
+	for (const [index, part] of parts.entries()) {
+		const partPath = `${path}.content[${index}]`;
+		requireField(asObject(part, partPath), 'type', anyString, partPath);
+	}
+}
+
+function asObject(value: unknown, path: string): JsonObject {
+	if (!isJsonObject(value)) throw fieldInvalid(value, path, object);
+	return value;
+}
+
+function requireField(parent: JsonObject, name: string, kind: FieldKind | undefined, parentPath = ''): unknown {
+	const value = parent[name];
+	const path = parentPath === '' ? name : `${parentPath}.${name}`;
+	if (value === undefined && kind !== undefined) {
+		throw new Refusal('field_missing', { param: path, message: `\`${path}\` is missing: add it, as ${kind.expected}` });
+	}
+	checkField(value, path, kind);
+	return value;
+}
+
+function checkField(value: unknown, path: string, kind: FieldKind | undefined): void {
+	if (kind !== undefined && !kind.accepts(value)) throw fieldInvalid(value, path, kind);
+}
+
+function fieldInvalid(value: unknown, path: string, kind: FieldKind): Refusal {
+	return new Refusal('field_invalid', { param: path, message: `\`${path}\` must be ${kind.expected}, not ${nameOf(value)}` });
+}
+
+function nameOf(value: unknown): string {
+	if (value === null) return 'null';
+	if (value === '') return 'an empty string';
+	if (typeof value === 'number') return `${value}`;
+	if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
+	return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

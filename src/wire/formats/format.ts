@@ -1,0 +1,27 @@
+import type { GatewayError } from '../gateway-error.ts';
+import type { JsonObject } from '../json/parse-body.ts';
+import type { MarkLine } from '../sse/event-frames.ts';
+
+export type FormatName = 'chat' | 'messages';
+
+/** A wire format that callers may speak, as far as the gateway must know it to pass it through. */
+export interface Format {
+	readonly name: FormatName;
+	/** Where it is served, and what SDKs append to their base address. */
+	readonly path: string;
+	/**
+	 * Checks what the gateway relies on and what no provider could take; unknown fields, roles and part types
+	 * pass, for the provider's own error says more.
+	 * @throws Refusal `field_missing`, `field_invalid` with the JSON path in `param`.
+	 */
+	validate(body: JsonObject): void;
+	/** How a stream of this format tells that it is complete, or failed. */
+	readonly markLine: MarkLine;
+	/**
+	 * Whether a stream that its provider ended in order, but without the terminal event, is complete all the same.
+	 * @param tail the last bytes of the stream, a few KB.
+	 */
+	isComplete(tail: Buffer): boolean;
+	/** A whole event that ends a broken stream in a way the format's SDKs raise as an error. */
+	renderErrorEvent(error: GatewayError): Buffer;
+}

@@ -1,0 +1,41 @@
+import { errorMembers } from '../../gateway-error.ts';
+import type { LineMark } from '../../sse/event-frames.ts';
+import { equals, valueOffset } from '../../sse/line-value.ts';
+import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
+import type { Format } from '../format.ts';
+
+/** `max_tokens: 0` only fills the prompt cache. */
+const required: FieldTable = { model: modelName, max_tokens: integerFrom(0) };
+
+const optional: FieldTable = {
+	stream: boolean,
+	temperature: number,
+	top_p: number,
+	top_k: number,
+	stop_sequences: array,
+	tools: array,
+	tool_choice: object,
+	thinking: object,
+	metadata: object,
+};
+
+/** Anthropic's messages. */
+export const messages: Format = {
+	name: 'messages',
+	path: '/v1/messages',
+	validate(body) {
+		checkFields(body, required, optional);
+		checkMessages(body, () => false);
+	},
+	markLine,
+	isComplete: () => false,
+	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),
+};
+
+/** `message_stop` ends a stream; nothing follows `error`. */
+function markLine(bytes: Buffer, start: number, end: number): LineMark {
+	const event = valueOffset(bytes, start, end, 'event:');
+	if (event === -1) return 'none';
+	if (equals(bytes, event, end, 'message_stop')) return 'terminal';
+	return equals(bytes, event, end, 'error') ? 'error' : 'none';
+}

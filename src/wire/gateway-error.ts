@@ -1,0 +1,36 @@
+/** The one body of errors that the gateway makes itself; both vendors' SDKs show it well. */
+export interface GatewayError {
+	/** HTTP status; decides `error.type`. */
+	readonly status: number;
+	readonly code: string;
+	readonly message: string;
+	/** JSON path of the field at fault. */
+	readonly param?: string | undefined;
+	readonly requestId: string;
+}
+
+export function renderGatewayError(error: GatewayError): string {
+	return JSON.stringify({ type: 'error', ...errorMembers(error) });
+}
+
+/** Everything but the `type` that the messages format puts first. */
+export function errorMembers({ status, code, message, param, requestId }: GatewayError): Record<string, unknown> {
+	return { error: { type: errorTypeOf(status), message, code, param: param ?? null }, request_id: requestId };
+}
+
+const typeByStatus: Readonly<Record<number, string>> = {
+	401: 'authentication_error',
+	403: 'permission_error',
+	404: 'not_found_error',
+	408: 'timeout_error',
+	413: 'request_too_large',
+	429: 'rate_limit_error',
+	503: 'overloaded_error',
+	504: 'timeout_error',
+	529: 'overloaded_error',
+};
+
+/** The messages format's error types; the chat completions SDKs take any. */
+export function errorTypeOf(status: number): string {
+	return typeByStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}

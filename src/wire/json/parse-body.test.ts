@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { Refusal } from '../../core/refusal.ts';
+import { parseBody } from './parse-body.ts';
+
+interface SuiteCase {
+	readonly file: string;
+	/** `y`: JSON, `n`: not JSON, `i`: either. */
+	readonly expect: 'y' | 'n' | 'i';
+	readonly body?: string;
+	/** Texts to repeat and join, in place of `body`. */
+	readonly gen?: readonly (readonly [text: string, count: number])[];
+}
+
+const cases = readFileSync(new URL('../../../test/suites/json/cases.jsonl', import.meta.url), 'utf8')
+	.trim()
+	.split('\n')
+	.map((line) => JSON.parse(line) as SuiteCase);
+
+function bytesOf({ body = '', gen }: SuiteCase): Buffer {
+	return gen === undefined ? Buffer.from(body, 'base64') : Buffer.from(gen.map(([text, count]) => text.repeat(count)).join(''));
+}
+
+function isAccepted(bytes: Buffer): boolean {
+	try {
+		parseBody(bytes, new Set(['model']));
+		return true;
+	} catch (cause) {
+		if (cause instanceof Refusal) return false;
+		throw cause;
+	}
+}
+
+it('has the whole of JSONTestSuite', () => {
+	expect(cases).toHaveLength(318);
+});
+
+it.each(cases.map((entry) => [entry.file, entry] as const))('judges %s as JSONTestSuite does', (_file, entry) => {
+	const alone = bytesOf(entry);
+	const asMember = Buffer.concat([Buffer.from('{"model":"m","x":'), alone, Buffer.from('}')]);
+	const verdicts = [isAccepted(alone), isAccepted(asMember)];
+	// Most of the suite's valid texts are no objects, and so no bodies.
+	const expected = { y: [expect.any(Boolean), true], n: [false, false], i: [expect.any(Boolean), expect.any(Boolean)] };
+	expect(verdicts).toEqual(expected[entry.expect]);
+});

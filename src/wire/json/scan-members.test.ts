@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../core/refusal.ts';
+import { parseBody } from './parse-body.ts';
+import { maxDepth, scanMembers } from './scan-members.ts';
+import { spliceBody } from './splice-body.ts';
+
+const wanted = new Set(['model', 'stream', 'stream_options']);
+
+function codeOf(action: () => unknown): string {
+	try {
+		action();
+	} catch (cause) {
+		if (cause instanceof Refusal) return cause.code;
+		throw cause;
+	}
+	return 'accepted';
+}
+
+const parse = (text: string | Buffer) => parseBody(Buffer.from(text), wanted);
+
+/** Writes JSON with random whitespace and with characters escaped at random, so that bytes differ but the value does not. */
+function writeLoosely(value: unknown, random: () => number): string {
+	const gap = () => [' ', '\n', '\t', '\r', '', '', '', ''][Math.floor(random() * 8)] ?? '';
+	const string = (text: string) =>
+		`"${Array.from(text, (character) => (random() < 0.2 && character.length === 1 ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : JSON.stringify(character).slice(1, -1))).join('')}"`;
+	const write = (item: unknown): string => {
+		if (Array.isArray(item)) return `[${gap()}${item.map(write).join(`${gap()},${gap()}`)}${gap()}]`;
+		if (typeof item === 'string') return string(item);
+		if (typeof item !== 'object' || item === null) return Object.is(item, -0) ? '-0' : JSON.stringify(item);
+		return `{${gap()}${Object.entries(item)
+			.map(([key, member]) => `${string(key)}${gap()}:${gap()}${write(member)}`)
+			.join(`${gap()},${gap()}`)}${gap()}}`;
+	};
+	return gap() + write(value) + gap();
+}
+
+/** Once V8 has parsed a key with a backslash it may take escaped quotes and controls for it; such keys prove nothing here. */
+const withoutBackslash = (text: string) => text.replaceAll('\\', '');
+const key = fc.oneof(
+	fc.constantFrom('model', 'stream', 'stream_options', 'mode', 'models', '__proto__', '', '"', '\0'),
+	fc.string({ unit: 'binary', maxLength: 60 }).map(withoutBackslash),
+);
+const body = fc
+	.uniqueArray(
+		fc.tuple(key, fc.jsonValue({ maxDepth: 4, stringUnit: fc.constantFrom('a', 'b', 'é', '漢', '😀', '"', '\n', '\u0001', '{', ',') })),
+		{ selector: ([name]) => name.toWellFormed(), maxLength: 12 },
+	)
+	.map((entries) => Object.fromEntries(entries.map(([name, value]) => [name.toWellFormed(), value])));
+
+describe('scanMembers', () => {
+	it('finds the values that JSON.parse finds, and changes nothing else when one is replaced', () => {
+		fc.assert(
+			fc.property(
+				body,
+				fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+				fc.string({ unit: 'binary' }),
+				(value, numbers, name) => {
+					const text = writeLoosely(value, () => Number(numbers.next().value));
+					const expected = value as Record<string, unknown>;
+					const read = parse(text);
+					expect(read.members).toEqual(expected);
+					for (const [member, { start, end }] of read.ranges) {
+						expect(JSON.parse(read.bytes.toString('utf8', start, end))).toEqual(expected[member]);
+					}
+					for (const member of wanted) expect(read.ranges.has(member)).toBe(Object.hasOwn(expected, member));
+					const range = read.ranges.get('model');
+					if (range === undefined) return;
+					const spliced = spliceBody(read.bytes, [{ ...range, text: JSON.stringify(name) }]);
+					expect(parse(spliced).members).toEqual({ ...expected, model: name.toWellFormed() });
+					expect(spliced.subarray(0, range.start)).toEqual(read.bytes.subarray(0, range.start));
+					expect(spliced.subarray(spliced.length - (read.bytes.length - range.end))).toEqual(read.bytes.subarray(range.end));
+				},
+			),
+			{ numRuns: 1000 },
+		);
+	});
+
+	it('never throws anything but a refusal, whatever the bytes', () => {
+		const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'model', ' ', '1', 'é', '\ufeff');
+		fc.assert(
+			fc.property(
+				fc.oneof(
+					fc.array(pieces).map((parts) => Buffer.from(parts.join(''))),
+					fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+				),
+				(bytes) => {
+					codeOf(() => parseBody(bytes, wanted));
+				},
+			),
+		);
+	});
+
+	it('skips strings of every length whose ends are hidden behind backslashes', () => {
+		for (let length = 0; length < 130; length++) {
+			for (const tail of ['', '\\\\', '\\"', '\\\\\\"', '\\\\\\\\']) {
+				const text = `{"a":"${'x'.repeat(length)}${tail}","model":"m"}`;
+				const { start, end } = parse(text).ranges.get('model') ?? { start: 0, end: 0 };
+				expect(text.slice(start, end)).toBe('"m"');
+			}
+		}
+	});
+
+	it('knows a member by its name, not by how the name is written', () => {
+		expect(parse('{"mod\\u0065l":"m"}').ranges.get('model')).toEqual({ start: 14, end: 17 });
+		expect(parse('{"x":{"model":"inner"},"y":"\\"model\\":1"}').ranges.size).toBe(0);
+	});
+
+	it('refuses a member that occurs twice, however it is written, but only at the top level', () => {
+		expect(codeOf(() => parse('{"model":"a","model":"b"}'))).toBe('field_invalid');
+		expect(codeOf(() => parse('{"model":"a","mo\\u0064el":"b"}'))).toBe('field_invalid');
+		expect(codeOf(() => parse('{"messages":[],"model":"a","messages":[1]}'))).toBe('field_invalid');
+		expect(codeOf(() => parse('{"__proto__":1,"__proto__":2}'))).toBe('field_invalid');
+		expect(codeOf(() => parse('{"__proto__":{"model":"x"}}'))).toBe('accepted');
+		expect(codeOf(() => parse('{"x":{"a":1,"a":2}}'))).toBe('accepted');
+	});
+
+	it('is not led by other texts to take an escaped key for another one', () => {
+		for (let round = 0; round < 3; round++) {
+			JSON.parse('{"model":1,"mo\\\\u0":2}');
+			JSON.parse('{"a":{"role":1,"cont\\\\u":2}}');
+		}
+		expect(codeOf(() => parse('{"model":"cheap","mo\\u0064el":"dear"}'))).toBe('field_invalid');
+		expect(parse('{"a":{"role":1,"cont\\u0065nt":2}}').members).toEqual({ a: { role: 1, content: 2 } });
+	});
+
+	it('takes 64 levels and refuses 65', () => {
+		const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+		expect(codeOf(() => parse(nested(maxDepth)))).toBe('accepted');
+		expect(codeOf(() => parse(nested(maxDepth + 1)))).toBe('body_too_deep');
+	});
+
+	it('refuses 100,000 levels without delay', () => {
+		const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
+		const before = performance.now();
+		expect(codeOf(() => parse(deep))).toBe('body_too_deep');
+		expect(performance.now() - before).toBeLessThan(50);
+	});
+
+	it('takes time in proportion to the length of a string of escapes', () => {
+		const big = 32 * 1024 * 1024;
+		for (const escape of ['\\"', '\\\\']) {
+			const bytes = Buffer.from(`{"a":"${escape.repeat(big / 2)}"}`);
+			const before = performance.now();
+			expect(scanMembers(bytes, wanted).count).toBe(1);
+			expect(performance.now() - before).toBeLessThan(2000);
+		}
+	});
+});
+
+describe('parseBody', () => {
+	it.each([
+		['nothing', '', 'body_not_json'],
+		['a byte-order mark', '\ufeff{}', 'body_not_utf8'],
+		['an overlong form', Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d]), 'body_not_utf8'],
+		['a surrogate in UTF-8', Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d]), 'body_not_utf8'],
+		['a cut character', Buffer.from([0x22, 0xe6, 0xbc]), 'body_not_utf8'],
+		['an array', '[]', 'body_not_json'],
+		['null', 'null', 'body_not_json'],
+		['a string', '"{}"', 'body_not_json'],
+		['a number with a leading zero', '{"a":01}', 'body_not_json'],
+		['two objects', '{}{}', 'body_not_json'],
+		['a trailing comma', '{"a":1,}', 'body_not_json'],
+		['a lone surrogate as escape', '{"a":"\\ud800"}', 'accepted'],
+		['a big integer', '{"a":123456789012345678901234567890}', 'accepted'],
+	])('judges %s', (_name, bytes, code) => {
+		expect(codeOf(() => parse(bytes))).toBe(code);
+	});
+
+	it('still reads valid bodies after invalid UTF-8', () => {
+		expect(codeOf(() => parse(Buffer.from([0x22, 0xe6])))).toBe('body_not_utf8');
+		expect(parse('{"a":"漢"}').members).toEqual({ a: '漢' });
+	});
+
+	it('tells where the mistake is, without quoting the body', () => {
+		expect(() => parse('{"secret": nope}')).toThrow(/not valid JSON/);
+		expect(() => parse('{"secret": nope}')).not.toThrow(/secret/);
+	});
+
+	it('leaves every prototype alone', () => {
+		const { members } = parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
+		expect(members.polluted).toBeUndefined();
+		expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+	});
+});
+
+describe('spliceBody', () => {
+	it('applies edits in any order, insertions among them', () => {
+		const bytes = Buffer.from('0123456789');
+		expect(
+			spliceBody(bytes, [
+				{ start: 8, end: 9, text: 'é' },
+				{ start: 0, end: 0, text: '<' },
+				{ start: 2, end: 4, text: '' },
+			]).toString(),
+		).toBe('<014567é9');
+	});
+});

@@ -1,0 +1,151 @@
+/**
+ * Finds where the members of a JSON object lie in its bytes, in one pass and without decoding strings.
+ * It does not judge validity: what it says of bytes that `JSON.parse` refuses means nothing.
+ */
+import { Refusal } from '../../core/refusal.ts';
+
+/** Deeper bodies are refused: provider and gateway libraries recurse, and stacks end. */
+export const maxDepth = 64;
+
+/** Offsets of a value in the body, without the whitespace around it; `end` is exclusive. */
+export interface ByteRange {
+	readonly start: number;
+	readonly end: number;
+}
+
+export interface ScannedMembers {
+	/** Where the wanted members' values lie, by name. */
+	readonly ranges: ReadonlyMap<string, ByteRange>;
+	/** Members at the top level, duplicates counted each time. */
+	readonly count: number;
+	/** A wanted name that occurs more than once. */
+	readonly repeated: string | undefined;
+	/** Keys at any depth that are written with escapes, quotes included. */
+	readonly escapedKeys: readonly ByteRange[];
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+/** Strings end within so many bytes more often than not; beyond, a native search is faster than a loop. */
+const nearBytes = 48;
+/** A longer key is none of the wanted ones, even when each of its characters is written as an escape. */
+const longestKeyBytes = 128;
+
+/** @throws Refusal `body_too_deep`. */
+export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
+	const ranges = new Map<string, ByteRange>();
+	const escapedKeys: ByteRange[] = [];
+	let repeated: string | undefined;
+	let count = 0;
+	let depth = 0;
+	let stringStart = 0;
+	let stringEnd = 0;
+	let key: string | undefined;
+	let valueStart = 0;
+
+	const closeMember = (end: number): void => {
+		if (key === undefined) return;
+		if (ranges.has(key)) repeated = key;
+		ranges.set(key, trimmed(bytes, valueStart, end));
+		key = undefined;
+	};
+
+	for (let at = 0; at < bytes.length; at++) {
+		switch (bytes[at]) {
+			case quote:
+				stringStart = at;
+				stringEnd = endOfString(bytes, at + 1);
+				at = stringEnd - 1;
+				break;
+			case openBrace:
+			case openBracket:
+				depth++;
+				if (depth > maxDepth) throw tooDeep();
+				break;
+			case closeBrace:
+			case closeBracket:
+				if (depth === 1) closeMember(at);
+				depth--;
+				break;
+			case colon: {
+				// The string before a colon is a key.
+				const isEscaped = holdsBackslash(bytes, stringStart, stringEnd);
+				if (isEscaped) escapedKeys.push({ start: stringStart, end: stringEnd });
+				if (depth !== 1) break;
+				count++;
+				key = wantedKey(bytes, stringStart, stringEnd, isEscaped, wanted);
+				valueStart = at + 1;
+				break;
+			}
+			case comma:
+				if (depth === 1) closeMember(at);
+				break;
+			default:
+		}
+	}
+	return { ranges, count, repeated, escapedKeys };
+}
+
+function tooDeep(): Refusal {
+	return new Refusal('body_too_deep', { message: `The body is nested deeper than ${maxDepth} levels: flatten it` });
+}
+
+/** @returns the offset after the closing quote of the string whose content begins at `from`. */
+function endOfString(bytes: Buffer, from: number): number {
+	let at = from;
+	while (at < bytes.length) {
+		const near = Math.min(at + nearBytes, bytes.length);
+		for (; at < near; at++) {
+			const byte = bytes[at];
+			if (byte === quote) return at + 1;
+			if (byte === backslash) at++;
+		}
+		const found = bytes.indexOf(quote, at);
+		if (found === -1) return bytes.length;
+		let before = found - 1;
+		while (before >= at && bytes[before] === backslash) before--;
+		const isEscaped = (found - before) % 2 === 0;
+		if (!isEscaped) return found + 1;
+		at = found + 1;
+	}
+	return bytes.length;
+}
+
+function wantedKey(bytes: Buffer, start: number, end: number, isEscaped: boolean, wanted: ReadonlySet<string>): string | undefined {
+	if (end - start > longestKeyBytes) return undefined;
+	const key = isEscaped ? readKey(bytes, { start, end }) : bytes.toString('latin1', start + 1, end - 1);
+	return key !== undefined && wanted.has(key) ? key : undefined;
+}
+
+/** @param range with the quotes. @returns undefined when it is not a JSON string. */
+export function readKey(bytes: Buffer, { start, end }: ByteRange): string | undefined {
+	try {
+		return JSON.parse(bytes.toString('utf8', start, end)) as string;
+	} catch {
+		return undefined;
+	}
+}
+
+function holdsBackslash(bytes: Buffer, start: number, end: number): boolean {
+	for (let at = start; at < end; at++) if (bytes[at] === backslash) return true;
+	return false;
+}
+
+function trimmed(bytes: Buffer, from: number, to: number): ByteRange {
+	let start = from;
+	let end = to;
+	while (start < end && isWhitespace(bytes[start])) start++;
+	while (end > start && isWhitespace(bytes[end - 1])) end--;
+	return { start, end };
+}
+
+function isWhitespace(byte: number | undefined): boolean {
+	return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,0 +1,18 @@
+import type { ByteRange } from './scan-members.ts';
+
+export interface Edit extends ByteRange {
+	/** Takes the place of the bytes from `start` to `end`. */
+	readonly text: string;
+}
+
+/** Changes these places of a body and keeps every other byte: number forms, order and whitespace decide prompt caching. */
+export function spliceBody(bytes: Buffer, edits: readonly Edit[]): Buffer {
+	const pieces: Buffer[] = [];
+	let kept = 0;
+	for (const edit of edits.toSorted((one, other) => one.start - other.start)) {
+		pieces.push(bytes.subarray(kept, edit.start), Buffer.from(edit.text));
+		kept = edit.end;
+	}
+	pieces.push(bytes.subarray(kept));
+	return Buffer.concat(pieces);
+}

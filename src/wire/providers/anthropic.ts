@@ -1,0 +1,16 @@
+import { type Protocol, withQuery } from './protocol.ts';
+
+export const anthropic: Protocol = {
+	format: 'messages',
+	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1/messages`, query),
+	authenticate: (apiKey) => ({ 'x-api-key': apiKey }),
+	// The version that every model takes; a caller that sends none was written against it.
+	defaultHeaders: { 'anthropic-version': '2023-06-01' },
+	forwards: [
+		{ from: 'anthropic-beta', to: 'anthropic-beta' },
+		{ from: 'anthropic-version', to: 'anthropic-version' },
+		// Wins: the SDKs send `anthropic-version` by themselves, this one is only there because somebody wants it.
+		{ from: 'provider-a-version', to: 'anthropic-version' },
+	],
+	spendStops: ['enforced_spend_limit_reached', 'contract_spend_limit_reached', 'ramp_limit_exceeded'],
+};

@@ -1,0 +1,29 @@
+import { Refusal } from '../../core/refusal.ts';
+import { type Protocol, withQuery } from './protocol.ts';
+
+/** Azure OpenAI. In the classic address form, which has a version, the path names the deployment; in the newer one the body does. */
+export const azureOpenai: Protocol = {
+	format: 'chat',
+	locate({ pathPrefix, apiVersion }, model, query) {
+		const base = /\/openai(\/v1)?$/.test(pathPrefix) ? pathPrefix : `${pathPrefix}/openai`;
+		if (apiVersion === null) return withQuery(`${base.endsWith('/v1') ? base : `${base}/v1`}/chat/completions`, query);
+		const rest = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('api-version='));
+		const parameters = [`api-version=${encodeURIComponent(apiVersion)}`, ...rest];
+		return `${base}/deployments/${deploymentSegment(model)}/chat/completions?${parameters.join('&')}`;
+	},
+	authenticate: (apiKey) => ({ 'api-key': apiKey }),
+	defaultHeaders: {},
+	forwards: [],
+	spendStops: ['insufficient_quota'],
+};
+
+/** The name becomes part of a path, so only names that Azure gives to deployments may pass. */
+function deploymentSegment(model: string): string {
+	if (!/^[\w.-]{1,64}$/.test(model) || /^\.+$/.test(model)) {
+		throw new Refusal('field_invalid', {
+			param: 'model',
+			message: '`model` must be the name of a deployment: at most 64 letters, digits, `-`, `_` and `.`',
+		});
+	}
+	return model;
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { Provider, type ProviderSettings } from './provider.ts';
+import { relayedHeaders } from './relayed-headers.ts';
+import { scrubKey } from './scrub-key.ts';
+
+const open = (settings: Partial<ProviderSettings>) =>
+	new Provider({
+		name: 'p',
+		kind: 'openai',
+		baseUrl: 'https://h.test/v1',
+		apiKey: 'sk-secret',
+		mayReachPrivateNetwork: false,
+		...settings,
+	});
+
+describe('Provider', () => {
+	it.each([
+		['openai', null, 'https://h.test/v1', '', 'https://h.test', '/v1/chat/completions'],
+		['openai-compatible', null, 'http://h.test:8080/team/x/v1/', 'a=1', 'http://h.test:8080', '/team/x/v1/chat/completions?a=1'],
+		['anthropic', null, 'https://h.test', 'beta=true', 'https://h.test', '/v1/messages?beta=true'],
+		['anthropic', null, 'https://h.test/proxy', '', 'https://h.test', '/proxy/v1/messages'],
+		['azure-openai', null, 'https://h.test', 'x=1', 'https://h.test', '/openai/v1/chat/completions?x=1'],
+		['azure-openai', null, 'https://h.test/openai', '', 'https://h.test', '/openai/v1/chat/completions'],
+		['azure-openai', null, 'https://h.test/p/openai/v1', '', 'https://h.test', '/p/openai/v1/chat/completions'],
+		[
+			'azure-openai',
+			'2024-10-21',
+			'https://h.test',
+			'',
+			'https://h.test',
+			'/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21',
+		],
+		[
+			'azure-openai',
+			'2024-10-21',
+			'https://h.test/p/openai',
+			'api-version=evil&x=1',
+			'https://h.test',
+			'/p/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21&x=1',
+		],
+	] as const)('finds the address of %s, version %s, under %s', (kind, apiVersion, baseUrl, query, origin, target) => {
+		const provider = open({ kind, baseUrl, apiVersion });
+		expect([provider.origin, provider.locate('gpt-4o', query)]).toEqual([origin, target]);
+	});
+
+	it.each(['..', '.', 'a/b', '../x', 'a?b', 'a#b', 'é', 'a b', '%2e%2e', 'x'.repeat(65)])(
+		'lets no model name %j change the path at Azure',
+		(model) => {
+			expect(() => open({ kind: 'azure-openai', baseUrl: 'https://h.test', apiVersion: '2024-10-21' }).locate(model, '')).toThrow(
+				'`model` must be the name of a deployment',
+			);
+		},
+	);
+
+	it('authenticates in the way of each kind', () => {
+		expect(open({}).requestHeaders({}).authorization).toBe('Bearer sk-secret');
+		expect(open({ kind: 'anthropic' }).requestHeaders({})).toMatchObject({ 'x-api-key': 'sk-secret', 'anthropic-version': '2023-06-01' });
+		expect(open({ kind: 'azure-openai' }).requestHeaders({})['api-key']).toBe('sk-secret');
+	});
+
+	it('shows the provider nothing of the caller that is not on its list', () => {
+		const received = {
+			authorization: 'Bearer caller',
+			cookie: 'c',
+			'x-api-key': 'k',
+			'api-key': 'k',
+			'x-forwarded-for': '1.2.3.4',
+			host: 'h',
+			'x-gateway-provider': 'provider_b',
+			'x-stainless-lang': 'js',
+			'openai-organization': 'o',
+			'user-agent': 'sdk',
+			'accept-encoding': 'gzip',
+			'anthropic-beta': 'b',
+			'openai-beta': 'ob',
+			accept: 'application/json',
+			'idempotency-key': 'i',
+			'content-type': 'application/json; charset=utf-8',
+			connection: 'close',
+			te: 'trailers',
+			'content-length': '5',
+		};
+		const common = {
+			'content-type': 'application/json',
+			'accept-encoding': 'identity',
+			'user-agent': 'tollgate',
+			accept: 'application/json',
+			'idempotency-key': 'i',
+		};
+		expect(open({}).requestHeaders(received)).toEqual({ ...common, authorization: 'Bearer sk-secret', 'openai-beta': 'ob' });
+		expect(open({ kind: 'anthropic' }).requestHeaders(received)).toEqual({
+			...common,
+			'x-api-key': 'sk-secret',
+			'anthropic-version': '2023-06-01',
+			'anthropic-beta': 'b',
+		});
+	});
+
+	it('forwards the version the caller asked for; the one that only a caller can have set goes first', () => {
+		const version = (received: Record<string, string | string[]>) =>
+			open({ kind: 'anthropic' }).requestHeaders(received)['anthropic-version'];
+		expect(version({ 'anthropic-version': '2026-10-21' })).toBe('2026-10-21');
+		expect(version({ 'provider-a-version': '2026-10-21' })).toBe('2026-10-21');
+		expect(version({ 'anthropic-version': '2026-10-21', 'provider-a-version': '2023-06-01' })).toBe('2023-06-01');
+		expect(version({ 'anthropic-version': 'v\u00e9' })).toBe('2023-06-01');
+		expect(version({ 'anthropic-version': 'a\r\nx: y' })).toBe('2023-06-01');
+	});
+
+	it('knows what an operator has yet to set', () => {
+		expect(['', '  ', 'REPLACE_ME', null, 'sk'].map((apiKey) => open({ apiKey }).isConfigured)).toEqual([false, false, false, false, true]);
+		expect(open({ baseUrl: null }).isConfigured).toBe(false);
+		const keyless = open({ kind: 'openai-compatible', apiKey: null });
+		expect([keyless.isConfigured, keyless.requestHeaders({}).authorization]).toEqual([true, undefined]);
+		expect(open({ kind: 'openai-compatible', apiKey: 'REPLACE_ME' }).isConfigured).toBe(false);
+	});
+
+	it('sends the operator’s header fields, whatever the caller sends', () => {
+		const provider = open({ headers: { 'openai-beta': 'ours', 'x-team': 't' } });
+		expect(provider.requestHeaders({ 'openai-beta': 'theirs' })).toMatchObject({ 'openai-beta': 'ours', 'x-team': 't' });
+	});
+});
+
+describe('relayedHeaders', () => {
+	const received = {
+		'content-type': 'application/json',
+		'retry-after': '59',
+		'retry-after-ms': '1',
+		'x-should-retry': 'true',
+		'request-id': 'up',
+		'set-cookie': ['a'],
+		'cf-ray': 'x',
+		'openai-organization': 'o',
+		'anthropic-organization-id': 'a',
+		'x-ratelimit-limit-requests': '5',
+		'anthropic-ratelimit-tokens-limit': '6',
+		server: 's',
+		'transfer-encoding': 'chunked',
+	};
+
+	it('keeps account, cookies, limits and connection details', () => {
+		expect(relayedHeaders(429, received)).toEqual({
+			'content-type': 'application/json',
+			'retry-after': '59',
+			'retry-after-ms': '1',
+			'x-should-retry': 'true',
+			'x-gateway-upstream-request-id': 'up',
+		});
+	});
+
+	it('does not relay `retry-after` on success, where Anthropic sends it too', () => {
+		expect(relayedHeaders(200, received)).toEqual({
+			'content-type': 'application/json',
+			'x-should-retry': 'true',
+			'x-gateway-upstream-request-id': 'up',
+		});
+	});
+});
+
+describe('scrubKey', () => {
+	const apiKey = 'sk-proj-0123456789abcd';
+	const scrub = (text: string, key = apiKey) => scrubKey(Buffer.from(text), key).toString();
+
+	it.each([
+		[`key ${apiKey}, again "${apiKey}"`, 'key ***, again "***"'],
+		['Incorrect API key provided: sk-proj-**********abcd. See', 'Incorrect API key provided: ***. See'],
+		['sk-p****', '***'],
+		['****abcd.', '***.'],
+		['"sk-proj-********************************************************************************9abcd"', '"***"'],
+		['漢 sk-proj-***abcd é', '漢 *** é'],
+	])('hides the key in %j', (text, expected) => {
+		expect(scrub(text)).toBe(expected);
+	});
+
+	it.each(['This is **bold** text', 'a ** b', '**', '*****', 'x*y', 'sk-other-****wxyz'.replace('sk-', 'zz-')])(
+		'leaves %j as it is',
+		(text) => {
+			const bytes = Buffer.from(text);
+			expect(scrubKey(bytes, apiKey)).toBe(bytes);
+		},
+	);
+
+	it('does not take a short word for a key', () => {
+		expect(scrub('a word is a word', 'word')).toBe('a word is a word');
+		expect(scrub('x', '')).toBe('x');
+	});
+
+	it('stays quick on a body made of masks', () => {
+		const before = performance.now();
+		scrub('sk-proj-0123**9abc'.repeat(5000), apiKey);
+		expect(performance.now() - before).toBeLessThan(500);
+	});
+});

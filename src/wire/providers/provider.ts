@@ -1,0 +1,97 @@
+import type { HeaderFields } from '../../core/handler.ts';
+import { anthropic } from './anthropic.ts';
+import { azureOpenai } from './azure-openai.ts';
+import { gemini } from './gemini.ts';
+import { openai } from './openai.ts';
+import type { ForwardedHeader, Protocol, ProviderKind, ProviderPlace } from './protocol.ts';
+
+export interface ProviderSettings {
+	readonly name: string;
+	readonly kind: ProviderKind;
+	/** What the vendor's SDK takes as base address; its path is kept as a prefix. Null: not known yet. */
+	readonly baseUrl: string | null;
+	/** Null: not known yet; of `openai-compatible`: none is needed. */
+	readonly apiKey: string | null;
+	readonly mayReachPrivateNetwork: boolean;
+	/** Of Azure's classic address form; null, the default, is the newer form. */
+	readonly apiVersion?: string | null;
+	/** Sent with every request, whatever the caller sends. */
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Stands in sample configurations where a key belongs. */
+export const keyPlaceholder = 'REPLACE_ME';
+
+const protocols: Readonly<Record<ProviderKind, Protocol>> = {
+	anthropic,
+	openai,
+	'openai-compatible': openai,
+	'azure-openai': azureOpenai,
+	gemini,
+};
+
+/** What every provider may see of the caller's header fields. All others stay here, above all credentials and addresses. */
+const commonForwards: readonly ForwardedHeader[] = [
+	{ from: 'accept', to: 'accept' },
+	{ from: 'idempotency-key', to: 'idempotency-key' },
+];
+
+/** A configured provider: where it lies and what is said to it. */
+export class Provider {
+	readonly name: string;
+	readonly protocol: Protocol;
+	/** Scheme, host and port. */
+	readonly origin: string;
+	readonly mayReachPrivateNetwork: boolean;
+	/** Empty when the provider needs none. */
+	readonly apiKey: string;
+	/** False: it cannot be called before an operator sets its key and address. */
+	readonly isConfigured: boolean;
+	readonly #place: ProviderPlace;
+	readonly #baseHeaders: Readonly<Record<string, string>>;
+	readonly #forwards: readonly ForwardedHeader[];
+
+	constructor({ name, kind, baseUrl, apiKey, mayReachPrivateNetwork, apiVersion = null, headers = {} }: ProviderSettings) {
+		const url = baseUrl === null ? undefined : new URL(baseUrl);
+		const needsNoKey = kind === 'openai-compatible' && apiKey === null;
+		this.name = name;
+		this.protocol = protocols[kind];
+		this.origin = url?.origin ?? '';
+		this.mayReachPrivateNetwork = mayReachPrivateNetwork;
+		this.apiKey = apiKey?.trim() ?? '';
+		this.isConfigured = url !== undefined && (needsNoKey || (this.apiKey !== '' && this.apiKey !== keyPlaceholder));
+		this.#place = { pathPrefix: url?.pathname.replace(/\/+$/, '') ?? '', apiVersion };
+		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => headers[to] === undefined);
+		this.#baseHeaders = {
+			'content-type': 'application/json',
+			// Answers are read on their way, and events must not wait in a compressor.
+			'accept-encoding': 'identity',
+			'user-agent': 'tollgate',
+			...this.protocol.defaultHeaders,
+			...(needsNoKey ? {} : this.protocol.authenticate(this.apiKey)),
+			...headers,
+		};
+	}
+
+	/** Path with query of the inference address. @throws Refusal `field_invalid`. */
+	locate(model: string, query: string): string {
+		return this.protocol.locate(this.#place, model, query);
+	}
+
+	/** Header fields of a request to the provider, given those of the caller's. */
+	requestHeaders(received: HeaderFields): Record<string, string> {
+		const headers = { ...this.#baseHeaders };
+		for (const { from, to } of this.#forwards) {
+			const value = received[from];
+			if (value === undefined) continue;
+			const text = typeof value === 'string' ? value : value.join(', ');
+			if (isPlain(text)) headers[to] = text;
+		}
+		return headers;
+	}
+}
+
+/** Visible ASCII and spaces only: nothing else is forwarded, whatever the HTTP parser let through. */
+function isPlain(text: string): boolean {
+	return /^[\x20-\x7e\t]*$/.test(text);
+}

@@ -1,0 +1,54 @@
+/** What stands in an error's body in place of a key. */
+const hidden = '***';
+
+/** Shorter keys are words; hiding them would only mangle texts. */
+const shortestKey = 6;
+
+/** A mask that shows fewer characters than this shows nothing. */
+const shortestFragment = 3;
+
+/**
+ * Removes a provider's key from the body of its answer, whole or partly masked: providers quote a wrong key
+ * as its first characters, asterisks, its last characters.
+ * @returns the same buffer when there was nothing to remove.
+ */
+export function scrubKey(body: Buffer, apiKey: string): Buffer {
+	if (apiKey.length < shortestKey || !(body.includes(apiKey) || body.includes('**'))) return body;
+	// One character a byte, so that whatever else the body holds survives.
+	const text = body.toString('latin1');
+	const scrubbed = hideMasked(text.replaceAll(apiKey, hidden), apiKey);
+	return scrubbed === text ? body : Buffer.from(scrubbed, 'latin1');
+}
+
+function hideMasked(text: string, apiKey: string): string {
+	let result = '';
+	let kept = 0;
+	for (let stars = text.indexOf('**'); stars !== -1; stars = text.indexOf('**', kept)) {
+		let starsEnd = stars;
+		while (text[starsEnd] === '*') starsEnd++;
+		const head = longestHead(text, Math.max(kept, stars - apiKey.length), stars, apiKey);
+		const tail = longestTail(text, starsEnd, apiKey);
+		if (head + tail >= shortestFragment) {
+			result += text.slice(kept, stars - head) + hidden;
+			kept = starsEnd + tail;
+		} else {
+			result += text.slice(kept, starsEnd);
+			kept = starsEnd;
+		}
+	}
+	return result + text.slice(kept);
+}
+
+/** How many characters right before `end` are the key's beginning. */
+function longestHead(text: string, from: number, end: number, apiKey: string): number {
+	for (let start = from; start < end; start++) if (apiKey.startsWith(text.slice(start, end))) return end - start;
+	return 0;
+}
+
+/** How many characters from `start` on are the key's end. */
+function longestTail(text: string, start: number, apiKey: string): number {
+	for (let end = Math.min(text.length, start + apiKey.length); end > start; end--) {
+		if (apiKey.endsWith(text.slice(start, end))) return end - start;
+	}
+	return 0;
+}

@@ -1,0 +1,24 @@
+/** Remembers the end of a stream, by reference, without copying it. */
+export class RecentBytes {
+	readonly #leastBytes: number;
+	readonly #chunks: Buffer[] = [];
+	#length = 0;
+
+	/** @param leastBytes how many of the last bytes are to be kept at least. */
+	constructor(leastBytes: number) {
+		this.#leastBytes = leastBytes;
+	}
+
+	push(chunk: Buffer): void {
+		this.#chunks.push(chunk);
+		this.#length += chunk.length;
+		for (let oldest = this.#chunks[0]; oldest !== undefined && this.#length - oldest.length >= this.#leastBytes; oldest = this.#chunks[0]) {
+			this.#chunks.shift();
+			this.#length -= oldest.length;
+		}
+	}
+
+	read(): Buffer {
+		return Buffer.concat(this.#chunks, this.#length);
+	}
+}
