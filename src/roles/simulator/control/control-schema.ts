@@ -1,0 +1,61 @@
+/** Bodies of the control calls. Unknown fields are refused: a typo in a fault must not make a test pass. */
+import { z } from 'zod';
+import { wireNames } from '../wires/wire.ts';
+
+const match = {
+	wire: z.enum(wireNames).optional(),
+	/** The end of the key, or all of it. */
+	key: z.string().min(1).optional(),
+	model: z.string().min(1).optional(),
+};
+
+export const faultBody = z.strictObject({
+	...match,
+	fault: z.string().min(1),
+	rate: z.number().min(0).max(1).default(1),
+	count: z.int().min(1).nullable().default(null),
+	seed: z.int().default(1),
+});
+
+export const outageBody = z.strictObject({ seconds: z.number().min(0).max(600) });
+
+export const settingsBody = z.strictObject({
+	interval_ms: z.number().min(0).max(60_000).optional(),
+	first_byte_ms: z.number().min(0).max(600_000).optional(),
+	record_bodies: z.boolean().optional(),
+	retry_after_every: z.int().min(0).optional(),
+});
+
+const cutBytes = z
+	.tuple([z.int().min(1), z.int().min(1)])
+	.refine(([least, most]) => least <= most, 'the first size must not exceed the second');
+
+export const replayBody = z
+	.strictObject({
+		...match,
+		count: z.int().min(1).max(100_000).default(1),
+		status: z.int().min(200).max(599).default(200),
+		headers: z.record(z.string(), z.string()).default({}),
+		body: z.string().optional(),
+		body_base64: z.base64().optional(),
+		sse: z.string().optional(),
+		json: z.unknown().optional(),
+		cut: z.union([z.enum(['whole', 'events']), z.strictObject({ bytes: cutBytes, seed: z.int().default(1) })]).default('whole'),
+		interval_ms: z.number().min(0).max(60_000).default(0),
+	})
+	.refine(
+		(body) => [body.body, body.body_base64, body.sse, body.json].filter((source) => source !== undefined).length === 1,
+		'exactly one of body, body_base64, sse and json',
+	);
+
+export const scriptBody = z
+	.strictObject({
+		...match,
+		count: z.int().min(1).max(100_000).default(1),
+		text: z.string().optional(),
+		/** How the text is cut into events. */
+		pieces: z.array(z.string().min(1)).optional(),
+		thinking: z.string().default(''),
+		calls: z.array(z.strictObject({ name: z.string().min(1), input: z.record(z.string(), z.unknown()).default({}) })).default([]),
+	})
+	.refine((body) => body.text === undefined || body.pieces === undefined, 'either text or pieces');

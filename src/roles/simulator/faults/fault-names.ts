@@ -1,0 +1,145 @@
+/**
+ * The readable names of faults, as they stand in model names (`claude-sim-stall-3`), in the header
+ * `x-simulator-fault` and in control calls. Names are composed with dashes; words that name nothing are labels.
+ */
+import type { FaultPlan } from './fault-plan.ts';
+
+interface FaultName {
+	readonly words: string;
+	/** What the number after the name stands for, and its value when there is none. */
+	readonly number?: { readonly meaning: string; readonly otherwise: number };
+	readonly effect: string;
+	readonly plan: (value: number) => FaultPlan;
+}
+
+/** Callers name these numbers; the text is made at once. */
+const mostTokens = 1_000_000;
+const mostKib = 1024;
+
+export const faultNames: readonly FaultName[] = [
+	{
+		words: 'slow-first-byte',
+		number: { meaning: 'ms', otherwise: 2000 },
+		effect: 'The head of the answer comes late',
+		plan: (ms) => ({ firstByteMs: ms }),
+	},
+	{
+		words: 'slow-first-event',
+		number: { meaning: 'ms', otherwise: 2000 },
+		effect: 'The head comes at once, the first event late',
+		plan: (ms) => ({ firstEventMs: ms }),
+	},
+	{ words: 'interval', number: { meaning: 'ms', otherwise: 50 }, effect: 'Time between two events', plan: (ms) => ({ intervalMs: ms }) },
+	{
+		words: 'tokens',
+		number: { meaning: 'tokens', otherwise: 100 },
+		effect: 'Text of exactly so many tokens',
+		plan: (tokens) => ({ outputTokens: Math.min(tokens, mostTokens) }),
+	},
+	{
+		words: 'think',
+		number: { meaning: 'tokens', otherwise: 100 },
+		effect: 'Reasoning of exactly so many tokens',
+		plan: (tokens) => ({ thinkingTokens: Math.min(tokens, mostTokens) }),
+	},
+	{
+		words: 'large-events',
+		number: { meaning: 'KiB', otherwise: 64 },
+		effect: 'Three events with so much text each',
+		plan: (kib) => ({ tokensPerEvent: Math.min(kib, mostKib) * 256, outputTokens: Math.min(kib, mostKib) * 256 * 3 }),
+	},
+	{
+		words: 'stall',
+		number: { meaning: 'events', otherwise: 3 },
+		effect: 'Silent for ten minutes after so many events, then cut',
+		plan: (events) => ({ breakOff: { afterEvents: events, manner: 'stall' } }),
+	},
+	{
+		words: 'cut-after',
+		number: { meaning: 'events', otherwise: 3 },
+		effect: 'Connection destroyed after so many events',
+		plan: (events) => ({ breakOff: { afterEvents: events, manner: 'cut' } }),
+	},
+	{
+		words: 'cut-mid-event',
+		number: { meaning: 'events', otherwise: 3 },
+		effect: 'Connection destroyed in the middle of the event after so many',
+		plan: (events) => ({ breakOff: { afterEvents: events, manner: 'cut-inside' } }),
+	},
+	{
+		words: 'end-after',
+		number: { meaning: 'events', otherwise: 3 },
+		effect: 'Ended cleanly after so many events, as if that were all',
+		plan: (events) => ({ breakOff: { afterEvents: events, manner: 'end' } }),
+	},
+	{
+		words: 'error-mid-stream',
+		number: { meaning: 'events', otherwise: 3 },
+		effect: 'The vendor’s error event after so many events',
+		plan: (events) => ({ breakOff: { afterEvents: events, manner: 'error-event' } }),
+	},
+	{ words: 'reset', effect: 'Connection destroyed before any byte', plan: () => ({ silence: 'reset' }) },
+	{ words: 'hang', effect: 'Never a byte; the connection stays open for ten minutes', plan: () => ({ silence: 'hang' }) },
+	{ words: 'empty', effect: '200 with nothing in it', plan: () => ({ replacement: 'empty' }) },
+	{ words: 'html-200', effect: '200 with an HTML page', plan: () => ({ replacement: 'html' }) },
+	{ words: 'redirect', effect: '307 to another address', plan: () => ({ replacement: 'redirect' }) },
+	{ words: 'wrong-content-type', effect: 'The right body as `text/plain`', plan: () => ({ hasWrongContentType: true }) },
+	{ words: 'malformed-json', effect: 'The body, or the third event, is not JSON', plan: () => ({ isMalformed: true }) },
+	{ words: 'usage-missing', effect: 'No token counts anywhere', plan: () => ({ omitsUsage: true }) },
+	{ words: 'duplicate-message-start', effect: 'The opening event comes a second time in the middle', plan: () => ({ repeatsStart: true }) },
+	{ words: 'missing-index', effect: 'Tool calls and blocks without `index`', plan: () => ({ omitsIndex: true }) },
+	{ words: 'empty-ids', effect: 'Tool calls with an empty id', plan: () => ({ emptiesIds: true }) },
+	{ words: 'refusal', effect: 'The model declines', plan: () => ({ declines: 'refusal' }) },
+	{ words: 'content-filter', effect: 'The vendor’s filter stops the answer', plan: () => ({ declines: 'filter' }) },
+	{ words: '429-quota', effect: '429 that is about money: no retry helps', plan: () => ({ status: 429, isQuota: true }) },
+	{
+		words: 'retry-after',
+		number: { meaning: 's', otherwise: 1 },
+		effect: 'The wait that an error asks for',
+		plan: (seconds) => ({ retryAfterSeconds: seconds }),
+	},
+];
+
+const longestNameWords = 3;
+const nameByWords = new Map(faultNames.map((name) => [name.words, name]));
+
+/** The plan that a composed name such as `tokens-500-interval-10-cut-after-3` describes. A number 400 to 599 alone is a status. */
+export function readFaultNames(composed: string): FaultPlan {
+	const words = composed
+		.toLowerCase()
+		.split(/[-,\s]+/)
+		.filter(Boolean);
+	const plan: FaultPlan = {};
+	let at = 0;
+	while (at < words.length) {
+		const name = longestNameAt(words, at);
+		if (name === undefined) {
+			Object.assign(plan, readStatus(words[at] ?? ''));
+			at += 1;
+			continue;
+		}
+		at += name.words.split('-').length;
+		const value = /^\d{1,9}$/.test(words[at] ?? '') && name.number !== undefined ? Number(words[at++]) : (name.number?.otherwise ?? 0);
+		Object.assign(plan, name.plan(value));
+	}
+	return plan;
+}
+
+/** The part of a model name that names faults, and what comes before it: `claude-sim-stall-3` is `claude` and `stall-3`. */
+export function splitModelName(model: string): { base: string; faults: string | undefined } {
+	const match = /^(?:(.*?)-)?sim(?:-(.*))?$/.exec(model);
+	if (match === null) return { base: model, faults: undefined };
+	return { base: match[1] ?? '', faults: match[2] ?? '' };
+}
+
+function longestNameAt(words: readonly string[], at: number): FaultName | undefined {
+	for (let length = longestNameWords; length > 0; length--) {
+		const name = nameByWords.get(words.slice(at, at + length).join('-'));
+		if (name !== undefined) return name;
+	}
+	return undefined;
+}
+
+function readStatus(word: string): FaultPlan {
+	return /^[45]\d\d$/.test(word) ? { status: Number(word) } : {};
+}

@@ -1,0 +1,65 @@
+import { createSeededRandom, type SeededRandom } from '../seeded-random.ts';
+import { readFaultNames } from './fault-names.ts';
+import type { FaultPlan } from './fault-plan.ts';
+
+/** Which calls a rule or a recording is for; absent members match all. */
+export interface CallMatch {
+	readonly wire?: string | undefined;
+	/** The end of the caller’s key. */
+	readonly key?: string | undefined;
+	readonly model?: string | undefined;
+}
+
+export interface MatchedCall {
+	readonly wire: string;
+	readonly key: string;
+	readonly model: string;
+}
+
+export function matchesCall(match: CallMatch, call: MatchedCall): boolean {
+	if (match.wire !== undefined && match.wire !== call.wire) return false;
+	if (match.key !== undefined && !call.key.endsWith(match.key)) return false;
+	return match.model === undefined || match.model === call.model;
+}
+
+export interface FaultRule extends CallMatch {
+	readonly fault: string;
+	/** The share of matching calls that are hit, 0 to 1. */
+	readonly rate: number;
+	/** How many calls may still be hit; null is no end. */
+	readonly remaining: number | null;
+}
+
+export interface FaultRules {
+	add(rule: CallMatch & { fault: string; rate: number; count: number | null; seed: number }): void;
+	list(): FaultRule[];
+	clear(): void;
+	/** What the rules do to this call; a later rule overrides an earlier one where both speak. */
+	take(call: MatchedCall): FaultPlan;
+}
+
+export const mostFaultRules = 1000;
+
+export function createFaultRules(): FaultRules {
+	let rules: { rule: FaultRule; plan: FaultPlan; random: SeededRandom }[] = [];
+	return {
+		add({ count, seed, ...rule }) {
+			rules = [...rules, { rule: { ...rule, remaining: count }, plan: readFaultNames(rule.fault), random: createSeededRandom(seed) }];
+			rules = rules.slice(-mostFaultRules);
+		},
+		list: () => rules.map(({ rule }) => rule),
+		clear() {
+			rules = [];
+		},
+		take(call) {
+			const taken: FaultPlan = {};
+			for (const entry of rules) {
+				const { rule } = entry;
+				if (rule.remaining === 0 || !matchesCall(rule, call) || entry.random.next() >= rule.rate) continue;
+				if (rule.remaining !== null) entry.rule = { ...rule, remaining: rule.remaining - 1 };
+				Object.assign(taken, entry.plan);
+			}
+			return taken;
+		},
+	};
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { createSeededRandom } from '../seeded-random.ts';
+import { countTokens } from '../token-count.ts';
+import { stepsOf } from './answer-steps.ts';
+import { planAnswer, type AnswerWishes } from './plan-answer.ts';
+import type { Prompt } from './prompt.ts';
+
+const input = { input: 10, cacheWrite: 0, cacheWriteLong: 0, cacheRead: 0 };
+
+function promptOf(changes: Partial<Prompt>): Prompt {
+	return {
+		model: 'sim-text',
+		segments: [{ text: 'hi', tokens: 10 }],
+		question: 'Tell me about the harbor',
+		toolResult: undefined,
+		tools: [],
+		toolChoice: 'none',
+		mayCallSeveral: true,
+		speaksBeforeCalls: false,
+		outputSchema: undefined,
+		maxOutputTokens: undefined,
+		stopSequences: [],
+		choices: 1,
+		thinkingTokens: 0,
+		...changes,
+	};
+}
+
+const plan = (changes: Partial<Prompt>, wishes: AnswerWishes = {}): ReturnType<typeof planAnswer> =>
+	planAnswer(promptOf(changes), input, wishes, createSeededRandom(7));
+
+const weather = { name: 'get_weather', schema: { properties: { city: { type: 'string' } } }, isFreeText: false };
+const clock = { name: 'get_time', schema: { properties: { zone: { enum: ['UTC'] } } }, isFreeText: false };
+
+describe('what is said', () => {
+	test('the same prompt gets the same text, another one another', () => {
+		expect(plan({})).toEqual(plan({}));
+		expect(plan({}).choices[0]?.text).toContain('Tell me about the harbor');
+		expect(plan({ question: 'Something else' }).choices[0]?.text).not.toBe(plan({}).choices[0]?.text);
+	});
+
+	test.each([0, 1, 7, 500])('exactly %i tokens when a fault asks for them', (tokens) => {
+		const { choices, usage } = plan({}, { outputTokens: tokens });
+		expect(countTokens(choices[0]?.text ?? '')).toBe(tokens);
+		expect(usage.output).toBe(tokens);
+	});
+
+	test('the limit cuts the text, and reasoning counts toward it', () => {
+		const cut = plan({ maxOutputTokens: 5 });
+		expect(cut).toMatchObject({ choices: [{ stop: 'length' }], usage: { output: 5, reasoning: 0 } });
+		expect(cut.choices[0]?.text).toHaveLength(20);
+		expect(plan({ maxOutputTokens: 20, thinkingTokens: 32 })).toMatchObject({
+			choices: [{ text: '', stop: 'length' }],
+			usage: { output: 20, reasoning: 20 },
+		});
+	});
+
+	test('a limit of exactly the answer does not cut it', () => {
+		expect(plan({ maxOutputTokens: 12 }, { outputTokens: 12 }).choices[0]?.stop).toBe('end');
+		expect(plan({ maxOutputTokens: 11 }, { outputTokens: 12 }).choices[0]?.stop).toBe('length');
+	});
+
+	test('the earliest stop sequence ends the text and is not part of it', () => {
+		const choice = plan({ question: 'one two STOP three END', stopSequences: ['END', 'STOP'] }).choices[0];
+		expect(choice).toMatchObject({ text: 'You wrote: one two ', stop: 'stop_sequence', stopSequence: 'STOP' });
+	});
+
+	test('a script is said word for word in its pieces, as far as the limit allows', () => {
+		const script = { pieces: ['My number is 078-', '05-1120', ' ok'], cutsFreely: false, thinking: '', calls: [] };
+		expect(plan({}, { script }).choices[0]).toMatchObject({ text: 'My number is 078-05-1120 ok', textPieces: script.pieces });
+		expect(plan({ maxOutputTokens: 5 }, { script }).choices[0]?.textPieces).toEqual(['My number is 078-', '05-']);
+	});
+});
+
+describe('which tools are called', () => {
+	const tools = [weather, clock];
+
+	test('under auto only those that the question is about, and none after a result', () => {
+		expect(plan({ tools, toolChoice: 'auto', question: 'hello' }).choices[0]?.calls).toEqual([]);
+		expect(plan({ tools, toolChoice: 'auto', question: 'the weather?' }).choices[0]).toMatchObject({
+			calls: [{ name: 'get_weather' }],
+			stop: 'calls',
+		});
+		expect(plan({ tools, toolChoice: 'auto', question: 'the weather?', toolResult: '3 degrees' }).choices[0]?.text).toContain('3 degrees');
+	});
+
+	test('several at once, unless parallel calls are off', () => {
+		const question = 'What are weather and time there?';
+		expect(plan({ tools, toolChoice: 'auto', question }).choices[0]?.calls.map((call) => call.name)).toEqual(['get_weather', 'get_time']);
+		expect(plan({ tools, toolChoice: 'auto', question, mayCallSeveral: false }).choices[0]?.calls).toHaveLength(1);
+	});
+
+	test('one tool once for each place that the question names', () => {
+		const calls = plan({ tools, toolChoice: 'auto', question: 'What is the weather in San Francisco and Boston?' }).choices[0]?.calls;
+		expect(calls?.map((call) => call.input)).toEqual(['{"city":"San Francisco"}', '{"city":"Boston"}']);
+		expect(new Set(calls?.map((call) => call.id)).size).toBe(2);
+	});
+
+	test('demanded ones always', () => {
+		expect(plan({ tools, toolChoice: 'required', question: 'hello' }).choices[0]?.calls).toHaveLength(1);
+		expect(plan({ tools, toolChoice: { name: 'get_time' }, question: 'the weather?' }).choices[0]?.calls).toMatchObject([
+			{ name: 'get_time', input: '{"zone":"UTC"}' },
+		]);
+	});
+});
+
+test.each([
+	['thinking and text', plan({ thinkingTokens: 40 }), 1],
+	['parallel calls', plan({ tools: [weather, clock], toolChoice: 'auto', question: 'weather and time' }), 3],
+	['several choices', plan({ choices: 3, thinkingTokens: 8 }), 1],
+	['characters outside the basic plane', plan({ question: '😀😀😀a😀😀😀😀😀😀' }), 1],
+	['a refusal', plan({}, { declines: 'refusal' }), 2],
+])('the steps of %s add up to the bill', (_name, planned, tokensPerPiece) => {
+	let total = 0;
+	let text = '';
+	for (const step of stepsOf(planned, () => tokensPerPiece)) {
+		total += step.outputTokens;
+		if (step.choice === 0 && step.part.kind === 'text') text += step.text;
+		expect(step.text.isWellFormed()).toBe(true);
+	}
+	expect(total).toBe(planned.usage.output);
+	expect(text).toBe(planned.choices[0]?.text);
+});

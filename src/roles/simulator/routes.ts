@@ -1,0 +1,69 @@
+/** Which wire an address belongs to, and what is asked of it. */
+import { anthropicWire } from './wires/anthropic/anthropic.ts';
+import { azureWire } from './wires/azure/azure.ts';
+import { geminiOpenAiWire } from './wires/gemini/gemini-openai.ts';
+import { geminiWire } from './wires/gemini/gemini.ts';
+import { openAiWire } from './wires/openai/openai.ts';
+import type { Wire, WireTarget } from './wires/wire.ts';
+
+export interface Route {
+	readonly wire: Wire;
+	/** `unknown`: the vendor has no such address. */
+	readonly action: WireTarget['action'] | 'models' | 'unknown';
+	readonly model?: string;
+	readonly isStream?: boolean;
+}
+
+/** @returns undefined for a path under no vendor's prefix. */
+export function findRoute(path: string): Route | undefined {
+	const [, prefix = '', ...rest] = path.split('/');
+	const tail = rest.join('/');
+	switch (prefix) {
+		case 'openai':
+			return exactRoute(openAiWire, tail, 'v1/chat/completions', 'v1/models');
+		case 'anthropic':
+			if (tail === 'v1/messages/count_tokens') return { wire: anthropicWire, action: 'count' };
+			return exactRoute(anthropicWire, tail, 'v1/messages', 'v1/models');
+		case 'gemini':
+			return geminiRoute(tail);
+		case 'azure':
+			return azureRoute(tail);
+		default:
+			return undefined;
+	}
+}
+
+function exactRoute(wire: Wire, tail: string, calls: string, models: string): Route {
+	if (tail === calls) return { wire, action: 'generate' };
+	return { wire, action: tail === models ? 'models' : 'unknown' };
+}
+
+function geminiRoute(tail: string): Route {
+	if (tail.startsWith('v1beta/openai/')) {
+		return exactRoute(geminiOpenAiWire, tail, 'v1beta/openai/chat/completions', 'v1beta/openai/models');
+	}
+	if (tail === 'v1beta/models') return { wire: geminiWire, action: 'models' };
+	const match = /^v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/.exec(tail);
+	if (match === null) return { wire: geminiWire, action: 'unknown' };
+	const [, model = '', method] = match;
+	return {
+		wire: geminiWire,
+		action: method === 'countTokens' ? 'count' : 'generate',
+		model: decode(model),
+		isStream: method === 'streamGenerateContent',
+	};
+}
+
+function azureRoute(tail: string): Route {
+	const match = /^openai\/deployments\/([^/]+)\/chat\/completions$/.exec(tail);
+	if (match?.[1] !== undefined) return { wire: azureWire, action: 'generate', model: decode(match[1]) };
+	return exactRoute(azureWire, tail, 'openai/v1/chat/completions', 'openai/v1/models');
+}
+
+function decode(segment: string): string {
+	try {
+		return decodeURIComponent(segment);
+	} catch {
+		return segment;
+	}
+}

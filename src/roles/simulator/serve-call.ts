@@ -1,0 +1,252 @@
+/** One inference call from its bytes to its answer: access, faults, recordings, the plan, the rendering, the bill. */
+import { readWhole } from '../../core/byte-stream.ts';
+import type { Clock } from '../../core/clock.ts';
+import { ConnectionReset } from '../../core/connection-reset.ts';
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readFaultNames, splitModelName } from './faults/fault-names.ts';
+import type { FaultPlan } from './faults/fault-plan.ts';
+import type { FaultRules } from './faults/fault-rules.ts';
+import { isObject, textOf, type JsonObject } from './json-value.ts';
+import { openCall, type CallWitness, type OpenCall } from './open-call.ts';
+import { longestStallMs, pacedStream } from './paced-stream.ts';
+import { planAnswer, type AnswerScript } from './plan/plan-answer.ts';
+import { sumTokens, type PromptCache } from './plan/prompt-cache.ts';
+import { renderRecording, withMalformedEvent } from './render-body.ts';
+import type { ReplayQueue } from './replay/replay-queue.ts';
+import { createSeededRandom, hashText } from './seeded-random.ts';
+import type { SimulatorSettings } from './settings.ts';
+import { errorOfStatus, VendorError } from './vendor-error.ts';
+import { type Answer, headerText, type ModelCall, type Wire, type WireName, type WireTarget } from './wires/wire.ts';
+
+export interface CallServer extends CallWitness {
+	readonly settings: () => SimulatorSettings;
+	readonly clock: Clock;
+	readonly rules: FaultRules;
+	readonly replays: ReplayQueue;
+	readonly cache: PromptCache;
+	/** Counts a wire's answers from 1. */
+	nextNumber(wire: WireName): number;
+}
+
+/** What is known of a call while it is being answered. */
+interface Serving {
+	readonly request: HttpRequest;
+	readonly wire: Wire;
+	readonly target: WireTarget;
+	readonly server: CallServer;
+	readonly call: OpenCall;
+	readonly requestId: string;
+	readonly number: number;
+	readonly key: string;
+	model: string;
+	faults: FaultPlan;
+	inputTokens: number;
+}
+
+export async function serveCall(request: HttpRequest, wire: Wire, target: WireTarget, server: CallServer): Promise<HttpResponse> {
+	const number = server.nextNumber(wire.name);
+	const requestId = wire.newRequestId(createSeededRandom(seedOf(wire.name, number)));
+	const call = openCall(request, requestId, wire.name, server);
+	const key = wire.readKey(target);
+	const serving: Serving = {
+		request,
+		wire,
+		target,
+		server,
+		call,
+		requestId,
+		number,
+		key,
+		model: target.model ?? '',
+		faults: {},
+		inputTokens: 0,
+	};
+	call.identify(key, serving.model);
+	request.onClientGone(() => call.settle('aborted'));
+	try {
+		return await answerCall(serving);
+	} catch (cause) {
+		if (cause instanceof VendorError) return answerError(serving, cause);
+		if (cause instanceof Refusal) return answerError(serving, new VendorError('too-large', 'Request exceeds the maximum size'));
+		call.settle('broken');
+		throw cause;
+	}
+}
+
+async function answerCall(serving: Serving): Promise<HttpResponse> {
+	const { request, wire, target, server, call, key } = serving;
+	const settings = server.settings();
+	const bytes = await readWhole(request.body, settings.maxBodyBytes);
+	call.row.bodyBytes = bytes.length;
+	server.requestLog.keepReceived(call.row, request.headers, bytes, settings.recordBodies);
+	if (request.method !== 'POST') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
+	wire.checkAccess(target, key, key.includes('bad-key') || settings.refusedKeys.includes(key));
+
+	const body = parseBody(bytes);
+	serving.model = target.model ?? textOf(body?.['model']);
+	call.identify(key, serving.model);
+	const matched = { wire: wire.name, key, model: serving.model };
+	const faults = {
+		...server.rules.take(matched),
+		...readFaultNames(splitModelName(serving.model).faults ?? ''),
+		...readFaultNames(headerText(request.headers, 'x-simulator-fault')),
+	};
+	serving.faults = faults;
+	call.row.faults = Object.keys(faults);
+	await waitForHead(serving, faults.firstByteMs ?? settings.firstByteMs);
+	const queued = server.replays.take(matched);
+	if (queued !== undefined && 'recording' in queued) return renderRecording(queued.recording, call, server.clock, request);
+	if (faults.status !== undefined) throw errorOfStatus(faults.status, faults.isQuota === true, serving.model, faults.retryAfterSeconds);
+	if (body === undefined) throw new VendorError('invalid', wire.notJsonMessage);
+	return answerModelCall(serving, wire.readCall(body, serving.model, target), queued?.script);
+}
+
+/** Different for each answer, the same in each run. */
+function seedOf(purpose: string, number: number): number {
+	return hashText(`${purpose} ${number}`);
+}
+
+function parseBody(bytes: Buffer): JsonObject | undefined {
+	try {
+		const parsed: unknown = JSON.parse(bytes.toString('utf8'));
+		return isObject(parsed) ? parsed : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** @throws ConnectionReset when the fault is silence, or when the client leaves meanwhile. */
+async function waitForHead({ request, server, faults }: Serving, delayMs: number): Promise<void> {
+	if (faults.silence === 'reset') throw new ConnectionReset();
+	const waitMs = faults.silence === 'hang' ? longestStallMs : delayMs;
+	if (waitMs <= 0) return;
+	await new Promise<void>((resolve, reject) => {
+		const timer = server.clock.after(waitMs, resolve);
+		request.onClientGone(() => {
+			timer.cancel();
+			reject(new ConnectionReset('The client left while it waited'));
+		});
+	});
+	if (faults.silence === 'hang') throw new ConnectionReset();
+}
+
+function answerModelCall(serving: Serving, model: ModelCall, script: AnswerScript | undefined): HttpResponse {
+	const { server, call, faults, key } = serving;
+	if (model.countAnswer !== undefined) {
+		call.settle('complete');
+		return respond(serving, 200, 'application/json', JSON.stringify(model.countAnswer(sumTokens(model.prompt.segments))));
+	}
+	call.row.isStream = model.isStream;
+	if (faults.replacement !== undefined) return answerReplacement(serving, faults.replacement);
+	if (!model.isStream && faults.breakOff?.manner === 'error-event') throw errorOfStatus(500, false, serving.model, undefined);
+	const input = useCache(server, `${key} ${serving.model}`, model);
+	serving.inputTokens = input.input + input.cacheWrite + input.cacheRead;
+	const random = createSeededRandom(seedOf(`${serving.wire.name} answer`, serving.number));
+	const plan = planAnswer(
+		model.prompt,
+		input,
+		{
+			...(faults.outputTokens === undefined ? {} : { outputTokens: faults.outputTokens }),
+			...(faults.thinkingTokens === undefined ? {} : { thinkingTokens: faults.thinkingTokens }),
+			...(faults.declines === undefined ? {} : { declines: faults.declines }),
+			...(script === undefined ? {} : { script }),
+		},
+		random,
+	);
+	call.accept(plan.usage);
+	const answer: Answer = {
+		plan,
+		random,
+		createdSeconds: Math.floor(server.clock.nowMs() / 1000),
+		quirks: {
+			omitsUsage: faults.omitsUsage === true,
+			repeatsStart: faults.repeatsStart === true,
+			omitsIndex: faults.omitsIndex === true,
+			emptiesIds: faults.emptiesIds === true,
+			tokensPerEvent: faults.tokensPerEvent,
+		},
+	};
+	return model.isStream ? answerStream(serving, model, answer) : answerWhole(serving, model, answer);
+}
+
+function useCache(server: CallServer, account: string, { caching, prompt }: ModelCall): ReturnType<PromptCache['useMarked']> {
+	const nowMs = server.clock.nowMs();
+	if (caching === 'marked') return server.cache.useMarked(account, prompt.segments, nowMs);
+	return server.cache.useImplicit(account, prompt.segments, nowMs, caching === 'implicit-counted');
+}
+
+function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
+	const { server, call, faults, request } = serving;
+	const rendered = model.renderEvents(answer);
+	const events = faults.isMalformed === true ? withMalformedEvent(rendered) : rendered;
+	const pace = {
+		firstEventMs: faults.firstEventMs ?? 0,
+		intervalMs: faults.intervalMs ?? server.settings().intervalMs,
+		breakOff: faults.breakOff,
+	};
+	const stream = pacedStream(events, pace, server.clock, model.renderErrorEvent, {
+		onSent: (event) => call.generated(event.outputTokens),
+		onOver: (outcome) => call.settle(outcome),
+	});
+	request.onClientGone(stream.abort);
+	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : model.streamContentType, stream);
+}
+
+function answerWhole(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
+	const { server, call, faults, request } = serving;
+	const text = JSON.stringify(model.renderWhole(answer));
+	const type = faults.hasWrongContentType === true ? 'text/plain' : 'application/json';
+	call.generated(answer.plan.usage.output);
+	if (faults.breakOff !== undefined) {
+		const half = { bytes: text.slice(0, text.length / 2), outputTokens: 0 };
+		const pace = { firstEventMs: 0, intervalMs: server.settings().intervalMs, breakOff: { ...faults.breakOff, afterEvents: 1 } };
+		const stream = pacedStream([half].values(), pace, server.clock, () => '', {
+			onSent: () => {},
+			onOver: (outcome) => call.settle(outcome),
+		});
+		request.onClientGone(stream.abort);
+		return respond(serving, 200, type, stream);
+	}
+	call.settle('complete');
+	return respond(serving, 200, type, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);
+}
+
+function answerReplacement(serving: Serving, replacement: 'html' | 'empty' | 'redirect'): HttpResponse {
+	serving.call.settle('broken');
+	if (replacement === 'redirect') {
+		const response = respond(serving, 307, 'text/plain', '');
+		return { ...response, headers: { ...response.headers, location: 'https://example.com/elsewhere' } };
+	}
+	if (replacement === 'empty') return respond(serving, 200, serving.call.row.isStream ? 'text/event-stream' : 'application/json', '');
+	return respond(
+		serving,
+		200,
+		'text/html',
+		'<!doctype html><html><head><title>Welcome</title></head><body><h1>Maintenance</h1></body></html>\n',
+	);
+}
+
+function answerError(serving: Serving, error: VendorError): HttpResponse {
+	const { wire, requestId, key, model, call } = serving;
+	call.settle('refused');
+	return respond(serving, error.status, 'application/json', JSON.stringify(wire.renderError(error, { requestId, key, model })), error);
+}
+
+function respond(serving: Serving, status: number, contentType: string, body: HttpResponse['body'], error?: VendorError): HttpResponse {
+	const { wire, requestId, server, number, inputTokens, model, call } = serving;
+	call.row.status = status;
+	const headers = wire.headers({
+		requestId,
+		status,
+		random: createSeededRandom(number),
+		nowMs: server.clock.nowMs(),
+		answerNumber: number,
+		retryAfterEvery: server.settings().retryAfterEvery,
+		inputTokens,
+		model,
+		isStream: call.row.isStream,
+		error,
+	});
+	return { status, headers: { 'content-type': contentType, ...headers }, body };
+}

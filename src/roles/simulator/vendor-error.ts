@@ -1,0 +1,88 @@
+/**
+ * An error as a vendor answers it. `kind` decides status and vendor-specific names; each wire renders it in its
+ * own shape.
+ */
+export type VendorErrorKind =
+	| 'invalid'
+	| 'key-missing'
+	| 'key-invalid'
+	| 'version-missing'
+	| 'forbidden'
+	| 'model-unknown'
+	| 'path-unknown'
+	| 'method-wrong'
+	| 'too-large'
+	| 'rate'
+	| 'quota'
+	| 'server'
+	| 'overloaded'
+	| 'status';
+
+const statuses: Readonly<Record<Exclude<VendorErrorKind, 'status'>, number>> = {
+	invalid: 400,
+	'key-missing': 401,
+	'key-invalid': 401,
+	'version-missing': 400,
+	forbidden: 403,
+	'model-unknown': 404,
+	'path-unknown': 404,
+	'method-wrong': 405,
+	'too-large': 413,
+	rate: 429,
+	quota: 429,
+	server: 500,
+	overloaded: 529,
+};
+
+export interface VendorErrorOptions {
+	/** Path of the field at fault, in the vendor's own notation. */
+	readonly param?: string | null;
+	readonly code?: string | null;
+	/** For kind `status`. */
+	readonly status?: number;
+	readonly retryAfterSeconds?: number;
+}
+
+export class VendorError extends Error {
+	override readonly name = 'VendorError';
+	readonly kind: VendorErrorKind;
+	readonly status: number;
+	readonly param: string | null;
+	readonly code: string | null;
+	readonly retryAfterSeconds: number | undefined;
+
+	constructor(kind: VendorErrorKind, message: string, options: VendorErrorOptions = {}) {
+		super(message);
+		this.kind = kind;
+		this.status = options.status ?? (kind === 'status' ? 500 : statuses[kind]);
+		this.param = options.param ?? null;
+		this.code = options.code ?? null;
+		this.retryAfterSeconds = options.retryAfterSeconds;
+	}
+}
+
+/** The error that a fault asks for. */
+export function errorOfStatus(status: number, isQuota: boolean, model: string, retryAfterSeconds: number | undefined): VendorError {
+	const options = { status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+	switch (status) {
+		case 400:
+			return new VendorError('invalid', 'The simulator was told to refuse this request.', options);
+		case 401:
+			return new VendorError('key-invalid', '', options);
+		case 403:
+			return new VendorError('forbidden', 'The simulator was told to forbid this request.', options);
+		case 404:
+			return new VendorError('model-unknown', model, options);
+		case 413:
+			return new VendorError('too-large', 'Request exceeds the maximum size', options);
+		case 429:
+			return new VendorError(isQuota ? 'quota' : 'rate', '', { retryAfterSeconds: 1, ...options });
+		case 500:
+			return new VendorError('server', '', options);
+		case 503:
+		case 529:
+			return new VendorError('overloaded', '', options);
+		default:
+			return new VendorError('status', `The simulator was told to answer ${status}.`, options);
+	}
+}

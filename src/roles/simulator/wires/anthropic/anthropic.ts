@@ -1,0 +1,126 @@
+import type { JsonObject } from '../../json-value.ts';
+import { VendorError } from '../../vendor-error.ts';
+import { bearerKey, headerText, type ModelCall, type Wire } from '../wire.ts';
+import { anthropicModel } from './anthropic-models.ts';
+import { checkMessage } from './check-message.ts';
+import { knownVersions } from './message-check.ts';
+import { readMessagePrompt, readThinking } from './read-message.ts';
+import { renderMessage, streamMessage } from './render-message.ts';
+
+export const anthropicWire: Wire = {
+	name: 'anthropic',
+	readKey: ({ headers }) => headerText(headers, 'x-api-key') || bearerKey(headers),
+	checkAccess({ headers }, key, isRefused) {
+		if (key === '') throw new VendorError('key-missing', 'x-api-key header is required');
+		if (isRefused) throw new VendorError('key-invalid', 'invalid x-api-key');
+		const version = headerText(headers, 'anthropic-version');
+		if (version === '') throw new VendorError('version-missing', 'anthropic-version: header is required');
+		if (!knownVersions.includes(version)) throw new VendorError('invalid', `anthropic-version: "${version}" is not a valid version`);
+	},
+	notJsonMessage: 'The request body is not valid JSON: expected value at line 1 column 1',
+	readCall(body, model, target): ModelCall {
+		if (model === '') throw new VendorError('invalid', 'model: Field required');
+		const facts = anthropicModel(model);
+		if (!facts.isKnown) throw new VendorError('model-unknown', model);
+		const isCount = target.action === 'count';
+		checkMessage(body, {
+			model: facts,
+			version: headerText(target.headers, 'anthropic-version'),
+			hasBeta: headerText(target.headers, 'anthropic-beta') !== '',
+			isCount,
+		});
+		const thinking = readThinking(body, facts);
+		const options = { snapshot: facts.snapshot, thinking };
+		return {
+			prompt: readMessagePrompt(body, model, thinking),
+			isStream: body['stream'] === true,
+			caching: 'marked',
+			...(isCount ? { countAnswer: (inputTokens: number) => ({ input_tokens: inputTokens }) } : {}),
+			streamContentType: 'text/event-stream; charset=utf-8',
+			renderWhole: (answer) => renderMessage(answer, options),
+			renderEvents: (answer) => streamMessage(answer, options),
+			renderErrorEvent: () =>
+				`event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`,
+		};
+	},
+	renderError: (error, { requestId }) => renderAnthropicError(error, requestId),
+	headers({ requestId, status, random, nowMs, answerNumber, retryAfterEvery, inputTokens, error }) {
+		const reset = new Date(nowMs + 60_000).toISOString().replace(/\.\d+Z$/, 'Z');
+		const headers: Record<string, string | string[]> = {
+			'request-id': requestId,
+			// The vendor sends no such header; without it the server would add its own pair of ids.
+			'x-request-id': requestId,
+			'anthropic-organization-id': '00000000-5151-4000-8000-000000000000',
+			'cf-ray': `${random.letters(16).toLowerCase()}-FRA`,
+			'cf-cache-status': 'DYNAMIC',
+			server: 'cloudflare',
+			'set-cookie': `_cfuvid=${random.letters(40)}; HttpOnly; Secure; Path=/`,
+			'strict-transport-security': 'max-age=31536000; includeSubDomains; preload',
+			'x-envoy-upstream-service-time': String(random.integer(200, 2000)),
+			'x-robots-tag': 'none',
+		};
+		const budgets: readonly [string, number, number][] = [
+			['requests', 4000, answerNumber % 1000],
+			['input-tokens', 400_000, inputTokens],
+			['output-tokens', 80_000, 0],
+			['tokens', 480_000, inputTokens],
+		];
+		for (const [name, limit, used] of budgets) {
+			headers[`anthropic-ratelimit-${name}-limit`] = String(limit);
+			headers[`anthropic-ratelimit-${name}-remaining`] = String(Math.max(0, limit - used));
+			headers[`anthropic-ratelimit-${name}-reset`] = reset;
+		}
+		if (error?.kind === 'key-missing' || error?.kind === 'key-invalid') headers['x-should-retry'] = 'false';
+		if (error?.kind === 'rate' && error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
+		if (error?.kind === 'overloaded' || error?.kind === 'server') headers['x-should-retry'] = 'true';
+		if (status === 200 && retryAfterEvery > 0 && answerNumber % retryAfterEvery === 0) headers['retry-after'] = '59';
+		return headers;
+	},
+	newRequestId: (random) => `req_011C${random.letters(20)}`,
+};
+
+const typeByStatus: Readonly<Record<number, string>> = {
+	400: 'invalid_request_error',
+	401: 'authentication_error',
+	402: 'billing_error',
+	403: 'permission_error',
+	404: 'not_found_error',
+	405: 'invalid_request_error',
+	409: 'conflict_error',
+	413: 'request_too_large',
+	429: 'rate_limit_error',
+	504: 'timeout_error',
+	529: 'overloaded_error',
+	503: 'overloaded_error',
+};
+
+function renderAnthropicError(error: VendorError, requestId: string): JsonObject {
+	const type = typeByStatus[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
+	const details = error.kind === 'quota' ? { details: { error_code: 'enforced_spend_limit_reached' } } : {};
+	return { type: 'error', error: { type, message: messageOf(error), ...details }, request_id: requestId };
+}
+
+function messageOf(error: VendorError): string {
+	switch (error.kind) {
+		case 'key-invalid':
+			return 'invalid x-api-key';
+		case 'model-unknown':
+			return `model: ${error.message}`;
+		case 'path-unknown':
+			return 'Not found';
+		case 'method-wrong':
+			return 'Method Not Allowed';
+		case 'forbidden':
+			return 'Your account does not have access to this model. Please contact support.';
+		case 'rate':
+			return 'This request would exceed your organization’s rate limit of 4,000 requests per minute.';
+		case 'quota':
+			return 'You have reached your specified API usage limits. You will regain access on the first of next month.';
+		case 'server':
+			return 'Internal server error';
+		case 'overloaded':
+			return 'Overloaded';
+		default:
+			return error.message;
+	}
+}

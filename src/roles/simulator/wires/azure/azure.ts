@@ -1,0 +1,164 @@
+/** Azure OpenAI: the chat completions format with its filter results, its errors, its headers and two address forms. */
+import { splitModelName } from '../../faults/fault-names.ts';
+import { listOf, objectOf, type JsonObject } from '../../json-value.ts';
+import { VendorError } from '../../vendor-error.ts';
+import { checkChat } from '../openai/check-chat.ts';
+import { openAiModel, type OpenAiModel } from '../openai/openai-models.ts';
+import { openAiWords } from '../openai/openai.ts';
+import { readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
+import { renderChat } from '../openai/render-chat.ts';
+import { dataLine, streamChat } from '../openai/stream-chat.ts';
+import { bearerKey, headerText, type ModelCall, type Wire, type WireTarget } from '../wire.ts';
+import { sortKeys } from './sort-keys.ts';
+
+const refusedAccess =
+	'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active ' +
+	'subscription and use a correct regional API endpoint for your resource.';
+
+export const azureWire: Wire = {
+	name: 'azure',
+	readKey: ({ headers }) => headerText(headers, 'api-key') || bearerKey(headers),
+	checkAccess(target, key, isRefused) {
+		if (key === '') throw new VendorError('key-missing', refusedAccess, { code: '401' });
+		if (isRefused) throw new VendorError('key-invalid', refusedAccess, { code: '401' });
+		checkVersion(target);
+	},
+	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
+	readCall(body, model): ModelCall {
+		if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
+		if (/^(?:no-such|missing)/.test(model)) throw new VendorError('model-unknown', model);
+		const facts = deploymentModel(model);
+		checkChat(body, facts);
+		const options = { ...readChatOptions(body), serviceTier: 'default' };
+		return {
+			prompt: readChatPrompt(body, model, facts.isReasoning),
+			isStream: body['stream'] === true,
+			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
+			streamContentType: 'text/event-stream; charset=utf-8',
+			renderWhole: (answer) => shapeWhole(renderChat(answer, facts, options)),
+			renderEvents: (answer) => streamChat(answer, facts, options, { shape: shapeChunk, preamble: filterPreamble }),
+			renderErrorEvent: () =>
+				dataLine({ error: { code: '500', message: 'The server had an error while processing your request. Sorry about that!' } }),
+		};
+	},
+	renderError: renderAzureError,
+	headers({ requestId, status, random, answerNumber, inputTokens, model, error }) {
+		const headers: Record<string, string> = {
+			'apim-request-id': uuidFrom(random.letters(32)),
+			'x-request-id': requestId,
+			'x-ms-region': 'East US 2',
+			'x-ms-client-request-id': requestId,
+			'x-ms-deployment-name': model,
+			'x-ms-rai-invoked': 'true',
+			'x-accel-buffering': 'no',
+			'azureml-model-session': 'd000-simulator',
+			'strict-transport-security': 'max-age=31536000; includeSubDomains; preload',
+			'x-content-type-options': 'nosniff',
+			'x-ratelimit-limit-requests': '120',
+			'x-ratelimit-limit-tokens': '120000',
+			'x-ratelimit-remaining-requests': String(120 - (answerNumber % 100)),
+			'x-ratelimit-remaining-tokens': String(Math.max(0, 120_000 - inputTokens)),
+			'x-ratelimit-reset-requests': '500',
+			'x-ratelimit-reset-tokens': '7',
+			'x-ratelimit-renewalperiod-requests': '60',
+		};
+		if (status === 429 && error?.retryAfterSeconds !== undefined) {
+			headers['retry-after'] = String(error.retryAfterSeconds);
+			headers['retry-after-ms'] = String(error.retryAfterSeconds * 1000);
+		}
+		return headers;
+	},
+	newRequestId: (random) => uuidFrom(random.letters(32)),
+};
+
+/** A deployment's name is its owner's choice: one that names no known model behaves like a classic one. */
+function deploymentModel(deployment: string): OpenAiModel {
+	const facts = openAiModel(deployment);
+	const isNamed = facts.isKnown && splitModelName(deployment).faults === undefined;
+	return isNamed ? facts : { ...facts, snapshot: 'gpt-4.1-mini-2025-04-14' };
+}
+
+function checkVersion({ model, query }: WireTarget): void {
+	if (model === undefined) return;
+	const version = query.get('api-version');
+	if (version === null) throw new VendorError('path-unknown', 'Resource not found', { code: '404' });
+	if (!/^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(version)) {
+		throw new VendorError('invalid', 'API version not supported', { code: 'BadRequest' });
+	}
+}
+
+const safe = { filtered: false, severity: 'safe' };
+const found = { detected: false, filtered: false };
+const promptResults = { hate: safe, jailbreak: found, self_harm: safe, sexual: safe, violence: safe };
+const answerResults = {
+	hate: safe,
+	protected_material_code: found,
+	protected_material_text: found,
+	self_harm: safe,
+	sexual: safe,
+	violence: safe,
+};
+const promptFilter = [{ prompt_index: 0, content_filter_results: promptResults }];
+const filterPreamble = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: promptFilter };
+
+function shapeChunk(chunk: JsonObject): JsonObject {
+	const { service_tier: _tier, ...rest } = chunk;
+	const choices = listOf(chunk['choices']).map((choice) => {
+		const { delta, finish_reason: reason } = objectOf(choice);
+		const isText = 'content' in objectOf(delta) && !('role' in objectOf(delta));
+		return {
+			...objectOf(choice),
+			content_filter_results: isText || reason === 'stop' ? answerResults : reason === 'content_filter' ? trippedResults : {},
+		};
+	});
+	return objectOf(sortKeys({ ...rest, choices }));
+}
+
+const trippedResults = { ...answerResults, hate: { filtered: true, severity: 'high' } };
+
+function shapeWhole(chat: JsonObject): JsonObject {
+	const { service_tier: _tier, ...rest } = chat;
+	const choices = listOf(chat['choices']).map((choice) => {
+		const { message, ...others } = objectOf(choice);
+		if (others['finish_reason'] === 'content_filter') return { ...others, logprobs: null, content_filter_results: trippedResults };
+		return { ...others, logprobs: others['logprobs'] ?? null, message, content_filter_results: answerResults };
+	});
+	const sorted = objectOf(sortKeys({ ...rest, choices, prompt_filter_results: promptFilter }));
+	return { ...sorted, prompt_filter_results: promptFilter };
+}
+
+function renderAzureError(error: VendorError, { key, model }: { key: string; model: string }): JsonObject {
+	const { message, type, code } = openAiWords(error, key, model);
+	switch (error.kind) {
+		case 'key-missing':
+		case 'key-invalid':
+			return { error: { code: '401', message: refusedAccess } };
+		case 'path-unknown':
+			return { error: { code: '404', message: 'Resource not found' } };
+		case 'forbidden':
+			return { error: { code: '403', message: 'Access denied due to Virtual Network/Firewall rules.' } };
+		case 'model-unknown':
+			return {
+				error: {
+					type,
+					code: 'DeploymentNotFound',
+					message:
+						'The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again.',
+				},
+			};
+		case 'rate':
+			return {
+				error: {
+					code: 'RateLimitReached',
+					message: `Requests to the ChatCompletions_Create Operation under Azure OpenAI API have exceeded call rate limit of your current AIServices S0 pricing tier. Please retry after ${error.retryAfterSeconds ?? 1} seconds.`,
+				},
+			};
+		default:
+			return { error: { message, type, param: error.param, code: code ?? error.code } };
+	}
+}
+
+function uuidFrom(letters: string): string {
+	const hex = Buffer.from(letters, 'latin1').toString('hex').slice(0, 32);
+	return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,139 @@
+/**
+ * Gemini behind the chat completions format, with its deviations: calls without index or id, arriving whole;
+ * `stop` where a stream ends in calls; thoughts only in the total; no content beside calls; Google's errors in a list.
+ */
+import { listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import type { PlannedCall } from '../../plan/answer-plan.ts';
+import { stepsOf } from '../../plan/answer-steps.ts';
+import type { SeededRandom } from '../../seeded-random.ts';
+import { VendorError } from '../../vendor-error.ts';
+import { checkChatMessages } from '../openai/check-chat-messages.ts';
+import { readChatOptions, readChatPrompt, type ChatOptions } from '../openai/read-chat.ts';
+import { finishReasonOf } from '../openai/render-chat.ts';
+import { dataLine } from '../openai/stream-chat.ts';
+import { bearerKey, type Answer, type ModelCall, type Wire, type WireEvent } from '../wire.ts';
+import { refuse } from './check-content.ts';
+import { checkGoogleKey, googleHeaders } from './gemini.ts';
+import { renderGoogleError } from './gemini-errors.ts';
+import { geminiModel } from './gemini-models.ts';
+import { signatureFrom } from './render-content.ts';
+
+export const geminiOpenAiWire: Wire = {
+	name: 'gemini-openai',
+	readKey: ({ headers }) => bearerKey(headers),
+	checkAccess: (_target, key, isRefused) => checkGoogleKey(key, isRefused),
+	notJsonMessage: 'Invalid JSON payload received. Unexpected end of string. Expected a value.',
+	readCall(body, named): ModelCall {
+		const model = named.replace(/^models\//, '');
+		if (model === '') refuse('model is not specified');
+		const facts = geminiModel(model);
+		if (!facts.isKnown) throw new VendorError('model-unknown', model);
+		checkChatMessages(body['messages'] ?? []);
+		if (facts.needsSignatures) checkSignatures(body);
+		const options = readChatOptions(body);
+		return {
+			prompt: readChatPrompt(body, model, facts.thinks),
+			isStream: body['stream'] === true,
+			caching: 'implicit',
+			streamContentType: 'text/event-stream',
+			renderWhole: (answer) => renderCompatible(answer, model, options),
+			renderEvents: (answer) => streamCompatible(answer, model, options),
+			renderErrorEvent: () => dataLine(renderGoogleError(new VendorError('overloaded', ''), model)),
+		};
+	},
+	renderError: (error, { model }) => [renderGoogleError(error, model)],
+	headers: googleHeaders,
+	newRequestId: (random) => random.letters(22),
+};
+
+/** The first call of each assistant turn must bring back `extra_content.google.thought_signature`, or the message must. */
+function checkSignatures(body: JsonObject): void {
+	for (const [index, message] of listOf(body['messages']).map(objectOf).entries()) {
+		const [first] = listOf(message['tool_calls']).map(objectOf);
+		if (first === undefined || signatureOf(first) !== '' || signatureOf(message) !== '') continue;
+		const name = textOf(objectOf(first['function'])['name']);
+		refuse(
+			`Function call is missing a thought_signature in functionCall parts. Additional data, function call \`default_api:${name}\`, position ${index + 1}.`,
+		);
+	}
+}
+
+function signatureOf(holder: JsonObject): string {
+	return textOf(objectOf(objectOf(holder['extra_content'])['google'])['thought_signature']);
+}
+
+function renderCompatible({ plan, random, createdSeconds, quirks }: Answer, model: string, options: ChatOptions): JsonObject {
+	return {
+		choices: plan.choices.map((choice, index) => ({
+			finish_reason: finishReasonOf(choice, options),
+			index,
+			message: {
+				...(choice.text === '' && choice.calls.length > 0 ? {} : { content: choice.text || choice.refusal }),
+				role: 'assistant',
+				...(choice.calls.length === 0 ? {} : { tool_calls: choice.calls.map((call, at) => renderCall(call, at, random)) }),
+			},
+		})),
+		created: createdSeconds,
+		id: random.letters(22),
+		model,
+		object: 'chat.completion',
+		...(quirks.omitsUsage ? {} : { usage: renderUsage(plan.usage) }),
+	};
+}
+
+function renderCall(call: PlannedCall, index: number, random: SeededRandom): JsonObject {
+	return {
+		...(index === 0 ? { extra_content: { google: { thought_signature: signatureFrom(random) } } } : {}),
+		function: { arguments: call.input, name: call.name },
+		id: '',
+		type: 'function',
+	};
+}
+
+function renderUsage(usage: Answer['plan']['usage']): JsonObject {
+	const prompt = usage.input + usage.cacheRead;
+	return {
+		completion_tokens: usage.output - usage.reasoning,
+		prompt_tokens: prompt,
+		total_tokens: prompt + usage.output,
+		...(usage.cacheRead > 0 ? { prompt_tokens_details: { cached_tokens: usage.cacheRead } } : {}),
+	};
+}
+
+const tokensPerChunk = 16;
+
+function* streamCompatible({ plan, random, createdSeconds, quirks }: Answer, model: string, options: ChatOptions): Generator<WireEvent> {
+	const id = random.letters(22);
+	const usage = options.includesUsage && !quirks.omitsUsage ? renderUsage(plan.usage) : undefined;
+	let carried = 0;
+	const chunk = (choices: readonly JsonObject[], withUsage: boolean): WireEvent => {
+		const whole = {
+			choices,
+			created: createdSeconds,
+			id,
+			model,
+			object: 'chat.completion.chunk',
+			...(withUsage && usage !== undefined ? { usage } : {}),
+		};
+		const event = { bytes: dataLine(whole), outputTokens: carried };
+		carried = 0;
+		return event;
+	};
+	for (const step of stepsOf(plan, () => quirks.tokensPerEvent ?? tokensPerChunk)) {
+		carried += step.outputTokens;
+		if (step.part.kind === 'call' && step.phase === 'close') {
+			const delta = { role: 'assistant', tool_calls: [renderCall(step.part.call, step.part.callIndex, random)] };
+			yield chunk([{ delta, index: step.choice }], false);
+		} else if (step.phase === 'piece' && (step.part.kind === 'text' || step.part.kind === 'refusal')) {
+			yield chunk([{ delta: { content: step.text, role: 'assistant' }, index: step.choice }], false);
+		}
+	}
+	for (const [index, choice] of plan.choices.entries()) {
+		const reason = finishReasonOf(choice, options);
+		yield chunk(
+			[{ delta: { role: 'assistant' }, finish_reason: reason === 'tool_calls' ? 'stop' : reason, index }],
+			index === plan.choices.length - 1,
+		);
+	}
+	yield { bytes: 'data: [DONE]\n\n', outputTokens: 0 };
+}

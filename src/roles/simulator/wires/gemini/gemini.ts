@@ -1,0 +1,58 @@
+import { VendorError } from '../../vendor-error.ts';
+import { bearerKey, headerText, type HeaderContext, type ModelCall, type Wire } from '../wire.ts';
+import { camelCaseKeys } from './camel-case.ts';
+import { checkContent } from './check-content.ts';
+import { renderGoogleError } from './gemini-errors.ts';
+import { geminiModel } from './gemini-models.ts';
+import { readContentPrompt, showsThoughts } from './read-content.ts';
+import { renderContent, streamContent } from './render-content.ts';
+
+export const geminiWire: Wire = {
+	name: 'gemini',
+	readKey: ({ headers, query }) => headerText(headers, 'x-goog-api-key') || (query.get('key') ?? bearerKey(headers)),
+	checkAccess: (_target, key, isRefused) => checkGoogleKey(key, isRefused),
+	notJsonMessage: 'Invalid JSON payload received. Unexpected end of string. Expected a value.',
+	readCall(received, model, target): ModelCall {
+		const facts = geminiModel(model);
+		if (!facts.isKnown) throw new VendorError('model-unknown', model);
+		const body = camelCaseKeys(received);
+		checkContent(body, facts);
+		const options = { model, showsThoughts: showsThoughts(body), isSse: target.query.get('alt') === 'sse' };
+		return {
+			prompt: readContentPrompt(body, model, facts),
+			isStream: target.isStream,
+			caching: 'implicit',
+			...(target.action === 'count' ? { countAnswer: (inputTokens: number) => ({ totalTokens: inputTokens }) } : {}),
+			streamContentType: options.isSse ? 'text/event-stream' : 'application/json; charset=UTF-8',
+			renderWhole: (answer) => renderContent(answer, options),
+			renderEvents: (answer) => streamContent(answer, options),
+			renderErrorEvent: () => {
+				const text = JSON.stringify(renderGoogleError(new VendorError('overloaded', ''), model));
+				return options.isSse ? `data: ${text}\r\n\r\n` : `,\r\n${text}]`;
+			},
+		};
+	},
+	renderError: (error, { model }) => renderGoogleError(error, model),
+	headers: googleHeaders,
+	newRequestId: (random) => random.letters(22),
+};
+
+export function checkGoogleKey(key: string, isRefused: boolean): void {
+	if (key === '') throw new VendorError('key-missing', '', { status: 403 });
+	if (isRefused) throw new VendorError('key-invalid', '', { status: 400 });
+}
+
+/** No rate limits, no retry hints, and no request id that a client could read. */
+export function googleHeaders({ requestId, random }: HeaderContext): Record<string, string | string[]> {
+	return {
+		'x-gemini-service-tier': 'standard',
+		vary: 'Origin, X-Origin, Referer',
+		server: 'scaffolding on HTTPServer2',
+		'server-timing': `gfet4t7; dur=${random.integer(200, 3000)}`,
+		'x-xss-protection': '0',
+		'x-frame-options': 'SAMEORIGIN',
+		'x-content-type-options': 'nosniff',
+		'alt-svc': 'h3=":443"; ma=2592000',
+		'x-simulator-request-id': requestId,
+	};
+}

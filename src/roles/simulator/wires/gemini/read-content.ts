@@ -1,0 +1,98 @@
+/** A checked generateContent request as a prompt. */
+import { isGiven, isObject, listOf, numberOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import type { Prompt, PromptSegment, ToolChoice } from '../../plan/prompt.ts';
+import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
+import type { GeminiModel } from './gemini-models.ts';
+
+export function readContentPrompt(body: JsonObject, model: string, facts: GeminiModel): Prompt {
+	const contents = listOf(body['contents']).map(objectOf);
+	const config = objectOf(body['generationConfig']);
+	const lastUser = contents.findLast((content) => content['role'] !== 'model');
+	const responses = partsOf(lastUser).filter((part) => isObject(part['functionResponse']));
+	const declarations = listOf(body['tools']).flatMap((tool) => listOf(objectOf(tool)['functionDeclarations']).map(objectOf));
+	return {
+		model,
+		segments: [
+			...(declarations.length === 0 ? [] : [segmentOf(JSON.stringify(body['tools']), 0, 0)]),
+			...(isGiven(body['systemInstruction']) ? [segmentOf(textOfParts(objectOf(body['systemInstruction'])), 0, 0)] : []),
+			...contents.map(readSegment),
+		],
+		question: textOfParts(lastUser),
+		toolResult:
+			responses.length === 0
+				? undefined
+				: responses.map((part) => JSON.stringify(objectOf(part['functionResponse'])['response'])).join('\n'),
+		tools: declarations.map((declaration) => ({
+			name: textOf(declaration['name']),
+			schema: lowerTypes(objectOf(declaration['parametersJsonSchema'] ?? declaration['parameters'])),
+			isFreeText: false,
+		})),
+		toolChoice: declarations.length === 0 ? 'none' : readToolChoice(body),
+		mayCallSeveral: true,
+		speaksBeforeCalls: false,
+		outputSchema: readSchema(config),
+		maxOutputTokens: numberOf(config['maxOutputTokens']),
+		stopSequences: listOf(config['stopSequences']).map(textOf),
+		choices: numberOf(config['candidateCount']) ?? 1,
+		thinkingTokens: thinkingTokensOf(objectOf(config['thinkingConfig']), facts),
+	};
+}
+
+export function showsThoughts(body: JsonObject): boolean {
+	return objectOf(objectOf(body['generationConfig'])['thinkingConfig'])['includeThoughts'] === true;
+}
+
+function partsOf(content: JsonObject | undefined): JsonObject[] {
+	return listOf(content?.['parts']).map(objectOf);
+}
+
+function textOfParts(content: JsonObject | undefined): string {
+	return partsOf(content)
+		.map((part) => textOf(part['text']))
+		.join('');
+}
+
+function segmentOf(text: string, extraTokens: number, attachments: number): PromptSegment {
+	return { text, tokens: extraTokens + countTokens(text) + attachments * tokensPerAttachment };
+}
+
+function readSegment(content: JsonObject): PromptSegment {
+	const parts = partsOf(content);
+	const attachments = parts.filter((part) => 'inlineData' in part || 'fileData' in part).length;
+	const told = parts.map((part) => textOf(part['text']) || JSON.stringify(part['functionCall'] ?? part['functionResponse'] ?? '')).join('');
+	return segmentOf(told, tokensPerMessage, attachments);
+}
+
+const levelTokens: Readonly<Record<string, number>> = { minimal: 8, low: 16, medium: 32, high: 64 };
+
+function thinkingTokensOf({ thinkingBudget, thinkingLevel }: JsonObject, facts: GeminiModel): number {
+	if (typeof thinkingLevel === 'string') return levelTokens[thinkingLevel.toLowerCase()] ?? 32;
+	if (typeof thinkingBudget === 'number' && thinkingBudget >= 0) return Math.min(thinkingBudget, 64);
+	return facts.thinks ? 32 : 0;
+}
+
+function readToolChoice(body: JsonObject): ToolChoice {
+	const { mode, allowedFunctionNames } = objectOf(objectOf(body['toolConfig'])['functionCallingConfig']);
+	if (mode === 'NONE') return 'none';
+	if (mode !== 'ANY') return 'auto';
+	const [name] = listOf(allowedFunctionNames);
+	return typeof name === 'string' ? { name } : 'required';
+}
+
+function readSchema(config: JsonObject): JsonObject | undefined {
+	if (config['responseMimeType'] !== 'application/json') return undefined;
+	const schema = config['responseJsonSchema'] ?? config['responseSchema'];
+	return isObject(schema) ? lowerTypes(schema) : { type: 'object', properties: { answer: { type: 'string' } } };
+}
+
+/** The vendor writes types in capitals. */
+function lowerTypes(schema: JsonObject): JsonObject {
+	const lower = (node: unknown): unknown => {
+		if (Array.isArray(node)) return node.map(lower);
+		if (!isObject(node)) return node;
+		return Object.fromEntries(
+			Object.entries(node).map(([key, value]) => [key, key === 'type' && typeof value === 'string' ? value.toLowerCase() : lower(value)]),
+		);
+	};
+	return objectOf(lower(schema));
+}

@@ -1,0 +1,125 @@
+import type { JsonObject } from '../../json-value.ts';
+import { VendorError } from '../../vendor-error.ts';
+import { bearerKey, type ModelCall, type Wire } from '../wire.ts';
+import { checkChat } from './check-chat.ts';
+import { openAiModel } from './openai-models.ts';
+import { readChatOptions, readChatPrompt } from './read-chat.ts';
+import { renderChat } from './render-chat.ts';
+import { dataLine, streamChat } from './stream-chat.ts';
+
+export const openAiWire: Wire = {
+	name: 'openai',
+	readKey: ({ headers }) => bearerKey(headers),
+	checkAccess(_target, key, isRefused) {
+		if (key === '') throw new VendorError('key-missing', missingKeyMessage);
+		if (isRefused) throw new VendorError('key-invalid', '', { code: 'invalid_api_key' });
+	},
+	notJsonMessage:
+		'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. ' +
+		'The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',
+	readCall(body, model): ModelCall {
+		if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
+		const facts = openAiModel(model);
+		if (!facts.isKnown) throw new VendorError('model-unknown', model);
+		checkChat(body, facts);
+		const options = readChatOptions(body);
+		return {
+			prompt: readChatPrompt(body, model, facts.isReasoning),
+			isStream: body['stream'] === true,
+			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
+			streamContentType: 'text/event-stream; charset=utf-8',
+			renderWhole: (answer) => renderChat(answer, facts, options),
+			renderEvents: (answer) => streamChat(answer, facts, options, { shape: (chunk) => chunk }),
+			renderErrorEvent: () => dataLine(renderOpenAiError(new VendorError('server', ''), '', '')),
+		};
+	},
+	renderError: (error, { key, model }) => renderOpenAiError(error, key, model),
+	headers({ requestId, status, random, answerNumber, inputTokens, error }) {
+		const headers: Record<string, string | string[]> = {
+			'x-request-id': requestId,
+			'openai-version': '2020-10-01',
+			'openai-organization': 'sim-organization',
+			'openai-project': 'proj_simulator',
+			'openai-processing-ms': String(random.integer(80, 900)),
+			'cf-ray': `${random.letters(16).toLowerCase()}-FRA`,
+			'cf-cache-status': 'DYNAMIC',
+			server: 'cloudflare',
+			'set-cookie': [`__cf_bm=${random.letters(43)}; path=/; HttpOnly; Secure`, `_cfuvid=${random.letters(40)}; path=/; HttpOnly; Secure`],
+			'strict-transport-security': 'max-age=31536000; includeSubDomains; preload',
+			'alt-svc': 'h3=":443"; ma=86400',
+			'x-ratelimit-limit-requests': '30000',
+			'x-ratelimit-limit-tokens': '150000000',
+			'x-ratelimit-remaining-requests': String(30_000 - (answerNumber % 1000)),
+			'x-ratelimit-remaining-tokens': String(150_000_000 - inputTokens),
+			'x-ratelimit-reset-requests': '2ms',
+			'x-ratelimit-reset-tokens': '0s',
+		};
+		if (status === 429 && error?.retryAfterSeconds !== undefined && error.kind === 'rate') {
+			headers['retry-after'] = String(error.retryAfterSeconds);
+			headers['retry-after-ms'] = String(error.retryAfterSeconds * 1000);
+		}
+		return headers;
+	},
+	newRequestId: (random) => `req_${random.letters(32).toLowerCase()}`,
+};
+
+const missingKeyMessage =
+	"You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth " +
+	'(i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys.';
+
+function renderOpenAiError(error: VendorError, key: string, model: string): JsonObject {
+	const { message, type, code } = openAiWords(error, key, model);
+	return { error: { message, type, param: error.param, code } };
+}
+
+export function openAiWords(error: VendorError, key: string, model: string): { message: string; type: string; code: string | null } {
+	const type = 'invalid_request_error';
+	switch (error.kind) {
+		case 'key-invalid':
+			return {
+				message: `Incorrect API key provided: ${maskKey(key)}. You can find your API key at https://platform.openai.com/account/api-keys.`,
+				type,
+				code: 'invalid_api_key',
+			};
+		case 'forbidden':
+			return {
+				message: 'Country, region, or territory not supported',
+				type: 'request_forbidden',
+				code: 'unsupported_country_region_territory',
+			};
+		case 'model-unknown':
+			return { message: `The model \`${error.message}\` does not exist or you do not have access to it.`, type, code: 'model_not_found' };
+		case 'path-unknown':
+			return { message: `Invalid URL (${error.message})`, type, code: null };
+		case 'method-wrong':
+			return {
+				message: `Not allowed to ${error.message}. (HINT: Perhaps you meant to use a different HTTP method?)`,
+				type,
+				code: 'method_not_supported',
+			};
+		case 'rate':
+			return {
+				message: `Rate limit reached for ${model} in organization org-sim on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in ${error.retryAfterSeconds ?? 1}s.`,
+				type: 'requests',
+				code: 'rate_limit_exceeded',
+			};
+		case 'quota':
+			return {
+				message: 'You exceeded your current quota, please check your plan and billing details.',
+				type: 'insufficient_quota',
+				code: 'insufficient_quota',
+			};
+		case 'server':
+			return { message: 'The server had an error while processing your request. Sorry about that!', type: 'server_error', code: null };
+		case 'overloaded':
+			return { message: 'The engine is currently overloaded, please try again later', type: 'server_error', code: null };
+		default:
+			return { message: error.message, type: error.status >= 500 ? 'server_error' : type, code: error.code };
+	}
+}
+
+/** The vendor echoes a wrong key with its middle masked. */
+function maskKey(key: string): string {
+	if (key.length <= 12) return `${key.slice(0, 3)}${'*'.repeat(Math.max(0, key.length - 3))}`;
+	return `${key.slice(0, 7)}${'*'.repeat(key.length - 11)}${key.slice(-4)}`;
+}

@@ -1,0 +1,119 @@
+/**
+ * What was served, per key, wire and model. The rule: the provider bills the input of every request that it
+ * accepted, and of the output what was generated up to the end, the cut or the abort. Exact, each request once.
+ */
+export interface BilledTokens {
+	readonly input: number;
+	readonly cacheWrite: number;
+	readonly cacheRead: number;
+	/** With reasoning. */
+	readonly output: number;
+	readonly reasoning: number;
+}
+
+export const nothingBilled: BilledTokens = { input: 0, cacheWrite: 0, cacheRead: 0, output: 0, reasoning: 0 };
+
+/**
+ * `complete`: sent whole. `aborted`: the client left. `broken`: a fault ended it. `refused`: an error status.
+ * `replayed`: a recording, which is not billed.
+ */
+export type CallOutcome = 'complete' | 'aborted' | 'broken' | 'refused' | 'replayed';
+
+export interface BillEntry {
+	readonly key: string;
+	readonly wire: string;
+	readonly model: string;
+	readonly outcome: CallOutcome;
+	readonly tokens: BilledTokens;
+}
+
+export interface Bill {
+	/** Counts up with each `clear`. */
+	period(): number;
+	/** What began in an earlier period is not added. */
+	add(entry: BillEntry, period: number): void;
+	render(): object;
+	clear(): void;
+}
+
+interface BillLine {
+	key: string;
+	wire: string;
+	model: string;
+	requests: number;
+	complete: number;
+	aborted: number;
+	broken: number;
+	refused: number;
+	replayed: number;
+	input_tokens: number;
+	cache_write_tokens: number;
+	cache_read_tokens: number;
+	output_tokens: number;
+	reasoning_tokens: number;
+}
+
+const mostLines = 10_000;
+
+export function createBill(): Bill {
+	const lines = new Map<string, BillLine>();
+	let total = emptyLine('', '', '');
+	let current = 1;
+
+	const lineOf = (entry: BillEntry): BillLine => {
+		const name = JSON.stringify([entry.key, entry.wire, entry.model]);
+		const known = lines.get(name);
+		if (known !== undefined) return known;
+		// Names come from callers: past the bound they share one line, so that the total stays exact.
+		const line = lines.size < mostLines ? emptyLine(entry.key, entry.wire, entry.model) : (lines.get('') ?? emptyLine('*', '*', '*'));
+		lines.set(line.key === '*' ? '' : name, line);
+		return line;
+	};
+
+	return {
+		period: () => current,
+		add(entry, period) {
+			if (period !== current) return;
+			addTo(total, entry);
+			addTo(lineOf(entry), entry);
+		},
+		render() {
+			const { key: _key, wire: _wire, model: _model, ...totals } = total;
+			return { total: totals, lines: [...lines.values()] };
+		},
+		clear() {
+			lines.clear();
+			current += 1;
+			total = emptyLine('', '', '');
+		},
+	};
+}
+
+function addTo(line: BillLine, entry: BillEntry): void {
+	line.requests += 1;
+	line[entry.outcome] += 1;
+	line.input_tokens += entry.tokens.input;
+	line.cache_write_tokens += entry.tokens.cacheWrite;
+	line.cache_read_tokens += entry.tokens.cacheRead;
+	line.output_tokens += entry.tokens.output;
+	line.reasoning_tokens += entry.tokens.reasoning;
+}
+
+function emptyLine(key: string, wire: string, model: string): BillLine {
+	return {
+		key,
+		wire,
+		model,
+		requests: 0,
+		complete: 0,
+		aborted: 0,
+		broken: 0,
+		refused: 0,
+		replayed: 0,
+		input_tokens: 0,
+		cache_write_tokens: 0,
+		cache_read_tokens: 0,
+		output_tokens: 0,
+		reasoning_tokens: 0,
+	};
+}
