@@ -1,0 +1,139 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandFailure } from '../command-failure.ts';
+import type { CliEnvironment, ClientOperations, ListedClient, NewClient, RunTask } from '../environment.ts';
+import { formatTable, mayStyle } from '../format-table.ts';
+import { type ConfigFlag, configFlag, integerWithin, jsonFlag, listOf, readConfigFlag } from './command-options.ts';
+
+type ClientFlags = ConfigFlag & { readonly json?: true };
+type CreateFlags = ClientFlags & Omit<NewClient, 'name'> & { readonly name?: string };
+type RotateFlags = ClientFlags & { readonly overlapSeconds: number };
+
+const thirtyDaysInSeconds = 2_592_000;
+
+export function addClientCommands(program: Command, run: RunTask): void {
+	const client = program
+		.command('client')
+		.description('Manage the OAuth clients of the embedded identity; the server may be running.')
+		.addHelpText('after', '\nExample:\n  tollgate client create --name "Search service" --team search');
+	client
+		.command('create')
+		.description('Create a client and print its id and secret. The secret is shown this once.')
+		.addOption(new Option('--id <id>', 'id of the client; default: one made from the name').argParser(readClientId))
+		.option('--name <name>', 'name for people; default: the id, else client')
+		.addOption(
+			new Option('--scopes <names>', 'scopes the client may ask for: invoke, admin')
+				.default(['invoke'], 'invoke')
+				.argParser(listOf(['invoke', 'admin'])),
+		)
+		.option('--team <id>', 'team that the client joins')
+		.addOption(configFlag())
+		.addOption(jsonFlag())
+		.addHelpText('after', '\nExample:\n  tollgate client create --id search --scopes invoke --team search')
+		.action((flags: CreateFlags) => run((environment) => createClient(flags, environment)));
+	client
+		.command('list')
+		.description('List the clients, never their secrets.')
+		.addOption(configFlag())
+		.addOption(jsonFlag())
+		.addHelpText('after', '\nExample:\n  tollgate client list --json')
+		.action((flags: ClientFlags) => run((environment) => listClients(flags, environment)));
+	client
+		.command('rotate')
+		.description('Give a client a new secret and print it. The old one stays valid for a while.')
+		.argument('<id>', 'id of the client')
+		.addOption(
+			new Option('--overlap-seconds <seconds>', 'how long the old secret stays valid')
+				.default(3600)
+				.argParser(integerWithin(0, thirtyDaysInSeconds)),
+		)
+		.addOption(configFlag())
+		.addOption(jsonFlag())
+		.addHelpText('after', '\nExample:\n  tollgate client rotate search --overlap-seconds 86400')
+		.action((id: string, flags: RotateFlags) => run((environment) => rotateClient(id, flags, environment)));
+	client
+		.command('delete')
+		.description('Delete a client. Access tokens it already has stay valid until they expire.')
+		.argument('<id>', 'id of the client')
+		.addOption(configFlag())
+		.addHelpText('after', '\nExample:\n  tollgate client delete search')
+		.action((id: string, flags: ClientFlags) => run((environment) => deleteClient(id, flags, environment)));
+}
+
+async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, environment: CliEnvironment): Promise<number> {
+	const input: NewClient = { scopes, name: name ?? id ?? 'client', ...(id !== undefined && { id }), ...(team !== undefined && { team }) };
+	const created = await withClients(flags, environment, (clients) => clients.create(input));
+	if (created === 'id_taken') throw new CommandFailure(1, `another client has the id ${input.id}; see: tollgate client list`);
+	await writeSecret(created.id, created.secret, flags, environment);
+	return 0;
+}
+
+async function listClients(flags: ClientFlags, environment: CliEnvironment): Promise<number> {
+	const clients = await withClients(flags, environment, (operations) => operations.list());
+	await environment.stdout.write(flags.json ? formatClientsAsJson(clients) : formatClients(clients, mayStyle(environment)));
+	return 0;
+}
+
+async function rotateClient(id: string, flags: RotateFlags, environment: CliEnvironment): Promise<number> {
+	const rotated = await withClients(flags, environment, (clients) => clients.rotate(id, flags.overlapSeconds));
+	if (rotated === undefined) throw unknownClient(id);
+	await writeSecret(id, rotated.secret, flags, environment);
+	return 0;
+}
+
+async function deleteClient(id: string, flags: ClientFlags, environment: CliEnvironment): Promise<number> {
+	if (!(await withClients(flags, environment, (clients) => clients.delete(id)))) throw unknownClient(id);
+	await environment.stderr.write(`client ${id} deleted\n`);
+	return 0;
+}
+
+async function withClients<Result>(
+	flags: ConfigFlag,
+	environment: CliEnvironment,
+	task: (clients: ClientOperations) => Promise<Result>,
+): Promise<Result> {
+	const clients = await environment.operations.openClients(readConfigFlag(flags));
+	try {
+		return await task(clients);
+	} finally {
+		await clients.close();
+	}
+}
+
+async function writeSecret(id: string, secret: string, flags: ClientFlags, { stdout, stderr }: CliEnvironment): Promise<void> {
+	const lines = `client id:     ${id}\nclient secret: ${secret}\n`;
+	await stdout.write(flags.json ? `${JSON.stringify({ client_id: id, client_secret: secret }, null, 2)}\n` : lines);
+	await stderr.write('Keep the secret now; it cannot be shown again.\n');
+}
+
+function formatClients(clients: readonly ListedClient[], hasStyle: boolean): string {
+	const rows = clients.map((client) => [
+		client.id,
+		client.name,
+		client.scopes.join(','),
+		client.isDisabled ? 'disabled' : 'enabled',
+		String(client.secrets.length),
+		new Date(client.createdAtMs).toISOString(),
+	]);
+	return formatTable(['ID', 'NAME', 'SCOPES', 'STATE', 'SECRETS', 'CREATED'], rows, hasStyle);
+}
+
+function formatClientsAsJson(clients: readonly ListedClient[]): string {
+	const rows = clients.map((client) => ({
+		client_id: client.id,
+		name: client.name,
+		scopes: client.scopes,
+		disabled: client.isDisabled,
+		secret_count: client.secrets.length,
+		created_at: new Date(client.createdAtMs).toISOString(),
+	}));
+	return `${JSON.stringify(rows, null, 2)}\n`;
+}
+
+function unknownClient(id: string): CommandFailure {
+	return new CommandFailure(1, `no client has the id ${JSON.stringify(id)}; see: tollgate client list`);
+}
+
+function readClientId(text: string): string {
+	if (!/^[A-Za-z0-9._~-]{1,128}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -.');
+	return text;
+}

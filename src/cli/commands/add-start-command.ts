@@ -1,0 +1,35 @@
+import { type Command, Option } from 'commander';
+import type { RoleName } from '../../core/handler.ts';
+import { type LogLevel, logLevels, type RunTask, type StartOptions } from '../environment.ts';
+import { type ConfigFlag, configFlag, listOf, readConfigFlag } from './command-options.ts';
+
+const roleNames: readonly RoleName[] = ['edge', 'gateway', 'admin', 'identity', 'simulator'];
+
+interface StartFlags extends ConfigFlag {
+	readonly roles?: RoleName[];
+	readonly demo?: true;
+	readonly logLevel?: LogLevel;
+}
+
+export function addStartCommand(program: Command, run: RunTask): void {
+	program
+		.command('start')
+		.description('Start the configured roles and serve until SIGTERM or SIGINT.')
+		.addOption(configFlag())
+		.addOption(
+			new Option('--roles <names>', `roles to start, instead of the configured ones: ${roleNames.join(', ')}`).argParser(listOf(roleNames)),
+		)
+		.option('--demo', 'without a configuration file: start every role with a demo team, client and providers')
+		.addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels))
+		.addHelpText('after', '\nExamples:\n  tollgate start --demo\n  tollgate start --config tollgate.yaml --roles edge,gateway')
+		.action((flags: StartFlags) => run(({ operations }) => operations.start(readFlags(flags))));
+}
+
+function readFlags(flags: StartFlags): StartOptions {
+	return {
+		...readConfigFlag(flags),
+		isDemo: flags.demo === true,
+		...(flags.roles && { roles: flags.roles }),
+		...(flags.logLevel && { logLevel: flags.logLevel }),
+	};
+}

@@ -1,0 +1,39 @@
+import { type Command, Option } from 'commander';
+import type { RunTask } from '../environment.ts';
+import { integerWithin } from './command-options.ts';
+
+interface TokenFlags {
+	readonly cache?: true;
+	readonly timeoutSeconds: number;
+}
+
+const notes = `
+Environment:
+  GATEWAY_CLIENT_ID       client id
+  GATEWAY_CLIENT_SECRET   client secret
+  GATEWAY_TOKEN_ENDPOINT  full address of the token endpoint
+  GATEWAY_SCOPE           optional; space-separated scopes
+
+Exit codes:
+  0  the access token was printed, and nothing else, on standard output
+  1  a variable is missing, or the command line is wrong
+  2  the request failed: no connection, timeout, or a status other than 200
+  3  the answer cannot be parsed or has no access_token
+
+Example:
+  TOKEN=$(tollgate token --cache)`;
+
+export function addTokenCommand(program: Command, run: RunTask): void {
+	program
+		.command('token')
+		.description('Print an access token for the gateway (also installed as gateway-token).')
+		.option('--cache', 'keep the token in a private file and reuse it for 3000 s')
+		.addOption(new Option('--timeout-seconds <seconds>', 'for the whole request').default(10).argParser(integerWithin(1, 600)))
+		.addHelpText('after', notes)
+		.action((flags: TokenFlags) =>
+			run(async (environment) => {
+				const { runToken } = await import('../token/run-token.ts');
+				return runToken({ mayCache: flags.cache === true, timeoutSeconds: flags.timeoutSeconds }, environment);
+			}),
+		);
+}

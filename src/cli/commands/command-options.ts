@@ -1,0 +1,37 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { ConfigOptions } from '../environment.ts';
+
+export interface ConfigFlag {
+	readonly config?: string;
+}
+
+export function configFlag(): Option {
+	return new Option('--config <file>', 'configuration file; default: TOLLGATE_CONFIG, else tollgate.yaml in the working directory');
+}
+
+export function readConfigFlag({ config }: ConfigFlag): ConfigOptions {
+	return config === undefined ? {} : { configPath: config };
+}
+
+export function jsonFlag(): Option {
+	return new Option('--json', 'print JSON');
+}
+
+/** A parser for a comma-separated list without blanks or repetitions, each item one of `known`. */
+export function listOf<Item extends string>(known: readonly Item[]): (text: string) => Item[] {
+	return (text) => {
+		const items = text.split(',').map((name) => known.find((item) => item === name.trim()));
+		const found = items.filter((item) => item !== undefined);
+		if (found.length !== items.length) throw new InvalidArgumentError(`Allowed are ${known.join(', ')}, separated by commas.`);
+		return [...new Set(found)];
+	};
+}
+
+/** A parser for whole numbers from `least` to `most`. */
+export function integerWithin(least: number, most: number): (text: string) => number {
+	return (text) => {
+		const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+		if (value < least || value > most) throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+		return value;
+	};
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type ConfigCommandOptions, runConfigCheck, runConfigPrint, runConfigSchema } from './config-command.ts';
+
+let folder = '';
+beforeAll(() => {
+	folder = mkdtempSync(join(tmpdir(), 'tollgate-config-command-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(
+	command: typeof runConfigCheck,
+	text: string | undefined,
+	json = false,
+): Promise<{ code: number; out: string; error: string; file: string }> {
+	const file = join(folder, 'tollgate.yaml');
+	if (text !== undefined) writeFileSync(file, text);
+	let out = '';
+	let error = '';
+	const options: ConfigCommandOptions = { configPath: text === undefined ? undefined : file, env: {}, workingDirectory: '/', json };
+	const code = await command(options, { stdout: (piece) => (out += piece), stderr: (piece) => (error += piece) });
+	return { code, out, error, file };
+}
+
+describe('tollgate config check', () => {
+	it('says ok, and which settings have no effect', async () => {
+		const { code, out, error, file } = await run(runConfigCheck, 'gateway: { workers: 2 }');
+		expect([code, error]).toEqual([0, '']);
+		expect(out.split('\n')[0]).toBe(`ok: ${file}`);
+		expect(out).toContain('warning: no effect: gateway.workers: this version runs one worker\n');
+	});
+
+	it('says where every problem is and exits with 1', async () => {
+		const { code, out, error, file } = await run(runConfigCheck, 'gateway:\n  workers: x\nrolls: []');
+		expect([code, out]).toEqual([1, '']);
+		expect(error).toBe(
+			`${file}:2:12 gateway.workers: must be a number, not a text\n${file}:3:1 rolls: unknown key, did you mean \`roles\`?\n`,
+		);
+	});
+
+	it('speaks JSON', async () => {
+		expect(JSON.parse((await run(runConfigCheck, '', true)).out)).toMatchObject({
+			ok: true,
+			warnings: [expect.stringContaining('tiers'), expect.stringContaining('budgets')],
+		});
+		const refused = await run(runConfigCheck, 'rolls: []', true);
+		expect(refused.code).toBe(1);
+		expect(JSON.parse(refused.out)).toMatchObject({ ok: false, problems: [{ line: 1, column: 1, path: 'rolls' }] });
+	});
+
+	it('needs no file', async () => {
+		expect((await run(runConfigCheck, undefined)).out).toContain('ok: (no file, defaults only)\n');
+	});
+});
+
+describe('tollgate config print', () => {
+	it('shows what the file amounts to without its secrets', async () => {
+		const text = 'providers: { provider_a: { api_key: sk-1 } }';
+		const { code, out } = await run(runConfigPrint, text);
+		expect(code).toBe(0);
+		expect(out).not.toContain('sk-1');
+		expect(parse(out)).toMatchObject({ providers: { provider_a: { api_key: '***' } }, gateway: { listen: '127.0.0.1:8787' } });
+		expect(JSON.parse((await run(runConfigPrint, text, true)).out)).toEqual(parse(out));
+	});
+});
+
+describe('tollgate config schema', () => {
+	it('prints the JSON Schema', async () => {
+		const { code, out } = await run(runConfigSchema, undefined);
+		expect(code).toBe(0);
+		expect(JSON.parse(out)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', additionalProperties: false });
+	});
+});

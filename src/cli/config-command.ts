@@ -1,0 +1,59 @@
+/** `tollgate config check|print|schema`. Exit code 0 success, 1 usage or configuration error. */
+import { jsonSchema } from '../config/json-schema.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import { ConfigError, formatProblems } from '../config/problem.ts';
+import { redactedConfig, redactedYaml } from '../config/redact.ts';
+import { settingsWithoutEffect } from '../config/unsupported.ts';
+
+export interface ConfigCommandOptions extends LoadOptions {
+	readonly json?: boolean;
+}
+
+export interface CommandOutput {
+	stdout(text: string): void;
+	stderr(text: string): void;
+}
+
+/** Says whether the configuration can be used, and which of its settings have no effect. */
+export async function runConfigCheck(options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
+	return withConfig(options, output, ({ config, file }) => {
+		const warnings = settingsWithoutEffect(config);
+		if (options.json === true) {
+			output.stdout(json({ ok: true, file, warnings }));
+			return;
+		}
+		output.stdout(`ok: ${file ?? '(no file, defaults only)'}\n`);
+		for (const warning of warnings) output.stdout(`warning: no effect: ${warning}\n`);
+	});
+}
+
+/** Prints the configuration in force, defaults and variables resolved, secrets redacted. */
+export async function runConfigPrint(options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
+	return withConfig(options, output, ({ config }) => {
+		output.stdout(options.json === true ? json(redactedConfig(config)) : redactedYaml(config));
+	});
+}
+
+/** Prints the JSON Schema of the configuration file. Needs no configuration. */
+export async function runConfigSchema(_options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
+	output.stdout(json(jsonSchema()));
+	return 0;
+}
+
+function withConfig(options: ConfigCommandOptions, output: CommandOutput, use: (loaded: LoadedConfig) => void): number {
+	let loaded: LoadedConfig;
+	try {
+		loaded = loadConfig(options);
+	} catch (cause) {
+		if (!(cause instanceof ConfigError)) throw cause;
+		if (options.json === true) output.stdout(json({ ok: false, problems: cause.problems }));
+		output.stderr(`${formatProblems(cause.problems)}\n`);
+		return 1;
+	}
+	use(loaded);
+	return 0;
+}
+
+function json(value: unknown): string {
+	return `${JSON.stringify(value, null, '\t')}\n`;
+}

@@ -1,0 +1,89 @@
+/** What the commands need of the world and of the other parts; wired where the program is composed. */
+import type { RoleName } from '../core/handler.ts';
+
+export interface CliEnvironment {
+	readonly version: string;
+	readonly stdout: CliOutput;
+	readonly stderr: CliOutput;
+	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly operations: CliOperations;
+}
+
+/** Gives the task of the chosen command its environment and keeps its exit code. */
+export type RunTask = (task: (environment: CliEnvironment) => Promise<number>) => Promise<void>;
+
+export interface CliOutput {
+	readonly isTty: boolean;
+	/** Resolves when the text has been handed over, or when the reader has gone. Rejects when it could not be written. */
+	write(text: string): Promise<void>;
+}
+
+/** Each may throw `CommandFailure`, or a `Refusal` for what the user got wrong. */
+export interface CliOperations {
+	/** Returns when the program has stopped. @returns the exit code. */
+	start(options: StartOptions): Promise<number>;
+	/** Returns when the simulator has stopped. @returns the exit code. */
+	simulate(options: SimulateOptions): Promise<number>;
+	/** Opens the client records of the configured store, which a running server may have open too. */
+	openClients(options: ConfigOptions): Promise<ClientOperations>;
+	doctor(options: ConfigOptions): Promise<DoctorCheck[]>;
+}
+
+export interface ConfigOptions {
+	readonly configPath?: string;
+}
+
+export interface StartOptions extends ConfigOptions {
+	/** Instead of the configuration's `roles`. */
+	readonly roles?: readonly RoleName[];
+	/** Without a configuration file: the demo configuration, with its team, client and simulated providers. */
+	readonly isDemo: boolean;
+	readonly logLevel?: LogLevel;
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface SimulateOptions {
+	/** `host:port`. */
+	readonly listen: string;
+	/** Between two events of a stream. */
+	readonly intervalMs: number;
+}
+
+export interface ClientOperations {
+	/** @returns `id_taken` when another client has the id; nothing changed then. */
+	create(input: NewClient): Promise<{ readonly id: string; readonly secret: string } | 'id_taken'>;
+	list(): Promise<readonly ListedClient[]>;
+	/** The old secret stays valid for `overlapSeconds`. @returns undefined when there is no such client. */
+	rotate(id: string, overlapSeconds: number): Promise<{ readonly secret: string } | undefined>;
+	/** @returns false when there is no such client. */
+	delete(id: string): Promise<boolean>;
+	close(): Promise<void>;
+}
+
+export interface NewClient {
+	/** Absent: made from the name and something random. */
+	readonly id?: string;
+	readonly name: string;
+	/** Without the scope base: `invoke`, `admin`. */
+	readonly scopes: readonly string[];
+	/** Id of the team that the client joins. */
+	readonly team?: string;
+}
+
+/** The part of a `ClientRecord` that is shown; the hashes of the secrets are only counted. */
+export interface ListedClient {
+	readonly id: string;
+	readonly name: string;
+	readonly scopes: readonly string[];
+	readonly secrets: readonly unknown[];
+	readonly isDisabled: boolean;
+	readonly createdAtMs: number;
+}
+
+export interface DoctorCheck {
+	readonly name: string;
+	readonly isOk: boolean;
+	readonly detail: string;
+}

@@ -1,0 +1,22 @@
+import { styleText } from 'node:util';
+import type { CliEnvironment } from './environment.ts';
+
+/** Left-aligned columns, two spaces apart, no trailing blanks. `hasStyle` makes the heading bold. */
+export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[], hasStyle: boolean): string {
+	// A name may hold what a terminal would obey.
+	const shown = rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '\u{fffd}')));
+	const widths = heading.map((title, column) => Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)));
+	const format = (cells: readonly string[]): string =>
+		cells
+			.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+			.join('  ')
+			.trimEnd();
+	const first = format(heading);
+	const lines = [hasStyle ? styleText('bold', first, { validateStream: false }) : first, ...shown.map(format)];
+	return `${lines.join('\n')}\n`;
+}
+
+/** Styles are for people: on a terminal, unless they said no (https://no-color.org). */
+export function mayStyle({ stdout, env }: CliEnvironment): boolean {
+	return stdout.isTty && !env['NO_COLOR'];
+}

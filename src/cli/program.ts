@@ -1,0 +1,71 @@
+import { Command, CommanderError } from 'commander';
+import { addClientCommands } from './commands/add-client-commands.ts';
+import { addConfigCommands } from './commands/add-config-commands.ts';
+import { addDoctorCommand } from './commands/add-doctor-command.ts';
+import { addSimulateCommand } from './commands/add-simulate-command.ts';
+import { addStartCommand } from './commands/add-start-command.ts';
+import { addTokenCommand } from './commands/add-token-command.ts';
+import { describeFailure } from './describe-failure.ts';
+import type { CliEnvironment, RunTask } from './environment.ts';
+
+export interface ProgramParts {
+	readonly version: string;
+	readonly run: RunTask;
+	writeOut(text: string): void;
+	writeErr(text: string): void;
+}
+
+export function createProgram(parts: ProgramParts): Command {
+	const program = new Command('tollgate')
+		.description('LLM gateway: OAuth 2.0 at the edge, OpenAI and Anthropic formats, any provider.')
+		.version(parts.version, '--version', 'print the version')
+		.helpOption('-h, --help', 'print this help')
+		.configureOutput({
+			writeOut: parts.writeOut,
+			writeErr: parts.writeErr,
+			getOutHelpWidth: () => 100,
+			getErrHelpWidth: () => 100,
+			outputError: (text, write) => write(text.replace(/^error: /, 'tollgate: ')),
+		})
+		.configureHelp({ showGlobalOptions: false })
+		.showHelpAfterError('Run it with --help for its options.')
+		.exitOverride()
+		.addHelpText(
+			'after',
+			'\nExit codes: 0 success, 1 usage or configuration error, 2 runtime failure.\n\nExample:\n  tollgate start --demo',
+		);
+	addStartCommand(program, parts.run);
+	addTokenCommand(program, parts.run);
+	addSimulateCommand(program, parts.run);
+	addConfigCommands(program, parts.run);
+	addClientCommands(program, parts.run);
+	addDoctorCommand(program, parts.run);
+	return program;
+}
+
+/** Any command line through the full parser; see `runCli`. */
+export async function runProgram(args: readonly string[], environment: CliEnvironment): Promise<number> {
+	const written: Promise<void>[] = [];
+	let exitCode = 0;
+	const program = createProgram({
+		version: environment.version,
+		run: async (task) => {
+			exitCode = await task(environment);
+		},
+		writeOut: (text) => written.push(environment.stdout.write(text)),
+		writeErr: (text) => written.push(environment.stderr.write(text)),
+	});
+	try {
+		await program.parseAsync(args, { from: 'user' });
+		await Promise.all(written);
+		return exitCode;
+	} catch (error) {
+		if (error instanceof CommanderError) {
+			await Promise.allSettled(written);
+			return error.exitCode;
+		}
+		const failure = describeFailure(error);
+		await environment.stderr.write(`tollgate: ${failure.message}\n`).catch(() => undefined);
+		return failure.exitCode;
+	}
+}

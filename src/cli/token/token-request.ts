@@ -1,0 +1,73 @@
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import {
+	describeTokenError,
+	maxTokenAnswerBytes,
+	readTokenAnswer,
+	readTokenErrorCode,
+	type TokenAnswer,
+} from '../../client/token-answer.ts';
+import { TokenRequestFailure } from './token-request-failure.ts';
+import type { TokenSettings } from './token-settings.ts';
+
+/**
+ * Asks for one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect and uses no proxy.
+ * @throws TokenRequestFailure
+ */
+export async function requestToken(settings: TokenSettings, timeoutSeconds: number): Promise<TokenAnswer> {
+	const { status, text } = await exchange(settings, timeoutSeconds);
+	if (status !== 200) {
+		const code = text === undefined ? undefined : readTokenErrorCode(text);
+		throw new TokenRequestFailure(2, `the token endpoint answered ${describeTokenError(status, code)}`, status >= 500);
+	}
+	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
+	if ('problem' in answer) throw new TokenRequestFailure(3, `the token endpoint's answer ${answer.problem}`, false);
+	return answer;
+}
+
+async function exchange(settings: TokenSettings, timeoutSeconds: number): Promise<{ status: number; text: string | undefined }> {
+	const { endpoint, clientId, clientSecret, scope } = settings;
+	const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
+	if (scope !== undefined) form.set('scope', scope);
+	const { request } = endpoint.protocol === 'https:' ? await import('node:https') : await import('node:http');
+	// An agent of its own: the global one would go through a proxy when the environment names one.
+	const options: RequestOptions = {
+		method: 'POST',
+		agent: false,
+		headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+	};
+	return new Promise((resolve, reject) => {
+		const outgoing = request(endpoint, options, (response) => {
+			readText(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), fail);
+		});
+		const timer = setTimeout(() => fail(new Error('timeout')), timeoutSeconds * 1000);
+		let isOver = false;
+		outgoing
+			.on('error', fail)
+			.on('close', () => clearTimeout(timer))
+			.end(form.toString());
+		function fail(cause: Error): void {
+			if (isOver) return;
+			isOver = true;
+			outgoing.destroy();
+			const where = `${endpoint.origin}${endpoint.pathname}`;
+			const what = cause.message === 'timeout' ? `did not answer within ${timeoutSeconds} s` : `could not be reached${systemCode(cause)}`;
+			reject(new TokenRequestFailure(2, `the token endpoint ${where} ${what}`, true));
+		}
+	});
+}
+
+/** @returns undefined when the body is larger than is read. */
+async function readText(response: IncomingMessage): Promise<string | undefined> {
+	const chunks: Buffer[] = [];
+	let byteCount = 0;
+	for await (const chunk of response as AsyncIterable<Buffer>) {
+		byteCount += chunk.length;
+		if (byteCount > maxTokenAnswerBytes) return undefined;
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString('utf8');
+}
+
+function systemCode(cause: Error): string {
+	return 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : '';
+}

@@ -1,0 +1,136 @@
+import { requestAccessToken, type TokenRequest } from './request-access-token.ts';
+
+export interface AccessTokenSourceOptions {
+	/** Full address of the token endpoint, ending in `/oauth2/token`. These three may come straight from the environment. */
+	readonly tokenEndpoint: string | URL | undefined;
+	readonly clientId: string | undefined;
+	readonly clientSecret: string | undefined;
+	/** Space-separated scopes; without it the client gets all its scopes but admin. */
+	readonly scope?: string | undefined;
+	/** Age at which an access token is replaced; sooner when it lives less than 3600 s. Default 3000. */
+	readonly refreshAfterSeconds?: number | undefined;
+	/** For one request to the token endpoint. Default 10. */
+	readonly timeoutSeconds?: number | undefined;
+	readonly fetch?: typeof globalThis.fetch | undefined;
+	/** Unix time in milliseconds. */
+	readonly nowMs?: (() => number) | undefined;
+}
+
+/** All members may be handed on detached from the object. */
+export interface AccessTokenSource {
+	/**
+	 * The cached access token, or a new one. However many calls wait, the token endpoint is asked once, and all share
+	 * its failure; a failure is not remembered. While the old token lives, a failed refresh yields the old one.
+	 * @throws AccessTokenError
+	 */
+	readonly accessToken: () => Promise<string>;
+	/**
+	 * `fetch` with `authorization: Bearer <access token>` in place of the caller's `authorization` and `x-api-key`. An answer of
+	 * 401 is retried once with a new token, unless the body is a stream that cannot be sent twice.
+	 * @throws AccessTokenError
+	 */
+	readonly fetch: typeof globalThis.fetch;
+	/** Forgets the cached access token, as after a 401. */
+	readonly invalidate: () => void;
+}
+
+interface CachedToken {
+	readonly accessToken: string;
+	readonly expiresAtMs: number | null;
+	/** After a failed refresh: when to try again. */
+	refreshAtMs: number;
+}
+
+/** 3000 of 3600 s: a token that lives less is refreshed at the same part of its life. */
+const refreshFraction = 5 / 6;
+const retryRefreshAfterMs = 10_000;
+
+/**
+ * An access token for the `apiKey` functions of the official SDKs, cached and refreshed (Spec: Token caching guidance).
+ * @throws TypeError when the token endpoint is not an http or https address, or the id or secret is missing or empty.
+ */
+export function createAccessTokenSource(options: AccessTokenSourceOptions): AccessTokenSource {
+	const callFetch: typeof globalThis.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+	const nowMs = options.nowMs ?? Date.now;
+	const refreshAfterMs = (options.refreshAfterSeconds ?? 3000) * 1000;
+	const request = readRequest(options, callFetch);
+	let cached: CachedToken | undefined;
+	let pending: Promise<string> | undefined;
+
+	const accessToken = (): Promise<string> => {
+		if (cached !== undefined && nowMs() < cached.refreshAtMs) return Promise.resolve(cached.accessToken);
+		pending ??= refresh().finally(() => {
+			pending = undefined;
+		});
+		return pending;
+	};
+
+	const refresh = async (): Promise<string> => {
+		const askedAtMs = nowMs();
+		try {
+			const answer = await requestAccessToken(request);
+			const lifetimeMs = answer.expiresInSeconds === null ? null : answer.expiresInSeconds * 1000;
+			cached = {
+				accessToken: answer.accessToken,
+				expiresAtMs: lifetimeMs === null ? null : askedAtMs + lifetimeMs,
+				refreshAtMs: askedAtMs + Math.min(refreshAfterMs, lifetimeMs === null ? Infinity : lifetimeMs * refreshFraction),
+			};
+			return cached.accessToken;
+		} catch (error) {
+			if (cached === undefined || cached.expiresAtMs === null || cached.expiresAtMs <= nowMs()) throw error;
+			cached.refreshAtMs = Math.min(nowMs() + retryRefreshAfterMs, cached.expiresAtMs);
+			return cached.accessToken;
+		}
+	};
+
+	return {
+		accessToken,
+		async fetch(input, init) {
+			const usedToken = await accessToken();
+			const response = await callFetch(input, authorize(input, init, usedToken));
+			if (response.status !== 401) return response;
+			// Many calls may meet a 401 with the same token; the late ones must not drop the token that has replaced it.
+			if (cached?.accessToken === usedToken) cached = undefined;
+			if (!isReplayable(input, init)) return response;
+			await response.body?.cancel();
+			return callFetch(input, authorize(input, init, await accessToken()));
+		},
+		invalidate() {
+			cached = undefined;
+		},
+	};
+}
+
+function readRequest(options: AccessTokenSourceOptions, callFetch: typeof globalThis.fetch): TokenRequest {
+	const { clientId, clientSecret } = options;
+	// Not `URL.parse`, which Node 20 does not have.
+	const tokenEndpoint = URL.canParse(String(options.tokenEndpoint)) ? new URL(String(options.tokenEndpoint)) : undefined;
+	if (tokenEndpoint?.protocol !== 'https:' && tokenEndpoint?.protocol !== 'http:') {
+		throw new TypeError('tokenEndpoint must be an http or https address');
+	}
+	if (!clientId || !clientSecret) throw new TypeError(`${clientId ? 'clientSecret' : 'clientId'} is missing`);
+	return {
+		tokenEndpoint,
+		clientId,
+		clientSecret,
+		scope: options.scope,
+		timeoutSeconds: options.timeoutSeconds ?? 10,
+		fetch: callFetch,
+	};
+}
+
+type FetchInput = Parameters<typeof globalThis.fetch>[0];
+
+function authorize(input: FetchInput, init: RequestInit | undefined, accessToken: string): RequestInit {
+	const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+	// Older SDKs put a vendor's key from the environment here; it is not for the gateway.
+	headers.delete('x-api-key');
+	headers.set('authorization', `Bearer ${accessToken}`);
+	return { ...init, headers };
+}
+
+function isReplayable(input: FetchInput, init: RequestInit | undefined): boolean {
+	const body = init?.body ?? (input instanceof Request ? input.body : null);
+	if (body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
+	return body instanceof ArrayBuffer || body instanceof Blob || body instanceof FormData || body instanceof URLSearchParams;
+}
