@@ -1,0 +1,52 @@
+import { cpus, totalmem } from 'node:os';
+import { cores } from './processes.ts';
+import type { Measurement } from './run.ts';
+import type { StreamCost } from './streams.ts';
+
+export function renderReport(measurements: readonly Measurement[], directStream: StreamCost, isQuick: boolean): string {
+	const tollgate = measurements.find((one) => one.name === 'Tollgate');
+	const rows: [string, (one: Measurement) => number | undefined, number][] = [
+		['CPU a request, 1 KB body (us)', (one) => one.small.cpuMicrosPerRequest, 1],
+		['requests a second, 1 KB body', (one) => one.small.requestsPerSecond, 0],
+		['CPU a request, 100 KB body (us)', (one) => one.large.cpuMicrosPerRequest, 1],
+		['requests a second, 100 KB body', (one) => one.large.requestsPerSecond, 0],
+		['added latency p50 at a quarter of saturation (ms)', (one) => one.latency.through.p50Ms - one.latency.direct.p50Ms, 2],
+		['added latency p99 at a quarter of saturation (ms)', (one) => one.latency.through.p99Ms - one.latency.direct.p99Ms, 2],
+		['CPU a relayed event (us)', (one) => one.stream?.cpuMicrosPerEvent, 1],
+		['added delay of an event p50 (ms)', (one) => minus(one.stream?.delayP50Ms, directStream.delayP50Ms), 2],
+		['added delay of an event p99 (ms)', (one) => minus(one.stream?.delayP99Ms, directStream.delayP99Ms), 2],
+		['added time to the first event p50 (ms)', (one) => minus(one.stream?.firstEventP50Ms, directStream.firstEventP50Ms), 2],
+		['resident memory per open stream (KB)', (one) => (one.streamMemoryBytes === undefined ? undefined : one.streamMemoryBytes / 1024), 0],
+		['ready after (ms)', (one) => one.readyMs, 0],
+	];
+	const header = ['', ...measurements.map((one) => one.name)];
+	if (tollgate !== undefined) header.push(...measurements.filter((one) => one !== tollgate).map((one) => `Tollgate / ${one.name}`));
+	const lines = rows.map(([label, read, digits]) => {
+		const cells = measurements.map((one) => read(one)?.toFixed(digits) ?? '-');
+		const ratios =
+			tollgate === undefined ? [] : measurements.filter((one) => one !== tollgate).map((one) => ratio(read(tollgate), read(one)));
+		return row([label, ...cells, ...ratios]);
+	});
+	return `# Bench results
+
+Made by \`npm run bench\`${isQuick ? ' -- --quick' : ''} in one run on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}. What is measured runs ${cores === undefined ? 'unpinned' : `on core ${cores.target} alone, load and fake provider on core ${cores.load}`}. Absolute figures belong to this machine; ratios travel.
+
+${row(header)}
+${row(header.map(() => '---'))}
+${lines.join('\n')}
+
+How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections; CPU is the process's own user and system time divided by the requests it served. Latency is open-loop at a quarter of the target's own saturation, minus the same load sent straight to the provider. Streams: 100 at a time, an event each 20 ms, each event stamped when the provider wrote it. Memory: 1,000 streams open and idle. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit and request log on; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
+`;
+}
+
+function row(cells: readonly string[]): string {
+	return `| ${cells.join(' | ')} |`;
+}
+
+function ratio(own: number | undefined, other: number | undefined): string {
+	return own !== undefined && other !== undefined && other > 0 && own > 0 ? (own / other).toFixed(2) : '-';
+}
+
+function minus(whole: number | undefined, part: number): number | undefined {
+	return whole === undefined ? undefined : whole - part;
+}

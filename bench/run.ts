@@ -1,0 +1,108 @@
+/**
+ * `npm run bench`: everything in one run on one machine, so that ratios hold whatever the machine does.
+ * Writes bench/RESULTS.md. `--quick` measures shortly and writes nothing; `--only tollgate` leaves the peers out.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Latency, measureLatency } from './latency.ts';
+import { renderReport } from './report.ts';
+import { type Saturation, saturate } from './saturation.ts';
+import { measureStreamMemory, measureStreams, type StreamCost } from './streams.ts';
+import {
+	preparePeers,
+	type StartTarget,
+	startBareProxy,
+	startNginxProxy,
+	startPortkey,
+	startStreamUpstream,
+	startTollgate,
+	startWholeUpstream,
+	type Target,
+} from './targets.ts';
+import { chatRequest } from './workloads.ts';
+
+export interface Measurement {
+	readonly name: string;
+	readonly readyMs: number;
+	readonly small: Saturation;
+	readonly large: Saturation;
+	/** At a quarter of the target's own saturation, and the same rate straight to the provider. */
+	readonly latency: { rate: number; through: Latency; direct: Latency };
+	/** Absent for a target that fails to relay this load. */
+	readonly stream?: StreamCost;
+	readonly streamMemoryBytes?: number;
+}
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const seconds = values.quick ? 2 : 6;
+/** What the load generator can hold without waiting for itself. */
+const highestRate = 4000;
+const small = chatRequest(1024);
+const large = chatRequest(100 * 1024);
+const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+
+const starters: Record<string, StartTarget> = {
+	nginx: startNginxProxy,
+	bare: startBareProxy,
+	portkey: startPortkey,
+	tollgate: startTollgate,
+};
+
+try {
+	preparePeers();
+	const whole = await startWholeUpstream(directory);
+	const streaming = await startStreamUpstream();
+	const measurements: Measurement[] = [];
+	try {
+		const directStream = await measureStreams(streaming, streamLoad());
+		for (const [name, start] of Object.entries(starters)) {
+			if (values.only !== undefined && values.only !== name) continue;
+			console.log(`measuring ${name}`);
+			measurements.push(await measure(start, whole, streaming));
+		}
+		const report = renderReport(measurements, directStream, values.quick);
+		console.log(report);
+		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
+	} finally {
+		await whole.stop();
+		await streaming.stop();
+	}
+} finally {
+	rmSync(directory, { recursive: true, force: true });
+}
+
+async function measure(start: StartTarget, whole: Target, streaming: Target): Promise<Measurement> {
+	const target = await start(whole.url, directory);
+	const readyMs = [target.readyMs];
+	let onWhole: Omit<Measurement, 'stream' | 'streamMemoryBytes' | 'readyMs'>;
+	try {
+		const smallLoad = await saturate(target, small, seconds, directory);
+		const largeLoad = await saturate(target, large, seconds, directory);
+		const rate = Math.min(Math.floor(smallLoad.requestsPerSecond / 4), highestRate);
+		const direct = await measureLatency(whole, small, rate, seconds);
+		const through = await measureLatency(target, small, rate, seconds);
+		onWhole = { name: target.name, small: smallLoad, large: largeLoad, latency: { rate, through, direct } };
+	} finally {
+		await target.stop();
+	}
+	const relay = await start(streaming.url, directory);
+	readyMs.push(relay.readyMs);
+	try {
+		await measureStreams(relay, { streams: 20, events: 20, intervalMs: 5 });
+		const stream = await measureStreams(relay, streamLoad());
+		const streamMemoryBytes = await measureStreamMemory(relay, 1000);
+		return { ...onWhole, readyMs: Math.min(...readyMs), stream, streamMemoryBytes };
+	} catch (cause) {
+		if (target.name === 'Tollgate') throw cause;
+		console.log(`${target.name} does not relay the streams: ${String(cause)}`);
+		return { ...onWhole, readyMs: Math.min(...readyMs) };
+	} finally {
+		await relay.stop();
+	}
+}
+
+function streamLoad(): { streams: number; events: number; intervalMs: number } {
+	return { streams: 100, events: values.quick ? 50 : 200, intervalMs: 20 };
+}

@@ -1,0 +1,101 @@
+/** Streams: CPU an event, delay of each event, time to the first one, memory of a stream that stands open. */
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { quantile } from './latency.ts';
+import type { Target } from './targets.ts';
+
+export interface StreamCost {
+	readonly cpuMicrosPerEvent: number;
+	readonly delayP50Ms: number;
+	readonly delayP99Ms: number;
+	readonly firstEventP50Ms: number;
+}
+
+export async function measureStreams(target: Target, load: { streams: number; events: number; intervalMs: number }): Promise<StreamCost> {
+	const delaysMs: number[] = [];
+	const firstMs: number[] = [];
+	let events = 0;
+	const before = target.cpuSeconds();
+	const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
+	const open = Array.from({ length: load.streams }, async (_, index) => {
+		await sleep((index * load.intervalMs) / load.streams);
+		const startMs = performance.now();
+		await readStream(agent, target, load, (sentMs) => {
+			const nowMs = performance.timeOrigin + performance.now();
+			if (events === 0 || firstMs.length <= index) firstMs.push(performance.now() - startMs);
+			events += 1;
+			delaysMs.push(nowMs - sentMs);
+		});
+	});
+	await Promise.all(open);
+	agent.destroy();
+	const cpuSeconds = target.cpuSeconds() - before;
+	if (events !== load.streams * load.events) throw new Error(`${target.name} delivered ${events} of ${load.streams * load.events} events`);
+	return {
+		cpuMicrosPerEvent: (cpuSeconds / events) * 1e6,
+		delayP50Ms: quantile(delaysMs, 0.5),
+		delayP99Ms: quantile(delaysMs, 0.99),
+		firstEventP50Ms: quantile(firstMs, 0.5),
+	};
+}
+
+/** Resident bytes per open stream, over what the idle process takes. */
+export async function measureStreamMemory(target: Target, streams: number): Promise<number> {
+	const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
+	const load = { events: 4, intervalMs: 4000 };
+	await readStream(agent, target, { events: 2, intervalMs: 1 }, () => {});
+	await sleep(500);
+	const before = target.residentBytes();
+	const open = Array.from({ length: streams }, async (_, index) => {
+		await sleep(index * 2);
+		await readStream(agent, target, load, () => {});
+	});
+	await sleep(streams * 2 + 3000);
+	const bytes = (target.residentBytes() - before) / streams;
+	await Promise.all(open);
+	agent.destroy();
+	return bytes;
+}
+
+/** Runs `onEvent` with the time each event was written; resolves after `[DONE]` and the end. */
+function readStream(
+	agent: Agent,
+	target: Target,
+	load: { events: number; intervalMs: number },
+	onEvent: (sentMs: number) => void,
+): Promise<void> {
+	const body = JSON.stringify({
+		model: `gpt-${load.events}-${load.intervalMs}`,
+		messages: [{ role: 'user', content: 'Stream.' }],
+		stream: true,
+	});
+	return new Promise((resolve, reject) => {
+		const outgoing = request(`${target.url}/v1/chat/completions`, {
+			agent,
+			method: 'POST',
+			headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...target.headers },
+		});
+		outgoing.once('error', reject);
+		outgoing.once('response', (response) => {
+			let text = '';
+			let isDone = false;
+			response.setEncoding('latin1');
+			response.on('data', (piece: string) => {
+				text += piece;
+				for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+					const event = text.slice(0, end);
+					text = text.slice(end + 2);
+					const sent = /t=([\d.]+)/.exec(event)?.[1];
+					if (sent !== undefined) onEvent(Number(sent));
+					isDone ||= event === 'data: [DONE]';
+				}
+			});
+			response.once('error', reject);
+			response.once('end', () => {
+				if (response.statusCode === 200 && isDone) resolve();
+				else reject(new Error(`${target.name}: a stream ended early (status ${response.statusCode})`));
+			});
+		});
+		outgoing.end(body);
+	});
+}

@@ -1,0 +1,175 @@
+/** What is measured: Tollgate and its peers, each with the same fake provider behind it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cores, freePort, type Running, startProcess } from './processes.ts';
+import { chatAnswer } from './workloads.ts';
+
+export interface Target extends Running {
+	readonly name: string;
+	/** Base address that takes `/v1/chat/completions`. */
+	readonly url: string;
+	readonly headers: Record<string, string>;
+}
+
+const node = process.execPath;
+const here = import.meta.dirname;
+
+/** The fake provider of whole answers: nginx, so that it costs next to nothing. */
+export async function startWholeUpstream(directory: string): Promise<Target> {
+	const port = await freePort();
+	const running = await startNginx(
+		directory,
+		'upstream',
+		port,
+		`location / { default_type application/json; return 200 '${chatAnswer}'; }`,
+		cores?.load,
+	);
+	return { ...running, name: 'direct', url: `http://127.0.0.1:${port}`, headers: {} };
+}
+
+export async function startStreamUpstream(): Promise<Target> {
+	const port = await freePort();
+	const url = `http://127.0.0.1:${port}`;
+	const running = await startProcess({
+		command: node,
+		args: [join(here, 'sse-upstream.ts'), String(port)],
+		core: cores?.load,
+		readyUrl: url,
+	});
+	return { ...running, name: 'direct', url, headers: {} };
+}
+
+export type StartTarget = (upstreamUrl: string, directory: string) => Promise<Target>;
+
+export const startNginxProxy: StartTarget = async (upstreamUrl, directory) => {
+	const port = await freePort();
+	const running = await startNginx(
+		directory,
+		'proxy',
+		port,
+		'location / { proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }',
+		cores?.target,
+		`upstream provider { server ${new URL(upstreamUrl).host}; keepalive 256; keepalive_requests 100000000; }`,
+	);
+	return { ...running, name: 'nginx', url: `http://127.0.0.1:${port}`, headers: {} };
+};
+
+export const startBareProxy: StartTarget = async (upstreamUrl) => {
+	const port = await freePort();
+	const url = `http://127.0.0.1:${port}`;
+	const running = await startProcess({
+		command: node,
+		args: [join(here, 'bare-proxy.ts'), String(port), upstreamUrl],
+		core: cores?.target,
+		readyUrl: url,
+	});
+	return { ...running, name: 'bare Node proxy', url, headers: {} };
+};
+
+export const startPortkey: StartTarget = async (upstreamUrl) => {
+	const port = await freePort();
+	const url = `http://127.0.0.1:${port}`;
+	const running = await startProcess({
+		command: node,
+		args: [join(here, 'peers/node_modules/@portkey-ai/gateway/build/start-server.js'), `--port=${port}`, '--headless'],
+		core: cores?.target,
+		env: { NODE_ENV: 'production' },
+		readyUrl: url,
+	});
+	const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstreamUrl}/v1`, authorization: 'Bearer bench' };
+	return { ...running, name: 'Portkey', url, headers };
+};
+
+export const startTollgate: StartTarget = async (upstreamUrl, directory) => {
+	const [port, identityPort] = [await freePort(), await freePort()];
+	const url = `http://127.0.0.1:${port}`;
+	const configPath = join(directory, 'tollgate.json');
+	const config = {
+		roles: ['edge', 'gateway', 'identity'],
+		data_dir: join(directory, 'data'),
+		gateway: { listen: `127.0.0.1:${port}` },
+		identity: {
+			listen: `127.0.0.1:${identityPort}`,
+			clients: [{ id: 'bench', secret: 'bench-secret-of-the-benchmark', scopes: ['invoke'] }],
+		},
+		edge: { firewall: { per_ip: { requests: 1_000_000_000 } } },
+		teams: { unregistered_clients: { tier: 'enterprise' } },
+		providers: { provider_b: { base_url: `${upstreamUrl}/v1`, api_key: 'bench-key', allow_private_network: true } },
+	};
+	writeFileSync(configPath, JSON.stringify(config));
+	const running = await startProcess({
+		command: node,
+		args: [join(here, '../src/main.ts'), 'start', '--config', configPath],
+		core: cores?.target,
+		readyUrl: `${url}/readyz`,
+	});
+	const headers = { authorization: `Bearer ${await fetchAccessToken(identityPort)}` };
+	return { ...running, name: 'Tollgate', url, headers };
+};
+
+async function fetchAccessToken(identityPort: number): Promise<string> {
+	const response = await fetch(`http://127.0.0.1:${identityPort}/oauth2/token`, {
+		method: 'POST',
+		body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'bench', client_secret: 'bench-secret-of-the-benchmark' }),
+	});
+	const answer = (await response.json()) as { access_token?: string };
+	if (answer.access_token === undefined) throw new Error(`no access token: ${response.status}`);
+	return answer.access_token;
+}
+
+async function startNginx(
+	directory: string,
+	name: string,
+	port: number,
+	location: string,
+	core: string | undefined,
+	outside = '',
+): Promise<Running> {
+	const home = join(directory, name);
+	mkdirSync(home, { recursive: true });
+	writeFileSync(
+		join(home, 'nginx.conf'),
+		`daemon off; master_process off; worker_processes 1; pid ${home}/pid; error_log stderr crit;
+events { worker_connections 8192; }
+http {
+	access_log off; keepalive_requests 100000000; keepalive_timeout 300; client_max_body_size 64m; client_body_buffer_size 256k;
+	client_body_temp_path ${home}/body; proxy_temp_path ${home}/proxy; fastcgi_temp_path ${home}/fastcgi; uwsgi_temp_path ${home}/uwsgi; scgi_temp_path ${home}/scgi;
+	${outside}
+	server { listen 127.0.0.1:${port} backlog=4096; ${location} }
+}`,
+	);
+	return startProcess({
+		command: 'nginx',
+		args: ['-c', join(home, 'nginx.conf'), '-p', home],
+		core,
+		readyUrl: `http://127.0.0.1:${port}/`,
+	});
+}
+
+/** Installs what the comparison needs; says what is missing where it cannot. */
+export function preparePeers(): { hasPortkey: boolean } {
+	const missing = ['nginx', 'wrk'].filter((command) => !hasCommand(command));
+	if (missing.length > 0) {
+		try {
+			execFileSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
+			execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'nginx-light', 'wrk'], { stdio: 'ignore' });
+		} catch {
+			throw new Error(`Install ${missing.join(' and ')} (Debian packages nginx-light and wrk), then run the bench again`);
+		}
+	}
+	const peers = join(here, 'peers');
+	if (!existsSync(join(peers, 'node_modules'))) {
+		execFileSync('npm', ['ci', '--ignore-scripts', '--silent'], { cwd: peers, stdio: 'inherit' });
+	}
+	return { hasPortkey: existsSync(join(peers, 'node_modules/@portkey-ai/gateway')) };
+}
+
+function hasCommand(command: string): boolean {
+	try {
+		execFileSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' });
+		return true;
+	} catch {
+		return false;
+	}
+}

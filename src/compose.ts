@@ -1,0 +1,117 @@
+/** Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. */
+import { composeDataPlane } from './composition/data-plane.ts';
+import { createWorld, type Part, serve, type World } from './composition/part.ts';
+import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
+import { withRestartSettingsOf } from './composition/running-settings.ts';
+import type { Config } from './config/schema.ts';
+import type { Clock } from './core/clock.ts';
+import type { RoleName } from './core/handler.ts';
+import type { Log } from './core/log.ts';
+import { ReopeningServer } from './io/reopening-server.ts';
+import { ServingRole } from './io/serving-role.ts';
+import { createIdentity, type Identity } from './roles/identity/identity.ts';
+import { createSimulator } from './roles/simulator/simulator.ts';
+import type { RecordStore } from './stores/contracts/records.ts';
+import { openSqliteRecords } from './stores/sqlite/sqlite-records.ts';
+
+export interface ComposeParts {
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Between two events of a simulated stream; the simulator's own pace unless given. */
+	readonly simulatorIntervalMs?: number;
+}
+
+export interface Product {
+	/** Clients, teams and keys; undefined when no role needs them. */
+	readonly records: RecordStore | undefined;
+	/** @throws StartFailure when a role cannot listen; those that did are stopped again. */
+	start(): Promise<void>;
+	/** Not ready at once; what is in flight finishes within the grace time. */
+	stop(): Promise<void>;
+	/** Takes what can change without a restart, all of it or nothing. @throws Error when settings contradict themselves. */
+	reconfigure(config: Config): void;
+}
+
+/** A role could not begin to listen. */
+export class StartFailure extends Error {
+	override readonly name = 'StartFailure';
+	readonly role: RoleName;
+	/** The system's, such as `EADDRINUSE`. */
+	readonly code: string;
+
+	constructor(role: RoleName, cause: NodeJS.ErrnoException) {
+		super(cause.message, { cause });
+		this.role = role;
+		this.code = cause.code ?? '';
+	}
+}
+
+/** @throws StoreUnusable; Error when settings contradict themselves. */
+export async function compose(config: Config, { clock, log, simulatorIntervalMs }: ComposeParts): Promise<Product> {
+	let isDraining = false;
+	const world = createWorld(config, clock, log, () => isDraining);
+	const has = (role: RoleName): boolean => config.roles.includes(role);
+	const records = has('identity') || has('gateway') ? openSqliteRecords({ dataDir: config.data_dir }, { clock, log }) : undefined;
+	const identity = has('identity') && records !== undefined ? composeIdentity(world, records) : undefined;
+	// What others rely on starts first.
+	const parts: Part[] = [];
+	const simulator = has('simulator') ? composeSimulator(world, simulatorIntervalMs) : undefined;
+	if (simulator !== undefined) parts.push(simulator);
+	if (identity !== undefined) parts.push(identity);
+	if (has('edge') || has('gateway')) parts.push(await composeDataPlane(world, identity?.role, has('gateway') ? records : undefined));
+
+	const stopPart = async ({ role, close }: Part): Promise<void> => {
+		await role.stop();
+		await close?.();
+	};
+	const stop = async (): Promise<void> => {
+		isDraining = true;
+		// Side by side, so that their grace times do not add up; streams in flight still need the simulator.
+		await Promise.all(parts.filter((part) => part !== simulator).map(stopPart));
+		if (simulator !== undefined) await stopPart(simulator);
+		await records?.close();
+	};
+	return {
+		records,
+		stop,
+		async start() {
+			for (const { role } of parts) {
+				await role.start().catch(async (cause: unknown) => {
+					await stop();
+					throw isSystemError(cause) ? new StartFailure(role.name, cause) : cause;
+				});
+			}
+		},
+		reconfigure(next) {
+			const effective = withRestartSettingsOf(config, next);
+			const commits = parts.map((part) => part.prepare?.(effective));
+			for (const commit of commits) commit?.();
+		},
+	};
+}
+
+function composeIdentity(world: World, records: RecordStore): Part & { readonly role: Identity } {
+	const { config, clock, log, newRequestId } = world;
+	const role = createIdentity(identitySettings(config), { records, clock, log, newId: newRequestId });
+	// Secrets are hashed aside: one change at a time, so that the latest is also the last.
+	let reconfigured = Promise.resolve();
+	return {
+		role,
+		prepare: (next) => () => {
+			reconfigured = reconfigured
+				.then(() => role.reconfigure(liveIdentitySettings(next)))
+				.catch((cause: unknown) => log.error('identity keeps its former settings', { cause: String(cause) }));
+		},
+	};
+}
+
+function composeSimulator(world: World, intervalMs: number | undefined): Part {
+	const { config, clock, log } = world;
+	const simulator = createSimulator(intervalMs === undefined ? {} : { intervalMs }, { clock, log, setOutage: (seconds) => server.closeFor(seconds) });
+	const server = new ReopeningServer((port) => serve(world, simulator.handle, config.simulator.listen, port), clock);
+	return { role: new ServingRole('simulator', server, { clock, graceMs: () => 0 }) };
+}
+
+function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
+	return cause instanceof Error && 'code' in cause && 'syscall' in cause;
+}

@@ -1,0 +1,162 @@
+/** The part that callers reach: edge and gateway in one process, or either of them alone. */
+import { randomInt } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import type { Handler } from '../core/handler.ts';
+import type { Upstream } from '../core/upstream.ts';
+import { createAccessTokenVerifier } from '../io/access-tokens.ts';
+import { KeySet } from '../io/key-set.ts';
+import { remoteKeySet } from '../io/key-set-source.ts';
+import { ServingRole } from '../io/serving-role.ts';
+import { createUpstreamClient } from '../io/upstream-client.ts';
+import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
+import { isPublicAddress } from '../policy/firewall/address-class.ts';
+import { edgeLayer } from '../roles/edge/edge.ts';
+import type { EdgePorts } from '../roles/edge/edge-settings.ts';
+import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
+import { createGateway, type Gateway } from '../roles/gateway/gateway.ts';
+import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
+import type { Identity } from '../roles/identity/identity.ts';
+import type { RecordStore } from '../stores/contracts/records.ts';
+import { openTeamDirectory } from '../stores/team-directory.ts';
+import { type Part, serve, type World } from './part.ts';
+import { accessTokenSettings, configuredTeams, edgeSettings, forwardSettings, gatewaySettings, keySetSettings } from './settings.ts';
+
+/** Connections to one provider; each carries one call at a time. */
+const maxConnectionsPerOrigin = 4096;
+
+/** A handler that follows the configuration. */
+interface Reconfigurable {
+	readonly handle: Handler;
+	/** As in `Part`. */
+	prepare(config: Config): () => void;
+	endOpenCalls?(): void;
+	close?(): void;
+}
+
+type CommonPorts = Omit<EdgePorts, 'hashSeed'>;
+
+/** @param records of the gateway's teams; undefined for an edge that runs apart. */
+export async function composeDataPlane(world: World, identity: Identity | undefined, records: RecordStore | undefined): Promise<Part> {
+	const { config, clock, log } = world;
+	const keySet = openKeySet(world, identity);
+	const verifier = reconfigurableVerifier(world, keySet);
+	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin, isAllowedAddress: isPublicAddress });
+	const ports: CommonPorts = {
+		verifier,
+		clock,
+		log,
+		isDraining: world.isDraining,
+		readiness: () => {
+			const { isReady } = keySet.state();
+			return { isReady: isReady && !world.isDraining(), dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
+		},
+	};
+	const inner = records === undefined ? composeForwarding(world, upstream.send) : await composeGateway(world, ports, upstream.send, records);
+	const outer = config.roles.includes('edge') ? composeEdge(world, ports, inner.handle) : inner;
+	let graceMs = config.gateway.shutdown_grace_ms;
+	const name = records === undefined ? 'edge' : 'gateway';
+	const server = serve(world, (request) => outer.handle(request), config[name].listen);
+	const role = new ServingRole(name, server, {
+		clock,
+		graceMs: () => graceMs,
+		beforeStart: () => keySet.start(),
+		...(inner.endOpenCalls !== undefined && { endOpenCalls: inner.endOpenCalls }),
+	});
+	return {
+		role,
+		prepare(next) {
+			const commits = [inner, ...(outer === inner ? [] : [outer]), verifier].map((part) => part.prepare(next));
+			return () => {
+				for (const commit of commits) commit();
+				graceMs = next.gateway.shutdown_grace_ms;
+			};
+		},
+		async close() {
+			inner.close?.();
+			keySet.stop();
+			await upstream.close();
+		},
+	};
+}
+
+/** The keys of the issuer in force: straight from an embedded one, else fetched. */
+function openKeySet({ config, clock, log }: World, identity: Identity | undefined): KeySet {
+	const source =
+		identity !== undefined && config.auth.issuer === null
+			? {
+					read: () => Promise.resolve(identity.publishedKeySet()),
+					onChange: (listener: () => void) => identity.onKeysChanged(listener),
+				}
+			: remoteKeySet({
+					issuer: accessTokenSettings(config).issuer,
+					jwksUri: config.auth.jwks_uri,
+					timeoutMs: config.auth.key_set.timeout_ms,
+				});
+	return new KeySet(source, keySetSettings(config), { clock, log });
+}
+
+function reconfigurableVerifier({ config, clock }: World, keySet: KeySet): AccessTokenVerifier & Pick<Reconfigurable, 'prepare'> {
+	const verifier = following(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
+	return { verify: (accessToken) => verifier.current.verify(accessToken), prepare: verifier.prepare };
+}
+
+function composeEdge({ config }: World, ports: CommonPorts, inner: Handler): Reconfigurable {
+	const withSeed = { ...ports, hashSeed: randomInt(2 ** 32) };
+	const edge = following(config, edgeSettings, (settings) => edgeLayer(settings, withSeed)(inner));
+	return { handle: (request) => edge.current(request), prepare: edge.prepare };
+}
+
+function composeForwarding({ config, clock }: World, upstream: Upstream): Reconfigurable {
+	const forward = following(config, forwardSettings, (settings) => forwardToGateways(settings, { upstream, clock }));
+	return { handle: (request) => forward.current(request), prepare: forward.prepare };
+}
+
+async function composeGateway({ config, log }: World, ports: CommonPorts, upstream: Upstream, records: RecordStore): Promise<Reconfigurable> {
+	const teams = await openTeamDirectory(records, configuredTeams(config), log);
+	const gatewayPorts: GatewayPorts = { ...ports, upstream, teams };
+	const gateway = following(config, gatewaySettings, (settings) => createGateway(settings, gatewayPorts));
+	// Calls that began under an earlier configuration end under it.
+	let earlier: Gateway[] = [];
+	return {
+		handle: (request) => gateway.current.handle(request),
+		prepare(next) {
+			const before = gateway.current;
+			const commit = gateway.prepare(next);
+			return () => {
+				commit();
+				if (gateway.current !== before) earlier = [...earlier, before].filter((one) => one.openCalls() > 0);
+				teams.configure(configuredTeams(next));
+			};
+		},
+		endOpenCalls() {
+			for (const one of [...earlier, gateway.current]) one.endOpenCalls();
+		},
+		close: () => teams.close(),
+	};
+}
+
+/** What is made from settings; it stays, with all that it remembers, while its settings stay the same. */
+interface Following<Made> {
+	readonly current: Made;
+	readonly prepare: (config: Config) => () => void;
+}
+
+function following<Settings, Made>(config: Config, settingsOf: (config: Config) => Settings, make: (settings: Settings) => Made): Following<Made> {
+	const makeFrom = (next: Config, before?: { fingerprint: string; value: Made }): { fingerprint: string; value: Made } => {
+		const settings = settingsOf(next);
+		const fingerprint = JSON.stringify(settings);
+		return before?.fingerprint === fingerprint ? before : { fingerprint, value: make(settings) };
+	};
+	let made = makeFrom(config);
+	return {
+		get current() {
+			return made.value;
+		},
+		prepare(next) {
+			const prepared = makeFrom(next, made);
+			return () => {
+				made = prepared;
+			};
+		},
+	};
+}

@@ -1,0 +1,84 @@
+/** `tollgate doctor`: is what the configuration names there? Calls no provider; a connection is all it makes, and it changes nothing. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
+import { unsetKey } from '../config/defaults.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { settingsWithoutEffect } from '../config/unsupported.ts';
+import { remoteKeySet } from '../io/key-set-source.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { parseKeySet } from '../io/verification-keys.ts';
+import { StoreUnusable } from '../stores/contracts/store-unusable.ts';
+import { openSqliteRecords, recordsFileName } from '../stores/sqlite/sqlite-records.ts';
+import { silentLog } from './open-clients.ts';
+import { accessTokenSettings } from './settings.ts';
+
+const connectMs = 3000;
+
+/** @throws ConfigError when the configuration is not valid: nothing else can be judged then. */
+export async function examine({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
+	const { config, file } = loadConfig({ configPath });
+	return Promise.all([
+		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? 'no file: every setting has its default' }),
+		Promise.resolve({ name: 'settings without effect', isOk: true, detail: settingsWithoutEffect(config).join('; ') || 'none' }),
+		examineDataDirectory(config),
+		...(config.auth.issuer === null ? [] : [examineKeySet(config)]),
+		...Object.keys(config.providers).map((name) => examineProvider(name, config)),
+	]);
+}
+
+/** Opens the records where there are some; makes none where there are not. */
+async function examineDataDirectory({ data_dir: dataDir }: Config): Promise<DoctorCheck> {
+	const name = 'data directory';
+	const directory = resolve(dataDir);
+	try {
+		if (existsSync(join(directory, recordsFileName))) {
+			await openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog }).close();
+			return { name, isOk: true, detail: directory };
+		}
+		let nearest = directory;
+		while (!existsSync(nearest)) nearest = dirname(nearest);
+		if (!statSync(nearest).isDirectory()) return { name, isOk: false, detail: `${nearest} is a file: move it away, or set data_dir` };
+		accessSync(nearest, constants.W_OK);
+		return { name, isOk: true, detail: `${directory}, made at the first start` };
+	} catch (cause) {
+		const detail = cause instanceof StoreUnusable ? cause.message : `${directory} is not writable: change its owner, or set data_dir`;
+		return { name, isOk: false, detail };
+	}
+}
+
+async function examineKeySet(config: Config): Promise<DoctorCheck> {
+	const { issuer } = accessTokenSettings(config);
+	try {
+		const source = remoteKeySet({ issuer, jwksUri: config.auth.jwks_uri, timeoutMs: config.auth.key_set.timeout_ms });
+		const { keys } = parseKeySet(await source.read());
+		return { name: 'issuer key set', isOk: keys.size > 0, detail: `${keys.size} usable keys of ${issuer}` };
+	} catch (cause) {
+		return { name: 'issuer key set', isOk: false, detail: cause instanceof Error ? cause.message : String(cause) };
+	}
+}
+
+async function examineProvider(name: string, config: Config): Promise<DoctorCheck> {
+	const provider = config.providers[name];
+	if (provider === undefined || provider.base_url === null) return { name, isOk: true, detail: 'not configured: it has no base_url' };
+	if (provider.api_key === unsetKey) return { name, isOk: false, detail: `its key is not set: calls to it answer 502 (providers.${name}.api_key)` };
+	const { hostname, port, protocol } = new URL(provider.base_url);
+	const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+	const problem = await connectionProblem(address);
+	return { name, isOk: problem === undefined, detail: problem ?? `${address.host}:${address.port} accepts connections` };
+}
+
+function connectionProblem(address: { host: string; port: number }): Promise<string | undefined> {
+	return new Promise((resolveWith) => {
+		const socket = connect({ ...address, timeout: connectMs });
+		const settle = (problem: string | undefined): void => {
+			socket.destroy();
+			resolveWith(problem);
+		};
+		socket.once('connect', () => settle(undefined));
+		socket.once('timeout', () => settle(`no connection to ${address.host}:${address.port} within ${connectMs} ms`));
+		socket.once('error', (cause) => settle(`cannot connect to ${address.host}:${address.port}: ${cause.message}`));
+	});
+}

@@ -1,0 +1,36 @@
+import type { ClientOperations, ConfigOptions } from '../cli/environment.ts';
+import { loadConfig } from '../config/load.ts';
+import { Refusal } from '../core/refusal.ts';
+import type { Log } from '../core/log.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
+import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+
+/** For commands, whose output is all that their user wants to see. */
+export const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The clients of the configured store, which a running server may have open too. */
+export async function openClients({ configPath }: ConfigOptions): Promise<ClientOperations> {
+	const { config } = loadConfig({ configPath });
+	const records = openSqliteRecords({ dataDir: config.data_dir }, { clock: systemClock, log: silentLog });
+	const clients = createClientsAdministration({ clients: records.clients, clock: systemClock });
+	return {
+		async create({ id, name, scopes, team }) {
+			const known = team === undefined ? undefined : await records.teams.get(team);
+			if (team !== undefined && known === undefined) {
+				throw new Refusal('field_invalid', { param: 'team', message: `team: there is no team \`${team}\` in the store` });
+			}
+			// The server would answer for the configured one, and this one's secret would never work.
+			if (config.identity.clients.some((client) => client.id === id)) return 'id_taken';
+			const created = await clients.createClient({ id, name: name ?? id ?? 'client', scopes });
+			if (created === 'id_taken') return created;
+			const { record, secret } = created;
+			if (known !== undefined) await records.teams.replace({ ...known, clientIds: [...known.clientIds, record.id] });
+			return { id: record.id, secret };
+		},
+		list: () => clients.listClients(),
+		rotate: (id, overlapSeconds) => clients.rotateSecret(id, overlapSeconds),
+		delete: (id) => clients.deleteClient(id),
+		close: () => records.close(),
+	};
+}

@@ -1,0 +1,47 @@
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Handler, Role } from '../core/handler.ts';
+import type { Log } from '../core/log.ts';
+import { createHttpServer, type HttpServer } from '../io/http-server.ts';
+import { createRequestIds } from '../io/request-ids.ts';
+import { renderEdgeRefusal } from '../wire/pages.ts';
+import { listenAddress, serverLimits } from './settings.ts';
+
+/** A role with what the composition must know of it. */
+export interface Part {
+	readonly role: Role;
+	/**
+	 * Makes ready what can change without a restart, and changes nothing yet. @returns what puts it in force and cannot fail.
+	 * @throws Error when the settings contradict themselves.
+	 */
+	prepare?(config: Config): () => void;
+	/** Frees what the role used, after it has stopped. */
+	close?(): Promise<void> | void;
+}
+
+/** What every part needs. */
+export interface World {
+	readonly config: Config;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly newRequestId: () => string;
+	/** True from the moment the product is told to stop. */
+	readonly isDraining: () => boolean;
+}
+
+export function createWorld(config: Config, clock: Clock, log: Log, isDraining: () => boolean): World {
+	return { config, clock, log, newRequestId: createRequestIds(clock), isDraining };
+}
+
+/** A server of the data plane's kind; `port` replaces the one of `listen`. */
+export function serve({ config, clock, log, newRequestId }: World, handler: Handler, listen: string, port?: number): HttpServer {
+	return createHttpServer(handler, {
+		listen: { ...listenAddress(listen), ...(port !== undefined && { port }) },
+		limits: serverLimits(config),
+		maxBufferedBytesPerClient: config.gateway.max_buffered_bytes_per_client,
+		clock,
+		log,
+		newRequestId,
+		renderRefusal: renderEdgeRefusal,
+	});
+}

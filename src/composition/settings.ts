@@ -1,0 +1,146 @@
+/** The configuration in the terms of each role. Pure: the same configuration gives the same settings. */
+import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
+import { parseListen } from '../config/listen.ts';
+import type { Config, ProviderConfig } from '../config/schema.ts';
+import type { Team } from '../core/team.ts';
+import type { AccessTokenSettings } from '../io/access-tokens.ts';
+import type { HttpServerLimits } from '../io/http-server.ts';
+import type { KeySetSettings } from '../io/key-set.ts';
+import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
+import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
+import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
+import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.ts';
+
+export function gatewaySettings(config: Config): GatewaySettings {
+	const { gateway, routing } = config;
+	return {
+		scopeBase: config.auth.scope_base,
+		trustEdge: gateway.trust_edge,
+		maxBodyBytes: gateway.max_body_bytes,
+		timeouts: {
+			connectMs: gateway.timeouts.connect_ms,
+			firstByteMs: gateway.timeouts.first_byte_ms,
+			idleMs: gateway.timeouts.idle_ms,
+			totalMs: gateway.timeouts.total_ms,
+		},
+		heartbeatMs: gateway.heartbeat_ms,
+		providers: Object.entries(config.providers).map(([name, provider]) => providerSettings(name, provider)),
+		routing: { providerHeader: routing.provider_header, aliases: routing.aliases, defaults: routing.defaults },
+		unregisteredClients: config.teams.unregistered_clients,
+	};
+}
+
+function providerSettings(name: string, provider: ProviderConfig): GatewaySettings['providers'][number] {
+	return {
+		name,
+		kind: provider.kind,
+		baseUrl: provider.base_url,
+		apiKey: provider.api_key,
+		mayReachPrivateNetwork: provider.allow_private_network,
+		apiVersion: provider.api_version,
+		headers: provider.headers,
+		models: [...Object.keys(provider.deployments), ...provider.models],
+	};
+}
+
+export function serverLimits({ edge: { limits } }: Config): HttpServerLimits {
+	return {
+		maxHeaderBytes: limits.max_header_bytes,
+		headersTimeoutMs: limits.headers_timeout_ms,
+		bodyTimeoutMs: limits.body_timeout_ms,
+		keepAliveMs: limits.keep_alive_ms,
+		maxConnections: limits.max_connections,
+		maxRequestsPerConnection: limits.max_requests_per_connection,
+	};
+}
+
+/** Teams that the configuration names: registered ones, and those that its clients say they belong to. */
+export function configuredTeams(config: Config): Team[] {
+	const teams = new Map<string, Team>();
+	for (const team of config.teams.registered) {
+		teams.set(team.id, { id: team.id, name: team.name ?? team.id, tier: team.tier, clientIds: team.client_ids });
+	}
+	const fallbackTier = config.teams.unregistered_clients === 'reject' ? 'sandbox' : config.teams.unregistered_clients.tier;
+	for (const { id, team } of config.identity.clients) {
+		if (team === null) continue;
+		const known = teams.get(team) ?? { id: team, name: team, tier: fallbackTier, clientIds: [] };
+		teams.set(team, { ...known, clientIds: [...new Set([...known.clientIds, id])] });
+	}
+	return [...teams.values()];
+}
+
+/** @throws Error for what the schema should have refused. */
+export function listenAddress(text: string): { host: string; port: number } {
+	const address = parseListen(text);
+	if (address === undefined) throw new Error(`\`${text}\` is not HOST:PORT`);
+	return address;
+}
+
+export function edgeSettings({ auth, edge }: Config): EdgeSettings {
+	const { per_ip: perIp } = edge.firewall;
+	return {
+		scopeBase: auth.scope_base,
+		perIp: { requests: perIp.requests, windowSeconds: perIp.window_seconds, maxSources: perIp.max_sources },
+		trustedProxies: edge.trusted_proxies,
+	};
+}
+
+/** A gateway takes its whole time; the edge only has to outlast it. */
+export function forwardSettings({ edge, gateway: { timeouts } }: Config): ForwardSettings {
+	const slackMs = 5000;
+	return {
+		gateways: edge.gateways,
+		timeouts: {
+			connectMs: timeouts.connect_ms,
+			firstByteMs: timeouts.total_ms + slackMs,
+			idleMs: timeouts.idle_ms + slackMs,
+			totalMs: timeouts.total_ms + slackMs,
+		},
+	};
+}
+
+export function identitySettings(config: Config): IdentitySettings {
+	return {
+		...liveIdentitySettings(config),
+		listen: listenAddress(config.identity.listen),
+		issuer: identityUrl(config),
+		audience: config.auth.audience,
+		scopeBase: config.auth.scope_base,
+		keyOverlapSeconds: config.auth.key_set.max_age_seconds,
+		trustedProxies: config.edge.trusted_proxies,
+	};
+}
+
+export function liveIdentitySettings({ gateway, identity }: Config): LiveSettings {
+	return {
+		accessTokenSeconds: identity.access_token_seconds,
+		keyRotationSeconds: identity.key_rotation_days * 86_400,
+		maxAttemptsPerMinute: identity.max_attempts_per_minute,
+		configuredClients: identity.clients.map(({ id, name, secret, secret_hash: secretHash, scopes }) => ({
+			id,
+			name: name ?? id,
+			secret,
+			secretHash,
+			scopes,
+		})),
+		graceMs: gateway.shutdown_grace_ms,
+	};
+}
+
+export function accessTokenSettings({ auth, ...config }: Config): AccessTokenSettings {
+	return {
+		issuer: acceptedIssuer({ auth, ...config }),
+		audience: auth.audience,
+		clockSkewSeconds: auth.clock_skew_seconds,
+		maxLifetimeSeconds: auth.max_token_lifetime_seconds,
+		cacheSize: auth.verified_cache_size,
+	};
+}
+
+export function keySetSettings({ auth: { key_set: keySet } }: Config): KeySetSettings {
+	return {
+		maxAgeMs: keySet.max_age_seconds * 1000,
+		coolDownMs: keySet.cool_down_seconds * 1000,
+		graceMs: keySet.grace_seconds * 1000,
+	};
+}

@@ -1,0 +1,110 @@
+/** `tollgate start` and `tollgate simulate`: compose, listen, follow the configuration file and the signals, stop in order. */
+import { CommandFailure } from '../cli/command-failure.ts';
+import type { SimulateOptions, StartOptions } from '../cli/environment.ts';
+import { compose, type Product, StartFailure } from '../compose.ts';
+import { demoConfig } from '../config/demo.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { settingsWithoutEffect } from '../config/unsupported.ts';
+import { type ConfigWatch, watchConfig } from '../config/watch.ts';
+import { createLogger, type Logger } from '../io/logger.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { renderBanner } from './banner.ts';
+import { ensureDemoClient } from './demo-client.ts';
+
+export interface StartOutput {
+	readonly version: string;
+	write(text: string): Promise<void>;
+}
+
+/** @throws ConfigError, StoreUnusable, CommandFailure. */
+export async function start(options: StartOptions, { version, write }: StartOutput): Promise<number> {
+	const loaded = loadConfig({ configPath: options.configPath });
+	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
+	const config: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
+	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock });
+	const product = await compose(config, { clock: systemClock, log });
+	await startOrExplain(product, config);
+	if (demo === undefined) {
+		log.info('started', { version, pid: process.pid, roles: config.roles, config: loaded.file });
+		for (const sentence of settingsWithoutEffect(config)) log.warn('setting without effect', { setting: sentence });
+	} else {
+		const client = product.records && (await ensureDemoClient(product.records, systemClock));
+		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));
+	}
+	const watch = demo === undefined ? followFile(loaded, options.logLevel !== undefined, product, log) : undefined;
+	const signal = await nextStopSignal(() => watch?.reload());
+	watch?.stop();
+	log.info('stopping', { signal });
+	await product.stop();
+	log.info('stopped');
+	log.flush();
+	return 0;
+}
+
+/** @throws CommandFailure. */
+export async function simulate({ listen, intervalMs }: SimulateOptions): Promise<number> {
+	const log = createLogger({ level: 'info', clock: systemClock });
+	const defaults = loadConfig({ configPath: undefined, env: {}, workingDirectory: '/' }).config;
+	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
+	const product = await compose(config, { clock: systemClock, log, simulatorIntervalMs: intervalMs });
+	await startOrExplain(product, config, '--listen');
+	log.info('started', { roles: config.roles, listen });
+	await nextStopSignal(() => undefined);
+	await product.stop();
+	log.flush();
+	return 0;
+}
+
+/** @param setting what the user gave the address with, when it is not the role's `listen`. */
+async function startOrExplain(product: Product, config: Config, setting?: string): Promise<void> {
+	try {
+		await product.start();
+	} catch (cause) {
+		if (cause instanceof StartFailure) throw new CommandFailure(2, explain(cause, config, setting ?? `${cause.role}.listen`));
+		throw cause;
+	}
+}
+
+function explain({ role, code, message }: StartFailure, config: Config, setting: string): string {
+	const address = config[role].listen;
+	if (code === 'EADDRINUSE') {
+		return `${address} is already in use (${setting}): stop what listens there, or set ${setting} to another address`;
+	}
+	if (code === 'EACCES') return `${address} may not be used by this user (${setting}): choose a port above 1023`;
+	if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine (${setting})`;
+	return `${setting}: cannot listen on ${address}: ${message}`;
+}
+
+/** @param isLevelFixed the command line's `--log-level` stays in force. */
+function followFile(initial: LoadedConfig, isLevelFixed: boolean, product: Product, log: Logger): ConfigWatch {
+	return watchConfig({
+		initial,
+		load: () => loadConfig({ configPath: initial.file ?? undefined }),
+		onChange(next) {
+			product.reconfigure(next);
+			if (!isLevelFixed) log.setLevel(next.log.level);
+		},
+		clock: systemClock,
+		log,
+	});
+}
+
+/** Resolves with the first SIGTERM or SIGINT; a second one ends the process at once. SIGHUP reloads. */
+function nextStopSignal(onHangUp: () => void): Promise<NodeJS.Signals> {
+	// Timers of the product do not keep the process alive.
+	const keepAlive = setInterval(() => undefined, 2 ** 30);
+	process.on('SIGHUP', onHangUp);
+	return new Promise((resolve) => {
+		const stop = (signal: NodeJS.Signals): void => {
+			clearInterval(keepAlive);
+			process.once('SIGTERM', () => process.exit(143)).once('SIGINT', () => process.exit(130));
+			resolve(signal);
+		};
+		const first = (signal: NodeJS.Signals): void => {
+			process.off('SIGTERM', first).off('SIGINT', first);
+			stop(signal);
+		};
+		process.on('SIGTERM', first).on('SIGINT', first);
+	});
+}

@@ -1,0 +1,21 @@
+/** Arguments in, exit code out. What a command needs is loaded only when it runs, so that the token helper starts fast. */
+import { readFileSync } from 'node:fs';
+import { outputOf } from './cli/output-of.ts';
+import { runCli } from './cli/run-cli.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+const stdout = outputOf(process.stdout);
+
+process.exitCode = await runCli(process.argv.slice(2), {
+	version,
+	stdout,
+	stderr: outputOf(process.stderr),
+	env: process.env,
+	operations: {
+		start: async (options) => (await import('./composition/start.ts')).start(options, { version, write: (text) => stdout.write(text) }),
+		simulate: async (options) => (await import('./composition/start.ts')).simulate(options),
+		openClients: async (options) => (await import('./composition/open-clients.ts')).openClients(options),
+		doctor: async (options) => (await import('./composition/doctor.ts')).examine(options),
+	},
+});

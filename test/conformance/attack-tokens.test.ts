@@ -1,0 +1,82 @@
+/** Forged, stale and misspelled access tokens over HTTP (Spec: Authentication, 5 to 7; guarantees 2.4, A1 to A64). */
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+	type AttackToken,
+	attackKeys,
+	attackMaxLifetimeSeconds,
+	attackSkewSeconds,
+	attackTokens,
+	goodTokens,
+} from '../support/attack-tokens.ts';
+import { TestIssuer } from '../support/test-issuer.ts';
+import { bothFormats, type FormatUnderTest, question } from './formats.ts';
+import { describeOwn, useSubject } from './subject.ts';
+
+interface Answer {
+	readonly status: number;
+	readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+	readonly body: string;
+}
+
+describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () => {
+	let issuer: TestIssuer;
+	beforeAll(async () => {
+		issuer = await TestIssuer.start();
+		issuer.published.push(...attackKeys);
+	});
+	afterAll(() => issuer.stop());
+
+	const subject = useSubject(() => ({
+		auth: {
+			issuer: issuer.issuer,
+			jwks_uri: issuer.jwksUri,
+			audience: issuer.audience,
+			clock_skew_seconds: attackSkewSeconds,
+			max_token_lifetime_seconds: attackMaxLifetimeSeconds,
+		},
+		teams: { unregistered_clients: 'reject', registered: [{ id: 'attacked', tier: 'enterprise', client_ids: [issuer.clientId] }] },
+	}));
+
+	/** Header fields as they are, doubled ones too. */
+	async function send(format: FormatUnderTest, attack: AttackToken): Promise<Answer> {
+		const accessToken = attack.makeToken(issuer);
+		const authorization = attack.authorization === undefined ? `Bearer ${accessToken}` : attack.authorization(accessToken);
+		const body = JSON.stringify(question(`${format.family}-sim-text`));
+		const query = attack.query === undefined ? '' : `?${attack.query(accessToken)}`;
+		return new Promise((resolve, reject) => {
+			const sent = request(`${subject.current.baseUrl}${format.path}${query}`, { method: 'POST', agent: false });
+			sent.setHeader('content-type', 'application/json');
+			sent.setHeader('content-length', Buffer.byteLength(body));
+			if (authorization !== undefined) sent.setHeader('authorization', authorization);
+			sent.once('error', reject);
+			sent.once('response', (response) => {
+				const pieces: Buffer[] = [];
+				response.on('data', (piece: Buffer) => pieces.push(piece));
+				response.once('error', reject);
+				response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces).toString() }));
+			});
+			sent.end(body);
+		});
+	}
+
+	describe.each(bothFormats)('%s', (_path, format) => {
+		it.each([...goodTokens, ...attackTokens])('$id $title: $expect', async (attack) => {
+			const before = await subject.current.simulator.requestsServed();
+			const answer = await send(format, attack);
+			expect(attack.expectOverHttp ?? [attack.expect]).toContain(answer.status);
+			expect((await subject.current.simulator.requestsServed()) - before, 'calls of the provider').toBe(answer.status === 200 ? 1 : 0);
+			if (answer.status === 200) return;
+			expect(answer.headers['x-amzn-waf-action']).toBeUndefined();
+			// Teams are the gateway's to know, so it is the gateway that answers.
+			if (attack.needs === 'reject_unregistered') expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'client_unregistered' } });
+			else expect(answer.body).toMatch(/^<!doctype html>/);
+			if (answer.status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+		});
+	});
+
+	it('A23, A24: nobody asked the attacker for keys, and the issuer was asked no more than twice', () => {
+		expect(issuer.attackerRequests).toBe(0);
+		expect(issuer.keySetRequests).toBeLessThanOrEqual(2);
+	});
+});

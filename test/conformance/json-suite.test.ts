@@ -1,0 +1,73 @@
+/** JSONTestSuite's parsing cases as request bodies, with credentials, against the whole product (guarantees 3, JSON). */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bothFormats, question } from './formats.ts';
+import { describeOwn, send, useSubject } from './subject.ts';
+
+interface SuiteCase {
+	readonly file: string;
+	readonly expect: 'y' | 'n' | 'i';
+	readonly body?: string;
+	readonly gen?: readonly (readonly [text: string, count: number])[];
+}
+
+const cases = readFileSync(new URL('../suites/json/cases.jsonl', import.meta.url), 'utf8')
+	.split('\n')
+	.filter(Boolean)
+	.map((line) => {
+		const one = JSON.parse(line) as SuiteCase;
+		const bytes = one.body === undefined ? Buffer.from((one.gen ?? []).map(([text, count]) => text.repeat(count)).join('')) : Buffer.from(one.body, 'base64');
+		return { ...one, bytes };
+	});
+
+const atOnce = 16;
+
+/** So many at a time, in order. */
+async function inBatches<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+	for (let start = 0; start < items.length; start += atOnce) await Promise.all(items.slice(start, start + atOnce).map(act));
+}
+
+describe.each(bothFormats)('JSONTestSuite on %s', (_path, format) => {
+	describeOwn('contract 5: a malformed body is 400', 'our simulator', () => {
+		const subject = useSubject();
+
+		it.each([
+			['n', 188],
+			['y', 95],
+			['i', 35],
+		])('the %s cases: %i', async (kind, count) => {
+			const chosen = cases.filter((one) => one.expect === kind);
+			expect(chosen).toHaveLength(count);
+			const before = await subject.current.simulator.requestsServed();
+			const wrong: unknown[] = [];
+			await inBatches(chosen, async ({ file, bytes }) => {
+				const startedMs = performance.now();
+				const response = await send(subject.current, format.path, { body: bytes });
+				const answer = (await response.json()) as { error?: { code?: string } };
+				const tookMs = performance.now() - startedMs;
+				// None of them has a model and messages, so none can be a call.
+				if (response.status !== 400 || answer.error?.code === 'defect' || tookMs > 1000) wrong.push([file, response.status, answer, tookMs]);
+			});
+			expect(wrong).toEqual([]);
+			expect(await subject.current.simulator.requestsServed(), 'the provider was called').toBe(before);
+			const good = await send(subject.current, format.path, { body: question(`${format.family}-sim-text`) });
+			expect(good.status).toBe(200);
+		});
+
+		it('the text of each y case arrives byte for byte as a message', async () => {
+			const texts = cases.filter((one) => one.expect === 'y').map(({ bytes }) => bytes.toString());
+			const hashes = new Map<string, string>();
+			await inBatches(texts, async (text) => {
+				const model = `${format.family}-sim-text-${hashes.size}`;
+				const body = JSON.stringify(question(model, { messages: [{ role: 'user', content: `Read this: ${text}` }] }));
+				hashes.set(model, createHash('sha256').update(body).digest('hex'));
+				expect((await send(subject.current, format.path, { body })).status).toBe(200);
+			});
+			const seen = await subject.current.simulator.requests('?limit=1000');
+			const received = new Map(seen.map(({ model, body_sha256: hash }) => [model, hash]));
+			expect(hashes.size).toBe(95);
+			for (const [model, hash] of hashes) expect([model, received.get(model)]).toEqual([model, hash]);
+		});
+	});
+});

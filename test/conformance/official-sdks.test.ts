@@ -1,0 +1,129 @@
+/** The official SDKs, used as their own documentation shows, over real HTTP. */
+import type Anthropic1 from '@anthropic-ai/sdk';
+import type OpenAI7 from 'openai';
+import { describe, expect, it } from 'vitest';
+import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { useSubject } from './subject.ts';
+
+const subject = useSubject();
+
+describe.each(openAiLines)('%s', (_name, OpenAI) => {
+	const open = (accessToken?: string): Promise<OpenAI7> => openOpenAi(OpenAI, subject.current, accessToken === undefined ? {} : { accessToken });
+	const question = () => ({ model: subject.current.chatModel, messages: [{ role: 'user' as const, content: 'Say hello.' }], max_tokens: 50 });
+
+	it('completes a chat', async () => {
+		const completion = await (await open()).chat.completions.create(question());
+		expect(completion.object).toBe('chat.completion');
+		expect(completion.choices[0]?.message.role).toBe('assistant');
+		expect(completion.choices[0]?.message.content).toMatch(/\S/);
+		expect(completion.choices[0]?.finish_reason).toBe('stop');
+		expect(completion.usage?.total_tokens).toBe((completion.usage?.prompt_tokens ?? 0) + (completion.usage?.completion_tokens ?? 0));
+		expect(completion._request_id).toMatch(/^req_/);
+	});
+
+	it('streams a chat', async () => {
+		const stream = await (await open()).chat.completions.create({ ...question(), stream: true });
+		let text = '';
+		let finish: string | null = null;
+		for await (const chunk of stream) {
+			expect(chunk.object).toBe('chat.completion.chunk');
+			text += chunk.choices[0]?.delta.content ?? '';
+			finish = chunk.choices[0]?.finish_reason ?? finish;
+		}
+		expect(text).toMatch(/\S/);
+		expect(finish).toBe('stop');
+	});
+
+	it('streams a chat with usage, through the streaming helper', async () => {
+		const client = await open();
+		const final = await client.chat.completions
+			.stream({ ...question(), stream_options: { include_usage: true } })
+			.finalChatCompletion();
+		const whole = await client.chat.completions.create(question());
+		expect(final.choices[0]?.message.content).toBe(whole.choices[0]?.message.content);
+		expect(final.usage?.completion_tokens).toBe(whole.usage?.completion_tokens);
+	});
+
+	it('lists models', async () => {
+		const models = await (await open()).models.list();
+		expect(models.data.length).toBeGreaterThan(0);
+		expect(models.data[0]).toMatchObject({ object: 'model', id: expect.any(String) as string });
+	});
+
+	it('shows a missing field as a bad request with a readable message', async () => {
+		const client = await open();
+		const failed = client.chat.completions.create({ model: subject.current.chatModel } as never);
+		await expect(failed).rejects.toMatchObject({ name: 'Error', status: 400, param: 'messages', message: expect.stringContaining('messages') as string });
+		await expect(failed).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+	});
+
+	it('shows a bad token as an authentication error', async () => {
+		const failed = (await open('not-a-token')).chat.completions.create(question());
+		await expect(failed).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+	});
+
+	it('shows an unknown model as an error of the server with the provider’s words', async () => {
+		const failed = (await open()).chat.completions.create({ ...question(), model: 'gpt-no-such-model' });
+		await expect(failed).rejects.toBeInstanceOf(OpenAI.InternalServerError);
+		await expect(failed).rejects.toMatchObject({ status: 502, message: expect.stringContaining('gpt-no-such-model') as string });
+	});
+});
+
+describe.each(anthropicLines)('%s', (_name, Anthropic, credential) => {
+	const open = (accessToken?: string): Promise<Anthropic1> =>
+		openAnthropic(Anthropic, credential, subject.current, accessToken === undefined ? {} : { accessToken });
+	const question = () => ({ model: subject.current.messagesModel, max_tokens: 50, messages: [{ role: 'user' as const, content: 'Say hello.' }] });
+
+	it('creates a message', async () => {
+		const message = await (await open()).messages.create(question());
+		expect(message).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn' });
+		expect(message.content[0]).toMatchObject({ type: 'text', text: expect.stringMatching(/\S/) as string });
+		expect(message.usage.input_tokens).toBeGreaterThan(0);
+		expect(message.usage.output_tokens).toBeGreaterThan(0);
+		expect(message._request_id).toMatch(/^req_/);
+	});
+
+	it('streams a message', async () => {
+		const stream = await (await open()).messages.create({ ...question(), stream: true });
+		const types: string[] = [];
+		for await (const event of stream) types.push(event.type);
+		expect(types[0]).toBe('message_start');
+		expect(types.at(-1)).toBe('message_stop');
+	});
+
+	it('streams a message through the streaming helper', async () => {
+		const client = await open();
+		const streamed = await client.messages.stream(question()).finalMessage();
+		const whole = await client.messages.create(question());
+		expect(streamed.content).toEqual(whole.content);
+		expect(streamed.usage.output_tokens).toBe(whole.usage.output_tokens);
+	});
+
+	it('uses a beta of the provider', async () => {
+		const message = await (await open()).beta.messages.create({ ...question(), betas: ['interleaved-thinking-2025-05-14'] });
+		expect(message.type).toBe('message');
+	});
+
+	it('lists models', async () => {
+		const models = await (await open()).models.list();
+		expect(models.data.length).toBeGreaterThan(0);
+		expect(models.data[0]).toMatchObject({ type: 'model', id: expect.any(String) as string });
+	});
+
+	it('shows a missing field as a bad request with a readable message', async () => {
+		const failed = (await open()).messages.create({ model: subject.current.messagesModel, max_tokens: 5 } as never);
+		await expect(failed).rejects.toBeInstanceOf(Anthropic.BadRequestError);
+		await expect(failed).rejects.toMatchObject({ status: 400, message: expect.stringContaining('messages') as string });
+	});
+
+	it('shows a bad token as an authentication error', async () => {
+		const failed = (await open('not-a-token')).messages.create(question());
+		await expect(failed).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
+	});
+
+	it('shows an unknown model as an error of the server with the provider’s words', async () => {
+		const failed = (await open()).messages.create({ ...question(), model: 'claude-no-such-model' });
+		await expect(failed).rejects.toBeInstanceOf(Anthropic.InternalServerError);
+		await expect(failed).rejects.toMatchObject({ status: 502, message: expect.stringContaining('claude-no-such-model') as string });
+	});
+});

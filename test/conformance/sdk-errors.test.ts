@@ -1,0 +1,111 @@
+/** The table of errors (Spec: Errors; contract 5; wire formats 9.3) as users of the official SDKs see it: class and words. */
+import { describe, expect, it } from 'vitest';
+import { shortTimeouts, useFaultySubject } from './faulty-subject.ts';
+import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { describeOwn } from './subject.ts';
+
+type ErrorClass = 'BadRequestError' | 'RateLimitError' | 'InternalServerError' | 'PermissionDeniedError' | 'UnprocessableEntityError' | 'ConflictError';
+
+interface ErrorCase {
+	readonly title: string;
+	/** After `gpt-` or `claude-`; before `/any` for a provider that fails. */
+	readonly model: string;
+	readonly errorClass: ErrorClass;
+	readonly status: number;
+	readonly message: RegExp;
+}
+
+const cases: readonly ErrorCase[] = [
+	{ title: 'the provider’s rate limit', model: 'sim-429-retry-after-7', errorClass: 'RateLimitError', status: 429, message: /rate limit/i },
+	{ title: 'the caller’s mistake', model: 'sim-400', errorClass: 'BadRequestError', status: 400, message: /told to refuse/ },
+	{ title: 'another mistake', model: 'sim-422', errorClass: 'UnprocessableEntityError', status: 422, message: /told to answer 422/ },
+	{ title: 'a conflict', model: 'sim-409', errorClass: 'ConflictError', status: 409, message: /told to answer 409/ },
+	{ title: 'our bad key', model: 'sim-401', errorClass: 'InternalServerError', status: 502, message: /key/i },
+	{ title: 'a forbidden call', model: 'sim-403', errorClass: 'InternalServerError', status: 502, message: /not supported|does not have access/ },
+	{ title: 'an unknown model', model: 'no-such-model', errorClass: 'InternalServerError', status: 502, message: /no-such-model/ },
+	{ title: 'an outage', model: 'sim-500', errorClass: 'InternalServerError', status: 502, message: /\w+ \w+ \w+/ },
+	{ title: 'an overload', model: 'sim-529', errorClass: 'InternalServerError', status: 502, message: /overloaded/i },
+	{ title: 'a key that nobody has set', model: 'unset-', errorClass: 'InternalServerError', status: 502, message: /No key is configured for the provider/ },
+	{ title: 'a provider that is down', model: 'down-', errorClass: 'InternalServerError', status: 502, message: /The provider could not be reached/ },
+	{ title: 'a dropped connection', model: 'sim-reset', errorClass: 'InternalServerError', status: 502, message: /The provider could not be reached/ },
+	{
+		title: 'no connection in time',
+		model: 'mute-',
+		errorClass: 'InternalServerError',
+		status: 504,
+		message: /No connection to the provider within /,
+	},
+	{
+		title: 'no first byte in time',
+		model: 'sim-hang',
+		errorClass: 'InternalServerError',
+		status: 504,
+		message: new RegExp(`sent nothing within ${shortTimeouts.first_byte_ms} ms`),
+	},
+	{ title: 'a page instead of an answer', model: 'sim-html-200', errorClass: 'InternalServerError', status: 502, message: /`text\/html` instead of 200/ },
+	{ title: 'a redirect', model: 'sim-redirect', errorClass: 'InternalServerError', status: 502, message: /The provider answered 307/ },
+];
+
+/** What only a whole answer can be. */
+const wholeCases: readonly ErrorCase[] = [
+	{ title: 'nothing', model: 'sim-empty', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
+	{ title: 'half an answer', model: 'sim-malformed-json', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
+	{ title: 'an answer that breaks off', model: 'sim-cut-after-1', errorClass: 'InternalServerError', status: 502, message: /ended the connection/ },
+	{ title: 'an answer that stops', model: 'sim-stall', errorClass: 'InternalServerError', status: 504, message: /fell silent/ },
+];
+
+const modelOf = ({ model }: ErrorCase, family: string, format: string): string => (model.endsWith('-') ? `${model}${format}/any` : `${family}-${model}`);
+
+const requests = [
+	...[...cases, ...wholeCases].map((one) => ({ ...one, stream: false })),
+	...cases.map((one) => ({ ...one, title: `${one.title}, asked for a stream`, stream: true })),
+];
+
+describeOwn('Spec: Errors, through the official SDKs', 'our simulator', () => {
+	const subject = useFaultySubject();
+
+	describe.concurrent.each(openAiLines)('%s', (_name, OpenAI) => {
+		it.each(requests)('$title: $errorClass', async (one) => {
+			const client = await openOpenAi(OpenAI, subject.current);
+			const body = { model: modelOf(one, 'gpt', 'chat'), messages: [{ role: 'user' as const, content: 'Say hello.' }], stream: one.stream };
+			const error: unknown = await client.chat.completions.create(body).catch((cause: unknown) => cause);
+			expect(error).toBeInstanceOf(OpenAI[one.errorClass]);
+			const { status, message, requestID, type } = error as InstanceType<typeof OpenAI.APIError>;
+			expect(status).toBe(one.status);
+			expect(message).toMatch(one.message);
+			expect(message).toMatch(new RegExp(`^${one.status} [A-Z'"]`));
+			expect(message).not.toMatch(/no body|<html|<!doctype/i);
+			expect(requestID).toMatch(/^req_/);
+			expect(type).toMatch(/\w/);
+		});
+
+		it('a token without the scope: PermissionDeniedError', async () => {
+			const { adminClient, product, scopeBase } = subject.current;
+			const accessToken = (await product?.accessToken(adminClient, `${scopeBase}/admin`)) ?? '';
+			const client = await openOpenAi(OpenAI, subject.current, { accessToken });
+			await expect(client.models.list()).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
+		});
+	});
+
+	describe.concurrent.each(anthropicLines)('%s', (_name, Anthropic, credential) => {
+		it.each(requests)('$title: $errorClass', async (one) => {
+			const client = await openAnthropic(Anthropic, credential, subject.current);
+			const body = { model: modelOf(one, 'claude', 'messages'), max_tokens: 50, messages: [{ role: 'user' as const, content: 'Say hello.' }] };
+			const error: unknown = await client.messages.create({ ...body, stream: one.stream }).catch((cause: unknown) => cause);
+			expect(error).toBeInstanceOf(Anthropic[one.errorClass]);
+			const { status, message, requestID, error: answer } = error as InstanceType<typeof Anthropic.APIError>;
+			expect(status).toBe(one.status);
+			expect(message).toMatch(one.message);
+			expect(message).not.toMatch(/no body|<html|<!doctype/i);
+			expect(requestID).toMatch(/^req_/);
+			expect(answer).toMatchObject({ type: 'error', error: { type: expect.stringMatching(/_error$/) as string } });
+		});
+
+		it('a token without the scope: PermissionDeniedError', async () => {
+			const { adminClient, product, scopeBase } = subject.current;
+			const accessToken = (await product?.accessToken(adminClient, `${scopeBase}/admin`)) ?? '';
+			const client = await openAnthropic(Anthropic, credential, subject.current, { accessToken });
+			await expect(client.models.list()).rejects.toBeInstanceOf(Anthropic.PermissionDeniedError);
+		});
+	});
+});
