@@ -54,7 +54,9 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 				const pieces: Buffer[] = [];
 				response.on('data', (piece: Buffer) => pieces.push(piece));
 				response.once('error', reject);
-				response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces).toString() }));
+				response.once('end', () =>
+					resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces).toString() }),
+				);
 			});
 			sent.end(body);
 		});

@@ -39,7 +39,10 @@ describe('Spec: Authentication', () => {
 			['to an empty token', () => 'Bearer '],
 			['to another scheme', (accessToken) => `Basic ${accessToken}`],
 			['to a malformed token', () => 'Bearer not-a-token'],
-			['to a token whose payload was changed', (accessToken) => `Bearer ${withClaims(accessToken, { scope: 'tollgate/invoke tollgate/admin' })}`],
+			[
+				'to a token whose payload was changed',
+				(accessToken) => `Bearer ${withClaims(accessToken, { scope: 'tollgate/invoke tollgate/admin' })}`,
+			],
 			['to a token without signature', (accessToken) => `Bearer ${accessToken.split('.').slice(0, 2).join('.')}.`],
 			['to an unsigned token', (accessToken) => `Bearer ${encode({ alg: 'none', typ: 'at+jwt' })}.${accessToken.split('.')[1]}.`],
 			['to a token signed with a guessed secret', (accessToken) => `Bearer ${signedWithSecret(accessToken)}`],

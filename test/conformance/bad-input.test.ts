@@ -1,7 +1,7 @@
 /** Hostile and mistaken bodies: the contract's status, a message that names the field, and nothing sent to the provider. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chatBody, isOwnProduct, itOwn, messagesBody, send, useSubject } from './subject.ts';
+import { callsServed, chatBody, isOwnProduct, itOwn, messagesBody, send, useSubject } from './subject.ts';
 
 const subject = useSubject({ gateway: { max_body_bytes: 200_000 } });
 
@@ -23,11 +23,26 @@ const cases: Case[] = [
 	{ title: 'a string', body: '"hi"', status: 400, code: 'body_not_json' },
 	{ title: 'null', body: 'null', status: 400, code: 'body_not_json' },
 	{ title: 'a byte-order mark', body: `\uFEFF${JSON.stringify(valid)}`, status: 400, code: 'body_not_utf8' },
-	{ title: 'invalid UTF-8', body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]), status: 400, code: 'body_not_utf8' },
-	{ title: 'an overlong UTF-8 form', body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]), status: 400, code: 'body_not_utf8' },
-	{ title: 'nesting of 65 levels', body: `{"model":"m","messages":${'['.repeat(65)}${']'.repeat(65)}}`, status: 400, code: 'body_too_deep' },
+	{
+		title: 'invalid UTF-8',
+		body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+		status: 400,
+		code: 'body_not_utf8',
+	},
+	{
+		title: 'an overlong UTF-8 form',
+		body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]),
+		status: 400,
+		code: 'body_not_utf8',
+	},
+	{
+		title: 'nesting of 65 levels',
+		body: `{"model":"m","messages":${'['.repeat(65)}${']'.repeat(65)}}`,
+		status: 400,
+		code: 'body_too_deep',
+	},
 	{ title: 'nesting of 60,000 levels', body: '['.repeat(60_000) + ']'.repeat(60_000), status: 400, code: 'body_too_deep' },
-	{ title: 'an object of 7,000 levels', body: '{"a":'.repeat(7000) + '1' + '}'.repeat(7000), status: 400, code: 'body_too_deep' },
+	{ title: 'an object of 7,000 levels', body: `${'{"a":'.repeat(7000)}1${'}'.repeat(7000)}`, status: 400, code: 'body_too_deep' },
 	{ title: 'no model', body: { ...valid, model: undefined }, status: 400, code: 'field_missing', param: 'model' },
 	{ title: 'an empty model', body: { ...valid, model: '' }, status: 400, code: 'field_invalid', param: 'model' },
 	{ title: 'a numeric model', body: { ...valid, model: 4 }, status: 400, code: 'field_invalid', param: 'model' },
@@ -35,28 +50,70 @@ const cases: Case[] = [
 	{ title: 'messages that are no array', body: { ...valid, messages: 'hi' }, status: 400, code: 'field_invalid', param: 'messages' },
 	{ title: 'empty messages', body: { ...valid, messages: [] }, status: 400, code: 'field_invalid', param: 'messages' },
 	{ title: 'a message that is no object', body: { ...valid, messages: ['hi'] }, status: 400, code: 'field_invalid', param: 'messages[0]' },
-	{ title: 'a message without a role', body: { ...valid, messages: [{ content: 'hi' }] }, status: 400, code: 'field_missing', param: 'messages[0].role' },
-	{ title: 'a message with a numeric content', body: { ...valid, messages: [{ role: 'user', content: 1 }] }, status: 400, code: 'field_invalid', param: 'messages[0].content' },
-	{ title: 'a part that is no object', body: { ...valid, messages: [{ role: 'user', content: ['hi'] }] }, status: 400, code: 'field_invalid', param: 'messages[0].content[0]' },
+	{
+		title: 'a message without a role',
+		body: { ...valid, messages: [{ content: 'hi' }] },
+		status: 400,
+		code: 'field_missing',
+		param: 'messages[0].role',
+	},
+	{
+		title: 'a message with a numeric content',
+		body: { ...valid, messages: [{ role: 'user', content: 1 }] },
+		status: 400,
+		code: 'field_invalid',
+		param: 'messages[0].content',
+	},
+	{
+		title: 'a part that is no object',
+		body: { ...valid, messages: [{ role: 'user', content: ['hi'] }] },
+		status: 400,
+		code: 'field_invalid',
+		param: 'messages[0].content[0]',
+	},
 	{ title: 'max_tokens as text', body: { ...valid, max_tokens: '5' }, status: 400, code: 'field_invalid', param: 'max_tokens' },
 	{ title: 'a negative max_tokens', body: { ...valid, max_tokens: -1 }, status: 400, code: 'field_invalid', param: 'max_tokens' },
 	{ title: 'stream as text', body: { ...valid, stream: 'yes' }, status: 400, code: 'field_invalid', param: 'stream' },
 	{ title: 'tools that are no array', body: { ...valid, tools: {} }, status: 400, code: 'field_invalid', param: 'tools' },
-	{ title: 'two models', body: '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"model":"gpt-4o"}', status: 400, code: 'field_invalid', param: 'model' },
-	{ title: 'a compressed body', body: gzipSync(JSON.stringify(valid)), headers: { 'content-encoding': 'gzip' }, status: 415, code: 'content_encoding_unsupported' },
-	{ title: 'a body that is not JSON by its type', body: JSON.stringify(valid), headers: { 'content-type': 'text/plain' }, status: 415, code: 'media_type_unsupported' },
-	{ title: 'a body without a type', body: Buffer.from(JSON.stringify(valid)), headers: { 'content-type': null }, status: 415, code: 'media_type_unsupported' },
+	{
+		title: 'two models',
+		body: '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"model":"gpt-4o"}',
+		status: 400,
+		code: 'field_invalid',
+		param: 'model',
+	},
+	{
+		title: 'a compressed body',
+		body: gzipSync(JSON.stringify(valid)),
+		headers: { 'content-encoding': 'gzip' },
+		status: 415,
+		code: 'content_encoding_unsupported',
+	},
+	{
+		title: 'a body that is not JSON by its type',
+		body: JSON.stringify(valid),
+		headers: { 'content-type': 'text/plain' },
+		status: 415,
+		code: 'media_type_unsupported',
+	},
+	{
+		title: 'a body without a type',
+		body: Buffer.from(JSON.stringify(valid)),
+		headers: { 'content-type': null },
+		status: 415,
+		code: 'media_type_unsupported',
+	},
 ];
 
 describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s refuses', (path) => {
 	let servedBefore = 0;
 	beforeEach(async () => {
-		servedBefore = await requestsServed();
+		servedBefore = await callsServed(subject.current);
 	});
 	afterEach(async () => {
 		// Another deployment's provider cannot be asked, and a good request costs money there.
 		if (!isOwnProduct) return;
-		expect(await requestsServed(), 'the provider was called').toBe(servedBefore);
+		expect(await callsServed(subject.current), 'the provider was called').toBe(servedBefore);
 		const control = await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) });
 		expect(control.status, 'a good request after the bad one').toBe(200);
 	});
@@ -64,7 +121,10 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s refuses'
 	const expectRefusal = async ({ body, headers, status, param, code }: Omit<Case, 'title'>): Promise<void> => {
 		const response = await send(subject.current, path, { body, ...(headers !== undefined && { headers }) });
 		expect(response.status).toBe(status);
-		const answer = (await response.json()) as { error: { message: string; param: string | null; code: string; type: string }; request_id: string };
+		const answer = (await response.json()) as {
+			error: { message: string; param: string | null; code: string; type: string };
+			request_id: string;
+		};
 		expect(answer.error.code).toBe(code);
 		expect(answer.error.param).toBe(param ?? null);
 		if (param !== undefined) expect(answer.error.message).toContain(param);
@@ -88,20 +148,20 @@ describe('addresses and methods', () => {
 	});
 
 	it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s on an inference address is 405 and names what is allowed', async (method) => {
-		const response = await send(subject.current, '/v1/messages', { method, ...(!['GET', 'OPTIONS'].includes(method) && { body: messagesBody(subject.current) }) });
+		const response = await send(subject.current, '/v1/messages', {
+			method,
+			...(!['GET', 'OPTIONS'].includes(method) && { body: messagesBody(subject.current) }),
+		});
 		expect(response.status).toBe(405);
 		expect(response.headers.get('allow')).toBe('POST');
 	});
 
 	it('oversized header fields are refused and the process lives', async () => {
-		const response = await send(subject.current, '/v1/messages', { headers: { 'x-long': 'x'.repeat(40_000) }, body: messagesBody(subject.current) }).catch(
-			() => undefined,
-		);
+		const response = await send(subject.current, '/v1/messages', {
+			headers: { 'x-long': 'x'.repeat(40_000) },
+			body: messagesBody(subject.current),
+		}).catch(() => undefined);
 		if (response !== undefined) expect(response.status).toBe(431);
 		expect((await fetch(`${subject.current.baseUrl}/`)).status).toBe(200);
 	});
 });
-
-async function requestsServed(): Promise<number> {
-	return isOwnProduct ? subject.current.simulator.requestsServed() : 0;
-}

@@ -19,7 +19,8 @@ type Vendor = keyof typeof providers;
 const spellings: Readonly<Record<string, (body: object) => string>> = {
 	compact: (body) => JSON.stringify(body),
 	'with blanks and line breaks': (body) => ` ${JSON.stringify(body, undefined, '\t')}\r\n`,
-	'with escapes': (body) => JSON.stringify(body).replace(/[\u0080-\uffff/]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
+	'with escapes': (body) =>
+		JSON.stringify(body).replace(/[\u0080-\uffff/]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
 };
 
 const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullable<Replay['cut']>])[] = [
@@ -71,12 +72,17 @@ describeOwn('contract 5: the same format passes bytes through', 'our simulator',
 			const body = bodyOf(vendor, recording);
 			const sent = spellings[spelling]?.(body) ?? '';
 			const query = recording.request?.path.split('?')[1] ?? '';
-			const response = await send(subject.current, `${path}${query === '' ? '' : `?${query}`}`, { headers: { 'x-gateway-provider': provider }, body: sent });
+			const response = await send(subject.current, `${path}${query === '' ? '' : `?${query}`}`, {
+				headers: { 'x-gateway-provider': provider },
+				body: sent,
+			});
 
 			expect(Buffer.from(await response.arrayBuffer()).equals(bytes), 'the answer’s bytes').toBe(true);
 			expect(response.status).toBe(expectedStatus(status));
 			const isStream = body['stream'] === true && status === 200;
-			expect(response.headers.get('content-type')).toBe(isStream ? 'text/event-stream; charset=utf-8' : (headers['content-type'] ?? 'application/json'));
+			expect(response.headers.get('content-type')).toBe(
+				isStream ? 'text/event-stream; charset=utf-8' : (headers['content-type'] ?? 'application/json'),
+			);
 			expect(response.headers.get('x-gateway-upstream-status')).toBe(expectedStatus(status) === status ? null : String(status));
 			const seen = await simulator.newestRequest();
 			expect(seen).toMatchObject({ wire: vendor, model: body['model'], query, outcome: 'replayed' });

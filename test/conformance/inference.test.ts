@@ -24,7 +24,10 @@ describe('Spec: Resources, chat-completions format', () => {
 	});
 
 	it.each(['system', 'user', 'assistant'])('a message may have the role %s', async (role) => {
-		const messages = [{ role, content: 'Be brief.' }, { role: 'user', content: 'Say hello.' }];
+		const messages = [
+			{ role, content: 'Be brief.' },
+			{ role: 'user', content: 'Say hello.' },
+		];
 		const response = await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current, { messages }) });
 		expect(response.status).toBe(200);
 	});

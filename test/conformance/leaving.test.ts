@@ -1,8 +1,8 @@
 /** Clients that leave, and clients that do not read: what becomes of the provider's work (contract 5, Streams; guarantees 3, SSE). */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FastStream, startFastStream } from '../support/fast-stream.ts';
 import { eventually } from '../support/product.ts';
-import { startFastStream, type FastStream } from '../support/fast-stream.ts';
 import type { SeenUpstream } from '../support/simulator-control.ts';
 import { bothFormats, type FormatUnderTest, question } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
@@ -50,7 +50,8 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 		return { client: sent, response };
 	}
 
-	const seen = async (model: string): Promise<SeenUpstream | undefined> => (await subject.current.simulator.requests(`?model=${model}&limit=1`))[0];
+	const seen = async (model: string): Promise<SeenUpstream | undefined> =>
+		(await subject.current.simulator.requests(`?model=${model}&limit=1`))[0];
 
 	const arrived = (model: string): Promise<SeenUpstream> => eventually(`${model} at the provider`, () => seen(model));
 
@@ -113,7 +114,9 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 				const model = modelOf(format, 'tokens-20');
 				const { response } = await open(format, model, stream);
 				await (await response).toArray();
-				expect((await eventually('its end', async () => ((await seen(model))?.outcome === 'pending' ? undefined : seen(model))))?.outcome).toBe('complete');
+				expect(
+					(await eventually('its end', async () => ((await seen(model))?.outcome === 'pending' ? undefined : seen(model))))?.outcome,
+				).toBe('complete');
 			}
 		});
 

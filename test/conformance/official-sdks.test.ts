@@ -8,8 +8,13 @@ import { useSubject } from './subject.ts';
 const subject = useSubject();
 
 describe.each(openAiLines)('%s', (_name, OpenAI) => {
-	const open = (accessToken?: string): Promise<OpenAI7> => openOpenAi(OpenAI, subject.current, accessToken === undefined ? {} : { accessToken });
-	const question = () => ({ model: subject.current.chatModel, messages: [{ role: 'user' as const, content: 'Say hello.' }], max_tokens: 50 });
+	const open = (accessToken?: string): Promise<OpenAI7> =>
+		openOpenAi(OpenAI, subject.current, accessToken === undefined ? {} : { accessToken });
+	const question = () => ({
+		model: subject.current.chatModel,
+		messages: [{ role: 'user' as const, content: 'Say hello.' }],
+		max_tokens: 50,
+	});
 
 	it('completes a chat', async () => {
 		const completion = await (await open()).chat.completions.create(question());
@@ -36,9 +41,7 @@ describe.each(openAiLines)('%s', (_name, OpenAI) => {
 
 	it('streams a chat with usage, through the streaming helper', async () => {
 		const client = await open();
-		const final = await client.chat.completions
-			.stream({ ...question(), stream_options: { include_usage: true } })
-			.finalChatCompletion();
+		const final = await client.chat.completions.stream({ ...question(), stream_options: { include_usage: true } }).finalChatCompletion();
 		const whole = await client.chat.completions.create(question());
 		expect(final.choices[0]?.message.content).toBe(whole.choices[0]?.message.content);
 		expect(final.usage?.completion_tokens).toBe(whole.usage?.completion_tokens);
@@ -53,7 +56,12 @@ describe.each(openAiLines)('%s', (_name, OpenAI) => {
 	it('shows a missing field as a bad request with a readable message', async () => {
 		const client = await open();
 		const failed = client.chat.completions.create({ model: subject.current.chatModel } as never);
-		await expect(failed).rejects.toMatchObject({ name: 'Error', status: 400, param: 'messages', message: expect.stringContaining('messages') as string });
+		await expect(failed).rejects.toMatchObject({
+			name: 'Error',
+			status: 400,
+			param: 'messages',
+			message: expect.stringContaining('messages') as string,
+		});
 		await expect(failed).rejects.toBeInstanceOf(OpenAI.BadRequestError);
 	});
 
@@ -72,7 +80,11 @@ describe.each(openAiLines)('%s', (_name, OpenAI) => {
 describe.each(anthropicLines)('%s', (_name, Anthropic, credential) => {
 	const open = (accessToken?: string): Promise<Anthropic1> =>
 		openAnthropic(Anthropic, credential, subject.current, accessToken === undefined ? {} : { accessToken });
-	const question = () => ({ model: subject.current.messagesModel, max_tokens: 50, messages: [{ role: 'user' as const, content: 'Say hello.' }] });
+	const question = () => ({
+		model: subject.current.messagesModel,
+		max_tokens: 50,
+		messages: [{ role: 'user' as const, content: 'Say hello.' }],
+	});
 
 	it('creates a message', async () => {
 		const message = await (await open()).messages.create(question());

@@ -22,7 +22,7 @@ const usage = `Tests a deployment over HTTP as its callers see it; without argum
   file                        only test files whose path contains this
 
 Tests that need our simulator or a configuration of their own are skipped on a deployment, with the reason in their titles.
-The others send about 200 requests, 50 of them to models, for a few cents.
+The others send about 800 requests, 45 of them to models, for a few cents.
 `;
 
 const variables = {
@@ -83,7 +83,8 @@ function checkEnvironment(environment: NodeJS.ProcessEnv): void {
 
 function runVitest(files: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
 	const root = join(import.meta.dirname, '../..');
-	const filters = files.length === 0 ? ['test/conformance/'] : files.map((file) => join('test/conformance', file.replace(/^test\/conformance\//, '')));
+	const filters =
+		files.length === 0 ? ['test/conformance/'] : files.map((file) => join('test/conformance', file.replace(/^test\/conformance\//, '')));
 	const args = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=verbose', ...filters];
 	const child = spawn(process.execPath, args, { cwd: root, env: environment, stdio: 'inherit' });
 	return new Promise((resolve) => child.once('exit', (code) => resolve(code === 0 ? 0 : 1)));

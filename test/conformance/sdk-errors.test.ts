@@ -4,7 +4,13 @@ import { shortTimeouts, useFaultySubject } from './faulty-subject.ts';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
 import { describeOwn } from './subject.ts';
 
-type ErrorClass = 'BadRequestError' | 'RateLimitError' | 'InternalServerError' | 'PermissionDeniedError' | 'UnprocessableEntityError' | 'ConflictError';
+type ErrorClass =
+	| 'BadRequestError'
+	| 'RateLimitError'
+	| 'InternalServerError'
+	| 'PermissionDeniedError'
+	| 'UnprocessableEntityError'
+	| 'ConflictError';
 
 interface ErrorCase {
 	readonly title: string;
@@ -21,13 +27,37 @@ const cases: readonly ErrorCase[] = [
 	{ title: 'another mistake', model: 'sim-422', errorClass: 'UnprocessableEntityError', status: 422, message: /told to answer 422/ },
 	{ title: 'a conflict', model: 'sim-409', errorClass: 'ConflictError', status: 409, message: /told to answer 409/ },
 	{ title: 'our bad key', model: 'sim-401', errorClass: 'InternalServerError', status: 502, message: /key/i },
-	{ title: 'a forbidden call', model: 'sim-403', errorClass: 'InternalServerError', status: 502, message: /not supported|does not have access/ },
+	{
+		title: 'a forbidden call',
+		model: 'sim-403',
+		errorClass: 'InternalServerError',
+		status: 502,
+		message: /not supported|does not have access/,
+	},
 	{ title: 'an unknown model', model: 'no-such-model', errorClass: 'InternalServerError', status: 502, message: /no-such-model/ },
 	{ title: 'an outage', model: 'sim-500', errorClass: 'InternalServerError', status: 502, message: /\w+ \w+ \w+/ },
 	{ title: 'an overload', model: 'sim-529', errorClass: 'InternalServerError', status: 502, message: /overloaded/i },
-	{ title: 'a key that nobody has set', model: 'unset-', errorClass: 'InternalServerError', status: 502, message: /No key is configured for the provider/ },
-	{ title: 'a provider that is down', model: 'down-', errorClass: 'InternalServerError', status: 502, message: /The provider could not be reached/ },
-	{ title: 'a dropped connection', model: 'sim-reset', errorClass: 'InternalServerError', status: 502, message: /The provider could not be reached/ },
+	{
+		title: 'a key that nobody has set',
+		model: 'unset-',
+		errorClass: 'InternalServerError',
+		status: 502,
+		message: /No key is configured for the provider/,
+	},
+	{
+		title: 'a provider that is down',
+		model: 'down-',
+		errorClass: 'InternalServerError',
+		status: 502,
+		message: /The provider could not be reached/,
+	},
+	{
+		title: 'a dropped connection',
+		model: 'sim-reset',
+		errorClass: 'InternalServerError',
+		status: 502,
+		message: /The provider could not be reached/,
+	},
 	{
 		title: 'no connection in time',
 		model: 'mute-',
@@ -42,7 +72,13 @@ const cases: readonly ErrorCase[] = [
 		status: 504,
 		message: new RegExp(`sent nothing within ${shortTimeouts.first_byte_ms} ms`),
 	},
-	{ title: 'a page instead of an answer', model: 'sim-html-200', errorClass: 'InternalServerError', status: 502, message: /`text\/html` instead of 200/ },
+	{
+		title: 'a page instead of an answer',
+		model: 'sim-html-200',
+		errorClass: 'InternalServerError',
+		status: 502,
+		message: /`text\/html` instead of 200/,
+	},
 	{ title: 'a redirect', model: 'sim-redirect', errorClass: 'InternalServerError', status: 502, message: /The provider answered 307/ },
 ];
 
@@ -50,11 +86,18 @@ const cases: readonly ErrorCase[] = [
 const wholeCases: readonly ErrorCase[] = [
 	{ title: 'nothing', model: 'sim-empty', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
 	{ title: 'half an answer', model: 'sim-malformed-json', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
-	{ title: 'an answer that breaks off', model: 'sim-cut-after-1', errorClass: 'InternalServerError', status: 502, message: /ended the connection/ },
+	{
+		title: 'an answer that breaks off',
+		model: 'sim-cut-after-1',
+		errorClass: 'InternalServerError',
+		status: 502,
+		message: /ended the connection/,
+	},
 	{ title: 'an answer that stops', model: 'sim-stall', errorClass: 'InternalServerError', status: 504, message: /fell silent/ },
 ];
 
-const modelOf = ({ model }: ErrorCase, family: string, format: string): string => (model.endsWith('-') ? `${model}${format}/any` : `${family}-${model}`);
+const modelOf = ({ model }: ErrorCase, family: string, format: string): string =>
+	model.endsWith('-') ? `${model}${format}/any` : `${family}-${model}`;
 
 const requests = [
 	...[...cases, ...wholeCases].map((one) => ({ ...one, stream: false })),
@@ -90,7 +133,11 @@ describeOwn('Spec: Errors, through the official SDKs', 'our simulator', () => {
 	describe.concurrent.each(anthropicLines)('%s', (_name, Anthropic, credential) => {
 		it.each(requests)('$title: $errorClass', async (one) => {
 			const client = await openAnthropic(Anthropic, credential, subject.current);
-			const body = { model: modelOf(one, 'claude', 'messages'), max_tokens: 50, messages: [{ role: 'user' as const, content: 'Say hello.' }] };
+			const body = {
+				model: modelOf(one, 'claude', 'messages'),
+				max_tokens: 50,
+				messages: [{ role: 'user' as const, content: 'Say hello.' }],
+			};
 			const error: unknown = await client.messages.create({ ...body, stream: one.stream }).catch((cause: unknown) => cause);
 			expect(error).toBeInstanceOf(Anthropic[one.errorClass]);
 			const { status, message, requestID, error: answer } = error as InstanceType<typeof Anthropic.APIError>;

@@ -22,7 +22,11 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			const isChat = connection.received.startsWith('POST /v1/chat') || connection.received.includes('/chat/completions');
 			connection.received = '';
 			connection.send('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n');
-			sendPaced(isChat ? 'chat' : 'messages', (bytes) => connection.send(`${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`), () => connection.send('0\r\n\r\n'));
+			sendPaced(
+				isChat ? 'chat' : 'messages',
+				(bytes) => connection.send(`${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`),
+				() => connection.send('0\r\n\r\n'),
+			);
 		});
 	});
 	afterAll(() => pacer.close());
@@ -78,7 +82,8 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			const addedMs: number[] = [];
 			const decoder = new TextDecoder();
 			for await (const piece of response.body as AsyncIterable<Uint8Array>) {
-				for (const [, id] of decoder.decode(piece).matchAll(/"id":"([^"]+)"/g)) addedMs.push(performance.now() - (sentMs.get(id ?? '') ?? 0));
+				const arrivedMs = performance.now();
+				for (const [, id = ''] of decoder.decode(piece).matchAll(/"id":"([^"]+)"/g)) addedMs.push(arrivedMs - (sentMs.get(id) ?? 0));
 			}
 			expect(addedMs).toHaveLength(30);
 			expect(addedMs.filter((ms) => ms < paceMs).length, `added ${addedMs.map((ms) => ms.toFixed(1)).join()}`).toBe(30);

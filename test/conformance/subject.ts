@@ -30,16 +30,18 @@ export type OwnNeed = 'our simulator' | 'a configuration of its own';
 
 /** Tests that another deployment cannot run: there they are reported as skipped, with the reason in the title. */
 export function describeOwn(title: string, need: OwnNeed, tests: () => void): void {
-	describe.runIf(isOwnProduct)(ownTitle(title, need), tests);
+	describe.runIf(isOwnProduct)(`${title}${reasonToSkip(need)}`, () => {
+		tests();
+	});
 }
 
 /** As `describeOwn`, for one test. */
-export function itOwn(title: string, need: OwnNeed, test: () => Promise<void>): void {
-	it.runIf(isOwnProduct)(ownTitle(title, need), test);
+export function itOwn(title: string, need: OwnNeed, expectAll: () => Promise<void>): void {
+	it.runIf(isOwnProduct)(`${title}${reasonToSkip(need)}`, async () => expectAll());
 }
 
-function ownTitle(title: string, need: OwnNeed): string {
-	return isOwnProduct ? title : `${title} (skipped: needs ${need})`;
+function reasonToSkip(need: OwnNeed): string {
+	return isOwnProduct ? '' : ` (skipped: needs ${need})`;
 }
 
 /** Starts the subject before the tests of a file, or of a `describe`, and stops it after them. */
@@ -101,6 +103,11 @@ function foreignSubject(): Subject {
 	};
 }
 
+/** Calls that the simulated providers have answered; always 0 for another deployment, whose providers cannot be asked. */
+export async function callsServed(subject: Subject): Promise<number> {
+	return isOwnProduct ? subject.simulator.requestsServed() : 0;
+}
+
 /** A request with JSON body and token; `headers` and `body` replace the defaults, a null header leaves one out. */
 export async function send(
 	subject: Subject,
@@ -114,7 +121,10 @@ export async function send(
 		else headers.set(name, value);
 	}
 	const method = options.method ?? 'POST';
-	const body = options.body === undefined || typeof options.body === 'string' || options.body instanceof Uint8Array ? options.body : JSON.stringify(options.body);
+	const body =
+		options.body === undefined || typeof options.body === 'string' || options.body instanceof Uint8Array
+			? options.body
+			: JSON.stringify(options.body);
 	return fetch(`${subject.baseUrl}${path}`, {
 		method,
 		headers,

@@ -81,10 +81,14 @@ export async function startDeployment(extra: Settings = {}): Promise<Deployment>
 }
 
 export async function untilReady(url: string, running: Running): Promise<void> {
-	await eventually(`${url}/readyz is 200; ${running.stderr}`, async () => {
-		if (running.child.exitCode !== null) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr}${running.stdout}`);
-		return (await statusOf(`${url}/readyz`)) === 200 ? true : undefined;
-	}, 15_000);
+	await eventually(
+		`${url}/readyz is 200; ${running.stderr}`,
+		async () => {
+			if (running.child.exitCode !== null) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr}${running.stdout}`);
+			return (await statusOf(`${url}/readyz`)) === 200 ? true : undefined;
+		},
+		15_000,
+	);
 }
 
 /** 0 when nobody answers. */

@@ -88,7 +88,10 @@ export async function runProcess(
 }
 
 /** The product's own command line, on this runtime. */
-export function runTollgate(args: readonly string[], options: StartOptions = {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+export function runTollgate(
+	args: readonly string[],
+	options: StartOptions = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
 	return runProcess(process.execPath, [mainFile, ...args], options);
 }
 

@@ -68,7 +68,11 @@ export async function startProduct(overrides: ProductOverrides = {}, environment
 	const { log, complaints } = collectOutput(child);
 	const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
 	const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
-	await untilReady(`${gatewayUrl}/readyz`, child, complaints);
+	await untilReady(`${gatewayUrl}/readyz`, child, complaints).catch((cause: unknown) => {
+		child.kill('SIGKILL');
+		rmSync(directory, { recursive: true, force: true });
+		throw cause;
+	});
 	const tokenEndpoint = `http://127.0.0.1:${identityPort}/oauth2/token`;
 	return {
 		gatewayUrl,
@@ -98,13 +102,20 @@ export async function fetchAccessToken(tokenEndpoint: string, client: { id: stri
 	return answer.access_token;
 }
 
+/** Below the ports that systems give to outgoing connections: nobody takes it by chance before its server listens. */
 export async function freePort(): Promise<number> {
+	for (;;) {
+		const port = 10_000 + Math.floor(Math.random() * 22_000);
+		if (await isFree(port)) return port;
+	}
+}
+
+function isFree(port: number): Promise<boolean> {
 	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const address = server.address();
-	await new Promise((resolve) => server.close(resolve));
-	if (address === null || typeof address === 'string') throw new Error('no free port');
-	return address.port;
+	return new Promise((resolve) => {
+		server.once('error', () => resolve(false));
+		server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+	});
 }
 
 /** Waits for something that another process does; fails with what was waited for. */

@@ -58,7 +58,10 @@ export class SimulatorControl {
 	}
 
 	async #call(method: string, path: string, body?: unknown): Promise<unknown> {
-		const response = await fetch(`${this.#origin}/_simulator${path}`, { method, ...(body !== undefined && { body: JSON.stringify(body) }) });
+		const response = await fetch(`${this.#origin}/_simulator${path}`, {
+			method,
+			...(body !== undefined && { body: JSON.stringify(body) }),
+		});
 		const text = await response.text();
 		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
 		return text === '' ? undefined : JSON.parse(text);
