@@ -86,6 +86,14 @@ export function wrapStream(source: ByteStream, wrap: (sink: ByteSink, flow: Byte
 	};
 }
 
+/** For a stream that nobody will read: it has to learn that. */
+export function discardStream(stream: ByteStream): void {
+	stream.start(nothing).cancel();
+}
+
+/** A sink for what nobody wants. */
+export const nothing: ByteSink = { write: () => false, end: () => undefined, fail: () => undefined };
+
 export function isByteStream(body: HttpBody): body is ByteStream {
 	return body !== null && typeof body === 'object' && 'start' in body;
 }

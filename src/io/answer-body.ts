@@ -1,4 +1,4 @@
-import { isByteStream } from '../core/byte-stream.ts';
+import { discardStream, isByteStream } from '../core/byte-stream.ts';
 import type { HttpBody } from '../core/handler.ts';
 
 const sliceBytes = 65_536;
@@ -16,9 +16,8 @@ export function mayHaveBody(status: number): boolean {
 /** A stream that nobody will read still has to learn that. */
 export function discard(body: HttpBody): void {
 	if (!isByteStream(body)) return;
-	const nothing = { write: () => false, end: () => undefined, fail: () => undefined };
 	try {
-		body.start(nothing).cancel();
+		discardStream(body);
 	} catch {
 		// It was started before: somebody else ends it.
 	}

@@ -13,7 +13,10 @@ export interface AnswerHead {
 	readonly closesConnection: boolean;
 }
 
-/** Names and values in turn, for `ServerResponse.writeHead`. Every answer carries the request's id. */
+/**
+ * Names and values in turn, for `ServerResponse.writeHead`. Every answer carries the request's id unless it brings one,
+ * under both vendors' names, for each SDK reads only its own.
+ */
 export function headerList(head: AnswerHead): string[] {
 	const { headers, requestId, contentLength } = head;
 	const list: string[] = [];

@@ -117,3 +117,21 @@ test('flush leaves nothing behind', () => {
 	log.flush();
 	expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(1000);
 });
+
+test('lines beyond what may wait for a slow reader are dropped, and the log says how many', async () => {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	const path = join(directory, 'tollgate.log');
+	const log = createLogger({ level: 'info', clock: new ManualClock(), destination: path });
+	const sent = 300;
+	for (let index = 0; index < sent; index++) log.info('request', { text: 'x'.repeat(100_000) });
+	const lines = (): string[] => readFileSync(path, 'utf8').trim().split('\n');
+	const flushed = (): string | undefined => {
+		log.flush();
+		return lines().at(-1);
+	};
+	await expect.poll(flushed).toContain('"msg":"log lines dropped"');
+	const { count } = JSON.parse(lines().at(-1) ?? '') as { count: number };
+	expect(count).toBeGreaterThan(100);
+	expect(lines()).toHaveLength(sent - count + 1);
+});

@@ -1,12 +1,7 @@
-/**
- * The log as JSON lines: `level`, `time` in Unix milliseconds, `msg` for the event, then the fields. Pino's destination
- * writes them in batches off the request's path; its formatter is left out, it takes three times as long as `JSON.stringify`.
- */
-import { mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { pino } from 'pino';
+/** The log as JSON lines: `level`, `time` in Unix milliseconds, `msg` for the event, then the fields. */
 import type { Clock } from '../core/clock.ts';
 import type { Log, LogFields } from '../core/log.ts';
+import { LogFile } from './log-file.ts';
 import { redact, redactFlat } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -15,6 +10,8 @@ const severities: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, wa
 
 export interface LogDestination {
 	write(line: string): void;
+	/** Writes what waits, at once. */
+	flush?(): void;
 }
 
 export interface LoggerOptions {
@@ -27,18 +24,15 @@ export interface LoggerOptions {
 
 export interface Logger extends Log {
 	setLevel(level: LogLevel): void;
-	/** Writes what waits. For the end of the process. */
+	/** For the end of the process. */
 	flush(): void;
 }
-
-const batchBytes = 12_288;
-const batchMs = 200;
 
 export function createLogger(options: LoggerOptions): Logger {
 	const { clock, destination = 1 } = options;
 	let least = severities[options.level];
-	const file = typeof destination === 'object' ? undefined : openFile(destination);
-	const sink: LogDestination = typeof destination === 'object' ? destination : { write: (line) => void file?.write(line) };
+	const onDropped = (count: number): void => logAt('warn')('log lines dropped', { count });
+	const sink = typeof destination === 'object' ? destination : new LogFile(destination, clock, onDropped);
 	const logAt = (lineLevel: LogLevel): ((event: string, fields?: LogFields) => void) => {
 		const severity = severities[lineLevel];
 		const clean = lineLevel === 'info' || lineLevel === 'debug' ? redactFlat : redact;
@@ -57,16 +51,6 @@ export function createLogger(options: LoggerOptions): Logger {
 		setLevel(level) {
 			least = severities[level];
 		},
-		flush: () => file?.flushSync(),
+		flush: () => sink.flush?.(),
 	};
-}
-
-/** Opened here and now, so that `flush` works from the first line on. */
-function openFile(target: string | number): ReturnType<typeof pino.destination> {
-	if (typeof target === 'string') mkdirSync(dirname(target), { recursive: true });
-	const descriptor = typeof target === 'string' ? openSync(target, 'a') : target;
-	const file = pino.destination({ dest: descriptor, sync: false, minLength: batchBytes, periodicFlush: batchMs });
-	// A reader of our output that went away, as in `tollgate start | head`, is no reason to stop serving.
-	file.on('error', () => undefined);
-	return file;
 }

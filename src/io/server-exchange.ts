@@ -133,6 +133,7 @@ export class ServerExchange implements ConnectionUser, Watched {
 			return;
 		}
 		this.isClientGone = true;
+		this.code = 'client_closed';
 		this.leave('client_closed');
 		this.body.fail(new Refusal('client_closed'));
 		this.stream?.cancel();

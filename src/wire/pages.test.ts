@@ -27,8 +27,6 @@ describe('contract section 4: each case has its status and headers', () => {
 			'content-type': 'text/html; charset=utf-8',
 			'cache-control': 'no-store',
 			'x-content-type-options': 'nosniff',
-			'x-request-id': 'req_1',
-			'request-id': 'req_1',
 		});
 		expect(answer.body).toMatch(/^<!doctype html>/);
 		expect(answer.facts).toEqual({ code });

@@ -89,7 +89,7 @@ export function renderEdgeRefusal(cause: unknown, requestId: string): HttpRespon
 	const code = isExpected ? cause.code : 'defect';
 	const status = isExpected ? cause.status : 500;
 	const isBlocked = firewallCodes.has(code);
-	const headers: Record<string, string> = { ...pageHeaders, 'x-request-id': requestId, 'request-id': requestId };
+	const headers: Record<string, string> = { ...pageHeaders };
 	if (isBlocked) headers['x-amzn-waf-action'] = 'BLOCK';
 	if (code === 'token_missing') headers['www-authenticate'] = 'Bearer realm="tollgate"';
 	if (code === 'token_invalid') headers['www-authenticate'] = 'Bearer realm="tollgate", error="invalid_token"';

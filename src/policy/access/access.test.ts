@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { compactToken } from '../../../test/support/test-issuer.ts';
 import { readBearer } from './bearer.ts';
-import { hasScope } from './claimed-caller.ts';
 import { type ClaimRules, judgeClaims } from './claims.ts';
+import { requireScope } from './require-scope.ts';
 import { readUnverifiedCaller } from './unverified-caller.ts';
 
 const rules: ClaimRules = { issuer: 'https://issuer.example', audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null };
@@ -45,8 +45,8 @@ describe('contract section 3: scopes come from scope, a text or an array, or fro
 
 	test('a scope is held letter for letter', () => {
 		const caller = judge({ scope: 'base/invoke' });
-		expect(hasScope(caller, 'base/invoke')).toBe(true);
-		expect(hasScope(caller, 'base/Invoke')).toBe(false);
+		expect(requireScope(caller, 'base/invoke')).toBe(caller);
+		expect(() => requireScope(caller, 'base/Invoke')).toThrow(expect.objectContaining({ code: 'scope_missing' }));
 	});
 });
 

@@ -21,11 +21,6 @@ export function readClaimedCaller(claims: JsonObject): Caller {
 	return caller as Caller;
 }
 
-/** The scope is held, letter for letter. */
-export function hasScope(caller: Caller, scope: string): boolean {
-	return caller.scopes.has(scope);
-}
-
 function readClientId(claims: JsonObject): string {
 	const name = clientIdClaims.find((claim) => claims[claim] !== undefined);
 	const id = name === undefined ? undefined : claims[name];

@@ -1,13 +1,13 @@
+import type { FormatName } from '../../core/format-name.ts';
+
 export interface RoutingSettings {
 	/** Whether `x-gateway-provider` decides: not at all, when it is there, or always. */
 	readonly providerHeader: 'ignore' | 'optional' | 'required';
 	/** `provider/model` by the name callers use. */
 	readonly aliases: Readonly<Record<string, string>>;
 	/** Provider by format, for names that nothing else decides. */
-	readonly defaults: Readonly<Partial<Record<RoutedFormat, string>>>;
+	readonly defaults: Readonly<Partial<Record<FormatName, string>>>;
 }
-
-export type RoutedFormat = 'chat' | 'messages';
 
 /** A configured provider as routing sees it. */
 export interface RoutedProvider {
@@ -19,7 +19,7 @@ export interface RoutedProvider {
 
 /** What is known of a call when its target is decided. */
 export interface RoutingFacts {
-	readonly format: RoutedFormat;
+	readonly format: FormatName;
 	/** As the caller wrote it. */
 	readonly model: string;
 	/** The `x-gateway-provider` header field. */

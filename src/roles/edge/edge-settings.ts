@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Readiness } from '../../core/readiness.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { IpRateSettings } from '../../policy/firewall/ip-rate-window.ts';
 
@@ -21,10 +22,4 @@ export interface EdgePorts {
 	readonly isDraining: () => boolean;
 	/** A random integer of 32 bits, another one in each process. */
 	readonly hashSeed: number;
-}
-
-export interface Readiness {
-	readonly isReady: boolean;
-	/** State of each dependency by name, such as `ok` or `unreachable`. Anyone can read it. */
-	readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -4,13 +4,13 @@ import { Fault } from '../../core/fault.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { readBearer } from '../../policy/access/bearer.ts';
-import { hasScope } from '../../policy/access/claimed-caller.ts';
+import { requireScope } from '../../policy/access/require-scope.ts';
 import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
 import { IpRateWindow } from '../../policy/firewall/ip-rate-window.ts';
 import { sourceKey } from '../../policy/firewall/source-key.ts';
+import { liveness, renderReadiness } from '../../wire/health.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
-import { serveLiveness, serveReadiness } from './serve-health.ts';
 
 /** Contract section 4, in its order: per-IP rate, token, scope, then `inner` with the caller that was proven. */
 export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
@@ -21,11 +21,6 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const admitSource = (request: HttpRequest): void => {
 		if (!rate.admit(sourceKey(clientAddress(request)), ports.clock.monotonicMs())) throw new Refusal('ip_rate_exceeded');
 	};
-	const requireScope = (caller: Caller): Caller => {
-		if (hasScope(caller, scope)) return caller;
-		const headers = { 'www-authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scope}"` };
-		throw new Refusal('scope_missing', { headers });
-	};
 	const refuse = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
 		reportRefusal(cause, request, ports);
 		const answer = renderEdgeRefusal(cause, request.id);
@@ -35,17 +30,17 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	return (inner: Handler): Handler =>
 		async (request) => {
 			if (isRead(request.method)) {
-				if (request.path === '/healthz') return serveLiveness(request);
-				if (request.path === '/readyz') return serveReadiness(request, ports);
+				if (request.path === '/healthz') return liveness;
+				if (request.path === '/readyz') return renderReadiness(await ports.readiness(), ports.isDraining());
 			}
 			let caller: Caller | undefined;
 			try {
 				admitSource(request);
-				if (request.path === '/' && isRead(request.method)) return serveLiveness(request);
+				if (request.path === '/' && isRead(request.method)) return liveness;
 				if (ports.isDraining()) throw new Refusal('draining');
 				const verdict = ports.verifier.verify(readBearer(request.headers['authorization']));
 				caller = verdict instanceof Promise ? await verdict : verdict;
-				requireScope(caller);
+				requireScope(caller, scope);
 			} catch (cause) {
 				return refuse(cause, request, caller?.clientId);
 			}

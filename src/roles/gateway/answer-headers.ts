@@ -3,11 +3,11 @@ import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 
 /**
- * Header fields that every answer carries. Both vendors' request id names hold our id, for each SDK reads only its own.
+ * Header fields that every answer of the gateway carries; the server adds the request's id.
  * @param upstreamMs how long the provider took, when it was called.
  */
 export function answerHeaders(request: HttpRequest, facts: CallFacts, clock: Clock, upstreamMs?: number): Record<string, string> {
-	const headers: Record<string, string> = { 'x-request-id': request.id, 'request-id': request.id };
+	const headers: Record<string, string> = {};
 	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
 	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;

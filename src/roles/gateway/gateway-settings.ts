@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Readiness } from '../../core/readiness.ts';
 import type { Team } from '../../core/team.ts';
 import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
@@ -33,10 +34,4 @@ export interface GatewayPorts {
 
 export interface TeamDirectory {
 	teamOf(clientId: string): Team | undefined;
-}
-
-export interface Readiness {
-	readonly isReady: boolean;
-	/** State of each dependency by name, such as `ok` or `unreachable`. */
-	readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -2,10 +2,10 @@ import type { CallFacts } from '../../core/call-facts.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { formats } from '../../wire/formats/formats.ts';
+import { liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
-import { serveHealth, serveReadiness } from './serve-health.ts';
 import { serveInference } from './serve-inference.ts';
 import { serveModels } from './serve-models.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
@@ -48,11 +48,11 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 
 function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 	const { ports } = parts;
-	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: (request) => serveHealth(request, ports) };
+	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: () => liveness };
 	const routes = new Map<string, Route>([
 		['/', health],
 		['/healthz', health],
-		['/readyz', { ...health, serve: (request) => serveReadiness(request, ports) }],
+		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
 		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
 	]);
 	for (const format of formats) {

@@ -1,8 +1,7 @@
+import type { FormatName } from '../../core/format-name.ts';
 import type { GatewayError } from '../gateway-error.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { MarkLine } from '../sse/event-frames.ts';
-
-export type FormatName = 'chat' | 'messages';
 
 /** A wire format that callers may speak, as far as the gateway must know it to pass it through. */
 export interface Format {

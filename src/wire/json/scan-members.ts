@@ -98,7 +98,7 @@ function tooDeep(): Refusal {
 }
 
 /** @returns the offset after the closing quote of the string whose content begins at `from`. */
-function endOfString(bytes: Buffer, from: number): number {
+export function endOfString(bytes: Buffer, from: number): number {
 	let at = from;
 	while (at < bytes.length) {
 		const near = Math.min(at + nearBytes, bytes.length);
@@ -146,6 +146,6 @@ function trimmed(bytes: Buffer, from: number, to: number): ByteRange {
 	return { start, end };
 }
 
-function isWhitespace(byte: number | undefined): boolean {
+export function isWhitespace(byte: number | undefined): boolean {
 	return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -1,4 +1,4 @@
-import type { FormatName } from '../formats/format.ts';
+import type { FormatName } from '../../core/format-name.ts';
 
 /** `openai-compatible` is `openai` for servers of others, which may need no key. */
 export type ProviderKind = 'anthropic' | 'openai' | 'openai-compatible' | 'azure-openai' | 'gemini';

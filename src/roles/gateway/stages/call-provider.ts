@@ -1,14 +1,16 @@
+import { discardStream } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { UpstreamResponse } from '../../../core/upstream.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
+import { isWholeObject } from '../../../wire/json/whole-object.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
-import { discard, readAnswer, sendUpstream } from './reach-upstream.ts';
+import { readAnswer, sendUpstream } from './reach-upstream.ts';
 import type { Call } from './read-call.ts';
 
 /** What the provider said: the whole of it, or a stream that has just begun. */
@@ -84,7 +86,7 @@ function requireSuccess(call: Call, response: UpstreamResponse): void {
 	const mediaType = mediaTypeOf(response.headers);
 	const expected = call.isStreamed ? 'text/event-stream' : 'application/json';
 	if (response.status === 200 && mediaType === expected) return;
-	response.body.start(discard).cancel();
+	discardStream(response.body);
 	throw new Fault('provider_answer_invalid', {
 		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
 	});
@@ -92,15 +94,6 @@ function requireSuccess(call: Call, response: UpstreamResponse): void {
 
 /** A page that claims to be JSON is no answer, and neither is half of one. */
 function requireObject(body: Buffer): void {
-	if (isJsonObject(body)) return;
+	if (isWholeObject(body)) return;
 	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
-}
-
-function isJsonObject(body: Buffer): boolean {
-	try {
-		const value: unknown = JSON.parse(body.toString());
-		return typeof value === 'object' && value !== null && !Array.isArray(value);
-	} catch {
-		return false;
-	}
 }

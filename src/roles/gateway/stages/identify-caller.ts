@@ -1,8 +1,8 @@
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/refusal.ts';
 import type { AccessTokenVerifier } from '../../../policy/access/access-token-verifier.ts';
 import { readBearer } from '../../../policy/access/bearer.ts';
+import { requireScope } from '../../../policy/access/require-scope.ts';
 import { readUnverifiedCaller } from '../../../policy/access/unverified-caller.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 
@@ -16,13 +16,5 @@ export function identifyCaller(request: HttpRequest, settings: GatewaySettings, 
 	const accessToken = readBearer(request.headers.authorization);
 	const scope = `${settings.scopeBase}/invoke`;
 	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken) : verifier.verify(accessToken);
-	return caller instanceof Promise ? caller.then((verified) => withScope(verified, scope)) : withScope(caller, scope);
-}
-
-/** The challenge is RFC 6750 section 3.1's. */
-function withScope(caller: Caller, scope: string): Caller {
-	if (caller.scopes.has(scope)) return caller;
-	throw new Refusal('scope_missing', {
-		headers: { 'www-authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scope}"` },
-	});
+	return caller instanceof Promise ? caller.then((verified) => requireScope(verified, scope)) : requireScope(caller, scope);
 }

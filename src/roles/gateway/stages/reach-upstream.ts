@@ -1,13 +1,10 @@
 /** The upstream port, made to end when the call does. */
-import { readWhole } from '../../../core/byte-stream.ts';
+import { discardStream, readWhole } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
 import type { OpenCall } from '../open-calls.ts';
-
-/** A sink for what nobody wants. */
-export const discard: ByteSink = { write: () => true, end: () => undefined, fail: () => undefined };
 
 /** @throws what `Upstream` throws; what the call was ended with. */
 export function sendUpstream(
@@ -25,7 +22,7 @@ export function sendUpstream(
 			abort = listener;
 		};
 		upstream({ ...request, onClientGone }).then((response) => {
-			if (open.isEnded) response.body.start(discard).cancel();
+			if (open.isEnded) discardStream(response.body);
 			else resolve(response);
 		}, reject);
 	});

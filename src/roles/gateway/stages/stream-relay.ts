@@ -1,3 +1,4 @@
+import { discardStream, nothing } from '../../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
@@ -8,7 +9,6 @@ import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { OpenCall } from '../open-calls.ts';
-import { discard } from './reach-upstream.ts';
 
 export interface RelayParts {
 	readonly clock: Clock;
@@ -35,7 +35,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #parts: RelayParts;
 	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
 	#frames: EventFrames | undefined;
-	#sink: ByteSink = discard;
+	#sink: ByteSink = nothing;
 	#flow: ByteFlow | undefined;
 	readonly #tail = new RecentBytes(tailBytes);
 	#held: Buffer[] = [];
@@ -52,7 +52,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#open = open;
 		this.#parts = parts;
 		this.#frames = isOpaque ? undefined : new EventFrames(format.markLine);
-		open.whenEnded(() => source.start(discard).cancel());
+		open.whenEnded(() => discardStream(source));
 	}
 
 	start(sink: ByteSink): ByteFlow {
@@ -111,7 +111,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#flow?.cancel();
 		this.#finish();
 		// Also when the sink cancels in the middle of a write.
-		this.#sink = discard;
+		this.#sink = nothing;
 		if (!this.#mayEnd()) this.#open.facts.code = 'client_closed';
 	}
 

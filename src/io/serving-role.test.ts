@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import type { HttpServer } from './http-server.ts';
+import { ServingRole, type ServingRoleOptions } from './serving-role.ts';
+
+/** A server that remembers what it was told, and is idle when the test says so. */
+class ScriptedServer implements HttpServer {
+	readonly told: string[] = [];
+	inFlight = 0;
+	openConnections = 0;
+	becomeIdle: () => void = () => undefined;
+	failure: Error | undefined;
+
+	async start(): Promise<{ host: string; port: number }> {
+		this.told.push('start');
+		if (this.failure !== undefined) throw this.failure;
+		return { host: '127.0.0.1', port: 1 };
+	}
+
+	drain(): void {
+		this.told.push('drain');
+	}
+
+	idle(): Promise<void> {
+		if (this.inFlight === 0) return Promise.resolve();
+		return new Promise((resolve) => {
+			this.becomeIdle = () => {
+				this.inFlight = 0;
+				resolve();
+			};
+		});
+	}
+
+	destroy(): void {
+		this.told.push('destroy');
+	}
+}
+
+function make(options: Partial<ServingRoleOptions> = {}) {
+	const clock = new ManualClock();
+	const server = new ScriptedServer();
+	const role = new ServingRole('gateway', server, { clock, graceMs: () => 1000, ...options });
+	return { clock, server, role, told: server.told };
+}
+
+async function settle(): Promise<void> {
+	await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('start', () => {
+	test('waits for what should be there first', async () => {
+		let arrive = (): void => undefined;
+		const { role, told, clock } = make({ beforeStart: () => new Promise<void>((resolve) => (arrive = resolve)) });
+		const started = role.start();
+		await settle();
+		expect(told).toEqual([]);
+		arrive();
+		await started;
+		expect(told).toEqual(['start']);
+		expect(clock.pending).toBe(0);
+	});
+
+	test('but not for longer than a second', async () => {
+		const { role, told, clock } = make({ beforeStart: () => new Promise(() => undefined) });
+		const started = role.start();
+		clock.advance(999);
+		await settle();
+		expect(told).toEqual([]);
+		clock.advance(1);
+		await started;
+		expect(told).toEqual(['start']);
+	});
+
+	test('rejects with what the system said', async () => {
+		const { role, server } = make();
+		server.failure = new Error('EADDRINUSE');
+		await expect(role.start()).rejects.toBe(server.failure);
+	});
+});
+
+describe('stop', () => {
+	test('is immediate when nothing is in flight', async () => {
+		const { role, told, clock } = make({ endOpenCalls: () => told.push('end') });
+		await role.stop();
+		expect(told).toEqual(['drain', 'destroy']);
+		expect(clock.pending).toBe(0);
+	});
+
+	test('waits for what is in flight, no longer', async () => {
+		const { role, server, told, clock } = make({ endOpenCalls: () => told.push('end') });
+		server.inFlight = 1;
+		const stopped = role.stop();
+		clock.advance(999);
+		await settle();
+		expect(told).toEqual(['drain']);
+		server.becomeIdle();
+		await stopped;
+		expect(told).toEqual(['drain', 'destroy']);
+	});
+
+	test('ends what outlives the grace time, and leaves it two seconds to say so', async () => {
+		const { role, server, told, clock } = make({ endOpenCalls: () => told.push('end') });
+		server.inFlight = 1;
+		const stopped = role.stop();
+		clock.advance(1000);
+		await settle();
+		expect(told).toEqual(['drain', 'end']);
+		clock.advance(1999);
+		await settle();
+		expect(told).toEqual(['drain', 'end']);
+		clock.advance(1);
+		await stopped;
+		expect(told).toEqual(['drain', 'end', 'destroy']);
+	});
+
+	test('the farewell is over as soon as everybody has taken it', async () => {
+		const { role, server, told, clock } = make({ endOpenCalls: () => server.becomeIdle() });
+		server.inFlight = 1;
+		const stopped = role.stop();
+		clock.advance(1000);
+		await stopped;
+		expect(told).toEqual(['drain', 'destroy']);
+	});
+
+	test('without a farewell there is nothing to wait for', async () => {
+		const { role, server, told, clock } = make({ graceMs: () => 0 });
+		server.inFlight = 1;
+		const stopped = role.stop();
+		clock.advance(0);
+		await stopped;
+		expect(told).toEqual(['drain', 'destroy']);
+	});
+});

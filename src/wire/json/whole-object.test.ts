@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isWholeObject } from './whole-object.ts';
+
+const object = fc.dictionary(fc.string(), fc.jsonValue());
+
+test('every object is whole, however it is written', () => {
+	fc.assert(
+		fc.property(object, fc.constantFrom(0, 1, '\t'), fc.constantFrom('', ' ', '\r\n'), (value, indent, around) => {
+			expect(isWholeObject(Buffer.from(around + JSON.stringify(value, null, indent) + around))).toBe(true);
+		}),
+	);
+});
+
+test('no object is whole when its end is missing, wherever it was cut', () => {
+	fc.assert(
+		fc.property(object, fc.nat(), (value, cut) => {
+			const bytes = Buffer.from(JSON.stringify(value));
+			expect(isWholeObject(bytes.subarray(0, cut % bytes.length))).toBe(false);
+		}),
+	);
+});
+
+test.each(['', ' ', 'null', '[]', '[{}]', '"{}"', '<!doctype html>{}', '{}{}', '{} x', '{"a":"}', '{"a":"\\"}', '{"a":1]', '\ufeff{}'])(
+	'%j is no whole object',
+	(text) => {
+		expect(isWholeObject(Buffer.from(text))).toBe(false);
+	},
+);
