@@ -1,8 +1,8 @@
 /** Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. */
 import { composeDataPlane } from './composition/data-plane.ts';
-import { createWorld, type Part, serve, type World } from './composition/part.ts';
-import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
+import { createWorld, type Part, type Phase, serve, type World } from './composition/part.ts';
 import { withRestartSettingsOf } from './composition/running-settings.ts';
+import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { RoleName } from './core/handler.ts';
@@ -26,7 +26,7 @@ export interface Product {
 	readonly records: RecordStore | undefined;
 	/** @throws StartFailure when a role cannot listen; those that did are stopped again. */
 	start(): Promise<void>;
-	/** Not ready at once; what is in flight finishes within the grace time. */
+	/** Not ready at once, closed after the delay that is configured; what is in flight then finishes within the grace time. */
 	stop(): Promise<void>;
 	/** Takes what can change without a restart, all of it or nothing. @throws Error when settings contradict themselves. */
 	reconfigure(config: Config): void;
@@ -48,8 +48,9 @@ export class StartFailure extends Error {
 
 /** @throws StoreUnusable; Error when settings contradict themselves. */
 export async function compose(config: Config, { clock, log, simulatorIntervalMs }: ComposeParts): Promise<Product> {
-	let isDraining = false;
-	const world = createWorld(config, clock, log, () => isDraining);
+	let phase: Phase = 'serving';
+	let delayMs = config.gateway.shutdown_delay_ms;
+	const world = createWorld(config, clock, log, () => phase);
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const records = has('identity') || has('gateway') ? openSqliteRecords({ dataDir: config.data_dir }, { clock, log }) : undefined;
 	const identity = has('identity') && records !== undefined ? composeIdentity(world, records) : undefined;
@@ -64,8 +65,8 @@ export async function compose(config: Config, { clock, log, simulatorIntervalMs 
 		await role.stop();
 		await close?.();
 	};
-	const stop = async (): Promise<void> => {
-		isDraining = true;
+	const close = async (): Promise<void> => {
+		phase = 'draining';
 		// Side by side, so that their grace times do not add up; streams in flight still need the simulator.
 		await Promise.all(parts.filter((part) => part !== simulator).map(stopPart));
 		if (simulator !== undefined) await stopPart(simulator);
@@ -73,11 +74,15 @@ export async function compose(config: Config, { clock, log, simulatorIntervalMs 
 	};
 	return {
 		records,
-		stop,
+		async stop() {
+			phase = 'leaving';
+			if (delayMs > 0) await new Promise<void>((resolve) => clock.after(delayMs, resolve));
+			await close();
+		},
 		async start() {
 			for (const { role } of parts) {
 				await role.start().catch(async (cause: unknown) => {
-					await stop();
+					await close();
 					throw isSystemError(cause) ? new StartFailure(role.name, cause) : cause;
 				});
 			}
@@ -86,6 +91,7 @@ export async function compose(config: Config, { clock, log, simulatorIntervalMs 
 			const effective = withRestartSettingsOf(config, next);
 			const commits = parts.map((part) => part.prepare?.(effective));
 			for (const commit of commits) commit?.();
+			delayMs = effective.gateway.shutdown_delay_ms;
 		},
 	};
 }
@@ -98,17 +104,24 @@ function composeIdentity(world: World, records: RecordStore): Part & { readonly 
 	return {
 		role,
 		prepare: (next) => () => {
+			const settings = liveIdentitySettings(next);
 			reconfigured = reconfigured
-				.then(() => role.reconfigure(liveIdentitySettings(next)))
+				.then(() => role.reconfigure(settings))
 				.catch((cause: unknown) => log.error('identity keeps its former settings', { cause: String(cause) }));
 		},
 	};
 }
 
 function composeSimulator(world: World, intervalMs: number | undefined): Part {
-	const { config, clock, log } = world;
-	const simulator = createSimulator(intervalMs === undefined ? {} : { intervalMs }, { clock, log, setOutage: (seconds) => server.closeFor(seconds) });
-	const server = new ReopeningServer((port) => serve(world, simulator.handle, config.simulator.listen, port), clock);
+	const { config, clock } = world;
+	// Beside other roles each call would have two lines; the simulator keeps a record of its own.
+	const log: Log = config.roles.length === 1 ? world.log : { ...world.log, info: (event, fields) => world.log.debug(event, fields) };
+	const simulator = createSimulator(intervalMs === undefined ? {} : { intervalMs }, {
+		clock,
+		log,
+		setOutage: (seconds) => server.closeFor(seconds),
+	});
+	const server = new ReopeningServer((port) => serve({ ...world, log }, simulator.handle, config.simulator.listen, port), clock);
 	return { role: new ServingRole('simulator', server, { clock, graceMs: () => 0 }) };
 }
 

@@ -22,7 +22,9 @@ export function renderBanner({ version, config, simulatedProviders, client }: Ba
 		...(config.roles.includes('simulator') ? [`simulator      ${listenUrl(listenAddress(config.simulator.listen))}`] : []),
 		'',
 		...Object.entries(config.providers).map(([name, { kind }]) => {
-			const how = simulatedProviders.includes(name) ? 'answered by the simulator, for its key is not set' : 'real, with the key of the environment';
+			const how = simulatedProviders.includes(name)
+				? 'answered by the simulator, for its key is not set'
+				: 'real, with the key of the environment';
 			return `${name}     ${kind}: ${how}`;
 		}),
 		'',

@@ -45,13 +45,14 @@ export async function composeDataPlane(world: World, identity: Identity | undefi
 		verifier,
 		clock,
 		log,
-		isDraining: world.isDraining,
+		isDraining: () => world.phase() === 'draining',
 		readiness: () => {
 			const { isReady } = keySet.state();
-			return { isReady: isReady && !world.isDraining(), dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
+			return { isReady: isReady && world.phase() === 'serving', dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
 		},
 	};
-	const inner = records === undefined ? composeForwarding(world, upstream.send) : await composeGateway(world, ports, upstream.send, records);
+	const inner =
+		records === undefined ? composeForwarding(world, upstream.send) : await composeGateway(world, ports, upstream.send, records);
 	const outer = config.roles.includes('edge') ? composeEdge(world, ports, inner.handle) : inner;
 	let graceMs = config.gateway.shutdown_grace_ms;
 	const name = records === undefined ? 'edge' : 'gateway';
@@ -111,7 +112,12 @@ function composeForwarding({ config, clock }: World, upstream: Upstream): Reconf
 	return { handle: (request) => forward.current(request), prepare: forward.prepare };
 }
 
-async function composeGateway({ config, log }: World, ports: CommonPorts, upstream: Upstream, records: RecordStore): Promise<Reconfigurable> {
+async function composeGateway(
+	{ config, log }: World,
+	ports: CommonPorts,
+	upstream: Upstream,
+	records: RecordStore,
+): Promise<Reconfigurable> {
 	const teams = await openTeamDirectory(records, configuredTeams(config), log);
 	const gatewayPorts: GatewayPorts = { ...ports, upstream, teams };
 	const gateway = following(config, gatewaySettings, (settings) => createGateway(settings, gatewayPorts));
@@ -141,7 +147,11 @@ interface Following<Made> {
 	readonly prepare: (config: Config) => () => void;
 }
 
-function following<Settings, Made>(config: Config, settingsOf: (config: Config) => Settings, make: (settings: Settings) => Made): Following<Made> {
+function following<Settings, Made>(
+	config: Config,
+	settingsOf: (config: Config) => Settings,
+	make: (settings: Settings) => Made,
+): Following<Made> {
 	const makeFrom = (next: Config, before?: { fingerprint: string; value: Made }): { fingerprint: string; value: Made } => {
 		const settings = settingsOf(next);
 		const fingerprint = JSON.stringify(settings);

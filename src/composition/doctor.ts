@@ -63,7 +63,9 @@ async function examineKeySet(config: Config): Promise<DoctorCheck> {
 async function examineProvider(name: string, config: Config): Promise<DoctorCheck> {
 	const provider = config.providers[name];
 	if (provider === undefined || provider.base_url === null) return { name, isOk: true, detail: 'not configured: it has no base_url' };
-	if (provider.api_key === unsetKey) return { name, isOk: false, detail: `its key is not set: calls to it answer 502 (providers.${name}.api_key)` };
+	if (provider.api_key === unsetKey) {
+		return { name, isOk: false, detail: `its key is not set: calls to it answer 502 (providers.${name}.api_key)` };
+	}
 	const { hostname, port, protocol } = new URL(provider.base_url);
 	const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
 	const problem = await connectionProblem(address);

@@ -1,7 +1,7 @@
 import type { ClientOperations, ConfigOptions } from '../cli/environment.ts';
 import { loadConfig } from '../config/load.ts';
-import { Refusal } from '../core/refusal.ts';
 import type { Log } from '../core/log.ts';
+import { Refusal } from '../core/refusal.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';

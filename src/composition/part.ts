@@ -25,12 +25,14 @@ export interface World {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly newRequestId: () => string;
-	/** True from the moment the product is told to stop. */
-	readonly isDraining: () => boolean;
+	readonly phase: () => Phase;
 }
 
-export function createWorld(config: Config, clock: Clock, log: Log, isDraining: () => boolean): World {
-	return { config, clock, log, newRequestId: createRequestIds(clock), isDraining };
+/** Told to stop, a product that is leaving still serves but says that it is not ready; one that is draining takes nothing new. */
+export type Phase = 'serving' | 'leaving' | 'draining';
+
+export function createWorld(config: Config, clock: Clock, log: Log, phase: () => Phase): World {
+	return { config, clock, log, newRequestId: createRequestIds(clock), phase };
 }
 
 /** A server of the data plane's kind; `port` replaces the one of `listen`. */

@@ -4,9 +4,7 @@ import { integer, milliseconds, nonEmpty, restart, seconds, webAddress } from '.
 const keySet = z.strictObject({
 	cool_down_seconds: integer(1, 30).default(30).meta(restart('Within this time an unknown `kid` causes at most one fetch.')),
 	max_age_seconds: seconds.default(600).meta(restart('Age at which the key set is fetched anew.')),
-	grace_seconds: integer(0, 604_800)
-		.default(3600)
-		.meta(restart('Time that the last good key set still counts while the issuer is down.')),
+	grace_seconds: integer(0, 604_800).default(3600).meta(restart('Time that the last good key set still counts while the issuer is down.')),
 	timeout_ms: milliseconds.default(5000).meta(restart('Time for one fetch of the key set.')),
 });
 
@@ -19,10 +17,7 @@ const scopeBase = z
 	);
 
 export const auth = z.strictObject({
-	issuer: webAddress
-		.nullable()
-		.default(null)
-		.meta(restart('The `iss` that tokens must carry, exactly; null means the embedded identity.')),
+	issuer: webAddress.nullable().default(null).meta(restart('The `iss` that tokens must carry, exactly; null means the embedded identity.')),
 	jwks_uri: webAddress.nullable().default(null).meta(restart('Address of the issuer’s key set; null means discovery from the issuer.')),
 	scope_base: scopeBase.default('tollgate').meta(restart('Prefix of the scopes `{scope_base}/invoke` and `{scope_base}/admin`.')),
 	audience: nonEmpty.nullable().default(null).meta(restart('The `aud` that tokens must carry; null means that it is not checked.')),

@@ -22,6 +22,9 @@ export const gateway = z.strictObject({
 	max_buffered_bytes_per_client: integer(1024, 1_073_741_824)
 		.default(262_144)
 		.meta(restart('Bytes held for a client that reads slowly before the provider is made to wait.')),
-	shutdown_grace_ms: milliseconds.default(25_000).describe('Time that calls in flight have to finish after SIGTERM.'),
+	shutdown_delay_ms: integer(0, 600_000)
+		.default(0)
+		.describe('Time after SIGTERM in which requests are still taken while `/readyz` answers 503, so that balancers notice first.'),
+	shutdown_grace_ms: milliseconds.default(25_000).describe('Time that calls in flight have to finish once no new ones are taken.'),
 	workers: integer(1, 256).default(1).meta(restart('Processes that share the gateway’s address.')),
 });

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
@@ -6,16 +6,19 @@ import { StoreUnusable } from '../contracts/store-unusable.ts';
 /** How long a statement waits for another process that is writing. */
 const busyTimeoutMs = 2_000;
 
+/** What a committed transaction survives: the death of the process, or also that of the machine (an fsync for each). */
+export type Durability = 'process' | 'power';
+
+const synchronous: Readonly<Record<Durability, string>> = { process: 'NORMAL', power: 'FULL' };
+
 /**
- * Opens, and on first use creates, a database that only its owner may read: durable on commit (WAL, synchronous FULL),
- * shared between processes.
+ * Opens, and on first use creates, a database that only its owner may read, in WAL mode, shared between processes.
  * @throws StoreUnusable
  */
-export function openDatabase(path: string, prepare: (database: DatabaseSync) => void): DatabaseSync {
+export function openDatabase(path: string, prepare: (database: DatabaseSync) => void, durability: Durability = 'power'): DatabaseSync {
 	try {
 		makeDirectory(dirname(path));
-		// SQLite would create the file readable to all; its -wal and -shm files take over the mode of this one.
-		closeSync(openSync(path, 'a', 0o600));
+		createPrivateFile(path);
 	} catch (cause) {
 		throw unusable(path, cause);
 	}
@@ -23,7 +26,7 @@ export function openDatabase(path: string, prepare: (database: DatabaseSync) => 
 	try {
 		database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
 		useWriteAheadLog(database);
-		database.exec('PRAGMA synchronous = FULL');
+		database.exec(`PRAGMA synchronous = ${synchronous[durability]}`);
 		prepare(database);
 		return database;
 	} catch (cause) {
@@ -44,6 +47,19 @@ function makeDirectory(directory: string): void {
 	}
 }
 
+/**
+ * SQLite would create the file readable to all; its -wal and -shm files take over the mode of this one. A file that exists
+ * is not touched: to close any descriptor of it would drop the locks that this process holds on it through SQLite.
+ */
+export function createPrivateFile(path: string): void {
+	try {
+		closeSync(openSync(path, 'ax', 0o600));
+	} catch (cause) {
+		if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
+		if (statSync(path).isDirectory()) throw Object.assign(new Error('it is a directory', { cause }), { code: 'EISDIR' });
+	}
+}
+
 /** Changing the journal mode does not wait for other processes as everything else does, so that two first starts can collide. */
 function useWriteAheadLog(database: DatabaseSync): void {
 	for (let triesLeft = 40; ; triesLeft--) {
@@ -57,12 +73,13 @@ function useWriteAheadLog(database: DatabaseSync): void {
 	}
 }
 
-const sqliteBusy = 5;
+export const sqliteBusy = 5;
 const sqliteReadOnly = 8;
 const sqliteCannotOpen = 14;
 const sqliteNotADatabase = 26;
 
-function sqliteCode(cause: unknown): number | undefined {
+/** Primary result code, when SQLite failed. */
+export function sqliteCode(cause: unknown): number | undefined {
 	if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
 	return cause.errcode & 0xff;
 }

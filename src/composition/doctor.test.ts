@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { TestIssuer } from '../../test/support/test-issuer.ts';
+import type { DoctorCheck } from '../cli/environment.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+import { examine } from './doctor.ts';
+import { silentLog } from './open-clients.ts';
+
+function makeDirectory(): string {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-doctor-'));
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	return directory;
+}
+
+/** The checks by name. */
+async function check(settings: object): Promise<Record<string, DoctorCheck>> {
+	const configPath = join(makeDirectory(), 'tollgate.json');
+	writeFileSync(configPath, JSON.stringify(settings));
+	return Object.fromEntries((await examine({ configPath })).map((one) => [one.name, one]));
+}
+
+test('a data directory that is not there yet is not made by looking', async () => {
+	const directory = join(makeDirectory(), 'deep', 'data');
+	expect((await check({ data_dir: directory }))['data directory']).toMatchObject({
+		isOk: true,
+		detail: `${directory}, made at the first start`,
+	});
+	expect(existsSync(directory)).toBe(false);
+});
+
+test('a data directory in use is fine', async () => {
+	const dataDir = makeDirectory();
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog });
+	expect((await check({ data_dir: dataDir }))['data directory']).toMatchObject({ isOk: true, detail: dataDir });
+	await records.close();
+});
+
+test('a file in the place of the data directory, or of a folder above it', async () => {
+	const file = join(makeDirectory(), 'file');
+	writeFileSync(file, '');
+	for (const directory of [file, join(file, 'data')]) {
+		expect((await check({ data_dir: directory }))['data directory']).toMatchObject({
+			isOk: false,
+			detail: expect.stringContaining(`${file} is a file`) as unknown,
+		});
+	}
+});
+
+test('something else in the place of the database', async () => {
+	const dataDir = makeDirectory();
+	mkdirSync(join(dataDir, 'records.db'));
+	expect((await check({ data_dir: dataDir }))['data directory']).toMatchObject({
+		isOk: false,
+		detail: expect.stringContaining('is a directory') as unknown,
+	});
+});
+
+test('providers: reached, not reached, without key, not configured', async () => {
+	const server = createServer();
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	onTestFinished(() => void server.close());
+	const { port } = server.address() as AddressInfo;
+	const provider = { api_key: 'key-of-the-provider', allow_private_network: true };
+	const checks = await check({
+		data_dir: makeDirectory(),
+		providers: {
+			provider_a: { ...provider, base_url: `http://127.0.0.1:${port}/prefix` },
+			provider_b: { ...provider, base_url: 'http://127.0.0.1:1/v1' },
+			provider_c: { api_key: 'REPLACE_ME' },
+		},
+	});
+	expect(checks['provider_a']).toMatchObject({ isOk: true, detail: `127.0.0.1:${port} accepts connections` });
+	expect(checks['provider_b']).toMatchObject({ isOk: false, detail: expect.stringContaining('ECONNREFUSED') as unknown });
+	expect(checks['provider_c']).toMatchObject({ isOk: false, detail: expect.stringContaining('providers.provider_c.api_key') as unknown });
+	expect(checks['provider_d']).toMatchObject({ isOk: true, detail: 'not configured: it has no base_url' });
+	expect(JSON.stringify(checks)).not.toContain('key-of-the-provider');
+});
+
+test('a foreign issuer: its keys, or what is wrong with them', async () => {
+	const issuer = await TestIssuer.start();
+	onTestFinished(() => issuer.stop());
+	const settings = { data_dir: makeDirectory(), auth: { issuer: issuer.issuer } };
+	expect((await check(settings))['issuer key set']).toMatchObject({ isOk: true, detail: `1 usable keys of ${issuer.issuer}` });
+	issuer.fault = 'status_500';
+	expect((await check(settings))['issuer key set']).toMatchObject({ isOk: false, detail: expect.stringContaining('500') as unknown });
+	issuer.fault = undefined;
+	issuer.published = [];
+	expect((await check(settings))['issuer key set']).toMatchObject({ isOk: false });
+});

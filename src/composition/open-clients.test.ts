@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ClientOperations } from '../cli/environment.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+import { openClients, silentLog } from './open-clients.ts';
+
+async function open(): Promise<{ clients: ClientOperations; dataDir: string }> {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-clients-'));
+	const dataDir = join(directory, 'data');
+	const configPath = join(directory, 'tollgate.json');
+	writeFileSync(
+		configPath,
+		JSON.stringify({ data_dir: dataDir, identity: { clients: [{ id: 'configured', secret: 'a-secret-of-the-client' }] } }),
+	);
+	const clients = await openClients({ configPath });
+	onTestFinished(async () => {
+		await clients.close();
+		rmSync(directory, { recursive: true });
+	});
+	return { clients, dataDir };
+}
+
+test('a client is made, listed, given another secret, and deleted', async () => {
+	const { clients } = await open();
+	const created = await clients.create({ id: 'search', name: 'Search', scopes: ['invoke'] });
+	expect(created).toEqual({ id: 'search', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
+	expect(await clients.create({ id: 'search', name: 'Again', scopes: ['invoke'] })).toBe('id_taken');
+	expect(await clients.list()).toMatchObject([{ id: 'search', name: 'Search', scopes: ['invoke'], secrets: [{}] }]);
+	expect(await clients.rotate('search', 60)).toEqual({
+		record: expect.anything() as unknown,
+		secret: expect.stringMatching(/^[\w-]{43}$/) as unknown,
+	});
+	expect((await clients.list())[0]?.secrets).toHaveLength(2);
+	expect(await clients.rotate('nobody', 60)).toBeUndefined();
+	expect(await clients.delete('search')).toBe(true);
+	expect(await clients.delete('search')).toBe(false);
+});
+
+test('the id of a configured client is taken: its secret would never work', async () => {
+	const { clients } = await open();
+	expect(await clients.create({ id: 'configured', name: 'x', scopes: ['invoke'] })).toBe('id_taken');
+	expect(await clients.list()).toEqual([]);
+});
+
+test('a client joins a team that exists', async () => {
+	const { clients, dataDir } = await open();
+	await expect(clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' })).rejects.toThrow('no team `search`');
+	expect(await clients.list(), 'nothing was made').toEqual([]);
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog });
+	await records.teams.create({ id: 'search', name: 'Search', tier: 'sandbox', clientIds: [] });
+	await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
+	expect(await records.teams.get('search')).toMatchObject({ clientIds: ['one'] });
+	await records.close();
+});

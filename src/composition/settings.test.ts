@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../config/load.ts';
+import { formatPath, isRecord, type Path } from '../config/raw.ts';
+import type { Config } from '../config/schema.ts';
+import { needsRestart } from '../config/schema-tree.ts';
+import { withRestartSettingsOf } from './running-settings.ts';
+import { accessTokenSettings, configuredTeams, edgeSettings, forwardSettings, gatewaySettings, liveIdentitySettings } from './settings.ts';
+
+/** A configuration in which every list and mapping has a member, so that every setting has a place. */
+const running = parseConfig(
+	`
+edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count } } }
+identity:
+  public_url: https://identity.example
+  clients: [{ id: agent, secret: a-secret-of-the-agent, team: search }, { id: other, secret: a-secret-of-the-other }]
+auth: { audience: gateway, jwks_uri: https://issuer.example/jwks, max_token_lifetime_seconds: 7200 }
+teams: { registered: [{ id: sales, name: Sales, tier: standard, client_ids: [seller] }] }
+providers:
+  provider_b: { base_url: https://b.example/v1, api_key: key-of-b, headers: { x-extra: one }, models: [gpt-one] }
+  provider_d: { base_url: https://d.example, api_key: key-of-d, api_version: 2024-10-21, deployments: { ours: {} } }
+routing: { aliases: { fast: provider_b/gpt-one } }
+guardrails:
+  topics: [{ name: sport, description: Games, examples: [Who won?] }]
+  words: [word]
+  engines: [{ name: judge, kind: moderation, base_url: https://judge.example, api_key: key-of-judge }]
+`,
+	{ file: null, env: {} },
+).config;
+
+/** Understood, but without effect in this version: changing them cannot take effect either. */
+const withoutEffect =
+	/^(enable_budgets|enable_guardrails|enforce_guardrails|budgets|guardrails|tiers|edge\.firewall\.rules|routing\.translation)\b/;
+
+/** Everything that follows a changed file. */
+function liveSettings(config: Config): string {
+	return JSON.stringify([
+		gatewaySettings(config),
+		edgeSettings(config),
+		forwardSettings(config),
+		liveIdentitySettings(config),
+		accessTokenSettings(config),
+		configuredTeams(config),
+		config.gateway.shutdown_delay_ms,
+		config.gateway.shutdown_grace_ms,
+		config.log.level,
+	]);
+}
+
+interface Setting {
+	readonly name: string;
+	readonly path: Path;
+}
+
+/** Every single value, and every mapping whose keys the operator chooses. */
+function settingsOf(value: unknown, path: Path = []): Setting[] {
+	if (Array.isArray(value) && value.length > 0) return value.flatMap((item: unknown, index) => settingsOf(item, [...path, index]));
+	if (isRecord(value) && Object.keys(value).length > 0) {
+		return Object.entries(value).flatMap(([key, item]) => settingsOf(item, [...path, key]));
+	}
+	return [{ name: formatPath(path), path }];
+}
+
+function otherValue(value: unknown): unknown {
+	if (typeof value === 'boolean') return !value;
+	if (typeof value === 'number') return value + 1;
+	if (typeof value === 'string') return /:\d+$/.test(value) ? value.replace(/\d+$/, '9') : `${value}x`;
+	if (Array.isArray(value)) return ['10.9.9.9'];
+	return isRecord(value) ? { added: {} } : 'https://set.example';
+}
+
+function withChanged(value: unknown, [step, ...rest]: Path): unknown {
+	if (step === undefined) return otherValue(value);
+	if (Array.isArray(value)) return value.map((item: unknown, index) => (index === step ? withChanged(item, rest) : item));
+	if (!isRecord(value)) throw new Error(`nothing at ${step}`);
+	return { ...value, [step]: withChanged(value[step], rest) };
+}
+
+/** A deployment is a name alone. */
+const settings = settingsOf(running).filter(({ name }) => !name.endsWith('.deployments.ours'));
+const ofRestart = settings.filter(({ path }) => needsRestart(path));
+const hot = settings.filter(({ path, name }) => !needsRestart(path) && !withoutEffect.test(name));
+
+describe('docs/reference/configuration.md: a changed file takes effect for the next request', () => {
+	test('the walk sees the settings', () => {
+		const names = settings.map(({ name }) => name);
+		expect(names).toEqual(
+			expect.arrayContaining([
+				'gateway.timeouts.idle_ms',
+				'identity.clients[0].secret',
+				'providers.provider_b.headers.x-extra',
+				'log.level',
+			]),
+		);
+		expect(hot.length).toBeGreaterThan(50);
+		expect(ofRestart.length).toBeGreaterThan(25);
+	});
+
+	test.each(hot)('$name', ({ path }) => {
+		const next = withRestartSettingsOf(running, withChanged(running, path) as Config);
+		expect(liveSettings(next)).not.toBe(liveSettings(running));
+	});
+
+	test.each(ofRestart)('$name waits for a restart', ({ path }) => {
+		const next = withRestartSettingsOf(running, withChanged(running, path) as Config);
+		expect(liveSettings(next)).toBe(liveSettings(running));
+		expect(next).toEqual(running);
+	});
+});
+
+describe('withRestartSettingsOf', () => {
+	test('sections and members that come and go follow the file', () => {
+		const next = {
+			...running,
+			providers: { other: running.providers['provider_b'] },
+			routing: { ...running.routing, aliases: {} },
+		} as Config;
+		expect(withRestartSettingsOf(running, next)).toEqual(next);
+	});
+
+	test('a restart setting that is new, or gone, stays as it is in force', () => {
+		const withFile = { ...running, stores: { ...running.stores, records_file: 'records.txt' } } as Config;
+		expect(withRestartSettingsOf(running, withFile)).toEqual(running);
+		expect(withRestartSettingsOf(withFile, running)).toEqual(withFile);
+	});
+});
+
+describe('teams of the configuration', () => {
+	test('registered ones, and those that clients say they belong to', () => {
+		expect(configuredTeams(running)).toEqual([
+			{ id: 'sales', name: 'Sales', tier: 'standard', clientIds: ['seller'] },
+			{ id: 'search', name: 'search', tier: 'sandbox', clientIds: ['agent'] },
+		]);
+	});
+
+	test('a client joins the registered team that it names', () => {
+		const { config } = parseConfig(
+			'teams: { registered: [{ id: search, tier: premium, client_ids: [one] }] }\nidentity: { clients: [{ id: two, secret: a-secret-of-the-second, team: search }] }',
+			{ file: null, env: {} },
+		);
+		expect(configuredTeams(config)).toEqual([{ id: 'search', name: 'search', tier: 'premium', clientIds: ['one', 'two'] }]);
+	});
+});
+
+test('an edge outlasts every time limit of its gateways', () => {
+	const { gateway } = running;
+	const { timeouts } = forwardSettings(running);
+	expect(timeouts.connectMs).toBe(gateway.timeouts.connect_ms);
+	expect(timeouts.firstByteMs).toBeGreaterThan(gateway.timeouts.total_ms);
+	expect(timeouts.idleMs).toBeGreaterThan(gateway.timeouts.idle_ms);
+	expect(timeouts.totalMs).toBeGreaterThan(gateway.timeouts.total_ms);
+});

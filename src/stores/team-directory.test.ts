@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import type { Team } from '../core/team.ts';
+import { createMemoryRecords } from './memory/memory-records.ts';
+import { openTeamDirectory } from './team-directory.ts';
+
+function team(id: string, ...clientIds: string[]): Team {
+	return { id, name: id, tier: 'sandbox', clientIds };
+}
+
+async function settle(): Promise<void> {
+	await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function start(stored: readonly Team[], configured: readonly Team[]) {
+	const records = createMemoryRecords();
+	for (const one of stored) await records.teams.create(one);
+	const log = createRememberedLog();
+	const directory = await openTeamDirectory(records, configured, log);
+	const idOf = (clientId: string): string | undefined => directory.teamOf(clientId)?.id;
+	return { records, directory, log, idOf };
+}
+
+test('configured teams win over stored ones of the same id, and over stored claims on their clients', async () => {
+	const { idOf } = await start(
+		[team('search', 'one', 'two'), team('sales', 'three', 'four')],
+		[team('search', 'one'), team('ops', 'four')],
+	);
+	expect(['one', 'two', 'three', 'four', 'five'].map(idOf)).toEqual(['search', undefined, 'sales', 'ops', undefined]);
+});
+
+test('follows the store', async () => {
+	const { records, idOf } = await start([team('search', 'one')], [team('ops', 'four')]);
+	await records.teams.create(team('sales', 'two'));
+	await records.teams.replace(team('search', 'three'));
+	await settle();
+	expect(['one', 'two', 'three', 'four'].map(idOf)).toEqual([undefined, 'sales', 'search', 'ops']);
+	await records.teams.delete('sales');
+	await settle();
+	expect(idOf('two')).toBeUndefined();
+});
+
+test('takes other configured teams at once, without the store', async () => {
+	const { directory, idOf } = await start([team('search', 'one')], [team('ops', 'one', 'two')]);
+	expect(['one', 'two'].map(idOf)).toEqual(['ops', 'ops']);
+	directory.configure([team('sales', 'two')]);
+	expect(['one', 'two'].map(idOf)).toEqual(['search', 'sales']);
+});
+
+/** A store that answers when it is told to, in any order. */
+function scriptedStore() {
+	let listener: () => void = () => undefined;
+	const reads: { resolve: (teams: Team[]) => void; reject: (cause: Error) => void }[] = [];
+	const isStopped = { value: false };
+	const records = {
+		teams: { list: () => new Promise<Team[]>((resolve, reject) => reads.push({ resolve, reject })) },
+		onChange(run: () => void) {
+			listener = run;
+			return () => void (isStopped.value = true);
+		},
+	};
+	return { records: records as unknown as Parameters<typeof openTeamDirectory>[0], reads, change: () => listener(), isStopped };
+}
+
+test('a slow read that began earlier does not undo a later one; a failing one keeps what is known', async () => {
+	const { records, reads, change, isStopped } = scriptedStore();
+	const log = createRememberedLog();
+	const opening = openTeamDirectory(records, [], log);
+	reads[0]?.resolve([team('first', 'one')]);
+	const directory = await opening;
+	change();
+	change();
+	reads[2]?.resolve([team('third', 'one')]);
+	reads[1]?.resolve([team('second', 'one')]);
+	await settle();
+	expect(directory.teamOf('one')?.id).toBe('third');
+	change();
+	reads[3]?.reject(new Error('disk'));
+	await settle();
+	expect(directory.teamOf('one')?.id).toBe('third');
+	expect(log.lines).toMatchObject([{ level: 'error', fields: { cause: 'Error: disk' } }]);
+	directory.close();
+	expect(isStopped.value).toBe(true);
+});
+
+test('a store that cannot be read at first is told', async () => {
+	const { records, reads } = scriptedStore();
+	const opening = openTeamDirectory(records, [], createRememberedLog());
+	reads[0]?.reject(new Error('disk'));
+	await expect(opening).rejects.toThrow('disk');
+});

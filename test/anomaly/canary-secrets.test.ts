@@ -1,0 +1,148 @@
+/** Guarantees 51: secrets planted everywhere, looked for in everything that leaves the process or stays on its disk. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { call, planProduct, simulatedProviders, startPlan, writeSettings } from '../support/deployment.ts';
+import { runTollgate } from '../support/processes.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+
+test('no secret is in the log, on standard error, in an answer, or in clear in the data directory', async () => {
+	const canaries = new Map<string, string>();
+	const plant = (name: string, value = `canary-${name}-${randomBytes(12).toString('hex')}`): string => {
+		canaries.set(name, value);
+		return value;
+	};
+	const plan = await planProduct();
+	const providers = simulatedProviders(plan.simulatorUrl) as Record<string, Record<string, unknown>>;
+	const keyTail = randomBytes(12).toString('hex');
+	const withKey = (name: string, key: string, more: object = {}): object => ({
+		...providers[name],
+		api_key: plant(`key ${key.slice(0, -keyTail.length)} of ${name}`, key),
+		...more,
+	});
+	const closedUrl = `http://127.0.0.1:${await freePort()}`;
+	const agent = { id: 'agent', secret: plant('client secret') };
+	const rotating = (key: string): object => ({
+		...plan.settings,
+		log: { level: 'debug' },
+		gateway: { ...(plan.settings['gateway'] as object), timeouts: { first_byte_ms: 300 } },
+		identity: { ...(plan.settings['identity'] as object), clients: [{ ...agent, scopes: ['invoke'] }] },
+		providers: {
+			provider_a: withKey('provider_a', `sk-ant-${key}-${keyTail}`),
+			provider_b: withKey('provider_b', `plain-${key}-${keyTail}`, {
+				headers: { 'x-extra': plant(`header ${key} of provider_b`, `extra-${key}-${keyTail}`) },
+			}),
+			provider_c: withKey('provider_c', `AIza-${key}-${keyTail}`),
+			// The simulator refuses it, as a vendor would, in words of its own.
+			refusing: { ...withKey('provider_b', `sk-bad-key-${key}-${keyTail}`), kind: 'openai' },
+			provider_d: { ...withKey('provider_d', `azure-${key}-${keyTail}`), base_url: closedUrl },
+		},
+	});
+	writeSettings(plan.configPath, { ...rotating('first') });
+	const product = await startPlan(plan);
+	const { gatewayUrl } = plan;
+	const tokenEndpoint = `${plan.identityUrl}/oauth2/token`;
+
+	/** All that the product has sent, heads and bodies. */
+	let answers = '';
+	const keep = async (response: Response): Promise<string> => {
+		const { text } = await readStream(response);
+		answers += `${JSON.stringify([...response.headers])}\n${text}\n`;
+		return text;
+	};
+	const created = await runTollgate(['client', 'create', '--id', 'search', '--json', '--config', plan.configPath]);
+	const search = { id: 'search', secret: plant('made secret', (JSON.parse(created.stdout) as { client_secret: string }).client_secret) };
+	const accessToken = plant('access token', await fetchAccessToken(tokenEndpoint, agent));
+	const other = plant('other access token', await fetchAccessToken(tokenEndpoint, search));
+	const forged = plant('forged token', `${accessToken.slice(0, -8)}AAAAAAAA`);
+	for (const token of [accessToken, other]) plant(`signature of ${token.slice(-6)}`, token.split('.')[2] ?? '');
+
+	const form = (id: string, secret: string, more: Record<string, string> = {}): RequestInit => ({
+		method: 'POST',
+		body: new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret, ...more }),
+	});
+	await keep(await fetch(tokenEndpoint, form('agent', plant('wrong secret'))));
+	await keep(await fetch(tokenEndpoint, form('nobody', plant('secret of nobody'))));
+	await keep(await fetch(tokenEndpoint, form(agent.id, agent.secret, { scope: 'tollgate/unheard-of' })));
+	await keep(await fetch(`${tokenEndpoint}?client_secret=${plant('secret in the query')}`, { method: 'POST' }));
+	const basic = Buffer.from(`agent:${plant('wrong basic secret')}`).toString('base64');
+	plant('basic credentials', basic);
+	await keep(
+		await fetch(tokenEndpoint, {
+			method: 'POST',
+			headers: { authorization: `Basic ${basic}` },
+			body: new URLSearchParams({ grant_type: 'client_credentials' }),
+		}),
+	);
+
+	const prompt = plant('prompt');
+	for (const token of [accessToken, other]) {
+		for (const isStreamed of [false, true]) {
+			for (const model of [
+				'gpt-4o-mini',
+				'gpt-sim-401',
+				'gpt-sim-500',
+				'gpt-sim-cut-mid-event',
+				'gpt-sim-html-200',
+				'gpt-sim-reset',
+				'gpt-sim-hang',
+				'gpt-sim-malformed-json',
+				'gemini-2.5-flash',
+				'team-deployment',
+				'no-such-model',
+				'refusing/gpt-4o-mini',
+			]) {
+				// The answer may quote the prompt: it is the caller's own.
+				await keep(await call(gatewayUrl, token, { model, isStreamed, text: prompt })).then((text) => {
+					if (text.includes(prompt)) answers = answers.replaceAll(prompt, '');
+				});
+			}
+			for (const model of ['claude-sonnet-4-5', 'claude-sim-error-mid-stream', 'claude-sim-529']) {
+				await keep(await call(gatewayUrl, token, { format: 'messages', model, isStreamed, text: prompt }));
+				answers = answers.replaceAll(prompt, '');
+			}
+		}
+	}
+	// Vendors quote the key that they refuse.
+	for (const status of [400, 401, 429, 500]) {
+		const message = `Incorrect API key provided: ${canaries.get('key plain-first- of provider_b') ?? 'none'}. Find yours at the vendor.`;
+		const replay = { wire: 'openai', status, json: { error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } } };
+		await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(replay) });
+		expect(await keep(await call(gatewayUrl, accessToken, {}))).toMatch(/Incorrect API key provided: (?!none)/);
+	}
+	for (const token of [forged, plant('opaque token'), `${accessToken}.x`, '']) await keep(await call(gatewayUrl, token, {}));
+	await keep(await call(gatewayUrl, accessToken, { headers: { 'content-type': plant('content type', 'text/canary-of-content-type') } }));
+	await keep(await fetch(`${gatewayUrl}/v1/models?access_token=${accessToken}&key=${plant('key in the query')}`));
+	await keep(await fetch(`${gatewayUrl}/v1/models`, { headers: { 'x-api-key': plant('x-api-key'), cookie: plant('cookie') } }));
+	await keep(await fetch(`${gatewayUrl}/readyz`));
+
+	writeSettings(plan.configPath, { ...rotating('second') });
+	await product.logged('configuration changed');
+	await keep(await call(gatewayUrl, accessToken, {}));
+	writeSettings(plan.configPath, { ...rotating('third'), providers: { provider_a: { api_key: `${plant('key in a broken file')} ` } } });
+	await product.logged('configuration refused, the last good one stays in force');
+	for (const command of [['doctor'], ['config', 'print'], ['config', 'check'], ['client', 'list', '--json']]) {
+		const { stdout, stderr } = await runTollgate([...command, '--config', plan.configPath]);
+		answers += stdout + stderr;
+	}
+	writeSettings(plan.configPath, { ...rotating('second') });
+	answers += (await runTollgate(['config', 'print', '--config', plan.configPath])).stdout;
+	await eventually('all is logged', () => product.log.find((line) => line['msg'] === 'request' && line['path'] === '/readyz'));
+
+	const files = readdirSync(join(plan.directory, 'data')).map((name) => readFileSync(join(plan.directory, 'data', name), 'latin1'));
+	expect(files.length, 'the database and its log').toBeGreaterThanOrEqual(2);
+	product.child.kill('SIGTERM');
+	await product.ended;
+	const places = { log: product.stdout, 'standard error': product.stderr, answers, 'data directory': files.join('\n') };
+	const found = [...canaries].flatMap(([name, value]) =>
+		Object.entries(places)
+			.filter(([, text]) => text.includes(value))
+			.map(([place]) => `${name}: ${place}`),
+	);
+	expect(found).toEqual([]);
+	expect(canaries.size).toBeGreaterThan(25);
+	expect(product.log.some((line) => line['level'] === 'debug')).toBe(true);
+	expect(answers.length).toBeGreaterThan(20_000);
+});

@@ -1,0 +1,153 @@
+/**
+ * Contract section 1: what happens after `git clone`. The demo has fixed addresses, so both tests live in this file:
+ * they run one after the other, in a network namespace of their own where the addresses are taken.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { copyTrackedFiles } from '../support/fresh-clone.ts';
+import {
+	mainFile,
+	packageRoot,
+	type Running,
+	runProcess,
+	type StartOptions,
+	startProcess,
+	systemPath,
+	temporaryDirectory,
+} from '../support/processes.ts';
+import { eventually } from '../support/product.ts';
+
+/** What is put before a command: nothing, or the way into a private network. */
+let isPrivateNetwork = false;
+
+beforeAll(async () => {
+	const free = await Promise.all([8787, 8788, 8789, 8790].map(isFree));
+	isPrivateNetwork = free.includes(false);
+	if (!isPrivateNetwork) return;
+	const { status } = spawnSync('unshare', ['-rn', 'ip', 'link', 'set', 'lo', 'up']);
+	if (status !== 0) {
+		throw new Error('The demo’s ports 8787 to 8790 are in use, and `unshare -rn` does not work here: stop what listens there');
+	}
+});
+
+/** Starts a command; `sh` gives the result of a shell command on the same network. */
+function startHere(
+	program: string,
+	args: readonly string[],
+	options: StartOptions,
+): { running: Running; sh: (command: string) => ReturnType<typeof runProcess> } {
+	if (!isPrivateNetwork) {
+		return { running: startProcess(program, args, options), sh: (command) => runProcess('sh', ['-c', command], options) };
+	}
+	const running = startProcess('unshare', ['-rn', 'sh', '-c', 'ip link set lo up; exec "$@"', 'sh', program, ...args], options);
+	const into = ['-t', String(running.pid), '-U', '--preserve-credentials', '-n', 'sh', '-c'];
+	return { running, sh: (command) => runProcess('nsenter', [...into, command], options) };
+}
+
+/** The banner's commands, as a user pastes them. */
+function commandsOf(banner: string): string[] {
+	return banner.split('\n').filter((line) => /^(curl|[A-Z_]+=\$\(curl)/.test(line));
+}
+
+async function untilBanner(running: Running): Promise<string> {
+	return eventually(
+		`the banner; ${running.stderr}`,
+		() => {
+			if (running.child.exitCode !== null) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr}${running.stdout}`);
+			return running.stdout.includes('Stop with Ctrl-C') ? running.stdout : undefined;
+		},
+		30_000,
+	);
+}
+
+test('the demo: every printed command works when pasted, the secret is shown once, and works after a restart', async () => {
+	const cwd = temporaryDirectory();
+	const env = { HOME: cwd };
+	const { running, sh } = startHere(process.execPath, [mainFile, 'start', '--demo'], { cwd, env });
+	const banner = await untilBanner(running);
+	expect(banner).toMatch(/^client id +demo$/m);
+	const secret = /^client secret +(\S+)$/m.exec(banner)?.[1] ?? '';
+	expect(secret).toMatch(/^[\w-]{32,}$/);
+	for (const letter of 'abcd') expect(banner).toMatch(new RegExp(`^provider_${letter} .*simulator`, 'm'));
+	for (const port of [8787, 8789, 8790]) expect(banner).toContain(`http://127.0.0.1:${port}`);
+
+	const commands = commandsOf(banner);
+	expect(commands).toHaveLength(5);
+	const outputs = await pasteAll(sh, commands);
+	expect(JSON.parse(outputs[1] ?? '')).toMatchObject({ object: 'chat.completion', choices: [{ message: { role: 'assistant' } }] });
+	expect(JSON.parse(outputs[2] ?? '')).toMatchObject({ type: 'message', role: 'assistant', content: [{ type: 'text' }] });
+	expect(outputs[3]).toMatch(/^data: \{[^]*\ndata: \[DONE\]\n\n$/);
+	expect(outputs[4]).toMatch(/^event: message_start\n[^]*\nevent: message_stop\ndata: .*\n\n$/);
+	expect(readdirSync(cwd), 'nothing else is written').toEqual(['.tollgate']);
+	running.child.kill('SIGTERM');
+	expect(await running.ended).toEqual({ code: 0, signal: null });
+
+	const { running: again, sh: shAgain } = startHere(process.execPath, [mainFile, 'start', '--demo'], {
+		cwd,
+		env: { ...env, ANTHROPIC_API_KEY: 'sk-ant-own-key' },
+	});
+	const second = await untilBanner(again);
+	expect(second).not.toContain(secret);
+	expect(second).toMatch(/^client secret +was shown at the first start/m);
+	expect(second).toMatch(/^provider_a .*real, with the key of the environment$/m);
+	expect(second).toMatch(/^provider_b .*simulator/m);
+	expect(second).not.toContain('sk-ant-own-key');
+	const [, , chat] = await pasteAll(shAgain, [`GATEWAY_CLIENT_SECRET=${secret}`, ...commandsOf(second).slice(0, 2)]);
+	expect(JSON.parse(chat ?? '')).toMatchObject({ object: 'chat.completion' });
+	again.child.kill('SIGINT');
+	expect(await again.ended).toEqual({ code: 0, signal: null });
+});
+
+test('a fresh clone with its packages at hand: npm start from an empty environment and the machine’s own Node', async () => {
+	const home = temporaryDirectory();
+	const clone = join(home, 'clone');
+	copyTrackedFiles(clone);
+	linkPackages(clone);
+	const env = { HOME: home, PATH: systemPath };
+	const version = await runProcess(join(clone, 'bin/tollgate'), ['--version'], { cwd: home, env });
+	const { version: expected } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+	expect(version).toEqual({ code: 0, stdout: `${expected}\n`, stderr: '' });
+	expect(await runProcess('npm', ['run', 'start', '--silent', '--', '--help'], { cwd: clone, env })).toMatchObject({
+		code: 0,
+		stdout: expect.stringContaining('tollgate start --demo') as unknown,
+	});
+
+	const { running, sh } = startHere('npm', ['start'], { cwd: clone, env });
+	const banner = await untilBanner(running);
+	expect(running.stderr, 'nothing was installed').toBe('');
+	const outputs = await pasteAll(sh, commandsOf(banner));
+	expect(JSON.parse(outputs[1] ?? '')).toMatchObject({ object: 'chat.completion' });
+	running.child.kill('SIGTERM');
+	await running.ended;
+	expect((await sh('curl -s http://127.0.0.1:8787/')).code, 'nothing is left').not.toBe(0);
+}, 60_000);
+
+/** Pastes commands into one shell. @returns what each of them printed; all must succeed. */
+async function pasteAll(sh: (command: string) => ReturnType<typeof runProcess>, commands: readonly string[]): Promise<string[]> {
+	const mark = '\n--- next ---\n';
+	const script = commands.map((command) => `${command} || exit 9\nprintf '${mark.replaceAll('\n', '\\n')}'`).join('\n');
+	const { code, stdout } = await sh(script);
+	expect({ script, code }).toEqual({ script, code: 0 });
+	return stdout.split(mark).slice(0, -1);
+}
+
+/** Hard links to every installed file: what an installation leaves, without the time and the space. */
+function linkPackages(clone: string): void {
+	const target = join(clone, 'node_modules');
+	if (spawnSync('cp', ['-al', join(packageRoot, 'node_modules'), target]).status === 0) return;
+	// Another file system.
+	rmSync(target, { recursive: true, force: true });
+	mkdirSync(dirname(target), { recursive: true });
+	cpSync(join(packageRoot, 'node_modules'), target, { recursive: true, verbatimSymlinks: true });
+}
+
+function isFree(port: number): Promise<boolean> {
+	return new Promise((resolve) => {
+		const server = createServer();
+		server.once('error', () => resolve(false));
+		server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+	});
+}

@@ -1,0 +1,29 @@
+/** Contract section 1 with nothing at hand: the packages come from the registry. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { copyTrackedFiles } from '../support/fresh-clone.ts';
+import { runProcess, startProcess, systemPath, temporaryDirectory } from '../support/processes.ts';
+import { eventually } from '../support/product.ts';
+
+test('git clone, npm start: installs, becomes ready, answers', async () => {
+	const home = temporaryDirectory();
+	const clone = join(home, 'clone');
+	copyTrackedFiles(clone);
+	const env = { HOME: home, PATH: systemPath };
+	const running = startProcess('npm', ['start'], { cwd: clone, env });
+	const banner = await eventually(
+		'the banner',
+		() => {
+			if (running.child.exitCode !== null) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr}${running.stdout}`);
+			return running.stdout.includes('Stop with Ctrl-C') ? running.stdout : undefined;
+		},
+		300_000,
+	);
+	const [token, chat] = banner.split('\n').filter((line) => /^(curl|TOKEN=\$\(curl)/.test(line));
+	const answer = await runProcess('sh', ['-c', `${token}\n${chat}`], { env });
+	expect(answer.code).toBe(0);
+	expect(JSON.parse(answer.stdout)).toMatchObject({ object: 'chat.completion' });
+	running.child.kill('SIGTERM');
+	await running.ended;
+	expect((await runProcess(join(clone, 'bin/tollgate'), ['--version'], { env })).code).toBe(0);
+});

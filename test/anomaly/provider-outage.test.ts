@@ -1,0 +1,56 @@
+/** Spec: Errors, 502: providers that are gone, and that come back. */
+import { expect, test } from 'vitest';
+import { call, callStatus, startDeployment, statusOf } from '../support/deployment.ts';
+import { eventually } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+
+test('an outage of every provider: 502 at once, streams end with an error event, service again right after', async () => {
+	const product = await startDeployment();
+	const { gatewayUrl, simulatorUrl } = product;
+	const accessToken = await product.accessToken();
+	const startOutage = (seconds: number): Promise<Response> =>
+		fetch(`${simulatorUrl}/_simulator/outage`, { method: 'POST', body: JSON.stringify({ seconds }) });
+	expect(await callStatus(gatewayUrl, accessToken)).toBe(200);
+	const streams = [
+		await call(gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreamed: true }),
+		await call(gatewayUrl, accessToken, { model: 'claude-sim-stall-3', format: 'messages', isStreamed: true }),
+	];
+	await startOutage(1).catch(() => undefined);
+	const startedMs = performance.now();
+	await eventually('the simulator is gone', async () => ((await statusOf(`${simulatorUrl}/healthz`)) === 0 ? true : undefined), 900);
+
+	const page = await call(gatewayUrl, accessToken);
+	expect(page.status).toBe(502);
+	expect(page.headers.get('content-type')).toContain('text/html');
+	await page.text();
+	const json = await call(gatewayUrl, accessToken, { format: 'messages', headers: { accept: 'application/json' } });
+	expect(json.status).toBe(502);
+	expect(await json.json()).toMatchObject({ type: 'error', error: { type: 'api_error', code: 'provider_unreachable' } });
+	const tried = await Promise.all(Array.from({ length: 50 }, () => callStatus(gatewayUrl, accessToken, { isStreamed: true })));
+	expect(new Set(tried)).toEqual(new Set([502]));
+	expect(performance.now() - startedMs, 'all of this within the outage').toBeLessThan(1000);
+	for (const stream of streams) {
+		const { text, isBroken } = await readStream(stream);
+		expect(isBroken).toBe(false);
+		expect(text).toMatch(/"code":"provider_disconnected".*\n\n$/);
+	}
+	expect(await statusOf(`${gatewayUrl}/readyz`), 'a provider’s outage is not the gateway’s').toBe(200);
+
+	await eventually('service again', async () => ((await callStatus(gatewayUrl, accessToken)) === 200 ? true : undefined), 3000);
+	expect(performance.now() - startedMs).toBeLessThan(2500);
+	const healed = await Promise.all(Array.from({ length: 20 }, () => callStatus(gatewayUrl, accessToken, { format: 'messages' })));
+	expect(new Set(healed)).toEqual(new Set([200]));
+});
+
+test('outages that follow each other: the last one counts, and a stop in the middle is a clean stop', async () => {
+	const product = await startDeployment();
+	const startOutage = (seconds: number): Promise<unknown> =>
+		fetch(`${product.simulatorUrl}/_simulator/outage`, { method: 'POST', body: JSON.stringify({ seconds }) }).catch(() => undefined);
+	await Promise.all([startOutage(0.2), startOutage(0.2)]);
+	await eventually('it is back', async () => ((await statusOf(`${product.simulatorUrl}/healthz`)) === 200 ? true : undefined));
+	await startOutage(600);
+	await eventually('it is gone', async () => ((await statusOf(`${product.simulatorUrl}/healthz`)) === 0 ? true : undefined));
+	product.child.kill('SIGTERM');
+	expect(await product.ended).toEqual({ code: 0, signal: null });
+	expect(product.stderr).toBe('');
+});

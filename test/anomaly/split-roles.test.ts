@@ -1,0 +1,212 @@
+/** Contract section 1: the edge and any number of gateways as processes of their own. */
+import { describe, expect, test } from 'vitest';
+import {
+	type CallOptions,
+	call,
+	callStatus,
+	client,
+	planProduct,
+	simulatedProviders,
+	statusOf,
+	untilReady,
+	writeSettings,
+} from '../support/deployment.ts';
+import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+import { TestIssuer } from '../support/test-issuer.ts';
+
+interface Gateway {
+	readonly url: string;
+	process: Running;
+	/** The inference requests that it has logged. */
+	requests(): number;
+	start(): Promise<void>;
+}
+
+interface Split {
+	readonly edgeUrl: string;
+	readonly simulatorUrl: string;
+	readonly edge: Running;
+	readonly gateways: readonly [Gateway, Gateway];
+	readonly accessToken: string;
+	call(options?: CallOptions): Promise<Response>;
+	status(options?: CallOptions): Promise<number>;
+}
+
+/** Identity and simulator in one process, two gateways and an edge beside them: four processes, one file each. */
+async function startSplit(gatewaySettings: object = {}): Promise<Split> {
+	const base = await planProduct({ roles: ['identity', 'simulator'] });
+	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
+	const start = (name: string, settings: object): Running => {
+		const path = `${base.directory}/${name}.json`;
+		writeSettings(path, { auth, data_dir: `${base.directory}/${name}`, ...settings });
+		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+	};
+	const shared = startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	const [firstPort, secondPort, edgePort] = [await freePort(), await freePort(), await freePort()];
+	const gatewayOn = (port: number): Gateway => {
+		const startIt = (): Running =>
+			start(`gateway-${port}`, {
+				roles: ['gateway'],
+				gateway: { listen: `127.0.0.1:${port}`, ...gatewaySettings },
+				teams: { unregistered_clients: { tier: 'enterprise' } },
+				providers: simulatedProviders(base.simulatorUrl),
+			});
+		const gateway: Gateway = {
+			url: `http://127.0.0.1:${port}`,
+			process: startIt(),
+			requests: () => gateway.process.log.filter((line) => line['msg'] === 'request' && line['method'] === 'POST').length,
+			async start() {
+				gateway.process = startIt();
+				await untilReady(gateway.url, gateway.process);
+			},
+		};
+		return gateway;
+	};
+	await eventually(
+		'the identity is there',
+		async () => ((await statusOf(`${base.identityUrl}/.well-known/jwks.json`)) === 200 ? true : undefined),
+		15_000,
+	);
+	const gateways = [gatewayOn(firstPort), gatewayOn(secondPort)] as const;
+	const edgeUrl = `http://127.0.0.1:${edgePort}`;
+	const edge = start('edge', { roles: ['edge'], edge: { listen: `127.0.0.1:${edgePort}`, gateways: gateways.map(({ url }) => url) } });
+	await Promise.all([untilReady(edgeUrl, edge), ...gateways.map((gateway) => untilReady(gateway.url, gateway.process))]);
+	expect(shared.child.exitCode).toBeNull();
+	const accessToken = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
+	return {
+		edgeUrl,
+		simulatorUrl: base.simulatorUrl,
+		edge,
+		gateways,
+		accessToken,
+		call: (options) => call(edgeUrl, accessToken, options),
+		status: (options) => callStatus(edgeUrl, accessToken, options),
+	};
+}
+
+describe('an edge and two gateways', () => {
+	test('requests and streams pass, in turn; what the edge refuses reaches no gateway', async () => {
+		const { edgeUrl, gateways, edge, ...split } = await startSplit();
+		const [first, second] = gateways;
+		for (let index = 0; index < 10; index++) expect(await split.status({ format: index % 2 === 0 ? 'chat' : 'messages' })).toBe(200);
+		const stream = await split.call({ isStreamed: true, model: 'gpt-sim-tokens-20-interval-5' });
+		expect(stream.headers.get('content-type')).toContain('text/event-stream');
+		expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
+		const large = await split.call({ text: 'x'.repeat(200_000) });
+		expect(large.status).toBe(200);
+		await large.arrayBuffer();
+		expect(large.headers.get('x-request-id')).toBe(large.headers.get('request-id'));
+		expect(large.headers.get('x-gateway-provider')).toBe('provider_b');
+		await eventually('both gateways have logged their share', () => (first.requests() + second.requests() === 12 ? true : undefined));
+		expect([first.requests(), second.requests()]).toEqual([6, 6]);
+
+		expect(await callStatus(edgeUrl, 'no.such.token')).toBe(401);
+		expect(await callStatus(edgeUrl, `${split.accessToken.slice(0, -4)}AAAA`)).toBe(401);
+		expect(await statusOf(`${edgeUrl}/v1/models`)).toBe(401);
+		expect(await split.status()).toBe(200);
+		await eventually('the good one', () => (first.requests() + second.requests() === 13 ? true : undefined));
+		await edge.logged('request', (line) => line['code'] === 'token_missing');
+		expect(await edge.logged('request', (line) => line['status'] === 200 && line['method'] === 'POST')).toMatchObject({
+			clientId: client.id,
+			upstreamStatus: 200,
+			firstByteMs: expect.any(Number) as unknown,
+		});
+
+		// A gateway verifies again, for whoever comes past the edge.
+		const past = await call(first.url, 'no.such.token');
+		expect(past.status).toBe(401);
+		expect(past.headers.get('content-type')).toContain('text/html');
+		expect(await callStatus(first.url, split.accessToken)).toBe(200);
+		expect(await statusOf(`${first.url}/v1/models`)).toBe(401);
+	});
+
+	test('one gateway stops: no request fails; it comes back: used again within 8 s; none: 503, and healed at once', async () => {
+		const { edgeUrl, gateways, ...split } = await startSplit();
+		const [first, second] = gateways;
+		for (let index = 0; index < 4; index++) expect(await split.status()).toBe(200);
+		first.process.child.kill('SIGTERM');
+		for (let index = 0; index < 40; index++) expect(await split.status({ format: 'messages' })).toBe(200);
+		expect(await first.process.ended).toEqual({ code: 0, signal: null });
+		expect(await Promise.all(Array.from({ length: 10 }, () => split.status({ text: 'y'.repeat(50_000) })))).toEqual(Array(10).fill(200));
+
+		await first.start();
+		const startedMs = performance.now();
+		await eventually(
+			'the one that came back is used',
+			async () => {
+				expect(await split.status()).toBe(200);
+				return first.requests() > 0 ? true : undefined;
+			},
+			8000,
+		);
+		expect(performance.now() - startedMs).toBeLessThan(8000);
+
+		for (const { process: running } of gateways) running.child.kill('SIGKILL');
+		await Promise.all(gateways.map(({ process: running }) => running.ended));
+		for (let index = 0; index < 3; index++) {
+			const answer = await split.call();
+			expect(answer.status).toBe(503);
+			expect(answer.headers.get('content-type')).toContain('text/html');
+			expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+			await answer.text();
+		}
+		expect(await statusOf(`${edgeUrl}/healthz`)).toBe(200);
+		await second.start();
+		await eventually('healed', async () => ((await split.status()) === 200 ? true : undefined), 8000);
+	});
+
+	test('a gateway that dies before it answers: 502; in the middle of a stream: the stream is cut', async () => {
+		const { gateways, simulatorUrl, edge, ...split } = await startSplit();
+		const answers = [split.call({ model: 'gpt-sim-hang' }), split.call({ model: 'gpt-sim-hang' })];
+		const stream = await split.call({ model: 'claude-sim-stall-3', format: 'messages', isStreamed: true });
+		const received = readPieces(stream);
+		await eventually('the stream has begun', () => (received.text.includes('message_start') ? true : undefined));
+		await eventually('the provider has the calls', async () => {
+			const response = await fetch(`${simulatorUrl}/_simulator/requests`);
+			return ((await response.json()) as { data: unknown[] }).data.length === 3 ? true : undefined;
+		});
+		for (const { process: running } of gateways) running.child.kill('SIGKILL');
+		for (const answer of await Promise.all(answers)) {
+			expect(answer.status).toBe(502);
+			expect(answer.headers.get('content-type')).toContain('text/html');
+			await answer.text();
+		}
+		expect(await received.isBroken).toBe(true);
+		expect(await edge.logged('request', (line) => line['outcome'] === 'broken')).toMatchObject({
+			status: 200,
+			code: 'gateway_unreachable',
+		});
+		await edge.logged('request', (line) => line['status'] === 502 && line['code'] === 'gateway_unreachable');
+	});
+});
+
+test('gateway.trust_edge reads claims without verifying them, and still wants a readable token', async () => {
+	const { gateways, accessToken } = await startSplit({ trust_edge: true });
+	const [gateway] = gateways;
+	const stranger = await TestIssuer.start({ clientId: 'stranger' });
+	const forged = stranger.accessToken();
+	await stranger.stop();
+	expect(await callStatus(gateway.url, forged)).toBe(200);
+	expect(await callStatus(gateway.url, accessToken)).toBe(200);
+	expect(await callStatus(gateway.url, 'not-a-token')).toBe(401);
+	expect(await statusOf(`${gateway.url}/v1/models`)).toBe(401);
+	await gateway.process.logged('request', (line) => line['clientId'] === 'stranger' && line['status'] === 200);
+});
+
+/** Reads as pieces arrive; `isBroken` resolves at the end. */
+function readPieces(response: Response): { readonly text: string; readonly isBroken: Promise<boolean> } {
+	const decoder = new TextDecoder();
+	const received = { text: '', isBroken: Promise.resolve(false) };
+	const read = async (): Promise<boolean> => {
+		try {
+			for await (const piece of response.body as AsyncIterable<Uint8Array>) received.text += decoder.decode(piece, { stream: true });
+			return false;
+		} catch {
+			return true;
+		}
+	};
+	received.isBroken = read();
+	return received;
+}
