@@ -21,6 +21,7 @@ export function settingsWithoutEffect(config: Config): string[] {
 		[config.enable_budgets, 'enable_budgets, budgets: budgets are not enforced by this version'],
 		[config.enable_guardrails, 'enable_guardrails, guardrails: guardrails are not evaluated by this version'],
 		[config.enable_admin_api, 'enable_admin_api: this version has no admin API'],
+		[config.routing.translation === 'strict', 'routing.translation: this version translates nothing'],
 		[config.gateway.workers > 1, 'gateway.workers: this version runs one worker'],
 		[Object.keys(config.edge.firewall.rules).length > 0, 'edge.firewall.rules: firewall rules are not applied by this version'],
 	];
