@@ -85,7 +85,9 @@ class Model {
 		const { id, requestsPerMinute, dailyTokens, holds } = request;
 		const before = this.read(holds);
 		if (this.running.has(id) || this.ended.has(id)) return { isAdmitted: true, reading: before };
-		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) return { isAdmitted: false, binding: 'rpm', reading: before };
+		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) {
+			return { isAdmitted: false, binding: 'rpm', reading: before };
+		}
 		if (dailyTokens !== null && before.tokensToday >= dailyTokens) return { isAdmitted: false, binding: 'daily_tokens', reading: before };
 		const binding = holds.find((hold) => !this.allows(hold, 0n));
 		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
@@ -123,7 +125,9 @@ const holds = fc
 	.chain((chosen) =>
 		fc.tuple(
 			...chosen.map((budget) =>
-				fc.record({ limitNanoUsd: limit, amountNanoUsd: amount, check: fc.constantFrom('before' as const, 'after' as const) }).map((rest) => ({ ...budget, ...rest })),
+				fc
+					.record({ limitNanoUsd: limit, amountNanoUsd: amount, check: fc.constantFrom('before' as const, 'after' as const) })
+					.map((rest) => ({ ...budget, ...rest })),
 			),
 		),
 	);
@@ -131,11 +135,20 @@ const id = fc.nat(11).map((number) => `c${number}`);
 const holdMs = fc.integer({ min: 1, max: 30_000 });
 const bound = (max: number) => fc.option(fc.nat(max), { freq: 2 });
 
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-	{ weight: 6, arbitrary: fc.record({ kind: fc.constant('admit' as const), id, requestsPerMinute: bound(12), dailyTokens: bound(400), holds, holdMs }) },
+const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
+	{
+		weight: 6,
+		arbitrary: fc.record({ kind: fc.constant('admit' as const), id, requestsPerMinute: bound(12), dailyTokens: bound(400), holds, holdMs }),
+	},
 	{
 		weight: 4,
-		arbitrary: fc.record({ kind: fc.constant('settle' as const), id, tokens: fc.nat(100), costNanoUsd: amount, budgets: fc.subarray(budgets) }),
+		arbitrary: fc.record({
+			kind: fc.constant('settle' as const),
+			id,
+			tokens: fc.nat(100),
+			costNanoUsd: amount,
+			budgets: fc.subarray(budgets),
+		}),
 	},
 	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), id }) },
 	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, holds }) },
@@ -147,7 +160,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 const longest = 60;
 
 export const agreesWithModel = {
-	operations: fc.array(operation, { maxLength: longest, size: 'max' }),
+	operations: fc.array(anyOperation, { maxLength: longest, size: 'max' }),
 	/** Runs follow each other at this distance, a UTC midnight within each. */
 	apartMs: 86_400_000,
 	/** Compares every answer, and every counter after it. */
