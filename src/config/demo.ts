@@ -11,7 +11,7 @@ export interface DemoConfig {
 }
 
 /** Name of the deployment that the trial's provider_d has. */
-export const demoDeployment = 'demo-deployment';
+const demoDeployment = 'demo-deployment';
 
 const simulatorPaths: Readonly<Record<ProviderKind, string>> = {
 	anthropic: '/anthropic',

@@ -1,7 +1,7 @@
 /** A simulator that listens, on a clock that never makes a test wait. */
 import type { Clock } from '../../src/core/clock.ts';
-import { createSimulator } from '../../src/roles/simulator/simulator.ts';
 import type { SimulatorSettings } from '../../src/roles/simulator/settings.ts';
+import { createSimulator } from '../../src/roles/simulator/simulator.ts';
 import { serveHandler } from './serve-handler.ts';
 
 export interface TestClock extends Clock {

@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator, type StartedSimulator } from '../../../test/support/start-simulator.ts';
+import { type StartedSimulator, startSimulator } from '../../../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
 beforeAll(async () => {

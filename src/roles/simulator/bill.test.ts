@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readStream } from '../../../test/support/read-stream.ts';
-import { createTestClock, startSimulator, type StartedSimulator } from '../../../test/support/start-simulator.ts';
+import { createTestClock, type StartedSimulator, startSimulator } from '../../../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
 beforeEach(async () => {

@@ -1,10 +1,11 @@
 /** One request's witness: its row, and the bill that it ends in, exactly once. */
-import type { HttpRequest } from '../../core/handler.ts';
+
 import type { Clock } from '../../core/clock.ts';
+import type { HttpRequest } from '../../core/handler.ts';
 import type { Usage } from './plan/answer-plan.ts';
+import type { WireName } from './wires/wire.ts';
 import { type Bill, type CallOutcome, nothingBilled } from './witness/bill.ts';
 import { lastFour, type RequestLog, type RequestRow } from './witness/request-log.ts';
-import type { WireName } from './wires/wire.ts';
 
 export interface OpenCall {
 	readonly row: RequestRow;

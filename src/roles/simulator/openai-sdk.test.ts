@@ -2,7 +2,7 @@
 import OpenAI, { AzureOpenAI } from 'openai';
 import OpenAI6, { AzureOpenAI as AzureOpenAI6 } from 'openai-6';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator, type StartedSimulator } from '../../../test/support/start-simulator.ts';
+import { type StartedSimulator, startSimulator } from '../../../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 /** Events on their way at a provider's pace, and the ways in which they fail to arrive. */
-import type { ByteSink, ByteStream } from '../../core/handler.ts';
+
 import type { Clock, Timer } from '../../core/clock.ts';
 import { ConnectionReset } from '../../core/connection-reset.ts';
+import type { ByteSink, ByteStream } from '../../core/handler.ts';
 import type { BreakOff } from './faults/fault-plan.ts';
 import type { WireEvent } from './wires/wire.ts';
 

@@ -1,8 +1,8 @@
 /** Which wire an address belongs to, and what is asked of it. */
 import { anthropicWire } from './wires/anthropic/anthropic.ts';
 import { azureWire } from './wires/azure/azure.ts';
-import { geminiOpenAiWire } from './wires/gemini/gemini-openai.ts';
 import { geminiWire } from './wires/gemini/gemini.ts';
+import { geminiOpenAiWire } from './wires/gemini/gemini-openai.ts';
 import { openAiWire } from './wires/openai/openai.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 

@@ -1,7 +1,7 @@
 /** What the simulator sends has the shape of what the vendors sent: the same events, the same fields in the same order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator, type StartedSimulator } from '../../../test/support/start-simulator.ts';
+import { type StartedSimulator, startSimulator } from '../../../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
 beforeAll(async () => {

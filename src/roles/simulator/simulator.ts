@@ -12,9 +12,9 @@ import { createSeededRandom } from './seeded-random.ts';
 import { type CallServer, serveCall } from './serve-call.ts';
 import { defaultSimulatorSettings, type SimulatorSettings } from './settings.ts';
 import { VendorError } from './vendor-error.ts';
+import type { Wire, WireName, WireTarget } from './wires/wire.ts';
 import { createBill } from './witness/bill.ts';
 import { createRequestLog } from './witness/request-log.ts';
-import type { Wire, WireName, WireTarget } from './wires/wire.ts';
 
 export interface SimulatorPorts {
 	readonly clock: Clock;

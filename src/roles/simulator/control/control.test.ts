@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import OpenAI from 'openai';
 import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startSimulator, type StartedSimulator } from '../../../../test/support/start-simulator.ts';
+import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 
 let simulator: StartedSimulator;
 let openai: OpenAI;

@@ -1,8 +1,9 @@
 /** The addresses under `/_simulator`: faults, outage, recordings, scripts, settings, the bill and what was received. */
+
+import { z } from 'zod';
 import { readWhole } from '../../../core/byte-stream.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import { z } from 'zod';
 import { faultNames, readFaultNames } from '../faults/fault-names.ts';
 import { mostFaultRules } from '../faults/fault-rules.ts';
 import type { CallServer } from '../serve-call.ts';

@@ -1,4 +1,4 @@
-import { isObject, listOf, numberOf, textOf, type JsonObject } from '../json-value.ts';
+import { isObject, type JsonObject, listOf, numberOf, textOf } from '../json-value.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 
 export interface SchemaFilling {

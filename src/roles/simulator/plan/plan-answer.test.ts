@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createSeededRandom } from '../seeded-random.ts';
 import { countTokens } from '../token-count.ts';
 import { stepsOf } from './answer-steps.ts';
-import { planAnswer, type AnswerWishes } from './plan-answer.ts';
+import { type AnswerWishes, planAnswer } from './plan-answer.ts';
 import type { Prompt } from './prompt.ts';
 
 const input = { input: 10, cacheWrite: 0, cacheWriteLong: 0, cacheRead: 0 };

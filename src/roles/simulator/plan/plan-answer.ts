@@ -1,4 +1,4 @@
-import { hashText, createSeededRandom, type SeededRandom } from '../seeded-random.ts';
+import { createSeededRandom, hashText, type SeededRandom } from '../seeded-random.ts';
 import { countTokens, headOf } from '../token-count.ts';
 import type { AnswerPlan, PlannedCall, PlannedChoice, StopReason, Usage } from './answer-plan.ts';
 import { composeText } from './compose-text.ts';

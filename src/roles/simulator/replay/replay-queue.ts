@@ -1,5 +1,5 @@
 /** Recorded exchanges that wait to be the answer to the next calls of a key, model or wire. */
-import { matchesCall, type CallMatch, type MatchedCall } from '../faults/fault-rules.ts';
+import { type CallMatch, type MatchedCall, matchesCall } from '../faults/fault-rules.ts';
 import type { AnswerScript } from '../plan/plan-answer.ts';
 
 export interface Recording {

@@ -1,5 +1,5 @@
 /** The hard rules of Anthropic's messages API, with its words. */
-import { isGiven, isObject, listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { openObjectPath } from '../open-object-path.ts';
 import type { AnthropicModel } from './anthropic-models.ts';
 import { checkTurns } from './check-turns.ts';

@@ -1,4 +1,4 @@
-import { isGiven, isObject, listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { type MessageCheck, newestVersion, refuse } from './message-check.ts';
 import { blocksOf } from './read-message.ts';
 import { isOwnSignature } from './sign-thinking.ts';

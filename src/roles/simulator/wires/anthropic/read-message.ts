@@ -1,5 +1,5 @@
 /** A checked messages request as a prompt. */
-import { isObject, listOf, numberOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
 import type { Prompt, PromptSegment, ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 import type { AnthropicModel } from './anthropic-models.ts';

@@ -1,7 +1,7 @@
 /** Answers in the messages format, whole and as events. Field order as the vendor sends it. */
 import type { JsonObject } from '../../json-value.ts';
 import type { PlannedCall, PlannedChoice, Usage } from '../../plan/answer-plan.ts';
-import { stepsOf, type AnswerPart } from '../../plan/answer-steps.ts';
+import { type AnswerPart, stepsOf } from '../../plan/answer-steps.ts';
 import type { Answer, WireEvent } from '../wire.ts';
 import type { ThinkingOptions } from './read-message.ts';
 import { signThinking } from './sign-thinking.ts';

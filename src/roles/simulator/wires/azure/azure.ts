@@ -1,10 +1,10 @@
 /** Azure OpenAI: the chat completions format with its filter results, its errors, its headers and two address forms. */
 import { splitModelName } from '../../faults/fault-names.ts';
-import { listOf, objectOf, type JsonObject } from '../../json-value.ts';
+import { type JsonObject, listOf, objectOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { checkChat } from '../openai/check-chat.ts';
-import { openAiModel, type OpenAiModel } from '../openai/openai-models.ts';
 import { openAiWords } from '../openai/openai.ts';
+import { type OpenAiModel, openAiModel } from '../openai/openai-models.ts';
 import { readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { renderChat } from '../openai/render-chat.ts';
 import { dataLine, streamChat } from '../openai/stream-chat.ts';

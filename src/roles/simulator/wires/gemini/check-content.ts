@@ -1,5 +1,5 @@
 /** The hard rules of Gemini's generateContent, with its words. Field names are taken in camel and in snake case. */
-import { isGiven, isObject, listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import type { GeminiModel } from './gemini-models.ts';
 

@@ -2,16 +2,16 @@
  * Gemini behind the chat completions format, with its deviations: calls without index or id, arriving whole;
  * `stop` where a stream ends in calls; thoughts only in the total; no content beside calls; Google's errors in a list.
  */
-import { listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import type { PlannedCall } from '../../plan/answer-plan.ts';
 import { stepsOf } from '../../plan/answer-steps.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { checkChatMessages } from '../openai/check-chat-messages.ts';
-import { readChatOptions, readChatPrompt, type ChatOptions } from '../openai/read-chat.ts';
+import { type ChatOptions, readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { finishReasonOf } from '../openai/render-chat.ts';
 import { dataLine } from '../openai/stream-chat.ts';
-import { bearerKey, type Answer, type ModelCall, type Wire, type WireEvent } from '../wire.ts';
+import { type Answer, bearerKey, type ModelCall, type Wire, type WireEvent } from '../wire.ts';
 import { refuse } from './check-content.ts';
 import { checkGoogleKey, googleHeaders } from './gemini.ts';
 import { renderGoogleError } from './gemini-errors.ts';

@@ -1,5 +1,5 @@
 import { VendorError } from '../../vendor-error.ts';
-import { bearerKey, headerText, type HeaderContext, type ModelCall, type Wire } from '../wire.ts';
+import { bearerKey, type HeaderContext, headerText, type ModelCall, type Wire } from '../wire.ts';
 import { camelCaseKeys } from './camel-case.ts';
 import { checkContent } from './check-content.ts';
 import { renderGoogleError } from './gemini-errors.ts';

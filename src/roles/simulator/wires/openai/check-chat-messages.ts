@@ -1,4 +1,4 @@
-import { isGiven, isObject, listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { articled, refuse } from './refuse.ts';
 
 const roles = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];

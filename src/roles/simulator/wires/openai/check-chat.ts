@@ -1,7 +1,7 @@
 /** The hard rules of OpenAI's chat completions, with its words. */
-import { isGiven, isObject, listOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
-import { checkChatMessages } from './check-chat-messages.ts';
+import { isGiven, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json-value.ts';
 import { openObjectPath } from '../open-object-path.ts';
+import { checkChatMessages } from './check-chat-messages.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import { articled, refuse } from './refuse.ts';
 

@@ -1,5 +1,5 @@
 /** A checked chat completions request as a prompt. Also read by the wires that copy this format. */
-import { isGiven, isObject, listOf, numberOf, objectOf, textOf, type JsonObject } from '../../json-value.ts';
+import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
 import type { OfferedTool, Prompt, PromptSegment, ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 

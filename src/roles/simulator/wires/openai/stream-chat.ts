@@ -1,6 +1,6 @@
 /** Answers in the chat completions format, as chunks. */
 import type { JsonObject } from '../../json-value.ts';
-import { stepsOf, type AnswerStep } from '../../plan/answer-steps.ts';
+import { type AnswerStep, stepsOf } from '../../plan/answer-steps.ts';
 import type { Answer, WireEvent } from '../wire.ts';
 import type { OpenAiModel } from './openai-models.ts';
 import type { ChatOptions } from './read-chat.ts';
