@@ -19,6 +19,8 @@ export interface StartOutput {
 
 /** @throws ConfigError, StoreUnusable, CommandFailure. */
 export async function start(options: StartOptions, { version, write }: StartOutput): Promise<number> {
+	// Until there is something to reload, a SIGHUP must not end the process.
+	process.on('SIGHUP', () => undefined);
 	const loaded = loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
 	const config: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };

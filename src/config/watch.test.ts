@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -193,5 +194,33 @@ describe('watchConfig', () => {
 		put('');
 		watch().stop();
 		expect(clock.waiting).toBe(0);
+	});
+
+	it('an emptied file, as a full disk leaves it, does not reset everything to the defaults', () => {
+		put('data_dir: one\n');
+		const running = watch();
+		put('');
+		clock.tick(3);
+		expect(running.reload()).toBe(false);
+		expect(running.current.data_dir).toContain('one');
+		expect(seen).toEqual([]);
+		expect(lines.map(({ event }) => event)).toEqual(Array(2).fill('configuration refused, the last good one stays in force'));
+		put('data_dir: two\n');
+		clock.tick(3);
+		expect(running.current.data_dir).toContain('two');
+		running.stop();
+	});
+
+	it('a pipe is read once: what would wait for its writer for ever is refused', () => {
+		rmSync(file, { force: true });
+		execFileSync('sh', ['-c', 'mkfifo "$0"', file]);
+		const writer = spawn('sh', ['-c', `echo 'data_dir: one' > "$0"`, file]);
+		const running = watch();
+		expect(running.current.data_dir).toContain('one');
+		expect(running.reload()).toBe(false);
+		clock.tick(3);
+		expect(lines.at(-1)?.fields).toMatchObject({ problems: [{ message: expect.stringContaining('only once') as string }] });
+		running.stop();
+		writer.kill();
 	});
 });

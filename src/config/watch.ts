@@ -46,7 +46,7 @@ class Watch implements ConfigWatch {
 	#current: Config;
 	#files: readonly string[];
 	#takenState: string;
-	#takenContent: string;
+	#takenContent: string | undefined;
 	#pendingState: string | undefined;
 	#timer: { cancel(): void } | undefined;
 
@@ -87,15 +87,23 @@ class Watch implements ConfigWatch {
 			this.#pendingState = state;
 			return;
 		}
-		this.#takenState = state;
 		const content = contentOf(this.#files);
+		// Out of descriptors: looked at again in a while, or the change would never be taken up.
+		if (content === undefined) return;
+		this.#takenState = state;
 		if (content === this.#takenContent) return;
 		this.#takenContent = content;
 		this.#load();
 	}
 
 	#load(): boolean {
-		const { load, onChange, log } = this.#options;
+		const { initial, load, onChange, log } = this.#options;
+		const message = initial.file === null ? undefined : whyNotAgain(initial.file);
+		if (message !== undefined) {
+			const problems = [{ file: initial.file, line: null, column: null, path: '', message }];
+			log.error('configuration refused, the last good one stays in force', { problems });
+			return false;
+		}
 		try {
 			const next = load();
 			this.#follow(next.files);
@@ -128,6 +136,17 @@ class Watch implements ConfigWatch {
 	}
 }
 
+/**
+ * Why a file that was good at the start is not loaded again. An empty one is valid and means the defaults, but in the place of one
+ * in force it is what a full disk or an unfinished save leaves.
+ */
+function whyNotAgain(file: string): string | undefined {
+	const found = statSync(file, { throwIfNoEntry: false });
+	if (found === undefined) return undefined;
+	if (!found.isFile()) return 'is not a plain file: it could be read only once';
+	return found.size === 0 ? 'is empty: write `{}` for the defaults' : undefined;
+}
+
 /** Which files are there and when they were last touched, without reading them. */
 function stateOf(files: readonly string[]): string {
 	return JSON.stringify(
@@ -142,12 +161,15 @@ function stateOf(files: readonly string[]): string {
 	);
 }
 
-function contentOf(files: readonly string[]): string {
+/** A digest of the files; undefined when the process has no descriptor left to read them with. */
+function contentOf(files: readonly string[]): string | undefined {
 	const hash = createHash('sha256');
 	for (const file of files) {
 		try {
-			hash.update(createHash('sha256').update(readFileSync(file)).digest());
-		} catch {
+			// A pipe, as in `--config <(...)`, was read to its end: reading it again could wait for ever.
+			if (statSync(file).isFile()) hash.update(createHash('sha256').update(readFileSync(file)).digest());
+		} catch (cause) {
+			if (cause instanceof Error && 'code' in cause && (cause.code === 'EMFILE' || cause.code === 'ENFILE')) return undefined;
 			hash.update('absent');
 		}
 	}

@@ -1,4 +1,5 @@
 /** The few things that everybody does with byte streams: make one from bytes, read one whole, wrap one. */
+import { BytePieces } from './byte-pieces.ts';
 import type { ByteFlow, ByteSink, ByteStream, HttpBody } from './handler.ts';
 import { Refusal } from './refusal.ts';
 
@@ -42,22 +43,18 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
  */
 export function readWhole(stream: ByteStream, maxBytes: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
-		const pieces: Buffer[] = [];
-		let length = 0;
+		const pieces = new BytePieces();
 		const flow = stream.start({
 			write(chunk) {
-				length += chunk.length;
-				if (length > maxBytes) {
+				pieces.push(chunk);
+				if (pieces.length > maxBytes) {
 					flow.cancel();
 					reject(new Refusal('body_too_large', { message: tooLargeMessage(maxBytes) }));
 					return false;
 				}
-				pieces.push(chunk);
 				return true;
 			},
-			end() {
-				resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length));
-			},
+			end: () => resolve(pieces.take()),
 			fail: reject,
 		});
 	});

@@ -10,7 +10,7 @@ const severities: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, wa
 
 export interface LogDestination {
 	write(line: string): void;
-	/** Writes what waits, at once. */
+	/** Writes what waits, at once or right after a write that is under way. */
 	flush?(): void;
 }
 

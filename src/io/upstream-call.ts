@@ -19,6 +19,11 @@ export interface UpstreamCallParts {
 	readonly deadlines: DeadlineSweep;
 }
 
+/** How many calls to one origin have no connection yet. */
+export interface Demand {
+	waiting: number;
+}
+
 /** So much of a body is kept while nobody has started it. */
 const maxHeldBytes = 65_536;
 
@@ -33,6 +38,8 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched, ByteSt
 	private phase: UpstreamPhase = 'connecting';
 	private isOver = false;
 	private controller: Dispatcher.DispatchController | undefined;
+	/** Counts this call while it waits for a connection. */
+	private demand: Demand | undefined;
 	private sink: SafeSink | undefined;
 	/** Pieces that arrived before the sink could take them; undefined once it takes each as it comes. */
 	private held: Buffer[] | undefined = [];
@@ -55,11 +62,13 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched, ByteSt
 		this.dueMs = Math.min(startMs + request.timeouts.connectMs, this.totalDueMs);
 	}
 
-	dispatch(pool: Pool): void {
+	dispatch(pool: Pool, demand: Demand): void {
 		const { request } = this;
 		this.parts.deadlines.watch(this);
 		request.onClientGone(() => this.onClientGone());
 		if (this.isOver) return;
+		this.demand = demand;
+		demand.waiting++;
 		const body = isByteStream(request.body) ? readableOf(request.body, () => this.expectFirstByte()) : request.body;
 		pool.dispatch({ path: request.target, method: request.method, headers: request.headers, body }, this);
 	}
@@ -67,6 +76,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched, ByteSt
 	// As undici's handler.
 
 	onRequestStart(controller: Dispatcher.DispatchController): void {
+		this.stopWaiting();
 		// Thrown, not aborted: the connection that has just been made stays good for another request.
 		if (this.isOver) throw new Error('Nobody waits for this answer any more');
 		this.controller = controller;
@@ -193,7 +203,14 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched, ByteSt
 
 	private leave(): void {
 		this.isOver = true;
+		this.stopWaiting();
 		this.parts.deadlines.unwatch(this);
+	}
+
+	private stopWaiting(): void {
+		if (this.demand === undefined) return;
+		this.demand.waiting--;
+		this.demand = undefined;
 	}
 
 	private log(cause: unknown): void {

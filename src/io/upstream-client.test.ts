@@ -179,6 +179,24 @@ describe('an answer', () => {
 		expect(performance.now() - cancelledMs).toBeLessThan(50);
 	});
 
+	test('whose reader has enough costs no further connection, unless somebody waits for one', async () => {
+		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
+		const client = startClient({ maxConnectionsPerOrigin: 1 });
+		const leave = async (): Promise<void> => {
+			const { body } = await client.send(request(server));
+			body.start({ write: () => true, end: () => undefined, fail: () => undefined }).cancel();
+		};
+		await leave();
+		await until(() => server.connections[0]?.isClosed === true);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(server.connections).toHaveLength(1);
+		await Promise.all([leave(), leave(), leave()]);
+		expect(server.connections).toHaveLength(4);
+		await until(() => server.connections.every(({ isClosed }) => isClosed));
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(server.connections).toHaveLength(4);
+	});
+
 	test('whose reader is broken code tells it so and ends', async () => {
 		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));
 		const client = startClient();

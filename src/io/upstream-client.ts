@@ -12,7 +12,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Upstream, UpstreamRequest } from '../core/upstream.ts';
 import { DeadlineSweep } from './deadline-sweep.ts';
-import { UpstreamCall } from './upstream-call.ts';
+import { type Demand, UpstreamCall } from './upstream-call.ts';
 import { createConnector } from './upstream-connector.ts';
 
 export interface UpstreamClientOptions {
@@ -40,7 +40,8 @@ const maxPoolsPerAllowance = 64;
 /** The precision of time limits. */
 const sweepMs = 20;
 
-interface OriginPool {
+/** What is known of the calls to one origin when undici asks for a connection. */
+interface OriginPool extends Demand {
 	readonly pool: Pool;
 	/** Of the latest request: connections are made for whoever comes next. */
 	connectMs: number;
@@ -50,7 +51,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 	const parts = { clock: options.clock, log: options.log, deadlines: new DeadlineSweep(options.clock, sweepMs) };
 	const publicPools = new Map<string, OriginPool>();
 	const privatePools = new Map<string, OriginPool>();
-	const poolFor = (request: UpstreamRequest): Pool => {
+	const poolFor = (request: UpstreamRequest): OriginPool => {
 		const pools = request.mayReachPrivateNetwork ? privatePools : publicPools;
 		let entry = pools.get(request.origin);
 		if (entry === undefined) {
@@ -59,12 +60,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 			pools.set(request.origin, entry);
 		}
 		entry.connectMs = request.timeouts.connectMs;
-		return entry.pool;
+		return entry;
 	};
 	return {
 		send: (request) =>
 			new Promise((resolve, reject) => {
-				new UpstreamCall(parts, request, resolve, reject).dispatch(poolFor(request));
+				const origin = poolFor(request);
+				new UpstreamCall(parts, request, resolve, reject).dispatch(origin.pool, origin);
 			}),
 		async close() {
 			const entries = [...publicPools.values(), ...privatePools.values()];
@@ -83,6 +85,7 @@ function openPool(request: UpstreamRequest, options: UpstreamClientOptions): Ori
 		ca,
 		isAllowedAddress: request.mayReachPrivateNetwork ? undefined : isAllowedAddress,
 		connectMs: () => entry.connectMs,
+		isWanted: () => entry.waiting > 0,
 	});
 	const pool = new Pool(request.origin, {
 		connect,
@@ -96,7 +99,7 @@ function openPool(request: UpstreamRequest, options: UpstreamClientOptions): Ori
 		headersTimeout: 0,
 		bodyTimeout: 0,
 	});
-	const entry = { pool, connectMs: request.timeouts.connectMs };
+	const entry: OriginPool = { pool, connectMs: request.timeouts.connectMs, waiting: 0 };
 	return entry;
 }
 

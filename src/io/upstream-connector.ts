@@ -26,6 +26,11 @@ export interface ConnectorOptions {
 	/** Undefined when every address is allowed. */
 	readonly isAllowedAddress: ((address: string) => boolean) | undefined;
 	readonly connectMs: () => number;
+	/**
+	 * Whether a call waits for a connection. undici 7.30 makes one for every call that was aborted while it was answered,
+	 * so that clients who leave would become handshakes with the provider. To be deleted when it no longer does.
+	 */
+	readonly isWanted: () => boolean;
 	/** PEM of further certificate authorities. */
 	readonly ca: string | undefined;
 }
@@ -36,6 +41,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
 	let session: Buffer | undefined;
 	return ({ hostname, protocol, port, servername }, callback) => {
+		if (!options.isWanted()) {
+			queueMicrotask(() => callback(new Error('No call waits for a connection'), null));
+			return;
+		}
 		if (isAllowedAddress !== undefined && isIP(hostname) !== 0 && !isAllowedAddress(hostname)) {
 			queueMicrotask(() => callback(new AddressRefused(hostname, [hostname]), null));
 			return;

@@ -122,7 +122,8 @@ function addHealth(app: FastifyInstance, { checkReady }: IdentityServerParts): v
 function sendError({ log }: IdentityServerParts, cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
 	const { status, headers, body } = answerError(cause, request.id);
 	const fields = { requestId: request.id, code: body.error, address: request.ip };
-	if (status >= 500) log.error('identity could not answer', { ...fields, cause });
+	// Whoever asks too often must not fill the log with stacks.
+	if (status >= 500 && !(cause instanceof Refusal)) log.error('identity could not answer', { ...fields, cause });
 	else log.info('identity refused', fields);
 	reply
 		.status(status)

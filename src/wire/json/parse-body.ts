@@ -1,6 +1,5 @@
 import { Refusal } from '../../core/refusal.ts';
 import { type ByteRange, readKey, scanMembers } from './scan-members.ts';
-import { spliceBody } from './splice-body.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -18,7 +17,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /**
  * Reads a body that must be one JSON object in strict UTF-8. Top-level members that occur twice are refused:
  * readers differ in which of the two they take, and the provider must not see another request than was judged.
- * @throws Refusal `body_not_utf8`, `body_too_deep`, `body_not_json`, `field_invalid` (duplicate member).
+ * @throws Refusal `body_not_utf8`, `body_too_deep`, `body_too_large` (too many values), `body_not_json`, `field_invalid`
+ * (duplicate member).
  */
 export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody {
 	if (bytes.length === 0) throw new Refusal('body_not_json', { message: 'The body is empty: send one JSON object' });
@@ -42,13 +42,19 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * Keys are therefore read without the escapes they do not need. To be deleted when V8 reads them right.
  */
 function withPlainKeys(bytes: Buffer, keys: readonly ByteRange[]): Buffer {
-	return spliceBody(
-		bytes,
-		keys.flatMap((range) => {
-			const key = readKey(bytes, range);
-			return key === undefined ? [] : [{ ...range, text: JSON.stringify(key) }];
-		}),
-	);
+	// Long enough: no key is longer without the escapes it does not need.
+	const plain = Buffer.allocUnsafe(bytes.length);
+	let length = 0;
+	let kept = 0;
+	for (const range of keys) {
+		const key = readKey(bytes, range);
+		if (key === undefined) continue;
+		length += bytes.copy(plain, length, kept, range.start);
+		length += plain.write(JSON.stringify(key), length);
+		kept = range.end;
+	}
+	length += bytes.copy(plain, length, kept);
+	return plain.subarray(0, length);
 }
 
 function decode(bytes: Buffer): string {

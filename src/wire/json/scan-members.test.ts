@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../core/refusal.ts';
 import { parseBody } from './parse-body.ts';
-import { maxDepth, scanMembers } from './scan-members.ts';
+import { maxDepth, maxValues, scanMembers } from './scan-members.ts';
 import { spliceBody } from './splice-body.ts';
 
 const wanted = new Set(['model', 'stream', 'stream_options']);
@@ -194,5 +194,39 @@ describe('spliceBody', () => {
 				{ start: 2, end: 4, text: '' },
 			]).toString(),
 		).toBe('<014567é9');
+	});
+});
+
+describe('bodies that are costly by their structure', () => {
+	const listOf = (count: number) => `{"model":"m","x":[${'[],'.repeat(count / 2 - 2)}1]}`;
+
+	it('are refused by the number of their values, whatever kind they are of', () => {
+		expect(codeOf(() => parse(listOf(maxValues)))).toBe('accepted');
+		expect(codeOf(() => parse(listOf(maxValues + 10)))).toBe('body_too_large');
+		expect(codeOf(() => parse(`{"model":"m","x":{${'"k":1,'.repeat(maxValues)}"k":1}}`))).toBe('body_too_large');
+		expect(codeOf(() => parse(`{"model":"m"${',"k":1'.repeat(maxValues)}}`))).toBe('body_too_large');
+		expect(codeOf(() => parse(`{"model":"m","x":{${'"\\n":'.repeat(maxValues + 1)}1}}`))).toBe('body_too_large');
+	});
+
+	it('take a conversation of 100,000 messages', () => {
+		const messages = Array.from({ length: 100_000 }, () => ({ role: 'user', content: 'a, b: [c]' }));
+		expect(codeOf(() => parse(JSON.stringify({ model: 'm', messages })))).toBe('accepted');
+	});
+
+	it('colons behind a long text are not each a reason to read it again', () => {
+		const startMs = performance.now();
+		expect(codeOf(() => parse(`{"x":"${'y'.repeat(1_000_000)}"${':'.repeat(1_000_000)}1}`))).toBe('body_not_json');
+		expect(codeOf(() => parse(`{"x":1,"\\n"${':'.repeat(1_000_000)}1}`))).toBe('body_not_json');
+		expect(performance.now() - startMs).toBeLessThan(2000);
+	});
+
+	it('escaped keys by the hundred thousand keep their places', () => {
+		const keys = Array.from({ length: 100_000 }, (_, index) => `"\\u0061\\/\\n${index}\\ud83d\\ude00\\ud800"`);
+		const text = `{"model":"m","x":{${keys.map((name) => `${name}:"\\u0062"`).join()}},"z":"\\u0063"}`;
+		const { members } = parse(text);
+		const names = Object.keys(members.x as object);
+		expect(names).toHaveLength(100_000);
+		expect(names[99_999]).toBe('a/\n99999😀\ud800');
+		expect(members.z).toBe('c');
 	});
 });

@@ -7,6 +7,12 @@ import { Refusal } from '../../core/refusal.ts';
 /** Deeper bodies are refused: provider and gateway libraries recurse, and stacks end. */
 export const maxDepth = 64;
 
+/**
+ * Bodies of more values are refused. What a body costs to parse and to hold goes by its values, not by its bytes: ten million
+ * empty lists fit into 30 MB and take the only thread for seconds. A conversation of 100,000 messages has 300,000.
+ */
+export const maxValues = 500_000;
+
 /** Offsets of a value in the body, without the whitespace around it; `end` is exclusive. */
 export interface ByteRange {
 	readonly start: number;
@@ -38,12 +44,13 @@ const nearBytes = 48;
 /** A longer key is none of the wanted ones, even when each of its characters is written as an escape. */
 const longestKeyBytes = 128;
 
-/** @throws Refusal `body_too_deep`. */
+/** @throws Refusal `body_too_deep`; `body_too_large` when it holds too many values. */
 export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
 	const ranges = new Map<string, ByteRange>();
 	const escapedKeys: ByteRange[] = [];
 	let repeated: string | undefined;
 	let count = 0;
+	let values = 0;
 	let depth = 0;
 	let stringStart = 0;
 	let stringEnd = 0;
@@ -67,6 +74,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 			case openBrace:
 			case openBracket:
 				depth++;
+				values++;
 				if (depth > maxDepth) throw tooDeep();
 				break;
 			case closeBrace:
@@ -75,17 +83,23 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				depth--;
 				break;
 			case colon: {
-				// The string before a colon is a key.
+				// The string before a colon is a key. Looked at once: no JSON has two colons after it, but a caller's text may.
+				if (stringEnd === 0) break;
 				const isEscaped = holdsBackslash(bytes, stringStart, stringEnd);
 				if (isEscaped) escapedKeys.push({ start: stringStart, end: stringEnd });
-				if (depth !== 1) break;
-				count++;
-				key = wantedKey(bytes, stringStart, stringEnd, isEscaped, wanted);
-				valueStart = at + 1;
+				if (depth === 1) {
+					count++;
+					key = wantedKey(bytes, stringStart, stringEnd, isEscaped, wanted);
+					valueStart = at + 1;
+				}
+				stringEnd = 0;
+				if (count > maxValues || escapedKeys.length > maxValues) throw tooManyValues();
 				break;
 			}
 			case comma:
 				if (depth === 1) closeMember(at);
+				values++;
+				if (values > maxValues) throw tooManyValues();
 				break;
 			default:
 		}
@@ -95,6 +109,10 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 
 function tooDeep(): Refusal {
 	return new Refusal('body_too_deep', { message: `The body is nested deeper than ${maxDepth} levels: flatten it` });
+}
+
+function tooManyValues(): Refusal {
+	return new Refusal('body_too_large', { message: `The body holds more than ${maxValues} values: send fewer` });
 }
 
 /** @returns the offset after the closing quote of the string whose content begins at `from`. */

@@ -85,7 +85,6 @@ describe('Provider', () => {
 			'accept-encoding': 'identity',
 			'user-agent': 'tollgate',
 			accept: 'application/json',
-			'idempotency-key': 'i',
 		};
 		expect(open({}).requestHeaders(received)).toEqual({ ...common, authorization: 'Bearer sk-secret', 'openai-beta': 'ob' });
 		expect(open({ kind: 'anthropic' }).requestHeaders(received)).toEqual({

@@ -30,10 +30,12 @@ const protocols: Readonly<Record<ProviderKind, Protocol>> = {
 	gemini,
 };
 
-/** What every provider may see of the caller's header fields. All others stay here, above all credentials and addresses. */
+/**
+ * What every provider may see of the caller's header fields. All others stay here: credentials and addresses above all, and
+ * `idempotency-key`, for all teams share the provider's key and one could be given another's answer.
+ */
 const commonForwards: readonly ForwardedHeader[] = [
 	{ from: 'accept', to: 'accept' },
-	{ from: 'idempotency-key', to: 'idempotency-key' },
 ];
 
 /** A configured provider: where it lies and what is said to it. */

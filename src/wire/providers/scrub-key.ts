@@ -41,14 +41,17 @@ function hideMasked(text: string, apiKey: string): string {
 
 /** How many characters right before `end` are the key's beginning. */
 function longestHead(text: string, from: number, end: number, apiKey: string): number {
-	for (let start = from; start < end; start++) if (apiKey.startsWith(text.slice(start, end))) return end - start;
+	for (let start = from; start < end; start++) {
+		// One character tells most places apart, and there may be hundreds of thousands of them.
+		if (text[end - 1] === apiKey[end - start - 1] && apiKey.startsWith(text.slice(start, end))) return end - start;
+	}
 	return 0;
 }
 
 /** How many characters from `start` on are the key's end. */
 function longestTail(text: string, start: number, apiKey: string): number {
 	for (let end = Math.min(text.length, start + apiKey.length); end > start; end--) {
-		if (apiKey.endsWith(text.slice(start, end))) return end - start;
+		if (text[start] === apiKey[apiKey.length - (end - start)] && apiKey.endsWith(text.slice(start, end))) return end - start;
 	}
 	return 0;
 }

@@ -43,16 +43,19 @@ function answerError(
 	const code = faultOf(response.status);
 	const spendStopped = response.status === 429 && provider.protocol.spendStops.some((stop) => body.includes(stop));
 	if (spendStopped || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
-	if (code === undefined) return { status: response.status, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
-	open.facts.code = code;
-	headers['x-gateway-upstream-status'] = String(response.status);
+	const status = code === undefined ? response.status : 502;
+	if (code !== undefined) {
+		open.facts.code = code;
+		headers['x-gateway-upstream-status'] = String(response.status);
+	}
 	// A compressed body cannot be searched for the key, so it does not leave.
-	if (body.length > 0 && !isEncoded(response.headers)) {
-		return { status: 502, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
+	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
+		return { status, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
-	return { status: 502, headers, body: renderGatewayError(describeFailure(new Fault(code), call.request.id)), facts: open.facts };
+	const failure = describeFailure(new Fault(code ?? 'provider_answer_invalid'), call.request.id);
+	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: open.facts };
 }
 
 /** What a provider's status means when it is not the caller's own mistake. */

@@ -36,7 +36,7 @@ export async function readCall(request: HttpRequest, format: Format, maxBodyByte
 function requireJson(headers: HeaderFields): void {
 	const contentType = headers['content-type'];
 	if (contentType !== 'application/json' && !isJson(String(contentType ?? ''))) throw new Refusal('media_type_unsupported');
-	const encoding = headers['content-encoding'];
+	const encoding = headers['content-encoding']?.toString().toLowerCase();
 	if (encoding !== undefined && encoding !== 'identity') throw new Refusal('content_encoding_unsupported');
 }
 

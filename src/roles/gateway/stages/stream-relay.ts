@@ -1,3 +1,4 @@
+import { BytePieces } from '../../../core/byte-pieces.ts';
 import { discardStream, nothing } from '../../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
@@ -38,8 +39,8 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	#sink: ByteSink = nothing;
 	#flow: ByteFlow | undefined;
 	readonly #tail = new RecentBytes(tailBytes);
-	#held: Buffer[] = [];
-	#heldBytes = 0;
+	/** The beginning of an event. */
+	readonly #held = new BytePieces();
 	#timer: Timer | undefined;
 	#isSilent = true;
 	#mayWrite = true;
@@ -67,7 +68,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#isSilent = false;
 		this.#tail.push(chunk);
 		const eventsEnd = this.#frames?.push(chunk) ?? chunk.length;
-		if (eventsEnd === chunk.length && this.#heldBytes === 0) this.#mayWrite = this.#sink.write(chunk);
+		if (eventsEnd === chunk.length && this.#held.length === 0) this.#mayWrite = this.#sink.write(chunk);
 		else this.#writeEvents(chunk, eventsEnd);
 		return this.#mayWrite;
 	}
@@ -127,16 +128,13 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		}
 		if (eventsEnd === chunk.length) return;
 		this.#held.push(chunk.subarray(eventsEnd));
-		this.#heldBytes += chunk.length - eventsEnd;
-		if (this.#heldBytes <= maxHeldBytes) return;
+		if (this.#held.length <= maxHeldBytes) return;
 		this.#releaseHeld();
 		this.#frames = undefined;
 	}
 
 	#releaseHeld(): void {
-		for (const piece of this.#held) this.#mayWrite = this.#sink.write(piece);
-		this.#held = [];
-		this.#heldBytes = 0;
+		if (this.#held.length > 0) this.#mayWrite = this.#sink.write(this.#held.take());
 	}
 
 	readonly #beat = (): void => {
