@@ -13,7 +13,11 @@ async function open(): Promise<{ clients: ClientOperations; dataDir: string }> {
 	const configPath = join(directory, 'tollgate.json');
 	writeFileSync(
 		configPath,
-		JSON.stringify({ data_dir: dataDir, identity: { clients: [{ id: 'configured', secret: 'a-secret-of-the-client' }] } }),
+		JSON.stringify({
+			data_dir: dataDir,
+			identity: { clients: [{ id: 'configured', secret: 'a-secret-of-the-client' }] },
+			teams: { registered: [{ id: 'pinned' }] },
+		}),
 	);
 	const clients = await openClients({ configPath });
 	onTestFinished(async () => {
@@ -45,13 +49,17 @@ test('the id of a configured client is taken: its secret would never work', asyn
 	expect(await clients.list()).toEqual([]);
 });
 
-test('a client joins a team that exists', async () => {
+test('a client joins its team, which is made when it is new', async () => {
 	const { clients, dataDir } = await open();
-	await expect(clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' })).rejects.toThrow('no team `search`');
-	expect(await clients.list(), 'nothing was made').toEqual([]);
-	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog });
-	await records.teams.create({ id: 'search', name: 'Search', tier: 'sandbox', clientIds: [] });
 	await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
-	expect(await records.teams.get('search')).toMatchObject({ clientIds: ['one'] });
-	await records.close();
+	await clients.create({ id: 'two', name: 'x', scopes: ['invoke'], team: 'search' });
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog });
+	onTestFinished(() => records.close());
+	expect(await records.teams.list()).toMatchObject([{ id: 'search', tier: 'sandbox', clientIds: ['one', 'two'] }]);
+});
+
+test('a team of the configuration takes its clients there', async () => {
+	const { clients } = await open();
+	await expect(clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'pinned' })).rejects.toThrow('in the configuration');
+	expect(await clients.list(), 'nothing was made').toEqual([]);
 });

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import { Refusal } from '../core/refusal.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
+import type { TeamStore } from '../stores/contracts/records.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 
 /** For commands, whose output is all that their user wants to see. */
@@ -16,16 +17,16 @@ export async function openClients({ configPath }: ConfigOptions): Promise<Client
 	const clients = createClientsAdministration({ clients: records.clients, clock: systemClock });
 	return {
 		async create({ id, name, scopes, team }) {
-			const known = team === undefined ? undefined : await records.teams.get(team);
-			if (team !== undefined && known === undefined) {
-				throw new Refusal('field_invalid', { param: 'team', message: `team: there is no team \`${team}\` in the store` });
+			if (team !== undefined && config.teams.registered.some((registered) => registered.id === team)) {
+				const message = `team: \`${team}\` is in the configuration: add the client to its client_ids there`;
+				throw new Refusal('field_invalid', { param: 'team', message });
 			}
 			// The server would answer for the configured one, and this one's secret would never work.
 			if (config.identity.clients.some((client) => client.id === id)) return 'id_taken';
 			const created = await clients.createClient({ id, name: name ?? id ?? 'client', scopes });
 			if (created === 'id_taken') return created;
 			const { record, secret } = created;
-			if (known !== undefined) await records.teams.replace({ ...known, clientIds: [...known.clientIds, record.id] });
+			if (team !== undefined) await joinTeam(records.teams, team, record.id);
 			return { id: record.id, secret };
 		},
 		list: () => clients.listClients(),
@@ -33,4 +34,13 @@ export async function openClients({ configPath }: ConfigOptions): Promise<Client
 		delete: (id) => clients.deleteClient(id),
 		close: () => records.close(),
 	};
+}
+
+/** The tier of a team that is made because its first client joins it. */
+const newTeamTier = 'sandbox';
+
+async function joinTeam(teams: TeamStore, id: string, clientId: string): Promise<void> {
+	const known = await teams.get(id);
+	if (known === undefined) await teams.create({ id, name: id, tier: newTeamTier, clientIds: [clientId] });
+	else await teams.replace({ ...known, clientIds: [...known.clientIds, clientId] });
 }

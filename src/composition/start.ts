@@ -28,7 +28,8 @@ export async function start(options: StartOptions, { version, write }: StartOutp
 	const product = await compose(config, { clock: systemClock, log });
 	await startOrExplain(product, config);
 	if (demo === undefined) {
-		log.info('started', { version, pid: process.pid, roles: config.roles, config: loaded.file });
+		// The admin role does not exist yet, though configurations name it.
+		log.info('started', { version, pid: process.pid, roles: config.roles.filter((role) => role !== 'admin'), config: loaded.file });
 		for (const sentence of settingsWithoutEffect(config)) log.warn('setting without effect', { setting: sentence });
 	} else {
 		const client = product.records && (await ensureDemoClient(product.records, systemClock));

@@ -25,7 +25,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 				.default(['invoke'], 'invoke')
 				.argParser(listOf(['invoke', 'admin'])),
 		)
-		.option('--team <id>', 'team that the client joins')
+		.option('--team <id>', 'team that the client joins; a new one is made, in tier sandbox')
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate client create --id search --scopes invoke --team search')

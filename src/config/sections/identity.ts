@@ -26,7 +26,12 @@ const client = z
 			.min(1)
 			.default(['invoke'])
 			.describe('Scopes the client may ask for, without the scope base.'),
-		team: teamId.nullable().default(null).describe('Team the client belongs to; null leaves it to `teams`.'),
+		team: teamId
+			.nullable()
+			.default(null)
+			.describe(
+				'Team the client belongs to; one that `teams.registered` does not name has the tier of unregistered clients. Null leaves it to `teams`.',
+			),
 	})
 	.refine((value) => (value.secret === null) !== (value.secret_hash === null), 'needs exactly one of secret, secret_file and secret_hash');
 

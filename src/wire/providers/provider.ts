@@ -34,9 +34,7 @@ const protocols: Readonly<Record<ProviderKind, Protocol>> = {
  * What every provider may see of the caller's header fields. All others stay here: credentials and addresses above all, and
  * `idempotency-key`, for all teams share the provider's key and one could be given another's answer.
  */
-const commonForwards: readonly ForwardedHeader[] = [
-	{ from: 'accept', to: 'accept' },
-];
+const commonForwards: readonly ForwardedHeader[] = [{ from: 'accept', to: 'accept' }];
 
 /** A configured provider: where it lies and what is said to it. */
 export class Provider {
