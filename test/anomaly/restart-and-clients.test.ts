@@ -67,10 +67,6 @@ test('bin/tollgate client create, list, rotate, delete while the server runs', a
 		code: 1,
 		stderr: expect.stringContaining('no client has the id "search"') as unknown,
 	});
-	expect(await tollgate('create', '--team', 'nobodys')).toMatchObject({
-		code: 1,
-		stderr: expect.stringContaining('no team `nobodys`') as unknown,
-	});
 });
 
 test('the token helper against the product: exit codes 0 to 3, nothing but the token on standard output', async () => {
