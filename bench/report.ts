@@ -35,7 +35,7 @@ ${row(header)}
 ${row(header.map(() => '---'))}
 ${lines.join('\n')}
 
-How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections; CPU is the process's own user and system time divided by the requests it served. Latency is open-loop at a quarter of the target's own saturation, minus the same load sent straight to the provider. Streams: 100 at a time, an event each 20 ms, each event stamped when the provider wrote it. Memory: 1,000 streams open and idle. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit and request log on; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
+How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up; CPU is the process's own user and system time divided by the requests it served. Latency is open-loop at a quarter of the target's own saturation, at most 4,000 requests a second, minus the same load sent straight to the provider: the median of seven rounds in alternation. Streams: 100 at a time, an event each 20 ms, each event stamped when the provider wrote it. Memory: 1,000 streams open and idle. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit and request log on; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
 `;
 }
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Latency, measureLatency } from './latency.ts';
+import { type Latency, measureLatency, quantile } from './latency.ts';
 import { renderReport } from './report.ts';
 import { type Saturation, saturate } from './saturation.ts';
 import { measureStreamMemory, measureStreams, type StreamCost } from './streams.ts';
@@ -39,6 +39,7 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean', default: fal
 const seconds = values.quick ? 2 : 6;
 /** What the load generator can hold without waiting for itself. */
 const highestRate = 4000;
+const latencyRounds = 7;
 const small = chatRequest(1024);
 const large = chatRequest(100 * 1024);
 const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
@@ -81,8 +82,7 @@ async function measure(start: StartTarget, whole: Target, streaming: Target): Pr
 		const smallLoad = await saturate(target, small, seconds, directory);
 		const largeLoad = await saturate(target, large, seconds, directory);
 		const rate = Math.min(Math.floor(smallLoad.requestsPerSecond / 4), highestRate);
-		const direct = await measureLatency(whole, small, rate, seconds);
-		const through = await measureLatency(target, small, rate, seconds);
+		const { direct, through } = await compareLatency(whole, target, rate);
 		onWhole = { name: target.name, small: smallLoad, large: largeLoad, latency: { rate, through, direct } };
 	} finally {
 		await target.stop();
@@ -101,6 +101,19 @@ async function measure(start: StartTarget, whole: Target, streaming: Target): Pr
 	} finally {
 		await relay.stop();
 	}
+}
+
+/** In alternation, and the median of the rounds: the load generator pauses too, now on one side, now on the other. */
+async function compareLatency(whole: Target, target: Target, rate: number): Promise<{ direct: Latency; through: Latency }> {
+	const rounds: { direct: Latency; through: Latency }[] = [];
+	for (let round = 0; round < latencyRounds; round++) {
+		rounds.push({ direct: await measureLatency(whole, small, rate, 2), through: await measureLatency(target, small, rate, 2) });
+	}
+	const median = (read: (round: (typeof rounds)[number]) => number): number => quantile(rounds.map(read), 0.5);
+	return {
+		direct: { p50Ms: median(({ direct }) => direct.p50Ms), p99Ms: median(({ direct }) => direct.p99Ms) },
+		through: { p50Ms: median(({ through }) => through.p50Ms), p99Ms: median(({ through }) => through.p99Ms) },
+	};
 }
 
 function streamLoad(): { streams: number; events: number; intervalMs: number } {

@@ -11,6 +11,8 @@ export interface Saturation {
 	readonly cpuMicrosPerRequest: number;
 }
 
+const warmUpSeconds = 3;
+
 export async function saturate(target: Target, body: string, seconds: number, directory: string): Promise<Saturation> {
 	const script = join(directory, 'load.lua');
 	const headers = Object.entries({ 'content-type': 'application/json', 'user-agent': 'bench', ...target.headers });
@@ -22,7 +24,8 @@ export async function saturate(target: Target, body: string, seconds: number, di
 			...headers.map(([name, value]) => `wrk.headers[${luaString(name)}] = ${luaString(value)}`),
 		].join('\n'),
 	);
-	await wrk(target, script, 1);
+	// Until the compilers have seen what is hot.
+	await wrk(target, script, warmUpSeconds);
 	const before = target.cpuSeconds();
 	const output = await wrk(target, script, seconds);
 	const cpuSeconds = target.cpuSeconds() - before;
