@@ -6,13 +6,13 @@ import { integerOf } from './database.ts';
 
 const pollEveryMs = 500;
 
-export interface RecordWatch {
+export interface RecordChanges {
 	onChange(listener: () => void): () => void;
 	announce(): void;
 	close(): void;
 }
 
-export function createRecordWatch(database: DatabaseSync, clock: Clock, log: Log): RecordWatch {
+export function createRecordChanges(database: DatabaseSync, clock: Clock, log: Log): RecordChanges {
 	const listeners = new Set<() => void>();
 	const selectVersion = database.prepare('PRAGMA data_version');
 	// Changes on commits of other connections only.
