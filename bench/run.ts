@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Latency, measureLatency, quantile } from './latency.ts';
+import { type Latency, measureLatency } from './latency.ts';
+import { quantile } from './quantile.ts';
 import { renderReport } from './report.ts';
 import { type Saturation, saturate } from './saturation.ts';
 import { measureStreamMemory, measureStreams, type StreamCost } from './streams.ts';
@@ -36,8 +37,8 @@ export interface Measurement {
 }
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
-const seconds = values.quick ? 2 : 6;
-/** What the load generator can hold without waiting for itself. */
+const seconds = values.quick ? 5 : 15;
+/** What the provider and the load generator on its core can hold without waiting for each other. */
 const highestRate = 4000;
 const latencyRounds = 7;
 const small = chatRequest(1024);
@@ -90,7 +91,7 @@ async function measure(start: StartTarget, whole: Target, streaming: Target): Pr
 	const relay = await start(streaming.url, directory);
 	readyMs.push(relay.readyMs);
 	try {
-		await measureStreams(relay, { streams: 20, events: 20, intervalMs: 5 });
+		await measureStreams(relay, { streams: 100, events: 100, intervalMs: 10 });
 		const stream = await measureStreams(relay, streamLoad());
 		const streamMemoryBytes = await measureStreamMemory(relay, 1000);
 		return { ...onWhole, readyMs: Math.min(...readyMs), stream, streamMemoryBytes };
@@ -103,13 +104,17 @@ async function measure(start: StartTarget, whole: Target, streaming: Target): Pr
 	}
 }
 
-/** In alternation, and the median of the rounds: the load generator pauses too, now on one side, now on the other. */
+/** In alternation, and the median of the rounds: the machine pauses too, now on one side, now on the other. */
 async function compareLatency(whole: Target, target: Target, rate: number): Promise<{ direct: Latency; through: Latency }> {
 	const rounds: { direct: Latency; through: Latency }[] = [];
+	const read = (one: Target): Promise<Latency> => measureLatency(one, small, rate, values.quick ? 1 : 3, directory);
+	// What is hot at this rate is compiled anew.
+	await read(target);
+	await read(target);
 	for (let round = 0; round < latencyRounds; round++) {
-		rounds.push({ direct: await measureLatency(whole, small, rate, 2), through: await measureLatency(target, small, rate, 2) });
+		rounds.push({ direct: await read(whole), through: await read(target) });
 	}
-	const median = (read: (round: (typeof rounds)[number]) => number): number => quantile(rounds.map(read), 0.5);
+	const median = (select: (round: (typeof rounds)[number]) => number): number => quantile(rounds.map(select), 0.5);
 	return {
 		direct: { p50Ms: median(({ direct }) => direct.p50Ms), p99Ms: median(({ direct }) => direct.p99Ms) },
 		through: { p50Ms: median(({ through }) => through.p50Ms), p99Ms: median(({ through }) => through.p99Ms) },

@@ -1,7 +1,7 @@
 /** Streams: CPU an event, delay of each event, time to the first one, memory of a stream that stands open. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quantile } from './latency.ts';
+import { quantile } from './quantile.ts';
 import type { Target } from './targets.ts';
 
 export interface StreamCost {
@@ -20,9 +20,11 @@ export async function measureStreams(target: Target, load: { streams: number; ev
 	const open = Array.from({ length: load.streams }, async (_, index) => {
 		await sleep((index * load.intervalMs) / load.streams);
 		const startMs = performance.now();
+		let isFirst = true;
 		await readStream(agent, target, load, (sentMs) => {
 			const nowMs = performance.timeOrigin + performance.now();
-			if (events === 0 || firstMs.length <= index) firstMs.push(performance.now() - startMs);
+			if (isFirst) firstMs.push(performance.now() - startMs);
+			isFirst = false;
 			events += 1;
 			delaysMs.push(nowMs - sentMs);
 		});

@@ -6,7 +6,9 @@ import { mkdirSync, openSync, write, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Timer } from '../core/clock.ts';
 
-const batchCharacters = 65_536;
+const batchBytes = 65_536;
+/** What a character of a string takes at most as UTF-8. */
+const mostBytesPerCharacter = 3;
 const batchMs = 200;
 
 /** What may wait for a reader that does not keep up; lines beyond are dropped and counted. */
@@ -22,7 +24,9 @@ export class LogFile {
 	readonly #clock: Clock;
 	readonly #descriptor: number;
 	readonly #onDropped: (count: number) => void;
-	#batch = '';
+	// Bytes at once: strings that wait for the next write are what the collector of young memory would have to copy.
+	readonly #batch = Buffer.allocUnsafeSlow(batchBytes);
+	#batched = 0;
 	#timer: Timer | undefined;
 	/** Whole lines each, but for the first, whose beginning may have been written. */
 	readonly #waiting: Buffer[] = [];
@@ -49,30 +53,39 @@ export class LogFile {
 	}
 
 	write(line: string): void {
-		this.#batch += line;
-		if (this.#batch.length >= batchCharacters) this.#handOver();
-		else this.#timer ??= this.#clock.after(batchMs, () => this.#handOver());
+		const mostBytes = line.length * mostBytesPerCharacter;
+		if (this.#batched + mostBytes > batchBytes) this.#handOver();
+		if (mostBytes > batchBytes) {
+			this.#enqueue(Buffer.from(line));
+			this.#handOver();
+			return;
+		}
+		this.#batched += this.#batch.write(line, this.#batched);
+		this.#timer ??= this.#clock.after(batchMs, () => this.#handOver());
 	}
 
 	/** Writes what waits. What nobody takes within a second is dropped: this is for the end of the process, which must come. */
 	flush(): void {
-		this.#enqueue();
+		this.#endBatch();
 		this.#isFlushing = true;
 		// A write that is under way ends by itself; the rest follows it then.
 		if (!this.#isWriting) this.#writeNow();
 	}
 
 	#handOver(): void {
-		this.#enqueue();
+		this.#endBatch();
 		if (!this.#isWriting) this.#writeNext();
 	}
 
-	#enqueue(): void {
+	#endBatch(): void {
 		this.#timer?.cancel();
 		this.#timer = undefined;
-		if (this.#batch === '') return;
-		const bytes = Buffer.from(this.#batch);
-		this.#batch = '';
+		if (this.#batched === 0) return;
+		this.#enqueue(Buffer.from(this.#batch.subarray(0, this.#batched)));
+		this.#batched = 0;
+	}
+
+	#enqueue(bytes: Buffer): void {
 		if (this.#waitingBytes + bytes.length > maxWaitingBytes) {
 			this.#dropped += countLines(bytes);
 			return;
