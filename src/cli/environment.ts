@@ -26,11 +26,18 @@ export interface CliOperations {
 	simulate(options: SimulateOptions): Promise<number>;
 	/** Opens the client records of the configured store, which a running server may have open too. */
 	openClients(options: ConfigOptions): Promise<ClientOperations>;
-	doctor(options: ConfigOptions): Promise<DoctorCheck[]>;
+	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
 }
 
 export interface ConfigOptions {
 	readonly configPath?: string;
+}
+
+export const doctorParts = ['ledger'] as const;
+
+export interface DoctorOptions extends ConfigOptions {
+	/** What alone is looked at, thoroughly. */
+	readonly part?: (typeof doctorParts)[number];
 }
 
 export interface StartOptions extends ConfigOptions {

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { Handler } from '../core/handler.ts';
+import type { Readiness } from '../core/readiness.ts';
 import type { Upstream } from '../core/upstream.ts';
 import { createAccessTokenVerifier } from '../io/access-tokens.ts';
 import { KeySet } from '../io/key-set.ts';
@@ -17,7 +18,8 @@ import { createGateway, type Gateway } from '../roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
 import type { Identity } from '../roles/identity/identity.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
-import { openTeamDirectory } from '../stores/team-directory.ts';
+import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
+import { openAccounting } from './accounting.ts';
 import { type Part, serve, type World } from './part.ts';
 import { accessTokenSettings, configuredTeams, edgeSettings, forwardSettings, gatewaySettings, keySetSettings } from './settings.ts';
 
@@ -30,7 +32,7 @@ interface Reconfigurable {
 	/** As in `Part`. */
 	prepare(config: Config): () => void;
 	endOpenCalls?(): void;
-	close?(): void;
+	close?(): Promise<void>;
 }
 
 type CommonPorts = Omit<EdgePorts, 'hashSeed'>;
@@ -73,7 +75,7 @@ export async function composeDataPlane(world: World, identity: Identity | undefi
 			};
 		},
 		async close() {
-			inner.close?.();
+			await inner.close?.();
 			keySet.stop();
 			await upstream.close();
 		},
@@ -112,14 +114,18 @@ function composeForwarding({ config, clock }: World, upstream: Upstream): Reconf
 	return { handle: (request) => forward.current(request), prepare: forward.prepare };
 }
 
-async function composeGateway(
-	{ config, log }: World,
-	ports: CommonPorts,
-	upstream: Upstream,
-	records: RecordStore,
-): Promise<Reconfigurable> {
-	const teams = await openTeamDirectory(records, configuredTeams(config), log);
-	const gatewayPorts: GatewayPorts = { ...ports, upstream, teams };
+async function composeGateway(world: World, ports: CommonPorts, upstream: Upstream, records: RecordStore): Promise<Reconfigurable> {
+	const { config, log } = world;
+	const teams = await openRecordsSnapshot(records, configuredTeams(config), log);
+	const { ledger, admission, close } = await openAccounting(world, teams);
+	const gatewayPorts: GatewayPorts = {
+		...ports,
+		upstream,
+		teams,
+		ledger,
+		admission,
+		readiness: async () => withLedger(await ports.readiness(), ledger.health().isWritable),
+	};
 	const gateway = following(config, gatewaySettings, (settings) => createGateway(settings, gatewayPorts));
 	// Calls that began under an earlier configuration end under it.
 	let earlier: Gateway[] = [];
@@ -137,8 +143,17 @@ async function composeGateway(
 		endOpenCalls() {
 			for (const one of [...earlier, gateway.current]) one.endOpenCalls();
 		},
-		close: () => teams.close(),
+		async close() {
+			await Promise.all([...earlier, gateway.current].map((one) => one.settled()));
+			teams.close();
+			await close();
+		},
 	};
+}
+
+/** A gateway that cannot write down what calls cost serves none. */
+function withLedger({ isReady, dependencies }: Readiness, isWritable: boolean): Readiness {
+	return { isReady: isReady && isWritable, dependencies: { ...dependencies, ledger: isWritable ? 'ok' : 'unavailable' } };
 }
 
 /** What is made from settings; it stays, with all that it remembers, while its settings stay the same. */

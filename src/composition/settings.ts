@@ -27,6 +27,28 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		providers: Object.entries(config.providers).map(([name, provider]) => providerSettings(name, provider)),
 		routing: { providerHeader: routing.provider_header, aliases: routing.aliases, defaults: routing.defaults },
 		unregisteredClients: config.teams.unregistered_clients,
+		tiers: Object.fromEntries(
+			Object.entries(config.tiers).map(([name, { rpm, daily_tokens: dailyTokens, monthly_budget_usd: monthlyBudgetUsd }]) => [
+				name,
+				{ requestsPerMinute: rpm, dailyTokens, monthlyBudgetUsd },
+			]),
+		),
+		budgets: budgetSettings(config),
+	};
+}
+
+function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): GatewaySettings['budgets'] {
+	return {
+		isEnabled,
+		warningThresholdPercent: budgets.warning_threshold_percent,
+		hardLimitPercent: budgets.hard_limit_percent,
+		hold: budgets.hold,
+		onStreamOver: budgets.on_stream_over,
+		unknownPrice: budgets.unknown_price,
+		defaultRate: {
+			inputUsd: budgets.default_rate.input_usd_per_million_tokens,
+			outputUsd: budgets.default_rate.output_usd_per_million_tokens,
+		},
 	};
 }
 
@@ -39,6 +61,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		mayReachPrivateNetwork: provider.allow_private_network,
 		apiVersion: provider.api_version,
 		headers: provider.headers,
+		asksForStreamUsage: provider.ask_for_stream_usage,
 		models: [...Object.keys(provider.deployments), ...provider.models],
 	};
 }

@@ -81,15 +81,12 @@ describe('settingsWithoutEffect', () => {
 	const first = (text: string): string[] => settingsWithoutEffect(parse(text)).map((sentence) => sentence.split(/[:,]/)[0] ?? '');
 
 	it('names what this version does not obey', () => {
-		expect(first('')).toEqual(['tiers', 'enable_budgets']);
+		expect(first('')).toEqual([]);
 		expect(first('enable_budgets: false\nenable_guardrails: true\nenable_admin_api: true')).toEqual([
-			'tiers',
 			'enable_guardrails',
 			'enable_admin_api',
 		]);
 		expect(first('gateway: { workers: 2 }\nedge: { firewall: { rules: { NoUserAgent_HEADER: count } } }')).toEqual([
-			'tiers',
-			'enable_budgets',
 			'gateway.workers',
 			'edge.firewall.rules',
 		]);

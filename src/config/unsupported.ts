@@ -10,15 +10,12 @@ export function refusedSettings(config: Config): Finding[] {
 	const findings: Finding[] = [];
 	if (config.enforce_guardrails) findings.push([['enforce_guardrails'], 'guardrails cannot be enforced by this version']);
 	if (config.stores.records !== 'sqlite') findings.push([['stores', 'records'], 'only sqlite is supported by this version']);
-	if (config.stores.counters !== 'memory') findings.push([['stores', 'counters'], 'only memory is supported by this version']);
 	return findings;
 }
 
 /** One sentence for each setting that has no effect in this version; for a warning at start. */
 export function settingsWithoutEffect(config: Config): string[] {
 	const sentences: [isSet: boolean, sentence: string][] = [
-		[true, 'tiers: limits of teams are not enforced by this version'],
-		[config.enable_budgets, 'enable_budgets, budgets: budgets are not enforced by this version'],
 		[config.enable_guardrails, 'enable_guardrails, guardrails: guardrails are not evaluated by this version'],
 		[config.enable_admin_api, 'enable_admin_api: this version has no admin API'],
 		[config.routing.translation === 'strict', 'routing.translation: this version translates nothing'],

@@ -50,6 +50,13 @@ export const usd = z
 	.transform(String)
 	.refine((text) => /^\d{1,12}(\.\d{1,9})?$/.test(text), 'must be US dollars such as "100.00", with at most nine decimals');
 
+export const rate = z
+	.union([z.string().regex(/^\d{1,9}(\.\d{1,6})?$/), z.number().min(0).max(999_999_999)], {
+		error: 'must be US dollars per million tokens such as "2.50", not negative',
+	})
+	.transform(String)
+	.refine((text) => /^\d{1,9}(\.\d{1,6})?$/.test(text), 'must be US dollars per million tokens such as "2.50", with at most six decimals');
+
 export const ipRange = nonEmpty.refine((text) => parseIpRange(text) !== undefined, 'must be an IP address or a range such as 10.0.0.0/8');
 
 /** An http or https address without user-info, query and fragment. */

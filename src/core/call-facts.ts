@@ -11,4 +11,12 @@ export interface CallFacts {
 	upstreamStatus?: number;
 	isStreamed?: boolean;
 	requestBytes?: number;
+	/** Cache reads and writes included. */
+	inputTokens?: number;
+	outputTokens?: number;
+	costNanoUsd?: bigint;
+	/** Tokens were counted from what was seen instead of told by the provider. */
+	isEstimated?: boolean;
+	/** The call passed while the counters could not be reached. */
+	isUncounted?: boolean;
 }

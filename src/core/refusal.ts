@@ -72,6 +72,36 @@ export const refusals = {
 		title: 'The client belongs to no team and `teams.unregistered_clients` is `reject`',
 		remedy: 'Ask an administrator to add the client to a team.',
 	},
+	price_unknown: {
+		status: 400,
+		title: 'The model has no price and `budgets.unknown_price` is `reject`',
+		remedy: 'Use another model, or ask an administrator to set a price for it.',
+	},
+	rpm_limit_exceeded: {
+		status: 429,
+		title: 'The team has made its requests of this minute',
+		remedy: 'Retry after the given time: the count starts anew with each UTC minute.',
+	},
+	daily_token_limit_exceeded: {
+		status: 429,
+		title: 'The team has used its tokens of this day',
+		remedy: 'Retry after the given time: the count starts anew at UTC midnight.',
+	},
+	budget_exceeded: {
+		status: 429,
+		title: 'The team’s monthly budget does not allow the call',
+		remedy: 'Wait for the next UTC month, or ask an administrator for a larger budget.',
+	},
+	model_budget_exceeded: {
+		status: 429,
+		title: 'The team’s monthly budget of this model does not allow the call',
+		remedy: 'Use another model, or ask an administrator for a larger budget.',
+	},
+	budgets_unavailable: {
+		status: 503,
+		title: 'Budgets cannot be checked, and `budgets.store_failure` is `deny`',
+		remedy: 'Retry; operators: look at the server that `stores.counters` names.',
+	},
 	// Identity (RFC 6749 section 5.2)
 	invalid_request: { status: 400, title: 'The token request is malformed', remedy: 'Correct what the description names.' },
 	invalid_client: { status: 401, title: 'Unknown client or wrong secret', remedy: 'Check the client id and secret.' },

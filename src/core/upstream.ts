@@ -21,6 +21,8 @@ export interface UpstreamRequest {
 	readonly timeouts: UpstreamTimeouts;
 	/** False: a connected address that is private, loopback or link-local is refused. */
 	readonly mayReachPrivateNetwork: boolean;
+	/** Called once the request begins to leave: from then on the other side may have worked on it. */
+	readonly onSent?: () => void;
 	/** Registers what ends the upstream request while its answer has not begun. */
 	onClientGone(listener: () => void): void;
 }

@@ -1,5 +1,6 @@
 import type { CallFacts } from '../core/call-facts.ts';
 import type { Log } from '../core/log.ts';
+import { formatUsd } from '../core/money.ts';
 
 /** How an answer ended: whole, left by its client, or cut by us. */
 export type Outcome = 'complete' | 'client_closed' | 'broken';
@@ -42,6 +43,11 @@ export function logRequest(log: Log, record: RequestRecord): void {
 		model: facts.model,
 		upstreamStatus: facts.upstreamStatus,
 		isStreamed: facts.isStreamed,
+		inputTokens: facts.inputTokens,
+		outputTokens: facts.outputTokens,
+		costUsd: facts.costNanoUsd === undefined ? undefined : formatUsd(facts.costNanoUsd),
+		isEstimated: facts.isEstimated,
+		isUncounted: facts.isUncounted,
 		durationMs: inTenths(record.durationMs),
 		firstByteMs: facts.firstByteMs === undefined ? undefined : inTenths(facts.firstByteMs),
 		requestBytes: facts.requestBytes ?? record.requestBytes,

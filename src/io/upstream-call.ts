@@ -80,6 +80,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched, ByteSt
 		// Thrown, not aborted: the connection that has just been made stays good for another request.
 		if (this.isOver) throw new Error('Nobody waits for this answer any more');
 		this.controller = controller;
+		this.request.onSent?.();
 		this.phase = 'waiting';
 		this.dueMs = this.totalDueMs;
 		if (!isByteStream(this.request.body)) this.expectFirstByte();

@@ -7,10 +7,12 @@ export interface GatewayError {
 	/** JSON path of the field at fault. */
 	readonly param?: string | undefined;
 	readonly requestId: string;
+	/** Of the body beside `error`, such as `retry_after_seconds`. */
+	readonly members?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export function renderGatewayError(error: GatewayError): string {
-	return JSON.stringify({ type: 'error', ...errorMembers(error) });
+	return JSON.stringify({ type: 'error', ...errorMembers(error), ...error.members });
 }
 
 /** Everything but the `type` that the messages format puts first. */

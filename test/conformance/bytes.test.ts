@@ -31,8 +31,11 @@ const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullabl
 
 function bodyOf(vendor: Vendor, { request, response }: Recording): Record<string, unknown> {
 	if (request !== undefined) return request.body;
-	const { model } = providers[vendor];
-	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream: response.sse !== undefined };
+	const { model, path } = providers[vendor];
+	const stream = response.sse !== undefined;
+	// Usage that nobody asked for does not reach the caller.
+	const asked = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
+	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...asked };
 }
 
 /** Statuses that are the gateway's business become 502 (contract 5). */

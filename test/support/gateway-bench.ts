@@ -7,6 +7,10 @@ import { Refusal } from '../../src/core/refusal.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
+import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
+import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
+import { createMemoryLedger } from '../../src/stores/memory/memory-ledger.ts';
+import { restoreMissing, type SumUpTeam } from '../../src/stores/restoring-admission.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createRememberedLog } from './remembered-log.ts';
 
@@ -90,6 +94,19 @@ export const testSettings: GatewaySettings = {
 		defaults: { chat: 'provider_b', messages: 'provider_a' },
 	},
 	unregisteredClients: { tier: 'sandbox' },
+	tiers: {
+		sandbox: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null },
+		standard: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null },
+	},
+	budgets: {
+		isEnabled: true,
+		warningThresholdPercent: 80,
+		hardLimitPercent: 100,
+		hold: 'estimate',
+		onStreamOver: 'extend',
+		unknownPrice: 'allow',
+		defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },
+	},
 };
 
 /** A gateway, what it asked of its upstream, and what it logged. */
@@ -98,9 +115,19 @@ export class GatewayBench {
 	readonly sent: UpstreamRequest[] = [];
 	readonly log = createRememberedLog();
 	readonly gateway: Gateway;
+	readonly ledger = createMemoryLedger();
+	readonly admission: AdmissionStore;
 	respond: ScriptedAnswer = () => jsonAnswer(200, '{"id":"x"}');
 
 	constructor(settings: Partial<GatewaySettings> = {}, ports: Partial<GatewayPorts> = {}) {
+		const { clock } = this;
+		const sumUp: SumUpTeam = async (team) => ({ team, tokensToday: 0, budgets: [], endedIds: [] });
+		// Its patience is not what tests count.
+		this.admission = restoreMissing(createMemoryAdmission({ clock }), {
+			clock: new ManualClock(),
+			sumUp,
+			endedSinceMs: () => clock.nowMs(),
+		});
 		this.gateway = createGateway(
 			{ ...testSettings, ...settings },
 			{
@@ -119,7 +146,12 @@ export class GatewayBench {
 				teams: {
 					teamOf: (clientId) =>
 						clientId === 'client-1' ? { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] } : undefined,
+					budgetsFor: () => [],
+					budgetsOf: () => [],
+					priceOverride: () => undefined,
 				},
+				ledger: this.ledger,
+				admission: this.admission,
 				clock: this.clock,
 				log: this.log,
 				readiness: () => ({ isReady: true, dependencies: { key_set: 'ok' } }),

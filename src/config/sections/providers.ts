@@ -41,6 +41,10 @@ const fields = z.strictObject({
 		.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, `.`, `_`, `-`'), z.strictObject({}))
 		.default({})
 		.describe('Azure only: deployments by name; a request for a model of that name goes there.'),
+	ask_for_stream_usage: z
+		.boolean()
+		.default(true)
+		.describe('Whether streams of chat completions are asked for usage; false for a server that refuses `stream_options`.'),
 	models: z.array(nonEmpty.max(200)).max(10_000).default([]).describe('Models that `GET /v1/models` lists for this provider.'),
 	headers: z
 		.record(headerName, secretText.max(8192).meta({ 'x-secret': true }))

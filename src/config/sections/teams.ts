@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clientId, entryName, integer, nonEmpty, teamId, usd } from '../values.ts';
+import { clientId, entryName, integer, nonEmpty, rate, teamId, usd } from '../values.ts';
 
 const tier = z.strictObject({
 	rpm: integer(0, 1_000_000_000).nullable().describe('Requests per minute of a team; null is unlimited.'),
@@ -40,7 +40,18 @@ export const budgets = z
 		unknown_price: z
 			.enum(['allow', 'default_rate', 'reject'])
 			.default('allow')
-			.describe('What happens to a call whose model has no price.'),
+			.describe('What happens to a call whose model has no price: it passes at no cost, is charged `default_rate`, or is refused.'),
+		default_rate: z
+			.strictObject({
+				input_usd_per_million_tokens: rate.default('10.00').describe('Of all input, cached or not.'),
+				output_usd_per_million_tokens: rate.default('50.00').describe('Of all output.'),
+			})
+			.prefault({})
+			.describe('Price of models without one, under `unknown_price: default_rate`.'),
+		on_stream_over: z
+			.enum(['extend', 'stop'])
+			.default('extend')
+			.describe('What becomes of a stream that costs more than it holds when the budget allows no more: it goes on, or is ended.'),
 		store_failure: z
 			.enum(['local', 'allow', 'deny'])
 			.default('local')

@@ -1,13 +1,13 @@
-import type { CallFacts } from '../../core/call-facts.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
 
 /**
  * Header fields that every answer of the gateway carries; the server adds the request's id.
  * @param upstreamMs how long the provider took, when it was called.
  */
-export function answerHeaders(request: HttpRequest, facts: CallFacts, clock: Clock, upstreamMs?: number): Record<string, string> {
-	const headers: Record<string, string> = {};
+export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: Clock, upstreamMs?: number): Record<string, string> {
+	const headers: Record<string, string> = { ...facts.limitHeaders };
 	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
 	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;

@@ -5,9 +5,11 @@ import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
+import { LimitRefusal } from '../../policy/limits/limit-refusal.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { answerHeaders } from './answer-headers.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
 
 /** The edge answers these with a page; so does a gateway that stands alone. */
@@ -25,7 +27,7 @@ const pagesUnlessJson: ReadonlySet<string> = new Set<FaultCode>(['provider_unrea
 const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset', 'provider_key_rejected', 'provider_model_unknown']);
 
 /** The answer to a request that ended in a throw. */
-export function renderFailure(cause: unknown, request: HttpRequest, facts: CallFacts, ports: GatewayPorts): HttpResponse {
+export function renderFailure(cause: unknown, request: HttpRequest, facts: GatewayFacts, ports: GatewayPorts): HttpResponse {
 	const error = describeFailure(cause, request.id);
 	facts.code = error.code;
 	reportFailure(cause, request.id, facts, ports.log);
@@ -52,7 +54,8 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 	}
 	const { title, remedy } = cause instanceof Refusal ? refusals[cause.code] : faults[cause.code];
 	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;
-	return { status: cause.status, code: cause.code, message, requestId, param: cause instanceof Refusal ? cause.param : undefined };
+	const members = cause instanceof LimitRefusal ? cause.members : undefined;
+	return { status: cause.status, code: cause.code, message, requestId, param: cause instanceof Refusal ? cause.param : undefined, members };
 }
 
 /** Tells operators what callers are not told: what made the provider fail us, and where our own bug is. */

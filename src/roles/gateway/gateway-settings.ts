@@ -4,7 +4,11 @@ import type { Readiness } from '../../core/readiness.ts';
 import type { Team } from '../../core/team.ts';
 import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-book.ts';
+import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/team-terms.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
+import type { AdmissionStore } from '../../stores/contracts/admission.ts';
+import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ProviderSettings } from '../../wire/providers/provider.ts';
 
 export interface GatewaySettings {
@@ -20,6 +24,16 @@ export interface GatewaySettings {
 	readonly routing: RoutingSettings;
 	/** What becomes of a valid caller whose client belongs to no team: its own team of this tier, or a refusal. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
+	/** By name. */
+	readonly tiers: Readonly<Record<string, TierSettings>>;
+	readonly budgets: BudgetSettings;
+}
+
+export interface BudgetSettings extends BudgetDefaults, PriceSettings {
+	/** What a call holds of its budgets until its real cost is known. */
+	readonly hold: 'estimate' | 'worst_case';
+	/** What becomes of a stream that outgrows its hold when the budget allows no more. */
+	readonly onStreamOver: 'extend' | 'stop';
 }
 
 /** Everything the gateway needs of the world. */
@@ -27,11 +41,19 @@ export interface GatewayPorts {
 	readonly upstream: Upstream;
 	readonly verifier: AccessTokenVerifier;
 	readonly teams: TeamDirectory;
+	readonly admission: AdmissionStore;
+	readonly ledger: Pick<Ledger, 'open' | 'close'>;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly readiness: () => Readiness | Promise<Readiness>;
 }
 
+/** Teams, budgets and prices as they are now. */
 export interface TeamDirectory {
 	teamOf(clientId: string): Team | undefined;
+	/** What a call of the team to the model counts on. */
+	budgetsFor(team: string, model: string): readonly TeamBudget[];
+	/** All budgets of the team. */
+	budgetsOf(team: string): readonly TeamBudget[];
+	priceOverride(provider: string, model: string): PriceRecord | undefined;
 }

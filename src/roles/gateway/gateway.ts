@@ -1,12 +1,14 @@
-import type { CallFacts } from '../../core/call-facts.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
+import { noteLimits } from './note-limits.ts';
 import { serveInference } from './serve-inference.ts';
+import { serveLimits } from './serve-limits.ts';
 import { serveModels } from './serve-models.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 
@@ -16,13 +18,15 @@ export interface Gateway {
 	/** Ends what is still in flight: streams by an error event with code `draining`, other calls by 503. */
 	endOpenCalls(): void;
 	openCalls(): number;
+	/** Resolves when all that ended calls cost is booked. */
+	settled(): Promise<void>;
 }
 
 interface Route {
 	readonly methods: readonly string[];
 	/** Answered without an access token. */
 	readonly isPublic?: boolean;
-	serve(request: HttpRequest, facts: CallFacts): HttpResponse | Promise<HttpResponse>;
+	serve(request: HttpRequest, facts: GatewayFacts): HttpResponse | Promise<HttpResponse>;
 }
 
 /** @throws Error when the settings contradict themselves. */
@@ -31,18 +35,20 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	const routes = compileRoutes(parts);
 	return {
 		async handle(request) {
-			const facts: CallFacts = {};
+			const facts: GatewayFacts = {};
 			try {
 				const route = routes.get(request.path);
 				if (route?.methods.includes(request.method)) return await route.serve(request, facts);
 				if (route?.isPublic !== true) await identifyCaller(request, settings, ports.verifier);
 				throw routeRefusal(request, route);
 			} catch (cause) {
+				await noteLimits(facts, parts);
 				return renderFailure(cause, request, facts, ports);
 			}
 		},
 		endOpenCalls: () => parts.openCalls.endAll(),
 		openCalls: () => parts.openCalls.count,
+		settled: () => parts.settlements.settled(),
 	};
 }
 
@@ -54,6 +60,7 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
 		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
+		['/v1/limits', { methods: ['GET'], serve: (request, facts) => serveLimits(request, facts, parts) }],
 	]);
 	for (const format of formats) {
 		routes.set(format.path, { methods: ['POST'], serve: (request, facts) => serveInference(request, format, facts, parts) });

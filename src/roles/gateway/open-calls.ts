@@ -1,7 +1,7 @@
-import type { CallFacts } from '../../core/call-facts.ts';
 import type { Fault } from '../../core/fault.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
 
 /** Why a call ends before its answer is complete. */
 export type EndReason = Refusal | Fault;
@@ -11,9 +11,9 @@ export class OpenCall {
 	#reason: EndReason | undefined;
 	#listener: ((reason: EndReason) => void) | undefined;
 	readonly #calls: Set<OpenCall>;
-	readonly facts: CallFacts;
+	readonly facts: GatewayFacts;
 
-	constructor(request: HttpRequest, facts: CallFacts, calls: Set<OpenCall>) {
+	constructor(request: HttpRequest, facts: GatewayFacts, calls: Set<OpenCall>) {
 		this.facts = facts;
 		this.#calls = calls;
 		calls.add(this);
@@ -22,6 +22,11 @@ export class OpenCall {
 
 	get isEnded(): boolean {
 		return this.#reason !== undefined;
+	}
+
+	/** @throws what the call was ended with. */
+	requireRunning(): void {
+		if (this.#reason !== undefined) throw this.#reason;
 	}
 
 	/** Who holds the call now ends it by this; replaces the earlier holder's. Runs in a later turn when it has ended already. */
@@ -51,7 +56,7 @@ export class OpenCalls {
 		return this.#calls.size;
 	}
 
-	open(request: HttpRequest, facts: CallFacts): OpenCall {
+	open(request: HttpRequest, facts: GatewayFacts): OpenCall {
 		return new OpenCall(request, facts, this.#calls);
 	}
 

@@ -1,32 +1,44 @@
-import type { CallFacts } from '../../core/call-facts.ts';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Format } from '../../wire/formats/format.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import type { Permit } from './permit.ts';
+import { admitCall } from './stages/admit-call.ts';
 import { answer } from './stages/answer.ts';
-import { callProvider } from './stages/call-provider.ts';
+import { callProvider, requireProvider } from './stages/call-provider.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
 import { readCall } from './stages/read-call.ts';
 
 /** The inference path: every decision about a call, in order. What it throws becomes the caller's error answer. */
-export async function serveInference(request: HttpRequest, format: Format, facts: CallFacts, parts: GatewayParts): Promise<HttpResponse> {
+export async function serveInference(
+	request: HttpRequest,
+	format: Format,
+	facts: GatewayFacts,
+	parts: GatewayParts,
+): Promise<HttpResponse> {
 	const { settings, ports, routing, openCalls } = parts;
 	const caller = await identifyCaller(request, settings, ports.verifier);
 	facts.clientId = caller.clientId;
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
+	facts.callerTeam = team;
 	const call = await readCall(request, format, settings.maxBodyBytes);
 	facts.requestBytes = call.body.bytes.length;
 	facts.isStreamed = call.isStreamed;
 	const target = routing.resolveTarget({ format: format.name, model: call.model, providerHeader: providerHeaderOf(request.headers) });
 	facts.provider = target.provider;
 	facts.model = target.model;
+	const provider = requireProvider(call, target, parts);
 	const open = openCalls.open(request, facts);
+	let permit: Permit | undefined;
 	try {
-		const reply = await callProvider(call, target, open, parts);
-		return answer(call, reply, open, parts);
+		permit = await admitCall(call, target, provider, team, open, parts);
+		const reply = await callProvider(call, target, provider, permit, open, parts);
+		return answer(call, reply, permit, open, parts);
 	} catch (cause) {
 		open.close();
+		permit?.endUnanswered(cause);
 		throw cause;
 	}
 }

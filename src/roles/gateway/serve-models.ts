@@ -1,20 +1,20 @@
-import type { CallFacts } from '../../core/call-facts.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { ListedModel } from '../../policy/routing/routing-settings.ts';
 import { answerHeaders } from './answer-headers.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import { noteLimits } from './note-limits.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
 
 /** The models this caller may name, in one list that both vendors' SDKs read. */
-export async function serveModels(
-	request: HttpRequest,
-	facts: CallFacts,
-	{ settings, ports, routing }: GatewayParts,
-): Promise<HttpResponse> {
+export async function serveModels(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
+	const { settings, ports, routing } = parts;
 	const caller = await identifyCaller(request, settings, ports.verifier);
 	facts.clientId = caller.clientId;
-	facts.team = identifyTeam(caller, settings, ports.teams).id;
+	facts.callerTeam = identifyTeam(caller, settings, ports.teams);
+	facts.team = facts.callerTeam.id;
+	await noteLimits(facts, parts);
 	const data = routing.models.map(renderModel);
 	const body = { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 	const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };

@@ -1,7 +1,7 @@
 /** What every record store does. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Team } from '../../core/team.ts';
-import type { ClientRecord, RecordStore, SigningKeyRecord } from './records.ts';
+import type { AuditEntry, Author, Budget, ClientRecord, PriceOverride, RecordStore, SigningKeyRecord } from './records.ts';
 
 export interface RecordsSubject {
 	/** Two ways into the same records, as two processes have; one and the same store where there is only one process. */
@@ -89,7 +89,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await here.teams.create(team('red', ['one', 'two']));
 				expect(await there.clients.delete('one')).toBe(true);
 				expect(await here.clients.get('one')).toBeUndefined();
-				expect(await here.teams.get('red')).toEqual(team('red', ['two']));
+				expect(bare(await here.teams.get('red'))).toEqual(team('red', ['two']));
 			});
 
 			test('what a caller does to a record it holds changes nothing here', async () => {
@@ -106,7 +106,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			test('a created team is read back as it was, clients in order, also unknown ones', async () => {
 				const record = team('red', ['of-foreign-issuer', 'b', 'a']);
 				expect(await here.teams.create(record)).toBe('created');
-				expect(await there.teams.get('red')).toEqual(record);
+				expect(bare(await there.teams.get('red'))).toEqual(record);
 				expect(await there.teams.get('blue')).toBeUndefined();
 			});
 
@@ -120,7 +120,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await there.teams.create(team('red', ['two']))).toBe('id_taken');
 				expect(await there.teams.create(team('blue', ['two', 'one']))).toBe('client_taken');
 				expect(await there.teams.create(team('blue', ['two', 'two']))).toBe('client_taken');
-				expect(await here.teams.list()).toEqual([team('red', ['one'])]);
+				expect((await here.teams.list()).map(bare)).toEqual([team('red', ['one'])]);
 			});
 
 			test('of two teams that take the same client at once, one gets it', async () => {
@@ -135,51 +135,263 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await there.teams.replace(team('red', ['three']))).toBe('client_taken');
 				expect(await there.teams.replace(team('green'))).toBe('unknown');
 				expect(await there.teams.replace({ ...team('red', ['two', 'four']), tier: 'premium' })).toBe('replaced');
-				expect(await here.teams.get('red')).toEqual({ ...team('red', ['two', 'four']), tier: 'premium' });
+				expect(bare(await here.teams.get('red'))).toEqual({ ...team('red', ['two', 'four']), tier: 'premium' });
 				expect(await here.teams.replace(team('blue', ['one']))).toBe('replaced');
 			});
 
 			test('deleting a team frees its clients', async () => {
 				await here.teams.create(team('red', ['one']));
-				expect(await there.teams.delete('red')).toBe(true);
-				expect(await there.teams.delete('red')).toBe(false);
+				expect(await there.teams.delete('red')).toBe('deleted');
+				expect(await there.teams.delete('red')).toBe('unknown');
 				expect(await here.teams.create(team('blue', ['one']))).toBe('created');
+			});
+		});
+
+		describe('what a team has of its own', () => {
+			test('is read back as it was: limits that are unlimited, limited or the tier’s, metadata with any key', async () => {
+				const metadata = Object.fromEntries([
+					['__proto__', 'a'],
+					['version', '3'],
+					['', 'ü\u0000"'],
+				]);
+				for (const limits of [{}, { requestsPerMinute: null }, { requestsPerMinute: 0, dailyTokens: 2 ** 40 }, { dailyTokens: null }]) {
+					const record: Team = { ...team('red'), limits, metadata, createdAtMs: 5, updatedAtMs: 6 };
+					await here.teams.create(record);
+					const read = await there.teams.get('red');
+					expect(bare(read)).toStrictEqual(record);
+					expect(Object.entries(read?.metadata ?? {})).toEqual(Object.entries(metadata));
+					await here.teams.delete('red');
+				}
+			});
+
+			test('is absent when it was absent', async () => {
+				await here.teams.create({ ...team('red'), limits: {}, metadata: {}, createdAtMs: 5, updatedAtMs: 6 });
+				await here.teams.replace(team('red'));
+				expect(bare(await there.teams.get('red'))).toStrictEqual(team('red'));
+			});
+		});
+
+		describe('budgets', () => {
+			test('are read back as they were, ordered by id', async () => {
+				const records = [
+					budget('b'),
+					budget('a', { model: 'claude', limitNanoUsd: 2n ** 63n - 1n, warningThresholdPercent: 0.5, hardLimitPercent: 250 }),
+				];
+				for (const record of records) expect(await here.budgets.create(record)).toBe('created');
+				expect((await there.budgets.list()).map(bare)).toStrictEqual(records.toReversed());
+				expect(bare(await there.budgets.get('b'))).toStrictEqual(budget('b'));
+				expect(await there.budgets.get('c')).toBeUndefined();
+			});
+
+			test('there is one of a team, and one of each of its models', async () => {
+				await here.budgets.create(budget('all'));
+				expect(await there.budgets.create(budget('all again'))).toBe('scope_taken');
+				expect(await there.budgets.create(budget('claude', { model: 'claude' }))).toBe('created');
+				expect(await there.budgets.create(budget('claude again', { model: 'claude' }))).toBe('scope_taken');
+				expect(await there.budgets.create(budget('gpt', { model: 'gpt' }))).toBe('created');
+				expect(await there.budgets.create(budget('blue', { team: 'blue' }))).toBe('created');
+				expect(await here.budgets.replace(budget('gpt', { model: 'claude' }))).toBe('scope_taken');
+				expect(await here.budgets.replace(budget('gpt', { model: null }))).toBe('scope_taken');
+				expect(await here.budgets.replace(budget('gpt', { model: 'gpt', limitNanoUsd: 7n }))).toBe('replaced');
+				expect((await here.budgets.list()).map(({ id }) => id)).toEqual(['all', 'blue', 'claude', 'gpt']);
+			});
+
+			test('of two who create one of the same scope at once, one does', async () => {
+				const outcomes = await Promise.all([here.budgets.create(budget('here')), there.budgets.create(budget('there'))]);
+				expect(outcomes.toSorted()).toEqual(['created', 'scope_taken']);
+				expect(await here.budgets.list()).toHaveLength(1);
+			});
+
+			test('go with their team, and no others', async () => {
+				await here.teams.create(team('red'));
+				for (const record of [budget('a'), budget('b', { model: 'gpt' }), budget('c', { team: 'blue' })]) await here.budgets.create(record);
+				await there.teams.delete('red');
+				expect((await here.budgets.list()).map(({ id }) => id)).toEqual(['c']);
+			});
+		});
+
+		describe('price overrides', () => {
+			test('are read back as they were, by provider and model', async () => {
+				const records = [price('b', 'x'), price('a', 'y/z'), price('a', 'x', { inputPicoUsd: 2n ** 60n, outputPicoUsd: 0n })];
+				for (const record of records) expect(await here.priceOverrides.create(record)).toBe('created');
+				expect((await there.priceOverrides.list()).map(bare)).toStrictEqual(records.toReversed());
+				expect(bare(await there.priceOverrides.get({ provider: 'a', model: 'y/z' }))).toStrictEqual(price('a', 'y/z'));
+				expect(await there.priceOverrides.get({ provider: 'a/y', model: 'z' })).toBeUndefined();
+				expect(await there.priceOverrides.create(price('a', 'x'))).toBe('id_taken');
+			});
+
+			test('are replaced and deleted', async () => {
+				await here.priceOverrides.create(price('a', 'x'));
+				expect(await there.priceOverrides.replace(price('a', 'x', { inputPicoUsd: 9n }))).toBe('replaced');
+				expect(await there.priceOverrides.replace(price('a', 'y'))).toBe('unknown');
+				expect((await here.priceOverrides.get({ provider: 'a', model: 'x' }))?.inputPicoUsd).toBe(9n);
+				expect(await here.priceOverrides.delete({ provider: 'a', model: 'x' })).toBe('deleted');
+				expect(await here.priceOverrides.list()).toEqual([]);
+			});
+		});
+
+		describe('versions', () => {
+			const versionOf = async (id: string): Promise<number> => (await here.budgets.get(id))?.version ?? -1;
+
+			test('change with every change, and never come again', async () => {
+				const seen: number[] = [];
+				for (let round = 0; round < 3; round++) {
+					await here.budgets.create(budget('one'));
+					seen.push(await versionOf('one'));
+					await there.budgets.replace(budget('one'));
+					seen.push(await versionOf('one'));
+					await there.teams.create(team(`team ${round}`));
+					seen.push((await here.teams.get(`team ${round}`))?.version ?? -1);
+					await here.budgets.delete('one');
+				}
+				expect(new Set(seen).size).toBe(9);
+				expect(seen).toEqual(seen.toSorted((left, right) => left - right));
+			});
+
+			test('a change that was meant for another state changes nothing', async () => {
+				await here.budgets.create(budget('one'));
+				const stale = await versionOf('one');
+				await there.budgets.replace(budget('one', { limitNanoUsd: 1n }), { ifVersion: stale });
+				expect(await here.budgets.replace(budget('one', { limitNanoUsd: 2n }), { ifVersion: stale })).toBe('stale');
+				expect(await here.budgets.delete('one', { ifVersion: stale })).toBe('stale');
+				expect((await there.budgets.get('one'))?.limitNanoUsd).toBe(1n);
+				expect(await here.budgets.replace(budget('two'), { ifVersion: stale })).toBe('unknown');
+				expect(await here.budgets.delete('one', { ifVersion: await versionOf('one') })).toBe('deleted');
+			});
+
+			test('of two who replace the same state at once, one does', async () => {
+				await here.teams.create(team('red'));
+				const read = await here.teams.get('red');
+				const ifVersion = read?.version ?? -1;
+				const outcomes = await Promise.all([
+					here.teams.replace({ ...team('red'), name: 'here' }, { ifVersion }),
+					there.teams.replace({ ...team('red'), name: 'there' }, { ifVersion }),
+				]);
+				expect(outcomes.toSorted()).toEqual(['replaced', 'stale']);
+			});
+
+			test('a team has another when it loses a deleted client', async () => {
+				await here.clients.create(client('one'));
+				await here.teams.create(team('red', ['one']));
+				const ifVersion = (await here.teams.get('red'))?.version ?? -1;
+				await there.clients.delete('one');
+				expect(await here.teams.replace(team('red', ['one']), { ifVersion })).toBe('stale');
+			});
+		});
+
+		describe('the audit log', () => {
+			const entries = async (query: Partial<Parameters<RecordStore['audit']['list']>[0]> = {}): Promise<readonly AuditEntry[]> =>
+				(await there.audit.list({ limit: 100, ...query })).entries;
+
+			test('holds who changed what and when, before and after, newest first', async () => {
+				await here.budgets.create(budget('one'), { author });
+				await here.budgets.replace(budget('one', { limitNanoUsd: 7n }), { author: { ...author, requestId: 'req_1' } });
+				await here.budgets.delete('one', { author });
+				const found = await entries();
+				expect(found.map(({ action, requestId }) => [action, requestId])).toEqual([
+					['delete', null],
+					['replace', 'req_1'],
+					['create', null],
+				]);
+				expect(found[1]).toMatchObject({ atMs: author.atMs, actor: author.actor, kind: 'budget', key: 'one' });
+				const [before, after] = [found[1]?.before, found[1]?.after].map((text) => JSON.parse(text ?? '') as unknown);
+				expect([before, after]).toEqual([
+					{ ...budget('one'), limitNanoUsd: '5000' },
+					{ ...budget('one'), limitNanoUsd: '7' },
+				]);
+				expect([found[0]?.after, found[2]?.before]).toEqual([null, null]);
+			});
+
+			test('holds nothing of a change that was not made, and of one without an author', async () => {
+				await here.budgets.create(budget('one'));
+				await here.budgets.create(budget('one'), { author });
+				await here.budgets.create(budget('two'), { author });
+				await here.budgets.replace(budget('one'), { author, ifVersion: -1 });
+				await here.teams.delete('nobody', { author });
+				await here.clients.delete('nobody', author);
+				await here.clients.replace(client('nobody'), author);
+				expect(await entries()).toEqual([]);
+			});
+
+			test('holds every kind of record, and what went with a team or a client', async () => {
+				await here.clients.create(client('one'), author);
+				await here.clients.create(client('one'), author);
+				await here.teams.create({ ...team('red', ['one']), metadata: { version: 'kept' } }, { author });
+				await here.budgets.create(budget('b'), { author });
+				await here.priceOverrides.create(price('a', 'x'), { author });
+				await here.clients.delete('one', author);
+				await here.teams.delete('red', { author });
+				expect((await entries()).map(({ kind, action, key }) => `${action} ${kind} ${key}`)).toEqual([
+					'delete team red',
+					'delete budget b',
+					'replace team red',
+					'delete client one',
+					'create price_override a/x',
+					'create budget b',
+					'create team red',
+					'create client one',
+				]);
+				expect((await entries({ kind: 'team', key: 'red' })).map(({ action }) => action)).toEqual(['delete', 'replace', 'create']);
+				expect((await entries({ kind: 'team' })).at(-1)?.after).toContain('"metadata":{"version":"kept"}');
+				expect((await entries({ key: 'one' })).map(({ kind }) => kind)).toEqual(['client', 'client']);
+			});
+
+			test('holds no secret', async () => {
+				await here.clients.create(client('one'), author);
+				await here.clients.replace(client('one', { secrets: [{ hash: 'scrypt$other', expiresAtMs: null }] }), author);
+				expect(JSON.stringify(await entries())).not.toContain('scrypt');
+			});
+
+			test('takes entries of others', async () => {
+				const entry: AuditEntry = { ...author, requestId: null, action: 'create', kind: 'team', key: 'x', before: null, after: '{}' };
+				await here.audit.append(entry);
+				expect(await entries()).toEqual([entry]);
+			});
+
+			test('is read in pages that new entries do not move', async () => {
+				for (const id of ['a', 'b', 'c']) await here.teams.create(team(id), { author });
+				const first = await here.audit.list({ limit: 2 });
+				expect(first.entries.map(({ key }) => key)).toEqual(['c', 'b']);
+				await here.teams.create(team('d'), { author });
+				const second = await here.audit.list({ limit: 2, cursor: first.nextCursor ?? '' });
+				expect([second.entries.map(({ key }) => key), second.nextCursor]).toEqual([['a'], null]);
+				await expect(here.audit.list({ limit: 2, cursor: 'x' })).rejects.toThrow(RangeError);
 			});
 		});
 
 		describe('signing keys', () => {
 			test('the first key is added when there was none', async () => {
 				expect(await here.signingKeys.list()).toEqual([]);
-				expect(await here.signingKeys.rotate(key('k1'), 'k0', [])).toBe(false);
-				expect(await here.signingKeys.rotate(key('k1'), null, [])).toBe(true);
-				expect(await there.signingKeys.rotate(key('k2'), null, [])).toBe(false);
-				expect(await there.signingKeys.list()).toEqual([key('k1')]);
+				expect(await here.signingKeys.rotate(signingKey('k1'), 'k0', [])).toBe(false);
+				expect(await here.signingKeys.rotate(signingKey('k1'), null, [])).toBe(true);
+				expect(await there.signingKeys.rotate(signingKey('k2'), null, [])).toBe(false);
+				expect(await there.signingKeys.list()).toEqual([signingKey('k1')]);
 			});
 
 			test('a rotation adds one and retires the named ones, oldest first in the list', async () => {
-				await here.signingKeys.rotate(key('k9'), null, []);
-				await there.signingKeys.rotate(key('k1'), 'k9', [{ kid: 'k9', retiredAtMs: 77 }]);
-				expect(await here.signingKeys.list()).toEqual([{ ...key('k9'), retiredAtMs: 77 }, key('k1')]);
+				await here.signingKeys.rotate(signingKey('k9'), null, []);
+				await there.signingKeys.rotate(signingKey('k1'), 'k9', [{ kid: 'k9', retiredAtMs: 77 }]);
+				expect(await here.signingKeys.list()).toEqual([{ ...signingKey('k9'), retiredAtMs: 77 }, signingKey('k1')]);
 			});
 
 			test('of two who rotate at once, one wins and the loser retires nothing', async () => {
-				await here.signingKeys.rotate(key('k0'), null, []);
+				await here.signingKeys.rotate(signingKey('k0'), null, []);
 				const outcomes = await Promise.all([
-					here.signingKeys.rotate(key('here'), 'k0', [{ kid: 'k0', retiredAtMs: 1 }]),
-					there.signingKeys.rotate(key('there'), 'k0', [{ kid: 'k0', retiredAtMs: 2 }]),
+					here.signingKeys.rotate(signingKey('here'), 'k0', [{ kid: 'k0', retiredAtMs: 1 }]),
+					there.signingKeys.rotate(signingKey('there'), 'k0', [{ kid: 'k0', retiredAtMs: 2 }]),
 				]);
 				expect(outcomes.filter(Boolean)).toHaveLength(1);
 				const winner = outcomes[0] ? 'here' : 'there';
-				expect(await there.signingKeys.list()).toEqual([{ ...key('k0'), retiredAtMs: outcomes[0] ? 1 : 2 }, key(winner)]);
+				expect(await there.signingKeys.list()).toEqual([{ ...signingKey('k0'), retiredAtMs: outcomes[0] ? 1 : 2 }, signingKey(winner)]);
 			});
 
 			test('pruning removes those whose end has passed', async () => {
-				await here.signingKeys.rotate(key('k1'), null, []);
-				await here.signingKeys.rotate(key('k2'), 'k1', [{ kid: 'k1', retiredAtMs: 100 }]);
+				await here.signingKeys.rotate(signingKey('k1'), null, []);
+				await here.signingKeys.rotate(signingKey('k2'), 'k1', [{ kid: 'k1', retiredAtMs: 100 }]);
 				await there.signingKeys.prune(100);
 				expect(await here.signingKeys.list()).toHaveLength(2);
 				await there.signingKeys.prune(101);
-				expect(await here.signingKeys.list()).toEqual([key('k2')]);
+				expect(await here.signingKeys.list()).toEqual([signingKey('k2')]);
 			});
 		});
 
@@ -210,9 +422,14 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await there.clients.create(client('one'));
 				await there.clients.replace(client('one', { secrets: [] }));
 				await there.clients.delete('one');
-				await there.signingKeys.rotate({ ...key('k1'), retiredAtMs: 1 }, null, []);
+				await there.signingKeys.rotate({ ...signingKey('k1'), retiredAtMs: 1 }, null, []);
 				await there.signingKeys.prune(2);
 				expect(told).toBe(8);
+				await there.budgets.create(budget('b'));
+				await there.budgets.replace(budget('b'));
+				await there.budgets.delete('b');
+				await there.priceOverrides.create(price('a', 'x'));
+				expect(told).toBe(12);
 			});
 
 			test('a listener that was stopped hears nothing more', async () => {
@@ -245,6 +462,42 @@ function team(id: string, clientIds: string[] = []): Team {
 	return { id, name: `Team ${id}`, tier: 'standard', clientIds };
 }
 
-function key(kid: string): SigningKeyRecord {
+const author: Author = { actor: 'client:console', atMs: 1_700_000_000_000 };
+
+function bare<Value extends { readonly version: number }>(stored: Value | undefined): Omit<Value, 'version'> | undefined {
+	if (stored === undefined) return undefined;
+	const { version: _version, ...value } = stored;
+	return value;
+}
+
+function budget(id: string, differences: Partial<Budget> = {}): Budget {
+	return {
+		id,
+		team: 'red',
+		model: null,
+		period: 'monthly',
+		limitNanoUsd: 5000n,
+		warningThresholdPercent: 80,
+		hardLimitPercent: 100,
+		createdAtMs: 1,
+		updatedAtMs: 2,
+		...differences,
+	};
+}
+
+function price(provider: string, model: string, differences: Partial<PriceOverride> = {}): PriceOverride {
+	return {
+		provider,
+		model,
+		inputPicoUsd: 3_000_000n,
+		outputPicoUsd: 15_000_000n,
+		cacheReadPicoUsd: 300_000n,
+		cacheWritePicoUsd: 3_750_000n,
+		updatedAtMs: 3,
+		...differences,
+	};
+}
+
+function signingKey(kid: string): SigningKeyRecord {
 	return { kid, privateJwk: `{"kid":"${kid}"}`, createdAtMs: 1, activeFromMs: 2, retiredAtMs: null };
 }

@@ -1,9 +1,12 @@
-/** What is remembered of clients, teams and signing keys. Each backend passes `records-contract.ts` unchanged. */
+/** What is remembered of clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
 import type { Team } from '../../core/team.ts';
 
 export interface RecordStore {
 	readonly clients: ClientStore;
 	readonly teams: TeamStore;
+	readonly budgets: BudgetStore;
+	readonly priceOverrides: PriceOverrideStore;
+	readonly audit: AuditLog;
 	readonly signingKeys: SigningKeyStore;
 	/** Runs `listener` after any record changed, also by another process, within a second. Returns the way to stop it. */
 	onChange(listener: () => void): () => void;
@@ -32,20 +35,118 @@ export interface ClientStore {
 	/** By id, ascending. */
 	list(): Promise<ClientRecord[]>;
 	/** @returns false when the id is taken; nothing changed then. */
-	create(record: ClientRecord): Promise<boolean>;
+	create(record: ClientRecord, author?: Author): Promise<boolean>;
 	/** @returns false when there is no such client. */
-	replace(record: ClientRecord): Promise<boolean>;
+	replace(record: ClientRecord, author?: Author): Promise<boolean>;
 	/** Also takes the client out of its team. @returns false when there is no such client. */
-	delete(id: string): Promise<boolean>;
+	delete(id: string, author?: Author): Promise<boolean>;
 }
 
-export interface TeamStore {
-	get(id: string): Promise<Team | undefined>;
-	list(): Promise<Team[]>;
-	/** @returns `id_taken` or `client_taken` when the id, or a client, belongs to another team; nothing changed then. */
-	create(team: Team): Promise<'created' | 'id_taken' | 'client_taken'>;
-	replace(team: Team): Promise<'replaced' | 'unknown' | 'client_taken'>;
-	delete(id: string): Promise<boolean>;
+/** Who changes a record. A change with an author is in the audit log, in the same transaction. */
+export interface Author {
+	/** Such as `client:console` or `cli`. */
+	readonly actor: string;
+	/** Unix milliseconds. */
+	readonly atMs: number;
+	readonly requestId?: string;
+}
+
+/**
+ * A record as it is stored. No two states of any records that carry a version ever have the same one, so that it serves as
+ * an entity tag: it changes with every change, also when a record is deleted and made again.
+ */
+export type Stored<Value> = Value & { readonly version: number };
+
+export interface ChangeTerms {
+	readonly author?: Author;
+	/** The change is made to this state of the record, or not at all. */
+	readonly ifVersion?: number;
+}
+
+/** One kind of record. `Conflict` names why another record forbids a change; nothing changed then. */
+export interface VersionedStore<Key, Value, Conflict extends string> {
+	get(key: Key): Promise<Stored<Value> | undefined>;
+	/** By key, ascending. */
+	list(): Promise<Stored<Value>[]>;
+	/** A `version` that `value` carries counts for nothing. */
+	create(value: Value, terms?: Pick<ChangeTerms, 'author'>): Promise<'created' | 'id_taken' | Conflict>;
+	replace(value: Value, terms?: ChangeTerms): Promise<'replaced' | 'unknown' | 'stale' | Conflict>;
+	delete(key: Key, terms?: ChangeTerms): Promise<'deleted' | 'unknown' | 'stale'>;
+}
+
+/** Deleting a team deletes its budgets. `client_taken`: a client belongs to another team, or is named twice. */
+export type TeamStore = VersionedStore<string, Team, 'client_taken'>;
+
+/** What a team may spend in a month, on all models or on one. */
+export interface Budget {
+	readonly id: string;
+	/** Need not be registered: teams of the configuration and unregistered clients have budgets too. */
+	readonly team: string;
+	/** Null: all models together. */
+	readonly model: string | null;
+	/** UTC calendar month. */
+	readonly period: 'monthly';
+	readonly limitNanoUsd: bigint;
+	readonly warningThresholdPercent: number;
+	readonly hardLimitPercent: number;
+	readonly createdAtMs: number;
+	readonly updatedAtMs: number;
+}
+
+/** `scope_taken`: another budget has the same team and model. */
+export type BudgetStore = VersionedStore<string, Budget, 'scope_taken'>;
+
+export interface PriceKey {
+	readonly provider: string;
+	readonly model: string;
+}
+
+/** An operator's price of a model. Rates are whole pico-US-dollars a token. */
+export interface PriceOverride extends PriceKey {
+	readonly inputPicoUsd: bigint;
+	readonly outputPicoUsd: bigint;
+	readonly cacheReadPicoUsd: bigint;
+	readonly cacheWritePicoUsd: bigint;
+	readonly updatedAtMs: number;
+}
+
+/** By provider, then model. */
+export type PriceOverrideStore = VersionedStore<PriceKey, PriceOverride, never>;
+
+export interface AuditEntry {
+	/** Unix milliseconds. */
+	readonly atMs: number;
+	readonly actor: string;
+	readonly requestId: string | null;
+	readonly action: 'create' | 'replace' | 'delete';
+	readonly kind: 'client' | 'team' | 'budget' | 'price_override';
+	/** Of the record; of a price `provider/model`. */
+	readonly key: string;
+	/** The record as JSON, amounts as decimal strings, without anything secret. Null before its creation and after its deletion. */
+	readonly before: string | null;
+	readonly after: string | null;
+}
+
+export interface AuditQuery {
+	readonly kind?: AuditEntry['kind'];
+	readonly key?: string;
+	/** 1 to 1,000. */
+	readonly limit: number;
+	/** From an earlier page. */
+	readonly cursor?: string;
+}
+
+export interface AuditPage {
+	readonly entries: readonly AuditEntry[];
+	readonly nextCursor: string | null;
+}
+
+/** Entries are only ever added. */
+export interface AuditLog {
+	/** For changes that are made elsewhere; those of this store's records add their own. */
+	append(entry: AuditEntry): Promise<void>;
+	/** Newest first. @throws RangeError for a cursor that no page gave. */
+	list(query: AuditQuery): Promise<AuditPage>;
 }
 
 /** A key of the embedded issuer. */

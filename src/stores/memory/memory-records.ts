@@ -1,6 +1,20 @@
 /** Records that live as long as the process. Values are copied on the way in and out, so nobody shares them. */
 import type { Team } from '../../core/team.ts';
-import type { ClientRecord, ClientStore, RecordStore, SigningKeyRecord, SigningKeyStore, TeamStore } from '../contracts/records.ts';
+import { auditEntryOf, type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
+import type {
+	AuditEntry,
+	AuditLog,
+	Author,
+	Budget,
+	ClientRecord,
+	ClientStore,
+	PriceKey,
+	PriceOverride,
+	RecordStore,
+	Stored,
+	VersionedStore,
+} from '../contracts/records.ts';
+import { createMemorySigningKeys } from './memory-signing-keys.ts';
 
 type Changed = () => void;
 
@@ -9,11 +23,19 @@ export function createMemoryRecords(): RecordStore {
 	const changed: Changed = () => {
 		for (const listener of [...listeners]) listener();
 	};
-	const teams = new Map<string, Team>();
+	const entries: AuditEntry[] = [];
+	let lastVersion = 0;
+	const book: ChangeBook = { nextVersion: () => ++lastVersion, append: (entry) => void entries.push(entry) };
+	const budgets = createRecordChanges(budgetTable(), book);
+	const teams = createRecordChanges(teamTable(budgets), book);
+	const priceOverrides = createRecordChanges(priceTable(), book);
 	return {
-		clients: createClientStore(teams, changed),
-		teams: createTeamStore(teams, changed),
-		signingKeys: createSigningKeyStore(changed),
+		clients: createClientStore(teams, book, changed),
+		teams: storeOf(teams, changed),
+		budgets: storeOf(budgets, changed),
+		priceOverrides: storeOf(priceOverrides, changed),
+		audit: createAuditLog(entries, changed),
+		signingKeys: createMemorySigningKeys(changed),
 		onChange(listener) {
 			const registered = (): void => listener();
 			listeners.add(registered);
@@ -25,31 +47,119 @@ export function createMemoryRecords(): RecordStore {
 	};
 }
 
-function createClientStore(teams: Map<string, Team>, changed: Changed): ClientStore {
+/** @param nameOf tells two keys apart, and orders them. */
+function mapTable<Key, Value extends object>(
+	nameOf: (key: Key) => string,
+	keyOf: (value: Value) => Key,
+): Pick<RecordTable<Key, Value, never>, 'keyOf' | 'get' | 'list' | 'put' | 'remove'> {
+	const records = new Map<string, Stored<Value>>();
+	return {
+		keyOf,
+		get: (key) => structuredClone(records.get(nameOf(key))),
+		list: () => structuredClone([...records].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, record]) => record)),
+		put: (value) => void records.set(nameOf(keyOf(value)), structuredClone(value)),
+		remove: (key) => void records.delete(nameOf(key)),
+	};
+}
+
+function teamTable(budgets: RecordChanges<string, Budget, 'scope_taken'>): RecordTable<string, Team, 'client_taken'> {
+	const table = mapTable<string, Team>(
+		(id) => id,
+		({ id }) => id,
+	);
+	return {
+		...table,
+		kind: 'team',
+		nameOf: (id) => id,
+		conflictOf(team) {
+			const isTwice = new Set(team.clientIds).size < team.clientIds.length;
+			const isElsewhere = table
+				.list()
+				.some(({ id, clientIds }) => id !== team.id && clientIds.some((client) => team.clientIds.includes(client)));
+			return isTwice || isElsewhere ? 'client_taken' : undefined;
+		},
+		removing(team, terms) {
+			for (const budget of budgets.list()) if (budget.team === team) budgets.delete(budget.id, terms);
+		},
+	};
+}
+
+function budgetTable(): RecordTable<string, Budget, 'scope_taken'> {
+	const table = mapTable<string, Budget>(
+		(id) => id,
+		({ id }) => id,
+	);
+	return {
+		...table,
+		kind: 'budget',
+		nameOf: (id) => id,
+		conflictOf: ({ id, team, model }) =>
+			table.list().some((other) => other.id !== id && other.team === team && other.model === model) ? 'scope_taken' : undefined,
+	};
+}
+
+function priceTable(): RecordTable<PriceKey, PriceOverride, never> {
+	return {
+		...mapTable<PriceKey, PriceOverride>(
+			({ provider, model }) => `${provider}\u0000${model}`,
+			({ provider, model }) => ({ provider, model }),
+		),
+		kind: 'price_override',
+		nameOf: ({ provider, model }) => `${provider}/${model}`,
+		conflictOf: () => undefined,
+	};
+}
+
+function storeOf<Key, Value, Conflict extends string>(
+	records: RecordChanges<Key, Value, Conflict>,
+	changed: Changed,
+): VersionedStore<Key, Value, Conflict> {
+	const told = <Outcome extends string>(outcome: Outcome): Outcome => {
+		if (outcome === 'created' || outcome === 'replaced' || outcome === 'deleted') changed();
+		return outcome;
+	};
+	return {
+		get: async (key) => records.get(key),
+		list: async () => records.list(),
+		create: async (value, terms) => told(records.create(value, terms)),
+		replace: async (value, terms) => told(records.replace(value, terms)),
+		delete: async (key, terms) => told(records.delete(key, terms)),
+	};
+}
+
+function createClientStore(teams: RecordChanges<string, Team, 'client_taken'>, book: ChangeBook, changed: Changed): ClientStore {
 	const clients = new Map<string, ClientRecord>();
+	const note = (author: Author | undefined, action: AuditEntry['action'], id: string, after?: ClientRecord): void => {
+		if (author !== undefined) book.append(auditEntryOf(author, action, 'client', id, clients.get(id), after));
+	};
 	return {
 		async get(id) {
 			return structuredClone(clients.get(id));
 		},
 		async list() {
-			return structuredClone([...clients.values()].toSorted(byId));
+			return structuredClone([...clients.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1)));
 		},
-		async create(record) {
+		async create(record, author) {
 			if (clients.has(record.id)) return false;
+			note(author, 'create', record.id, record);
 			clients.set(record.id, structuredClone(record));
 			changed();
 			return true;
 		},
-		async replace(record) {
+		async replace(record, author) {
 			if (!clients.has(record.id)) return false;
+			note(author, 'replace', record.id, record);
 			clients.set(record.id, structuredClone(record));
 			changed();
 			return true;
 		},
-		async delete(id) {
-			if (!clients.delete(id)) return false;
-			for (const team of teams.values()) {
-				if (team.clientIds.includes(id)) teams.set(team.id, { ...team, clientIds: team.clientIds.filter((other) => other !== id) });
+		async delete(id, author) {
+			if (!clients.has(id)) return false;
+			note(author, 'delete', id);
+			clients.delete(id);
+			const team = teams.list().find(({ clientIds }) => clientIds.includes(id));
+			if (team !== undefined) {
+				teams.replace({ ...team, clientIds: team.clientIds.filter((other) => other !== id) }, author === undefined ? {} : { author });
 			}
 			changed();
 			return true;
@@ -57,61 +167,27 @@ function createClientStore(teams: Map<string, Team>, changed: Changed): ClientSt
 	};
 }
 
-function createTeamStore(teams: Map<string, Team>, changed: Changed): TeamStore {
-	const isClientTaken = (team: Team): boolean =>
-		new Set(team.clientIds).size < team.clientIds.length ||
-		[...teams.values()].some((other) => other.id !== team.id && other.clientIds.some((id) => team.clientIds.includes(id)));
+function createAuditLog(entries: AuditEntry[], changed: Changed): AuditLog {
 	return {
-		async get(id) {
-			return structuredClone(teams.get(id));
-		},
-		async list() {
-			return structuredClone([...teams.values()].toSorted(byId));
-		},
-		async create(team) {
-			if (teams.has(team.id)) return 'id_taken';
-			if (isClientTaken(team)) return 'client_taken';
-			teams.set(team.id, structuredClone(team));
+		async append(entry) {
+			entries.push(structuredClone(entry));
 			changed();
-			return 'created';
 		},
-		async replace(team) {
-			if (!teams.has(team.id)) return 'unknown';
-			if (isClientTaken(team)) return 'client_taken';
-			teams.set(team.id, structuredClone(team));
-			changed();
-			return 'replaced';
-		},
-		async delete(id) {
-			if (!teams.delete(id)) return false;
-			changed();
-			return true;
+		async list({ kind, key, limit, cursor }) {
+			if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) {
+				throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of the audit log`);
+			}
+			const wanted = entries
+				.map((entry, index) => ({ entry, sequence: index + 1 }))
+				.filter(({ entry, sequence }) => sequence < Number(cursor ?? Number.POSITIVE_INFINITY) && [undefined, entry.kind].includes(kind))
+				.filter(({ entry }) => key === undefined || entry.key === key)
+				.toReversed();
+			const page = wanted.slice(0, Math.max(1, Math.min(limit, 1000)));
+			const last = page.at(-1);
+			return {
+				entries: page.map(({ entry }) => structuredClone(entry)),
+				nextCursor: last !== undefined && wanted.length > page.length ? String(last.sequence) : null,
+			};
 		},
 	};
-}
-
-function createSigningKeyStore(changed: Changed): SigningKeyStore {
-	let keys: SigningKeyRecord[] = [];
-	return {
-		async list() {
-			return structuredClone(keys);
-		},
-		async rotate(key, expectedNewestKid, retire) {
-			if ((keys.at(-1)?.kid ?? null) !== expectedNewestKid) return false;
-			const ends = new Map(retire.map((end) => [end.kid, end.retiredAtMs]));
-			keys = [...keys.map((old) => ({ ...old, retiredAtMs: ends.get(old.kid) ?? old.retiredAtMs })), structuredClone(key)];
-			changed();
-			return true;
-		},
-		async prune(nowMs) {
-			const kept = keys.filter((key) => key.retiredAtMs === null || key.retiredAtMs >= nowMs);
-			if (kept.length === keys.length) return;
-			keys = kept;
-			changed();
-		},
-	};
-}
-
-function byId(left: { id: string }, right: { id: string }): number {
-	return left.id < right.id ? -1 : 1;
 }

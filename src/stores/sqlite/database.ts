@@ -16,28 +16,36 @@ export async function read<Result>(statements: () => Result): Promise<Result> {
 }
 
 /** Runs statements in one transaction that nobody else writes into; nothing of it remains when it throws. */
+export type Transaction = <Result>(statements: () => Result) => Result;
+
+export function createTransaction(database: DatabaseSync): Transaction {
+	const begin = database.prepare('BEGIN IMMEDIATE');
+	const commit = database.prepare('COMMIT');
+	const rollback = database.prepare('ROLLBACK');
+	return (statements) => {
+		begin.run();
+		try {
+			const done = statements();
+			commit.run();
+			return done;
+		} catch (cause) {
+			if (database.isTransaction) rollback.run();
+			throw cause;
+		}
+	};
+}
+
+/** A transaction that fails with Fault `records_unavailable`. */
 export type Write = <Result>(statements: () => Result) => Promise<Result>;
 
 /** @param written called after each commit that changed anything. */
 export function createWrite(database: DatabaseSync, written: () => void): Write {
-	const begin = database.prepare('BEGIN IMMEDIATE');
-	const commit = database.prepare('COMMIT');
-	const rollback = database.prepare('ROLLBACK');
+	const transaction = createTransaction(database);
 	const changes = database.prepare('SELECT total_changes() AS count');
 	const countChanges = (): number => integerOf(changes.get() ?? {}, 'count');
 	return async (statements) => {
 		const before = countChanges();
-		const result = await read(() => {
-			begin.run();
-			try {
-				const done = statements();
-				commit.run();
-				return done;
-			} catch (cause) {
-				if (database.isTransaction) rollback.run();
-				throw cause;
-			}
-		});
+		const result = await read(() => transaction(statements));
 		if (countChanges() !== before) written();
 		return result;
 	};
@@ -49,12 +57,22 @@ export function textOf(row: Row, column: string): string {
 	return value;
 }
 
+export function textOrNullOf(row: Row, column: string): string | null {
+	return row[column] === null ? null : textOf(row, column);
+}
+
 export function integerOf(row: Row, column: string): number {
 	const value = row[column];
-	if (typeof value !== 'number') throw new TypeError(`Column ${column} is not a number`);
-	return value;
+	if (typeof value !== 'number' && typeof value !== 'bigint') throw new TypeError(`Column ${column} is not a number`);
+	return Number(value);
 }
 
 export function integerOrNullOf(row: Row, column: string): number | null {
 	return row[column] === null ? null : integerOf(row, column);
+}
+
+export function bigintOf(row: Row, column: string): bigint {
+	const value = row[column];
+	if (typeof value !== 'bigint') throw new TypeError(`Column ${column} was not read as a bigint`);
+	return value;
 }

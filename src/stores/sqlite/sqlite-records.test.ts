@@ -11,6 +11,7 @@ import { Fault } from '../../core/fault.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { recordsSchema } from './schema.ts';
 import { openSqliteRecords } from './sqlite-records.ts';
 
 recordsContract('sqlite', async () => {
@@ -33,7 +34,7 @@ test('what was written is there after the file is opened again', async () => {
 	const first = open(dataDir);
 	await first.teams.create({ id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] });
 	await first.close();
-	expect(await open(dataDir).teams.list()).toEqual([{ id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] }]);
+	expect(await open(dataDir).teams.list()).toEqual([{ id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'], version: 1 }]);
 });
 
 test('directory and files are for their owner only', async () => {
@@ -93,6 +94,34 @@ test('a file of a newer release is left alone', async () => {
 	expect(() => open(dataDir)).toThrow('it was written by a newer release (schema 99');
 	expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 99 });
 	database.close();
+});
+
+test('a file of the first release is taken over', async () => {
+	const dataDir = temporaryDirectory();
+	const database = new DatabaseSync(join(dataDir, 'records.db'));
+	database.exec(recordsSchema[0] ?? '');
+	database.exec("PRAGMA user_version = 1; INSERT INTO teams VALUES ('blue', 'Blue', 'standard'), ('red', 'Red', 'premium')");
+	database.exec("INSERT INTO team_clients VALUES ('one', 'red', 0)");
+	database.close();
+	const records = open(dataDir);
+	expect(await records.teams.list()).toEqual([
+		{ id: 'blue', name: 'Blue', tier: 'standard', clientIds: [], version: 1 },
+		{ id: 'red', name: 'Red', tier: 'premium', clientIds: ['one'], version: 2 },
+	]);
+	await records.teams.create({ id: 'green', name: 'Green', tier: 'standard', clientIds: [] });
+	expect(await records.teams.get('green')).toHaveProperty('version', 3);
+});
+
+test('a change whose audit entry cannot be written is not made', async () => {
+	const dataDir = temporaryDirectory();
+	const records = open(dataDir);
+	const database = new DatabaseSync(join(dataDir, 'records.db'));
+	database.exec("CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'no'); END");
+	database.close();
+	const team = { id: 'red', name: 'Red', tier: 'standard', clientIds: ['one'] };
+	await expect(records.teams.create(team, { author: { actor: 'cli', atMs: 1 } })).rejects.toThrow(Fault);
+	expect(await records.teams.list()).toEqual([]);
+	expect(await records.teams.create(team)).toBe('created');
 });
 
 test('a database that fails is a fault, not a defect', async () => {

@@ -2,14 +2,20 @@
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { createRecordChanges } from '../contracts/record-changes.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { createWrite } from './database.ts';
+import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
-import { createRecordChanges } from './record-changes.ts';
-import { migrate } from './schema.ts';
+import { createRecordWatch } from './record-watch.ts';
+import { recordsSchema } from './schema.ts';
+import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
+import { createBudgetTable } from './sqlite-budgets.ts';
 import { createSqliteClients } from './sqlite-clients.ts';
+import { createPriceOverrideTable } from './sqlite-price-overrides.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
-import { createSqliteTeams } from './sqlite-teams.ts';
+import { createTeamTable } from './sqlite-teams.ts';
+import { createChangeBook, storeOf } from './versioned-records.ts';
 
 export const recordsFileName = 'records.db';
 
@@ -28,12 +34,20 @@ export interface SqliteRecordsDeps {
  * @throws StoreUnusable when the file cannot be opened.
  */
 export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteRecordsDeps): RecordStore {
-	const database = openDatabase(join(settings.dataDir, recordsFileName), migrate);
-	const changes = createRecordChanges(database, deps.clock, deps.log);
+	const database = openDatabase(join(settings.dataDir, recordsFileName), (opened) => migrate(opened, recordsSchema));
+	const changes = createRecordWatch(database, deps.clock, deps.log);
 	const write = createWrite(database, changes.announce);
+	const audit = createAuditTable(database);
+	const book = createChangeBook(database, audit);
+	const budgets = createRecordChanges(createBudgetTable(database), book);
+	const teams = createRecordChanges(createTeamTable(database, budgets), book);
+	const priceOverrides = createRecordChanges(createPriceOverrideTable(database), book);
 	return {
-		clients: createSqliteClients(database, write),
-		teams: createSqliteTeams(database, write),
+		clients: createSqliteClients(database, write, teams, audit),
+		teams: storeOf(teams, write),
+		budgets: storeOf(budgets, write),
+		priceOverrides: storeOf(priceOverrides, write),
+		audit: auditLogOf(audit, write),
 		signingKeys: createSqliteSigningKeys(database, write),
 		onChange: changes.onChange,
 		async close() {

@@ -1,60 +1,77 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Team } from '../../core/team.ts';
-import type { TeamStore } from '../contracts/records.ts';
-import type { Row, Write } from './database.ts';
-import { read, textOf } from './database.ts';
+import type { Team, TeamLimits } from '../../core/team.ts';
+import type { RecordChanges, RecordTable } from '../contracts/record-changes.ts';
+import type { Budget } from '../contracts/records.ts';
+import type { Row } from './database.ts';
+import { integerOrNullOf, textOf, textOrNullOf } from './database.ts';
+import { prepareTable } from './versioned-records.ts';
 
-export function createSqliteTeams(database: DatabaseSync, write: Write): TeamStore {
-	const selectOne = database.prepare('SELECT * FROM teams WHERE id = ?');
-	const selectAll = database.prepare('SELECT * FROM teams ORDER BY id');
+export type TeamChanges = RecordChanges<string, Team, 'client_taken'>;
+
+export function createTeamTable(
+	database: DatabaseSync,
+	budgets: RecordChanges<string, Budget, 'scope_taken'>,
+): RecordTable<string, Team, 'client_taken'> {
 	const selectClients = database.prepare('SELECT client_id FROM team_clients WHERE team_id = ? ORDER BY position');
 	const selectTeamOf = database.prepare('SELECT team_id FROM team_clients WHERE client_id = ?');
-	const insert = database.prepare('INSERT INTO teams VALUES (?, ?, ?)');
-	const update = database.prepare('UPDATE teams SET name = ?, tier = ? WHERE id = ?');
 	const insertClient = database.prepare('INSERT INTO team_clients VALUES (?, ?, ?)');
 	const deleteClients = database.prepare('DELETE FROM team_clients WHERE team_id = ?');
-	const deleteTeam = database.prepare('DELETE FROM teams WHERE id = ?');
-
-	const teamOf = (row: Row): Team => ({
-		id: textOf(row, 'id'),
-		name: textOf(row, 'name'),
-		tier: textOf(row, 'tier'),
-		clientIds: selectClients.all(textOf(row, 'id')).map((client) => textOf(client, 'client_id')),
+	const selectBudgets = database.prepare('SELECT id FROM budgets WHERE team = ? ORDER BY id');
+	const table = prepareTable<string, Team>(database, {
+		table: 'teams',
+		key: ['id'],
+		rest: ['name', 'tier', 'limits', 'metadata', 'created_at_ms', 'updated_at_ms'],
+		keyValues: (id) => [id],
+		values: ({ id, name, tier, limits, metadata, createdAtMs = null, updatedAtMs = null }) => [
+			id,
+			name,
+			tier,
+			limits === undefined ? null : JSON.stringify(limits),
+			metadata === undefined ? null : JSON.stringify(metadata),
+			createdAtMs,
+			updatedAtMs,
+		],
+		valueOf: (row) => ({
+			id: textOf(row, 'id'),
+			name: textOf(row, 'name'),
+			tier: textOf(row, 'tier'),
+			clientIds: selectClients.all(textOf(row, 'id')).map((client) => textOf(client, 'client_id')),
+			...optionalsOf(row),
+		}),
 	});
-	const isClientTaken = (team: Team): boolean =>
-		new Set(team.clientIds).size < team.clientIds.length ||
-		team.clientIds.some((id) => {
-			const row = selectTeamOf.get(id);
-			return row !== undefined && textOf(row, 'team_id') !== team.id;
-		});
-	const putClients = (team: Team): void => {
-		deleteClients.run(team.id);
-		for (const [position, id] of team.clientIds.entries()) insertClient.run(id, team.id, position);
-	};
-
 	return {
-		get: (id) =>
-			read(() => {
-				const row = selectOne.get(id);
-				return row && teamOf(row);
-			}),
-		list: () => read(() => selectAll.all().map(teamOf)),
-		create: (team) =>
-			write(() => {
-				if (selectOne.get(team.id) !== undefined) return 'id_taken';
-				if (isClientTaken(team)) return 'client_taken';
-				insert.run(team.id, team.name, team.tier);
-				putClients(team);
-				return 'created';
-			}),
-		replace: (team) =>
-			write(() => {
-				if (selectOne.get(team.id) === undefined) return 'unknown';
-				if (isClientTaken(team)) return 'client_taken';
-				update.run(team.name, team.tier, team.id);
-				putClients(team);
-				return 'replaced';
-			}),
-		delete: (id) => write(() => deleteTeam.run(id).changes === 1),
+		...table,
+		kind: 'team',
+		nameOf: (id) => id,
+		keyOf: ({ id }) => id,
+		conflictOf(team) {
+			const isTwice = new Set(team.clientIds).size < team.clientIds.length;
+			const isElsewhere = team.clientIds.some((id) => {
+				const row = selectTeamOf.get(id);
+				return row !== undefined && textOf(row, 'team_id') !== team.id;
+			});
+			return isTwice || isElsewhere ? 'client_taken' : undefined;
+		},
+		put(team) {
+			table.put(team);
+			deleteClients.run(team.id);
+			for (const [position, id] of team.clientIds.entries()) insertClient.run(id, team.id, position);
+		},
+		removing(id, terms) {
+			for (const row of selectBudgets.all(id)) budgets.delete(textOf(row, 'id'), terms);
+		},
+	};
+}
+
+function optionalsOf(row: Row): Pick<Team, 'limits' | 'metadata' | 'createdAtMs' | 'updatedAtMs'> {
+	const limits = textOrNullOf(row, 'limits');
+	const metadata = textOrNullOf(row, 'metadata');
+	const createdAtMs = integerOrNullOf(row, 'created_at_ms');
+	const updatedAtMs = integerOrNullOf(row, 'updated_at_ms');
+	return {
+		...(limits !== null && { limits: JSON.parse(limits) as TeamLimits }),
+		...(metadata !== null && { metadata: JSON.parse(metadata) as Record<string, string> }),
+		...(createdAtMs !== null && { createdAtMs }),
+		...(updatedAtMs !== null && { updatedAtMs }),
 	};
 }

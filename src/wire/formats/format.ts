@@ -1,7 +1,10 @@
 import type { FormatName } from '../../core/format-name.ts';
 import type { GatewayError } from '../gateway-error.ts';
-import type { JsonObject } from '../json/parse-body.ts';
+import type { JsonBody, JsonObject } from '../json/parse-body.ts';
+import type { Edit } from '../json/splice-body.ts';
 import type { MarkLine } from '../sse/event-frames.ts';
+import type { CapMember } from '../usage/output-cap.ts';
+import type { UsageReader } from '../usage/usage-reader.ts';
 
 /** A wire format that callers may speak, as far as the gateway must know it to pass it through. */
 export interface Format {
@@ -14,6 +17,12 @@ export interface Format {
 	 * @throws Refusal `field_missing`, `field_invalid` with the JSON path in `param`.
 	 */
 	validate(body: JsonObject): void;
+	/** Where answers of this format tell of usage. */
+	readonly usage: UsageReader;
+	/** What to change in a request so that its stream tells of usage. */
+	askForUsage(body: JsonBody): readonly Edit[];
+	/** The cap on output that a request without one is given. */
+	readonly capMember: CapMember;
 	/** How a stream of this format tells that it is complete, or failed. */
 	readonly markLine: MarkLine;
 	/**

@@ -15,6 +15,8 @@ export interface ProviderSettings {
 	readonly mayReachPrivateNetwork: boolean;
 	/** Of Azure's classic address form; null, the default, is the newer form. */
 	readonly apiVersion?: string | null;
+	/** False: a server that refuses `stream_options`; its streams are charged from what was seen. */
+	readonly asksForStreamUsage?: boolean;
 	/** Sent with every request, whatever the caller sends. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -39,6 +41,7 @@ const commonForwards: readonly ForwardedHeader[] = [{ from: 'accept', to: 'accep
 /** A configured provider: where it lies and what is said to it. */
 export class Provider {
 	readonly name: string;
+	readonly kind: ProviderKind;
 	readonly protocol: Protocol;
 	/** Scheme, host and port. */
 	readonly origin: string;
@@ -47,14 +50,18 @@ export class Provider {
 	readonly apiKey: string;
 	/** False: it cannot be called before an operator sets its key and address. */
 	readonly isConfigured: boolean;
+	readonly asksForStreamUsage: boolean;
 	readonly #place: ProviderPlace;
 	readonly #baseHeaders: Readonly<Record<string, string>>;
 	readonly #forwards: readonly ForwardedHeader[];
 
-	constructor({ name, kind, baseUrl, apiKey, mayReachPrivateNetwork, apiVersion = null, headers = {} }: ProviderSettings) {
+	constructor(settings: ProviderSettings) {
+		const { name, kind, baseUrl, apiKey, mayReachPrivateNetwork, apiVersion = null, headers = {} } = settings;
 		const url = baseUrl === null ? undefined : new URL(baseUrl);
 		const needsNoKey = kind === 'openai-compatible' && apiKey === null;
 		this.name = name;
+		this.kind = kind;
+		this.asksForStreamUsage = settings.asksForStreamUsage ?? true;
 		this.protocol = protocols[kind];
 		this.origin = url?.origin ?? '';
 		this.mayReachPrivateNetwork = mayReachPrivateNetwork;

@@ -38,7 +38,7 @@ describe('what the provider answers', () => {
 			'x-gateway-upstream-request-id': 'up-1',
 			'server-timing': 'gateway;dur=0.0, upstream;dur=345.0',
 		});
-		expect(response.facts).toEqual({
+		expect(response.facts).toMatchObject({
 			clientId: 'client-1',
 			team: 'team-1',
 			provider: 'provider_b',
@@ -47,6 +47,12 @@ describe('what the provider answers', () => {
 			firstByteMs: 345,
 			isStreamed: false,
 			requestBytes: chatBody.length,
+			limitHeaders: {},
+			inputTokens: Math.ceil(chatBody.length / 4),
+			outputTokens: 0,
+			// At 1.25 USD a million.
+			costNanoUsd: BigInt(Math.ceil(chatBody.length / 4)) * 1250n,
+			isEstimated: true,
 		});
 	});
 

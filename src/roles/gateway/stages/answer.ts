@@ -7,12 +7,13 @@ import { answerHeaders } from '../answer-headers.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
+import type { Permit } from '../permit.ts';
 import type { Reply } from './call-provider.ts';
 import type { Call } from './read-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 
 /** The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). */
-export function answer(call: Call, reply: Reply, open: OpenCall, { settings, ports }: GatewayParts): HttpResponse {
+export function answer(call: Call, reply: Reply, permit: Permit, open: OpenCall, { settings, ports }: GatewayParts): HttpResponse {
 	const { response, body } = reply;
 	const headers = {
 		...relayedHeaders(response.status, response.headers),
@@ -24,10 +25,11 @@ export function answer(call: Call, reply: Reply, open: OpenCall, { settings, por
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
 		const parts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
-		const relay = new StreamRelay(body, call.format, open, parts, isEncoded(response.headers));
+		const relay = new StreamRelay(body, call.format, permit, open, parts, isEncoded(response.headers));
 		return { status: response.status, headers, body: relay, facts: open.facts };
 	}
 	open.close();
+	permit.endAnswered(response.status, body, isEncoded(response.headers));
 	if (response.status < 400) return { status: response.status, headers, body, facts: open.facts };
 	return answerError(call, reply, body, headers, open);
 }

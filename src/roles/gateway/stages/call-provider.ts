@@ -10,6 +10,7 @@ import type { Provider } from '../../../wire/providers/provider.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
+import type { Permit } from '../permit.ts';
 import { readAnswer, sendUpstream } from './reach-upstream.ts';
 import type { Call } from './read-call.ts';
 
@@ -27,19 +28,18 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 1024 * 1024;
 
 /**
- * Sends the call to its target in the format it came in, with nothing changed but the model's name.
- * @throws Refusal `translation_unavailable`, `field_invalid`; every Fault `provider_*`; what the call was ended with.
+ * Sends the call to its target in the format it came in.
+ * @throws Refusal `field_invalid`; every Fault `provider_*`; what the call was ended with.
  */
 export async function callProvider(
 	call: Call,
 	target: Target,
+	provider: Provider,
+	permit: Permit,
 	open: OpenCall,
-	{ settings, ports, providers }: GatewayParts,
+	{ settings, ports }: GatewayParts,
 ): Promise<Reply> {
-	const provider = providers.get(target.provider);
-	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
-	requireFormat(call, provider);
-	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	open.requireRunning();
 	const { request } = call;
 	const sentMs = ports.clock.monotonicMs();
 	const response = await sendUpstream(ports.upstream, open, {
@@ -47,9 +47,12 @@ export async function callProvider(
 		method: 'POST',
 		target: provider.locate(target.model, request.query),
 		headers: provider.requestHeaders(request.headers),
-		body: bodyFor(call, target),
+		body: bodyFor(call, target, permit),
 		timeouts: settings.timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+		onSent() {
+			permit.isSent = true;
+		},
 	});
 	open.facts.upstreamStatus = response.status;
 	open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
@@ -67,6 +70,15 @@ async function readReply(call: Call, response: UpstreamResponse, open: OpenCall)
 	return body;
 }
 
+/** Who answers this call. @throws Refusal `translation_unavailable`; Fault `provider_key_unset`. */
+export function requireProvider(call: Call, target: Target, { providers }: GatewayParts): Provider {
+	const provider = providers.get(target.provider);
+	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
+	requireFormat(call, provider);
+	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	return provider;
+}
+
 function requireFormat(call: Call, provider: Provider): void {
 	if (provider.protocol.format === call.format.name) return;
 	throw new Refusal('translation_unavailable', {
@@ -75,11 +87,12 @@ function requireFormat(call: Call, provider: Provider): void {
 	});
 }
 
-/** Every byte is kept but the model's name, and that too when the target has the name that the caller wrote. */
-function bodyFor({ body, model }: Call, target: Target): Buffer {
+/** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
+function bodyFor({ body, model }: Call, target: Target, { terms: { capEdits, usageEdits } }: Permit): Buffer {
 	const range = body.ranges.get('model');
-	if (range === undefined || model === target.model) return body.bytes;
-	return spliceBody(body.bytes, [{ ...range, text: JSON.stringify(target.model) }]);
+	const edits = [...capEdits, ...usageEdits];
+	if (range !== undefined && model !== target.model) edits.push({ ...range, text: JSON.stringify(target.model) });
+	return edits.length === 0 ? body.bytes : spliceBody(body.bytes, edits);
 }
 
 function requireSuccess(call: Call, response: UpstreamResponse): void {

@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** Members whose place in the body must be known, so that they can be changed alone. */
-const placed: ReadonlySet<string> = new Set(['model']);
+const placed: ReadonlySet<string> = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens']);
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 

@@ -15,7 +15,8 @@ import { streamOf } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
 
-const streamed = (body: string) => body.replace('{', '{"stream":true,');
+// Asks for usage, so that nothing of the stream is the gateway's own affair.
+const streamed = (body: string) => body.replace('{', '{"stream":true,"stream_options":{"include_usage":true},');
 const calls = {
 	chat: {
 		path: '/v1/chat/completions',

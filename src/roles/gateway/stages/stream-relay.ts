@@ -4,12 +4,15 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
+import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
 import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
+import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { OpenCall } from '../open-calls.ts';
+import type { Permit } from '../permit.ts';
 
 export interface RelayParts {
 	readonly clock: Clock;
@@ -32,6 +35,8 @@ const tailBytes = 8192;
 export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #source: ByteStream;
 	readonly #format: Format;
+	readonly #permit: Permit;
+	readonly #meter: UsageMeter;
 	readonly #open: OpenCall;
 	readonly #parts: RelayParts;
 	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
@@ -47,13 +52,18 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	#isDone = false;
 
 	/** @param isOpaque the bytes are compressed: nothing can be read from them or put between them. */
-	constructor(source: ByteStream, format: Format, open: OpenCall, parts: RelayParts, isOpaque: boolean) {
+	constructor(source: ByteStream, format: Format, permit: Permit, open: OpenCall, parts: RelayParts, isOpaque: boolean) {
 		this.#source = source;
 		this.#format = format;
+		this.#permit = permit;
+		this.#meter = permit.createMeter();
 		this.#open = open;
 		this.#parts = parts;
 		this.#frames = isOpaque ? undefined : new EventFrames(format.markLine);
-		open.whenEnded(() => discardStream(source));
+		open.whenEnded((reason) => {
+			discardStream(source);
+			permit.endUnanswered(reason);
+		});
 	}
 
 	start(sink: ByteSink): ByteFlow {
@@ -67,9 +77,14 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	write(chunk: Buffer): boolean {
 		this.#isSilent = false;
 		this.#tail.push(chunk);
-		const eventsEnd = this.#frames?.push(chunk) ?? chunk.length;
-		if (eventsEnd === chunk.length && this.#held.length === 0) this.#mayWrite = this.#sink.write(chunk);
-		else this.#writeEvents(chunk, eventsEnd);
+		if (this.#frames === undefined) {
+			this.#meter.pushOpaque(chunk);
+			this.#mayWrite = this.#sink.write(chunk);
+			return this.#mayWrite;
+		}
+		const eventsEnd = this.#frames.push(chunk);
+		if (eventsEnd === chunk.length && this.#held.length === 0) this.#writeEvents(chunk);
+		else this.#writeSome(chunk, eventsEnd);
 		return this.#mayWrite;
 	}
 
@@ -79,14 +94,14 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			return;
 		}
 		this.#releaseHeld();
-		this.#finish();
+		this.#finish('complete');
 		this.#sink.end();
 	}
 
 	fail(cause: unknown): void {
 		if (this.#isDone) return;
 		this.#flow?.cancel();
-		this.#finish();
+		this.#finish(this.#frames !== undefined && this.#mayEnd() ? 'complete' : 'broken');
 		if (this.#frames !== undefined && this.#mayEnd()) {
 			this.#sink.end();
 			return;
@@ -110,7 +125,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	cancel(): void {
 		if (this.#isDone) return;
 		this.#flow?.cancel();
-		this.#finish();
+		this.#finish(this.#mayEnd() ? 'complete' : 'client_closed');
 		// Also when the sink cancels in the middle of a write.
 		this.#sink = nothing;
 		if (!this.#mayEnd()) this.#open.facts.code = 'client_closed';
@@ -121,10 +136,17 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		return this.#frames === undefined || this.#frames.isTerminated || this.#frames.hasFailed;
 	}
 
-	#writeEvents(chunk: Buffer, eventsEnd: number): void {
+	/** @param events whole ones. */
+	#writeEvents(events: Buffer): void {
+		const shown = this.#meter.push(events);
+		this.#permit.delivered(this.#meter.deliveredTokens());
+		if (shown.length > 0) this.#mayWrite = this.#sink.write(shown);
+	}
+
+	#writeSome(chunk: Buffer, eventsEnd: number): void {
 		if (eventsEnd > 0) {
-			this.#releaseHeld();
-			this.#mayWrite = this.#sink.write(chunk.subarray(0, eventsEnd));
+			this.#held.push(chunk.subarray(0, eventsEnd));
+			this.#writeEvents(this.#held.take());
 		}
 		if (eventsEnd === chunk.length) return;
 		this.#held.push(chunk.subarray(eventsEnd));
@@ -134,7 +156,10 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	#releaseHeld(): void {
-		if (this.#held.length > 0) this.#mayWrite = this.#sink.write(this.#held.take());
+		if (this.#held.length === 0) return;
+		const bytes = this.#held.take();
+		this.#meter.pushOpaque(bytes);
+		this.#mayWrite = this.#sink.write(bytes);
 	}
 
 	readonly #beat = (): void => {
@@ -144,8 +169,9 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};
 
-	#finish(): void {
+	#finish(outcome: CallOutcome): void {
 		this.#isDone = true;
+		this.#permit.endStreamed(this.#frames?.hasFailed === true ? 'upstream_error' : outcome, this.#meter.read());
 		this.#timer?.cancel();
 		if (this.#frames?.hasFailed === true) this.#open.facts.code = 'provider_failed';
 		this.#open.close();

@@ -1,8 +1,10 @@
 import { errorMembers } from '../../gateway-error.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { equals, startsWith, valueOffset } from '../../sse/line-value.ts';
+import { chatUsage } from '../../usage/usage-reader.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
 import type { Format } from '../format.ts';
+import { askForUsage } from './ask-for-usage.ts';
 
 const required: FieldTable = { model: modelName };
 
@@ -30,6 +32,9 @@ export const chatCompletions: Format = {
 		checkFields(body, required, optional);
 		checkMessages(body, (role) => rolesWithoutContent.has(role));
 	},
+	usage: chatUsage,
+	askForUsage,
+	capMember: 'max_completion_tokens',
 	markLine,
 	// Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped.
 	isComplete: (tail) => tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "'),

@@ -1,6 +1,7 @@
 import { errorMembers } from '../../gateway-error.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { equals, valueOffset } from '../../sse/line-value.ts';
+import { messagesUsage } from '../../usage/usage-reader.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
 import type { Format } from '../format.ts';
 
@@ -27,6 +28,10 @@ export const messages: Format = {
 		checkFields(body, required, optional);
 		checkMessages(body, () => false);
 	},
+	usage: messagesUsage,
+	// Its streams tell anyway.
+	askForUsage: () => [],
+	capMember: 'max_tokens',
 	markLine,
 	isComplete: () => false,
 	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),

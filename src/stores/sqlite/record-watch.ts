@@ -6,13 +6,13 @@ import { integerOf } from './database.ts';
 
 const pollEveryMs = 500;
 
-export interface RecordChanges {
+export interface RecordWatch {
 	onChange(listener: () => void): () => void;
 	announce(): void;
 	close(): void;
 }
 
-export function createRecordChanges(database: DatabaseSync, clock: Clock, log: Log): RecordChanges {
+export function createRecordWatch(database: DatabaseSync, clock: Clock, log: Log): RecordWatch {
 	const listeners = new Set<() => void>();
 	const selectVersion = database.prepare('PRAGMA data_version');
 	// Changes on commits of other connections only.

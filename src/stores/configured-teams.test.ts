@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import type { Team } from '../core/team.ts';
 import { createMemoryRecords } from './memory/memory-records.ts';
-import { openTeamDirectory } from './team-directory.ts';
+import { openRecordsSnapshot } from './records-snapshot.ts';
 
 function team(id: string, ...clientIds: string[]): Team {
 	return { id, name: id, tier: 'sandbox', clientIds };
@@ -16,7 +16,7 @@ async function start(stored: readonly Team[], configured: readonly Team[]) {
 	const records = createMemoryRecords();
 	for (const one of stored) await records.teams.create(one);
 	const log = createRememberedLog();
-	const directory = await openTeamDirectory(records, configured, log);
+	const directory = await openRecordsSnapshot(records, configured, log);
 	const idOf = (clientId: string): string | undefined => directory.teamOf(clientId)?.id;
 	return { records, directory, log, idOf };
 }
@@ -52,20 +52,23 @@ function scriptedStore() {
 	let listener: () => void = () => undefined;
 	const reads: { resolve: (teams: Team[]) => void; reject: (cause: Error) => void }[] = [];
 	const isStopped = { value: false };
+	const empty = { list: () => Promise.resolve([]) };
 	const records = {
+		budgets: empty,
+		priceOverrides: empty,
 		teams: { list: () => new Promise<Team[]>((resolve, reject) => reads.push({ resolve, reject })) },
 		onChange(run: () => void) {
 			listener = run;
 			return () => void (isStopped.value = true);
 		},
 	};
-	return { records: records as unknown as Parameters<typeof openTeamDirectory>[0], reads, change: () => listener(), isStopped };
+	return { records: records as unknown as Parameters<typeof openRecordsSnapshot>[0], reads, change: () => listener(), isStopped };
 }
 
 test('a slow read that began earlier does not undo a later one; a failing one keeps what is known', async () => {
 	const { records, reads, change, isStopped } = scriptedStore();
 	const log = createRememberedLog();
-	const opening = openTeamDirectory(records, [], log);
+	const opening = openRecordsSnapshot(records, [], log);
 	reads[0]?.resolve([team('first', 'one')]);
 	const directory = await opening;
 	change();
@@ -85,7 +88,7 @@ test('a slow read that began earlier does not undo a later one; a failing one ke
 
 test('a store that cannot be read at first is told', async () => {
 	const { records, reads } = scriptedStore();
-	const opening = openTeamDirectory(records, [], createRememberedLog());
+	const opening = openRecordsSnapshot(records, [], createRememberedLog());
 	reads[0]?.reject(new Error('disk'));
 	await expect(opening).rejects.toThrow('disk');
 });

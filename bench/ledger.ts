@@ -1,0 +1,197 @@
+/** `node bench/ledger.ts [--rows N]`: what the ledger costs the thread that serves calls, and what a report costs after a million rows. */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { noUsage } from '../src/core/usage.ts';
+import { createRequestIds } from '../src/io/request-ids.ts';
+import { systemClock } from '../src/io/system-clock.ts';
+import type { ClosedRow, Ledger, OpenRow } from '../src/stores/contracts/ledger.ts';
+import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+
+const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' }, seconds: { type: 'string', default: '4' } } });
+const rowCount = Number(values.rows);
+const seconds = Number(values.seconds);
+const monthStartMs = Date.UTC(2026, 9, 1);
+const monthMs = 31 * 86_400_000;
+const teams = 20;
+const clientsPerTeam = 5;
+const models = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', 'gemini-3-pro'];
+
+const log = { debug() {}, info: console.log, warn: console.log, error: console.log };
+const nextId = createRequestIds(systemClock);
+
+type Written = Pick<Ledger, 'open' | 'close'>;
+/** What the loop below costs by itself. */
+const nothing: Written = { open: async () => undefined, close: async () => 'closed' };
+
+for (const durability of ['process', 'power'] as const) {
+	await withLedger(durability, async (ledger) => {
+		console.log(`\ndurability: ${durability}`);
+		await saturate(ledger, 50, 0.5);
+		for (const [callers, workUs] of [
+			[1, 0],
+			[64, 0],
+			[256, 0],
+			[16, 100],
+			[64, 100],
+		] as const) {
+			const { pairs, ...measured } = await saturate(ledger, callers, seconds, workUs);
+			const idle = await saturate(nothing, callers, 0.5, workUs);
+			const cpuUs = measured.cpuUs / pairs - idle.cpuUs / idle.pairs;
+			print(`${callers} at once${workUs > 0 ? `, other work ${workUs} us` : ''}`, pairs / seconds, cpuUs, measured);
+		}
+		for (const rate of [500, 2000, 5000]) {
+			const { pairs, ...measured } = await pace(ledger, rate, seconds);
+			const idle = await pace(nothing, rate, 1);
+			print(`${rate} pairs a second`, pairs / seconds, measured.cpuUs / pairs - idle.cpuUs / idle.pairs, measured);
+		}
+	});
+}
+await withLedger('process', report);
+
+interface Measured {
+	readonly pairs: number;
+	readonly cpuUs: number;
+	readonly loopDelayMs: number;
+	readonly openMs: readonly number[];
+}
+
+function print(what: string, pairsPerSecond: number, cpuUs: number, { openMs, loopDelayMs }: Omit<Measured, 'pairs' | 'cpuUs'>): void {
+	const sorted = openMs.toSorted((left, right) => left - right);
+	const quantile = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(2);
+	console.log(
+		`${what.padEnd(30)} ${pairsPerSecond.toFixed(0).padStart(6)} pairs/s  ${cpuUs.toFixed(2).padStart(6)} us of the main thread a pair  ` +
+			`open p50 ${quantile(0.5)} p99 ${quantile(0.99)} max ${quantile(1)} ms  loop delay max ${loopDelayMs.toFixed(1)} ms`,
+	);
+}
+
+/** @param workUs what else the thread does for each call, before its open and before its close: half each. */
+async function saturate(ledger: Written, callers: number, forSeconds: number, workUs = 0): Promise<Measured> {
+	const endMs = performance.now() + forSeconds * 1000;
+	return measure(async (call) => {
+		const caller = async (): Promise<void> => {
+			while (performance.now() < endMs) {
+				// As the answers of a provider would come: each in its own event.
+				if (workUs > 0) await new Promise((resolve) => setImmediate(resolve));
+				await call(ledger, undefined, workUs / 2000);
+			}
+		};
+		await Promise.all(Array.from({ length: callers }, caller));
+	});
+}
+
+/** Arrivals spread evenly; a call ends 20 ms after its open. */
+async function pace(ledger: Written, rate: number, forSeconds: number): Promise<Measured> {
+	return measure(async (call) => {
+		const startMs = performance.now();
+		const calls: Promise<void>[] = [];
+		while (calls.length < rate * forSeconds) {
+			const due = Math.floor(((performance.now() - startMs) / 1000) * rate);
+			while (calls.length < due) calls.push(call(ledger, 20));
+			await new Promise((resolve) => setTimeout(resolve, 1));
+		}
+		await Promise.all(calls);
+	});
+}
+
+type Call = (ledger: Written, restMs?: number, workMs?: number) => Promise<void>;
+
+async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
+	const openMs: number[] = [];
+	let pairs = 0;
+	const delay = monitorEventLoopDelay({ resolution: 1 });
+	delay.enable();
+	const cpu = process.threadCpuUsage();
+	await load(async (ledger, restMs, workMs = 0) => {
+		beBusy(workMs);
+		const row = openRow(nextId(), Date.now(), pairs++);
+		const before = performance.now();
+		await ledger.open(row);
+		openMs.push(performance.now() - before);
+		if (restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, restMs));
+		beBusy(workMs);
+		await ledger.close(closedRow(row.id, Date.now()));
+	});
+	const { user, system } = process.threadCpuUsage(cpu);
+	delay.disable();
+	return { pairs, cpuUs: user + system, loopDelayMs: delay.max / 1e6, openMs };
+}
+
+function beBusy(forMs: number): void {
+	const endMs = performance.now() + forMs;
+	while (performance.now() < endMs);
+}
+
+async function report(ledger: Ledger, dataDir: string): Promise<void> {
+	let written = 0;
+	const fill = async (): Promise<void> => {
+		while (written < rowCount) {
+			const index = written++;
+			const startedMs = monthStartMs + Math.floor((index / rowCount) * monthMs);
+			const id = nextId();
+			await Promise.all([ledger.open(openRow(id, startedMs, index)), ledger.close(closedRow(id, startedMs + 900))]);
+		}
+	};
+	const startMs = performance.now();
+	await Promise.all(Array.from({ length: 1000 }, fill));
+	const fillMs = performance.now() - startMs;
+	const month = { fromMs: monthStartMs, toMs: monthStartMs + monthMs, period: 'month' } as const;
+	console.log(`\n${rowCount} rows, ${((rowCount / fillMs) * 1000).toFixed(0)} pairs/s`);
+	await time('month, all teams', () => ledger.summarize(month));
+	await time('month, one team', () => ledger.summarize({ ...month, team: 'team-3' }));
+	await time('month by day, one team', () => ledger.summarize({ ...month, team: 'team-3', period: 'day' }));
+	await time('part of a month', () => ledger.summarize({ ...month, fromMs: month.fromMs + 90 * 60_000, toMs: month.toMs - 3e7 }));
+	await time('100 newest rows of a team', async () => (await ledger.list({ team: 'team-3', limit: 100 })).rows);
+	await time('check', () => ledger.check());
+	await ledger.end();
+	const bytes = readdirSync(dataDir).reduce((sum, name) => sum + statSync(join(dataDir, name)).size, 0);
+	console.log(`${(bytes / rowCount).toFixed(0)} bytes a row, indexes and sums included`);
+}
+
+async function time(what: string, work: () => Promise<readonly unknown[]>): Promise<void> {
+	await work();
+	const delay = monitorEventLoopDelay({ resolution: 1 });
+	delay.enable();
+	const startMs = performance.now();
+	const rows = await work();
+	const spentMs = performance.now() - startMs;
+	await new Promise((resolve) => setTimeout(resolve, 5));
+	console.log(
+		`${what.padEnd(28)} ${spentMs.toFixed(1).padStart(8)} ms, ${rows.length} rows, loop delay max ${(delay.max / 1e6).toFixed(1)} ms`,
+	);
+}
+
+async function withLedger(durability: 'process' | 'power', use: (ledger: Ledger, dataDir: string) => Promise<void>): Promise<void> {
+	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+	const ledger = await openSqliteLedger({ dataDir, durability, retainDays: null }, { clock: systemClock, log });
+	try {
+		await use(ledger, dataDir);
+	} finally {
+		await ledger.end();
+		rmSync(dataDir, { recursive: true });
+	}
+}
+
+function openRow(id: string, startedMs: number, index: number): OpenRow {
+	const team = (index * 7) % teams;
+	return {
+		id,
+		startedMs,
+		team: `team-${team}`,
+		clientId: `client-${team}-${index % clientsPerTeam}`,
+		provider: `provider_${index % 3}`,
+		model: models[index % models.length] ?? '',
+		format: index % 2 === 0 ? 'chat' : 'messages',
+		isStreamed: true,
+		priceVersion: 'default:2026-11-01',
+		holdNanoUsd: 12_345_678n,
+		budgets: [`team-${team}`],
+	};
+}
+
+function closedRow(id: string, endedMs: number): ClosedRow {
+	const usage = { ...noUsage, inputTokens: 1234, cacheReadTokens: 5000, outputTokens: 321 };
+	return { id, endedMs, outcome: 'complete', status: 200, usage, costNanoUsd: 7_654_321n, isEstimated: false };
+}

@@ -1,0 +1,173 @@
+/** Writes the frozen default prices from a package of public list prices: `node scripts/generate-prices.ts`. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice } from '@pydantic/genai-prices';
+import { parseUsdPerMillionTokens } from '../src/core/money.ts';
+
+const root = join(import.meta.dirname, '..');
+const packageName = '@pydantic/genai-prices';
+export const defaultPricesPath = join(root, 'src/policy/budgets/default-prices.ts');
+
+/** Provider kinds of ours, and of the package the provider and the names that it serves itself. */
+const sources = [
+	{ kind: 'anthropic', id: 'anthropic', served: /^claude-/ },
+	{ kind: 'azure-openai', id: 'azure', served: /./ },
+	{ kind: 'gemini', id: 'google', served: /^(gemini|gemma)-/ },
+	{ kind: 'openai', id: 'openai', served: /./ },
+] as const;
+
+/** Usage tells input and output apart, not text and sound: one rate would be wrong for models of these. */
+const otherMedia = /audio|embed|image|live|moderation|omni|realtime|transcribe|tts|whisper/;
+
+/** Prefixes of the package that are not themselves the name of a model, and the name that they are about; null: none. */
+const prefixNames: Readonly<Record<string, string | null>> = {
+	'claude-sonnet-4-2025': null,
+	'claude-sonnet-4@': null,
+	'ft:gpt-4-0': 'ft:gpt-4',
+	'ft:gpt-4o-2024-': 'ft:gpt-4o',
+	'ft:gpt-4o-mini-2024-': 'ft:gpt-4o-mini',
+	'gemini-2.0-flash-0': 'gemini-2.0-flash',
+	'gemini-3-flash-preview-': 'gemini-3-flash-preview',
+	'gemma-3-': null,
+	'gpt-4o-mini-2024-07-18.ft-': null,
+	'gpt-5-nano-': 'gpt-5-nano',
+};
+
+/** `open` names go on in a version or a date; the others only in a whole date. */
+interface ModelName {
+	readonly name: string;
+	readonly isOpen: boolean;
+}
+
+/** @param day the first day that the table is for; prices that change later are written with the day they change. */
+export function generatePrices(day: string): string {
+	const { version } = JSON.parse(readFileSync(join(root, 'node_modules', packageName, 'package.json'), 'utf8')) as { version: string };
+	const sections = sources.map(({ kind, id, served }) => {
+		const models = findProvider({ providerId: id })?.models ?? [];
+		if (models.length === 0) throw new Error(`${packageName} knows no models of ${id}`);
+		const lines = models
+			.filter((model) => served.test(model.id) && !otherMedia.test(model.id))
+			.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+			.flatMap((model) => linesOf(model, day));
+		return [`[${kind}]`, ...lines].join('\n');
+	});
+	return `/**
+ * List prices, frozen: pico-US-dollars a token, from ${packageName} ${version} as of ${day}.
+ * Written by \`node scripts/generate-prices.ts\`; do not edit. \`compile-prices.ts\` says how to read it.
+ */
+export const defaultPricesDay = '${day}';
+
+// A line: model, first day, input tokens up to, rates of input, cache read, cache write, cache write for an hour, output and
+// reasoning, further names. \`*\` is any day or no bound; a name with \`~\` goes on in a version or a date.
+export const defaultPrices = \`
+${sections.join('\n\n')}
+\`;
+`;
+}
+
+function linesOf(model: ModelInfo, day: string): string[] {
+	const names = namesOf(model);
+	const [first, ...others] = names;
+	const lines: string[] = [];
+	for (const { from, prices } of epochsOf(model, day)) {
+		const lowerBounds = tierStarts(prices);
+		for (const [index, lowerBound] of lowerBounds.entries()) {
+			const rates = ratesAbove(prices, lowerBound);
+			if (first === undefined || rates === undefined) continue;
+			const cells = [written(first).padEnd(28), from.padEnd(10), String(lowerBounds[index + 1] ?? '*').padEnd(6), ...rates.map(padRate)];
+			lines.push([...cells, ...(lines.length === 0 ? others.map(written) : [])].join(' ').trimEnd());
+		}
+	}
+	return lines;
+}
+
+const written = ({ name, isOpen }: ModelName): string => `${name}${isOpen ? '~' : ''}`;
+const padRate = (rate: bigint): string => rate.toString().padStart(9);
+
+/** What a model costs from which day, without what is over. */
+function epochsOf({ id, prices }: ModelInfo, day: string): { from: string; prices: ModelPrice }[] {
+	if (!Array.isArray(prices)) return [{ from: '*', prices }];
+	const epochs = prices.map(({ constraint, prices: rates }) => {
+		if (constraint?.type === 'time_of_date') throw new Error(`${id} has prices by the hour: the table has no place for them`);
+		return { from: constraint?.start_date ?? '*', prices: rates };
+	});
+	const begun = epochs.filter(({ from }) => from === '*' || from <= day);
+	const current = begun.at(-1);
+	return [...(current === undefined ? [] : [{ ...current, from: '*' }]), ...epochs.filter(({ from }) => from !== '*' && from > day)];
+}
+
+const rateKeys = [
+	'input_mtok',
+	'cache_read_mtok',
+	'cache_write_mtok',
+	'cache_write_1h_mtok',
+	'output_mtok',
+	'output_reasoning_mtok',
+] as const;
+
+function tierStarts(prices: ModelPrice): number[] {
+	const starts = rateKeys.flatMap((key) => {
+		const price = prices[key];
+		return typeof price === 'object' ? price.tiers.map(({ start }) => start) : [];
+	});
+	return [0, ...new Set(starts)].toSorted((one, other) => one - other);
+}
+
+/** @returns undefined for what has no price of both input and output, such as embeddings, or costs nothing at all. */
+function ratesAbove(prices: ModelPrice, lowerBound: number): bigint[] | undefined {
+	const [input, read, write, writeHour, output, reasoning] = rateKeys.map((key) => rateAbove(prices[key], lowerBound));
+	if (input === undefined || output === undefined || input + output === 0n) return undefined;
+	return [input, read ?? input, write ?? input, writeHour ?? write ?? input, output, reasoning ?? output];
+}
+
+function rateAbove(price: ModelPrice[string], lowerBound: number): bigint | undefined {
+	if (price === undefined) return undefined;
+	if (typeof price === 'number') return exactRate(price);
+	return exactRate(price.tiers.findLast(({ start }) => start <= lowerBound && start > 0)?.price ?? price.base);
+}
+
+/** Through the shortest decimal that is the number: what its author wrote. */
+function exactRate(usdPerMillionTokens: number): bigint {
+	const rate = parseUsdPerMillionTokens(String(usdPerMillionTokens));
+	if (rate === undefined) throw new Error(`${usdPerMillionTokens} is no rate of whole pico-US-dollars a token`);
+	return rate;
+}
+
+function namesOf({ id, match }: ModelInfo): ModelName[] {
+	const names = new Map<string, boolean>();
+	for (const { name, isOpen } of [...(/\w$/.test(id) ? [{ name: id, isOpen: false }] : []), ...matchedNames(match)]) {
+		names.set(name, isOpen || names.get(name) === true);
+	}
+	// A dated name says nothing where its model's own name does already.
+	for (const name of names.keys()) {
+		const undated = name.replace(/-\d{4}-?\d\d-?\d\d$/, '');
+		if (undated !== name && names.has(undated)) names.delete(name);
+	}
+	return [...names].map(([name, isOpen]) => ({ name, isOpen }));
+}
+
+function matchedNames(match: MatchLogic): ModelName[] {
+	if ('or' in match) return match.or.flatMap(matchedNames);
+	if ('and' in match) return match.and.flatMap(matchedNames);
+	if ('equals' in match) return [{ name: match.equals, isOpen: false }];
+	if ('ends_with' in match) return [{ name: match.ends_with, isOpen: false }];
+	if ('regex' in match) return regexNames(match.regex);
+	const prefix = 'starts_with' in match ? match.starts_with : match.contains;
+	const name = prefixNames[prefix] === undefined ? prefix : prefixNames[prefix];
+	if (name === null) return [];
+	if (!/\w$/.test(name)) throw new Error(`\`${prefix}\` is no name of a model: say in \`prefixNames\` what it is about`);
+	return [{ name, isOpen: true }];
+}
+
+/** The expressions that the package has: a name with a date, a name that goes on in a digit, and "is no speech model". */
+function regexNames(regex: string): ModelName[] {
+	if (regex.startsWith('^(?!')) return [];
+	const match = /^\^([\w\\.-]+)-\\d(\{.*)?$/.exec(regex);
+	if (match?.[1] === undefined) throw new Error(`cannot say which names \`${regex}\` is about`);
+	return [{ name: match[1].replaceAll('\\', ''), isOpen: match[2] === undefined }];
+}
+
+if (import.meta.main) {
+	writeFileSync(defaultPricesPath, generatePrices(new Date().toISOString().slice(0, 10)));
+	console.log(defaultPricesPath);
+}

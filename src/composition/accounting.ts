@@ -1,0 +1,120 @@
+/** Counters and ledger of the gateway, and how the first are summed up from the second. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../core/clock.ts';
+import type { BudgetPeriod } from '../core/counters.ts';
+import { totalTokens } from '../core/usage.ts';
+import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
+import { periodOf } from '../policy/limits/utc-time.ts';
+import { type AdmissionStore, type BudgetTotal, rememberEndedMs, type TeamTotals } from '../stores/contracts/admission.ts';
+import type { InterruptedRow, Ledger, LedgerReader, RowPage } from '../stores/contracts/ledger.ts';
+import { failOpen } from '../stores/failing-open-admission.ts';
+import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
+import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
+import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
+import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
+import { openSqliteLedger } from '../stores/sqlite/sqlite-ledger.ts';
+import type { World } from './part.ts';
+
+export interface Accounting {
+	readonly ledger: Ledger;
+	readonly admission: AdmissionStore;
+	/** After the last call was settled. */
+	close(): Promise<void>;
+}
+
+/** @throws StoreUnusable. */
+export async function openAccounting(world: World, records: RecordsSnapshot): Promise<Accounting> {
+	const { config, log } = world;
+	const ledger = await openLedger(world);
+	const interrupted = await ledger.closeInterrupted();
+	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
+	const admission = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
+	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
+	if (config.stores.counters !== 'memory') await Promise.allSettled(interrupted.map((row) => admission.settle(settlementOf(row))));
+	return {
+		ledger,
+		admission,
+		async close() {
+			await admission.close();
+			await ledger.end();
+		},
+	};
+}
+
+function openLedger({ config, clock, log }: World): Promise<Ledger> {
+	const { retain_days: retainDays, durability } = config.stores.ledger;
+	return openSqliteLedger({ dataDir: config.data_dir, durability, retainDays }, { clock, log });
+}
+
+async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): Promise<AdmissionStore> {
+	const { counters } = config.stores;
+	if (counters === 'memory') return restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
+	const store = await openRedisAdmission({ url: counters }, { clock, log });
+	return failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
+}
+
+function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow) {
+	const period = periodOf(startedMs);
+	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
+}
+
+const msPerDay = 86_400_000;
+
+/** Calls that began longer ago have ended by their time limit and were booked; at most so many rows are looked through. */
+const rowsAtOnce = 1000;
+const mostPages = 100;
+
+/** A ledger that is being written is read again until the same was found twice. */
+const mostAttempts = 10;
+
+/** What the counters of a team should say: budgets are named by what they bound, so each of them is a sum over the ledger. */
+export function sumUpFrom(ledger: LedgerReader, records: Pick<RecordsSnapshot, 'budgetsOf'>, clock: Clock): SumUpTeam {
+	return async (team, asked, endedSinceMs) => {
+		let totals = await sumUp(team, asked);
+		// Nobody settles what ended before this process began.
+		if (endedSinceMs >= clock.nowMs()) return { ...totals, endedIds: [] };
+		for (let attempt = 0; attempt < mostAttempts; attempt++) {
+			const endedIds = await endedSince(ledger, team, endedSinceMs);
+			const again = await sumUp(team, asked);
+			if (isDeepStrictEqual(again, totals)) return { ...totals, endedIds };
+			totals = again;
+		}
+		throw new Error(`The ledger of team ${team} changes faster than it can be summed up`);
+	};
+
+	async function sumUp(team: string, asked: readonly BudgetPeriod[]): Promise<Omit<TeamTotals, 'endedIds'>> {
+		const nowMs = clock.nowMs();
+		const dayMs = nowMs - (nowMs % msPerDay);
+		const today = await ledger.summarize({ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day', team });
+		const ofMonth = records.budgetsOf(team).map(({ model }) => ({ budget: counterName(model), period: periodOf(nowMs) }));
+		const budgets: BudgetTotal[] = [];
+		for (const [period, wanted] of Map.groupBy([...asked, ...ofMonth], (one) => one.period)) {
+			const [fromMs, toMs] = monthOf(period);
+			const rows = await ledger.summarize({ fromMs, toMs, period: 'month', team });
+			for (const budget of new Set(wanted.map((one) => one.budget))) {
+				const model = modelOfCounter(budget);
+				const counted = rows.filter((row) => model === null || row.model === model);
+				budgets.push({ budget, period, settledNanoUsd: counted.reduce((sum, row) => sum + row.costNanoUsd, 0n) });
+			}
+		}
+		return { team, tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0), budgets };
+	}
+}
+
+async function endedSince(ledger: LedgerReader, team: string, sinceMs: number): Promise<string[]> {
+	const ids: string[] = [];
+	let cursor: string | null = null;
+	for (let page = 0; page < mostPages; page++) {
+		const { rows, nextCursor }: RowPage = await ledger.list({ team, limit: rowsAtOnce, ...(cursor !== null && { cursor }) });
+		for (const { id, closed } of rows) if (closed !== undefined && closed.endedMs >= sinceMs) ids.push(id);
+		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) break;
+		cursor = nextCursor;
+	}
+	return ids;
+}
+
+/** @param period such as `2026-11`. */
+function monthOf(period: string): [fromMs: number, toMs: number] {
+	const [year = 0, month = 1] = period.split('-').map(Number);
+	return [Date.UTC(year, month - 1), Date.UTC(year, month)];
+}

@@ -1,0 +1,89 @@
+/** `tollgate doctor ledger`: do the rows, the sums and the counters say the same? Changes nothing; a server may run meanwhile. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { formatUsd } from '../core/money.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { counterName } from '../policy/limits/team-terms.ts';
+import { periodOf } from '../policy/limits/utc-time.ts';
+import { type AdmissionStore, CountersMissing } from '../stores/contracts/admission.ts';
+import type { LedgerReader } from '../stores/contracts/ledger.ts';
+import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
+import { openSqliteLedgerReader } from '../stores/sqlite/sqlite-ledger.ts';
+import { sumUpFrom } from './accounting.ts';
+import { silentLog } from './open-clients.ts';
+
+const ledgerFile = 'ledger.db';
+
+/** Calls that end while we look make a difference for a moment. */
+const looks = 5;
+const pauseMs = 200;
+
+/** @throws ConfigError when the configuration is not valid. */
+export async function examineLedger({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
+	const { config } = loadConfig({ configPath });
+	const path = resolve(config.data_dir, ledgerFile);
+	if (!existsSync(join(config.data_dir, ledgerFile))) return [{ name: 'ledger', isOk: true, detail: `${path} is made at the first start` }];
+	let ledger: LedgerReader | undefined;
+	try {
+		ledger = await openSqliteLedgerReader({ dataDir: config.data_dir });
+		return [...(await compareSums(ledger, path)), ...(await compareCounters(ledger, config))];
+	} catch (cause) {
+		return [{ name: 'ledger', isOk: false, detail: cause instanceof Error ? cause.message : String(cause) }];
+	} finally {
+		await ledger?.end();
+	}
+}
+
+async function compareSums(ledger: LedgerReader, path: string): Promise<DoctorCheck[]> {
+	const differences = await ledger.check();
+	if (differences.length === 0) return [{ name: 'ledger', isOk: true, detail: `${path}: rows, hourly and daily sums agree` }];
+	return differences.map(({ what, expected, found }) => ({
+		name: 'ledger',
+		isOk: false,
+		detail: `${what}: the rows say ${expected}, the sums ${found}`,
+	}));
+}
+
+/** Counters in memory die with their process, which sums them up from the ledger: only shared ones can differ from it. */
+async function compareCounters(ledger: LedgerReader, { stores: { counters } }: Config): Promise<DoctorCheck[]> {
+	if (counters === 'memory') return [];
+	const store = await openRedisAdmission({ url: counters }, { clock: systemClock, log: silentLog });
+	try {
+		const nowMs = systemClock.nowMs();
+		const period = periodOf(nowMs);
+		const rows = await ledger.summarize({ fromMs: nowMs, toMs: nowMs + 1, period: 'month' });
+		const teams = [...new Set(rows.map(({ team }) => team))];
+		const checks: DoctorCheck[] = [];
+		for (const team of teams) checks.push(await compareTeam(team, period, store, ledger));
+		return checks;
+	} catch (cause) {
+		return [{ name: 'counters', isOk: false, detail: cause instanceof Error ? cause.message : String(cause) }];
+	} finally {
+		await store.close();
+	}
+}
+
+async function compareTeam(team: string, period: string, store: AdmissionStore, ledger: LedgerReader): Promise<DoctorCheck> {
+	const name = `counters of ${team}`;
+	const asked = [{ budget: counterName(null), period }];
+	const sumUp = sumUpFrom(ledger, { budgetsOf: () => [] }, systemClock);
+	let detail = '';
+	for (let look = 0; look < looks; look++) {
+		if (look > 0) await new Promise((resolveLater) => setTimeout(resolveLater, pauseMs));
+		try {
+			const reading = await store.read(team, asked);
+			const totals = await sumUp(team, asked, systemClock.nowMs());
+			const [spent, owed] = [reading.budgets[0]?.settledNanoUsd ?? 0n, totals.budgets[0]?.settledNanoUsd ?? 0n];
+			const same = spent === owed && reading.tokensToday === totals.tokensToday;
+			if (same) return { name, isOk: true, detail: `${formatUsd(spent)} USD this month, ${reading.tokensToday} tokens today` };
+			detail = `the ledger says ${formatUsd(owed)} USD and ${totals.tokensToday} tokens today, the counters ${formatUsd(spent)} and ${reading.tokensToday}`;
+		} catch (cause) {
+			if (!(cause instanceof CountersMissing)) throw cause;
+			return { name, isOk: true, detail: 'not counted since: summed up from the ledger at the next call' };
+		}
+	}
+	return { name, isOk: false, detail };
+}

@@ -1,0 +1,48 @@
+/**
+ * Money is whole nano-US-dollars in a `bigint`; a price's rates are whole pico-US-dollars a token. Nothing here rounds
+ * but `costNanoUsd` of a price, once per call and upward.
+ */
+
+export const picoUsdPerNanoUsd = 1_000n;
+
+const usdDecimals = 9;
+/** A US dollar per million tokens is a million pico-US-dollars a token. */
+const rateDecimals = 6;
+
+/** Reads decimal US dollars such as `100.00`, at most nine decimals. @returns undefined for anything else. */
+export function parseUsd(text: string): bigint | undefined {
+	return parseDecimal(text, usdDecimals);
+}
+
+/** Decimal US dollars with at least two and at most nine decimals, such as `100.00` or `0.000000125`. */
+export function formatUsd(nanoUsd: bigint): string {
+	return formatDecimal(nanoUsd, usdDecimals);
+}
+
+/**
+ * Reads a rate in decimal US dollars per million tokens such as `2.50`, at most six decimals.
+ * @returns pico-US-dollars a token; undefined for anything else.
+ */
+export function parseUsdPerMillionTokens(text: string): bigint | undefined {
+	return parseDecimal(text, rateDecimals);
+}
+
+/** Decimal US dollars per million tokens with at least two and at most six decimals, such as `2.50` or `0.0375`. */
+export function formatUsdPerMillionTokens(picoUsd: bigint): string {
+	return formatDecimal(picoUsd, rateDecimals);
+}
+
+const unsignedDecimal = /^(\d{1,15})(?:\.(\d{1,9}))?$/;
+
+function parseDecimal(text: string, decimals: number): bigint | undefined {
+	const match = unsignedDecimal.exec(text);
+	if (match === null) return undefined;
+	const [, whole = '0', fraction = ''] = match;
+	return fraction.length > decimals ? undefined : BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
+function formatDecimal(amount: bigint, decimals: number): string {
+	const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
+	const fraction = digits.slice(-decimals).replace(/0+$/, '').padEnd(2, '0');
+	return `${amount < 0n ? '-' : ''}${digits.slice(0, -decimals)}.${fraction}`;
+}

@@ -1,0 +1,20 @@
+/** What a model's tokens cost. */
+export interface Price {
+	/** Names this price in ledger rows: where it came from and when, such as `default:2026-11-01` or `override:17`. */
+	readonly version: string;
+	/** Rates of calls whose whole input is at most `upToInputTokens`, ascending; the last has no bound. */
+	readonly tiers: readonly PriceTier[];
+}
+
+/** Pico-US-dollars a token; never negative. */
+export interface PriceTier {
+	/** Inclusive bound on the call's whole input (uncached, read and written); null in the last tier. */
+	readonly upToInputTokens: number | null;
+	readonly inputPicoUsd: bigint;
+	readonly cacheReadPicoUsd: bigint;
+	readonly cacheWritePicoUsd: bigint;
+	readonly cacheWriteHourPicoUsd: bigint;
+	readonly outputPicoUsd: bigint;
+	/** Of reasoning tokens; equal to `outputPicoUsd` where the vendor has no rate of its own. */
+	readonly reasoningPicoUsd: bigint;
+}

@@ -1,0 +1,54 @@
+import { picoUsdPerNanoUsd } from '../../core/money.ts';
+import type { Price, PriceTier } from '../../core/price.ts';
+import type { Usage } from '../../core/usage.ts';
+
+/**
+ * What a call costs: each bucket of its usage at its own rate, those of the tier that its whole input falls in.
+ * Rounded up to whole nano-US-dollars, once.
+ */
+export function costNanoUsd(usage: Usage, price: Price): bigint {
+	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
+	const tier = tierOf(price, inputTokens + cacheReadTokens + cacheWriteTokens);
+	return roundUp(
+		BigInt(inputTokens) * tier.inputPicoUsd +
+			BigInt(cacheReadTokens) * tier.cacheReadPicoUsd +
+			BigInt(cacheWriteTokens - cacheWriteHourTokens) * tier.cacheWritePicoUsd +
+			BigInt(cacheWriteHourTokens) * tier.cacheWriteHourPicoUsd +
+			BigInt(outputTokens - reasoningTokens) * tier.outputPicoUsd +
+			BigInt(reasoningTokens) * tier.reasoningPicoUsd,
+	);
+}
+
+/**
+ * The most that a call of at most so many tokens can cost, however its input is split over caches and its output over
+ * reasoning, and whichever tier it falls in: `costNanoUsd` of no such usage is higher.
+ */
+export function worstCaseNanoUsd(inputTokens: number, outputTokens: number, price: Price): bigint {
+	let highest = 0n;
+	let lowerBound = 0;
+	for (const tier of price.tiers) {
+		// A tier that begins above the input is out of reach; a smaller input may fall in any below.
+		if (inputTokens < lowerBound) break;
+		const inTier = BigInt(Math.min(inputTokens, tier.upToInputTokens ?? inputTokens));
+		const input = max(tier.inputPicoUsd, tier.cacheReadPicoUsd, tier.cacheWritePicoUsd, tier.cacheWriteHourPicoUsd);
+		highest = max(highest, inTier * input + BigInt(outputTokens) * max(tier.outputPicoUsd, tier.reasoningPicoUsd));
+		lowerBound = (tier.upToInputTokens ?? 0) + 1;
+	}
+	return roundUp(highest);
+}
+
+function tierOf({ tiers, version }: Price, inputTokens: number): PriceTier {
+	const tier = tiers.find(({ upToInputTokens }) => upToInputTokens === null || inputTokens <= upToInputTokens);
+	if (tier === undefined) throw new Error(`the price ${version} has no tier for ${inputTokens} input tokens`);
+	return tier;
+}
+
+function roundUp(picoUsd: bigint): bigint {
+	return (picoUsd + picoUsdPerNanoUsd - 1n) / picoUsdPerNanoUsd;
+}
+
+function max(first: bigint, ...others: bigint[]): bigint {
+	let greatest = first;
+	for (const other of others) if (other > greatest) greatest = other;
+	return greatest;
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { estimateNanoUsd } from './estimate.ts';
+import { type InputSize, measureInput } from './input-size.ts';
+import { capFor, contextWindowOf } from './model-limits.ts';
+import { defaultPrice } from './price-of.ts';
+
+function measure(members: Record<string, unknown>, model = 'gpt-4o'): InputSize & { readonly bytes: number } {
+	const bytes = Buffer.from(JSON.stringify({ model, ...members }));
+	return { ...measureInput(bytes, members, model), bytes: bytes.length };
+}
+
+const says = (content: unknown) => ({ messages: [{ role: 'user', content }] });
+const image = (url: string) =>
+	says([
+		{ type: 'text', text: 'What is this?' },
+		{ type: 'image_url', image_url: { url } },
+	]);
+
+describe('the estimate of input', () => {
+	it.each([
+		['English, about 4 bytes a token', 'The quick brown fox jumps over the lazy dog. '.repeat(100), 1000, 1300],
+		['Chinese, about a token a character', '敏捷的棕色狐狸跳过了懒狗'.repeat(100), 1200, 1300],
+		['half of each', `${'敏捷的棕色狐狸跳过了懒狗'.repeat(50)}${'quick brown fox jumps over. '.repeat(50)}`, 900, 1050],
+	])('of %s', (_name, text, least, most) => {
+		const { estimatedTokens } = measure(says(text));
+		expect(estimatedTokens).toBeGreaterThanOrEqual(least);
+		expect(estimatedTokens).toBeLessThanOrEqual(most);
+	});
+
+	it('takes no notice of how long an attachment’s data is', () => {
+		const small = measure(image(`data:image/png;base64,${'A'.repeat(100)}`)).estimatedTokens;
+		const large = measure(image(`data:image/png;base64,${'A'.repeat(1_000_000)}`)).estimatedTokens;
+		expect(small).toBeGreaterThan(1500);
+		expect(large - small).toBeLessThan(20);
+	});
+
+	it('is at least a token, and never above the bound', () => {
+		expect(measureInput(Buffer.alloc(0), {}, 'm').estimatedTokens).toBe(1);
+		fc.assert(
+			fc.property(fc.jsonValue(), fc.string(), (value, text) => {
+				const { estimatedTokens, highestTokens } = measure({
+					messages: [{ role: 'user', content: value }, { content: text }],
+					system: value,
+				});
+				return Number.isSafeInteger(estimatedTokens) && estimatedTokens >= 1 && estimatedTokens <= highestTokens;
+			}),
+		);
+	});
+});
+
+describe('the bound on input', () => {
+	it('of text is its bytes and what providers add', () => {
+		const { highestTokens, bytes } = measure(says('hello'));
+		expect(highestTokens).toBe(bytes + 4096);
+	});
+
+	it('counts tools that the provider defines and the caller runs', () => {
+		const { highestTokens, bytes } = measure({
+			...says('hello'),
+			tools: [{ type: 'bash_20250124' }, { name: 'own' }, { type: 'function' }],
+		});
+		expect(highestTokens).toBe(bytes + 4096 + 2048);
+	});
+
+	it.each([
+		['an image by address', image('https://example.com/a.png')],
+		['an image', image('data:image/png;base64,AAAA')],
+		['a document', says([{ type: 'document', source: { type: 'file', file_id: 'f' } }])],
+		['a part of unknown type', says([{ type: 'hologram' }])],
+		['an image in a tool’s result', says([{ type: 'tool_result', content: [{ type: 'image', source: { data: 'AA' } }] }])],
+		['an image in `system`', { ...says('hi'), system: [{ type: 'image' }] }],
+		['an earlier spoken answer', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
+	])('of %s is the context window', (_name, members) => {
+		expect(measure(members).highestTokens).toBe(contextWindowOf('gpt-4o'));
+	});
+
+	it.each([
+		['a server tool', { ...says('hi'), tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+		['a tool of unknown type', { ...says('hi'), tools: [{ type: 'time_travel_20300101' }] }],
+		['search options', { ...says('hi'), web_search_options: {} }],
+		['tool servers', { ...says('hi'), mcp_servers: [] }],
+	])('with %s is the context window, once a round', (_name, members) => {
+		expect(measure(members).highestTokens).toBe(contextWindowOf('gpt-4o') * 10);
+	});
+});
+
+describe('the cap on output', () => {
+	it.each([
+		['gpt-4o', undefined, { tokens: 16_384, mustWrite: true }],
+		['gpt-4o-2024-05-13', undefined, { tokens: 4096, mustWrite: true }],
+		['gpt-5.6-luna', undefined, { tokens: 128_000, mustWrite: true }],
+		['gpt-5-chat-latest', undefined, { tokens: 16_384, mustWrite: true }],
+		['claude-opus-4-5-20251101', 1000, { tokens: 1000, mustWrite: false }],
+		['claude-opus-4-5-20251101', 64_001, { tokens: 64_000, mustWrite: true }],
+		['claude-sonnet-4-6', 128_000, { tokens: 128_000, mustWrite: false }],
+		['o3-mini', 0, { tokens: 0, mustWrite: false }],
+		['our-deployment', undefined, { tokens: 16_384, mustWrite: true }],
+		['our-deployment', 500_000, { tokens: 500_000, mustWrite: false }],
+	])('of %s asked for %s is %j', (model, requested, expected) => {
+		expect(capFor(model, requested)).toEqual(expected);
+	});
+});
+
+it('an estimate counts no more output than the caller allows, for each choice', () => {
+	const price = defaultPrice('openai', 'gpt-4o', '2026-11-21');
+	if (price === undefined) throw new Error('gpt-4o has no price');
+	const estimate = (capTokens: number | undefined, choices: number) => estimateNanoUsd({ inputTokens: 1000, capTokens, choices }, price);
+	expect(estimate(undefined, 1)).toBe(2_500_000n + 10_240_000n);
+	expect(estimate(10, 1)).toBe(2_500_000n + 100_000n);
+	expect(estimate(10, 3)).toBe(2_500_000n + 300_000n);
+	expect(estimate(100_000, 1)).toBe(estimate(undefined, 1));
+});

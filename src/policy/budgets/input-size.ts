@@ -1,0 +1,113 @@
+/** How much a request gives a model to read, from its bytes: nothing is tokenised before a call. */
+import { contextWindowOf } from './model-limits.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface InputSize {
+	/** About what the provider will count; a few tenths off either way for text, more for attachments. */
+	readonly estimatedTokens: number;
+	/**
+	 * The provider will not count more. A token of text has at least one byte, and what providers add themselves, above
+	 * all for tools, has a fixed allowance. What an attachment comes to cannot be seen in its bytes, nor what tools of the
+	 * provider's own will read: these are bounded by the model's context window, the latter once a round.
+	 */
+	readonly highestTokens: number;
+}
+
+/** Providers put text of their own around tools and schemas. */
+const addedTokens = 4096;
+const addedTokensPerTypedTool = 2048;
+/** An image of usual size; documents and recordings may be more. */
+const estimatedTokensPerAttachment = 1500;
+/** After so many rounds of its own tools a provider pauses. */
+const serverToolRounds = 10;
+
+/** @param members `bytes` parsed: a request in either format. @param model its name at the provider. */
+export function measureInput(bytes: Buffer, members: Members, model: string): InputSize {
+	const found: Found = { attachments: 0, attachedBytes: 0 };
+	if (Array.isArray(members.messages)) for (const message of members.messages) measureMessage(message, found);
+	measureParts(members.system, found);
+	const { typed, serverSide } = measureTools(members);
+	const estimatedTokens = estimateTextTokens(bytes, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
+	const window = contextWindowOf(model);
+	if (serverSide > 0) return { estimatedTokens, highestTokens: Math.max(estimatedTokens, window * serverToolRounds) };
+	if (found.attachments > 0) return { estimatedTokens, highestTokens: Math.max(estimatedTokens, window) };
+	return { estimatedTokens, highestTokens: bytes.length + addedTokens + typed * addedTokensPerTypedTool };
+}
+
+const maxSamples = 256;
+const bytesPerAsciiToken = 4;
+/** A Chinese, Japanese or Korean character is three bytes and about one token. */
+const bytesPerOtherToken = 3;
+
+/** Rounded up; at least 1. The share of other than ASCII is taken from samples: the cost does not grow with the body. */
+function estimateTextTokens(bytes: Buffer, attachedBytes: number): number {
+	const textBytes = Math.max(0, bytes.length - attachedBytes);
+	const step = Math.ceil(bytes.length / maxSamples) | 1;
+	let samples = 0;
+	let others = 0;
+	for (let at = 0; at < bytes.length; at += step) {
+		samples++;
+		if ((bytes[at] ?? 0) > 0x7f) others++;
+	}
+	const otherBytes = samples === 0 ? 0 : Math.min(textBytes, (others / samples) * bytes.length);
+	return Math.max(1, Math.ceil((textBytes - otherBytes) / bytesPerAsciiToken + otherBytes / bytesPerOtherToken));
+}
+
+interface Found {
+	attachments: number;
+	attachedBytes: number;
+}
+
+function measureMessage(message: unknown, found: Found): void {
+	if (!isObject(message)) return;
+	measureParts(message.content, found);
+	// An earlier spoken answer, kept by the provider.
+	if (isObject(message.audio)) found.attachments++;
+}
+
+/** Types of parts that are all text, or tool calls. Any other is taken for an attachment. */
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'refusal', 'thinking', 'redacted_thinking', 'tool_use', 'server_tool_use']);
+
+function measureParts(content: unknown, found: Found): void {
+	if (!Array.isArray(content)) return;
+	for (const part of content as readonly unknown[]) {
+		if (!isObject(part) || textTypes.has(part.type)) continue;
+		if (part.type === 'tool_result') {
+			measureParts(part.content, found);
+			continue;
+		}
+		found.attachments++;
+		found.attachedBytes += dataBytes(part);
+	}
+}
+
+/** Base64 and addresses are ASCII. */
+function dataBytes(part: Members): number {
+	let bytes = 0;
+	for (const holder of [part.source, part.image_url, part.input_audio, part.file]) {
+		if (!isObject(holder)) continue;
+		for (const data of [holder.data, holder.url, holder.file_data]) if (typeof data === 'string') bytes += data.length;
+	}
+	return bytes;
+}
+
+/** Typed tools that the caller runs; their definitions are the provider's. */
+const callerRun = /^(?:bash|text_editor|memory|computer|browser)_/;
+
+function measureTools(members: Members): { typed: number; serverSide: number } {
+	let typed = 0;
+	let serverSide = 0;
+	for (const tool of Array.isArray(members.tools) ? (members.tools as readonly unknown[]) : []) {
+		const type = isObject(tool) ? tool.type : undefined;
+		if (typeof type !== 'string' || type === 'function' || type === 'custom') continue;
+		if (callerRun.test(type)) typed++;
+		else serverSide++;
+	}
+	if (isObject(members.web_search_options) || Array.isArray(members.mcp_servers)) serverSide++;
+	return { typed, serverSide };
+}
+
+function isObject(value: unknown): value is Members {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,83 @@
+/** The least that must be known of models to bound what a call can cost. */
+
+interface Limits {
+	/** Input and output together. */
+	readonly contextWindow: number;
+	readonly maxOutputTokens: number;
+}
+
+/** By the beginning of the name, the longest first that fits. */
+const families: readonly (readonly [prefix: string, contextWindow: number, maxOutputTokens: number])[] = (
+	[
+		['chatgpt-4o', 128_000, 16_384],
+		['claude-', 1_000_000, 128_000],
+		['claude-2', 200_000, 4096],
+		['claude-3-', 200_000, 4096],
+		['claude-3-5-', 200_000, 8192],
+		['claude-3-7-', 200_000, 64_000],
+		['claude-haiku-4', 200_000, 64_000],
+		['claude-opus-4-0', 200_000, 32_000],
+		['claude-opus-4-1', 200_000, 32_000],
+		['claude-opus-4-2025', 200_000, 32_000],
+		['claude-opus-4-5', 200_000, 64_000],
+		['claude-sonnet-4', 1_000_000, 64_000],
+		['claude-sonnet-4-6', 1_000_000, 128_000],
+		['gemini-', 1_048_576, 65_536],
+		['gemini-1.5-', 2_097_152, 8192],
+		['gemini-2.0-', 1_048_576, 8192],
+		['gpt-3.5-', 16_385, 4096],
+		['gpt-4', 8192, 4096],
+		['gpt-4-0125', 128_000, 4096],
+		['gpt-4-1106', 128_000, 4096],
+		['gpt-4-32k', 32_768, 4096],
+		['gpt-4-turbo', 128_000, 4096],
+		['gpt-4.1', 1_047_576, 32_768],
+		['gpt-4.5', 128_000, 16_384],
+		['gpt-4o', 128_000, 16_384],
+		['gpt-4o-2024-05-13', 128_000, 4096],
+		['gpt-5', 1_050_000, 128_000],
+		['gpt-5-chat', 128_000, 16_384],
+		['gpt-5.1-chat', 128_000, 16_384],
+		['gpt-5.2-chat', 128_000, 16_384],
+		['gpt-5.3-chat', 128_000, 16_384],
+		['gpt-6', 1_050_000, 128_000],
+		['o1', 200_000, 100_000],
+		['o1-mini', 128_000, 65_536],
+		['o1-preview', 128_000, 32_768],
+		['o3', 200_000, 100_000],
+		['o4', 200_000, 100_000],
+	] as const
+).toSorted(([one], [other]) => other.length - one.length);
+
+const unknownContextWindow = 1_050_000;
+/** Of a model that nothing is known of, such as a deployment: most that are in use take so many. */
+const unknownMaxOutputTokens = 16_384;
+
+/** An upper bound for an unknown model too. */
+export function contextWindowOf(model: string): number {
+	return limitsOf(model)?.contextWindow ?? unknownContextWindow;
+}
+
+export interface OutputCap {
+	/** What one choice of the answer will have at most. */
+	readonly tokens: number;
+	/** True: the request must be made to say so; false: it does already. */
+	readonly mustWrite: boolean;
+}
+
+/**
+ * The cap on output, reasoning included, that makes the worst case of a call finite: the caller's own, else the most the
+ * model can write. A cap above what is known of the model is lowered to that.
+ * @param requestedTokens the caller's cap; undefined: none.
+ */
+export function capFor(model: string, requestedTokens: number | undefined): OutputCap {
+	const known = limitsOf(model)?.maxOutputTokens;
+	if (requestedTokens === undefined) return { tokens: known ?? unknownMaxOutputTokens, mustWrite: true };
+	if (known !== undefined && requestedTokens > known) return { tokens: known, mustWrite: true };
+	return { tokens: requestedTokens, mustWrite: false };
+}
+
+function limitsOf(model: string): Limits | undefined {
+	const family = families.find(([prefix]) => model.startsWith(prefix));
+	return family === undefined ? undefined : { contextWindow: family[1], maxOutputTokens: family[2] };
+}

@@ -1,0 +1,86 @@
+import { parseUsdPerMillionTokens } from '../../core/money.ts';
+import type { Price } from '../../core/price.ts';
+import { dayOf } from '../limits/utc-time.ts';
+import { defaultPrice, type OverrideRates, overridePrice } from './price-of.ts';
+
+/** An operator's price as it is stored. */
+export interface PriceRecord extends OverrideRates {
+	readonly version: number;
+}
+
+export type FindOverride = (provider: string, model: string) => PriceRecord | undefined;
+
+export interface PriceSettings {
+	readonly unknownPrice: 'allow' | 'default_rate' | 'reject';
+	/** Of `default_rate`; decimal US dollars per million tokens. */
+	readonly defaultRate: { readonly inputUsd: string; readonly outputUsd: string };
+}
+
+export interface PricedAs {
+	readonly price: Price;
+	/** Nobody set a price for this model, and none is known. */
+	readonly isUnknown: boolean;
+}
+
+/** Callers choose model names. */
+const mostRemembered = 4096;
+
+const nothing: OverrideRates = { inputPicoUsd: 0n, outputPicoUsd: 0n, cacheReadPicoUsd: 0n, cacheWritePicoUsd: 0n };
+
+/** The price of each call: an operator's own, else the default of the day, else what is set for models without one. */
+export class PriceBook {
+	readonly #findOverride: FindOverride;
+	readonly #unknown: Price | undefined;
+	readonly #overrides = new WeakMap<PriceRecord, PricedAs>();
+	readonly #defaults = new Map<string, PricedAs>();
+	#day = '';
+	#dayNumber = -1;
+
+	/** @throws Error for a rate that the schema should have refused. */
+	constructor({ unknownPrice, defaultRate }: PriceSettings, findOverride: FindOverride) {
+		this.#findOverride = findOverride;
+		if (unknownPrice === 'allow') this.#unknown = overridePrice('unpriced', nothing);
+		if (unknownPrice === 'default_rate') this.#unknown = overridePrice('default_rate', parseRates(defaultRate));
+	}
+
+	/** @returns undefined for a model without a price where that is refused. */
+	priceOf(provider: { readonly name: string; readonly kind: string }, model: string, nowMs: number): PricedAs | undefined {
+		const record = this.#findOverride(provider.name, model);
+		return record === undefined ? this.#defaultOf(provider.kind, model, nowMs) : this.#ofRecord(record);
+	}
+
+	#ofRecord(record: PriceRecord): PricedAs {
+		let priced = this.#overrides.get(record);
+		if (priced === undefined) {
+			priced = { price: overridePrice(`override:${record.version}`, record), isUnknown: false };
+			this.#overrides.set(record, priced);
+		}
+		return priced;
+	}
+
+	#defaultOf(kind: string, model: string, nowMs: number): PricedAs | undefined {
+		const dayNumber = Math.floor(nowMs / 86_400_000);
+		if (dayNumber !== this.#dayNumber) {
+			this.#dayNumber = dayNumber;
+			this.#day = dayOf(nowMs);
+			this.#defaults.clear();
+		}
+		const key = `${kind}/${model}`;
+		const known = this.#defaults.get(key);
+		if (known !== undefined) return known;
+		const found = defaultPrice(kind, model, this.#day);
+		const price = found ?? this.#unknown;
+		if (price === undefined) return undefined;
+		const priced = { price, isUnknown: found === undefined };
+		if (this.#defaults.size >= mostRemembered) this.#defaults.clear();
+		this.#defaults.set(key, priced);
+		return priced;
+	}
+}
+
+function parseRates({ inputUsd, outputUsd }: PriceSettings['defaultRate']): OverrideRates {
+	const inputPicoUsd = parseUsdPerMillionTokens(inputUsd);
+	const outputPicoUsd = parseUsdPerMillionTokens(outputUsd);
+	if (inputPicoUsd === undefined || outputPicoUsd === undefined) throw new Error('budgets.default_rate holds no rates');
+	return { inputPicoUsd, outputPicoUsd, cacheReadPicoUsd: inputPicoUsd, cacheWritePicoUsd: inputPicoUsd };
+}

@@ -1,0 +1,96 @@
+import type { Price } from '../../core/price.ts';
+import { compilePrices, type PricedModel } from './compile-prices.ts';
+import { defaultPrices, defaultPricesDay } from './default-prices.ts';
+
+const lists = compilePrices(defaultPrices, defaultPricesDay);
+
+/** Whose price holds where a kind has none of its own: Azure serves OpenAI's models. */
+const fallbackKinds: Readonly<Record<string, string>> = { 'azure-openai': 'openai' };
+
+/** A snapshot's date, which ends a name: `-2024-07-18` or `-20240718`. */
+const snapshotDate = /-20\d\d(?:-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))$/;
+
+/** One step of how an open name goes on: a stage or a shorter date, such as `-preview` or `-06-05`, `-09-2025`, `-001`. */
+const version = /-(?:latest|preview|exp|customtools|\d\d-\d\d|\d\d-20\d\d|\d{3,4})$/;
+
+const maxVersionSteps = 3;
+
+/**
+ * The list price of a model: by its exact name, else by the name that its version or date belongs to. Another
+ * suffix makes another model, which has no price, for a wrong one would be worse than none.
+ * @param kind of the provider, such as `azure-openai`. A kind without a list has no prices.
+ * @param day UTC, such as `2026-11-21`: some prices are announced before they hold.
+ */
+export function defaultPrice(kind: string, model: string, day: string): Price | undefined {
+	const name = plainName(model);
+	const fallback = fallbackKinds[kind];
+	const priced = findModel(kind, name) ?? (fallback === undefined ? undefined : findModel(fallback, name));
+	return priced === undefined ? undefined : priceOn(priced, day);
+}
+
+export interface ModelPrice {
+	readonly model: string;
+	readonly price: Price;
+}
+
+/** Every list price of a kind of provider, sorted by model. */
+export function listDefaultPrices(kind: string, day: string): readonly ModelPrice[] {
+	const own = lists.get(kind)?.models ?? [];
+	const fallback = lists.get(fallbackKinds[kind] ?? '')?.models.filter(({ model }) => lists.get(kind)?.byName.has(model) !== true) ?? [];
+	return [...own, ...fallback]
+		.map((priced) => ({ model: priced.model, price: priceOn(priced, day) }))
+		.toSorted((one, other) => (one.model < other.model ? -1 : 1));
+}
+
+/** An operator's own rates; pico-US-dollars a token. */
+export interface OverrideRates {
+	readonly inputPicoUsd: bigint;
+	readonly outputPicoUsd: bigint;
+	readonly cacheReadPicoUsd: bigint;
+	readonly cacheWritePicoUsd: bigint;
+}
+
+/** A price from an operator's rates. An hour's cache write is 8/5 of a short one's, the ratio in Anthropic's list. */
+export function overridePrice(priceVersion: string, rates: OverrideRates): Price {
+	const { inputPicoUsd, outputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd } = rates;
+	const cacheWriteHourPicoUsd = (cacheWritePicoUsd * 8n + 4n) / 5n;
+	const tier = { inputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd, cacheWriteHourPicoUsd, outputPicoUsd, reasoningPicoUsd: outputPicoUsd };
+	return { version: priceVersion, tiers: [{ upToInputTokens: null, ...tier }] };
+}
+
+/** Without Gemini's resource prefix, and of a fine-tuned model (`ft:base:organisation:name:id`) only the base. */
+function plainName(model: string): string {
+	const name = model.toLowerCase();
+	if (name.startsWith('models/')) return name.slice('models/'.length);
+	if (!name.startsWith('ft:')) return name;
+	const end = name.indexOf(':', 'ft:'.length);
+	return end === -1 ? name : name.slice(0, end);
+}
+
+function findModel(kind: string, name: string): PricedModel | undefined {
+	const list = lists.get(kind);
+	if (list === undefined) return undefined;
+	const exact = list.byName.get(name);
+	if (exact !== undefined) return exact;
+	const undated = name.replace(snapshotDate, '');
+	if (undated !== name) {
+		const found = list.byName.get(undated);
+		if (found !== undefined) return found;
+	}
+	let shorter = undated;
+	for (let step = 0; step < maxVersionSteps; step++) {
+		const found = list.byOpenName.get(shorter);
+		if (found !== undefined) return found;
+		const next = shorter.replace(version, '');
+		if (next === shorter) return undefined;
+		shorter = next;
+	}
+	return list.byOpenName.get(shorter);
+}
+
+function priceOn({ epochs: [first, ...later], model }: PricedModel, day: string): Price {
+	if (first === undefined) throw new Error(`the table of default prices has no price for ${model}`);
+	let { price } = first;
+	for (const epoch of later) if (epoch.from <= day) ({ price } = epoch);
+	return price;
+}

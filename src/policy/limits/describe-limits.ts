@@ -1,0 +1,87 @@
+/** The answer to `GET /v1/limits`: what remains for this caller, what binds first, and when it resets. */
+import type { CounterReading } from '../../core/counters.ts';
+import { formatUsd } from '../../core/money.ts';
+import type { BudgetLimit, RateLimits } from './call-limits.ts';
+import { msToMidnight, msToNextMinute, msToPeriodEnd } from './utc-time.ts';
+
+export interface TeamLimits extends RateLimits {
+	readonly team: string;
+	readonly tier: string;
+	readonly budgets: readonly BudgetLimit[];
+}
+
+export interface LimitsBody {
+	readonly object: 'limits';
+	readonly team: string;
+	readonly tier: string;
+	/** Of the current UTC minute; null: unlimited. */
+	readonly requests: RateBody | null;
+	/** Of the current UTC day; null: unlimited. */
+	readonly tokens: RateBody | null;
+	readonly budgets: readonly BudgetBody[];
+	/** Of the limits above the one with the smallest share left; null when there are none. */
+	readonly binds_first: {
+		readonly limit: 'requests' | 'tokens' | 'budget';
+		readonly budget?: string;
+		readonly remaining_percent: number;
+	} | null;
+}
+
+interface RateBody {
+	readonly limit: number;
+	readonly used: number;
+	readonly remaining: number;
+	readonly resets_in_seconds: number;
+}
+
+interface BudgetBody {
+	readonly id: string;
+	readonly model: string | null;
+	readonly period: string;
+	readonly limit_usd: string;
+	readonly spent_usd: string;
+	readonly held_usd: string;
+	readonly remaining_usd: string;
+	readonly remaining_percent: number;
+	readonly resets_in_seconds: number;
+}
+
+export function describeLimits(limits: TeamLimits, reading: CounterReading): LimitsBody {
+	const { nowMs } = reading;
+	const requests = describeRate(limits.requestsPerMinute, reading.requestsThisMinute, msToNextMinute(nowMs));
+	const tokens = describeRate(limits.dailyTokens, reading.tokensToday, msToMidnight(nowMs));
+	const budgets = limits.budgets.flatMap((limit) => describeBudget(limit, reading) ?? []);
+	const candidates: NonNullable<LimitsBody['binds_first']>[] = [];
+	if (requests !== null) candidates.push({ limit: 'requests', remaining_percent: shareLeft(requests) });
+	if (tokens !== null) candidates.push({ limit: 'tokens', remaining_percent: shareLeft(tokens) });
+	for (const { id, remaining_percent } of budgets) candidates.push({ limit: 'budget', budget: id, remaining_percent });
+	const [first] = candidates.toSorted((one, other) => one.remaining_percent - other.remaining_percent);
+	return { object: 'limits', team: limits.team, tier: limits.tier, requests, tokens, budgets, binds_first: first ?? null };
+}
+
+function describeRate(limit: number | null, used: number, resetMs: number): RateBody | null {
+	if (limit === null) return null;
+	return { limit, used, remaining: Math.max(0, limit - used), resets_in_seconds: Math.ceil(resetMs / 1000) };
+}
+
+function shareLeft({ limit, remaining }: RateBody): number {
+	return limit === 0 ? 0 : Math.floor((remaining / limit) * 10_000) / 100;
+}
+
+function describeBudget({ id, budget, model, limitNanoUsd }: BudgetLimit, { budgets, nowMs }: CounterReading): BudgetBody | undefined {
+	const counter = budgets.find((one) => one.budget === budget);
+	if (counter === undefined) return undefined;
+	const leftNanoUsd = limitNanoUsd - counter.settledNanoUsd - counter.heldNanoUsd;
+	const remainingNanoUsd = leftNanoUsd > 0n ? leftNanoUsd : 0n;
+	return {
+		id,
+		model,
+		period: counter.period,
+		limit_usd: formatUsd(limitNanoUsd),
+		spent_usd: formatUsd(counter.settledNanoUsd),
+		held_usd: formatUsd(counter.heldNanoUsd),
+		remaining_usd: formatUsd(remainingNanoUsd),
+		remaining_percent: limitNanoUsd === 0n ? 0 : Number((remainingNanoUsd * 10_000n) / limitNanoUsd) / 100,
+		resets_in_seconds: Math.ceil(msToPeriodEnd(counter.period, nowMs) / 1000),
+	};
+}

@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CounterReading } from '../../core/counters.ts';
+import { describeLimits } from './describe-limits.ts';
+import { type DeclinedCall, refuseCall } from './limit-refusal.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { msToMidnight, msToNextMinute, msToPeriodEnd, periodOf } from './utc-time.ts';
+import { crossed } from './warning-threshold.ts';
+
+const usd = 1_000_000_000n;
+const reading: CounterReading = {
+	nowMs: Date.UTC(2026, 10, 21, 14, 7, 29, 250),
+	requestsThisMinute: 20,
+	tokensToday: 100_250,
+	budgets: [
+		{ budget: 'team', period: '2026-11', settledNanoUsd: 99n * usd, heldNanoUsd: 500_000_000n },
+		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, heldNanoUsd: 0n },
+	],
+};
+const call: DeclinedCall = {
+	requestsPerMinute: 20,
+	dailyTokens: 100_000,
+	budgets: [
+		{ id: 'team', budget: 'team', model: null, limitNanoUsd: 100n * usd, amountNanoUsd: 600_000_000n },
+		{ id: 'opus', budget: 'opus', model: 'claude-opus-4-6', limitNanoUsd: 5n * usd, amountNanoUsd: 1n },
+	],
+};
+
+describe('what a declined caller is told', () => {
+	const told = (binding: 'rpm' | 'daily_tokens' | 'budget' | 'store', budget?: string) => {
+		const refusal = refuseCall({ isAdmitted: false, binding, reading, ...(budget === undefined ? {} : { budget }) }, call);
+		const { code, status, message, members, headers, retryAfterSeconds } = refusal;
+		return { code, status, message, members, headers, retryAfterSeconds };
+	};
+
+	test('about requests: the counts, and the time to the next minute', () => {
+		const reason = 'RPM limit exceeded (20/20 requests per minute)';
+		expect(told('rpm')).toEqual({
+			code: 'rpm_limit_exceeded',
+			status: 429,
+			message: reason,
+			members: { allowed: false, reason, retry_after_seconds: 31 },
+			headers: {},
+			retryAfterSeconds: 31,
+		});
+	});
+
+	test('about tokens: the counts, and the time to midnight, before which no retry helps', () => {
+		const reason = 'Daily token limit exceeded (100250/100000 tokens per day)';
+		expect(told('daily_tokens')).toEqual({
+			code: 'daily_token_limit_exceeded',
+			status: 429,
+			message: reason,
+			members: { allowed: false, reason, retry_after_seconds: 35_551 },
+			headers: { 'x-should-retry': 'false' },
+			retryAfterSeconds: 35_551,
+		});
+	});
+
+	test('about a budget that is used up, or has too little left for the call', () => {
+		const small = 'Monthly budget too small for this call (99.50/100.00 USD, the call may cost 0.60 USD)';
+		expect(told('budget', 'team')).toEqual({
+			code: 'budget_exceeded',
+			status: 429,
+			message: small,
+			members: { action: 'reject', reason: small },
+			headers: { 'x-should-retry': 'false' },
+			retryAfterSeconds: undefined,
+		});
+		const reason = 'Monthly budget of the model claude-opus-4-6 exceeded (5.00/5.00 USD)';
+		expect(told('budget', 'opus')).toMatchObject({ code: 'model_budget_exceeded', message: reason, members: { action: 'reject', reason } });
+	});
+
+	test('about counters that are away: to come back', () => {
+		expect(told('store')).toMatchObject({
+			code: 'budgets_unavailable',
+			status: 503,
+			retryAfterSeconds: 1,
+			headers: {},
+			members: { action: 'reject' },
+		});
+	});
+
+	test('is never to wait for less than a second', () => {
+		const late = { ...reading, nowMs: Date.UTC(2026, 10, 21, 23, 59, 59, 999) };
+		expect(refuseCall({ isAdmitted: false, binding: 'rpm', reading: late }, call).retryAfterSeconds).toBe(1);
+		expect(refuseCall({ isAdmitted: false, binding: 'daily_tokens', reading: late }, call).retryAfterSeconds).toBe(1);
+		const early = { ...reading, nowMs: Date.UTC(2026, 10, 21) };
+		expect(refuseCall({ isAdmitted: false, binding: 'rpm', reading: early }, call).retryAfterSeconds).toBe(60);
+	});
+
+	test('never blames a budget that the call does not hold on', () => {
+		expect(() => told('budget', 'other')).toThrow(TypeError);
+	});
+});
+
+describe('rate limit headers', () => {
+	test('are the team’s numbers as OpenAI writes them', () => {
+		expect(rateLimitHeaders({ requestsPerMinute: 100, dailyTokens: 1_000_000 }, reading)).toEqual({
+			'x-ratelimit-limit-requests': '100',
+			'x-ratelimit-remaining-requests': '80',
+			'x-ratelimit-reset-requests': '31s',
+			'x-ratelimit-limit-tokens': '1000000',
+			'x-ratelimit-remaining-tokens': '899750',
+			'x-ratelimit-reset-tokens': '9h52m31s',
+		});
+	});
+
+	test('never say less than nothing, and say nothing of what is unlimited', () => {
+		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 100_000 }, reading)).toEqual({
+			'x-ratelimit-limit-tokens': '100000',
+			'x-ratelimit-remaining-tokens': '0',
+			'x-ratelimit-reset-tokens': '9h52m31s',
+		});
+		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: null }, reading)).toEqual({});
+	});
+
+	test.each([
+		[59_850, '150ms'],
+		[59_000, '1s'],
+		[58_999, '2s'],
+		[0, '1m0s'],
+	])('%i ms into a minute it resets in %s', (ms, text) => {
+		const at = { ...reading, nowMs: Date.UTC(2026, 10, 21) + ms };
+		expect(rateLimitHeaders({ requestsPerMinute: 1, dailyTokens: null }, at)['x-ratelimit-reset-requests']).toBe(text);
+	});
+
+	test('a whole day is 24 hours away', () => {
+		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 1 }, { ...reading, nowMs: 0 })['x-ratelimit-reset-tokens']).toBe(
+			'24h0m0s',
+		);
+	});
+});
+
+describe('what a team has left', () => {
+	test('is told for each limit, with the one that binds first', () => {
+		const limits = { team: 'red', tier: 'standard', requestsPerMinute: 25, dailyTokens: 1_000_000, budgets: call.budgets };
+		expect(describeLimits(limits, reading)).toEqual({
+			object: 'limits',
+			team: 'red',
+			tier: 'standard',
+			requests: { limit: 25, used: 20, remaining: 5, resets_in_seconds: 31 },
+			tokens: { limit: 1_000_000, used: 100_250, remaining: 899_750, resets_in_seconds: 35_551 },
+			budgets: [
+				{
+					id: 'team',
+					model: null,
+					period: '2026-11',
+					limit_usd: '100.00',
+					spent_usd: '99.00',
+					held_usd: '0.50',
+					remaining_usd: '0.50',
+					remaining_percent: 0.5,
+					resets_in_seconds: 9 * 86_400 + 35_551,
+				},
+				{
+					id: 'opus',
+					model: 'claude-opus-4-6',
+					period: '2026-11',
+					limit_usd: '5.00',
+					spent_usd: '5.00',
+					held_usd: '0.00',
+					remaining_usd: '0.00',
+					remaining_percent: 0,
+					resets_in_seconds: 9 * 86_400 + 35_551,
+				},
+			],
+			binds_first: { limit: 'budget', budget: 'opus', remaining_percent: 0 },
+		});
+	});
+
+	test('without limits is nothing to tell', () => {
+		const limits = { team: 'red', tier: 'enterprise', requestsPerMinute: null, dailyTokens: null, budgets: [] };
+		expect(describeLimits(limits, { ...reading, budgets: [] })).toMatchObject({
+			requests: null,
+			tokens: null,
+			budgets: [],
+			binds_first: null,
+		});
+	});
+
+	test('of a limit of nothing is nothing', () => {
+		const limits = {
+			team: 'red',
+			tier: 'none',
+			requestsPerMinute: 0,
+			dailyTokens: null,
+			budgets: [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 0n }],
+		};
+		expect(describeLimits(limits, reading)).toMatchObject({
+			requests: { remaining: 0 },
+			budgets: [{ remaining_usd: '0.00', remaining_percent: 0 }],
+			binds_first: { limit: 'requests', remaining_percent: 0 },
+		});
+	});
+});
+
+describe('the warning threshold', () => {
+	test('is crossed by the booking that reaches it, and by no other', () => {
+		expect(crossed(79n, 80n, 100n, 80)).toBe(true);
+		expect(crossed(80n, 81n, 100n, 80)).toBe(false);
+		expect(crossed(0n, 79n, 100n, 80)).toBe(false);
+		expect(crossed(10n, 500n, 100n, 80)).toBe(true);
+		expect(crossed(80n, 80n, 100n, 80)).toBe(false);
+	});
+
+	test('is crossed once, whatever the bookings are', () => {
+		fc.assert(
+			fc.property(
+				fc.array(fc.bigInt(0n, 50n), { maxLength: 30 }),
+				fc.bigInt(1n, 300n),
+				fc.integer({ min: 1, max: 150 }),
+				(costs, limit, percent) => {
+					let total = 0n;
+					let crossings = 0;
+					for (const cost of costs) {
+						if (crossed(total, total + cost, limit, percent)) crossings++;
+						total += cost;
+					}
+					expect(crossings).toBe(total * 100n >= limit * BigInt(percent) ? 1 : 0);
+				},
+			),
+		);
+	});
+});
+
+describe('UTC time', () => {
+	const anyMs = fc.integer({ min: 0, max: Date.UTC(2400, 0, 1) });
+
+	test('agrees with the calendar', () => {
+		fc.assert(
+			fc.property(anyMs, (nowMs) => {
+				const date = new Date(nowMs);
+				const period = date.toISOString().slice(0, 7);
+				expect(periodOf(nowMs)).toBe(period);
+				expect(msToNextMinute(nowMs)).toBe(Math.floor(nowMs / 60_000) * 60_000 + 60_000 - nowMs);
+				expect(msToMidnight(nowMs)).toBe(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1) - nowMs);
+				expect(msToPeriodEnd(period, nowMs)).toBe(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - nowMs);
+			}),
+			{ numRuns: 2000 },
+		);
+	});
+
+	test('knows the last and first moment of a month and of a leap day', () => {
+		expect(periodOf(Date.UTC(2026, 11, 1) - 1)).toBe('2026-11');
+		expect(periodOf(Date.UTC(2026, 11, 1))).toBe('2026-12');
+		expect(periodOf(Date.UTC(2028, 1, 29, 23, 59, 59, 999))).toBe('2028-02');
+		expect(msToPeriodEnd('2026-12', Date.UTC(2027, 0, 1))).toBe(0);
+		expect(msToPeriodEnd('2026-12', Date.UTC(2027, 5, 1))).toBe(0);
+	});
+});

@@ -1,0 +1,29 @@
+import type { CounterReading } from '../../core/counters.ts';
+import type { RateLimits } from './call-limits.ts';
+import { msToMidnight, msToNextMinute } from './utc-time.ts';
+
+/** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` as OpenAI writes them. What is unlimited is left out. */
+export function rateLimitHeaders({ requestsPerMinute, dailyTokens }: RateLimits, reading: CounterReading): Record<string, string> {
+	const headers: Record<string, string> = {};
+	if (requestsPerMinute !== null) {
+		headers['x-ratelimit-limit-requests'] = String(requestsPerMinute);
+		headers['x-ratelimit-remaining-requests'] = String(Math.max(0, requestsPerMinute - reading.requestsThisMinute));
+		headers['x-ratelimit-reset-requests'] = formatDuration(msToNextMinute(reading.nowMs));
+	}
+	if (dailyTokens !== null) {
+		headers['x-ratelimit-limit-tokens'] = String(dailyTokens);
+		headers['x-ratelimit-remaining-tokens'] = String(Math.max(0, dailyTokens - reading.tokensToday));
+		headers['x-ratelimit-reset-tokens'] = formatDuration(msToMidnight(reading.nowMs));
+	}
+	return headers;
+}
+
+/** Such as `150ms`, `12s`, `6m0s`, `8h0m5s`; from a second on rounded up to whole ones. */
+function formatDuration(ms: number): string {
+	if (ms < 1000) return `${ms}ms`;
+	const seconds = Math.ceil(ms / 1000);
+	const minutes = Math.floor(seconds / 60);
+	if (minutes === 0) return `${seconds}s`;
+	if (minutes < 60) return `${minutes}m${seconds % 60}s`;
+	return `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds % 60}s`;
+}

@@ -1,0 +1,95 @@
+/** Which limits and budgets the calls of a team fall under. */
+import { parseUsd } from '../../core/money.ts';
+import type { Team } from '../../core/team.ts';
+import type { BudgetLimit, RateLimits } from './call-limits.ts';
+
+export interface TierSettings extends RateLimits {
+	/** Decimal US dollars for a team without a budget of its own; null: none. */
+	readonly monthlyBudgetUsd: string | null;
+}
+
+export interface BudgetDefaults {
+	/** False: no call falls under any budget. */
+	readonly isEnabled: boolean;
+	/** Of budgets that a tier gives. */
+	readonly warningThresholdPercent: number;
+	readonly hardLimitPercent: number;
+}
+
+/** A budget as it is stored. */
+export interface TeamBudget {
+	readonly id: string;
+	readonly model: string | null;
+	readonly limitNanoUsd: bigint;
+	readonly warningThresholdPercent: number;
+	readonly hardLimitPercent: number;
+}
+
+export interface BudgetTerms extends BudgetLimit {
+	/** Of which both percentages are shares. */
+	readonly wholeNanoUsd: bigint;
+	readonly warningThresholdPercent: number;
+}
+
+export interface TeamTerms extends RateLimits {
+	readonly tier: string;
+	/** That of all models first. */
+	readonly budgets: readonly BudgetTerms[];
+}
+
+/** Counts all calls of a team, whether or not a budget bounds them. */
+export const allModels = 'all';
+
+/** What the counters call the budget of a model; of all models together for null. */
+export function counterName(model: string | null): string {
+	return model === null ? allModels : `model:${model}`;
+}
+
+/** The model that a counter is about; null: all. @returns undefined for no counter's name. */
+export function modelOfCounter(name: string): string | null | undefined {
+	if (name === allModels) return null;
+	return name.startsWith('model:') ? name.slice('model:'.length) : undefined;
+}
+
+/** A team whose tier is gone from the configuration is held to the smallest. */
+const smallestTier = 'sandbox';
+
+export class TermsBook {
+	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budget: BudgetTerms | undefined }>();
+	readonly #isEnabled: boolean;
+
+	/** @throws Error for amounts that the schema should have refused. */
+	constructor(tiers: Readonly<Record<string, TierSettings>>, defaults: BudgetDefaults) {
+		this.#isEnabled = defaults.isEnabled;
+		for (const [name, { monthlyBudgetUsd, ...rates }] of Object.entries(tiers)) {
+			this.#tiers.set(name, { rates, budget: monthlyBudgetUsd === null ? undefined : tierBudget(name, monthlyBudgetUsd, defaults) });
+		}
+	}
+
+	/** @param budgets of the team that the call counts on. */
+	termsOf({ tier: name, limits }: Team, budgets: readonly TeamBudget[]): TeamTerms {
+		const tier = this.#tiers.get(name) ?? this.#tiers.get(smallestTier);
+		if (tier === undefined) throw new Error(`there is no tier \`${name}\``);
+		const { requestsPerMinute = tier.rates.requestsPerMinute, dailyTokens = tier.rates.dailyTokens } = limits ?? {};
+		return { tier: name, requestsPerMinute, dailyTokens, budgets: this.#isEnabled ? inForce(budgets, tier.budget) : [] };
+	}
+}
+
+function inForce(own: readonly TeamBudget[], ofTier: BudgetTerms | undefined): readonly BudgetTerms[] {
+	const terms = own.map(({ id, model, limitNanoUsd, warningThresholdPercent, hardLimitPercent }) => ({
+		id,
+		budget: counterName(model),
+		model,
+		limitNanoUsd: (limitNanoUsd * BigInt(hardLimitPercent)) / 100n,
+		wholeNanoUsd: limitNanoUsd,
+		warningThresholdPercent,
+	}));
+	return ofTier === undefined || terms.some(({ model }) => model === null) ? terms : [ofTier, ...terms];
+}
+
+function tierBudget(tier: string, usd: string, { warningThresholdPercent, hardLimitPercent }: BudgetDefaults): BudgetTerms {
+	const wholeNanoUsd = parseUsd(usd);
+	if (wholeNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is no amount`);
+	const limitNanoUsd = (wholeNanoUsd * BigInt(hardLimitPercent)) / 100n;
+	return { id: `tier-${tier}`, budget: allModels, model: null, limitNanoUsd, wholeNanoUsd, warningThresholdPercent };
+}

@@ -1,0 +1,53 @@
+/** When UTC minutes, days and months end. Pure arithmetic: no calendar of the machine is asked. */
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Milliseconds until the UTC minute ends; at least 1. */
+export function msToNextMinute(nowMs: number): number {
+	return minuteMs - (nowMs % minuteMs);
+}
+
+/** Milliseconds until UTC midnight; at least 1. */
+export function msToMidnight(nowMs: number): number {
+	return dayMs - (nowMs % dayMs);
+}
+
+/** The UTC month, such as `2026-11`. */
+export function periodOf(nowMs: number): string {
+	return dayOf(nowMs).slice(0, -3);
+}
+
+/** The UTC day, such as `2026-11-21`. */
+export function dayOf(nowMs: number): string {
+	// Days to year and month as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms", from March on.
+	const day = Math.floor(nowMs / dayMs) + 719_468;
+	const era = Math.floor(day / 146_097);
+	const dayOfEra = day - era * 146_097;
+	const yearOfEra = Math.floor(
+		(dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+	);
+	const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+	const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
+	const dayOfMonth = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1;
+	const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
+	const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+	return `${year}-${String(month).padStart(2, '0')}-${String(dayOfMonth).padStart(2, '0')}`;
+}
+
+/** Milliseconds until a UTC month such as `2026-11` ends; 0 when it has ended. */
+export function msToPeriodEnd(period: string, nowMs: number): number {
+	const year = Number(period.slice(0, 4));
+	const month = Number(period.slice(5, 7));
+	const endMs = month === 12 ? monthStartMs(year + 1, 1) : monthStartMs(year, month + 1);
+	return Math.max(0, endMs - nowMs);
+}
+
+function monthStartMs(year: number, month: number): number {
+	const marchYear = month <= 2 ? year - 1 : year;
+	const era = Math.floor(marchYear / 400);
+	const yearOfEra = marchYear - era * 400;
+	const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5);
+	const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+	return (era * 146_097 + dayOfEra - 719_468) * dayMs;
+}

@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import {
+	chatBody,
+	chatPath,
+	errorOf,
+	GatewayBench,
+	HandStream,
+	jsonAnswer,
+	messagesBody,
+	messagesPath,
+	readStream,
+	settle,
+	sseAnswer,
+	summaryOf,
+	testSettings,
+	textOf,
+} from '../../../test/support/gateway-bench.ts';
+import { Fault } from '../../core/fault.ts';
+import type { HttpResponse } from '../../core/handler.ts';
+import { periodOf } from '../../policy/limits/utc-time.ts';
+import type { LedgerRow } from '../../stores/contracts/ledger.ts';
+import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
+
+const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+/** At gpt-5's list price of 1.25 and 10 USD: 1000 input and 500 output tokens. */
+const costOfUsage = 6_250_000n;
+const answerWithUsage = JSON.stringify({ id: 'x', choices: [], usage });
+
+function tiers(standard: Partial<GatewaySettings['tiers'][string]>): GatewaySettings['tiers'] {
+	const unlimited = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null };
+	return { sandbox: unlimited, standard: { ...unlimited, ...standard } };
+}
+
+function budgets(settings: Partial<BudgetSettings>): BudgetSettings {
+	return {
+		isEnabled: true,
+		warningThresholdPercent: 80,
+		hardLimitPercent: 100,
+		hold: 'estimate',
+		onStreamOver: 'extend',
+		unknownPrice: 'allow',
+		defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },
+		...settings,
+	};
+}
+
+function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
+	const team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
+	return { teams: { teamOf: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined, ...more } };
+}
+
+let asked = 0;
+
+/** Each request has an id of its own, as those of the server have. */
+function ask(bench: GatewayBench, path: string, body: string): Promise<HttpResponse> {
+	return bench.ask(path, body, {}, { id: `request-${++asked}` });
+}
+
+function sentBody(bench: GatewayBench, index: number): string {
+	const body = bench.sent[index]?.body;
+	return Buffer.isBuffer(body) ? body.toString() : '';
+}
+
+async function rowsOf(bench: GatewayBench): Promise<readonly LedgerRow[]> {
+	await bench.gateway.settled();
+	return (await bench.ledger.list({ limit: 100 })).rows;
+}
+
+async function spentOf(bench: GatewayBench): Promise<{ settled: bigint; held: bigint }> {
+	await bench.gateway.settled();
+	const period = periodOf(bench.clock.nowMs());
+	const [reading] = (await bench.admission.read('team-1', [{ budget: 'all', period }])).budgets;
+	return { settled: reading?.settledNanoUsd ?? -1n, held: reading?.heldNanoUsd ?? -1n };
+}
+
+describe('an admitted call', () => {
+	it('has one row in the ledger, open while it runs and closed with what the provider told', async () => {
+		const bench = new GatewayBench();
+		let rowWhileRunning: LedgerRow | undefined;
+		bench.respond = async () => {
+			[rowWhileRunning] = (await bench.ledger.list({ limit: 1 })).rows;
+			return jsonAnswer(200, answerWithUsage);
+		};
+		const response = await ask(bench, chatPath, chatBody);
+		expect(response.facts).toMatchObject({ inputTokens: 1000, outputTokens: 500, costNanoUsd: costOfUsage });
+		expect(rowWhileRunning).toMatchObject({ team: 'team-1', clientId: 'client-1', model: 'gpt-5', closed: undefined });
+		const rows = await rowsOf(bench);
+		expect(rows[0]?.priceVersion).toMatch(/^default:\d{4}-\d{2}-\d{2}$/);
+		expect(rows).toMatchObject([
+			{
+				provider: 'provider_b',
+				format: 'chat',
+				isStreamed: false,
+				closed: { outcome: 'complete', status: 200, isEstimated: false, costNanoUsd: costOfUsage },
+			},
+		]);
+	});
+
+	it('costs nothing when the provider refuses it, and is counted all the same', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 5, monthlyBudgetUsd: '1.00' }) });
+		for (const status of [400, 429, 500]) {
+			bench.respond = () => jsonAnswer(status, '{"error":{"message":"no"}}');
+			const response = await ask(bench, chatPath, chatBody);
+			expect(response.headers['x-ratelimit-limit-requests']).toBe('5');
+		}
+		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.costNanoUsd])).toEqual([
+			['upstream_error', 0n],
+			['upstream_error', 0n],
+			['upstream_error', 0n],
+		]);
+		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+	});
+
+	it('gives everything back when it never reached the provider', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });
+		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));
+		expect((await ask(bench, chatPath, chatBody)).status).toBe(502);
+		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status, closed?.costNanoUsd])).toEqual([
+			['not_sent', 502, 0n],
+		]);
+		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+	});
+
+	it('is charged what it held when it was sent and nobody knows what became of it', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });
+		bench.respond = (request) => {
+			request.onSent?.();
+			return Promise.reject(new Fault('provider_first_byte_timeout'));
+		};
+		expect((await ask(bench, chatPath, chatBody)).status).toBe(504);
+		const [row] = await rowsOf(bench);
+		expect(row?.closed).toMatchObject({ outcome: 'broken', status: 504, isEstimated: true, costNanoUsd: row?.holdNanoUsd });
+		expect(row?.holdNanoUsd).toBeGreaterThan(0n);
+		expect(await spentOf(bench)).toEqual({ settled: row?.holdNanoUsd, held: 0n });
+	});
+
+	it('is not sent when its row cannot be written', async () => {
+		const ledger = { open: () => Promise.reject(new Fault('records_unavailable')), close: () => Promise.reject(new Error('never')) };
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
+		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('503 records_unavailable');
+		expect(bench.sent).toEqual([]);
+		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+	});
+});
+
+describe('a refused call', () => {
+	it('by requests a minute: the spec’s body, true header fields, no row, no provider', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 2 }) });
+		const left: unknown[] = [];
+		for (let call = 0; call < 2; call++) left.push((await ask(bench, chatPath, chatBody)).headers['x-ratelimit-remaining-requests']);
+		const refused = await ask(bench, chatPath, chatBody);
+		expect(left).toEqual(['1', '0']);
+		expect([refused.status, refused.headers['x-ratelimit-remaining-requests']]).toEqual([429, '0']);
+		const reason = 'RPM limit exceeded (2/2 requests per minute)';
+		const retryAfterSeconds = Number(refused.headers['retry-after']);
+		expect(JSON.parse(textOf(refused))).toMatchObject({
+			error: { type: 'rate_limit_error', code: 'rpm_limit_exceeded', message: reason },
+			allowed: false,
+			reason,
+			retry_after_seconds: retryAfterSeconds,
+		});
+		expect([(await rowsOf(bench)).length, bench.sent.length]).toEqual([2, 2]);
+		bench.clock.advance(retryAfterSeconds * 1000);
+		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
+	});
+
+	it('by tokens a day, once they are used', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ dailyTokens: 1500 }) });
+		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
+		await bench.gateway.settled();
+		const refused = await ask(bench, chatPath, chatBody);
+		expect(errorOf(refused).error.message).toBe('Daily token limit exceeded (1500/1500 tokens per day)');
+		expect([refused.status, refused.headers['x-ratelimit-remaining-tokens'], bench.sent.length]).toEqual([429, '0', 1]);
+	});
+
+	it('by the budget of its tier, with the word that the hook says', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.00625' }) });
+		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		await ask(bench, chatPath, chatBody);
+		await bench.gateway.settled();
+		const refused = await ask(bench, chatPath, chatBody);
+		expect([refused.status, bench.sent.length, refused.headers['x-should-retry']]).toEqual([429, 1, 'false']);
+		expect(JSON.parse(textOf(refused))).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
+	});
+
+	it('by the budget of a model, which bounds that model alone', async () => {
+		const budget = { id: 'cap', model: 'gpt-5', limitNanoUsd: 1n, warningThresholdPercent: 80, hardLimitPercent: 100 };
+		const bench = new GatewayBench({}, teams({ budgetsFor: (_, model) => (model === 'gpt-5' ? [budget] : []) }));
+		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		await ask(bench, chatPath, chatBody);
+		await bench.gateway.settled();
+		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('429 model_budget_exceeded');
+		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', 'gpt-4o'))).status).toBe(200);
+	});
+
+	it('by a price that nobody knows, where that is refused; elsewhere it is logged once and charged as is said', async () => {
+		const unknown = chatBody.replace('gpt-5', 'house-model');
+		const strict = new GatewayBench({ budgets: budgets({ unknownPrice: 'reject' }) });
+		expect(summaryOf(await ask(strict, chatPath, unknown))).toBe('400 price_unknown');
+		for (const [unknownPrice, cost, version] of [
+			['allow', 0n, 'unpriced'],
+			['default_rate', 35_000_000n, 'default_rate'],
+		] as const) {
+			const bench = new GatewayBench({ budgets: budgets({ unknownPrice }) });
+			bench.respond = () => jsonAnswer(200, answerWithUsage);
+			await ask(bench, chatPath, unknown);
+			await ask(bench, chatPath, unknown);
+			expect((await rowsOf(bench)).map((row) => [row.priceVersion, row.closed?.costNanoUsd])).toEqual([
+				[version, cost],
+				[version, cost],
+			]);
+			expect(bench.log.lines.filter(({ event }) => event.startsWith('model without a price'))).toHaveLength(1);
+		}
+	});
+});
+
+describe('a budget', () => {
+	it('warns once when its threshold is crossed', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.02' }) });
+		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		for (let call = 0; call < 5; call++) {
+			await ask(bench, chatPath, chatBody);
+			await bench.gateway.settled();
+		}
+		const warnings = bench.log.lines.filter(({ event }) => event === 'budget warning');
+		expect(warnings).toMatchObject([{ level: 'warn', fields: { team: 'team-1', budget: 'tier-standard', percent: 80 } }]);
+	});
+
+	it('is not looked at where budgets are switched off', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0' }), budgets: budgets({ isEnabled: false }) });
+		expect((await ask(bench, chatPath, chatBody)).status).toBe(200);
+	});
+
+	it('that holds the worst case is never exceeded: the request gets a cap, and is refused before it could go beyond', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }), budgets: budgets({ hold: 'worst_case' }) });
+		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('429 budget_exceeded');
+		expect(bench.sent).toEqual([]);
+		const roomy = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '5.00' }), budgets: budgets({ hold: 'worst_case' }) });
+		expect((await ask(roomy, chatPath, chatBody)).status).toBe(200);
+		expect(JSON.parse(sentBody(roomy, 0))).toMatchObject({ model: 'gpt-5', max_completion_tokens: 128_000 });
+		const capped = messagesBody.replace('{', '{"top_k":3,');
+		expect((await ask(roomy, messagesPath, capped)).status).toBe(200);
+		expect(sentBody(roomy, 1)).toBe(capped);
+	});
+
+	it.each(['extend', 'stop'] as const)('that is outgrown by a stream: %s', async (onStreamOver) => {
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '0.02' }), budgets: budgets({ onStreamOver }) });
+		const upstream = new HandStream();
+		bench.respond = () => sseAnswer(upstream);
+		const { reader } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
+		const event = `data: {"choices":[{"index":0,"delta":{"content":"${'word '.repeat(400)}"}}]}\n\n`;
+		for (let sent = 0; sent < 12 && reader.ending === 'open'; sent++) {
+			upstream.write(event);
+			await settle();
+		}
+		expect(reader.ending).toBe(onStreamOver === 'stop' ? 'ended' : 'open');
+		if (onStreamOver === 'stop') expect(reader.text).toMatch(/data: \{"error":\{[^\n]*"code":"budget_exceeded"[^\n]*\n\n$/);
+		else upstream.sink?.fail(new Fault('provider_disconnected'));
+		const [row] = await rowsOf(bench);
+		expect(row?.closed).toMatchObject({ outcome: 'broken', isEstimated: true });
+		expect(row?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(1000);
+	});
+});
+
+describe('a stream', () => {
+	const chunk = (text: string): string => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}],"usage":null}\n\n`;
+	const usageChunk = `data: {"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
+	const done = 'data: [DONE]\n\n';
+
+	it('is asked for usage, which a caller that did not ask never sees', async () => {
+		const bench = new GatewayBench();
+		const upstream = new HandStream();
+		bench.respond = () => sseAnswer(upstream);
+		const { reader } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
+		expect(JSON.parse(sentBody(bench, 0))).toMatchObject({ stream_options: { include_usage: true } });
+		for (const part of [chunk('Hello'), usageChunk, done]) upstream.write(part);
+		upstream.sink?.end();
+		expect(reader.text).toBe(`${chunk('Hello').replace(',"usage":null', '')}${done}`);
+		expect((await rowsOf(bench))[0]?.closed).toMatchObject({ outcome: 'complete', costNanoUsd: costOfUsage, isEstimated: false });
+	});
+
+	it('that is cut before it tells is charged from what was delivered, never nothing', async () => {
+		const bench = new GatewayBench();
+		const upstream = new HandStream();
+		bench.respond = () => sseAnswer(upstream);
+		const { flow } = readStream(await ask(bench, chatPath, chatBody.replace('{', '{"stream":true,')));
+		for (let part = 0; part < 40; part++) upstream.write(chunk('four'));
+		flow.cancel();
+		const [row] = await rowsOf(bench);
+		expect(row?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true });
+		expect(row?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(40);
+		expect(row?.closed?.costNanoUsd).toBeGreaterThan(0n);
+	});
+
+	it('of a provider that refuses the question is not asked', async () => {
+		const providers = testSettings.providers.map((provider) => ({ ...provider, asksForStreamUsage: false }));
+		const bench = new GatewayBench({ providers });
+		const body = chatBody.replace('{', '{"stream":true,');
+		bench.respond = () => sseAnswer(new HandStream());
+		await ask(bench, chatPath, body);
+		expect(sentBody(bench, 0)).toBe(body);
+	});
+});
+
+describe('GET /v1/limits', () => {
+	it('tells what is left, and what binds first; asking counts as no request', async () => {
+		const bench = new GatewayBench({ tiers: tiers({ requestsPerMinute: 10, dailyTokens: 10_000, monthlyBudgetUsd: '0.0125' }) });
+		bench.respond = () => jsonAnswer(200, answerWithUsage);
+		await ask(bench, chatPath, chatBody);
+		await bench.gateway.settled();
+		const response = await bench.ask('/v1/limits', '', {}, { method: 'GET' });
+		expect(JSON.parse(textOf(response))).toMatchObject({
+			object: 'limits',
+			team: 'team-1',
+			tier: 'standard',
+			requests: { limit: 10, used: 1, remaining: 9 },
+			tokens: { limit: 10_000, used: 1500, remaining: 8500 },
+			budgets: [{ id: 'tier-standard', model: null, limit_usd: '0.0125', spent_usd: '0.00625', held_usd: '0.00', remaining_percent: 50 }],
+			binds_first: { limit: 'budget', budget: 'tier-standard', remaining_percent: 50 },
+		});
+		expect(response.headers['x-ratelimit-remaining-requests']).toBe('9');
+		expect((await bench.ask('/v1/limits', '', { authorization: undefined }, { method: 'GET' })).status).toBe(401);
+	});
+});

@@ -1,0 +1,9 @@
+import type { CallFacts } from '../../core/call-facts.ts';
+import type { Team } from '../../core/team.ts';
+
+/** What is known of a call, for its log line and for the header fields of its answer. */
+export interface GatewayFacts extends CallFacts {
+	callerTeam?: Team;
+	/** `x-ratelimit-*` of the caller's team; absent while its counters are not known. */
+	limitHeaders?: Readonly<Record<string, string>>;
+}

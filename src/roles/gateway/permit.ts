@@ -1,0 +1,166 @@
+import type { CallFacts } from '../../core/call-facts.ts';
+import { Fault } from '../../core/fault.ts';
+import { formatUsd } from '../../core/money.ts';
+import type { Price } from '../../core/price.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
+import { costNanoUsd } from '../../policy/budgets/cost.ts';
+import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
+import { crossed } from '../../policy/limits/warning-threshold.ts';
+import type { BudgetHold, Settled } from '../../stores/contracts/admission.ts';
+import type { CallOutcome } from '../../stores/contracts/ledger.ts';
+import type { Edit } from '../../wire/json/splice-body.ts';
+import { type MeteredUsage, meterAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
+import type { UsageReader } from '../../wire/usage/usage-reader.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import type { OpenCall } from './open-calls.ts';
+
+/** What was decided of a call when it was admitted. */
+export interface PermitTerms {
+	readonly id: string;
+	readonly team: string;
+	readonly admittedMs: number;
+	readonly price: Price;
+	readonly budgets: readonly BudgetTerms[];
+	readonly holds: readonly BudgetHold[];
+	/** Of the request, for answers that tell of no usage. */
+	readonly inputTokens: number;
+	/** That the hold covers, of all choices. */
+	readonly outputTokens: number;
+	/** What caps the output in the request, where that is the gateway's doing. */
+	readonly capEdits: readonly Edit[];
+	/** The caller did not ask for usage in its stream, but we do. */
+	readonly isUnasked: boolean;
+	readonly usageEdits: readonly Edit[];
+	readonly reader: UsageReader;
+}
+
+/**
+ * An admitted call: its row in the ledger is open, its money held. Ends exactly once, whatever becomes of the call; what it
+ * cost is booked then, in the ledger first.
+ */
+export class Permit {
+	readonly terms: PermitTerms;
+	/** True once the request has begun to leave: the provider may charge for it. */
+	isSent = false;
+	readonly #open: OpenCall;
+	readonly #parts: GatewayParts;
+	#coveredTokens: number;
+	#isExtending = false;
+	#isEnded = false;
+
+	constructor(terms: PermitTerms, open: OpenCall, parts: GatewayParts) {
+		this.terms = terms;
+		this.#open = open;
+		this.#parts = parts;
+		this.#coveredTokens = terms.outputTokens;
+	}
+
+	createMeter(): UsageMeter {
+		const { reader, inputTokens, isUnasked } = this.terms;
+		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked });
+	}
+
+	/** To be told of what a stream has delivered so far: raises the hold when that outgrows it. */
+	delivered(outputTokens: number): void {
+		if (outputTokens <= this.#coveredTokens || this.#isExtending || this.terms.holds.length === 0) return;
+		this.#isExtending = true;
+		void this.#extend(2 * outputTokens);
+	}
+
+	/** The provider answered whole. @param isEncoded nothing can be read from the body. */
+	endAnswered(status: number, body: Buffer, isEncoded: boolean): void {
+		if (status >= 400) this.#end('upstream_error', status, { usage: noUsage, isEstimated: false });
+		else this.#end('complete', status, isEncoded ? this.#held() : meterAnswer(body, this.terms.reader, this.terms.inputTokens));
+	}
+
+	endStreamed(outcome: CallOutcome, metered: MeteredUsage): void {
+		this.#end(outcome, 200, metered);
+	}
+
+	/** Without an answer. What may have reached the provider is charged what was held for it: nobody knows what it did. */
+	endUnanswered(cause: unknown): void {
+		const status = cause instanceof Refusal || cause instanceof Fault ? cause.status : 500;
+		if (!this.isSent) this.#end('not_sent', status, { usage: noUsage, isEstimated: false });
+		else this.#end(status === 499 ? 'client_closed' : 'broken', status, this.#held());
+	}
+
+	#held(): MeteredUsage {
+		const { inputTokens, outputTokens } = this.terms;
+		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
+	}
+
+	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage): void {
+		if (this.#isEnded) return;
+		this.#isEnded = true;
+		const cost = costNanoUsd(usage, this.terms.price);
+		if (outcome !== 'not_sent') noteCost(this.#open.facts, usage, cost, isEstimated);
+		const row = { id: this.terms.id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		this.#parts.settlements.track(this.#book(row));
+	}
+
+	/** The ledger first: counters can be summed up from it, not the other way round. */
+	async #book(row: Parameters<GatewayParts['ports']['ledger']['close']>[0]): Promise<void> {
+		const { id, team, admittedMs, holds } = this.terms;
+		const { ledger, admission, log } = this.#parts.ports;
+		try {
+			// A close that is refused for now is kept, and written later.
+			await ledger.close(row).catch((cause: unknown) => {
+				if (!(cause instanceof Fault)) throw cause;
+			});
+			if (row.outcome === 'not_sent') {
+				await admission.release(id, team);
+				return;
+			}
+			const settlement = { id, team, admittedMs, tokens: totalTokens(row.usage), costNanoUsd: row.costNanoUsd, budgets: holds };
+			this.#warn(await admission.settle(settlement), row.costNanoUsd);
+		} catch (cause) {
+			log.error('the cost of a call could not be booked', { requestId: id, team, cause });
+		}
+	}
+
+	#warn({ isDuplicate, budgets: readings }: Settled, cost: bigint): void {
+		if (isDuplicate) return;
+		for (const { budget, id, wholeNanoUsd, warningThresholdPercent: percent } of this.terms.budgets) {
+			const spent = readings.find((reading) => reading.budget === budget)?.settledNanoUsd;
+			if (spent === undefined || !crossed(spent - cost, spent, wholeNanoUsd, percent)) continue;
+			const { team } = this.terms;
+			this.#parts.ports.log.warn('budget warning', {
+				team,
+				budget: id,
+				percent,
+				spentUsd: formatUsd(spent),
+				limitUsd: formatUsd(wholeNanoUsd),
+			});
+		}
+	}
+
+	async #extend(outputTokens: number): Promise<void> {
+		const { id, team, holds, price, inputTokens } = this.terms;
+		const { ports, settings } = this.#parts;
+		const amountNanoUsd = costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price);
+		try {
+			const isHeld = await ports.admission.extend(
+				id,
+				team,
+				holds.map((hold) => ({ ...hold, amountNanoUsd, check: 'after' as const })),
+			);
+			this.#coveredTokens = outputTokens;
+			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
+			this.#open.end(new Refusal('budget_exceeded', { message: 'The stream was ended: the budget does not allow more of it' }));
+		} catch (cause) {
+			// The end of the call books what it cost all the same.
+			this.#coveredTokens = outputTokens;
+			ports.log.debug('a hold could not be raised', { requestId: id, cause });
+		} finally {
+			this.#isExtending = false;
+		}
+	}
+}
+
+function noteCost(facts: CallFacts, usage: Usage, cost: bigint, isEstimated: boolean): void {
+	facts.inputTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+	facts.outputTokens = usage.outputTokens;
+	facts.costNanoUsd = cost;
+	if (isEstimated) facts.isEstimated = true;
+}

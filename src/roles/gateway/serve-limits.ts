@@ -1,0 +1,28 @@
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { describeLimits } from '../../policy/limits/describe-limits.ts';
+import { rateLimitHeaders } from '../../policy/limits/rate-limit-headers.ts';
+import { periodOf } from '../../policy/limits/utc-time.ts';
+import { answerHeaders } from './answer-headers.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { identifyCaller } from './stages/identify-caller.ts';
+import { identifyTeam } from './stages/identify-team.ts';
+
+/** What the caller's team may still do, of all its limits and budgets; counts as no request. */
+export async function serveLimits(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
+	const { settings, ports } = parts;
+	const caller = await identifyCaller(request, settings, ports.verifier);
+	facts.clientId = caller.clientId;
+	const team = identifyTeam(caller, settings, ports.teams);
+	facts.team = team.id;
+	facts.callerTeam = team;
+	const terms = parts.terms.termsOf(team, ports.teams.budgetsOf(team.id));
+	const period = periodOf(ports.clock.nowMs());
+	const reading = await ports.admission.read(
+		team.id,
+		terms.budgets.map(({ budget }) => ({ budget, period })),
+	);
+	facts.limitHeaders = rateLimitHeaders(terms, reading);
+	const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
+	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts };
+}

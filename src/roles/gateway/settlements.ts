@@ -1,0 +1,19 @@
+/** What calls that have ended are still being booked; the process waits for it before it goes. */
+export class Settlements {
+	#running = 0;
+	readonly #waiting: (() => void)[] = [];
+
+	track(settlement: Promise<void>): void {
+		this.#running++;
+		void settlement.finally(() => {
+			this.#running--;
+			if (this.#running > 0) return;
+			for (const resolve of this.#waiting.splice(0)) resolve();
+		});
+	}
+
+	/** Resolves when nothing is under way. */
+	settled(): Promise<void> {
+		return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => void this.#waiting.push(resolve));
+	}
+}

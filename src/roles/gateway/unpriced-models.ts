@@ -1,0 +1,17 @@
+import type { Log } from '../../core/log.ts';
+import type { Target } from '../../policy/routing/target.ts';
+
+/** Callers choose model names. */
+const mostRemembered = 1000;
+
+/** Models that were called without a price: each is logged once. */
+export class UnpricedModels {
+	readonly #seen = new Set<string>();
+
+	note({ provider, model }: Target, unknownPrice: string, log: Log): void {
+		const key = `${provider}/${model}`;
+		if (this.#seen.has(key) || this.#seen.size >= mostRemembered) return;
+		this.#seen.add(key);
+		log.warn('model without a price: set one, or its calls are charged as budgets.unknown_price says', { provider, model, unknownPrice });
+	}
+}

@@ -1,0 +1,65 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import { CountersUnreachable } from './contracts/admission.ts';
+
+interface Waiting {
+	isOver: boolean;
+	readonly endsAtTick: number;
+	readonly giveUp: () => void;
+}
+
+/**
+ * Gives up on promises after a number of ticks in which the event loop turned: while this process is too busy to read
+ * answers, nobody is blamed for not giving them. One timer serves all.
+ */
+export class CallDeadlines {
+	private readonly clock: Clock;
+	private readonly tickMs: number;
+	private readonly ticks: number;
+	private readonly waiting: Waiting[] = [];
+	private tick = 0;
+	private timer: Timer | undefined;
+
+	/** Gives up after `ticks` to `ticks + 1` times `tickMs`. */
+	constructor(clock: Clock, { tickMs, ticks }: { tickMs: number; ticks: number }) {
+		this.clock = clock;
+		this.tickMs = tickMs;
+		this.ticks = ticks;
+	}
+
+	/** @throws CountersUnreachable when the time is over; what comes after that is dropped. */
+	race<T>(promise: Promise<T>): Promise<T> {
+		return new Promise((resolve, reject) => {
+			const waiting: Waiting = {
+				isOver: false,
+				endsAtTick: this.tick + this.ticks + 1,
+				giveUp: () => reject(new CountersUnreachable(`No answer within ${this.tickMs * this.ticks} ms`)),
+			};
+			this.waiting.push(waiting);
+			this.timer ??= this.clock.after(this.tickMs, this.onTick);
+			promise.then(
+				(value) => {
+					waiting.isOver = true;
+					resolve(value);
+				},
+				(cause: unknown) => {
+					waiting.isOver = true;
+					reject(cause);
+				},
+			);
+		});
+	}
+
+	private readonly onTick = (): void => {
+		this.tick++;
+		let first = 0;
+		for (const { isOver, endsAtTick, giveUp } of this.waiting) {
+			if (!isOver) {
+				if (endsAtTick > this.tick) break;
+				giveUp();
+			}
+			first++;
+		}
+		this.waiting.splice(0, first);
+		this.timer = this.waiting.length === 0 ? undefined : this.clock.after(this.tickMs, this.onTick);
+	};
+}

@@ -1,0 +1,71 @@
+import type { BudgetPeriod } from '../core/counters.ts';
+import { type AdmissionRequest, type BudgetHold, budgetKey, type HeldCall } from './contracts/admission.ts';
+
+interface Call {
+	readonly team: string;
+	readonly admittedMs: number;
+	readonly endsMs: number;
+	holds: HeldCall['holds'];
+}
+
+/** What this process has admitted and not yet ended: known here when the store has forgotten it. */
+export class CallsInFlight {
+	private readonly calls = new Map<string, Call>();
+
+	start({ id, team, holds, holdMs }: AdmissionRequest, nowMs: number): void {
+		this.calls.set(id, { team, admittedMs: nowMs, endsMs: nowMs + holdMs, holds });
+	}
+
+	end(id: string): void {
+		this.calls.delete(id);
+	}
+
+	raise(id: string, raised: readonly BudgetHold[]): void {
+		const call = this.calls.get(id);
+		if (call === undefined) return;
+		const others = call.holds.filter((hold) => !raised.some((one) => isSame(one, hold)));
+		call.holds = [...others, ...raised.map((one) => largest(one, call.holds))];
+	}
+
+	ids(): IterableIterator<string> {
+		return this.calls.keys();
+	}
+
+	budgetsOf(team: string): BudgetPeriod[] {
+		return [...this.calls.values()].filter((call) => call.team === team).flatMap(({ holds }) => holds);
+	}
+
+	heldNanoUsd(team: string, budget: BudgetPeriod): bigint {
+		let sum = 0n;
+		for (const call of this.calls.values()) {
+			if (call.team === team) for (const hold of call.holds) if (isSame(hold, budget)) sum += hold.amountNanoUsd;
+		}
+		return sum;
+	}
+
+	/** By team, those of `ids` that still hold something. */
+	held(ids: Iterable<string>, nowMs: number): Map<string, HeldCall[]> {
+		const byTeam = new Map<string, HeldCall[]>();
+		for (const id of ids) {
+			const call = this.calls.get(id);
+			if (call === undefined) continue;
+			if (call.endsMs <= nowMs) {
+				this.calls.delete(id);
+				continue;
+			}
+			const calls = byTeam.get(call.team) ?? [];
+			calls.push({ id, admittedMs: call.admittedMs, holdMs: call.endsMs - nowMs, holds: call.holds });
+			byTeam.set(call.team, calls);
+		}
+		return byTeam;
+	}
+}
+
+function isSame(one: BudgetPeriod, other: BudgetPeriod): boolean {
+	return budgetKey(one) === budgetKey(other);
+}
+
+function largest(raised: BudgetHold, holds: HeldCall['holds']): HeldCall['holds'][number] {
+	const before = holds.find((hold) => isSame(hold, raised));
+	return before !== undefined && before.amountNanoUsd > raised.amountNanoUsd ? before : raised;
+}

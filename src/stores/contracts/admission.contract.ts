@@ -1,0 +1,499 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { agreesWithModel } from '../../../test/support/admission-model.ts';
+import type { Admission, BudgetReading } from '../../core/counters.ts';
+import {
+	type AdmissionRequest,
+	type AdmissionStore,
+	type BudgetHold,
+	CountersMissing,
+	rememberEndedMs,
+	type Settlement,
+} from './admission.ts';
+
+export interface AdmissionSubject {
+	/** Two clients of the same counters; the same one twice where there is but one. Nothing is known in them. */
+	readonly stores: readonly [AdmissionStore, AdmissionStore];
+	/** Sets the store's clock. */
+	setNow(nowMs: number): void | Promise<void>;
+	dispose(): Promise<void>;
+}
+
+export const contractStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
+
+const may = { team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [], holdMs: 60_000 };
+const month = { budget: 'month', period: '2026-11' };
+const model = { budget: 'model', period: '2026-11' };
+
+/** What every store of counters does. `open` sets the store's clock to `contractStartMs`. */
+export function admissionContract(name: string, open: () => Promise<AdmissionSubject>, { modelRuns }: { modelRuns: number }): void {
+	describe(`admission in ${name}`, () => {
+		let subject: AdmissionSubject;
+		let here: AdmissionStore;
+		let there: AdmissionStore;
+		const admit = (id: string, more: Partial<AdmissionRequest> = {}, store = here): Promise<Admission> =>
+			store.admit({ id, ...may, ...more });
+		const settle = (id: string, more: Partial<Settlement> = {}) =>
+			here.settle({ id, team: 'red', admittedMs: contractStartMs, tokens: 0, costNanoUsd: 0n, budgets: [], ...more });
+		const after = (ms: number) => subject.setNow(contractStartMs + ms);
+		const know = (budgets: { budget: string; period: string; settledNanoUsd?: bigint }[] = [], team = 'red') =>
+			here.restore({ team, tokensToday: 0, endedIds: [], budgets: budgets.map((one) => ({ settledNanoUsd: 0n, ...one })) });
+		const money = async (...budgets: { budget: string; period: string }[]) => (await there.read('red', budgets)).budgets.map(amounts);
+
+		beforeEach(async () => {
+			subject = await open();
+			[here, there] = subject.stores;
+		});
+		afterEach(() => subject.dispose());
+
+		describe('requests of a minute', () => {
+			beforeEach(() => know());
+
+			test('exactly the limit is admitted, however many ask at once, and the refused do not count', async () => {
+				const asked = Array.from({ length: 1000 }, (_, index) => admit(`r${index}`, { requestsPerMinute: 100 }, index % 2 ? here : there));
+				const answers = await Promise.all(asked);
+				expect(answers.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(100);
+				expect(answers.filter(({ isAdmitted }) => !isAdmitted).every((one) => !one.isAdmitted && one.binding === 'rpm')).toBe(true);
+				expect((await there.read('red', [])).requestsThisMinute).toBe(100);
+			});
+
+			test('the reading counts the call itself, and tells the store’s time', async () => {
+				expect(await admit('one', { requestsPerMinute: 2 })).toEqual({
+					isAdmitted: true,
+					reading: { nowMs: contractStartMs, requestsThisMinute: 1, tokensToday: 0, budgets: [] },
+				});
+				await admit('two', { requestsPerMinute: 2 });
+				expect(await admit('three', { requestsPerMinute: 2 })).toMatchObject({
+					isAdmitted: false,
+					binding: 'rpm',
+					reading: { requestsThisMinute: 2 },
+				});
+			});
+
+			test('start anew with the UTC minute', async () => {
+				await admit('one', { requestsPerMinute: 1 });
+				await after(54_999);
+				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(false);
+				await after(55_000);
+				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(true);
+			});
+
+			test('of one team are no other team’s', async () => {
+				await know([], 'blue');
+				await admit('one', { requestsPerMinute: 1 });
+				expect((await admit('one', { team: 'blue', requestsPerMinute: 1 })).isAdmitted).toBe(true);
+			});
+
+			test('a limit of nothing admits nothing', async () => {
+				expect(await admit('one', { requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+				expect(await admit('one', { dailyTokens: 0 })).toMatchObject({ isAdmitted: false, binding: 'daily_tokens' });
+			});
+
+			test('an id that was admitted is admitted again and counted once; also when it has ended', async () => {
+				await admit('one', { requestsPerMinute: 1 });
+				expect(await admit('one', { requestsPerMinute: 1 }, there)).toMatchObject({ isAdmitted: true, reading: { requestsThisMinute: 1 } });
+				await settle('one');
+				expect((await admit('one', { requestsPerMinute: 1 }, there)).isAdmitted).toBe(true);
+				expect((await there.read('red', [])).requestsThisMinute).toBe(1);
+			});
+
+			test('an id that was refused is judged anew', async () => {
+				await admit('one', { requestsPerMinute: 1 });
+				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(false);
+				expect((await admit('two', { requestsPerMinute: 2 })).isAdmitted).toBe(true);
+			});
+		});
+
+		describe('tokens of a day', () => {
+			beforeEach(() => know());
+
+			test('are those settled; once the limit is reached nothing more is admitted', async () => {
+				await admit('one', { dailyTokens: 100 });
+				await settle('one', { tokens: 99 });
+				expect((await admit('two', { dailyTokens: 100 })).isAdmitted).toBe(true);
+				await settle('two', { tokens: 50 });
+				expect(await admit('three', { dailyTokens: 100 })).toMatchObject({
+					isAdmitted: false,
+					binding: 'daily_tokens',
+					reading: { tokensToday: 149 },
+				});
+				expect((await there.read('red', [])).requestsThisMinute).toBe(2);
+			});
+
+			test('belong to the UTC day in which the call was admitted, by the store’s clock', async () => {
+				await subject.setNow(Date.UTC(2026, 10, 21, 23, 59, 59, 999));
+				await admit('one');
+				await admit('two');
+				await settle('one', { tokens: 10 });
+				expect((await here.read('red', [])).tokensToday).toBe(10);
+				await subject.setNow(Date.UTC(2026, 10, 22));
+				expect((await here.read('red', [])).tokensToday).toBe(0);
+				await admit('three');
+				await settle('two', { tokens: 7, admittedMs: Date.UTC(2026, 10, 22) });
+				expect((await there.read('red', [])).tokensToday).toBe(0);
+				await settle('three', { tokens: 5, admittedMs: Date.UTC(2026, 10, 21) });
+				expect((await there.read('red', [])).tokensToday).toBe(5);
+			});
+
+			test('of a call that is not held belong to the day that the caller tells', async () => {
+				await subject.setNow(Date.UTC(2026, 10, 22, 0, 0, 1));
+				const held = { id: 'held', admittedMs: Date.UTC(2026, 10, 22) - 1, holdMs: 60_000, holds: [] };
+				await here.rehold('red', [held, { ...held, id: 'new', admittedMs: Date.UTC(2026, 10, 22) }]);
+				await settle('held', { tokens: 1, admittedMs: Date.UTC(2026, 10, 22) });
+				await settle('new', { tokens: 2, admittedMs: 0 });
+				await settle('unheld', { tokens: 4, admittedMs: Date.UTC(2026, 10, 22) - 1 });
+				await settle('ahead', { tokens: 8, admittedMs: Date.UTC(2026, 10, 23) });
+				expect((await there.read('red', [])).tokensToday).toBe(10);
+			});
+		});
+
+		describe('budgets', () => {
+			const holding = (amountNanoUsd: bigint, limitNanoUsd: bigint, check: BudgetHold['check'] = 'after', of = month): BudgetHold => ({
+				...of,
+				amountNanoUsd,
+				limitNanoUsd,
+				check,
+			});
+
+			beforeEach(() => know([month, model]));
+
+			test('`before` admits until settled and held have reached the limit', async () => {
+				expect((await admit('one', { holds: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
+				expect((await admit('two', { holds: [holding(99n, 100n, 'before')] })).isAdmitted).toBe(true);
+				expect(await admit('three', { holds: [holding(0n, 100n, 'before')] })).toMatchObject({
+					isAdmitted: false,
+					binding: 'budget',
+					budget: 'month',
+					reading: { budgets: [{ ...month, settledNanoUsd: 0n, heldNanoUsd: 198n }] },
+				});
+			});
+
+			test('`after` never goes beyond the limit by one nano-dollar', async () => {
+				expect((await admit('one', { holds: [holding(60n, 100n)] })).isAdmitted).toBe(true);
+				expect((await admit('two', { holds: [holding(41n, 100n)] })).isAdmitted).toBe(false);
+				expect((await admit('two', { holds: [holding(40n, 100n)] })).isAdmitted).toBe(true);
+				expect((await admit('three', { holds: [holding(0n, 100n)] })).isAdmitted).toBe(false);
+			});
+
+			test('are exact far beyond what a floating-point number can tell apart', async () => {
+				const bound = 2n ** 53n;
+				for (const limit of [bound - 1n, bound, bound + 1n, 10n ** 18n + 1n, 999_999_999n, 1_000_000_000n]) {
+					const big = { budget: `big-${limit}`, period: '2026-11' };
+					await know([{ ...big, settledNanoUsd: limit - 3n }]);
+					expect((await admit(`a${limit}`, { holds: [holding(4n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`b${limit}`, { holds: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(true);
+					expect((await admit(`c${limit}`, { holds: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect(await money(big)).toEqual([[limit - 3n, 2n]]);
+					await settle(`b${limit}`, { costNanoUsd: 2n, budgets: [big] });
+					expect((await admit(`d${limit}`, { holds: [holding(2n, limit, 'after', big)] })).isAdmitted).toBe(false);
+					expect((await admit(`e${limit}`, { holds: [holding(1n, limit, 'after', big)] })).isAdmitted).toBe(true);
+					expect(await money(big)).toEqual([[limit - 1n, 1n]]);
+				}
+			});
+
+			test('a refusal changes nothing, whichever limit binds', async () => {
+				await admit('first', { holds: [holding(90n, 100n, 'after', model)] });
+				await settle('first', { tokens: 10, costNanoUsd: 90n, budgets: [model] });
+				const before = await there.read('red', [month, model]);
+				const holds = [holding(50n, 1000n), holding(11n, 100n, 'after', model)];
+				expect(await admit('two', { holds })).toMatchObject({ binding: 'budget', budget: 'model', reading: before });
+				expect(await admit('two', { dailyTokens: 10 })).toMatchObject({ binding: 'daily_tokens' });
+				expect(await admit('two', { requestsPerMinute: 1, holds: [holding(1n, 100n)] })).toMatchObject({ binding: 'rpm' });
+				expect(await there.read('red', [month, model])).toEqual(before);
+				expect(await here.extend('two', 'red', [holding(1n, 100n)])).toBe(false);
+			});
+
+			test('are taken together or not at all, by any number at once', async () => {
+				const ask = (_: unknown, index: number) =>
+					admit(
+						`r${index}`,
+						{ requestsPerMinute: 90, holds: [holding(10n, 700n), holding(10n, 500n, 'after', model)] },
+						index % 2 ? here : there,
+					);
+				const admitted = (await Promise.all(Array.from({ length: 300 }, ask))).filter(({ isAdmitted }) => isAdmitted);
+				expect(admitted).toHaveLength(50);
+				expect(await there.read('red', [month, model])).toMatchObject({
+					requestsThisMinute: 50,
+					budgets: [{ heldNanoUsd: 500n }, { heldNanoUsd: 500n }],
+				});
+			});
+
+			test('of the same name in another team or period are others', async () => {
+				const december = { budget: 'month', period: '2026-12' };
+				await know([december]);
+				await know([month], 'blue');
+				await admit('one', { holds: [holding(100n, 100n)] });
+				expect((await admit('two', { holds: [holding(100n, 100n, 'after', december)] })).isAdmitted).toBe(true);
+				expect((await admit('one', { team: 'blue', holds: [holding(100n, 100n)] })).isAdmitted).toBe(true);
+			});
+
+			test('a call is booked on the month in which it was admitted', async () => {
+				const december = { budget: 'month', period: '2026-12' };
+				await subject.setNow(Date.UTC(2026, 10, 30, 23, 59, 58));
+				await know([month]);
+				await admit('one', { holds: [holding(50n, 100n)] });
+				await subject.setNow(Date.UTC(2026, 11, 1));
+				await know([december]);
+				await admit('two', { holds: [holding(5n, 100n, 'after', december)] });
+				await settle('one', { costNanoUsd: 30n, budgets: [month] });
+				expect(await money(month, december)).toEqual([
+					[30n, 0n],
+					[0n, 5n],
+				]);
+			});
+		});
+
+		describe('the end of a call', () => {
+			const holds = [{ ...month, amountNanoUsd: 50n, limitNanoUsd: 100n, check: 'after' as const }];
+			const cost = { tokens: 3, costNanoUsd: 30n, budgets: [month] };
+
+			beforeEach(async () => {
+				await know([month, model]);
+				await admit('one', { holds, holdMs: 60_000 });
+			});
+
+			test('a settlement books the cost and ends the hold', async () => {
+				expect(await settle('one', cost)).toEqual({
+					isDuplicate: false,
+					isLate: false,
+					budgets: [{ ...month, settledNanoUsd: 30n, heldNanoUsd: 0n }],
+				});
+				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 3, requestsThisMinute: 1 });
+			});
+
+			test('a settlement may exceed its hold and the limit: the money was spent', async () => {
+				expect((await settle('one', { costNanoUsd: 500n, budgets: [month] })).budgets).toEqual([
+					{ ...month, settledNanoUsd: 500n, heldNanoUsd: 0n },
+				]);
+			});
+
+			test('a second settlement changes nothing and says so', async () => {
+				await settle('one', cost);
+				const again = { id: 'one', team: 'red', admittedMs: contractStartMs, ...cost };
+				expect(await there.settle(again)).toEqual({
+					isDuplicate: true,
+					isLate: false,
+					budgets: [{ ...month, settledNanoUsd: 30n, heldNanoUsd: 0n }],
+				});
+				await subject.setNow(contractStartMs + rememberEndedMs - 1000);
+				expect((await there.settle(again)).isDuplicate).toBe(true);
+				expect((await there.read('red', [month])).budgets[0]?.settledNanoUsd).toBe(30n);
+			});
+
+			test('a release gives the money back and nothing else; the second changes nothing', async () => {
+				await here.release('one', 'red');
+				await there.release('one', 'red');
+				expect(await there.read('red', [month])).toMatchObject({
+					requestsThisMinute: 1,
+					budgets: [{ settledNanoUsd: 0n, heldNanoUsd: 0n }],
+				});
+			});
+
+			test('the first of settlement and release wins', async () => {
+				await here.release('one', 'red');
+				expect((await settle('one', cost)).isDuplicate).toBe(true);
+				await admit('two', { holds });
+				await settle('two', cost);
+				await here.release('two', 'red');
+				expect(await money(month)).toEqual([[30n, 0n]]);
+			});
+
+			test('a release that overtakes its admission lets nothing be held', async () => {
+				await here.release('two', 'red');
+				await admit('two', { holds });
+				expect(await money(month)).toEqual([[0n, 50n]]);
+			});
+
+			test('a hold that nobody ends is given back when its time is over, and its settlement is booked late', async () => {
+				await after(59_999);
+				expect(await money(month)).toEqual([[0n, 50n]]);
+				expect((await admit('two', { holds: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted).toBe(
+					false,
+				);
+				await after(61_000);
+				expect(await money(month)).toEqual([[0n, 0n]]);
+				expect((await admit('two', { holds: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted).toBe(
+					true,
+				);
+				expect(await settle('one', cost)).toMatchObject({
+					isLate: true,
+					isDuplicate: false,
+					budgets: [{ settledNanoUsd: 30n, heldNanoUsd: 51n }],
+				});
+				expect(await settle('one', cost)).toMatchObject({ isLate: false, isDuplicate: true, budgets: [{ settledNanoUsd: 30n }] });
+			});
+
+			test('thousands of holds that end at once are all given back', async () => {
+				const many = Array.from({ length: 2500 }, (_, index) =>
+					admit(`m${index}`, { holds: [{ ...month, amountNanoUsd: 1n, limitNanoUsd: 10_000n, check: 'after' }] }),
+				);
+				await Promise.all(many);
+				expect(await money(month)).toEqual([[0n, 2550n]]);
+				await after(61_000);
+				for (let turn = 0; turn < 3; turn++) await here.read('red', [month]);
+				expect(await money(month)).toEqual([[0n, 0n]]);
+			});
+
+			test('a settlement of a call that was never admitted is booked late', async () => {
+				expect(await settle('never', cost)).toMatchObject({
+					isLate: true,
+					isDuplicate: false,
+					budgets: [{ settledNanoUsd: 30n, heldNanoUsd: 50n }],
+				});
+			});
+
+			test('a hold is raised as far as it would have been admitted, never lowered, and only while it runs', async () => {
+				const raise = (amountNanoUsd: bigint, of = month) =>
+					here.extend('one', 'red', [{ ...of, amountNanoUsd, limitNanoUsd: 100n, check: 'after' }]);
+				expect(await raise(101n)).toBe(false);
+				expect(await money(month)).toEqual([[0n, 50n]]);
+				expect(await raise(100n)).toBe(true);
+				expect(await raise(10n)).toBe(true);
+				expect(await money(month)).toEqual([[0n, 100n]]);
+				expect(await raise(7n, model)).toBe(true);
+				expect(await money(month, model)).toEqual([
+					[0n, 100n],
+					[0n, 7n],
+				]);
+				await settle('one', { costNanoUsd: 1n, budgets: [month, model] });
+				expect(await money(month, model)).toEqual([
+					[1n, 0n],
+					[1n, 0n],
+				]);
+				expect(await raise(60n)).toBe(false);
+			});
+
+			test('what does not fit raises nothing, on no budget', async () => {
+				const wide = { ...model, amountNanoUsd: 10n, limitNanoUsd: 100n, check: 'after' as const };
+				const narrow = { ...month, amountNanoUsd: 60n, limitNanoUsd: 55n, check: 'after' as const };
+				expect(await here.extend('one', 'red', [wide, narrow])).toBe(false);
+				expect(await money(month, model)).toEqual([
+					[0n, 50n],
+					[0n, 0n],
+				]);
+			});
+		});
+
+		describe('what is not known', () => {
+			const total = { ...month, settledNanoUsd: 40n };
+			const held = { ...month, amountNanoUsd: 5n, limitNanoUsd: 100n, check: 'after' as const };
+
+			test('is never taken for nothing: a team and a budget in its period have to be restored first', async () => {
+				const attempts = (): Promise<unknown>[] => [
+					admit('one', { holds: [held] }),
+					settle('one', { budgets: [month] }),
+					here.read('red', [month]),
+					here.rehold('red', [{ id: 'one', admittedMs: contractStartMs, holdMs: 1000, holds: [held] }]),
+				];
+				for (const attempt of attempts()) await expect(attempt).rejects.toThrow(CountersMissing);
+				await expect(admit('one')).rejects.toThrow(CountersMissing);
+				await expect(here.read('red', [])).rejects.toThrow(CountersMissing);
+				await know();
+				for (const attempt of attempts()) await expect(attempt).rejects.toThrow(CountersMissing);
+				expect((await here.read('red', [])).requestsThisMinute).toBe(0);
+				await know([total]);
+				expect(await money(month)).toEqual([[40n, 0n]]);
+			});
+
+			test('asks nothing of a release, and refuses an extension', async () => {
+				await here.release('one', 'red');
+				expect(await here.extend('one', 'red', [held])).toBe(false);
+			});
+
+			test('is restored by the first who does', async () => {
+				await Promise.all([
+					here.restore({ team: 'red', tokensToday: 7, budgets: [total], endedIds: [] }),
+					there.restore({ team: 'red', tokensToday: 7, budgets: [total], endedIds: [] }),
+				]);
+				await settle('one', { tokens: 1, costNanoUsd: 1n, budgets: [month] });
+				await there.restore({ team: 'red', tokensToday: 99, budgets: [{ ...total, settledNanoUsd: 99n }], endedIds: ['two'] });
+				expect((await settle('two', { tokens: 1, costNanoUsd: 1n, budgets: [month] })).isLate).toBe(true);
+				expect(await there.read('red', [month])).toMatchObject({ tokensToday: 9, budgets: [{ settledNanoUsd: 42n, heldNanoUsd: 0n }] });
+			});
+
+			test('counts no call twice that the totals contain', async () => {
+				await here.restore({ team: 'red', tokensToday: 7, budgets: [total], endedIds: ['one', 'two'] });
+				expect((await settle('one', { tokens: 7, costNanoUsd: 40n, budgets: [month] })).isDuplicate).toBe(true);
+				await here.rehold('red', [{ id: 'two', admittedMs: contractStartMs, holdMs: 1000, holds: [held] }]);
+				expect(await money(month)).toEqual([[40n, 0n]]);
+			});
+
+			test('calls in flight are held again, beyond any limit, once, and end as they would have', async () => {
+				await know([{ ...total, settledNanoUsd: 99n }]);
+				const calls = Array.from({ length: 250 }, (_, index) => ({
+					id: `c${index}`,
+					admittedMs: contractStartMs,
+					holdMs: 30_000,
+					holds: [held],
+				}));
+				await Promise.all([here.rehold('red', calls), there.rehold('red', calls)]);
+				expect(await there.read('red', [month])).toMatchObject({ requestsThisMinute: 0, budgets: [{ heldNanoUsd: 1250n }] });
+				expect(await settle('c0', { costNanoUsd: 1n, budgets: [month] })).toMatchObject({ isLate: false });
+				await here.rehold('red', calls);
+				expect(await money(month)).toEqual([[100n, 1245n]]);
+				await after(31_000);
+				expect(await money(month)).toEqual([[100n, 0n]]);
+			});
+
+			test('months long past are forgotten when a new one begins', async () => {
+				await know(['2026-09', '2026-10', '2026-11', '2026-12'].map((period) => ({ budget: 'month', period })));
+				await expect(here.read('red', [{ budget: 'month', period: '2026-10' }])).rejects.toThrow(CountersMissing);
+				expect(await money(month, { budget: 'month', period: '2026-12' })).toHaveLength(2);
+			});
+		});
+
+		test('any sequence of operations agrees with the model', async () => {
+			let runs = 0;
+			const property = fc.asyncProperty(agreesWithModel.operations, fc.nat(600_000), async (operations, beforeMidnightMs) => {
+				const startMs = Date.UTC(2026, 10, 23) - beforeMidnightMs + runs * agreesWithModel.apartMs;
+				await agreesWithModel.run(subject, `team-${runs++}`, startMs, operations);
+			});
+			await fc.assert(property, { numRuns: modelRuns });
+			expect(runs).toBeGreaterThanOrEqual(modelRuns);
+		}, 600_000);
+
+		test('whoever looks, whenever: settled and held never exceed the limit, and in the end nothing is held', async () => {
+			const call = fc.record({
+				amount: fc.bigInt(1n, 40n),
+				raise: fc.bigInt(0n, 20n),
+				part: fc.nat(100),
+				end: fc.constantFrom('settle', 'release', 'abandon'),
+			});
+			let runs = 0;
+			const property = fc.asyncProperty(fc.array(call, { minLength: 20, maxLength: 60 }), fc.scheduler(), async (calls, scheduler) => {
+				const team = `bank-${runs++}`;
+				const limitNanoUsd = 300n;
+				const startMs = contractStartMs + runs * 3_600_000;
+				await subject.setNow(startMs);
+				await know([month], team);
+				let spent = 0n;
+				const look = async (store: AdmissionStore): Promise<void> => {
+					const [budget] = (await store.read(team, [month])).budgets;
+					expect((budget?.settledNanoUsd ?? 0n) + (budget?.heldNanoUsd ?? 0n)).toBeLessThanOrEqual(limitNanoUsd);
+				};
+				const lives = calls.map(async ({ amount, raise, part, end }, index) => {
+					const store = index % 2 === 0 ? here : there;
+					const hold = { ...month, limitNanoUsd, amountNanoUsd: amount, check: 'after' as const };
+					await scheduler.schedule(Promise.resolve());
+					if (!(await store.admit({ ...may, id: `${index}`, team, holds: [hold] })).isAdmitted) return;
+					await scheduler.schedule(look(there));
+					const isRaised = await store.extend(`${index}`, team, [{ ...hold, amountNanoUsd: amount + raise }]);
+					await scheduler.schedule(look(here));
+					const costNanoUsd = ((amount + (isRaised ? raise : 0n)) * BigInt(part)) / 100n;
+					if (end === 'release') await store.release(`${index}`, team);
+					if (end !== 'settle') return;
+					spent += costNanoUsd;
+					await store.settle({ id: `${index}`, team, admittedMs: startMs, tokens: 1, costNanoUsd, budgets: [month] });
+				});
+				await scheduler.waitFor(Promise.all(lives));
+				await subject.setNow(startMs + may.holdMs + 1000);
+				expect((await there.read(team, [month])).budgets).toEqual([{ ...month, settledNanoUsd: spent, heldNanoUsd: 0n }]);
+			});
+			await fc.assert(property, { numRuns: Math.min(modelRuns, 30) });
+		}, 60_000);
+	});
+}
+
+function amounts({ settledNanoUsd, heldNanoUsd }: BudgetReading): [bigint, bigint] {
+	return [settledNanoUsd, heldNanoUsd];
+}

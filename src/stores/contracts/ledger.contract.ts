@@ -1,0 +1,312 @@
+/** What every ledger does. Each backend runs this unchanged. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { noUsage } from '../../core/usage.ts';
+import type { ClosedRow, Ledger, OpenRow, SummaryQuery } from './ledger.ts';
+
+export interface LedgerSubject {
+	/** Empty; may have served before. */
+	readonly ledger: Ledger;
+	dispose(): Promise<void>;
+}
+
+/** Half past ten. */
+export const ledgerNoonMs = Date.UTC(2026, 10, 21, 10, 30);
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const november: SummaryQuery = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 11, 1), period: 'month' };
+
+export function ledgerContract(name: string, open: () => Promise<LedgerSubject>): void {
+	describe(`ledger in ${name}`, () => {
+		let subject: LedgerSubject;
+		let ledger: Ledger;
+		beforeEach(async () => {
+			subject = await open();
+			ledger = subject.ledger;
+		});
+		afterEach(() => subject.dispose());
+
+		const openAndClose = async (id: string, row: Partial<OpenRow> = {}, closed: Partial<ClosedRow> = {}): Promise<void> => {
+			await ledger.open(openRow(id, row));
+			expect(await ledger.close(closedRow(id, closed))).toBe('closed');
+		};
+		const idsOf = async (query: { team?: string; limit?: number; cursor?: string } = {}): Promise<string[]> =>
+			(await ledger.list({ limit: 100, ...query })).rows.map(({ id }) => id);
+
+		describe('rows', () => {
+			test('an opened row is listed as it was, and as running', async () => {
+				const row = openRow('req_0123456789ab0123456789abcdef0123', {
+					team: 'Ünïcode "quoted" \u0000 name',
+					model: '__proto__',
+					format: 'messages',
+					isStreamed: false,
+					budgets: ['a', 'b, "c"'],
+				});
+				await ledger.open(row);
+				expect(await ledger.list({ limit: 10 })).toEqual({ rows: [{ ...row, closed: undefined }], nextCursor: null });
+			});
+
+			test('a closed row is listed with its end', async () => {
+				const row = openRow('one', { budgets: [], holdNanoUsd: 0n });
+				const { id, ...closed } = closedRow('one', {
+					outcome: 'client_closed',
+					status: 499,
+					isEstimated: true,
+					endedMs: row.startedMs - 5,
+				});
+				await ledger.open(row);
+				expect(await ledger.close({ id, ...closed })).toBe('closed');
+				expect((await ledger.list({ limit: 10 })).rows).toEqual([{ ...row, closed }]);
+			});
+
+			test('every outcome is kept', async () => {
+				const outcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
+				for (const outcome of outcomes) await openAndClose(outcome, {}, { outcome });
+				expect((await ledger.list({ limit: 9 })).rows.map(({ closed }) => closed?.outcome)).toEqual(outcomes.toReversed());
+			});
+
+			test('money is exact', async () => {
+				const amounts = [0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n];
+				for (const [index, amount] of amounts.entries()) {
+					await openAndClose(`r${index}`, { team: `${index}`, holdNanoUsd: amount }, { costNanoUsd: amount });
+				}
+				const { rows } = await ledger.list({ limit: 9 });
+				expect(rows.map(({ holdNanoUsd }) => holdNanoUsd)).toEqual(amounts.toReversed());
+				expect(rows.map(({ closed }) => closed?.costNanoUsd)).toEqual(amounts.toReversed());
+				expect((await ledger.summarize(november)).map(({ costNanoUsd }) => costNanoUsd)).toEqual(amounts);
+			});
+
+			test('a row that is opened again stays as it was, and counts once', async () => {
+				await ledger.open(openRow('one', { team: 'first' }));
+				await ledger.open(openRow('one', { team: 'second' }));
+				expect((await ledger.list({ limit: 10 })).rows.map(({ team }) => team)).toEqual(['first']);
+				expect((await ledger.summarize(november)).map(({ team, requests }) => [team, requests])).toEqual([['first', 1]]);
+			});
+
+			test('of two closes the first counts', async () => {
+				const before = ledger.health();
+				await ledger.open(openRow('one'));
+				const outcomes = await Promise.all([
+					ledger.close(closedRow('one', { costNanoUsd: 7n })),
+					ledger.close(closedRow('one', { costNanoUsd: 8n })),
+				]);
+				expect(outcomes).toEqual(['closed', 'closed_before']);
+				expect(await ledger.close(closedRow('one', { costNanoUsd: 9n }))).toBe('closed_before');
+				expect((await ledger.list({ limit: 1 })).rows[0]?.closed?.costNanoUsd).toBe(7n);
+				expect((await ledger.summarize(november))[0]?.costNanoUsd).toBe(7n);
+				expect(ledger.health()).toMatchObject({ repeatedCloses: before.repeatedCloses + 2, unknownCloses: before.unknownCloses });
+			});
+
+			test('closing what was never opened changes nothing, and is counted', async () => {
+				const before = ledger.health();
+				expect(await ledger.close(closedRow('ghost'))).toBe('unknown');
+				expect(await idsOf()).toEqual([]);
+				expect(await ledger.summarize(november)).toEqual([]);
+				expect(ledger.health()).toMatchObject({ unknownCloses: before.unknownCloses + 1, isWritable: true });
+			});
+
+			test('ids that look alike are different rows', async () => {
+				const ids = [
+					'req_0123456789ab0123456789abcdef0123',
+					'req_0123456789AB0123456789ABCDEF0123',
+					'0123456789ab0123456789abcdef0123',
+					'req_01',
+				];
+				for (const id of ids) await ledger.open(openRow(id));
+				expect(await idsOf()).toEqual(ids.toReversed());
+				for (const id of ids) expect(await ledger.close(closedRow(id))).toBe('closed');
+			});
+
+			test('what a caller does to a row it holds changes nothing here', async () => {
+				const budgets = ['a'];
+				await ledger.open(openRow('one', { budgets }));
+				budgets.push('b');
+				const [listed] = (await ledger.list({ limit: 1 })).rows;
+				(listed?.budgets as string[] | undefined)?.push('c');
+				expect((await ledger.list({ limit: 1 })).rows[0]?.budgets).toEqual(['a']);
+			});
+		});
+
+		describe('pages', () => {
+			test('are newest first, and of one team when asked', async () => {
+				for (const [index, team] of ['red', 'blue', 'red', 'green', 'red'].entries()) await ledger.open(openRow(`r${index}`, { team }));
+				expect(await idsOf()).toEqual(['r4', 'r3', 'r2', 'r1', 'r0']);
+				expect(await idsOf({ team: 'red' })).toEqual(['r4', 'r2', 'r0']);
+				expect(await idsOf({ team: 'nobody' })).toEqual([]);
+			});
+
+			test('hold each row once, however many are opened between them', async () => {
+				for (let index = 0; index < 7; index++) await ledger.open(openRow(`r${index}`));
+				const seen: string[] = [];
+				let cursor: string | null = null;
+				do {
+					const page: Awaited<ReturnType<Ledger['list']>> = await ledger.list({ limit: 3, ...(cursor === null ? {} : { cursor }) });
+					seen.push(...page.rows.map(({ id }) => id));
+					cursor = page.nextCursor;
+					await ledger.open(openRow(`new${seen.length}`));
+				} while (cursor !== null);
+				expect(seen).toEqual(['r6', 'r5', 'r4', 'r3', 'r2', 'r1', 'r0']);
+			});
+
+			test('end with the last row, also when it fills the page', async () => {
+				for (const id of ['a', 'b']) await ledger.open(openRow(id));
+				expect((await ledger.list({ limit: 2 })).nextCursor).toBeNull();
+				expect((await ledger.list({ limit: 1 })).nextCursor).not.toBeNull();
+			});
+
+			test('take no cursor but their own', async () => {
+				for (const cursor of ['', 'x', '-1', '1.5', '0', "1' OR '1'='1"]) {
+					await expect(ledger.list({ limit: 1, cursor })).rejects.toThrow(RangeError);
+				}
+			});
+		});
+
+		describe('sums', () => {
+			test('count a call when it is admitted, its usage and cost when it ends', async () => {
+				await ledger.open(openRow('one'));
+				const key = { period: '2026-11', team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude' };
+				expect(await ledger.summarize(november)).toEqual([{ ...key, requests: 1, usage: noUsage, costNanoUsd: 0n }]);
+				const closed = closedRow('one');
+				await ledger.close(closed);
+				await openAndClose('two');
+				expect(await ledger.summarize(november)).toEqual([
+					{ ...key, requests: 2, usage: doubled(closed), costNanoUsd: closed.costNanoUsd * 2n },
+				]);
+			});
+
+			test('keep teams, clients, providers and models apart, in order', async () => {
+				for (const [index, row] of [{ team: 'b' }, { team: 'a' }, { clientId: 'c2' }, { provider: 'p2' }, { model: 'm2' }, {}].entries()) {
+					await openAndClose(`r${index}`, { team: 'a', clientId: 'c', provider: 'p', model: 'm', ...row });
+				}
+				const keys = (await ledger.summarize(november)).map((sum) =>
+					[sum.team, sum.clientId, sum.provider, sum.model, sum.requests].join(' '),
+				);
+				expect(keys).toEqual(['a c p m 2', 'a c p m2 1', 'a c p2 m 1', 'a c2 p m 1', 'b c p m 1']);
+				expect((await ledger.summarize({ ...november, team: 'b' })).map(({ team }) => team)).toEqual(['b']);
+				expect(await ledger.summarize({ ...november, team: 'nobody' })).toEqual([]);
+			});
+
+			test('belong to the moment of admission, whenever the call ends', async () => {
+				const startedMs = Date.UTC(2026, 10, 30, 23, 59, 59, 999);
+				await openAndClose('one', { startedMs }, { endedMs: startedMs + 2 * dayMs });
+				expect((await ledger.summarize(november)).map(({ requests, costNanoUsd }) => [requests, costNanoUsd])).toEqual([[1, 1234n]]);
+				expect(await ledger.summarize({ ...november, fromMs: november.toMs, toMs: november.toMs + dayMs })).toEqual([]);
+			});
+
+			test('of days and of months', async () => {
+				for (const day of [1, 1, 2, 30]) await openAndClose(`r${Math.random()}`, { startedMs: Date.UTC(2026, 10, day, 5) });
+				await openAndClose('december', { startedMs: Date.UTC(2026, 11, 1) });
+				const sums = async (query: SummaryQuery): Promise<unknown[]> =>
+					(await ledger.summarize(query)).map(({ period, requests }) => `${period} ${requests}`);
+				const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0) };
+				expect(await sums({ ...year, period: 'month' })).toEqual(['2026-11 4', '2026-12 1']);
+				expect(await sums({ ...year, period: 'day' })).toEqual(['2026-11-01 2', '2026-11-02 1', '2026-11-30 1', '2026-12-01 1']);
+			});
+
+			test('of any hours: both ends count whole', async () => {
+				const startMs = Date.UTC(2026, 10, 1);
+				for (let hour = 0; hour < 96; hour++) await openAndClose(`h${hour}`, { startedMs: startMs + hour * hourMs + 59 });
+				const count = async (fromHour: number, toHour: number): Promise<number> =>
+					(await ledger.summarize({ fromMs: startMs + fromHour * hourMs, toMs: startMs + toHour * hourMs, period: 'month' }))[0]
+						?.requests ?? 0;
+				for (const [from, to] of [
+					[0, 96],
+					[0, 24],
+					[1, 24],
+					[0, 25],
+					[23, 25],
+					[23, 48],
+					[5, 9],
+					[20, 77],
+					[24, 72],
+					[-100, 200],
+				] as const) {
+					expect([from, to, await count(from, to)]).toEqual([from, to, Math.min(to, 96) - Math.max(from, 0)]);
+				}
+				expect([await count(7, 7), await count(9, 7)]).toEqual([0, 0]);
+				expect([await count(7.5, 7.6), await count(7.5, 8.1)]).toEqual([1, 2]);
+			});
+
+			test('agree with the rows', async () => {
+				await openAndClose('one');
+				await ledger.open(openRow('two'));
+				expect(await ledger.check()).toEqual([]);
+			});
+		});
+
+		describe('pruning', () => {
+			test('deletes closed rows of hours before, and no sum', async () => {
+				await openAndClose('old', { startedMs: ledgerNoonMs - 2 * hourMs });
+				await openAndClose('same hour', { startedMs: ledgerNoonMs - 60_000 });
+				await ledger.open(openRow('still open', { startedMs: ledgerNoonMs - dayMs }));
+				expect(await ledger.prune(ledgerNoonMs)).toBe(1);
+				expect(await idsOf()).toEqual(['still open', 'same hour']);
+				expect((await ledger.summarize(november))[0]?.requests).toBe(3);
+				expect(await ledger.check()).toEqual([]);
+				expect(await ledger.prune(ledgerNoonMs)).toBe(0);
+			});
+
+			test('leaves the rest countable', async () => {
+				for (let index = 0; index < 20; index++) await openAndClose(`r${index}`, { startedMs: ledgerNoonMs - index * hourMs });
+				expect(await ledger.prune(ledgerNoonMs - 10 * hourMs)).toBe(9);
+				expect(await ledger.close(closedRow('r19'))).toBe('unknown');
+				expect(await ledger.check()).toEqual([]);
+				expect(await idsOf()).toHaveLength(11);
+			});
+		});
+
+		test('nothing of living processes is interrupted', async () => {
+			await ledger.open(openRow('one'));
+			expect(await ledger.closeInterrupted()).toEqual([]);
+			expect(await ledger.close(closedRow('one'))).toBe('closed');
+		});
+	});
+}
+
+export function openRow(id: string, differences: Partial<OpenRow> = {}): OpenRow {
+	const team = differences.team ?? 'red';
+	return {
+		id,
+		startedMs: ledgerNoonMs,
+		team,
+		clientId: `${team}-client`,
+		provider: 'provider_a',
+		model: 'claude',
+		format: 'chat',
+		isStreamed: true,
+		priceVersion: 'default:2026-11-01',
+		holdNanoUsd: 5000n,
+		budgets: [team],
+		...differences,
+	};
+}
+
+export function closedRow(id: string, differences: Partial<ClosedRow> = {}): ClosedRow {
+	return {
+		id,
+		endedMs: ledgerNoonMs + 900,
+		outcome: 'complete',
+		status: 200,
+		usage: {
+			inputTokens: 1,
+			cacheReadTokens: 20,
+			cacheWriteTokens: 300,
+			cacheWriteHourTokens: 100,
+			outputTokens: 4000,
+			reasoningTokens: 50,
+		},
+		costNanoUsd: 1234n,
+		isEstimated: false,
+		...differences,
+	};
+}
+
+function doubled({ usage }: ClosedRow): ClosedRow['usage'] {
+	return {
+		inputTokens: usage.inputTokens * 2,
+		cacheReadTokens: usage.cacheReadTokens * 2,
+		cacheWriteTokens: usage.cacheWriteTokens * 2,
+		cacheWriteHourTokens: usage.cacheWriteHourTokens * 2,
+		outputTokens: usage.outputTokens * 2,
+		reasoningTokens: usage.reasoningTokens * 2,
+	};
+}

@@ -1,0 +1,143 @@
+/** The record of every call that was admitted. A row is opened before the provider is called and closed exactly once. */
+import type { Usage } from '../../core/usage.ts';
+
+export interface Ledger extends LedgerReader {
+	/**
+	 * Resolves when the row would survive the death of the process; a row that is there already stays as it is.
+	 * @throws Fault `records_unavailable` when that cannot be promised now; the call will not be charged for the row then.
+	 */
+	open(row: OpenRow): Promise<void>;
+	/**
+	 * Closes a row; the first one counts. Resolves when that would survive the death of the process.
+	 * @throws Fault `records_unavailable` when that cannot be promised now; the row is closed once it can, while the process lives.
+	 */
+	close(row: ClosedRow): Promise<Closing>;
+	/**
+	 * Closes the rows that dead processes left open as interrupted, charged their hold. For the start, before the first `open`;
+	 * harmless at any time, since rows of living processes are left alone.
+	 */
+	closeInterrupted(): Promise<readonly InterruptedRow[]>;
+	/** Deletes closed rows of hours that ended before then, a few at a time. Sums stay. @returns how many. */
+	prune(beforeMs: number): Promise<number>;
+	health(): LedgerHealth;
+}
+
+/** The part of the ledger that a process may use which serves no calls. */
+export interface LedgerReader {
+	/** Sums over UTC days or months, by team, client, provider and model, ordered so; reads no raw rows. */
+	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+	/** Raw rows, newest first. @throws RangeError for a cursor that no page gave. */
+	list(query: RowQuery): Promise<RowPage>;
+	/** Compares rows with sums, and sums with each other. @returns each difference; empty when all is well. */
+	check(): Promise<readonly LedgerDifference[]>;
+	/** Writes what waits, then frees everything. */
+	end(): Promise<void>;
+}
+
+export interface OpenRow {
+	readonly id: string;
+	/** Unix milliseconds of admission. The call counts in the hour, day and month of this moment, whenever it ends. */
+	readonly startedMs: number;
+	/** Team, client, provider, model and price version are kept up to their first 256 characters. */
+	readonly team: string;
+	readonly clientId: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly format: 'chat' | 'messages';
+	readonly isStreamed: boolean;
+	readonly priceVersion: string;
+	/** What the call is charged if it is never closed. */
+	readonly holdNanoUsd: bigint;
+	/** Budgets that the call holds on, for rebuilding counters. */
+	readonly budgets: readonly string[];
+}
+
+/** How a call ended. */
+export type CallOutcome = 'complete' | 'client_closed' | 'upstream_error' | 'broken' | 'interrupted' | 'not_sent';
+
+export interface ClosedRow {
+	readonly id: string;
+	readonly endedMs: number;
+	readonly outcome: CallOutcome;
+	/** Status that the caller got; 0 when the call was interrupted. */
+	readonly status: number;
+	readonly usage: Usage;
+	readonly costNanoUsd: bigint;
+	/** True when usage was counted from what was seen instead of told by the provider. */
+	readonly isEstimated: boolean;
+}
+
+/** What became of a `close`: the last two changed nothing. */
+export type Closing = 'closed' | 'closed_before' | 'unknown';
+
+export interface InterruptedRow {
+	readonly id: string;
+	readonly team: string;
+	readonly startedMs: number;
+	readonly budgets: readonly string[];
+	readonly costNanoUsd: bigint;
+}
+
+export interface SummaryQuery {
+	/** Unix milliseconds, inclusive; the hour that it lies in counts whole. */
+	readonly fromMs: number;
+	/** Unix milliseconds, exclusive; the hour that it lies in counts whole. */
+	readonly toMs: number;
+	readonly period: 'day' | 'month';
+	readonly team?: string;
+}
+
+export interface SummaryRow {
+	/** UTC day such as `2026-11-21`, or month such as `2026-11`. */
+	readonly period: string;
+	readonly team: string;
+	readonly clientId: string;
+	readonly provider: string;
+	readonly model: string;
+	/** Calls admitted, those that still run included. */
+	readonly requests: number;
+	/** Of closed calls. */
+	readonly usage: Usage;
+	readonly costNanoUsd: bigint;
+}
+
+export interface RowQuery {
+	readonly team?: string;
+	/** 1 to 1,000. */
+	readonly limit: number;
+	/** From an earlier page. Rows that were opened since are not on later pages, and move nothing. */
+	readonly cursor?: string;
+}
+
+export interface RowPage {
+	readonly rows: readonly LedgerRow[];
+	readonly nextCursor: string | null;
+}
+
+export interface LedgerRow extends OpenRow {
+	/** Undefined while the call runs. */
+	readonly closed: Omit<ClosedRow, 'id'> | undefined;
+}
+
+export interface LedgerDifference {
+	/** Such as `2026-11-21T14 team red: requests`. */
+	readonly what: string;
+	/** From the rows. */
+	readonly expected: string;
+	/** In the sums. */
+	readonly found: string;
+}
+
+export interface LedgerHealth {
+	/** False from a failed write to the next that succeeds; `open` rejects at once then. */
+	readonly isWritable: boolean;
+	/** Rows that wait to be written. */
+	readonly queuedRows: number;
+	/** Since the start: closes of rows that were never opened, and of closed ones. Each is a defect of the caller. */
+	readonly unknownCloses: number;
+	readonly repeatedCloses: number;
+	/** Since the start: rows whose `open` or `close` was rejected. */
+	readonly rejectedRows: number;
+	/** Since the start: closes that will never be written, because too many waited or the process ended first. */
+	readonly lostCloses: number;
+}

@@ -1,0 +1,180 @@
+/** Real servers that really fail. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { RecordOfCalls } from '../../test/support/record-of-calls.ts';
+import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
+import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { openSlowLink, type SlowLink } from '../../test/support/slow-link.ts';
+import { until } from '../../test/support/until.ts';
+import { systemClock } from '../io/system-clock.ts';
+import type { AdmissionStore } from './contracts/admission.ts';
+import { type FailingOpenAdmission, failOpen } from './failing-open-admission.ts';
+import { openRedisAdmission } from './redis/redis-admission.ts';
+
+const month = { budget: 'month', period: '2026-11' };
+const hold = { ...month, limitNanoUsd: 1_000_000n, amountNanoUsd: 10n, check: 'after' as const };
+
+let server: RedisServer;
+let link: SlowLink;
+let log: RememberedLog;
+let record: RecordOfCalls;
+let direct: AdmissionStore;
+let store: FailingOpenAdmission;
+
+beforeAll(async () => {
+	server = await startRedis();
+	link = await openSlowLink(server.port);
+});
+afterAll(async () => {
+	await link.close();
+	await server.stop();
+});
+
+beforeEach(async () => {
+	await server.command('FLUSHALL');
+	log = createRememberedLog();
+	record = new RecordOfCalls();
+	direct = await openRedisAdmission({ url: server.url }, { clock: systemClock, log });
+	store = failOpen(
+		await openRedisAdmission({ url: `redis://127.0.0.1:${link.port}` }, { clock: systemClock, log }),
+		{ budgetsOnFailure: 'local' },
+		{ clock: systemClock, log, sumUp: record.sumUp },
+	);
+	await calls('warm', 50);
+});
+afterEach(async () => {
+	await store.close();
+	await direct.close();
+});
+
+/** Whole calls, one after the other. @returns how long each waited to be admitted, the shortest first. */
+async function calls(name: string, count: number): Promise<number[]> {
+	const times: number[] = [];
+	for (let index = 0; index < count; index++) {
+		const id = `${name}-${index}`;
+		const startMs = performance.now();
+		expect(
+			await store.admit({ id, team: 'red', requestsPerMinute: 100_000, dailyTokens: null, holds: [hold], holdMs: 60_000 }),
+		).toMatchObject({ isAdmitted: true });
+		times.push(performance.now() - startMs);
+		const settlement = { id, team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
+		record.close(settlement);
+		await store.settle(settlement);
+	}
+	return times.toSorted((one, other) => one - other);
+}
+
+/** What all but a few did not exceed: those few are a busy machine's. */
+function ofMost(times: readonly number[], percent: number): number {
+	return times[Math.ceil((times.length * percent) / 100) - 1] ?? 0;
+}
+
+/** Until the store judges again. */
+async function enforcementMs(): Promise<number> {
+	const startMs = performance.now();
+	for (let index = 0; ; index++) {
+		const admission = await store.admit({
+			id: `none-${startMs}-${index}`,
+			team: 'red',
+			requestsPerMinute: 0,
+			dailyTokens: null,
+			holds: [],
+			holdMs: 1000,
+		});
+		if (!admission.isAdmitted) return performance.now() - startMs;
+		await new Promise((resolve) => setTimeout(resolve, 10));
+	}
+}
+
+async function counted(): Promise<bigint | undefined> {
+	return (await direct.read('red', [month])).budgets[0]?.settledNanoUsd;
+}
+
+const changes = () => log.lines.filter(({ event }) => event.startsWith('counter store')).map(({ level, event }) => `${level}: ${event}`);
+const onceEach = ['warn: counter store unreachable, calls pass uncounted', 'info: counter store reachable again'];
+
+describe('while the server is', () => {
+	test.each<{ what: string; fail: () => unknown; heal: () => unknown }>([
+		{ what: 'killed', fail: () => server.kill(), heal: () => server.restart() },
+		{ what: 'stopped', fail: () => server.signal('SIGSTOP'), heal: () => server.signal('SIGCONT') },
+		{ what: 'slow', fail: () => link.setDelay(200), heal: () => link.setDelay(0) },
+		{ what: 'a replica', fail: () => server.command('REPLICAOF', '127.0.0.1', '1'), heal: () => server.command('REPLICAOF', 'NO', 'ONE') },
+		{
+			what: 'out of memory',
+			fail: () => server.command('CONFIG', 'SET', 'maxmemory', '1'),
+			heal: () => server.command('CONFIG', 'SET', 'maxmemory', '0'),
+		},
+	])('$what, every call is answered soon, and nothing is lost', async ({ what, fail, heal }) => {
+		try {
+			await fail();
+			expect(ofMost(await calls(`first-${what}`, 10), 80)).toBeLessThan(60);
+			expect(store.state()).toMatchObject({ isReachable: false, outages: 1 });
+			expect(ofMost(await calls(`later-${what}`, 200), 90)).toBeLessThan(2);
+			expect(store.state().uncounted).toBeGreaterThanOrEqual(205);
+		} finally {
+			await heal();
+		}
+		expect(await enforcementMs()).toBeLessThan(2000);
+		await until(() => store.state().undelivered === 0);
+		expect(await counted()).toBe(260n * 7n);
+		expect(changes()).toEqual(onceEach);
+	});
+});
+
+test('scripts that were flushed are sent again, and nobody notices', async () => {
+	await server.command('SCRIPT', 'FLUSH');
+	await calls('flushed', 20);
+	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
+	expect(await counted()).toBe(70n * 7n);
+});
+
+test('a store that was emptied is restored before it is trusted, with what is in flight', async () => {
+	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await server.command('FLUSHALL');
+	await calls('after', 1);
+	expect((await direct.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 51n * 7n, heldNanoUsd: 10n }]);
+	expect((await direct.read('red', [])).tokensToday).toBe(102);
+	expect(record.asked).toBe(2);
+	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
+});
+
+test('a store that was restarted while nobody asked it holds again what is in flight, and counts nothing twice', async () => {
+	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await server.restart();
+	await until(() => record.asked === 2, 'the restoration');
+	await until(() => store.state().undelivered === 0);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, heldNanoUsd: 10n }]);
+	const settlement = { id: 'in-flight', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
+	record.close(settlement);
+	expect(await store.settle(settlement)).toMatchObject({ isLate: false, isDuplicate: false });
+	expect(await counted()).toBe(357n);
+});
+
+test('a server that comes back with old counters is not believed', async () => {
+	await server.command('SAVE');
+	await calls('unsaved', 10);
+	await server.restart();
+	await until(() => store.read('red', [month]) !== undefined);
+	expect(await enforcementMs()).toBeLessThan(2000);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 60n * 7n, heldNanoUsd: 0n }]);
+	expect(await counted()).toBe(60n * 7n);
+});
+
+test('a server that is not there at the start is not waited for, and used when it comes', async () => {
+	await server.kill();
+	const late = failOpen(
+		await openRedisAdmission({ url: server.url }, { clock: systemClock, log }),
+		{ budgetsOnFailure: 'local' },
+		{ clock: systemClock, log, sumUp: record.sumUp },
+	);
+	expect(await late.admit({ id: 'early', team: 'red', requestsPerMinute: 0, dailyTokens: 0, holds: [hold], holdMs: 1000 })).toMatchObject({
+		isAdmitted: true,
+		isUncounted: true,
+		reading: { budgets: [{ settledNanoUsd: 350n, heldNanoUsd: 10n }] },
+	});
+	await server.restart();
+	await until(() => late.state().undelivered === 0, 'the delivery');
+	expect(await late.admit({ id: 'later', team: 'red', requestsPerMinute: 0, dailyTokens: null, holds: [], holdMs: 1000 })).toMatchObject({
+		isAdmitted: false,
+	});
+	await late.close();
+});

@@ -1,0 +1,47 @@
+/**
+ * Forgets an entry that nobody asked for in one to two spans. Two generations, so that forgetting is dropping one map and
+ * no entry is ever visited for it.
+ */
+export class FadingMap<Key, Value> {
+	private readonly spanMs: number;
+	private young = new Map<Key, Value>();
+	private old = new Map<Key, Value>();
+	private turnedMs = -Infinity;
+
+	constructor(spanMs: number) {
+		this.spanMs = spanMs;
+	}
+
+	get(key: Key, nowMs: number): Value | undefined {
+		this.turn(nowMs);
+		const young = this.young.get(key);
+		if (young !== undefined) return young;
+		const old = this.old.get(key);
+		if (old !== undefined) this.young.set(key, old);
+		return old;
+	}
+
+	/** Does not keep the entry alive. */
+	has(key: Key, nowMs: number): boolean {
+		this.turn(nowMs);
+		return this.young.has(key) || this.old.has(key);
+	}
+
+	set(key: Key, value: Value, nowMs: number): void {
+		this.turn(nowMs);
+		this.young.set(key, value);
+	}
+
+	clear(): void {
+		this.young.clear();
+		this.old.clear();
+	}
+
+	private turn(nowMs: number): void {
+		const ageMs = nowMs - this.turnedMs;
+		if (ageMs >= 0 && ageMs < this.spanMs) return;
+		this.old = ageMs < 2 * this.spanMs ? this.young : new Map<Key, Value>();
+		this.young = new Map();
+		this.turnedMs = nowMs;
+	}
+}

@@ -1,0 +1,144 @@
+/** Counters that live as long as the process. Every operation is one turn of the event loop, so nothing interleaves. */
+import type { Clock } from '../../core/clock.ts';
+import type { Admission, BudgetPeriod, CounterReading, Declined } from '../../core/counters.ts';
+import {
+	type AdmissionRequest,
+	type AdmissionStore,
+	type BudgetHold,
+	CountersMissing,
+	type HeldCall,
+	maxHoldMs,
+	rememberEndedMs,
+	type Settled,
+	type Settlement,
+	type TeamTotals,
+} from '../contracts/admission.ts';
+import { FadingMap } from './fading-map.ts';
+import { HoldSchedule } from './hold-schedule.ts';
+import { dayOf, type Hold, TeamCounters } from './team-counters.ts';
+
+/** Teams that nobody asked about for so long are forgotten; their holds have ended before. */
+const idleTeamMs = 2 * maxHoldMs;
+
+export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionStore {
+	return new MemoryAdmission(clock);
+}
+
+class MemoryAdmission implements AdmissionStore {
+	private readonly clock: Clock;
+	private readonly teams = new FadingMap<string, TeamCounters>(idleTeamMs);
+	private readonly schedule = new HoldSchedule();
+
+	constructor(clock: Clock) {
+		this.clock = clock;
+	}
+
+	async admit(request: AdmissionRequest): Promise<Admission> {
+		const nowMs = this.turn();
+		const team = this.team(request.team, nowMs);
+		const counters = request.holds.map((hold) => team.budget(hold));
+		team.rollTo(nowMs);
+		if (team.calls.has(request.id) || team.ended.has(request.id, nowMs)) return { isAdmitted: true, reading: team.read(nowMs, counters) };
+		const binding = bindingLimit(request, team);
+		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, counters) };
+		team.requests++;
+		this.schedule.add(team.hold(request.id, team.day, request.holds), nowMs + request.holdMs);
+		return { isAdmitted: true, reading: team.read(nowMs, counters) };
+	}
+
+	async settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
+		const nowMs = this.turn();
+		const team = this.team(name, nowMs);
+		const counters = budgets.map((budget) => team.budget(budget));
+		const hold = team.calls.get(id);
+		const isDuplicate = team.ended.has(id, nowMs);
+		if (!isDuplicate) {
+			if (hold !== undefined) this.giveBack(hold);
+			team.ended.set(id, true, nowMs);
+			team.rollTo(nowMs);
+			team.book(hold?.day ?? dayOf(admittedMs), tokens);
+			for (const counter of counters) counter.settledNanoUsd += costNanoUsd;
+		}
+		return { isDuplicate, isLate: !isDuplicate && hold === undefined, budgets: counters.map((counter) => ({ ...counter })) };
+	}
+
+	async release(id: string, name: string): Promise<void> {
+		const nowMs = this.turn();
+		const team = this.teams.get(name, nowMs);
+		if (team === undefined || team.ended.has(id, nowMs)) return;
+		const hold = team.calls.get(id);
+		if (hold !== undefined) this.giveBack(hold);
+		team.ended.set(id, true, nowMs);
+	}
+
+	async extend(id: string, name: string, holds: readonly BudgetHold[]): Promise<boolean> {
+		const nowMs = this.turn();
+		const hold = this.teams.get(name, nowMs)?.calls.get(id);
+		return hold === undefined ? false : hold.team.extend(hold, holds);
+	}
+
+	async read(name: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
+		const nowMs = this.turn();
+		const team = this.team(name, nowMs);
+		team.rollTo(nowMs);
+		return team.read(
+			nowMs,
+			budgets.map((budget) => team.budget(budget)),
+		);
+	}
+
+	async restore({ team: name, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
+		const nowMs = this.turn();
+		let team = this.teams.get(name, nowMs);
+		if (team === undefined) {
+			team = new TeamCounters(name, rememberEndedMs);
+			team.rollTo(nowMs);
+			team.tokens = tokensToday;
+			for (const id of endedIds) team.ended.set(id, true, nowMs);
+			this.teams.set(name, team, nowMs);
+		}
+		for (const total of budgets) team.addBudget(total);
+	}
+
+	async rehold(name: string, calls: readonly HeldCall[]): Promise<void> {
+		const nowMs = this.turn();
+		const team = this.team(name, nowMs);
+		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
+		for (const { id, admittedMs, holdMs, holds } of calls) {
+			if (!team.calls.has(id) && !team.ended.has(id, nowMs)) this.schedule.add(team.hold(id, dayOf(admittedMs), holds), nowMs + holdMs);
+		}
+	}
+
+	onReturn(): void {
+		// It never goes away.
+	}
+
+	async close(): Promise<void> {
+		this.teams.clear();
+		this.schedule.clear();
+	}
+
+	private turn(): number {
+		const nowMs = this.clock.nowMs();
+		this.schedule.endDue(nowMs);
+		return nowMs;
+	}
+
+	private team(name: string, nowMs: number): TeamCounters {
+		const team = this.teams.get(name, nowMs);
+		if (team === undefined) throw new CountersMissing(name);
+		return team;
+	}
+
+	private giveBack(hold: Hold): void {
+		this.schedule.remove(hold);
+		hold.team.giveBack(hold);
+	}
+}
+
+function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Declined, 'binding' | 'budget'> | undefined {
+	if (request.requestsPerMinute !== null && team.requests >= request.requestsPerMinute) return { binding: 'rpm' };
+	if (request.dailyTokens !== null && team.tokens >= request.dailyTokens) return { binding: 'daily_tokens' };
+	const budget = request.holds.find((hold) => !team.allows(hold, 0n));
+	return budget === undefined ? undefined : { binding: 'budget', budget: budget.budget };
+}

@@ -1,0 +1,7 @@
+import { ledgerContract } from '../contracts/ledger.contract.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+
+ledgerContract('memory', async () => {
+	const ledger = createMemoryLedger();
+	return { ledger, dispose: () => ledger.end() };
+});

@@ -1,0 +1,114 @@
+/** A ledger that lives as long as the process, for tests and trials: nothing is deleted unless asked. */
+import { noUsage, type Usage } from '../../core/usage.ts';
+import type { ClosedRow, Ledger, LedgerHealth, LedgerRow, RowQuery, SummaryQuery, SummaryRow } from '../contracts/ledger.ts';
+
+const msPerHour = 3_600_000;
+
+type Sums = Pick<SummaryRow, 'requests' | 'usage' | 'costNanoUsd'>;
+interface HourlySum extends Sums {
+	readonly hour: number;
+	readonly row: LedgerRow;
+}
+
+export function createMemoryLedger(): Ledger {
+	const rows = new Map<string, { sequence: number; row: LedgerRow }>();
+	const hours = new Map<string, HourlySum>();
+	const counts = { unknownCloses: 0, repeatedCloses: 0 };
+	let lastSequence = 0;
+	const count = (row: LedgerRow, added: Sums): void => {
+		const hour = Math.floor(row.startedMs / msPerHour);
+		const key = JSON.stringify([hour, row.team, row.clientId, row.provider, row.model]);
+		const sum = hours.get(key) ?? { hour, row, ...nothing };
+		hours.set(key, { ...sum, ...sumOf(sum, added) });
+	};
+	return {
+		async open(row) {
+			if (rows.has(row.id)) return;
+			const opened: LedgerRow = { ...row, budgets: [...row.budgets], closed: undefined };
+			rows.set(row.id, { sequence: ++lastSequence, row: opened });
+			count(opened, { ...nothing, requests: 1 });
+		},
+		async close({ id, ...closed }) {
+			const found = rows.get(id);
+			if (found === undefined) {
+				counts.unknownCloses += 1;
+				return 'unknown';
+			}
+			if (found.row.closed !== undefined) {
+				counts.repeatedCloses += 1;
+				return 'closed_before';
+			}
+			found.row = { ...found.row, closed: copyOf(closed) };
+			count(found.row, { ...closed, requests: 0 });
+			return 'closed';
+		},
+		// A process that died has taken its rows with it.
+		closeInterrupted: async () => [],
+		async prune(beforeMs) {
+			const wholeHourMs = Math.floor(beforeMs / msPerHour) * msPerHour;
+			const old = [...rows.values()].filter(({ row }) => row.closed !== undefined && row.startedMs < wholeHourMs);
+			for (const { row } of old) rows.delete(row.id);
+			return old.length;
+		},
+		summarize: async (query) => summarize(hours.values(), query),
+		async list(query) {
+			return pageOf(
+				[...rows.values()].toSorted((left, right) => right.sequence - left.sequence),
+				query,
+			);
+		},
+		check: async () => [],
+		health: (): LedgerHealth => ({ isWritable: true, queuedRows: 0, rejectedRows: 0, lostCloses: 0, ...counts }),
+		end: async () => undefined,
+	};
+}
+
+const nothing: Sums = { requests: 0, usage: noUsage, costNanoUsd: 0n };
+
+function copyOf(closed: Omit<ClosedRow, 'id'>): Omit<ClosedRow, 'id'> {
+	return { ...closed, usage: { ...closed.usage } };
+}
+
+function sumOf(left: Sums, right: Sums): Sums {
+	const usage = Object.fromEntries(
+		(Object.keys(noUsage) as (keyof Usage)[]).map((name) => [name, left.usage[name] + right.usage[name]]),
+	) as unknown as Usage;
+	return { requests: left.requests + right.requests, usage, costNanoUsd: left.costNanoUsd + right.costNanoUsd };
+}
+
+function summarize(hours: Iterable<HourlySum>, { fromMs, toMs, period, team }: SummaryQuery): SummaryRow[] {
+	const fromHour = Math.floor(fromMs / msPerHour);
+	const toHour = Math.ceil(toMs / msPerHour);
+	const sums = new Map<string, SummaryRow>();
+	for (const { hour, row, ...sum } of hours) {
+		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
+		const name = new Date(hour * msPerHour).toISOString().slice(0, period === 'day' ? 10 : 7);
+		const parts = [name, row.team, row.clientId, row.provider, row.model] as const;
+		const key = JSON.stringify(parts);
+		const { team: of, clientId, provider, model } = row;
+		sums.set(key, { period: name, team: of, clientId, provider, model, ...sumOf(sums.get(key) ?? nothing, sum) });
+	}
+	return [...sums.values()].toSorted(byKey);
+}
+
+function byKey(left: SummaryRow, right: SummaryRow): number {
+	for (const name of ['period', 'team', 'clientId', 'provider', 'model'] as const) {
+		if (left[name] !== right[name]) return left[name] < right[name] ? -1 : 1;
+	}
+	return 0;
+}
+
+function pageOf(
+	newestFirst: readonly { sequence: number; row: LedgerRow }[],
+	{ team, limit, cursor }: RowQuery,
+): Awaited<ReturnType<Ledger['list']>> {
+	if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of this ledger`);
+	const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+	const wanted = newestFirst.filter(({ sequence, row }) => sequence < before && (team === undefined || row.team === team));
+	const page = wanted.slice(0, Math.max(1, Math.min(limit, 1000)));
+	const last = page.at(-1);
+	return {
+		rows: page.map(({ row }) => structuredClone(row)),
+		nextCursor: last !== undefined && wanted.length > page.length ? String(last.sequence) : null,
+	};
+}

@@ -1,0 +1,124 @@
+import type { BudgetPeriod, CounterReading } from '../../core/counters.ts';
+import { type BudgetHold, type BudgetTotal, budgetKey, CountersMissing } from '../contracts/admission.ts';
+import { FadingMap } from './fading-map.ts';
+
+export interface BudgetCounter extends BudgetPeriod {
+	settledNanoUsd: bigint;
+	heldNanoUsd: bigint;
+}
+
+/** What one call holds. */
+export interface Hold {
+	readonly id: string;
+	readonly team: TeamCounters;
+	/** The UTC day in which it was admitted, counted from 1970. */
+	readonly day: number;
+	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
+	/** Unix second. */
+	endsAtSecond: number;
+}
+
+/** The counters of one team. */
+export class TeamCounters {
+	readonly name: string;
+	/** Of the minute and the day last rolled to. */
+	requests = 0;
+	tokens = 0;
+	/** By call id: what is in flight. */
+	readonly calls = new Map<string, Hold>();
+	readonly ended: FadingMap<string, true>;
+	day = -1;
+	private minute = -1;
+	private readonly budgets = new Map<string, BudgetCounter>();
+
+	constructor(name: string, rememberEndedMs: number) {
+		this.name = name;
+		this.ended = new FadingMap(rememberEndedMs);
+	}
+
+	rollTo(nowMs: number): void {
+		const minute = Math.floor(nowMs / 60_000);
+		if (minute === this.minute) return;
+		this.minute = minute;
+		this.requests = 0;
+		const day = dayOf(nowMs);
+		if (day === this.day) return;
+		this.day = day;
+		this.tokens = 0;
+	}
+
+	/** @throws CountersMissing */
+	budget(budget: BudgetPeriod): BudgetCounter {
+		const counter = this.budgets.get(budgetKey(budget));
+		if (counter === undefined) throw new CountersMissing(this.name);
+		return counter;
+	}
+
+	/** Unless it is known. What is older than the month before and holds nothing is forgotten. */
+	addBudget(total: BudgetTotal): void {
+		const key = budgetKey(total);
+		if (this.budgets.has(key)) return;
+		for (const [otherKey, { period, heldNanoUsd }] of this.budgets) {
+			if (heldNanoUsd === 0n && monthNumber(period) < monthNumber(total.period) - 1) this.budgets.delete(otherKey);
+		}
+		const { budget, period, settledNanoUsd } = total;
+		this.budgets.set(key, { budget, period, settledNanoUsd, heldNanoUsd: 0n });
+	}
+
+	/** @param ownNanoUsd what the asking call already holds there. */
+	allows(hold: BudgetHold, ownNanoUsd: bigint): boolean {
+		const { settledNanoUsd, heldNanoUsd } = this.budget(hold);
+		const takenNanoUsd = settledNanoUsd + heldNanoUsd - ownNanoUsd;
+		return takenNanoUsd < hold.limitNanoUsd && (hold.check === 'before' || takenNanoUsd + hold.amountNanoUsd <= hold.limitNanoUsd);
+	}
+
+	hold(id: string, day: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
+		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0 };
+		for (const part of holds) {
+			const counter = this.budget(part);
+			counter.heldNanoUsd += part.amountNanoUsd;
+			hold.parts.push({ counter, amountNanoUsd: part.amountNanoUsd });
+		}
+		this.calls.set(id, hold);
+		return hold;
+	}
+
+	extend(hold: Hold, wanted: readonly BudgetHold[]): boolean {
+		const changes = wanted.map((part) => {
+			const counter = this.budget(part);
+			const own = hold.parts.find((one) => one.counter === counter) ?? { counter, amountNanoUsd: 0n };
+			return { part, own };
+		});
+		if (!changes.every(({ part, own }) => part.amountNanoUsd <= own.amountNanoUsd || this.allows(part, own.amountNanoUsd))) return false;
+		for (const { part, own } of changes) {
+			if (part.amountNanoUsd <= own.amountNanoUsd) continue;
+			own.counter.heldNanoUsd += part.amountNanoUsd - own.amountNanoUsd;
+			own.amountNanoUsd = part.amountNanoUsd;
+			if (!hold.parts.includes(own)) hold.parts.push(own);
+		}
+		return true;
+	}
+
+	giveBack(hold: Hold): void {
+		this.calls.delete(hold.id);
+		for (const { counter, amountNanoUsd } of hold.parts) counter.heldNanoUsd -= amountNanoUsd;
+	}
+
+	/** @param day of the call's admission. */
+	book(day: number, tokens: number): void {
+		if (day >= this.day) this.tokens += tokens;
+	}
+
+	read(nowMs: number, budgets: readonly BudgetCounter[]): CounterReading {
+		return { nowMs, requestsThisMinute: this.requests, tokensToday: this.tokens, budgets: budgets.map((counter) => ({ ...counter })) };
+	}
+}
+
+function monthNumber(period: string): number {
+	return Number(period.slice(0, 4)) * 12 + Number(period.slice(5, 7));
+}
+
+/** UTC days since 1970. */
+export function dayOf(ms: number): number {
+	return Math.floor(ms / 86_400_000);
+}

@@ -1,0 +1,112 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import { Fault } from '../core/fault.ts';
+import type { Budget, RecordStore } from './contracts/records.ts';
+import { createMemoryRecords } from './memory/memory-records.ts';
+import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
+
+const team = (id: string, clientIds: string[] = []) => ({ id, name: id, tier: 'standard', clientIds });
+const budget = (id: string, of: string, model: string | null): Budget => ({
+	id,
+	team: of,
+	model,
+	period: 'monthly',
+	limitNanoUsd: 1n,
+	warningThresholdPercent: 80,
+	hardLimitPercent: 100,
+	createdAtMs: 0,
+	updatedAtMs: 0,
+});
+const price = (provider: string, model: string) => ({
+	provider,
+	model,
+	inputPicoUsd: 1n,
+	outputPicoUsd: 1n,
+	cacheReadPicoUsd: 1n,
+	cacheWritePicoUsd: 1n,
+	updatedAtMs: 0,
+});
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function open(records: RecordStore): Promise<RecordsSnapshot> {
+	const snapshot = await openRecordsSnapshot(records, [], createRememberedLog());
+	onTestFinished(() => snapshot.close());
+	return snapshot;
+}
+
+test('finds teams by id and by client, and a change at the next call', async () => {
+	const records = createMemoryRecords();
+	await records.teams.create(team('red', ['one', 'two']));
+	const snapshot = await open(records);
+	expect([snapshot.team('red')?.id, snapshot.teamOf('two')?.id, snapshot.teamOf('three'), snapshot.team('__proto__')]).toEqual([
+		'red',
+		'red',
+		undefined,
+		undefined,
+	]);
+	await records.teams.replace(team('red', ['three']));
+	await turn();
+	expect([snapshot.teamOf('two'), snapshot.teamOf('three')?.id]).toEqual([undefined, 'red']);
+});
+
+test('finds the budgets that a call counts on', async () => {
+	const records = createMemoryRecords();
+	for (const record of [
+		budget('red', 'red', null),
+		budget('red-gpt', 'red', 'gpt'),
+		budget('red-claude', 'red', 'claude'),
+		budget('blue-gpt', 'blue', 'gpt'),
+	]) {
+		await records.budgets.create(record);
+	}
+	const snapshot = await open(records);
+	const ids = (of: string, model: string): string[] => snapshot.budgetsFor(of, model).map(({ id }) => id);
+	expect(ids('red', 'gpt')).toEqual(['red', 'red-gpt']);
+	expect(ids('red', 'gemini')).toEqual(['red']);
+	expect(ids('blue', 'gpt')).toEqual(['blue-gpt']);
+	expect(ids('blue', 'claude')).toEqual([]);
+	expect(ids('green', 'gpt')).toEqual([]);
+	await records.budgets.delete('red');
+	await turn();
+	expect(ids('red', 'gpt')).toEqual(['red-gpt']);
+});
+
+test('finds a price by provider and model', async () => {
+	const records = createMemoryRecords();
+	await records.priceOverrides.create(price('a', 'b/c'));
+	const snapshot = await open(records);
+	expect(snapshot.priceOverride('a', 'b/c')?.version).toBe(1);
+	expect([snapshot.priceOverride('a/b', 'c'), snapshot.priceOverride('a', 'x')]).toEqual([undefined, undefined]);
+});
+
+test('keeps the last known records while the store cannot be read, and is not opened without any', async () => {
+	const records = createMemoryRecords();
+	await records.teams.create(team('red', ['one']));
+	let isDown = false;
+	const shaky: RecordStore = {
+		...records,
+		budgets: {
+			...records.budgets,
+			async list() {
+				if (isDown) throw new Fault('records_unavailable');
+				return records.budgets.list();
+			},
+		},
+	};
+	const log = createRememberedLog();
+	const snapshot = await openRecordsSnapshot(shaky, [], log);
+	isDown = true;
+	await records.teams.create(team('blue', ['two']));
+	await turn();
+	expect([snapshot.teamOf('one')?.id, snapshot.teamOf('two')]).toEqual(['red', undefined]);
+	expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+	await expect(openRecordsSnapshot(shaky, [], log)).rejects.toThrow(Fault);
+	isDown = false;
+	await records.teams.create(team('green'));
+	await turn();
+	expect(snapshot.teamOf('two')?.id).toBe('blue');
+	snapshot.close();
+	await records.teams.delete('blue');
+	await turn();
+	expect(snapshot.teamOf('two')?.id).toBe('blue');
+});

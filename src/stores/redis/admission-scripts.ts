@@ -1,0 +1,294 @@
+/**
+ * The operations as Lua, one script each. Three keys a team, which live and die together, so that totals never outlive the
+ * holds they contain: `counters` (a hash), `calls` (call id to what it holds) and `ends` (call ids by the second their hold ends); and one
+ * short-lived key for each call that has ended. Scripts touch no key that they are not given.
+ */
+import { createHash } from 'node:crypto';
+
+export interface Script {
+	readonly lua: string;
+	readonly sha1: string;
+}
+
+export type Operation = keyof typeof bodies;
+
+/** Lua for the server's clock in unix milliseconds. */
+const serverClock = `(function() local time = redis.call('TIME') return time[1] * 1000 + math.floor(time[2] / 1000) end)()`;
+
+/** @param clock Lua expression for unix milliseconds; tests have one that they can move. */
+export function compileScripts(clock: string = serverClock): Record<Operation, Script> {
+	const compile = (body: string): Script => {
+		const lua = `local now = ${clock}\n${prelude}\n${body}`;
+		return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
+	};
+	return {
+		admit: compile(bodies.admit),
+		settle: compile(bodies.settle),
+		release: compile(bodies.release),
+		extend: compile(bodies.extend),
+		read: compile(bodies.read),
+		restore: compile(bodies.restore),
+		rehold: compile(bodies.rehold),
+	};
+}
+
+/** Idle teams are forgotten after so long, and restored from the ledger when they return. */
+const idleSeconds = 70 * 24 * 3600;
+
+/**
+ * Money is a decimal string of nano-US-dollars. A Lua number is exact to 2^53 only, which is nine million US dollars: so
+ * sums are made of whole dollars and the nine digits below them.
+ */
+const prelude = `
+local counters, calls, ends, run = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+
+local function parts(money)
+	if #money <= 9 then return 0, tonumber(money) end
+	return tonumber(string.sub(money, 1, -10)), tonumber(string.sub(money, -9))
+end
+
+local function text(dollars, nanos)
+	if dollars == 0 then return string.format('%d', nanos) end
+	return string.format('%d%09d', dollars, nanos)
+end
+
+local function add(a, b)
+	local aDollars, aNanos = parts(a)
+	local bDollars, bNanos = parts(b)
+	local dollars, nanos = aDollars + bDollars, aNanos + bNanos
+	if nanos >= 1000000000 then dollars, nanos = dollars + 1, nanos - 1000000000 end
+	return text(dollars, nanos)
+end
+
+local function subtract(a, b)
+	local aDollars, aNanos = parts(a)
+	local bDollars, bNanos = parts(b)
+	local dollars, nanos = aDollars - bDollars, aNanos - bNanos
+	if nanos < 0 then dollars, nanos = dollars - 1, nanos + 1000000000 end
+	return text(dollars, nanos)
+end
+
+local function isLess(a, b)
+	local aDollars, aNanos = parts(a)
+	local bDollars, bNanos = parts(b)
+	return aDollars < bDollars or (aDollars == bDollars and aNanos < bNanos)
+end
+
+-- What these budgets and the current minute and day stand at; nil when something is not known.
+local function load(keys)
+	local fields = { 'run', 'minute', 'requests', 'day', 'tokens' }
+	for _, key in ipairs(keys) do
+		fields[#fields + 1] = 's:' .. key
+		fields[#fields + 1] = 'h:' .. key
+	end
+	local values = redis.call('HMGET', counters, unpack(fields))
+	if values[1] ~= run then return nil end
+	for index = 6, #fields do
+		if not values[index] then return nil end
+	end
+	local state = { minute = math.floor(now / 60000), day = math.floor(now / 86400000), requests = 0, tokens = 0, values = values }
+	if tonumber(values[2]) == state.minute then state.requests = tonumber(values[3]) end
+	if tonumber(values[4]) == state.day then state.tokens = tonumber(values[5]) end
+	return state
+end
+
+local function settled(state, index) return state.values[4 + 2 * index] end
+local function held(state, index) return state.values[5 + 2 * index] end
+
+local function reply(verdict, state)
+	local answer = { verdict, now, state.requests, state.tokens }
+	for index = 6, #state.values do answer[#answer + 1] = state.values[index] end
+	return answer
+end
+
+-- Whether the budget would take a call that holds nothing yet; own is what the asking call holds there already.
+local function allows(state, index, own, limit, amount, check)
+	local taken = subtract(add(settled(state, index), held(state, index)), own)
+	if not isLess(taken, limit) then return false end
+	return check == 'before' or not isLess(limit, add(taken, amount))
+end
+
+-- What a call holds: the day in which it was admitted, then of each budget key and amount.
+local function store(id, holds, endsMs)
+	redis.call('HSET', calls, id, cmsgpack.pack(holds))
+	redis.call('ZADD', ends, math.ceil(endsMs / 1000), id)
+end
+
+-- The day in which the call was admitted; false when it holds nothing.
+local function giveBack(id)
+	local packed = redis.call('HGET', calls, id)
+	if not packed then return false end
+	redis.call('HDEL', calls, id)
+	redis.call('ZREM', ends, id)
+	local holds = cmsgpack.unpack(packed)
+	for index = 2, #holds, 2 do
+		local field = 'h:' .. holds[index]
+		local total = redis.call('HGET', counters, field)
+		if total then redis.call('HSET', counters, field, subtract(total, holds[index + 1])) end
+	end
+	return holds[1]
+end
+
+-- Bounded: what remains is ended by the next call.
+local function endDue()
+	for _, id in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', math.floor(now / 1000), 'LIMIT', 0, 1000)) do giveBack(id) end
+end
+
+local function keepCalls()
+	redis.call('EXPIRE', calls, ${idleSeconds})
+	redis.call('EXPIRE', ends, ${idleSeconds})
+end
+
+-- Never later than the calls that it contains, so that totals do not outlive them.
+local function keepCounters() redis.call('EXPIRE', counters, ${idleSeconds}) end
+
+-- ARGV from the first on, every step-th: the budgets' keys.
+local function budgetKeys(first, step)
+	local keys = {}
+	for index = first, #ARGV, step do keys[#keys + 1] = ARGV[index] end
+	return keys
+end
+`;
+
+const bodies = {
+	// ARGV: run, id, requests a minute or '', daily tokens or '', hold in ms, then for each budget: key, limit, amount, check.
+	admit: `
+		endDue()
+		local id = ARGV[2]
+		local state = load(budgetKeys(6, 4))
+		if not state then return { 'missing' } end
+		if redis.call('EXISTS', KEYS[4]) == 1 or redis.call('HEXISTS', calls, id) == 1 then return reply('admitted', state) end
+		if ARGV[3] ~= '' and state.requests >= tonumber(ARGV[3]) then return reply('rpm', state) end
+		if ARGV[4] ~= '' and state.tokens >= tonumber(ARGV[4]) then return reply('daily_tokens', state) end
+		local holds = { state.day }
+		local fields = { 'minute', state.minute, 'requests', state.requests + 1 }
+		for index = 1, (#ARGV - 5) / 4 do
+			local key, limit, amount, check = unpack(ARGV, 2 + 4 * index, 5 + 4 * index)
+			if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state) end
+			holds[#holds + 1] = key
+			holds[#holds + 1] = amount
+		end
+		for index = 1, (#holds - 1) / 2 do
+			local total = add(held(state, index), holds[2 * index + 1])
+			fields[#fields + 1] = 'h:' .. holds[2 * index]
+			fields[#fields + 1] = total
+			state.values[5 + 2 * index] = total
+		end
+		redis.call('HSET', counters, unpack(fields))
+		if state.requests == 0 then keepCounters() end
+		state.requests = state.requests + 1
+		store(id, holds, now + tonumber(ARGV[5]))
+		keepCalls()
+		return reply('admitted', state)`,
+
+	// ARGV: run, id, tokens, cost, remembered ms, day of admission by the caller's clock, then the budgets' keys.
+	settle: `
+		endDue()
+		local keys = budgetKeys(7, 1)
+		local state = load(keys)
+		if not state then return { 'missing' } end
+		if redis.call('EXISTS', KEYS[4]) == 1 then return reply('duplicate', state) end
+		local heldSince = giveBack(ARGV[2])
+		if (heldSince or tonumber(ARGV[6])) >= state.day then state.tokens = state.tokens + tonumber(ARGV[3]) end
+		local fields = { 'day', state.day, 'tokens', state.tokens }
+		for index, key in ipairs(keys) do
+			fields[#fields + 1] = 's:' .. key
+			fields[#fields + 1] = add(settled(state, index), ARGV[4])
+		end
+		redis.call('HSET', counters, unpack(fields))
+		redis.call('SET', KEYS[4], 's', 'PX', ARGV[5])
+		return reply(heldSince and 'settled' or 'late', load(keys))`,
+
+	// ARGV: run, id, remembered ms.
+	release: `
+		endDue()
+		if redis.call('EXISTS', KEYS[4]) == 1 then return 'OK' end
+		giveBack(ARGV[2])
+		return redis.call('SET', KEYS[4], 'r', 'PX', ARGV[3])`,
+
+	// ARGV: run, id, then for each budget: key, limit, amount, check.
+	extend: `
+		endDue()
+		local id = ARGV[2]
+		if redis.call('HGET', counters, 'run') ~= run then return 'unknown' end
+		local packed = redis.call('HGET', calls, id)
+		if not packed then return 'unknown' end
+		local state = load(budgetKeys(3, 4))
+		if not state then return 'missing' end
+		local holds = cmsgpack.unpack(packed)
+		local at = {}
+		for index = 2, #holds, 2 do at[holds[index]] = index + 1 end
+		for index = 1, (#ARGV - 2) / 4 do
+			local key, limit, amount, check = unpack(ARGV, 4 * index - 1, 4 * index + 2)
+			local own = at[key] and holds[at[key]] or '0'
+			if isLess(own, amount) then
+				if not allows(state, index, own, limit, amount, check) then return 'declined' end
+				if not at[key] then
+					holds[#holds + 1] = key
+					at[key] = #holds + 1
+				end
+				holds[at[key]] = amount
+				state.values[5 + 2 * index] = add(subtract(held(state, index), own), amount)
+			end
+		end
+		for index, key in ipairs(budgetKeys(3, 4)) do redis.call('HSET', counters, 'h:' .. key, held(state, index)) end
+		redis.call('HSET', calls, id, cmsgpack.pack(holds))
+		return 'extended'`,
+
+	// ARGV: run, then the budgets' keys.
+	read: `
+		endDue()
+		local state = load(budgetKeys(2, 1))
+		return state and reply('read', state) or { 'missing' }`,
+
+	// KEYS from 4: calls that have ended. ARGV: run, tokens of the day, remembered ms, then for each budget: key, settled.
+	restore: `
+		if redis.call('HGET', counters, 'run') ~= run then
+			redis.call('DEL', counters, calls, ends)
+			redis.call('HSET', counters, 'run', run, 'day', math.floor(now / 86400000), 'tokens', ARGV[2])
+			for index = 4, #KEYS do redis.call('SET', KEYS[index], 's', 'PX', ARGV[3]) end
+		end
+		local function month(key) return tonumber(string.sub(key, 1, 4)) * 12 + tonumber(string.sub(key, 6, 7)) end
+		for index = 4, #ARGV, 2 do
+			local key = ARGV[index]
+			if redis.call('HSETNX', counters, 's:' .. key, ARGV[index + 1]) == 1 then
+				redis.call('HSET', counters, 'h:' .. key, '0')
+				for _, field in ipairs(redis.call('HKEYS', counters)) do
+					local other = string.sub(field, 3)
+					if string.sub(field, 1, 2) == 's:' and month(other) < month(key) - 1 and redis.call('HGET', counters, 'h:' .. other) == '0' then
+						redis.call('HDEL', counters, field, 'h:' .. other)
+					end
+				end
+			end
+		end
+		keepCounters()
+		return 'OK'`,
+
+	// KEYS from 4: their ended marks. ARGV: run, then for each call: id, hold in ms, number of budgets, day of admission by the
+	// caller's clock, and of each budget key and amount.
+	rehold: `
+		endDue()
+		local known = {}
+		local place, number = 2, 4
+		local pending = {}
+		while ARGV[place] do
+			local id, holdMs, count = ARGV[place], tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2])
+			local holds = { tonumber(ARGV[place + 3]), unpack(ARGV, place + 4, place + 3 + 2 * count) }
+			for index = 2, #holds, 2 do known[#known + 1] = holds[index] end
+			if redis.call('EXISTS', KEYS[number]) == 0 and redis.call('HEXISTS', calls, id) == 0 then
+				pending[#pending + 1] = { id, holds, holdMs }
+			end
+			place, number = place + 4 + 2 * count, number + 1
+		end
+		if not load(known) then return 'missing' end
+		for _, call in ipairs(pending) do
+			local holds = call[2]
+			for index = 2, #holds, 2 do
+				local field = 'h:' .. holds[index]
+				redis.call('HSET', counters, field, add(redis.call('HGET', counters, field), holds[index + 1]))
+			end
+			store(call[1], holds, now + call[3])
+		end
+		keepCalls()
+		return 'OK'`,
+};

@@ -1,0 +1,160 @@
+/** Counters in Redis, or Valkey, shared by any number of processes. One script call an operation, at the server's clock. */
+import type { Clock } from '../../core/clock.ts';
+import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
+import type { Log } from '../../core/log.ts';
+import {
+	type AdmissionRequest,
+	type AdmissionStore,
+	type BudgetHold,
+	budgetKey,
+	CountersMissing,
+	type HeldCall,
+	rememberEndedMs,
+	type Settled,
+	type Settlement,
+	type TeamTotals,
+} from '../contracts/admission.ts';
+import { compileScripts, type Operation, type Script } from './admission-scripts.ts';
+import { RedisConnection, type RedisSettings } from './redis-connection.ts';
+
+export interface RedisAdmissionSettings extends RedisSettings {
+	/** Begins every key. */
+	readonly prefix?: string;
+	/** Lua expression for unix milliseconds, instead of the server's clock: tests have one that they can move. */
+	readonly clockLua?: string;
+}
+
+/** How long a start waits for the server before it goes on without. */
+const firstReadyMs = 1000;
+
+/** Calls that one script holds again. */
+const reheldAtOnce = 100;
+
+/** Waits for the server, but not for long: what cannot be reached now is reached later. */
+export async function openRedisAdmission(
+	settings: RedisAdmissionSettings,
+	{ clock, log }: { clock: Clock; log: Log },
+): Promise<AdmissionStore> {
+	const connection = new RedisConnection(settings, log);
+	const store = new RedisAdmission(connection, settings);
+	if (!(await connection.firstReady(firstReadyMs, clock))) log.warn('counter store not reached yet', { address: connection.address });
+	return store;
+}
+
+class RedisAdmission implements AdmissionStore {
+	private readonly connection: RedisConnection;
+	private readonly scripts: Record<Operation, Script>;
+	private readonly prefix: string;
+
+	constructor(connection: RedisConnection, { prefix = 'tollgate', clockLua }: RedisAdmissionSettings) {
+		this.connection = connection;
+		this.scripts = compileScripts(clockLua);
+		this.prefix = prefix;
+	}
+
+	async admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }: AdmissionRequest): Promise<Admission> {
+		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', holdMs];
+		const [verdict, reading] = await this.ask('admit', team, [id], [id, ...limits, ...holds.flatMap(limitOf)], holds);
+		if (verdict === 'admitted') return { isAdmitted: true, reading };
+		if (verdict === 'rpm' || verdict === 'daily_tokens') return { isAdmitted: false, binding: verdict, reading };
+		const budget = holds[Number(verdict.slice('budget:'.length)) - 1]?.budget;
+		if (budget === undefined) throw new Error(`${this.connection.address} gave the verdict ${verdict}`);
+		return { isAdmitted: false, binding: 'budget', budget, reading };
+	}
+
+	async settle({ id, team, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
+		const values = [id, tokens, moneyText(costNanoUsd), rememberEndedMs, dayOf(admittedMs), ...budgets.map(budgetKey)];
+		const [verdict, reading] = await this.ask('settle', team, [id], values, budgets);
+		return { isDuplicate: verdict === 'duplicate', isLate: verdict === 'late', budgets: reading.budgets };
+	}
+
+	async release(id: string, team: string): Promise<void> {
+		await this.evaluate('release', team, [id], [id, rememberEndedMs]);
+	}
+
+	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
+		const verdict = await this.evaluate('extend', team, [], [id, ...holds.flatMap(limitOf)]);
+		if (verdict === 'missing') throw new CountersMissing(team);
+		return verdict === 'extended';
+	}
+
+	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
+		return (await this.ask('read', team, [], budgets.map(budgetKey), budgets))[1];
+	}
+
+	async restore({ team, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
+		const totals = budgets.flatMap((total) => [budgetKey(total), moneyText(total.settledNanoUsd)]);
+		await this.evaluate('restore', team, endedIds, [tokensToday, rememberEndedMs, ...totals]);
+	}
+
+	async rehold(team: string, calls: readonly HeldCall[]): Promise<void> {
+		for (let first = 0; first < calls.length; first += reheldAtOnce) {
+			const some = calls.slice(first, first + reheldAtOnce);
+			const values = some.flatMap(({ id, admittedMs, holdMs, holds }) => {
+				return [id, holdMs, holds.length, dayOf(admittedMs), ...holds.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)])];
+			});
+			const ids = some.map(({ id }) => id);
+			if ((await this.evaluate('rehold', team, ids, values)) === 'missing') throw new CountersMissing(team);
+		}
+	}
+
+	onReturn(listener: () => void): void {
+		this.connection.onReady(() => {
+			if (this.connection.isReturn) listener();
+		});
+	}
+
+	close(): Promise<void> {
+		return this.connection.close();
+	}
+
+	/** The operations that answer with a verdict and a reading. */
+	private async ask(
+		operation: Operation,
+		team: string,
+		ids: readonly string[],
+		values: readonly (string | number)[],
+		budgets: readonly BudgetPeriod[],
+	): Promise<[string, CounterReading]> {
+		const [verdict, nowMs, requests, tokens, ...money] = (await this.evaluate(operation, team, ids, values)) as (string | number)[];
+		if (verdict === 'missing') throw new CountersMissing(team);
+		const readings = budgets.map(({ budget, period }, index): BudgetReading => {
+			const settledNanoUsd = BigInt(money[2 * index] ?? 0);
+			return { budget, period, settledNanoUsd, heldNanoUsd: BigInt(money[2 * index + 1] ?? 0) };
+		});
+		return [
+			String(verdict),
+			{ nowMs: Number(nowMs), requestsThisMinute: Number(requests), tokensToday: Number(tokens), budgets: readings },
+		];
+	}
+
+	/** Every key holds the team in braces, and nothing else in braces, so that a cluster keeps them together. */
+	private async evaluate(
+		operation: Operation,
+		team: string,
+		ids: readonly string[],
+		values: readonly (string | number)[],
+	): Promise<unknown> {
+		const stem = `${this.prefix}:{${encodeURIComponent(team)}}`;
+		const keys = [`${stem}:counters`, `${stem}:calls`, `${stem}:ends`, ...ids.map((id) => `${stem}:ended:${id}`)];
+		return this.connection.evaluate(this.scripts[operation], keys, [this.connection.run, ...values]);
+	}
+}
+
+function limitOf(hold: BudgetHold): string[] {
+	return [budgetKey(hold), moneyText(hold.limitNanoUsd), moneyText(hold.amountNanoUsd), hold.check];
+}
+
+/** The scripts are exact below this, a thousand billion US dollars. */
+const tooMuchNanoUsd = 10n ** 21n;
+
+/** @throws RangeError for what the scripts cannot hold exactly. */
+function moneyText(nanoUsd: bigint): string {
+	if (nanoUsd < 0n || nanoUsd >= tooMuchNanoUsd) throw new RangeError(`${nanoUsd} nano-US-dollars cannot be counted`);
+	return nanoUsd.toString();
+}
+
+/** UTC days since 1970. */
+function dayOf(ms: number): number {
+	return Math.floor(ms / 86_400_000);
+}

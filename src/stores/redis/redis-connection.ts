@@ -1,0 +1,151 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { CountersUnreachable } from '../contracts/admission.ts';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
+import type { Script } from './admission-scripts.ts';
+
+export interface RedisSettings {
+	/** `redis://` or `rediss://` (TLS), with user, password and database number as usual. */
+	readonly url: string;
+	/** Time for one command before it fails. Whoever cannot wait so long gives up earlier. */
+	readonly timeoutMs?: number;
+}
+
+/** Between attempts to connect again. */
+const reconnectMs = 200;
+
+/**
+ * A connection that never makes anybody wait: a command fails at once while there is none, and after `timeoutMs` when the server is
+ * silent. Its errors name the server, and never a credential.
+ */
+export class RedisConnection {
+	/** `redis://host:port`, for people. */
+	readonly address: string;
+	private readonly client: Redis;
+	private readonly listeners: (() => void)[] = [];
+	private identity: string | undefined;
+	private wasReady = false;
+	private lastError: string | undefined;
+
+	/** @throws StoreUnusable when the URL is none of Redis. */
+	constructor({ url, timeoutMs = 1000 }: RedisSettings, log: Log) {
+		const { address, ...server } = readUrl(url);
+		this.address = address;
+		this.client = new Redis({
+			...server,
+			protocol: 2,
+			connectTimeout: 2000,
+			commandTimeout: timeoutMs,
+			// Silence for so long, with a command waiting, means that the other end is gone without a word.
+			socketTimeout: 5000,
+			maxRetriesPerRequest: 0,
+			enableOfflineQueue: false,
+			autoResendUnfulfilledCommands: false,
+			retryStrategy: () => reconnectMs,
+			// A primary that has become a replica: the name may lead to the new primary by now.
+			reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+		});
+		this.client.on('error', (cause: Error) => {
+			if (cause.message === this.lastError) return;
+			this.lastError = cause.message;
+			log.debug('redis connection failed', { address: this.address, cause: cause.message });
+		});
+		this.client.on('close', () => (this.identity = undefined));
+		this.client.on('ready', () => void this.identify());
+	}
+
+	/** Names one life of the server: another one may have lost what an earlier one knew. @throws CountersUnreachable while there is no connection. */
+	get run(): string {
+		if (this.identity === undefined) throw new CountersUnreachable(`${this.address} is not connected`);
+		return this.identity;
+	}
+
+	async evaluate({ lua, sha1 }: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+		try {
+			return await this.client.evalsha(sha1, keys.length, ...keys, ...values);
+		} catch (cause) {
+			if (!isScriptUnknown(cause)) throw this.describe(cause);
+		}
+		try {
+			return await this.client.eval(lua, keys.length, ...keys, ...values);
+		} catch (cause) {
+			throw this.describe(cause);
+		}
+	}
+
+	/** Resolves when there is a connection, or after `withinMs` without one. */
+	firstReady(withinMs: number, clock: Clock): Promise<boolean> {
+		return new Promise((resolve) => {
+			const timer = clock.after(withinMs, () => resolve(false));
+			this.onReady(() => {
+				timer.cancel();
+				resolve(true);
+			});
+		});
+	}
+
+	/** Each time that there is a connection. */
+	onReady(listener: () => void): void {
+		this.listeners.push(listener);
+	}
+
+	/** Whether there was a connection before the present one. */
+	get isReturn(): boolean {
+		return this.wasReady;
+	}
+
+	async close(): Promise<void> {
+		this.listeners.length = 0;
+		// Answers to what was sent come before the answer to this.
+		await this.client.quit().catch(() => undefined);
+		this.client.disconnect();
+	}
+
+	private async identify(): Promise<void> {
+		try {
+			const info = await this.client.info('server');
+			this.identity = /^run_id:(\S+)/m.exec(info)?.[1] ?? 'unnamed';
+		} catch (cause) {
+			// Some servers keep INFO to themselves: then only an emptied store is noticed, not a replaced one.
+			if (!(cause instanceof Error && /^(NOPERM|ERR)/.test(cause.message))) return this.client.disconnect(true);
+			this.identity = 'unnamed';
+		}
+		this.lastError = undefined;
+		for (const listener of this.listeners) listener();
+		this.wasReady = true;
+	}
+
+	/** The driver's own errors carry their command, and with it everything that was sent. */
+	private describe(cause: unknown): CountersUnreachable {
+		return new CountersUnreachable(`${this.address}: ${cause instanceof Error ? cause.message : String(cause)}`);
+	}
+}
+
+type ServerOptions = Pick<RedisOptions, 'host' | 'port' | 'username' | 'password' | 'tls' | 'db'>;
+
+function readUrl(url: string): ServerOptions & { address: string } {
+	try {
+		const { protocol, hostname, port, username, password, pathname } = new URL(url);
+		const db = pathname.length > 1 ? Number(pathname.slice(1)) : 0;
+		if (!/^rediss?:$/.test(protocol) || hostname === '' || !Number.isInteger(db)) throw new TypeError('not of Redis');
+		return {
+			address: `${protocol}//${hostname}:${port || 6379}`,
+			host: hostname.replace(/^\[|\]$/g, ''),
+			port: Number(port || 6379),
+			db,
+			...(username === '' ? {} : { username: decodeURIComponent(username) }),
+			...(password === '' ? {} : { password: decodeURIComponent(password) }),
+			...(protocol === 'rediss:' ? { tls: {} } : {}),
+		};
+	} catch {
+		// The reason would show the URL, and the password in it.
+		throw new StoreUnusable(
+			'The URL of the counters cannot be read: write redis://host:port or rediss://user:password@host:port/database, with what is special in user or password percent-encoded',
+		);
+	}
+}
+
+function isScriptUnknown(cause: unknown): boolean {
+	return cause instanceof Error && cause.message.startsWith('NOSCRIPT');
+}

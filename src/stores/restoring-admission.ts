@@ -1,0 +1,98 @@
+import type { Clock } from '../core/clock.ts';
+import type { BudgetPeriod } from '../core/counters.ts';
+import { CallDeadlines } from './call-deadlines.ts';
+import {
+	type AdmissionRequest,
+	type AdmissionStore,
+	type BudgetHold,
+	budgetKey,
+	CountersMissing,
+	CountersUnreachable,
+	type HeldCall,
+	type Settlement,
+	type TeamTotals,
+} from './contracts/admission.ts';
+
+/**
+ * Adds up what the counters of a team should say, from the record of its calls: the tokens of the UTC day, and what was
+ * spent of these budgets and of every other budget of the team in the current month; with the ids of the calls that the
+ * sums contain and that ended since `endedSinceMs`.
+ */
+export type SumUpTeam = (team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number) => Promise<TeamTotals>;
+
+export interface RestoringPorts {
+	readonly clock: Clock;
+	readonly sumUp: SumUpTeam;
+	/** Settlements of calls that ended since then may still come, unix milliseconds. */
+	readonly endedSinceMs: () => number;
+	/** Budgets that are needed whenever the team is restored, beside those asked for. */
+	readonly alsoNeeded?: (team: string) => readonly BudgetPeriod[];
+	/** Runs after a team's totals were restored, before whoever needed them goes on. */
+	readonly afterRestore?: (team: string) => Promise<void>;
+}
+
+/** Different budgets of a team may be missing one after the other while others restore it too. */
+const maxAttempts = 4;
+
+/** Who waits for a team's totals gives up after two seconds, so that somebody tries again. */
+const patience = { tickMs: 500, ticks: 4 };
+
+/** A store that is given what it does not know when it is needed: at the start, in a new month, and when it was emptied. */
+export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): AdmissionStore {
+	const restoring = new Map<string, Promise<void>>();
+	const deadlines = new CallDeadlines(ports.clock, patience);
+
+	async function restore(team: string, asked: readonly BudgetPeriod[]): Promise<void> {
+		const budgets = distinct([...asked, ...(ports.alsoNeeded?.(team) ?? [])]);
+		const totals = await ports.sumUp(team, budgets, ports.endedSinceMs()).catch((cause: unknown) => {
+			throw new CountersUnreachable(`The counters of team ${team} cannot be summed up from its record`, { cause });
+		});
+		const given = new Set(totals.budgets.map(budgetKey));
+		const unspent = budgets.filter((one) => !given.has(budgetKey(one))).map((one) => ({ ...one, settledNanoUsd: 0n }));
+		await store.restore({ ...totals, budgets: [...totals.budgets, ...unspent] });
+		await ports.afterRestore?.(team);
+	}
+
+	async function perform<T>(team: string, budgets: readonly BudgetPeriod[], operation: () => Promise<T>): Promise<T> {
+		for (let attempt = 1; ; attempt++) {
+			try {
+				return await operation();
+			} catch (cause) {
+				if (!(cause instanceof CountersMissing)) throw cause;
+				if (attempt === maxAttempts) {
+					throw new CountersUnreachable(`The counters of team ${team} are lost as soon as they are restored`, { cause });
+				}
+			}
+			let running = restoring.get(team);
+			if (running === undefined) {
+				running = deadlines.race(restore(team, budgets)).finally(() => restoring.delete(team));
+				restoring.set(team, running);
+			}
+			try {
+				await running;
+			} catch (cause) {
+				// Emptied again in the meantime.
+				if (!(cause instanceof CountersMissing)) throw cause;
+			}
+		}
+	}
+
+	return {
+		admit: (request: AdmissionRequest) => perform(request.team, request.holds, () => store.admit(request)),
+		settle: (settlement: Settlement) => perform(settlement.team, settlement.budgets, () => store.settle(settlement)),
+		release: (id, team) => store.release(id, team),
+		extend: (id, team, holds: readonly BudgetHold[]) => perform(team, holds, () => store.extend(id, team, holds)),
+		read: (team, budgets) => perform(team, budgets, () => store.read(team, budgets)),
+		restore: (totals) => store.restore(totals),
+		rehold: (team, calls: readonly HeldCall[]) => {
+			const budgets = calls.flatMap(({ holds }) => holds);
+			return perform(team, budgets, () => store.rehold(team, calls));
+		},
+		onReturn: (listener) => store.onReturn(listener),
+		close: () => store.close(),
+	};
+}
+
+function distinct(budgets: readonly BudgetPeriod[]): BudgetPeriod[] {
+	return [...new Map(budgets.map(({ budget, period }) => [budgetKey({ budget, period }), { budget, period }])).values()];
+}

@@ -1,0 +1,71 @@
+/** Puts single rows into the file and into the sums, inside the caller's transaction. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Closing } from '../../contracts/ledger.ts';
+import { integerOf, type Row } from '../database.ts';
+import type { CompactClose, CompactOpen } from './ledger-calls.ts';
+import type { LedgerNames } from './ledger-names.ts';
+import type { GatheredSums, SumKey } from './ledger-sums.ts';
+import { packCallId } from './packed-call-id.ts';
+
+export interface CallRows {
+	/** A row that is there stays as it is. */
+	open(row: CompactOpen, sums: GatheredSums): void;
+	close(row: CompactClose, sums: GatheredSums): Closing;
+}
+
+export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string): CallRows {
+	const insert = database.prepare(`
+		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+	const update = database.prepare(`
+		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
+			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
+		WHERE id = ? AND outcome IS NULL
+		RETURNING started_ms, team, client, provider, model`);
+	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
+	return {
+		open(row, sums) {
+			const [id, startedMs, team, client, provider, model, form, priceVersion, budgets, hold] = row;
+			const key = {
+				startedMs,
+				team: names.idOf(team),
+				client: names.idOf(client),
+				provider: names.idOf(provider),
+				model: names.idOf(model),
+			};
+			const { changes } = insert.run(
+				packCallId(id),
+				startedMs,
+				key.team,
+				key.client,
+				key.provider,
+				key.model,
+				form,
+				names.idOf(priceVersion),
+				names.idOf(budgets),
+				names.idOf(run),
+				hold,
+			);
+			if (changes === 1) sums.addOpened(key);
+		},
+		close(row, sums) {
+			const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = row;
+			const packed = packCallId(id);
+			const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning] as const;
+			const closed = update.get(endedMs, outcome, status, isEstimated, ...counts, cost, packed);
+			if (closed === undefined) return find.get(packed) === undefined ? 'unknown' : 'closed_before';
+			sums.addClosed(keyOf(closed), counts, cost);
+			return 'closed';
+		},
+	};
+}
+
+function keyOf(row: Row): SumKey {
+	return {
+		startedMs: integerOf(row, 'started_ms'),
+		team: integerOf(row, 'team'),
+		client: integerOf(row, 'client'),
+		provider: integerOf(row, 'provider'),
+		model: integerOf(row, 'model'),
+	};
+}

@@ -1,0 +1,122 @@
+import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
+import { bigintOf, type Row } from '../database.ts';
+import type { CompactClose, CompactInteger, CompactOpen } from './ledger-calls.ts';
+import { readCallId } from './packed-call-id.ts';
+
+/** By the number that stands for them in the file: only ever append. */
+const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
+
+export const interruptedOutcome = outcomes.indexOf('interrupted');
+
+const messagesBit = 1;
+const streamedBit = 2;
+const longestName = 256;
+/** More tokens than any call has; the sums of a batch stay exact. */
+const mostTokens = 1e12;
+/** What a column can hold. */
+const mostNanoUsd = 2n ** 63n - 1n;
+
+/** @throws RangeError when the money is negative or beyond what can be stored. */
+export function compactOpen(row: OpenRow): CompactOpen {
+	return [
+		row.id,
+		row.startedMs,
+		shortName(row.team),
+		shortName(row.clientId),
+		shortName(row.provider),
+		shortName(row.model),
+		(row.format === 'messages' ? messagesBit : 0) | (row.isStreamed ? streamedBit : 0),
+		shortName(row.priceVersion),
+		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
+		compactMoney(row.holdNanoUsd),
+	];
+}
+
+/** @throws RangeError when the money is negative or beyond what can be stored. */
+export function compactClose(row: ClosedRow): CompactClose {
+	const { usage } = row;
+	return [
+		row.id,
+		row.endedMs,
+		outcomes.indexOf(row.outcome),
+		row.status,
+		row.isEstimated ? 1 : 0,
+		wholeCount(usage.inputTokens),
+		wholeCount(usage.cacheReadTokens),
+		wholeCount(usage.cacheWriteTokens),
+		wholeCount(usage.cacheWriteHourTokens),
+		wholeCount(usage.outputTokens),
+		wholeCount(usage.reasoningTokens),
+		compactMoney(row.costNanoUsd),
+	];
+}
+
+/** A row of the statement in `call-pages.ts`, read with bigints. */
+export function ledgerRowOf(row: Row): LedgerRow {
+	const form = Number(row['form']);
+	return {
+		id: readCallId(row['id']),
+		startedMs: Number(row['started_ms']),
+		team: String(row['team']),
+		clientId: String(row['client']),
+		provider: String(row['provider']),
+		model: String(row['model']),
+		format: (form & messagesBit) === 0 ? 'chat' : 'messages',
+		isStreamed: (form & streamedBit) !== 0,
+		priceVersion: String(row['price_version']),
+		holdNanoUsd: bigintOf(row, 'hold_nano_usd'),
+		budgets: readBudgets(row['budgets']),
+		closed: row['outcome'] === null ? undefined : closedOf(row),
+	};
+}
+
+function closedOf(row: Row): Omit<ClosedRow, 'id'> {
+	const outcome = outcomes[Number(row['outcome'])];
+	if (outcome === undefined) throw new TypeError(`Outcome ${String(row['outcome'])} is not known to this release`);
+	return {
+		endedMs: Number(row['started_ms']) + Number(row['duration_ms']),
+		outcome,
+		status: Number(row['status']),
+		usage: usageOf(row),
+		costNanoUsd: bigintOf(row, 'cost_nano_usd'),
+		isEstimated: Number(row['is_estimated']) === 1,
+	};
+}
+
+export function usageOf(row: Row): ClosedRow['usage'] {
+	return {
+		inputTokens: Number(row['input_tokens']),
+		cacheReadTokens: Number(row['cache_read_tokens']),
+		cacheWriteTokens: Number(row['cache_write_tokens']),
+		cacheWriteHourTokens: Number(row['cache_write_hour_tokens']),
+		outputTokens: Number(row['output_tokens']),
+		reasoningTokens: Number(row['reasoning_tokens']),
+	};
+}
+
+export function readBudgets(value: unknown): readonly string[] {
+	return JSON.parse(String(value)) as string[];
+}
+
+function shortName(name: string): string {
+	return name.length <= longestName ? name : name.slice(0, longestName);
+}
+
+function compactMoney(nanoUsd: bigint): CompactInteger {
+	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
+		throw new RangeError(`${nanoUsd} nano-US-dollars are not an amount that a ledger row can hold`);
+	}
+	return nanoUsd <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(nanoUsd) : nanoUsd;
+}
+
+/** A provider's count that makes no sense must not cost us the row. */
+function wholeCount(tokens: number): number {
+	return Number.isInteger(tokens) && tokens >= 0 && tokens <= mostTokens
+		? tokens
+		: Math.max(0, Math.min(Math.trunc(tokens) || 0, mostTokens));
+}
+
+/** Closes a row of a call that never went on, free of charge. */
+export function takenBack(row: CompactOpen): CompactClose {
+	return [row[0], row[1], outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
+}

@@ -1,0 +1,107 @@
+/** What must be true of a ledger after its process was killed at any moment. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import type { Ledger, LedgerRow } from '../../contracts/ledger.ts';
+import { openSqliteLedger } from '../sqlite-ledger.ts';
+
+/** Opens and closes rows as fast as 40 callers can, and prints what was acknowledged. */
+const writerScript = (dataDir: string, round: number): string => `
+	import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, '../sqlite-ledger.ts'))};
+	const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: () => ({ cancel() {} }) };
+	const log = { debug() {}, info() {}, warn() {}, error() {} };
+	const ledger = await openSqliteLedger({ dataDir: ${JSON.stringify(dataDir)}, durability: 'process', retainDays: null }, { clock, log });
+	const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
+	const closed = ${JSON.stringify({ ...closedRow(''), costNanoUsd: null })};
+	const print = (line) => process.stdout.write(line + '\\n');
+	let calls = 0;
+	const caller = async () => {
+		for (;;) {
+			const number = calls++;
+			const id = 'req_' + ('${round}').padStart(12, '0') + String(number).padStart(20, '0');
+			const startedMs = ${ledgerNoonMs} - (number % 5) * 3_600_000;
+			await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, holdNanoUsd: 1_000_000n + BigInt(number) });
+			print('o ' + id + ' ' + number);
+			if (number % 7 === 0) continue;
+			const outcome = await ledger.close({ ...closed, id, costNanoUsd: BigInt(number) });
+			if (outcome !== 'closed') throw new Error(id + ' ' + outcome);
+			print('c ' + id + ' ' + number);
+		}
+	};
+	print('ready');
+	for (let index = 0; index < 40; index++) caller();`;
+
+/** @param random of the moment of each death. */
+export async function checkKilledLedger(
+	rounds: number,
+	random: () => number,
+): Promise<{ opened: number; closed: number; interrupted: number }> {
+	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-kill-'));
+	const acknowledged = { opened: new Map<string, number>(), closed: new Map<string, number>() };
+	let interrupted = 0;
+	try {
+		for (let round = 1; round <= rounds; round++) {
+			await writeUntilKilled(dataDir, round, random() * 60, acknowledged);
+			const ledger = await openSqliteLedger(
+				{ dataDir, durability: 'process', retainDays: null },
+				{ clock: new ManualClock(), log: createRememberedLog() },
+			);
+			interrupted += (await ledger.closeInterrupted()).length;
+			expect(await ledger.closeInterrupted()).toEqual([]);
+			checkRows(await rowsOf(ledger), acknowledged);
+			expect(await ledger.check()).toEqual([]);
+			await ledger.end();
+		}
+		return { opened: acknowledged.opened.size, closed: acknowledged.closed.size, interrupted };
+	} finally {
+		rmSync(dataDir, { recursive: true });
+	}
+}
+
+type Acknowledged = Readonly<Record<'opened' | 'closed', Map<string, number>>>;
+
+async function writeUntilKilled(dataDir: string, round: number, afterMs: number, acknowledged: Acknowledged): Promise<void> {
+	const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', writerScript(dataDir, round)], {
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	let complaint = '';
+	child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+	const died = new Promise<string | null>((resolve) => child.on('exit', (_, signal) => resolve(signal)));
+	if (child.stdout === null) throw new Error('The child has no standard output');
+	for await (const line of createInterface({ input: child.stdout })) {
+		const [kind, id, number] = line.split(' ');
+		if (line === 'ready') setTimeout(() => child.kill('SIGKILL'), afterMs);
+		else if (id !== undefined && number !== undefined) acknowledged[kind === 'o' ? 'opened' : 'closed'].set(id, Number(number));
+	}
+	expect([await died, complaint]).toEqual(['SIGKILL', '']);
+}
+
+async function rowsOf(ledger: Ledger): Promise<LedgerRow[]> {
+	const rows: LedgerRow[] = [];
+	for (let cursor: string | null | undefined; cursor !== null; ) {
+		const page = await ledger.list({ limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
+		rows.push(...page.rows);
+		cursor = page.nextCursor;
+	}
+	return rows;
+}
+
+function checkRows(rows: readonly LedgerRow[], { opened, closed }: Acknowledged): void {
+	const byId = new Map(rows.map((row) => [row.id, row]));
+	// No row is doubled, no acknowledged open is missing, every acknowledged close is there, the rest is closed or charged its hold.
+	expect(byId.size).toBe(rows.length);
+	expect([...opened.keys()].filter((id) => !byId.has(id))).toEqual([]);
+	const wrong = rows.filter((row) => {
+		const number = Number(row.id.slice(16));
+		const isRight = row.closed?.outcome === 'complete' ? row.closed.costNanoUsd === BigInt(number) : false;
+		const isCharged = row.closed?.outcome === 'interrupted' && row.closed.costNanoUsd === 1_000_000n + BigInt(number);
+		return closed.has(row.id) ? !isRight : !(isRight || isCharged);
+	});
+	expect(wrong).toEqual([]);
+}

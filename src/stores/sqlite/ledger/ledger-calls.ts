@@ -1,0 +1,74 @@
+/** What the main thread asks of the ledger's threads. Rows travel as arrays: cloning those costs a third of cloning objects. */
+import type { InterruptedRow, LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+
+/** Money is a number while that is exact. */
+export type CompactInteger = number | bigint;
+
+export type CompactOpen = readonly [
+	id: string,
+	startedMs: number,
+	team: string,
+	clientId: string,
+	provider: string,
+	model: string,
+	form: number,
+	priceVersion: string,
+	budgets: string,
+	holdNanoUsd: CompactInteger,
+];
+
+export type CompactClose = readonly [
+	id: string,
+	endedMs: number,
+	outcome: number,
+	status: number,
+	isEstimated: number,
+	inputTokens: number,
+	cacheReadTokens: number,
+	cacheWriteTokens: number,
+	cacheWriteHourTokens: number,
+	outputTokens: number,
+	reasoningTokens: number,
+	costNanoUsd: CompactInteger,
+];
+
+/** Written in one transaction, opens first. Without rows it finds out whether the database can be written. */
+export interface WriteBatch {
+	readonly opens: readonly CompactOpen[];
+	readonly closes: readonly CompactClose[];
+}
+
+/** A row of a committed batch that did not simply succeed. A `failed` one cannot be stored, today or tomorrow. */
+export interface RowException {
+	readonly of: 'opens' | 'closes';
+	readonly index: number;
+	readonly what: 'closed_before' | 'unknown' | 'failed';
+}
+
+/** An answer is a promise on the asking side; a throw there and a rejection here. */
+export type ThreadCalls = Readonly<Record<string, (argument: never) => unknown>>;
+
+export type WriterCalls = {
+	/** @throws when the file cannot be opened. */
+	open(argument: null): null;
+	write(batch: WriteBatch): readonly RowException[];
+	closeInterrupted(nowMs: number): readonly InterruptedRow[];
+	/** Deletes a few rows. @returns how many; 0 when there are no more. */
+	pruneSome(beforeMs: number): number;
+	/** Closes the file. */
+	stop(argument: null): null;
+};
+
+export type ReaderCalls = {
+	open(argument: null): null;
+	summarize(query: SummaryQuery): readonly SummaryRow[];
+	list(query: RowQuery): RowPage;
+	check(argument: null): readonly LedgerDifference[];
+	/** Moves what was written from the log into the file, while the writer goes on writing. */
+	checkpoint(argument: null): null;
+	/** Closes the file. */
+	stop(argument: null): null;
+};
+
+export type ThreadQuestion = readonly [number: number, name: string, argument: unknown];
+export type ThreadAnswer = readonly [number: number, result: unknown, failure?: { kind: string; message: string }];

@@ -1,0 +1,106 @@
+/** Entry of the ledger's threads: answers calls in the order they come, and keeps a connection that it opens anew after each failure. */
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { migrate } from '../migrate.ts';
+import { type Durability, openDatabase } from '../open-database.ts';
+import type { ReaderCalls, ThreadAnswer, ThreadQuestion, WriterCalls } from './ledger-calls.ts';
+import { createLedgerReading } from './ledger-reader.ts';
+import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
+import { createLedgerWriter } from './ledger-writer.ts';
+import { buryDeadRuns, isRunAlive } from './run-lock.ts';
+
+export interface LedgerThreadData {
+	readonly kind: 'writer' | 'reader';
+	readonly dataDir: string;
+	readonly durability: Durability;
+	/** Name of this life of the process. */
+	readonly run: string;
+}
+
+const data = workerData as LedgerThreadData;
+
+interface Connection<Parts> {
+	use<Result>(work: (parts: Parts) => Result): Result;
+	close(): void;
+}
+
+function connect<Parts>(partsOf: (database: DatabaseSync) => Parts): Connection<Parts> {
+	let opened: { database: DatabaseSync; parts: Parts } | undefined;
+	const close = (): void => {
+		const closing = opened;
+		opened = undefined;
+		if (closing?.database.isOpen === true) closing.database.close();
+	};
+	return {
+		use(work) {
+			if (opened === undefined) {
+				const database = openDatabase(join(data.dataDir, ledgerFileName), (fresh) => migrate(fresh, ledgerSchema), data.durability);
+				opened = { database, parts: partsOf(database) };
+			}
+			try {
+				return work(opened.parts);
+			} catch (cause) {
+				close();
+				throw cause;
+			}
+		},
+		close,
+	};
+}
+
+function writerCalls(): WriterCalls {
+	const connection = connect((database) => {
+		// The reader's thread does it sooner; it waits for the disk.
+		database.exec('PRAGMA wal_autocheckpoint = 16000');
+		return createLedgerWriter(database, data.run);
+	});
+	return {
+		open: () => connection.use(() => null),
+		write: (batch) => connection.use((writer) => writer.write(batch)),
+		closeInterrupted(nowMs) {
+			buryDeadRuns(data.dataDir);
+			return connection.use((writer) => writer.closeInterrupted(nowMs, (run) => isRunAlive(data.dataDir, run)));
+		},
+		pruneSome: (beforeMs) => connection.use((writer) => writer.pruneSome(beforeMs)),
+		stop() {
+			connection.close();
+			return null;
+		},
+	};
+}
+
+function readerCalls(): ReaderCalls {
+	const connection = connect((database) => {
+		return { ...createLedgerReading(database), checkpoint: () => database.exec('PRAGMA wal_checkpoint(PASSIVE)') };
+	});
+	return {
+		open: () => connection.use(() => null),
+		summarize: (query) => connection.use((reading) => reading.summarize(query)),
+		list: (query) => connection.use((reading) => reading.list(query)),
+		check: () => connection.use((reading) => reading.check(null)),
+		checkpoint() {
+			connection.use((reading) => reading.checkpoint());
+			return null;
+		},
+		stop() {
+			connection.close();
+			return null;
+		},
+	};
+}
+
+function serve(calls: Readonly<Record<string, (argument: never) => unknown>>): void {
+	parentPort?.on('message', ([number, name, argument]: ThreadQuestion) => {
+		let answer: ThreadAnswer;
+		try {
+			answer = [number, calls[name]?.(argument as never)];
+		} catch (cause) {
+			const { name: kind, message } = cause instanceof Error ? cause : new Error(String(cause));
+			answer = [number, undefined, { kind, message }];
+		}
+		parentPort?.postMessage(answer, []);
+	});
+}
+
+serve({ writer: writerCalls, reader: readerCalls }[data.kind]());

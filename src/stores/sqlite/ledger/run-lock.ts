@@ -1,0 +1,69 @@
+/**
+ * Which processes with this ledger are alive. Each holds an SQLite lock on a file of its own, which the system takes away
+ * when the process dies, so that neither process ids nor clocks are trusted.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createPrivateFile, sqliteBusy, sqliteCode } from '../open-database.ts';
+
+const namePattern = /^ledger-run-[0-9a-f]+\.lock$/;
+
+/** @returns the way to end this life. The directory exists. */
+export function lockRun(dataDir: string, run: string): () => void {
+	const path = pathOf(dataDir, run);
+	for (let triesLeft = 100; ; triesLeft--) {
+		createPrivateFile(path);
+		const lock = new DatabaseSync(path, { timeout: 0 });
+		if (tryToLock(lock) && existsSync(path)) {
+			return () => {
+				lock.close();
+				rmSync(path, { force: true });
+			};
+		}
+		// Between these lines another process may have taken the file for one that a dead process left.
+		lock.close();
+		if (triesLeft === 0) throw new Error(`${path} cannot be locked`);
+	}
+}
+
+export function isRunAlive(dataDir: string, run: string): boolean {
+	return existsSync(pathOf(dataDir, run));
+}
+
+/** Removes the locks of the dead, after which `isRunAlive` tells the truth. */
+export function buryDeadRuns(dataDir: string): void {
+	for (const name of readdirSync(dataDir)) {
+		const path = join(dataDir, name);
+		if (namePattern.test(name) && !isLocked(path)) rmSync(path, { force: true });
+	}
+}
+
+function isLocked(path: string): boolean {
+	let lock: DatabaseSync | undefined;
+	try {
+		lock = new DatabaseSync(path, { timeout: 0 });
+		return !tryToLock(lock);
+	} catch (cause) {
+		// It ended, and removed its file, while we looked.
+		if (!existsSync(path)) return false;
+		throw cause;
+	} finally {
+		lock?.close();
+	}
+}
+
+function tryToLock(lock: DatabaseSync): boolean {
+	try {
+		// Nothing is ever written, so that a journal would be one more file to clear away.
+		lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+		return true;
+	} catch (cause) {
+		if (sqliteCode(cause) === sqliteBusy) return false;
+		throw cause;
+	}
+}
+
+function pathOf(dataDir: string, run: string): string {
+	return join(dataDir, `ledger-run-${run}.lock`);
+}

@@ -1,0 +1,439 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { Fault } from '../../core/fault.ts';
+import { closedRow, ledgerContract, ledgerNoonMs, openRow } from '../contracts/ledger.contract.ts';
+import type { Ledger } from '../contracts/ledger.ts';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { createMemoryLedger } from '../memory/memory-ledger.ts';
+import { openSqliteLedger, openSqliteLedgerReader, type SqliteLedgerSettings } from './sqlite-ledger.ts';
+
+const hourMs = 3_600_000;
+
+// Threads take long to start, so that one ledger serves them all.
+let contracted: { readonly ledger: Ledger; readonly dataDir: string } | undefined;
+ledgerContract('sqlite', async () => {
+	if (contracted === undefined) {
+		const dataDir = makeDirectory();
+		const ledger = await openSqliteLedger(settings(dataDir), { clock: new ManualClock(), log: createRememberedLog() });
+		contracted = { ledger, dataDir };
+	}
+	const { ledger, dataDir } = contracted;
+	return {
+		ledger,
+		dispose: async () =>
+			change(dataDir, 'DELETE FROM calls; DELETE FROM hourly; DELETE FROM daily; UPDATE progress SET pruned_before_ms = 0'),
+	};
+});
+afterAll(async () => {
+	if (contracted === undefined) return;
+	await contracted.ledger.end();
+	rmSync(contracted.dataDir, { recursive: true });
+});
+
+test('any sequence of operations leaves the same rows and sums as in memory', async () => {
+	const { ledger } = await open();
+	const model = createMemoryLedger();
+	let round = 0;
+	const operation = fc.record({
+		kind: fc.constantFrom('open', 'open', 'close', 'close', 'close twice', 'prune'),
+		call: fc.nat(12),
+		team: fc.constantFrom('red', 'blue', ''),
+		model: fc.constantFrom('claude', 'gpt', '__proto__'),
+		hour: fc.nat(80),
+		amount: fc.bigInt(0n, 10n ** 15n),
+		tokens: fc.nat(10 ** 9),
+		waits: fc.boolean(),
+	});
+	await fc.assert(
+		fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
+			round += 1;
+			const pending: Promise<unknown>[] = [];
+			const closes: Promise<unknown>[] = [];
+			for (const { kind, call, team, model: name, hour, amount, tokens, waits } of operations) {
+				const id = call % 2 === 0 ? `req_${`${round}`.padStart(12, '0')}${`${call}`.padStart(20, '0')}` : `${round}-${call}`;
+				const opened = openRow(id, { team, model: name, startedMs: ledgerNoonMs - hour * hourMs, holdNanoUsd: amount });
+				const closed = closedRow(id, { usage: { ...closedRow(id).usage, outputTokens: tokens }, costNanoUsd: amount });
+				if (kind === 'prune') {
+					await Promise.all([...pending, ...closes]);
+					expect(await ledger.prune(ledgerNoonMs - hour * hourMs)).toBe(await model.prune(ledgerNoonMs - hour * hourMs));
+				}
+				if (kind === 'open') {
+					// A batch writes its opens first, so that the close of a row that is not there would find one opened later.
+					await Promise.all(closes.splice(0));
+					for (const one of [ledger, model]) pending.push(one.open(opened));
+				}
+				for (let times = kind === 'close' ? 1 : kind === 'close twice' ? 2 : 0; times > 0; times--) {
+					const [outcome, expected] = [ledger.close(closed), await model.close(closed)];
+					closes.push(outcome.then((what) => expect(what).toBe(expected)));
+				}
+				if (waits) await Promise.all([...pending, ...closes]);
+			}
+			await Promise.all([...pending, ...closes]);
+			for (const period of ['day', 'month'] as const) {
+				const query = { fromMs: ledgerNoonMs - 50 * hourMs, toMs: ledgerNoonMs + hourMs, period };
+				expect(await ledger.summarize(query)).toEqual(await model.summarize(query));
+			}
+			const [rows, expected] = [(await ledger.list({ limit: 1000 })).rows, (await model.list({ limit: 1000 })).rows];
+			expect(rows).toEqual(expected);
+			expect(await ledger.check()).toEqual([]);
+		}),
+		{ numRuns: 40 },
+	);
+});
+
+describe('the file', () => {
+	test('and its directory are for their owner only, and nothing else is left', async () => {
+		const dataDir = join(temporaryDirectory(), 'deep', 'data');
+		const { ledger } = await open({ dataDir });
+		await ledger.open(openRow('one'));
+		const modes = ['', ...readdirSync(dataDir)].map((name) => (statSync(join(dataDir, name)).mode & 0o777).toString(8));
+		expect(modes).toEqual(['700', '600', '600', '600', '600']);
+		await ledger.end();
+		expect(readdirSync(dataDir)).toEqual(['ledger.db']);
+	});
+
+	test('takes less than 300 bytes a row, indexes and sums included', async () => {
+		const { ledger, dataDir } = await open();
+		const rows = 5000;
+		const write = async (index: number): Promise<void> => {
+			const id = `req_${index.toString(16).padStart(32, '0')}`;
+			await ledger.open(openRow(id, { team: `team-${index % 7}` }));
+			await ledger.close(closedRow(id));
+		};
+		await Promise.all(Array.from({ length: rows }, (_, index) => write(index)));
+		await ledger.end();
+		expect(statSync(join(dataDir, 'ledger.db')).size / rows).toBeLessThan(300);
+	});
+
+	test('holds its rows when it is opened again', async () => {
+		const { ledger, dataDir } = await open();
+		await ledger.open(openRow('one'));
+		await ledger.close(closedRow('one'));
+		await ledger.end();
+		const again = await open({ dataDir });
+		const { id, ...closed } = closedRow('one');
+		expect((await again.ledger.list({ limit: 9 })).rows).toEqual([{ ...openRow(id), closed }]);
+		expect(await again.ledger.close(closedRow('one'))).toBe('closed_before');
+	});
+
+	test.each(['process', 'power'] as const)('with durability %s is written', async (durability) => {
+		const { ledger } = await open({ durability });
+		await ledger.open(openRow('one'));
+		expect(await ledger.close(closedRow('one'))).toBe('closed');
+	});
+
+	test('that is no database is named, with what to do', async () => {
+		const dataDir = temporaryDirectory();
+		writeFileSync(join(dataDir, 'ledger.db'), 'shopping list, rather longer than one header of a database file '.repeat(40));
+		await expect(open({ dataDir })).rejects.toThrow(StoreUnusable);
+		await expect(open({ dataDir })).rejects.toThrow(`${join(dataDir, 'ledger.db')} is not a Tollgate database`);
+	});
+
+	test('that is a directory is named', async () => {
+		const dataDir = temporaryDirectory();
+		mkdirSync(join(dataDir, 'ledger.db'));
+		await expect(open({ dataDir })).rejects.toThrow(`${join(dataDir, 'ledger.db')} is a directory`);
+		await expect(openSqliteLedgerReader({ dataDir })).rejects.toThrow(StoreUnusable);
+	});
+
+	test('of a newer release is left alone', async () => {
+		const { ledger, dataDir } = await open();
+		await ledger.end();
+		change(dataDir, 'PRAGMA user_version = 99');
+		await expect(open({ dataDir })).rejects.toThrow('it was written by a newer release (schema 99');
+	});
+});
+
+describe('dead processes', () => {
+	test('what an ended ledger left open is charged its hold, once', async () => {
+		const { ledger, dataDir } = await open();
+		await ledger.open(openRow('left', { team: 'blue', holdNanoUsd: 777n, budgets: ['x', 'y'] }));
+		await ledger.open(openRow('closed'));
+		await ledger.close(closedRow('closed'));
+		await ledger.end();
+		const { ledger: next, clock } = await open({ dataDir });
+		const told = { id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
+		expect(await next.closeInterrupted()).toEqual([told]);
+		expect(await next.closeInterrupted()).toEqual([]);
+		const left = (await next.list({ team: 'blue', limit: 1 })).rows[0];
+		expect(left?.closed).toMatchObject({ outcome: 'interrupted', costNanoUsd: 777n, isEstimated: true, status: 0, endedMs: clock.nowMs() });
+		expect(await next.close(closedRow('left'))).toBe('closed_before');
+		expect(await next.check()).toEqual([]);
+	});
+
+	test('two that share the file do not interrupt each other, in one process or several', async () => {
+		const { ledger, dataDir } = await open();
+		await ledger.open(openRow('ours'));
+		const { ledger: second } = await open({ dataDir });
+		await second.open(openRow('theirs'));
+		expect(await second.closeInterrupted()).toEqual([]);
+		expect(await inAnotherProcess(dataDir, 'write("third"); print(await ledger.closeInterrupted())')).toBe('[]');
+		expect(await ledger.close(closedRow('ours'))).toBe('closed');
+		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['third']);
+		expect(await second.close(closedRow('theirs'))).toBe('closed');
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('leave no lock behind for long', async () => {
+		const dataDir = temporaryDirectory();
+		await inAnotherProcess(dataDir, 'write("one"); await ledger.open(row("two")); process.kill(process.pid, "SIGKILL")').catch(
+			() => undefined,
+		);
+		const locks = (): string[] => readdirSync(dataDir).filter((name) => name.includes('.lock'));
+		expect(locks()).toHaveLength(1);
+		const { ledger } = await open({ dataDir });
+		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['one', 'two']);
+		expect(locks()).toHaveLength(1);
+	});
+});
+
+describe('several processes', () => {
+	test('another process reads while this one writes', async () => {
+		const { ledger, dataDir } = await open();
+		const writing = Promise.all(Array.from({ length: 500 }, (_, index) => ledger.open(openRow(`r${index}`))));
+		const script = `
+			import { openSqliteLedgerReader } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-ledger.ts'))};
+			const reader = await openSqliteLedgerReader({ dataDir: ${JSON.stringify(dataDir)} });
+			for (let round = 0; round < 20; round++) {
+				const differences = await reader.check();
+				if (differences.length > 0) throw new Error(JSON.stringify(differences));
+			}
+			console.log((await reader.list({ limit: 1000 })).rows.length);
+			await reader.end();`;
+		await writing;
+		const more = (async () => {
+			for (let index = 0; index < 100; index++) await ledger.open(openRow(`more${index}`));
+		})();
+		const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+		expect(Number(stdout)).toBeGreaterThanOrEqual(500);
+		await more;
+		expect((await ledger.list({ limit: 1000 })).rows).toHaveLength(600);
+	});
+
+	test('two processes write', async () => {
+		const { ledger, dataDir } = await open();
+		const theirs = inAnotherProcess(dataDir, 'for (let n = 0; n < 200; n++) await write("theirs" + n, true)');
+		for (let index = 0; index < 200; index++) {
+			await ledger.open(openRow(`ours${index}`));
+			await ledger.close(closedRow(`ours${index}`));
+		}
+		await theirs;
+		expect((await ledger.list({ limit: 1000 })).rows).toHaveLength(400);
+		expect(await ledger.check()).toEqual([]);
+		expect(await ledger.closeInterrupted()).toEqual([]);
+	});
+});
+
+describe('bad weather', () => {
+	test('a database that fails refuses opens at once, says so once, keeps closes, and is used again by itself', async () => {
+		const { ledger, dataDir, clock, log } = await open();
+		await ledger.open(openRow('before'));
+		change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
+		const refused = await ledger.open(openRow('refused')).catch((cause: unknown) => cause);
+		expect(refused).toBeInstanceOf(Fault);
+		expect(refused).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
+		await expect(ledger.open(openRow('at once'))).rejects.toThrow('it cannot be written now');
+		await expect(ledger.close(closedRow('before'))).rejects.toThrow('it is kept');
+		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3 });
+		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: the ledger cannot be written']);
+
+		change(dataDir, 'ALTER TABLE elsewhere RENAME TO hourly');
+		await passUntil(clock, () => ledger.health().isWritable);
+		await ledger.open(openRow('after'));
+		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
+			['after', undefined],
+			['before', 'complete'],
+		]);
+		expect(ledger.health()).toMatchObject({ isWritable: true, queuedRows: 0, unknownCloses: 0, lostCloses: 0 });
+		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('a row that cannot be stored takes no other with it', async () => {
+		const { ledger } = await open();
+		const rows = ['a', 'b', 'c'].map((id) => ledger.open(openRow(id, id === 'b' ? { startedMs: 0.5 } : {})));
+		const outcomes = await Promise.allSettled(rows);
+		expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+		const closes = ['a', 'c'].map((id) => ledger.close(closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
+		expect((await Promise.allSettled(closes)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+		expect(ledger.health()).toMatchObject({ isWritable: true, lostCloses: 1, rejectedRows: 2 });
+		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
+			['c', undefined],
+			['a', 'complete'],
+		]);
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('a disk that takes no more: everything acknowledged is there, and nothing else', async () => {
+		const dataDir = temporaryDirectory();
+		// Blocks of 512 or 1024 bytes, as the shell likes.
+		const printed = await inAnotherProcess(
+			dataDir,
+			`let written = 0;
+			const caller = async (name) => {
+				for (let number = 0; number < 1e5; number++) {
+					await write(name + '-' + number, true);
+					written++;
+				}
+			};
+			const outcomes = await Promise.allSettled(['a', 'b', 'c'].map(caller));
+			const health = ledger.health();
+			print({ written, faults: outcomes.map(({ reason }) => reason.code), isWritable: health.isWritable })`,
+			'ulimit -f 2000; exec "$0" "$@"',
+		);
+		const { written, faults, isWritable } = JSON.parse(printed) as { written: number; faults: string[]; isWritable: boolean };
+		expect({ faults, isWritable }).toEqual({ faults: Array.from({ length: 3 }, () => 'records_unavailable'), isWritable: false });
+		expect(written).toBeGreaterThan(10);
+		const { ledger } = await open({ dataDir });
+		await ledger.closeInterrupted();
+		const [sum] = await ledger.summarize({ fromMs: 0, toMs: ledgerNoonMs + hourMs, period: 'month' });
+		// Each caller may have opened one row that it could not close.
+		expect(sum?.requests).toBeGreaterThanOrEqual(written);
+		expect(sum?.requests).toBeLessThanOrEqual(written + 3);
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('money below nothing or beyond what a column holds is a defect of the caller', async () => {
+		const { ledger } = await open();
+		await expect(ledger.open(openRow('one', { holdNanoUsd: -1n }))).rejects.toThrow(RangeError);
+		await ledger.open(openRow('one'));
+		await expect(ledger.close(closedRow('one', { costNanoUsd: 2n ** 63n }))).rejects.toThrow(RangeError);
+		expect(await ledger.close(closedRow('one'))).toBe('closed');
+	});
+
+	test('tokens that make no sense, as a provider may claim, cost no row', async () => {
+		const { ledger } = await open();
+		const claims = [Number.NaN, -5, 0.4, Number.POSITIVE_INFINITY, 1e300];
+		for (const tokens of claims) {
+			await ledger.open(openRow(`${tokens}`));
+			const closed = closedRow(`${tokens}`, { usage: { ...closedRow('').usage, inputTokens: tokens } });
+			expect(await ledger.close(closed)).toBe('closed');
+		}
+		const { rows } = await ledger.list({ limit: 9 });
+		expect(rows.map(({ closed }) => closed?.usage.inputTokens).toReversed()).toEqual([0, 0, 0, 1e12, 1e12]);
+	});
+
+	test('names of any length are kept up to 256 characters', async () => {
+		const { ledger } = await open();
+		await ledger.open(openRow('one', { model: 'm'.repeat(100_000) }));
+		expect((await ledger.list({ limit: 1 })).rows[0]?.model).toBe('m'.repeat(256));
+	});
+
+	test('whoever comes after the end is refused', async () => {
+		const { ledger } = await open();
+		await ledger.open(openRow('one'));
+		const closing = ledger.close(closedRow('one'));
+		const ending = ledger.end();
+		expect(await closing).toBe('closed');
+		await ending;
+		await expect(ledger.open(openRow('two'))).rejects.toThrow('the process is stopping');
+		await expect(ledger.close(closedRow('two'))).rejects.toThrow('the process is stopping');
+	});
+
+	test('sums that were tampered with are found', async () => {
+		const { ledger, dataDir } = await open();
+		await ledger.open(openRow('one'));
+		await ledger.close(closedRow('one'));
+		change(dataDir, 'UPDATE hourly SET cost_nano_usd = 7; DELETE FROM calls WHERE 0; UPDATE daily SET requests = 5');
+		expect(await ledger.check()).toEqual([
+			{ what: '2026-11-21T10 team red: cost_nano_usd', expected: '1234', found: '7' },
+			{ what: '2026-11-21 team red: requests', expected: '1', found: '5' },
+			{ what: '2026-11-21 team red: cost_nano_usd', expected: '7', found: '1234' },
+		]);
+		change(dataDir, 'DELETE FROM calls');
+		expect((await ledger.check()).map(({ what }) => what)).toContain('2026-11-21T10 team red: requests');
+	});
+});
+
+test('old rows are deleted at the start and every hour', async () => {
+	const { ledger, dataDir } = await open();
+	const { clock } = await (async () => {
+		for (const days of [40, 31, 1]) {
+			const id = `${days} days`;
+			await ledger.open(openRow(id, { startedMs: ledgerNoonMs - days * 24 * hourMs }));
+			await ledger.close(closedRow(id));
+		}
+		await ledger.end();
+		return open({ dataDir, retainDays: 35 }, new ManualClock(ledgerNoonMs));
+	})();
+	const reader = await openSqliteLedgerReader({ dataDir });
+	onTestFinished(() => reader.end());
+	const idsBecome = async (ids: string[]): Promise<void> =>
+		expect.poll(async () => (await reader.list({ limit: 9 })).rows.map(({ id }) => id), { interval: 5 }).toEqual(ids);
+	await idsBecome(['1 days', '31 days']);
+	clock.advance(5 * 24 * hourMs);
+	await idsBecome(['1 days']);
+	expect(await reader.check()).toEqual([]);
+	expect(existsSync(join(dataDir, 'ledger.db'))).toBe(true);
+});
+
+interface Opened {
+	readonly ledger: Ledger;
+	readonly dataDir: string;
+	readonly clock: ManualClock;
+	readonly log: ReturnType<typeof createRememberedLog>;
+}
+
+async function open(differences: Partial<SqliteLedgerSettings> = {}, clock = new ManualClock()): Promise<Opened> {
+	const dataDir = differences.dataDir ?? temporaryDirectory();
+	const log = createRememberedLog();
+	const ledger = await openSqliteLedger({ ...settings(dataDir), ...differences }, { clock, log });
+	onTestFinished(() => ledger.end());
+	return { ledger, dataDir, clock, log };
+}
+
+function settings(dataDir: string): SqliteLedgerSettings {
+	return { dataDir, durability: 'process', retainDays: null };
+}
+
+/** As an operator or an accident would. */
+function change(dataDir: string, sql: string): void {
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'), { timeout: 1000 });
+	database.exec(sql);
+	database.close();
+}
+
+async function inAnotherProcess(dataDir: string, body: string, shell?: string): Promise<string> {
+	const script = `
+		import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-ledger.ts'))};
+		const clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => ({ cancel() {} }) };
+		const log = { debug() {}, info() {}, warn() {}, error() {} };
+		const ledger = await openSqliteLedger(${JSON.stringify(settings(dataDir))}, { clock, log });
+		const row = (id) => ({ ...${JSON.stringify({ ...openRow(''), holdNanoUsd: null })}, id, holdNanoUsd: 5n });
+		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 5n });
+		const write = async (id, isClosed) => {
+			await ledger.open(row(id));
+			if (isClosed) await ledger.close(closed(id));
+		};
+		const print = (value) => console.log(JSON.stringify(value));
+		${body};
+		await ledger.end();`;
+	const command = [...(shell === undefined ? [] : ['sh', '-c', shell]), process.execPath, '--input-type=module', '-e', script];
+	return (await promisify(execFile)(command[0] ?? '', command.slice(1))).stdout.trim();
+}
+
+async function passUntil(clock: ManualClock, isTrue: () => boolean): Promise<void> {
+	for (let round = 0; !isTrue(); round++) {
+		if (round > 400) throw new Error('It has not come true');
+		clock.advance(250);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+function temporaryDirectory(): string {
+	const path = makeDirectory();
+	onTestFinished(() => rmSync(path, { recursive: true }));
+	return path;
+}
+
+function makeDirectory(): string {
+	return mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../core/clock.ts';
+import type { BudgetPeriod } from '../core/counters.ts';
+import { CallDeadlines } from './call-deadlines.ts';
+import type { CallsInFlight } from './calls-in-flight.ts';
+import type { AdmissionStore, BudgetTotal, TeamTotals } from './contracts/admission.ts';
+import type { LastKnown } from './last-known.ts';
+import { createMemoryAdmission } from './memory/memory-admission.ts';
+import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
+
+/** A stand-in may ask the record of calls, but nobody waits long for it. */
+const patience = { tickMs: 7, ticks: 1 };
+
+export interface StandInPorts {
+	readonly clock: Clock;
+	readonly sumUp: SumUpTeam;
+	readonly lastKnown: LastKnown;
+	readonly calls: CallsInFlight;
+}
+
+/**
+ * Counters of this process alone, for the time of an outage. They begin with what the store last said, or else with what the record of
+ * calls says, and with what this process holds; what others do in the meantime they do not see.
+ */
+export function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): AdmissionStore {
+	const memory = createMemoryAdmission({ clock });
+	const deadlines = new CallDeadlines(clock, patience);
+
+	async function begin(team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number): Promise<TeamTotals> {
+		const nowMs = clock.nowMs();
+		const unknown = budgets.filter((budget) => lastKnown.budget(team, budget, nowMs) === undefined);
+		const summed = unknown.length === 0 ? undefined : await deadlines.race(sumUp(team, unknown, endedSinceMs)).catch(() => undefined);
+		const known = budgets.flatMap((budget): BudgetTotal[] => {
+			const reading = lastKnown.budget(team, budget, nowMs);
+			if (reading === undefined) return [];
+			const heldByOthers = reading.heldNanoUsd - calls.heldNanoUsd(team, budget);
+			return [{ ...budget, settledNanoUsd: reading.settledNanoUsd + (heldByOthers > 0n ? heldByOthers : 0n) }];
+		});
+		return { team, tokensToday: lastKnown.tokensToday(team, nowMs), budgets: [...known, ...(summed?.budgets ?? [])], endedIds: [] };
+	}
+
+	return restoreMissing(memory, {
+		clock,
+		sumUp: begin,
+		alsoNeeded: (team) => [...lastKnown.budgetsOf(team, clock.nowMs()), ...calls.budgetsOf(team)],
+		endedSinceMs: () => clock.nowMs(),
+		async afterRestore(team) {
+			for (const [name, held] of calls.held(calls.ids(), clock.nowMs())) if (name === team) await memory.rehold(team, held);
+		},
+	});
+}

@@ -1,0 +1,155 @@
+/**
+ * Walks over the members of one JSON text and stops at those with the wanted names, at any depth. Strings are not
+ * decoded: a key that is written with escapes is not found, and no text can look like a key, for its quotes are escaped.
+ */
+
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+/** Clears the bit that tells `{` from `[` and `}` from `]`. */
+const asBracket = 0xdf;
+
+/** Strings end within so many bytes more often than not; beyond, a native search is faster than a loop. */
+const nearBytes = 48;
+
+/** Names to look for. Made once for many scans. */
+export class WantedKeys {
+	/** By their length. */
+	readonly #named: { readonly bytes: Buffer; readonly index: number }[][] = [];
+
+	constructor(names: readonly string[]) {
+		for (const [index, name] of names.entries()) {
+			const bytes = Buffer.from(name);
+			(this.#named[bytes.length] ??= []).push({ bytes, index });
+		}
+	}
+
+	/** @returns the index of the name that lies there; -1: none of them. */
+	find(bytes: Buffer, start: number, end: number): number {
+		const candidates = this.#named[end - start];
+		if (candidates === undefined) return -1;
+		for (const { bytes: name, index } of candidates) if (isAt(bytes, start, name)) return index;
+		return -1;
+	}
+}
+
+function isAt(bytes: Buffer, start: number, name: Buffer): boolean {
+	for (let at = 0; at < name.length; at++) if (bytes[start + at] !== name[at]) return false;
+	return true;
+}
+
+const nothing = Buffer.alloc(0);
+
+export class KeyScan {
+	/** Index of the name that the scan has stopped at. */
+	name = 0;
+	/** Of the key's opening quote. */
+	keyStart = 0;
+	/** Of the value's first byte. */
+	valueStart = 0;
+	/** Objects and arrays around the member: 1 at the top level. */
+	depth = 0;
+
+	readonly #wanted: WantedKeys;
+	#bytes: Buffer = nothing;
+	#at = 0;
+	#end = 0;
+
+	constructor(wanted: WantedKeys) {
+		this.#wanted = wanted;
+	}
+
+	start(bytes: Buffer, from: number, end: number): void {
+		this.#bytes = bytes;
+		this.#at = from;
+		this.#end = end;
+		this.depth = 0;
+	}
+
+	/** @returns whether there is one more. */
+	next(): boolean {
+		const bytes = this.#bytes;
+		const end = this.#end;
+		let at = this.#at;
+		let { depth } = this;
+		while (at < end) {
+			const byte = bytes[at++] ?? 0;
+			if (byte === quote) {
+				const keyStart = at - 1;
+				at = endOfString(bytes, at, end) + 1;
+				const afterKey = bytes[at] === colon ? at : skipSpace(bytes, at, end);
+				if (bytes[afterKey] !== colon || afterKey >= end) continue;
+				const name = this.#wanted.find(bytes, keyStart + 1, at - 1);
+				if (name === -1) continue;
+				this.name = name;
+				this.keyStart = keyStart;
+				this.valueStart = skipSpace(bytes, afterKey + 1, end);
+				this.#at = this.valueStart;
+				this.depth = depth;
+				return true;
+			}
+			if (byte < openBracket) continue;
+			const bracket = byte & asBracket;
+			if (bracket === openBracket) depth++;
+			else if (bracket === closeBracket) depth--;
+		}
+		this.#at = at;
+		return false;
+	}
+
+	/** Where the object or array ends that is the value of the member that the scan has stopped at; -1 when it does not. */
+	valueEnd(): number {
+		return endOfBrackets(this.#bytes, this.valueStart, this.#end);
+	}
+
+	/** Goes over the string value of the member that the scan has stopped at. @returns its length in bytes; -1 when it is no string. */
+	skipText(): number {
+		if (this.#bytes[this.valueStart] !== quote || this.valueStart >= this.#end) return -1;
+		const textEnd = endOfString(this.#bytes, this.valueStart + 1, this.#end);
+		this.#at = textEnd + 1;
+		return textEnd - this.valueStart - 1;
+	}
+}
+
+/** @param from of an object's or array's first byte. @returns the offset after its last; -1 when it has none before `end`. */
+function endOfBrackets(bytes: Buffer, from: number, end: number): number {
+	let depth = 0;
+	for (let at = from; at < end; at++) {
+		const byte = bytes[at] ?? 0;
+		if (byte === quote) at = endOfString(bytes, at + 1, end);
+		else if (byte >= openBracket) {
+			const bracket = byte & asBracket;
+			if (bracket === openBracket) depth++;
+			else if (bracket === closeBracket && --depth === 0) return at + 1;
+		}
+	}
+	return -1;
+}
+
+export function skipSpace(bytes: Buffer, from: number, end: number): number {
+	let at = from;
+	while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0a || bytes[at] === 0x0d)) at++;
+	return at;
+}
+
+/** @returns the offset of the closing quote; `end` without one. */
+function endOfString(bytes: Buffer, from: number, end: number): number {
+	let at = from;
+	while (at < end) {
+		const near = Math.min(at + nearBytes, end);
+		for (; at < near; at++) {
+			const byte = bytes[at];
+			if (byte === quote) return at;
+			if (byte === backslash) at++;
+		}
+		const found = bytes.indexOf(quote, at);
+		if (found === -1 || found >= end) return end;
+		let before = found - 1;
+		while (before >= at && bytes[before] === backslash) before--;
+		if ((found - before) % 2 === 1) return found;
+		at = found + 1;
+	}
+	return end;
+}

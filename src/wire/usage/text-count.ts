@@ -1,0 +1,24 @@
+/** English has about 4 bytes a token, code and other scripts about 3. */
+const bytesPerToken = 3;
+
+/** Counts what a model wrote, for answers that tell of no usage. */
+export class TextCount {
+	#pieces = 0;
+	#bytes = 0;
+
+	/** @param byteLength as written in JSON. */
+	add(byteLength: number): void {
+		if (byteLength > 0) this.#pieces++;
+		this.#bytes += byteLength;
+	}
+
+	reset(): void {
+		this.#pieces = 0;
+		this.#bytes = 0;
+	}
+
+	/** Rounded up; providers send at least a token at a time. */
+	tokens(): number {
+		return Math.max(this.#pieces, Math.ceil(this.#bytes / bytesPerToken));
+	}
+}

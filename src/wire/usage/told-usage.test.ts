@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
+import type { Usage } from '../../core/usage.ts';
+import { usageOfChat, usageOfGemini, usageOfMessages } from './told-usage.ts';
+import { readUsage } from './usage-meter.ts';
+import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
+
+/** Input, cache read, cache write, of it for an hour, output, of it reasoning. */
+type Figures = readonly [number, number, number, number, number, number];
+
+function figures(usage: Usage | undefined): Figures | undefined {
+	if (usage === undefined) return undefined;
+	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
+	return [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens];
+}
+
+const readers: Readonly<Record<string, UsageReader>> = {
+	openai: chatUsage,
+	azure: chatUsage,
+	anthropic: messagesUsage,
+	gemini: geminiUsage,
+};
+
+const recorded: Readonly<Record<string, Figures | undefined>> = {
+	'anthropic/cache-read.json': [4, 1163, 0, 0, 202, 0],
+	'anthropic/cache-write.json': [4, 0, 1163, 0, 187, 0],
+	'anthropic/image.json': [1381, 0, 0, 0, 68, 0],
+	'anthropic/structured-output.json': [222, 0, 0, 0, 39, 0],
+	'anthropic/text.json': [17, 0, 0, 0, 220, 0],
+	'anthropic/thinking.json': [52, 0, 0, 0, 215, 0],
+	'anthropic/tool-result-error.json': [471, 0, 0, 0, 66, 0],
+	'anthropic/tool-result.json': [568, 0, 0, 0, 58, 0],
+	'anthropic/tools-parallel.json': [514, 0, 0, 0, 152, 0],
+	'anthropic/v-refusal.json': [18, 0, 0, 0, 5, 0],
+	'anthropic/v-text.json': [12, 0, 0, 0, 29, 0],
+	'anthropic/v-thinking-opus5.json': [51, 0, 0, 0, 1699, 139],
+	'anthropic/v-web-fetch-error.json': [1902, 0, 0, 0, 214, 0],
+	'azure/content-filter.json': [15, 0, 0, 0, 19, 0],
+	'azure/error-404-deployment.json': undefined,
+	'azure/reasoning.json': [11, 0, 0, 0, 203, 192],
+	'azure/text.json': [16, 0, 0, 0, 35, 0],
+	'gemini/error-429.json': undefined,
+	'gemini/text.json': [9, 0, 0, 0, 272, 244],
+	'gemini/thinking.json': [9, 0, 0, 0, 287, 258],
+	'gemini/tool-call.json': [29, 0, 0, 0, 908, 893],
+	'openai/cached-tokens.json': [125, 1024, 0, 0, 353, 0],
+	'openai/error-400-image-format.json': undefined,
+	'openai/error-400-image-url.json': undefined,
+	'openai/error-404-model.json': undefined,
+	'openai/image-url-length.json': [438, 0, 0, 0, 16, 0],
+	'openai/json-schema.json': [83, 0, 0, 0, 32, 0],
+	'openai/legacy-function-call.json': [82, 0, 0, 0, 16, 0],
+	'openai/n2.json': [11, 0, 0, 0, 26, 0],
+	'openai/reasoning.json': [11, 0, 0, 0, 228, 192],
+	'openai/refusal.json': [65, 0, 0, 0, 13, 0],
+	'openai/service-tier.json': [8, 0, 0, 0, 82, 64],
+	'openai/text.json': [15, 0, 0, 0, 19, 0],
+	'openai/tool-parallel.json': [70, 0, 0, 0, 46, 0],
+	'openai/tool-result.json': [40, 0, 0, 0, 13, 0],
+	'openai/v-error-400-max-tokens.json': undefined,
+};
+
+describe('the usage of each recorded answer', () => {
+	const whole = ['anthropic', 'azure', 'gemini', 'openai'].flatMap(readRecordings).filter(({ response }) => response.sse === undefined);
+
+	it.each(whole)('$name', (recording) => {
+		expect(Object.keys(recorded)).toContain(recording.name);
+		const reader = readers[recording.name.split('/')[0] ?? ''] ?? chatUsage;
+		expect(figures(readUsage(recordedBytes(recording), reader))).toEqual(recorded[recording.name]);
+	});
+});
+
+describe('usage of chat completions', () => {
+	it.each<[string, Record<string, unknown>, Figures | undefined]>([
+		[
+			'includes cache reads and writes in the prompt',
+			{ prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 } },
+			[10, 60, 30, 0, 5, 0],
+		],
+		[
+			'has cached tokens under an older name',
+			{ prompt_tokens: 100, completion_tokens: 5, prompt_cache_hit_tokens: 60 },
+			[40, 60, 0, 0, 5, 0],
+		],
+		['has thoughts in the total alone', { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 }, [35, 0, 0, 0, 74, 62]],
+		[
+			'has reasoning beside completion',
+			{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 315, completion_tokens_details: { reasoning_tokens: 300 } },
+			[10, 0, 0, 0, 305, 300],
+		],
+		['has a total that is too small', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 1 }, [10, 0, 0, 0, 5, 0]],
+		['has no completion', { prompt_tokens: 10, total_tokens: 10 }, [10, 0, 0, 0, 0, 0]],
+		[
+			'has more cached than prompt',
+			{ prompt_tokens: 10, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 } },
+			[0, 10, 0, 0, 0, 0],
+		],
+		[
+			'has more reasoning than completion',
+			{ prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 99 } },
+			[10, 0, 0, 0, 5, 5],
+		],
+		[
+			'has null details',
+			{ prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: null, completion_tokens_details: null },
+			[10, 0, 0, 0, 5, 0],
+		],
+		['has a negative prompt', { prompt_tokens: -10, completion_tokens: 5 }, undefined],
+		['has a fractional completion', { prompt_tokens: 10, completion_tokens: 5.5 }, undefined],
+		['has a prompt in quotes', { prompt_tokens: '10', completion_tokens: 5 }, undefined],
+		['has a completion beyond any call', { prompt_tokens: 10, completion_tokens: 1e15 }, undefined],
+		['has a total beyond any call', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 1e15 }, [10, 0, 0, 0, 5, 0]],
+		['is empty', {}, undefined],
+	])('that %s', (_name, told, expected) => {
+		expect(figures(usageOfChat(told))).toEqual(expected);
+	});
+});
+
+describe('usage of messages', () => {
+	it.each<[string, Record<string, unknown>, Figures | undefined]>([
+		[
+			'tells of writes by lifetime',
+			{
+				input_tokens: 3,
+				output_tokens: 5,
+				cache_creation_input_tokens: 100,
+				cache_read_input_tokens: 7,
+				cache_creation: { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 60 },
+			},
+			[3, 7, 100, 60, 5, 0],
+		],
+		[
+			'tells of writes by lifetime alone',
+			{ input_tokens: 3, output_tokens: 5, cache_creation: { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 60 } },
+			[3, 0, 100, 60, 5, 0],
+		],
+		[
+			'has a longer lifetime than writes',
+			{ input_tokens: 3, output_tokens: 5, cache_creation_input_tokens: 10, cache_creation: { ephemeral_1h_input_tokens: 60 } },
+			[3, 0, 10, 10, 5, 0],
+		],
+		['has thinking', { input_tokens: 3, output_tokens: 50, output_tokens_details: { thinking_tokens: 20 } }, [3, 0, 0, 0, 50, 20]],
+		[
+			'has more thinking than output',
+			{ input_tokens: 3, output_tokens: 5, output_tokens_details: { thinking_tokens: 20 } },
+			[3, 0, 0, 0, 5, 5],
+		],
+		['has null counts', { input_tokens: 3, output_tokens: 5, cache_read_input_tokens: null, cache_creation: null }, [3, 0, 0, 0, 5, 0]],
+		['has no input', { output_tokens: 5 }, undefined],
+		['has a negative output', { input_tokens: 3, output_tokens: -5 }, undefined],
+	])('that %s', (_name, told, expected) => {
+		expect(figures(usageOfMessages(told))).toEqual(expected);
+	});
+});
+
+describe('usage of Gemini', () => {
+	it.each<[string, Record<string, unknown>, Figures | undefined]>([
+		[
+			'has thoughts beside candidates',
+			{ promptTokenCount: 9, candidatesTokenCount: 29, thoughtsTokenCount: 258, totalTokenCount: 296 },
+			[9, 0, 0, 0, 287, 258],
+		],
+		['has only thoughts', { promptTokenCount: 9, thoughtsTokenCount: 258, totalTokenCount: 267 }, [9, 0, 0, 0, 258, 258]],
+		[
+			'has tools in the prompt',
+			{ promptTokenCount: 9, toolUsePromptTokenCount: 20, candidatesTokenCount: 1, totalTokenCount: 30 },
+			[29, 0, 0, 0, 1, 0],
+		],
+		['has a cached part', { promptTokenCount: 90, cachedContentTokenCount: 60, candidatesTokenCount: 1 }, [30, 60, 0, 0, 1, 0]],
+		['tells of the kind of traffic alone', { trafficType: 'ON_DEMAND' }, undefined],
+	])('that %s', (_name, told, expected) => {
+		expect(figures(usageOfGemini(told))).toEqual(expected);
+	});
+});
+
+describe('usage that is told in bad faith', () => {
+	const names = [
+		'prompt_tokens',
+		'completion_tokens',
+		'total_tokens',
+		'input_tokens',
+		'output_tokens',
+		'cache_creation_input_tokens',
+		'cache_read_input_tokens',
+		'promptTokenCount',
+		'candidatesTokenCount',
+		'thoughtsTokenCount',
+		'totalTokenCount',
+		'cachedContentTokenCount',
+		'toolUsePromptTokenCount',
+		'prompt_cache_hit_tokens',
+	];
+	const details = [
+		'cached_tokens',
+		'cache_write_tokens',
+		'reasoning_tokens',
+		'thinking_tokens',
+		'ephemeral_1h_input_tokens',
+		'ephemeral_5m_input_tokens',
+	];
+	const value = fc.oneof(
+		fc.nat(100),
+		fc.double(),
+		fc.integer(),
+		fc.maxSafeNat(),
+		fc.string(),
+		fc.constantFrom(null, true, [], {}, -0, 1e308, -1),
+	);
+	const record = (keys: readonly string[]) => fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
+	const holders = ['prompt_tokens_details', 'completion_tokens_details', 'cache_creation', 'output_tokens_details'];
+	const told = fc
+		.tuple(
+			record(names),
+			fc.record(Object.fromEntries(holders.map((key) => [key, fc.oneof(record(details), value)])), { requiredKeys: [] }),
+		)
+		.map(([counts, more]) => ({ ...counts, ...more }));
+
+	it.each([usageOfChat, usageOfMessages, usageOfGemini])('is sound or none: %o', (usageOf) => {
+		fc.assert(
+			fc.property(fc.oneof(told, fc.jsonValue()), (usage) => {
+				const read = figures(usageOf(usage));
+				if (read === undefined) return true;
+				const [, , write, writeHour, output, reasoning] = read;
+				return read.every((count) => Number.isInteger(count) && count >= 0 && count <= 3e9) && writeHour <= write && reasoning <= output;
+			}),
+			{ numRuns: 500 },
+		);
+	});
+
+	it('in an answer that is no JSON is none', () => {
+		fc.assert(fc.property(fc.uint8Array(), (bytes) => readUsage(Buffer.from(bytes), chatUsage) === undefined));
+		expect(readUsage(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage)).toBeUndefined();
+		expect(readUsage(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage)).toBeUndefined();
+	});
+});

@@ -1,0 +1,170 @@
+import { noUsage, type Usage } from '../../core/usage.ts';
+import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
+import { KeyScan } from './key-scan.ts';
+import { TextCount } from './text-count.ts';
+import { UnaskedCuts } from './unasked-cuts.ts';
+import type { UsageReader } from './usage-reader.ts';
+
+export interface MeteredUsage {
+	readonly usage: Usage;
+	/** True: the provider did not tell, or not to the end; counted from what was seen, upward. */
+	readonly isEstimated: boolean;
+}
+
+export interface MeterSettings {
+	/** Of the request, for a stream that never tells. */
+	readonly estimatedInputTokens: number;
+	/** The caller did not ask for usage, but we did: what tells of it is removed on the way. */
+	readonly isUnasked: boolean;
+}
+
+const openBrace = 0x7b;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+/** Of `data:`. */
+const firstOfData = 0x64;
+
+/** Index of the name of usage in `UsageReader.wanted`. */
+const usageName = 0;
+
+/**
+ * Reads the usage of a stream from its events as they pass, in one walk over their bytes, and counts the text that was
+ * delivered, so that a stream that was cut before its usage is charged all the same. Only an event that tells of usage
+ * is parsed.
+ */
+export class UsageMeter {
+	readonly #reader: UsageReader;
+	readonly #estimatedInputTokens: number;
+	readonly #scan: KeyScan;
+	readonly #cuts: UnaskedCuts | undefined;
+	/** What was delivered since the provider told of usage last. */
+	readonly #text = new TextCount();
+	#told: JsonObject | undefined;
+	#toldOutputTokens = 0;
+	#isFinal = false;
+
+	constructor(reader: UsageReader, { estimatedInputTokens, isUnasked }: MeterSettings) {
+		this.#reader = reader;
+		this.#estimatedInputTokens = estimatedInputTokens;
+		this.#scan = new KeyScan(reader.wanted);
+		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.textNames + 1) : undefined;
+	}
+
+	/** @param events whole ones, as many as came together. @returns what the caller gets of them: the same buffer when nothing is removed. */
+	push(events: Buffer): Buffer {
+		const cuts = this.#cuts;
+		let start = 0;
+		while (start < events.length) {
+			let end = events.indexOf(lineFeed, start);
+			if (end === -1) end = events.length;
+			if (events[start] === firstOfData) this.#readLine(events, start, end);
+			else if (cuts !== undefined && (end === start || (end === start + 1 && events[start] === carriageReturn))) cuts.endEvent(end + 1);
+			start = end + 1;
+		}
+		return cuts === undefined ? events : cuts.apply(events);
+	}
+
+	/** Bytes in which no events can be found: compressed ones, or of an event too long to hold. They count whole. */
+	pushOpaque(bytes: Buffer): void {
+		this.#text.add(bytes.length);
+	}
+
+	/** Output so far: as told, and what was delivered since. */
+	deliveredTokens(): number {
+		return this.#toldOutputTokens + this.#text.tokens();
+	}
+
+	/** What is known now; meant for the end of the stream, however it came. Input is never zero. */
+	read(): MeteredUsage {
+		const usage = this.#told === undefined ? undefined : this.#reader.usageOf(this.#told);
+		const textTokens = this.#text.tokens();
+		if (usage === undefined) return estimate(this.#estimatedInputTokens, textTokens);
+		if (this.#isFinal && textTokens === 0) return { usage, isEstimated: false };
+		return { usage: { ...usage, outputTokens: usage.outputTokens + textTokens }, isEstimated: true };
+	}
+
+	#readLine(bytes: Buffer, start: number, end: number): void {
+		const scan = this.#scan;
+		const cuts = this.#cuts;
+		const { textNames, mustBeAsked } = this.#reader;
+		let usageStart = -1;
+		let usageEnd = -1;
+		let isFinal = false;
+		let heldEnd = -1;
+		scan.start(bytes, start, end);
+		while (scan.next()) {
+			const { name, depth, valueStart } = scan;
+			if (name === usageName) {
+				if (bytes[valueStart] === openBrace && (depth === 1 || (depth === 2 && valueStart < heldEnd))) {
+					usageStart = valueStart;
+					usageEnd = scan.valueEnd();
+					isFinal = depth === 1;
+				}
+				cuts?.addUsage(bytes, scan);
+			} else if (name <= textNames) {
+				const length = scan.skipText();
+				if (length > 0) this.#text.add(length);
+			} else if (!mustBeAsked) {
+				if (depth === 1 && bytes[valueStart] === openBrace) heldEnd = scan.valueEnd();
+			} else {
+				cuts?.addOther(bytes, scan);
+			}
+		}
+		if (usageEnd !== -1) this.#readUsage(bytes, usageStart, usageEnd, isFinal);
+		cuts?.endLine(bytes, end);
+	}
+
+	#readUsage(bytes: Buffer, start: number, end: number, isFinal: boolean): void {
+		const told = parseObject(bytes, start, end);
+		if (told === undefined) return;
+		const merged = this.#reader.merge(this.#told, told);
+		const usage = this.#reader.usageOf(merged);
+		if (usage === undefined) return;
+		this.#told = merged;
+		this.#toldOutputTokens = usage.outputTokens;
+		this.#isFinal = isFinal;
+		this.#text.reset();
+	}
+}
+
+/** Usage of a whole answer: as told, else counted. @param estimatedInputTokens of the request. */
+export function meterAnswer(body: Buffer, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
+	const usage = readUsage(body, reader);
+	if (usage !== undefined) return { usage, isEstimated: false };
+	const text = new TextCount();
+	const scan = new KeyScan(reader.wanted);
+	scan.start(body, 0, body.length);
+	while (scan.next()) {
+		const length = scan.name !== usageName && scan.name <= reader.textNames ? scan.skipText() : 0;
+		if (length > 0) text.add(length);
+	}
+	return estimate(estimatedInputTokens, text.tokens());
+}
+
+/** Usage of a whole answer. Only the member that tells of it is parsed. @returns undefined when nothing sound is told. */
+export function readUsage(body: Buffer, reader: UsageReader): Usage | undefined {
+	const scan = new KeyScan(reader.wanted);
+	let told: JsonObject | undefined;
+	scan.start(body, 0, body.length);
+	while (scan.next()) {
+		if (scan.name === usageName && scan.depth === 1 && body[scan.valueStart] === openBrace) {
+			told = parseObject(body, scan.valueStart, scan.valueEnd());
+		}
+	}
+	return told === undefined ? undefined : reader.usageOf(told);
+}
+
+/** @param end -1: it does not end. @returns undefined for what is no JSON object. */
+function parseObject(bytes: Buffer, start: number, end: number): JsonObject | undefined {
+	if (end === -1) return undefined;
+	try {
+		const value: unknown = JSON.parse(bytes.toString('utf8', start, end));
+		return isJsonObject(value) ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+function estimate(inputTokens: number, outputTokens: number): MeteredUsage {
+	return { usage: { ...noUsage, inputTokens: Math.max(1, inputTokens), outputTokens }, isEstimated: true };
+}

@@ -1,0 +1,55 @@
+import type { Usage } from '../../core/usage.ts';
+import type { JsonObject } from '../json/parse-body.ts';
+import { WantedKeys } from './key-scan.ts';
+import { usageOfChat, usageOfGemini, usageOfMessages } from './told-usage.ts';
+
+/** Where the answers of one wire format tell of usage, and how to read it. */
+export interface UsageReader {
+	/**
+	 * What is looked for: the member whose value tells of usage, then names whose values, when strings, the model wrote, then others. Where usage must be
+	 * asked for these are the list of choices and what keeps an event in which it is empty; else a member of an event that
+	 * holds an object which may have the first too, about the call's beginning.
+	 */
+	readonly wanted: WantedKeys;
+	/** How many names of texts there are. */
+	readonly textNames: number;
+	/** Whether a caller must ask for usage in a stream of this format. */
+	readonly mustBeAsked: boolean;
+	/** What an event tells, on top of what earlier ones told. */
+	merge(earlier: JsonObject | undefined, told: JsonObject): JsonObject;
+	/** @returns undefined when nothing sound is told. */
+	usageOf(told: unknown): Usage | undefined;
+}
+
+/** The last event that tells is right. */
+const last = (_earlier: JsonObject | undefined, told: JsonObject): JsonObject => told;
+
+/** An event with usage and an empty list of choices is about usage alone, unless it has one of these. */
+const otherNews = ['moderation', 'prompt_filter_results'];
+
+export const chatUsage: UsageReader = {
+	...wanting('usage', ['content', 'refusal', 'reasoning', 'reasoning_content', 'arguments', 'input'], ['choices', ...otherNews]),
+	mustBeAsked: true,
+	merge: last,
+	usageOf: usageOfChat,
+};
+
+export const messagesUsage: UsageReader = {
+	// `message_start` holds a message.
+	...wanting('usage', ['text', 'thinking', 'partial_json'], ['message']),
+	mustBeAsked: false,
+	/** Totals of the whole message: a later count replaces an earlier one; absent and null ones leave it. */
+	merge: (earlier, told) => ({ ...earlier, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }),
+	usageOf: usageOfMessages,
+};
+
+export const geminiUsage: UsageReader = {
+	...wanting('usageMetadata', ['text'], []),
+	mustBeAsked: false,
+	merge: last,
+	usageOf: usageOfGemini,
+};
+
+function wanting(member: string, texts: readonly string[], others: readonly string[]): Pick<UsageReader, 'wanted' | 'textNames'> {
+	return { wanted: new WantedKeys([member, ...texts, ...others]), textNames: texts.length };
+}

@@ -1,0 +1,215 @@
+/** What counters are, written as plainly as possible, and the comparison of a store with it. */
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { type AdmissionStore, type BudgetHold, budgetKey } from '../../src/stores/contracts/admission.ts';
+
+export type Operation =
+	| { kind: 'admit'; id: string; requestsPerMinute: number | null; dailyTokens: number | null; holds: BudgetHold[]; holdMs: number }
+	| {
+			kind: 'settle';
+			id: string;
+			admittedAgoMs: number;
+			tokens: number;
+			costNanoUsd: bigint;
+			budgets: { budget: string; period: string }[];
+	  }
+	| { kind: 'release'; id: string }
+	| { kind: 'extend'; id: string; holds: BudgetHold[] }
+	| { kind: 'rehold'; id: string; admittedAgoMs: number; holds: BudgetHold[]; holdMs: number }
+	| { kind: 'wait'; ms: number };
+
+interface ModelCall {
+	readonly admittedMs: number;
+	readonly endsMs: number;
+	readonly held: Map<string, bigint>;
+}
+
+/** Nothing is ever forgotten, so sequences stay shorter than a store's memory of ended calls. */
+class Model {
+	nowMs: number;
+	private readonly admittedMs: number[] = [];
+	private readonly settledTokens: { ms: number; tokens: number }[] = [];
+	private readonly spend = new Map<string, bigint>();
+	private readonly running = new Map<string, ModelCall>();
+	private readonly ended = new Set<string>();
+
+	constructor(nowMs: number) {
+		this.nowMs = nowMs;
+	}
+
+	/** @returns what a store answers. */
+	apply(operation: Operation): unknown {
+		for (const [id, { endsMs }] of this.running) if (endsMs <= this.nowMs) this.running.delete(id);
+		switch (operation.kind) {
+			case 'wait':
+				this.nowMs += operation.ms;
+				return undefined;
+			case 'admit':
+				return this.admit(operation);
+			case 'settle': {
+				const isDuplicate = this.ended.has(operation.id);
+				const isLate = !isDuplicate && !this.running.has(operation.id);
+				if (!isDuplicate) {
+					const admittedMs = this.running.get(operation.id)?.admittedMs ?? this.nowMs - operation.admittedAgoMs;
+					this.end(operation.id);
+					this.settledTokens.push({ ms: admittedMs, tokens: operation.tokens });
+					for (const budget of operation.budgets) this.spend.set(budgetKey(budget), this.settled(budget) + operation.costNanoUsd);
+				}
+				return { isDuplicate, isLate, budgets: this.read(operation.budgets).budgets };
+			}
+			case 'release':
+				this.end(operation.id);
+				return undefined;
+			case 'extend': {
+				const call = this.running.get(operation.id);
+				if (call === undefined) return false;
+				const raised = operation.holds.filter((hold) => hold.amountNanoUsd > (call.held.get(budgetKey(hold)) ?? 0n));
+				if (!raised.every((hold) => this.allows(hold, call.held.get(budgetKey(hold)) ?? 0n))) return false;
+				for (const hold of raised) call.held.set(budgetKey(hold), hold.amountNanoUsd);
+				return true;
+			}
+			case 'rehold':
+				if (!this.running.has(operation.id) && !this.ended.has(operation.id)) this.start(operation, this.nowMs - operation.admittedAgoMs);
+				return undefined;
+		}
+	}
+
+	read(budgets: readonly { budget: string; period: string }[]) {
+		return {
+			nowMs: this.nowMs,
+			requestsThisMinute: this.admittedMs.filter((ms) => Math.floor(ms / 60_000) === Math.floor(this.nowMs / 60_000)).length,
+			tokensToday: this.settledTokens
+				.filter(({ ms }) => Math.floor(ms / 86_400_000) === Math.floor(this.nowMs / 86_400_000))
+				.reduce((sum, { tokens }) => sum + tokens, 0),
+			budgets: budgets.map(({ budget, period }) => {
+				const key = budgetKey({ budget, period });
+				let heldNanoUsd = 0n;
+				for (const { endsMs, held } of this.running.values()) if (endsMs > this.nowMs) heldNanoUsd += held.get(key) ?? 0n;
+				return { budget, period, settledNanoUsd: this.settled({ budget, period }), heldNanoUsd };
+			}),
+		};
+	}
+
+	private admit(request: Operation & { kind: 'admit' }): unknown {
+		const { id, requestsPerMinute, dailyTokens, holds } = request;
+		const before = this.read(holds);
+		if (this.running.has(id) || this.ended.has(id)) return { isAdmitted: true, reading: before };
+		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) {
+			return { isAdmitted: false, binding: 'rpm', reading: before };
+		}
+		if (dailyTokens !== null && before.tokensToday >= dailyTokens) return { isAdmitted: false, binding: 'daily_tokens', reading: before };
+		const binding = holds.find((hold) => !this.allows(hold, 0n));
+		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
+		this.admittedMs.push(this.nowMs);
+		this.start(request, this.nowMs);
+		return { isAdmitted: true, reading: this.read(holds) };
+	}
+
+	private start({ id, holdMs, holds }: { id: string; holdMs: number; holds: BudgetHold[] }, admittedMs: number): void {
+		const endsMs = Math.ceil((this.nowMs + holdMs) / 1000) * 1000;
+		this.running.set(id, { admittedMs, endsMs, held: new Map(holds.map((hold) => [budgetKey(hold), hold.amountNanoUsd])) });
+	}
+
+	private end(id: string): void {
+		this.running.delete(id);
+		this.ended.add(id);
+	}
+
+	private settled(budget: { budget: string; period: string }): bigint {
+		return this.spend.get(budgetKey(budget)) ?? 0n;
+	}
+
+	private allows(hold: BudgetHold, own: bigint): boolean {
+		const taken = this.read([hold]).budgets.reduce((sum, { settledNanoUsd, heldNanoUsd }) => sum + settledNanoUsd + heldNanoUsd, -own);
+		return taken < hold.limitNanoUsd && (hold.check === 'before' || taken + hold.amountNanoUsd <= hold.limitNanoUsd);
+	}
+}
+
+const budgets = ['2026-11/a', '2026-11/b', '2026-12/a'].map((key) => ({ period: key.slice(0, 7), budget: key.slice(8) }));
+/** Small ones collide with limits, big ones with what a floating-point number can hold. */
+const amount = fc.oneof({ weight: 3, arbitrary: fc.bigInt(0n, 60n) }, { weight: 1, arbitrary: fc.bigInt(0n, 2n ** 54n) });
+const limit = fc.oneof({ weight: 3, arbitrary: fc.bigInt(0n, 200n) }, { weight: 1, arbitrary: fc.bigInt(2n ** 52n, 2n ** 56n) });
+const holds = fc
+	.subarray(budgets)
+	.chain((chosen) =>
+		fc.tuple(
+			...chosen.map((budget) =>
+				fc
+					.record({ limitNanoUsd: limit, amountNanoUsd: amount, check: fc.constantFrom('before' as const, 'after' as const) })
+					.map((rest) => ({ ...budget, ...rest })),
+			),
+		),
+	);
+const id = fc.nat(11).map((number) => `c${number}`);
+const age = fc.integer({ min: 0, max: 600_000 });
+const holdMs = fc.integer({ min: 1, max: 30_000 });
+const bound = (max: number) => fc.option(fc.nat(max), { freq: 2 });
+
+const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
+	{
+		weight: 6,
+		arbitrary: fc.record({ kind: fc.constant('admit' as const), id, requestsPerMinute: bound(12), dailyTokens: bound(400), holds, holdMs }),
+	},
+	{
+		weight: 4,
+		arbitrary: fc.record({
+			kind: fc.constant('settle' as const),
+			id,
+			admittedAgoMs: age,
+			tokens: fc.nat(100),
+			costNanoUsd: amount,
+			budgets: fc.subarray(budgets),
+		}),
+	},
+	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), id }) },
+	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, holds }) },
+	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('rehold' as const), id, admittedAgoMs: age, holds, holdMs }) },
+	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 14_000 }) }) },
+);
+
+/** Fourteen minutes at most, less than a call that has ended is remembered. */
+const longest = 60;
+
+export const agreesWithModel = {
+	operations: fc.array(anyOperation, { maxLength: longest, size: 'max' }),
+	/** Runs follow each other at this distance, a UTC midnight within each. */
+	apartMs: 86_400_000,
+	/** Compares every answer, and every counter after it. */
+	async run(
+		{ stores, setNow }: { stores: readonly [AdmissionStore, AdmissionStore]; setNow(nowMs: number): void | Promise<void> },
+		team: string,
+		startMs: number,
+		operations: readonly Operation[],
+	): Promise<void> {
+		const model = new Model(startMs);
+		await setNow(startMs);
+		await stores[0].restore({ team, tokensToday: 0, endedIds: [], budgets: budgets.map((budget) => ({ ...budget, settledNanoUsd: 0n })) });
+		for (const [index, one] of operations.entries()) {
+			const expected = model.apply(one);
+			if (one.kind === 'wait') await setNow(model.nowMs);
+			else expect(await perform(stores[index % 2 === 0 ? 0 : 1], team, one, model.nowMs), `operation ${index}`).toEqual(expected);
+			expect(await stores[1].read(team, budgets), `after operation ${index}`).toEqual(model.read(budgets));
+		}
+	},
+};
+
+function perform(store: AdmissionStore, team: string, operation: Exclude<Operation, { kind: 'wait' }>, nowMs: number): Promise<unknown> {
+	switch (operation.kind) {
+		case 'admit': {
+			const { kind: _, ...request } = operation;
+			return store.admit({ team, ...request });
+		}
+		case 'settle': {
+			const { kind: _, admittedAgoMs, ...settlement } = operation;
+			return store.settle({ team, admittedMs: nowMs - admittedAgoMs, ...settlement });
+		}
+		case 'release':
+			return store.release(operation.id, team);
+		case 'extend':
+			return store.extend(operation.id, team, operation.holds);
+		case 'rehold': {
+			const { kind: _, admittedAgoMs, ...call } = operation;
+			return store.rehold(team, [{ admittedMs: nowMs - admittedAgoMs, ...call }]);
+		}
+	}
+}

@@ -1,0 +1,31 @@
+import type { BudgetPeriod } from '../../src/core/counters.ts';
+import type { Settlement, TeamTotals } from '../../src/stores/contracts/admission.ts';
+
+/** What a ledger knows of calls that have ended, as a source to restore counters from. */
+export class RecordOfCalls {
+	/** How often it was asked. */
+	asked = 0;
+	private readonly rows: (Settlement & { endedMs: number })[] = [];
+
+	/** Before the store is told. */
+	close(settlement: Settlement, endedMs = Date.now()): void {
+		this.rows.push({ ...settlement, endedMs });
+	}
+
+	spentNanoUsd(team: string, { budget, period }: BudgetPeriod): bigint {
+		return this.rows
+			.filter((row) => row.team === team && row.budgets.some((one) => one.budget === budget && one.period === period))
+			.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
+	}
+
+	readonly sumUp = async (team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number): Promise<TeamTotals> => {
+		this.asked++;
+		const rows = this.rows.filter((row) => row.team === team);
+		return {
+			team,
+			tokensToday: rows.reduce((sum, { tokens }) => sum + tokens, 0),
+			budgets: budgets.map((budget) => ({ ...budget, settledNanoUsd: this.spentNanoUsd(team, budget) })),
+			endedIds: rows.filter(({ endedMs }) => endedMs >= endedSinceMs).map(({ id }) => id),
+		};
+	};
+}

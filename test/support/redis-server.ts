@@ -1,0 +1,95 @@
+/** Redis servers of our own: real, on loopback, without persistence. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './product.ts';
+
+export interface RedisServer {
+	readonly port: number;
+	readonly url: string;
+	/** Sends a command with no answer longer than a line. @returns the first line of the answer. */
+	command(...words: string[]): Promise<string>;
+	signal(signal: NodeJS.Signals): void;
+	/** Kills it and waits until it is gone. */
+	kill(): Promise<void>;
+	/** Starts it again, empty, on the same port. */
+	restart(): Promise<void>;
+	stop(): Promise<void>;
+}
+
+export async function startRedis(...options: string[]): Promise<RedisServer> {
+	requireRedis();
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
+	const port = await freePort();
+	let child = await launch(port, directory, options);
+	const kill = async (): Promise<void> => {
+		if (child.exitCode !== null || child.signalCode !== null) return;
+		const gone = new Promise((resolve) => child.once('exit', resolve));
+		child.kill('SIGKILL');
+		await gone;
+	};
+	return {
+		port,
+		url: `redis://127.0.0.1:${port}`,
+		command: (...words) => sendCommand(port, words),
+		signal: (signal) => void child.kill(signal),
+		kill,
+		async restart() {
+			await kill();
+			child = await launch(port, directory, options);
+		},
+		async stop() {
+			await kill();
+			rmSync(directory, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Installs the server where that is possible. @throws one line that says what to install. */
+function requireRedis(): void {
+	if (hasRedis()) return;
+	try {
+		if (process.getuid?.() === 0) {
+			execFileSync('apt-get', ['update', '-q'], { stdio: 'ignore', timeout: 120_000 });
+			execFileSync('apt-get', ['install', '-y', '-q', 'redis-server'], { stdio: 'ignore', timeout: 120_000 });
+		}
+	} catch {
+		// Said below.
+	}
+	if (!hasRedis()) throw new Error('These tests need a Redis server: install the package `redis-server`, so that it is found in PATH');
+}
+
+function hasRedis(): boolean {
+	try {
+		execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+async function launch(port: number, directory: string, options: readonly string[]): Promise<ChildProcess> {
+	const fixed = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', '', '--appendonly', 'no'];
+	const child = spawn('redis-server', [...fixed, ...options], { stdio: 'ignore' });
+	const endMs = performance.now() + 5000;
+	while ((await sendCommand(port, ['PING']).catch(() => '')) === '') {
+		if (child.exitCode !== null || performance.now() > endMs) throw new Error(`redis-server does not start on port ${port}`);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+	return child;
+}
+
+function sendCommand(port: number, words: readonly string[]): Promise<string> {
+	return new Promise((resolve, reject) => {
+		const socket = createConnection({ host: '127.0.0.1', port });
+		socket.setEncoding('utf8');
+		socket.once('error', reject);
+		socket.once('data', (text: string) => {
+			socket.destroy();
+			resolve(text.split('\r\n')[0] ?? '');
+		});
+		socket.write(`*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`);
+	});
+}

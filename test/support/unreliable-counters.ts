@@ -1,0 +1,49 @@
+import type { Clock } from '../../src/core/clock.ts';
+import { type AdmissionStore, CountersUnreachable } from '../../src/stores/contracts/admission.ts';
+import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
+
+/** What becomes of an operation: `drop` never reaches the counters, `mute` does but its answer is lost, `refuse` fails at once. */
+export type Fate = 'serve' | 'drop' | 'mute' | 'refuse';
+
+/** Counters in memory behind a link that fails as it is told. */
+export interface UnreliableCounters extends AdmissionStore {
+	fate: () => Fate;
+	/** What the counters really say. */
+	readonly direct: AdmissionStore;
+	/** As a server that is restarted without its data. @param isNoticed whether connections break. */
+	empty(isNoticed: boolean): void;
+	isClosed: boolean;
+}
+
+export function createUnreliableCounters(clock: Clock): UnreliableCounters {
+	let memory = createMemoryAdmission({ clock });
+	const listeners: (() => void)[] = [];
+	const pass = <T>(operation: (store: AdmissionStore) => Promise<T>): Promise<T> => {
+		const fate = counters.fate();
+		if (fate === 'refuse') return Promise.reject(new CountersUnreachable('refused'));
+		if (fate === 'serve') return operation(memory);
+		if (fate === 'mute') void operation(memory).catch(() => undefined);
+		return new Promise(() => undefined);
+	};
+	const counters: UnreliableCounters = {
+		fate: () => 'serve',
+		isClosed: false,
+		get direct() {
+			return memory;
+		},
+		empty(isNoticed) {
+			memory = createMemoryAdmission({ clock });
+			if (isNoticed) for (const listener of listeners) listener();
+		},
+		admit: (request) => pass((store) => store.admit(request)),
+		settle: (settlement) => pass((store) => store.settle(settlement)),
+		release: (id, team) => pass((store) => store.release(id, team)),
+		extend: (id, team, holds) => pass((store) => store.extend(id, team, holds)),
+		read: (team, budgets) => pass((store) => store.read(team, budgets)),
+		restore: (totals) => pass((store) => store.restore(totals)),
+		rehold: (team, calls) => pass((store) => store.rehold(team, calls)),
+		onReturn: (listener) => void listeners.push(listener),
+		close: async () => void (counters.isClosed = true),
+	};
+	return counters;
+}
