@@ -2,6 +2,7 @@
  * `npm run bench`: everything in one run on one machine, so that ratios hold whatever the machine does.
  * Writes bench/RESULTS.md. `--quick` measures shortly and writes nothing; `--only tollgate` leaves the peers out.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +65,7 @@ try {
 			console.log(`measuring ${name}`);
 			measurements.push(await measure(start, whole, streaming));
 		}
-		const report = renderReport(measurements, directStream, values.quick);
+		const report = renderReport(measurements, directStream, values.quick) + renderAccounting();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
 	} finally {
@@ -73,6 +74,16 @@ try {
 	}
 } finally {
 	rmSync(directory, { recursive: true, force: true });
+}
+
+/** What these say by themselves, while nothing else runs. */
+function renderAccounting(): string {
+	const outputs = ['accounting.ts', 'ledger.ts'].map((script) => {
+		console.log(`measuring ${script}`);
+		return execFileSync(process.execPath, [join(import.meta.dirname, script)], { encoding: 'utf8' }).trim();
+	});
+	const [accounting = '', ledger = ''] = outputs;
+	return `\n## Accounting\n\n\`node bench/accounting.ts\`, then \`node bench/ledger.ts\`:\n\n\`\`\`\n${accounting}\n\n${ledger}\n\`\`\`\n`;
 }
 
 async function measure(start: StartTarget, whole: Target, streaming: Target): Promise<Measurement> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clientId, entryName, integer, nonEmpty, rate, teamId, usd } from '../values.ts';
+import { clientId, entryName, integer, nonEmpty, rate, restart, teamId, usd } from '../values.ts';
 
 const tier = z.strictObject({
 	rpm: integer(0, 1_000_000_000).nullable().describe('Requests per minute of a team; null is unlimited.'),
@@ -55,7 +55,7 @@ export const budgets = z
 		store_failure: z
 			.enum(['local', 'allow', 'deny'])
 			.default('local')
-			.describe('How budgets are judged while their store cannot be reached.'),
+			.meta(restart('How budgets are judged while their store cannot be reached.')),
 	})
 	.refine((value) => value.warning_threshold_percent <= value.hard_limit_percent, {
 		path: ['warning_threshold_percent'],

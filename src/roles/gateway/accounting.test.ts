@@ -15,10 +15,13 @@ import {
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { LedgerRow } from '../../stores/contracts/ledger.ts';
+import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
+import { restoreMissing } from '../../stores/restoring-admission.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
@@ -134,6 +137,15 @@ describe('an admitted call', () => {
 		expect(await spentOf(bench)).toEqual({ settled: row?.holdNanoUsd, held: 0n });
 	});
 
+	it('is not judged while its counters can neither be read nor summed up', async () => {
+		const clock = new ManualClock();
+		const sumUp = (): Promise<never> => Promise.reject(new Fault('records_unavailable'));
+		const admission = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => 0 });
+		const bench = new GatewayBench({}, { admission });
+		expect(summaryOf(await bench.ask(chatPath, chatBody))).toBe('503 records_unavailable');
+		expect(bench.sent).toEqual([]);
+	});
+
 	it('is not sent when its row cannot be written', async () => {
 		const ledger = { open: () => Promise.reject(new Fault('records_unavailable')), close: () => Promise.reject(new Error('never')) };
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
@@ -237,7 +249,8 @@ describe('a budget', () => {
 		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('429 budget_exceeded');
 		expect(bench.sent).toEqual([]);
 		const roomy = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '5.00' }), budgets: budgets({ hold: 'worst_case' }) });
-		expect((await ask(roomy, chatPath, chatBody)).status).toBe(200);
+		const whole = await ask(roomy, chatPath, chatBody);
+		expect([whole.status, whole.headers['x-gateway-warnings']]).toEqual([200, 'the output is capped at 128000 tokens, for a budget']);
 		expect(JSON.parse(sentBody(roomy, 0))).toMatchObject({ model: 'gpt-5', max_completion_tokens: 128_000 });
 		const capped = messagesBody.replace('{', '{"top_k":3,');
 		expect((await ask(roomy, messagesPath, capped)).status).toBe(200);

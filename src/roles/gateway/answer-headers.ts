@@ -10,6 +10,7 @@ export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: 
 	const headers: Record<string, string> = { ...facts.limitHeaders };
 	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
 	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
+	if (facts.warning !== undefined) headers['x-gateway-warnings'] = facts.warning;
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
 		upstreamMs === undefined

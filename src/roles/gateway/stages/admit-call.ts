@@ -1,3 +1,4 @@
+import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
@@ -10,7 +11,7 @@ import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { TeamTerms } from '../../../policy/limits/team-terms.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
 import type { Target } from '../../../policy/routing/target.ts';
-import type { BudgetHold } from '../../../stores/contracts/admission.ts';
+import { type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { requestedOutput, writeCap } from '../../../wire/usage/output-cap.ts';
@@ -45,6 +46,7 @@ export async function admitCall(
 	const holds = terms.budgets.map(
 		({ budget, limitNanoUsd }): BudgetHold => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }),
 	);
+	if (need.capEdits.length > 0) open.facts.warning = `the output is capped at ${need.capTokens} tokens, for a budget`;
 	const { id } = call.request;
 	const holdMs = Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
 	await takeLimits(id, team.id, terms, holds, holdMs, open, parts);
@@ -108,7 +110,10 @@ async function takeLimits(
 	{ ports }: GatewayParts,
 ): Promise<void> {
 	const { requestsPerMinute, dailyTokens } = terms;
-	const admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs });
+	const admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }).catch((cause: unknown) => {
+		// Only counters that are summed up from the ledger can be out of reach; shared ones are stood in for.
+		throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
+	});
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) facts.isUncounted = true;
 	else facts.limitHeaders = rateLimitHeaders(terms, admission.reading);
@@ -121,6 +126,8 @@ interface Need {
 	readonly amountNanoUsd: bigint;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
+	/** Of one choice, where the gateway writes it. */
+	readonly capTokens?: number;
 	readonly capEdits: readonly Edit[];
 }
 
@@ -145,6 +152,7 @@ function worstCase({ body, format }: Call, { model }: Target, price: Price): Nee
 		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price),
 		inputTokens: highestTokens,
 		outputTokens,
+		capTokens: cap.tokens,
 		capEdits: cap.mustWrite ? writeCap(body, cap.tokens, format.capMember) : [],
 	};
 }

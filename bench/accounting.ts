@@ -1,0 +1,137 @@
+/**
+ * `node bench/accounting.ts`: what admission, ledger and usage reading cost the thread that serves calls. The gateway's handler
+ * is asked with an instant provider, once with the stores of an installation and once with stores that do nothing.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { streamOf } from '../src/core/byte-stream.ts';
+import type { HttpRequest } from '../src/core/handler.ts';
+import { createRequestIds } from '../src/io/request-ids.ts';
+import { systemClock } from '../src/io/system-clock.ts';
+import { measureInput } from '../src/policy/budgets/input-size.ts';
+import { createGateway, type Gateway } from '../src/roles/gateway/gateway.ts';
+import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
+import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
+import { restoreMissing } from '../src/stores/restoring-admission.ts';
+import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { parseBody } from '../src/wire/json/parse-body.ts';
+import { meterAnswer } from '../src/wire/usage/usage-meter.ts';
+import { chatUsage } from '../src/wire/usage/usage-reader.ts';
+import { callerOf, testSettings } from '../test/support/gateway-bench.ts';
+import { quantile } from './quantile.ts';
+import { chatAnswer, chatRequest } from './workloads.ts';
+
+const rounds = 15;
+const callsARound = 20_000;
+const callers = 64;
+
+const log = { debug() {}, info() {}, warn: console.log, error: console.log };
+const newId = createRequestIds(systemClock);
+const body = Buffer.from(chatRequest(1024));
+const answer = Buffer.from(chatAnswer);
+
+type Stores = Pick<GatewayPorts, 'admission' | 'ledger'>;
+
+const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+const ledger = await openSqliteLedger({ dataDir: directory, durability: 'process', retainDays: null }, { clock: systemClock, log });
+const admission = restoreMissing(createMemoryAdmission({ clock: systemClock }), {
+	clock: systemClock,
+	sumUp: async (team, asked) => ({
+		team,
+		tokensToday: 0,
+		budgets: asked.map((budget) => ({ ...budget, settledNanoUsd: 0n })),
+		endedIds: [],
+	}),
+	endedSinceMs: () => systemClock.nowMs(),
+});
+const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, budgets: [] };
+const idle: Stores = {
+	ledger: { open: async () => undefined, close: async () => 'closed' },
+	admission: {
+		...admission,
+		admit: async () => ({ isAdmitted: true, reading }),
+		settle: async () => ({ isDuplicate: false, isLate: false, budgets: [] }),
+	},
+};
+
+try {
+	const gateways = { idle: open(idle), real: open({ admission, ledger }) };
+	const cpuUs = { idle: [] as number[], real: [] as number[] };
+	for (let round = 0; round < rounds; round++) {
+		// In alternation: what shares the machine disturbs both.
+		cpuUs.idle.push(await run(gateways.idle));
+		cpuUs.real.push(await run(gateways.real));
+	}
+	const stores = quantile(cpuUs.real, 0.25) - quantile(cpuUs.idle, 0.25);
+	const usage = readingUs();
+	console.log(`admission and ledger: ${stores.toFixed(1)} us of the main thread a call, ${callers} calls at once`);
+	console.log(`measuring the request and reading the answer's usage: ${usage.toFixed(1)} us`);
+	console.log(`together: ${(stores + usage).toFixed(1)} us`);
+} finally {
+	await ledger.end();
+	rmSync(directory, { recursive: true, force: true });
+}
+
+function open(stores: Stores): Gateway {
+	const team = { id: 'team', name: 'Team', tier: 'standard', clientIds: ['client'] };
+	const tier = { requestsPerMinute: 1_000_000_000, dailyTokens: 1_000_000_000_000, monthlyBudgetUsd: '1000000' };
+	return createGateway(
+		{ ...testSettings, tiers: { sandbox: tier, standard: tier } },
+		{
+			...stores,
+			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([answer]) }),
+			verifier: { verify: () => callerOf('client') },
+			teams: { teamOf: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined },
+			clock: systemClock,
+			log,
+			readiness: () => ({ isReady: true, dependencies: {} }),
+		},
+	);
+}
+
+/** @returns microseconds of this thread a call. */
+async function run(gateway: Gateway): Promise<number> {
+	let left = callsARound;
+	const before = process.threadCpuUsage();
+	await Promise.all(
+		Array.from({ length: callers }, async () => {
+			while (left-- > 0) {
+				const response = await gateway.handle(request());
+				if (response.status !== 200) throw new Error(`status ${response.status}`);
+			}
+		}),
+	);
+	await gateway.settled();
+	const { user, system } = process.threadCpuUsage(before);
+	return (user + system) / callsARound;
+}
+
+function request(): HttpRequest {
+	return {
+		id: newId(),
+		method: 'POST',
+		path: '/v1/chat/completions',
+		query: '',
+		headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
+		peer: '127.0.0.1',
+		arrivedMs: systemClock.monotonicMs(),
+		announcedLength: body.length,
+		body: streamOf([body]),
+		onClientGone: () => undefined,
+	} as unknown as HttpRequest;
+}
+
+function readingUs(): number {
+	const { members } = parseBody(body, new Set());
+	const times = 50_000;
+	const once = (): void => {
+		measureInput(body, members, 'gpt-4o');
+		meterAnswer(answer, chatUsage, 1);
+	};
+	for (let warm = 0; warm < times; warm++) once();
+	const before = process.threadCpuUsage();
+	for (let count = 0; count < times; count++) once();
+	const { user, system } = process.threadCpuUsage(before);
+	return (user + system) / times;
+}
