@@ -1,4 +1,7 @@
-/** `node bench/ledger.ts [--rows N]`: what the ledger costs the thread that serves calls, and what a report costs after a million rows. */
+/**
+ * `node bench/ledger.ts [--rows N] [--postgres URL | --only-postgres]`: what the ledger costs the thread that serves calls, what
+ * a report costs after a million rows, and how fast rows reach PostgreSQL (one of its own, unless told).
+ */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +11,18 @@ import { noUsage } from '../src/core/usage.ts';
 import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
 import type { ClosedRow, Ledger, OpenRow } from '../src/stores/contracts/ledger.ts';
-import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { openPostgresLedger, type PostgresLedger } from '../src/stores/postgres-ledger.ts';
+import { openSpoolingLedger, openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { startPostgres } from '../test/support/postgres-server.ts';
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' }, seconds: { type: 'string', default: '4' } } });
+const { values } = parseArgs({
+	options: {
+		rows: { type: 'string', default: '1000000' },
+		seconds: { type: 'string', default: '4' },
+		postgres: { type: 'string' },
+		'only-postgres': { type: 'boolean', default: false },
+	},
+});
 const rowCount = Number(values.rows);
 const seconds = Number(values.seconds);
 const monthStartMs = Date.UTC(2026, 9, 1);
@@ -26,7 +38,7 @@ type Written = Pick<Ledger, 'open' | 'close'>;
 /** What the loop below costs by itself. */
 const nothing: Written = { open: async () => undefined, close: async () => 'closed' };
 
-for (const durability of ['process', 'power'] as const) {
+for (const durability of values['only-postgres'] ? [] : (['process', 'power'] as const)) {
 	await withLedger(durability, async (ledger) => {
 		console.log(`\ndurability: ${durability}`);
 		await saturate(ledger, 50, 0.5);
@@ -49,7 +61,11 @@ for (const durability of ['process', 'power'] as const) {
 		}
 	});
 }
-await withLedger('process', report);
+if (!values['only-postgres']) await withLedger('process', report);
+await withPostgres(async (url) => {
+	await catchUp(url);
+	await shipUnderLoad(url);
+});
 
 interface Measured {
 	readonly pairs: number;
@@ -82,14 +98,14 @@ async function saturate(ledger: Written, callers: number, forSeconds: number, wo
 	});
 }
 
-/** Arrivals spread evenly; a call ends 20 ms after its open. */
-async function pace(ledger: Written, rate: number, forSeconds: number): Promise<Measured> {
+/** Arrivals spread evenly; a call ends `restMs` after its open. */
+async function pace(ledger: Written, rate: number, forSeconds: number, restMs = 20): Promise<Measured> {
 	return measure(async (call) => {
 		const startMs = performance.now();
 		const calls: Promise<void>[] = [];
 		while (calls.length < rate * forSeconds) {
 			const due = Math.floor(((performance.now() - startMs) / 1000) * rate);
-			while (calls.length < due) calls.push(call(ledger, 20));
+			while (calls.length < due) calls.push(call(ledger, restMs));
 			await new Promise((resolve) => setTimeout(resolve, 1));
 		}
 		await Promise.all(calls);
@@ -148,6 +164,88 @@ async function report(ledger: Ledger, dataDir: string): Promise<void> {
 	await ledger.end();
 	const bytes = readdirSync(dataDir).reduce((sum, name) => sum + statSync(join(dataDir, name)).size, 0);
 	console.log(`${(bytes / rowCount).toFixed(0)} bytes a row, indexes and sums included`);
+}
+
+/** How fast a spool empties that filled while the server was away. */
+async function catchUp(url: string): Promise<void> {
+	const calls = Math.min(rowCount, 200_000);
+	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+	const spooling = await openSpoolingLedger(
+		{ dataDir, durability: 'process', retainDays: null },
+		{ clock: systemClock, log },
+		() => undefined,
+	);
+	let written = 0;
+	const fill = async (): Promise<void> => {
+		while (written < calls) {
+			const row = openRow(nextId(), Date.now(), written++);
+			await Promise.all([spooling.open(row), spooling.close(closedRow(row.id, row.startedMs + 900))]);
+		}
+	};
+	await Promise.all(Array.from({ length: 1000 }, fill));
+	await spooling.end();
+	const ledger = await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
+	const startMs = performance.now();
+	const cpu = process.threadCpuUsage();
+	await untilShipped(ledger);
+	const spentSeconds = (performance.now() - startMs) / 1000;
+	const { user, system } = process.threadCpuUsage(cpu);
+	console.log(
+		`\npostgres, ${calls} calls that waited: ${(calls / spentSeconds).toFixed(0)} rows/s, ${((user + system) / calls).toFixed(2)} us of the main thread a row`,
+	);
+	await ledger.end();
+	rmSync(dataDir, { recursive: true });
+}
+
+/** Calls of 20 ms, so that most are one row for the server, and of 1.5 s, so that all are inserted and then updated. */
+async function shipUnderLoad(url: string): Promise<void> {
+	for (const [rate, restMs] of [
+		[2000, 20],
+		[10_000, 20],
+		[5000, 1500],
+	] as const) {
+		const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+		const ledger = await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
+		await pace(ledger, 100, 0.5);
+		let mostSpooled = 0;
+		const looking = setInterval(() => (mostSpooled = Math.max(mostSpooled, ledger.health().spooledRows)), 20);
+		const { pairs, ...measured } = await pace(ledger, rate, seconds, restMs);
+		const startMs = performance.now();
+		await untilShipped(ledger);
+		clearInterval(looking);
+		const idle = await pace(nothing, rate, 1, restMs);
+		print(`postgres, ${rate} calls/s of ${restMs} ms`, pairs / seconds, measured.cpuUs / pairs - idle.cpuUs / idle.pairs, measured);
+		console.log(
+			`${' '.repeat(31)}at most ${mostSpooled} spooled, all there ${(performance.now() - startMs).toFixed(0)} ms after the last call`,
+		);
+		await time('month, all teams', () => ledger.summarize({ fromMs: Date.now() - monthMs, toMs: Date.now() + 1, period: 'month' }));
+		await time('100 newest rows of a team', async () => (await ledger.list({ team: 'team-3', limit: 100 })).rows);
+		await time('check', () => ledger.check());
+		await ledger.end();
+		rmSync(dataDir, { recursive: true });
+	}
+}
+
+/** Of a ledger that has something to send. */
+async function untilShipped(ledger: PostgresLedger): Promise<void> {
+	for (let hasBegun = false; ; await new Promise((resolve) => setTimeout(resolve, 5))) {
+		const { spooledRows } = ledger.health();
+		hasBegun ||= spooledRows > 0;
+		if (hasBegun && spooledRows === 0) return;
+	}
+}
+
+async function withPostgres(use: (url: string) => Promise<void>): Promise<void> {
+	if (values.postgres !== undefined) {
+		await use(values.postgres);
+		return;
+	}
+	const server = await startPostgres('max_wal_size=4GB');
+	try {
+		await use(await server.createDatabase());
+	} finally {
+		await server.stop();
+	}
 }
 
 async function time(what: string, work: () => Promise<readonly unknown[]>): Promise<void> {

@@ -1,5 +1,6 @@
 /** Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. */
 import { composeDataPlane } from './composition/data-plane.ts';
+import { openRecords } from './composition/open-stores.ts';
 import { createWorld, type Part, type Phase, serve, type World } from './composition/part.ts';
 import { withRestartSettingsOf } from './composition/running-settings.ts';
 import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
@@ -12,7 +13,6 @@ import { ServingRole } from './io/serving-role.ts';
 import { createIdentity, type Identity } from './roles/identity/identity.ts';
 import { createSimulator } from './roles/simulator/simulator.ts';
 import type { RecordStore } from './stores/contracts/records.ts';
-import { openSqliteRecords } from './stores/sqlite/sqlite-records.ts';
 
 export interface ComposeParts {
 	readonly clock: Clock;
@@ -52,7 +52,7 @@ export async function compose(config: Config, { clock, log, simulatorIntervalMs 
 	let delayMs = config.gateway.shutdown_delay_ms;
 	const world = createWorld(config, clock, log, () => phase);
 	const has = (role: RoleName): boolean => config.roles.includes(role);
-	const records = has('identity') || has('gateway') ? openSqliteRecords({ dataDir: config.data_dir }, { clock, log }) : undefined;
+	const records = has('identity') || has('gateway') ? await openRecords(config, { clock, log }) : undefined;
 	const identity = has('identity') && records !== undefined ? composeIdentity(world, records) : undefined;
 	// What others rely on starts first.
 	const parts: Part[] = [];

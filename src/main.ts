@@ -16,6 +16,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
 		start: async (options) => (await import('./composition/start.ts')).start(options, { version, write: (text) => stdout.write(text) }),
 		simulate: async (options) => (await import('./composition/start.ts')).simulate(options),
 		openClients: async (options) => (await import('./composition/open-clients.ts')).openClients(options),
+		migrate: async (options) => (await import('./composition/open-clients.ts')).migrate(options),
 		doctor: async (options) => {
 			if (options.part === 'ledger') return (await import('./composition/ledger-doctor.ts')).examineLedger(options);
 			return (await import('./composition/doctor.ts')).examine(options);

@@ -26,6 +26,8 @@ export interface CliOperations {
 	simulate(options: SimulateOptions): Promise<number>;
 	/** Opens the client records of the configured store, which a running server may have open too. */
 	openClients(options: ConfigOptions): Promise<ClientOperations>;
+	/** Brings the stores' schema up to date. */
+	migrate(options: ConfigOptions): Promise<readonly { readonly part: string; readonly fromVersion: number; readonly toVersion: number }[]>;
 	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
 }
 

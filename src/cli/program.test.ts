@@ -71,6 +71,10 @@ async function run(
 				},
 				...given.clients,
 			} satisfies ClientOperations),
+			migrate: record('migrate', [
+				{ part: 'records', fromVersion: 0, toVersion: 2 },
+				{ part: 'ledger', fromVersion: 1, toVersion: 1 },
+			]),
 			doctor: record('doctor', [{ name: 'issuer', isOk: true, detail: 'key set read' }]),
 			...given,
 		},
@@ -241,6 +245,12 @@ describe('client', () => {
 		expect(code).toBe(2);
 		expect(calls.at(-1)).toEqual(['close']);
 	});
+});
+
+it('migrate says what it changed', async () => {
+	expect(await run('migrate')).toMatchObject({ code: 0, out: 'records: from version 0 to 2\nledger: version 1, up to date\n' });
+	const none = await run('migrate', { migrate: () => Promise.resolve([]) });
+	expect(none).toMatchObject({ code: 0, out: expect.stringContaining('stores.records is sqlite') as unknown });
 });
 
 describe('doctor', () => {

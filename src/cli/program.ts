@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addClientCommands } from './commands/add-client-commands.ts';
 import { addConfigCommands } from './commands/add-config-commands.ts';
 import { addDoctorCommand } from './commands/add-doctor-command.ts';
+import { addMigrateCommand } from './commands/add-migrate-command.ts';
 import { addSimulateCommand } from './commands/add-simulate-command.ts';
 import { addStartCommand } from './commands/add-start-command.ts';
 import { addTokenCommand } from './commands/add-token-command.ts';
@@ -39,6 +40,7 @@ export function createProgram(parts: ProgramParts): Command {
 	addSimulateCommand(program, parts.run);
 	addConfigCommands(program, parts.run);
 	addClientCommands(program, parts.run);
+	addMigrateCommand(program, parts.run);
 	addDoctorCommand(program, parts.run);
 	return program;
 }

@@ -12,7 +12,7 @@ import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
 import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
-import { openSqliteLedger } from '../stores/sqlite/sqlite-ledger.ts';
+import { openLedger } from './open-stores.ts';
 import type { World } from './part.ts';
 
 export interface Accounting {
@@ -25,9 +25,11 @@ export interface Accounting {
 /** @throws StoreUnusable. */
 export async function openAccounting(world: World, records: RecordsSnapshot): Promise<Accounting> {
 	const { config, log } = world;
-	const ledger = await openLedger(world);
+	const ledger = await openLedger(world.config, world);
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
+	// Makes the ledger ready to be read, for each team's first call.
+	ledger.summarize({ fromMs: 0, toMs: 0, period: 'day' }).catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
 	const admission = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
 	if (config.stores.counters !== 'memory') await Promise.allSettled(interrupted.map((row) => admission.settle(settlementOf(row))));
@@ -39,11 +41,6 @@ export async function openAccounting(world: World, records: RecordsSnapshot): Pr
 			await ledger.end();
 		},
 	};
-}
-
-function openLedger({ config, clock, log }: World): Promise<Ledger> {
-	const { retain_days: retainDays, durability } = config.stores.ledger;
-	return openSqliteLedger({ dataDir: config.data_dir, durability, retainDays }, { clock, log });
 }
 
 async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): Promise<AdmissionStore> {

@@ -10,9 +10,12 @@ import { settingsWithoutEffect } from '../config/unsupported.ts';
 import { remoteKeySet } from '../io/key-set-source.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { parseKeySet } from '../io/verification-keys.ts';
+import { CountersMissing } from '../stores/contracts/admission.ts';
 import { StoreUnusable } from '../stores/contracts/store-unusable.ts';
+import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { openSqliteRecords, recordsFileName } from '../stores/sqlite/sqlite-records.ts';
 import { silentLog } from './open-clients.ts';
+import { areStoresMigrated } from './open-stores.ts';
 import { accessTokenSettings } from './settings.ts';
 
 const connectMs = 3000;
@@ -24,6 +27,8 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? 'no file: every setting has its default' }),
 		Promise.resolve({ name: 'settings without effect', isOk: true, detail: settingsWithoutEffect(config).join('; ') || 'none' }),
 		examineDataDirectory(config),
+		...(config.stores.records === 'sqlite' ? [] : [examineRecords(config)]),
+		...(config.stores.counters === 'memory' ? [] : [examineCounters(config)]),
 		...(config.auth.issuer === null ? [] : [examineKeySet(config)]),
 		...Object.keys(config.providers).map((name) => examineProvider(name, config)),
 	]);
@@ -46,6 +51,35 @@ async function examineDataDirectory({ data_dir: dataDir }: Config): Promise<Doct
 	} catch (cause) {
 		const detail = cause instanceof StoreUnusable ? cause.message : `${directory} is not writable: change its owner, or set data_dir`;
 		return { name, isOk: false, detail };
+	}
+}
+
+async function examineRecords(config: Config): Promise<DoctorCheck> {
+	const name = 'records';
+	try {
+		const isCurrent = await areStoresMigrated(config, { clock: systemClock, log: silentLog });
+		return {
+			name,
+			isOk: true,
+			detail: `PostgreSQL answers; its schema is ${isCurrent ? 'up to date' : 'brought up to date at the next start'}`,
+		};
+	} catch (cause) {
+		return { name, isOk: false, detail: cause instanceof Error ? cause.message : String(cause) };
+	}
+}
+
+async function examineCounters({ stores: { counters } }: Config): Promise<DoctorCheck> {
+	const name = 'counters';
+	const store = await openRedisAdmission({ url: counters }, { clock: systemClock, log: silentLog });
+	try {
+		// No team has such a name; that it is not known is an answer.
+		await store.read(':doctor', []);
+		return { name, isOk: true, detail: 'Redis answers' };
+	} catch (cause) {
+		if (cause instanceof CountersMissing) return { name, isOk: true, detail: 'Redis answers' };
+		return { name, isOk: false, detail: cause instanceof Error ? cause.message : String(cause) };
+	} finally {
+		await store.close();
 	}
 }
 

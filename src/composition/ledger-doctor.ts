@@ -1,6 +1,6 @@
 /** `tollgate doctor ledger`: do the rows, the sums and the counters say the same? Changes nothing; a server may run meanwhile. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -11,9 +11,9 @@ import { periodOf } from '../policy/limits/utc-time.ts';
 import { type AdmissionStore, CountersMissing } from '../stores/contracts/admission.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
-import { openSqliteLedgerReader } from '../stores/sqlite/sqlite-ledger.ts';
 import { sumUpFrom } from './accounting.ts';
 import { silentLog } from './open-clients.ts';
+import { openLedgerReader } from './open-stores.ts';
 
 const ledgerFile = 'ledger.db';
 
@@ -24,12 +24,13 @@ const pauseMs = 200;
 /** @throws ConfigError when the configuration is not valid. */
 export async function examineLedger({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
 	const { config } = loadConfig({ configPath });
+	const isEmbedded = config.stores.records === 'sqlite';
 	const path = resolve(config.data_dir, ledgerFile);
-	if (!existsSync(join(config.data_dir, ledgerFile))) return [{ name: 'ledger', isOk: true, detail: `${path} is made at the first start` }];
+	if (isEmbedded && !existsSync(path)) return [{ name: 'ledger', isOk: true, detail: `${path} is made at the first start` }];
 	let ledger: LedgerReader | undefined;
 	try {
-		ledger = await openSqliteLedgerReader({ dataDir: config.data_dir });
-		return [...(await compareSums(ledger, path)), ...(await compareCounters(ledger, config))];
+		ledger = await openLedgerReader(config, { clock: systemClock, log: silentLog });
+		return [...(await compareSums(ledger, isEmbedded ? path : 'PostgreSQL')), ...(await compareCounters(ledger, config))];
 	} catch (cause) {
 		return [{ name: 'ledger', isOk: false, detail: cause instanceof Error ? cause.message : String(cause) }];
 	} finally {

@@ -5,7 +5,7 @@ import { Refusal } from '../core/refusal.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
 import type { TeamStore } from '../stores/contracts/records.ts';
-import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+import { type MigratedPart, migrateStores, openRecords } from './open-stores.ts';
 
 /** For commands, whose output is all that their user wants to see. */
 export const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -13,7 +13,7 @@ export const silentLog: Log = { debug: () => undefined, info: () => undefined, w
 /** The clients of the configured store, which a running server may have open too. */
 export async function openClients({ configPath }: ConfigOptions): Promise<ClientOperations> {
 	const { config } = loadConfig({ configPath });
-	const records = openSqliteRecords({ dataDir: config.data_dir }, { clock: systemClock, log: silentLog });
+	const records = await openRecords(config, { clock: systemClock, log: silentLog });
 	const clients = createClientsAdministration({ clients: records.clients, clock: systemClock });
 	return {
 		async create({ id, name, scopes, team }) {
@@ -34,6 +34,11 @@ export async function openClients({ configPath }: ConfigOptions): Promise<Client
 		delete: (id) => clients.deleteClient(id),
 		close: () => records.close(),
 	};
+}
+
+/** @throws StoreUnusable. */
+export function migrate({ configPath }: ConfigOptions): Promise<readonly MigratedPart[]> {
+	return migrateStores(loadConfig({ configPath }).config, { clock: systemClock, log: silentLog });
 }
 
 /** The tier of a team that is made because its first client joins it. */

@@ -26,6 +26,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		heartbeatMs: gateway.heartbeat_ms,
 		providers: Object.entries(config.providers).map(([name, provider]) => providerSettings(name, provider)),
 		routing: { providerHeader: routing.provider_header, aliases: routing.aliases, defaults: routing.defaults },
+		isTranslationStrict: routing.translation === 'strict',
 		unregisteredClients: config.teams.unregistered_clients,
 		tiers: Object.fromEntries(
 			Object.entries(config.tiers).map(([name, { rpm, daily_tokens: dailyTokens, monthly_budget_usd: monthlyBudgetUsd }]) => [

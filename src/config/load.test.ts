@@ -81,7 +81,8 @@ describe('parseConfig', () => {
 		['providers: { provider_a: { base_url: "https://user:hunter2@example.com" } }', 'without user-info'],
 		['auth: { issuer: "https://user:hunter2@example.com" }', 'without user-info'],
 		['identity: { clients: [{ id: a, secret: hunter2, secret_hash: hunter2 }] }', 'scrypt'],
-		['stores: { records: "postgres://a:hunter2@db/x" }', 'only sqlite'],
+		['budgets: { default_rate: { input_usd_per_million_tokens: "0.000000001" } }', 'budgets.default_rate.input_usd_per_million_tokens'],
+		['budgets: { default_rate: { output_usd_per_million_tokens: -1 } }', 'output_usd_per_million_tokens: must be at least 0'],
 		['budgets: { hold: hunter2 }', 'must be one of estimate, worst_case'],
 		['log: { level: hunter2 }', 'must be one of debug, info, warn, error'],
 	])('says what is wrong with %j and does not repeat its text', (text, expected) => {

@@ -9,7 +9,6 @@ import type { Config } from './schema.ts';
 export function refusedSettings(config: Config): Finding[] {
 	const findings: Finding[] = [];
 	if (config.enforce_guardrails) findings.push([['enforce_guardrails'], 'guardrails cannot be enforced by this version']);
-	if (config.stores.records !== 'sqlite') findings.push([['stores', 'records'], 'only sqlite is supported by this version']);
 	return findings;
 }
 
@@ -18,7 +17,6 @@ export function settingsWithoutEffect(config: Config): string[] {
 	const sentences: [isSet: boolean, sentence: string][] = [
 		[config.enable_guardrails, 'enable_guardrails, guardrails: guardrails are not evaluated by this version'],
 		[config.enable_admin_api, 'enable_admin_api: this version has no admin API'],
-		[config.routing.translation === 'strict', 'routing.translation: this version translates nothing'],
 		[config.gateway.workers > 1, 'gateway.workers: this version runs one worker'],
 		[Object.keys(config.edge.firewall.rules).length > 0, 'edge.firewall.rules: firewall rules are not applied by this version'],
 	];

@@ -64,7 +64,7 @@ export const faults = {
 	records_unavailable: {
 		status: 503,
 		title: 'The store of clients, teams and keys did not answer',
-		remedy: 'Retry; operators: look at the disk that holds `data_dir`.',
+		remedy: 'Retry; operators: look at the disk that holds `data_dir`, or the server that `stores.records` names.',
 	},
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

@@ -19,7 +19,7 @@ import {
 	type TeamTotals,
 } from './contracts/admission.ts';
 import { LastKnown } from './last-known.ts';
-import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
+import { type RestoringPorts, restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 import { createStandIn } from './stand-in-counters.ts';
 import { Undelivered } from './undelivered.ts';
 
@@ -85,7 +85,10 @@ export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, p
 }
 
 class FailingOpen implements FailingOpenAdmission {
+	/** Answers in time, or not at all. */
 	private readonly store: AdmissionStore;
+	/** The same for those who can wait. */
+	private readonly patientStore: AdmissionStore;
 	private readonly settings: FailingOpenSettings;
 	private readonly ports: FailingOpenPorts;
 	private readonly deadlines: CallDeadlines;
@@ -106,15 +109,18 @@ class FailingOpen implements FailingOpenAdmission {
 		this.ports = ports;
 		this.deadlines = new CallDeadlines(ports.clock, patience);
 		this.catchUpDeadlines = new CallDeadlines(ports.clock, catchUpPatience);
-		this.store = restoreMissing(store, {
+		const restoring: RestoringPorts = {
 			clock: ports.clock,
 			sumUp: ports.sumUp,
 			alsoNeeded: (team) => this.calls.budgetsOf(team),
 			endedSinceMs: () => (this.awaySinceMs ?? ports.clock.nowMs()) - settlementMs,
 			afterRestore: async (team) => {
-				for (const [name, held] of this.heldCalls()) if (name === team) await store.rehold(team, held);
+				for (const [name, held] of this.heldCalls()) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, held));
 			},
-		});
+		};
+		// The time that the ledger takes to be summed up is not the store's.
+		this.store = restoreMissing(inTime(store, this.deadlines), restoring);
+		this.patientStore = restoreMissing(store, restoring);
 		store.onReturn(() => {
 			for (const id of this.calls.ids()) this.undelivered.hold(id);
 			void this.catchUp();
@@ -219,9 +225,8 @@ class FailingOpen implements FailingOpenAdmission {
 		return operation(this.withoutStore());
 	}
 
-	/** @throws CountersUnreachable after at most 49 ms. */
 	private async ask<T>(answer: Promise<T>): Promise<T> {
-		const value = await this.deadlines.race(answer);
+		const value = await answer;
 		this.failuresInARow = 0;
 		if (this.awaySinceMs === undefined) this.standIn = undefined;
 		return value;
@@ -292,7 +297,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private async reachOut(): Promise<void> {
 		const { clock, log } = this.ports;
 		const untilMs = clock.monotonicMs() + catchUpMs;
-		const { store, catchUpDeadlines: deadlines } = this;
+		const { patientStore: store, catchUpDeadlines: deadlines } = this;
 		try {
 			// A write, and a new one each time: a store that can only be read is of no use. And in time: nor is one that is slow.
 			if (this.awaySinceMs !== undefined) await this.deadlines.race(store.release(`probe-${clock.nowMs()}`, probeTeam));
@@ -319,4 +324,18 @@ class FailingOpen implements FailingOpenAdmission {
 		this.awaySinceMs = undefined;
 		this.ports.log.info('counter store reachable again', { awayMs, uncounted: this.counts.uncounted, undelivered: this.undelivered.size });
 	}
+}
+
+function inTime(store: AdmissionStore, deadlines: CallDeadlines): AdmissionStore {
+	return {
+		admit: (request) => deadlines.race(store.admit(request)),
+		settle: (settlement) => deadlines.race(store.settle(settlement)),
+		release: (id, team) => deadlines.race(store.release(id, team)),
+		extend: (id, team, holds) => deadlines.race(store.extend(id, team, holds)),
+		read: (team, budgets) => deadlines.race(store.read(team, budgets)),
+		restore: (totals) => deadlines.race(store.restore(totals)),
+		rehold: (team, calls) => deadlines.race(store.rehold(team, calls)),
+		onReturn: (listener) => store.onReturn(listener),
+		close: () => store.close(),
+	};
 }

@@ -93,6 +93,7 @@ export const testSettings: GatewaySettings = {
 		aliases: { fast: 'provider_b/gpt-5-mini' },
 		defaults: { chat: 'provider_b', messages: 'provider_a' },
 	},
+	isTranslationStrict: false,
 	unregisteredClients: { tier: 'sandbox' },
 	tiers: {
 		sandbox: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null },

@@ -58,6 +58,11 @@ export function contextWindowOf(model: string): number {
 	return limitsOf(model)?.contextWindow ?? unknownContextWindow;
 }
 
+/** Undefined for a model that nothing is known of. */
+export function maxOutputTokensOf(model: string): number | undefined {
+	return limitsOf(model)?.maxOutputTokens;
+}
+
 export interface OutputCap {
 	/** What one choice of the answer will have at most. */
 	readonly tokens: number;

@@ -10,13 +10,18 @@ export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: 
 	const headers: Record<string, string> = { ...facts.limitHeaders };
 	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
 	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
-	if (facts.warning !== undefined) headers['x-gateway-warnings'] = facts.warning;
+	if (facts.warnings !== undefined && facts.warnings.length > 0) headers['x-gateway-warnings'] = facts.warnings.map(shownText).join('; ');
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
 		upstreamMs === undefined
 			? `gateway;dur=${totalMs.toFixed(1)}`
 			: `gateway;dur=${(totalMs - upstreamMs).toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`;
 	return headers;
+}
+
+/** Field names of the caller's may be part of it. */
+function shownText(text: string): string {
+	return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 500);
 }
 
 /** A model's name is the caller's text: it may hold anything, a header field may not. */

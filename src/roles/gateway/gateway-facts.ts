@@ -4,8 +4,8 @@ import type { Team } from '../../core/team.ts';
 /** What is known of a call, for its log line and for the header fields of its answer. */
 export interface GatewayFacts extends CallFacts {
 	callerTeam?: Team;
-	/** What was changed in the request, for its sender. */
-	warning?: string;
+	/** What was dropped or changed in the request, for its sender. */
+	warnings?: readonly string[];
 	/** `x-ratelimit-*` of the caller's team; absent while its counters are not known. */
 	limitHeaders?: Readonly<Record<string, string>>;
 }

@@ -22,6 +22,8 @@ export interface GatewaySettings {
 	readonly heartbeatMs: number;
 	readonly providers: readonly (ProviderSettings & RoutedProvider)[];
 	readonly routing: RoutingSettings;
+	/** What cannot be translated faithfully is refused; else it is dropped with a warning. */
+	readonly isTranslationStrict: boolean;
 	/** What becomes of a valid caller whose client belongs to no team: its own team of this tier, or a refusal. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
 	/** By name. */

@@ -5,9 +5,10 @@ import type { GatewayParts } from './gateway-parts.ts';
 import type { Permit } from './permit.ts';
 import { admitCall } from './stages/admit-call.ts';
 import { answer } from './stages/answer.ts';
-import { callProvider, requireProvider } from './stages/call-provider.ts';
+import { callProvider } from './stages/call-provider.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
+import { prepareCall } from './stages/prepare-call.ts';
 import { readCall } from './stages/read-call.ts';
 
 /** The inference path: every decision about a call, in order. What it throws becomes the caller's error answer. */
@@ -29,13 +30,13 @@ export async function serveInference(
 	const target = routing.resolveTarget({ format: format.name, model: call.model, providerHeader: providerHeaderOf(request.headers) });
 	facts.provider = target.provider;
 	facts.model = target.model;
-	const provider = requireProvider(call, target, parts);
+	const prepared = prepareCall(call, target, facts, parts);
 	const open = openCalls.open(request, facts);
 	let permit: Permit | undefined;
 	try {
-		permit = await admitCall(call, target, provider, team, open, parts);
-		const reply = await callProvider(call, target, provider, permit, open, parts);
-		return answer(call, reply, permit, open, parts);
+		permit = await admitCall(prepared, team, open, parts);
+		const reply = await callProvider(prepared, permit, open, parts);
+		return answer(prepared, reply, permit, open, parts);
 	} catch (cause) {
 		open.close();
 		permit?.endUnanswered(cause);

@@ -152,6 +152,18 @@ describe('the file', () => {
 	});
 });
 
+test('without PostgreSQL nothing is noted for it', async () => {
+	const { ledger, dataDir } = await open();
+	await ledger.open(openRow('one'));
+	await ledger.close(closedRow('one'));
+	await ledger.open(openRow('two'));
+	await ledger.end();
+	await (await open({ dataDir })).ledger.closeInterrupted();
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
+	onTestFinished(() => database.close());
+	expect(database.prepare("SELECT count(*) AS noted FROM sqlite_sequence WHERE name = 'outbox'").get()).toEqual({ noted: 0 });
+});
+
 describe('dead processes', () => {
 	test('what an ended ledger left open is charged its hold, once', async () => {
 		const { ledger, dataDir } = await open();

@@ -5,10 +5,12 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Log } from '../../core/log.ts';
 import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
+import type { LedgerSpool } from '../contracts/ledger-spool.ts';
+import type { StoreThread } from '../store-thread.ts';
 import type { ReaderCalls, WriterCalls } from './ledger/ledger-calls.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
-import { createLedgerThread, type LedgerThread } from './ledger/ledger-thread.ts';
+import { createLedgerThread } from './ledger/ledger-thread.ts';
 import type { LedgerThreadData } from './ledger/ledger-worker.ts';
 import { lockRun } from './ledger/run-lock.ts';
 import type { Durability } from './open-database.ts';
@@ -30,43 +32,66 @@ const msPerHour = 3_600_000;
 /** Some ten megabytes of log when batches are small. */
 const batchesPerCheckpoint = 250;
 
+/** What an outbox adds to a ledger. */
+export interface SpoolingLedger extends Ledger {
+	readonly spool: LedgerSpool;
+	/** Refuses rows from now on; resolves when those that wait are noted, or cannot be. Comes before `end`. */
+	stopTaking(): Promise<void>;
+}
+
 /** @throws StoreUnusable when the file cannot be opened. */
 export async function openSqliteLedger(settings: SqliteLedgerSettings, deps: SqliteLedgerDeps): Promise<Ledger> {
+	const { spool, stopTaking, ...ledger } = await openLedger(settings, deps, undefined);
+	return ledger;
+}
+
+/**
+ * Notes each row that is opened or closed in an outbox, in the same transaction.
+ * @param noted called after some were.
+ * @throws StoreUnusable when the file cannot be opened.
+ */
+export function openSpoolingLedger(settings: SqliteLedgerSettings, deps: SqliteLedgerDeps, noted: () => void): Promise<SpoolingLedger> {
+	return openLedger(settings, deps, noted);
+}
+
+async function openLedger(
+	settings: SqliteLedgerSettings,
+	deps: SqliteLedgerDeps,
+	noted: (() => void) | undefined,
+): Promise<SpoolingLedger> {
 	const { clock, log } = deps;
-	const run = randomBytes(8).toString('hex');
-	const writer = createLedgerThread<WriterCalls>(threadData('writer', settings, run));
-	const unlockRun = await startWriting(writer, settings.dataDir, run);
-	const reading = createReading(threadData('reader', settings, run));
-	const path = join(settings.dataDir, ledgerFileName);
-	let batchesSinceCheckpoint = 0;
-	const write: LedgerQueueDeps['write'] = (batch) => {
-		if (++batchesSinceCheckpoint === batchesPerCheckpoint) {
-			batchesSinceCheckpoint = 0;
-			reading.checkpoint();
-		}
-		return writer.call('write', batch);
-	};
-	const queue = new LedgerQueue({ write, clock, log, path });
-	const prune = async (beforeMs: number): Promise<number> => {
-		let pruned = 0;
-		for (let some = 1; some > 0; pruned += some) some = await unlessUnavailable(writer.call('pruneSome', beforeMs));
-		return pruned;
-	};
+	const data = { ...settings, run: randomBytes(8).toString('hex'), spools: noted !== undefined };
+	const writer = createLedgerThread<WriterCalls>(threadData('writer', data));
+	const unlockRun = await startWriting(writer, settings.dataDir, data.run);
+	const reader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
+	const write = createWrite(writer, reader, noted);
+	const queue = new LedgerQueue({ write, clock, log, path: join(settings.dataDir, ledgerFileName) });
+	const prune = (beforeMs: number): Promise<number> => untilNone(() => unlessUnavailable(writer.call('pruneSome', beforeMs)));
 	const stopRetention = settings.retainDays === null ? undefined : retain(settings.retainDays, prune, deps);
 	const end = async (): Promise<void> => {
 		stopRetention?.();
 		await queue.end();
-		await Promise.all([writer.stop(), reading.end()]);
+		await Promise.all([writer.stop(), reader.stop()]);
 		unlockRun();
 	};
 	let ending: Promise<void> | undefined;
 	return {
 		open: (row) => queue.open(row),
 		close: (row) => queue.close(row),
-		closeInterrupted: () => unlessUnavailable(writer.call('closeInterrupted', clock.nowMs())),
+		async closeInterrupted() {
+			const rows = await unlessUnavailable(writer.call('closeInterrupted', clock.nowMs()));
+			noted?.();
+			return rows;
+		},
 		prune,
 		health: () => queue.health(),
-		...reading,
+		...createReading(reader),
+		stopTaking: () => queue.end(),
+		spool: {
+			read: (limit) => reader.call('readOutbox', limit),
+			forget: async (done) => void (await writer.call('forget', done)),
+			pruneSent: (beforeMs) => untilNone(() => writer.call('pruneSentSome', beforeMs)),
+		},
 		end() {
 			ending ??= end();
 			return ending;
@@ -74,7 +99,31 @@ export async function openSqliteLedger(settings: SqliteLedgerSettings, deps: Sql
 	};
 }
 
-async function startWriting(writer: LedgerThread<WriterCalls>, dataDir: string, run: string): Promise<() => void> {
+/** Has the reader move the log into the file now and then. */
+function createWrite(
+	writer: StoreThread<WriterCalls>,
+	reader: StoreThread<ReaderCalls>,
+	noted: (() => void) | undefined,
+): LedgerQueueDeps['write'] {
+	let batchesSinceCheckpoint = 0;
+	return async (batch) => {
+		if (++batchesSinceCheckpoint === batchesPerCheckpoint) {
+			batchesSinceCheckpoint = 0;
+			reader.call('checkpoint', null).catch(() => undefined);
+		}
+		const exceptions = await writer.call('write', batch);
+		noted?.();
+		return exceptions;
+	};
+}
+
+async function untilNone(deleteSome: () => Promise<number>): Promise<number> {
+	let deleted = 0;
+	for (let some = 1; some > 0; deleted += some) some = await deleteSome();
+	return deleted;
+}
+
+async function startWriting(writer: StoreThread<WriterCalls>, dataDir: string, run: string): Promise<() => void> {
 	try {
 		await writer.call('open', null);
 		return lockRun(dataDir, run);
@@ -86,22 +135,19 @@ async function startWriting(writer: LedgerThread<WriterCalls>, dataDir: string, 
 
 /** For processes that serve no calls. @throws StoreUnusable when the file cannot be opened. */
 export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings, 'dataDir'>): Promise<LedgerReader> {
-	const data = threadData('reader', { ...settings, durability: 'process' }, '');
-	const reading = createReading(data);
+	const data = threadData('reader', { ...settings, durability: 'process', run: '', spools: false });
+	const reader: StoreThread<ReaderCalls> = createLedgerThread(data);
 	try {
-		await reading.opened();
+		await reader.call('open', null);
 	} catch (cause) {
-		await reading.end();
+		await reader.stop();
 		throw cause;
 	}
-	return reading;
+	return createReading(reader);
 }
 
-function createReading(data: LedgerThreadData): LedgerReader & { opened(): Promise<unknown>; checkpoint(): void } {
-	const reader: LedgerThread<ReaderCalls> = createLedgerThread(data);
+function createReading(reader: StoreThread<ReaderCalls>): LedgerReader {
 	return {
-		opened: () => reader.call('open', null),
-		checkpoint: () => void reader.call('checkpoint', null).catch(() => undefined),
 		summarize: (query) => unlessUnavailable(reader.call('summarize', query)),
 		list: (query) => unlessUnavailable(reader.call('list', query)),
 		check: () => unlessUnavailable(reader.call('check', null)),
@@ -109,8 +155,11 @@ function createReading(data: LedgerThreadData): LedgerReader & { opened(): Promi
 	};
 }
 
-function threadData(kind: LedgerThreadData['kind'], settings: Omit<SqliteLedgerSettings, 'retainDays'>, run: string): LedgerThreadData {
-	return { kind, dataDir: settings.dataDir, durability: settings.durability, run };
+function threadData(
+	kind: LedgerThreadData['kind'],
+	{ dataDir, durability, run, spools }: Omit<LedgerThreadData, 'kind'>,
+): LedgerThreadData {
+	return { kind, dataDir, durability, run, spools };
 }
 
 async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Result> {

@@ -18,7 +18,7 @@ import { requestedOutput, writeCap } from '../../../wire/usage/output-cap.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import { Permit } from '../permit.ts';
-import type { Call } from './read-call.ts';
+import type { PreparedCall } from './prepare-call.ts';
 
 /** A call may take its whole time, and its end has to be booked. */
 const bookingMs = 30_000;
@@ -28,29 +28,25 @@ const longestHoldMs = 24 * 3_600_000;
  * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger.
  * @throws LimitRefusal; Refusal `price_unknown`; Fault `records_unavailable`; what the call was ended with.
  */
-export async function admitCall(
-	call: Call,
-	target: Target,
-	provider: Provider,
-	team: Team,
-	open: OpenCall,
-	parts: GatewayParts,
-): Promise<Permit> {
+export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts): Promise<Permit> {
 	const { settings, ports } = parts;
+	const { target, provider } = call;
 	const nowMs = ports.clock.nowMs();
 	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, target.model));
 	const { price, isUnknown } = findPrice(target, provider, nowMs, parts);
-	const need = settings.budgets.hold === 'worst_case' ? worstCase(call, target, price) : estimate(call, target, price);
+	const need = settings.budgets.hold === 'worst_case' ? worstCase(call, price) : estimate(call, price);
 	const period = periodOf(nowMs);
 	const check = settings.budgets.hold === 'worst_case' ? 'after' : 'before';
 	const holds = terms.budgets.map(
 		({ budget, limitNanoUsd }): BudgetHold => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }),
 	);
-	if (need.capEdits.length > 0) open.facts.warning = `the output is capped at ${need.capTokens} tokens, for a budget`;
+	if (need.capEdits.length > 0) {
+		open.facts.warnings = [...(open.facts.warnings ?? []), `the output is capped at ${need.capTokens} tokens, for a budget`];
+	}
 	const { id } = call.request;
 	const holdMs = Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
 	await takeLimits(id, team.id, terms, holds, holdMs, open, parts);
-	const usageEdits = provider.asksForStreamUsage ? call.format.askForUsage(call.body) : [];
+	const usageEdits = provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : [];
 	const permit = new Permit(
 		{
 			id,
@@ -64,7 +60,7 @@ export async function admitCall(
 			capEdits: need.capEdits,
 			isUnasked: usageEdits.length > 0,
 			usageEdits,
-			reader: call.format.usage,
+			reader: call.providerFormat.usage,
 		},
 		open,
 		parts,
@@ -131,7 +127,7 @@ interface Need {
 	readonly capEdits: readonly Edit[];
 }
 
-function estimate({ body }: Call, { model }: Target, price: Price): Need {
+function estimate({ outgoing: body, target: { model } }: PreparedCall, price: Price): Need {
 	const { estimatedTokens } = measureInput(body.bytes, body.members, model);
 	const { capTokens, choices } = requestedOutput(body.members);
 	return {
@@ -143,7 +139,7 @@ function estimate({ body }: Call, { model }: Target, price: Price): Need {
 }
 
 /** The cap is what makes the worst case finite, so the request is made to have one. */
-function worstCase({ body, format }: Call, { model }: Target, price: Price): Need {
+function worstCase({ outgoing: body, providerFormat: format, target: { model } }: PreparedCall, price: Price): Need {
 	const { highestTokens } = measureInput(body.bytes, body.members, model);
 	const { capTokens, choices } = requestedOutput(body.members);
 	const cap = capFor(model, capTokens);

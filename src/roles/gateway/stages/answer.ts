@@ -1,6 +1,7 @@
 import { Fault, type FaultCode } from '../../../core/fault.ts';
 import type { HttpResponse } from '../../../core/handler.ts';
 import { renderGatewayError } from '../../../wire/gateway-error.ts';
+import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubKey } from '../../../wire/providers/scrub-key.ts';
 import { answerHeaders } from '../answer-headers.ts';
@@ -9,11 +10,11 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
 import type { Reply } from './call-provider.ts';
-import type { Call } from './read-call.ts';
+import type { PreparedCall } from './prepare-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 
 /** The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). */
-export function answer(call: Call, reply: Reply, permit: Permit, open: OpenCall, { settings, ports }: GatewayParts): HttpResponse {
+export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: OpenCall, { settings, ports }: GatewayParts): HttpResponse {
 	const { response, body } = reply;
 	const headers = {
 		...relayedHeaders(response.status, response.headers),
@@ -25,24 +26,36 @@ export function answer(call: Call, reply: Reply, permit: Permit, open: OpenCall,
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
 		const parts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
-		const relay = new StreamRelay(body, call.format, permit, open, parts, isEncoded(response.headers));
+		const relay = new StreamRelay(body, call, permit, open, parts, isEncoded(response.headers));
 		return { status: response.status, headers, body: relay, facts: open.facts };
 	}
 	open.close();
 	permit.endAnswered(response.status, body, isEncoded(response.headers));
-	if (response.status < 400) return { status: response.status, headers, body, facts: open.facts };
+	if (response.status < 400) return { status: response.status, headers, body: answerBody(call, body), facts: open.facts };
 	return answerError(call, reply, body, headers, open);
 }
 
+/** @throws Fault `provider_answer_invalid` */
+function answerBody({ translated }: PreparedCall, body: Buffer): Buffer | string {
+	if (translated === undefined) return body;
+	const told = readObject(body);
+	if (told === undefined) throw new Fault('provider_answer_invalid');
+	return JSON.stringify(translated.translation.translateAnswer(told, translated.call));
+}
+
+function readObject(body: Buffer): JsonObject | undefined {
+	try {
+		const value: unknown = JSON.parse(body.toString());
+		return isJsonObject(value) ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
 /** Errors that are the gateway's business become 502 with the provider's own body; the caller's own mistakes pass. */
-function answerError(
-	call: Call,
-	{ provider, response }: Reply,
-	body: Buffer,
-	headers: Record<string, string>,
-	open: OpenCall,
-): HttpResponse {
+function answerError(call: PreparedCall, { response }: Reply, body: Buffer, headers: Record<string, string>, open: OpenCall): HttpResponse {
 	const code = faultOf(response.status);
+	const { provider } = call;
 	const spendStopped = response.status === 429 && provider.protocol.spendStops.some((stop) => body.includes(stop));
 	if (spendStopped || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
 	const status = code === undefined ? response.status : 502;
@@ -50,6 +63,7 @@ function answerError(
 		open.facts.code = code;
 		headers['x-gateway-upstream-status'] = String(response.status);
 	}
+	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, open, status);
 	// A compressed body cannot be searched for the key, so it does not leave.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
 		return { status, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
@@ -58,6 +72,23 @@ function answerError(
 	delete headers['content-encoding'];
 	const failure = describeFailure(new Fault(code ?? 'provider_answer_invalid'), call.request.id);
 	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: open.facts };
+}
+
+function translateError(
+	{ provider }: PreparedCall,
+	{ translation, call }: NonNullable<PreparedCall['translated']>,
+	upstreamStatus: number,
+	body: Buffer,
+	headers: Record<string, string>,
+	open: OpenCall,
+	status: number,
+): HttpResponse {
+	const error = translation.translateError(upstreamStatus, readObject(body), call);
+	headers['content-type'] = 'application/json';
+	delete headers['content-encoding'];
+	// An overloaded provider is as good as one that sheds load.
+	const shown = status === 502 && error.status === 503 ? 503 : status;
+	return { status: shown, headers, body: scrubKey(Buffer.from(JSON.stringify(error.body)), provider.apiKey), facts: open.facts };
 }
 
 /** What a provider's status means when it is not the caller's own mistake. */

@@ -1,22 +1,19 @@
 import { discardStream } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
-import { Refusal } from '../../../core/refusal.ts';
 import type { UpstreamResponse } from '../../../core/upstream.ts';
-import type { Target } from '../../../policy/routing/target.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { isWholeObject } from '../../../wire/json/whole-object.ts';
-import type { Provider } from '../../../wire/providers/provider.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
+import type { PreparedCall } from './prepare-call.ts';
 import { readAnswer, sendUpstream } from './reach-upstream.ts';
 import type { Call } from './read-call.ts';
 
 /** What the provider said: the whole of it, or a stream that has just begun. */
 export interface Reply {
-	readonly provider: Provider;
 	readonly response: UpstreamResponse;
 	readonly body: Buffer | ByteStream;
 	/** From the request being sent to the whole answer, or to a stream's head. */
@@ -28,26 +25,19 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 1024 * 1024;
 
 /**
- * Sends the call to its target in the format it came in.
+ * Sends the call to its target.
  * @throws Refusal `field_invalid`; every Fault `provider_*`; what the call was ended with.
  */
-export async function callProvider(
-	call: Call,
-	target: Target,
-	provider: Provider,
-	permit: Permit,
-	open: OpenCall,
-	{ settings, ports }: GatewayParts,
-): Promise<Reply> {
+export async function callProvider(call: PreparedCall, permit: Permit, open: OpenCall, { settings, ports }: GatewayParts): Promise<Reply> {
 	open.requireRunning();
-	const { request } = call;
+	const { request, provider, target, translated } = call;
 	const sentMs = ports.clock.monotonicMs();
 	const response = await sendUpstream(ports.upstream, open, {
 		origin: provider.origin,
 		method: 'POST',
-		target: provider.locate(target.model, request.query),
+		target: provider.locate(target.model, translated === undefined ? request.query : ''),
 		headers: provider.requestHeaders(request.headers),
-		body: bodyFor(call, target, permit),
+		body: bodyFor(call, permit),
 		timeouts: settings.timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
 		onSent() {
@@ -57,41 +47,28 @@ export async function callProvider(
 	open.facts.upstreamStatus = response.status;
 	open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
 	const body = await readReply(call, response, open);
-	return { provider, response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
+	return { response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
 }
 
 /** A success must be what was asked for; an error may look like anything. */
-async function readReply(call: Call, response: UpstreamResponse, open: OpenCall): Promise<Buffer | ByteStream> {
+async function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Promise<Buffer | ByteStream> {
 	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
 	requireSuccess(call, response);
+	if (call.translated !== undefined && isEncoded(response.headers)) {
+		discardStream(response.body);
+		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
+	}
 	if (call.isStreamed) return response.body;
 	const body = await readAnswer(response, open, maxAnswerBytes);
 	if (!isEncoded(response.headers)) requireObject(body);
 	return body;
 }
 
-/** Who answers this call. @throws Refusal `translation_unavailable`; Fault `provider_key_unset`. */
-export function requireProvider(call: Call, target: Target, { providers }: GatewayParts): Provider {
-	const provider = providers.get(target.provider);
-	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
-	requireFormat(call, provider);
-	if (!provider.isConfigured) throw new Fault('provider_key_unset');
-	return provider;
-}
-
-function requireFormat(call: Call, provider: Provider): void {
-	if (provider.protocol.format === call.format.name) return;
-	throw new Refusal('translation_unavailable', {
-		param: 'model',
-		message: `The model's provider, ${provider.name}, does not speak the format of ${call.format.path}: use another endpoint or model`,
-	});
-}
-
 /** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
-function bodyFor({ body, model }: Call, target: Target, { terms: { capEdits, usageEdits } }: Permit): Buffer {
+function bodyFor({ outgoing: body, target }: PreparedCall, { terms: { capEdits, usageEdits } }: Permit): Buffer {
 	const range = body.ranges.get('model');
 	const edits = [...capEdits, ...usageEdits];
-	if (range !== undefined && model !== target.model) edits.push({ ...range, text: JSON.stringify(target.model) });
+	if (range !== undefined && body.members.model !== target.model) edits.push({ ...range, text: JSON.stringify(target.model) });
 	return edits.length === 0 ? body.bytes : spliceBody(body.bytes, edits);
 }
 

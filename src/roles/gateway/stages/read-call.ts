@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** Members whose place in the body must be known, so that they can be changed alone. */
-const placed: ReadonlySet<string> = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens']);
+export const placedMembers: ReadonlySet<string> = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens']);
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
@@ -28,7 +28,7 @@ export async function readCall(request: HttpRequest, format: Format, maxBodyByte
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
-	const body = parseBody(await readWhole(request.body, maxBodyBytes), placed);
+	const body = parseBody(await readWhole(request.body, maxBodyBytes), placedMembers);
 	format.validate(body.members);
 	return { request, format, body, model: String(body.members.model), isStreamed: body.members.stream === true };
 }

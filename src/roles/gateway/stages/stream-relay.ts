@@ -9,10 +9,12 @@ import type { Format } from '../../../wire/formats/format.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
 import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
+import type { StreamTranslation } from '../../../wire/translation/translation.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
+import type { PreparedCall } from './prepare-call.ts';
 
 export interface RelayParts {
 	readonly clock: Clock;
@@ -23,6 +25,8 @@ export interface RelayParts {
 
 /** A longer event is relayed as it comes; from then on nothing can be put between events any more. */
 const maxHeldBytes = 4 * 1024 * 1024;
+
+const nothingWritten = Buffer.alloc(0);
 
 /** Enough for the last events of a stream: what tells why it ended, and usage. */
 const tailBytes = 8192;
@@ -35,6 +39,8 @@ const tailBytes = 8192;
 export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #source: ByteStream;
 	readonly #format: Format;
+	readonly #providerFormat: Format;
+	readonly #translation: StreamTranslation | undefined;
 	readonly #permit: Permit;
 	readonly #meter: UsageMeter;
 	readonly #open: OpenCall;
@@ -50,16 +56,20 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	#isSilent = true;
 	#mayWrite = true;
 	#isDone = false;
+	#isUntranslatable = false;
 
 	/** @param isOpaque the bytes are compressed: nothing can be read from them or put between them. */
-	constructor(source: ByteStream, format: Format, permit: Permit, open: OpenCall, parts: RelayParts, isOpaque: boolean) {
+	constructor(source: ByteStream, call: PreparedCall, permit: Permit, open: OpenCall, parts: RelayParts, isOpaque: boolean) {
 		this.#source = source;
+		const { format, providerFormat, translated } = call;
 		this.#format = format;
+		this.#providerFormat = providerFormat;
+		this.#translation = translated?.translation.translateStream(translated.call);
 		this.#permit = permit;
 		this.#meter = permit.createMeter();
 		this.#open = open;
 		this.#parts = parts;
-		this.#frames = isOpaque ? undefined : new EventFrames(format.markLine);
+		this.#frames = isOpaque ? undefined : new EventFrames(providerFormat.markLine);
 		open.whenEnded((reason) => {
 			discardStream(source);
 			permit.endUnanswered(reason);
@@ -89,11 +99,12 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	end(): void {
-		if (!this.#mayEnd() && !this.#format.isComplete(this.#tail.read())) {
+		if (!this.#mayEnd() && !this.#providerFormat.isComplete(this.#tail.read())) {
 			this.fail(new Fault('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
 			return;
 		}
-		this.#releaseHeld();
+		if (this.#translation === undefined) this.#releaseHeld();
+		this.#writeOwed();
 		this.#finish('complete');
 		this.#sink.end();
 	}
@@ -103,6 +114,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#flow?.cancel();
 		this.#finish(this.#frames !== undefined && this.#mayEnd() ? 'complete' : 'broken');
 		if (this.#frames !== undefined && this.#mayEnd()) {
+			this.#writeOwed();
 			this.#sink.end();
 			return;
 		}
@@ -133,14 +145,33 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 
 	/** The client has what the provider had to say; what follows it does not matter. */
 	#mayEnd(): boolean {
+		if (this.#isUntranslatable) return false;
 		return this.#frames === undefined || this.#frames.isTerminated || this.#frames.hasFailed;
 	}
 
 	/** @param events whole ones. */
 	#writeEvents(events: Buffer): void {
-		const shown = this.#meter.push(events);
+		const metered = this.#meter.push(events);
 		this.#permit.delivered(this.#meter.deliveredTokens());
+		const shown = this.#translation === undefined ? metered : this.#translate(this.#translation, metered);
 		if (shown.length > 0) this.#mayWrite = this.#sink.write(shown);
+	}
+
+	#translate(translation: StreamTranslation, events: Buffer): Buffer {
+		try {
+			return translation.push(events);
+		} catch (cause) {
+			this.#isUntranslatable = true;
+			this.fail(cause);
+			return nothingWritten;
+		}
+	}
+
+	/** What only the end of the provider's stream tells. */
+	#writeOwed(): void {
+		if (this.#translation === undefined || this.#translation.hasFailed) return;
+		const owed = this.#translation.end();
+		if (owed.length > 0) this.#sink.write(owed);
 	}
 
 	#writeSome(chunk: Buffer, eventsEnd: number): void {
@@ -151,6 +182,10 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		if (eventsEnd === chunk.length) return;
 		this.#held.push(chunk.subarray(eventsEnd));
 		if (this.#held.length <= maxHeldBytes) return;
+		if (this.#translation !== undefined) {
+			this.fail(new Fault('provider_answer_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }));
+			return;
+		}
 		this.#releaseHeld();
 		this.#frames = undefined;
 	}

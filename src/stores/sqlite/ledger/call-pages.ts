@@ -26,17 +26,20 @@ export function createCallPages(database: DatabaseSync): (query: RowQuery) => Ro
 	};
 }
 
+/** What `ledgerRowOf` reads, and the sequence number. */
+export const ledgerRowColumns = `
+	sequence, id, started_ms, form, hold_nano_usd, outcome, duration_ms, status, is_estimated, input_tokens, cache_read_tokens,
+	cache_write_tokens, cache_write_hour_tokens, output_tokens, reasoning_tokens, cost_nano_usd,
+	(SELECT name FROM names WHERE id = calls.team) AS team,
+	(SELECT name FROM names WHERE id = calls.client) AS client,
+	(SELECT name FROM names WHERE id = calls.provider) AS provider,
+	(SELECT name FROM names WHERE id = calls.model) AS model,
+	(SELECT name FROM names WHERE id = calls.price_version) AS price_version,
+	(SELECT name FROM names WHERE id = calls.budgets) AS budgets`;
+
 function preparePage(database: DatabaseSync, condition: string): StatementSync {
 	const statement = database.prepare(`
-		SELECT sequence, id, started_ms, form, hold_nano_usd, outcome, duration_ms, status, is_estimated, input_tokens, cache_read_tokens,
-			cache_write_tokens, cache_write_hour_tokens, output_tokens, reasoning_tokens, cost_nano_usd,
-			(SELECT name FROM names WHERE id = calls.team) AS team,
-			(SELECT name FROM names WHERE id = calls.client) AS client,
-			(SELECT name FROM names WHERE id = calls.provider) AS provider,
-			(SELECT name FROM names WHERE id = calls.model) AS model,
-			(SELECT name FROM names WHERE id = calls.price_version) AS price_version,
-			(SELECT name FROM names WHERE id = calls.budgets) AS budgets
-		FROM calls WHERE ${condition} sequence < :before ORDER BY sequence DESC LIMIT :limit`);
+		SELECT ${ledgerRowColumns} FROM calls WHERE ${condition} sequence < :before ORDER BY sequence DESC LIMIT :limit`);
 	statement.setReadBigInts(true);
 	return statement;
 }

@@ -13,15 +13,17 @@ export interface CallRows {
 	close(row: CompactClose, sums: GatheredSums): Closing;
 }
 
-export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string): CallRows {
+/** @param spools whether rows are for the outbox. */
+export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): CallRows {
 	const insert = database.prepare(`
-		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd, is_spooled)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${spools ? '1' : 'NULL'}) ON CONFLICT DO NOTHING`);
 	const update = database.prepare(`
 		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
 			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
 		WHERE id = ? AND outcome IS NULL
-		RETURNING started_ms, team, client, provider, model`);
+		RETURNING sequence, is_spooled, started_ms, team, client, provider, model`);
+	const note = database.prepare('INSERT INTO outbox (call, noted_ms) VALUES (?, ?)');
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
 	return {
 		open(row, sums) {
@@ -33,7 +35,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 				provider: names.idOf(provider),
 				model: names.idOf(model),
 			};
-			const { changes } = insert.run(
+			const { changes, lastInsertRowid } = insert.run(
 				packCallId(id),
 				startedMs,
 				key.team,
@@ -46,7 +48,9 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 				names.idOf(run),
 				hold,
 			);
-			if (changes === 1) sums.addOpened(key);
+			if (changes === 0) return;
+			sums.addOpened(key);
+			if (spools) note.run(lastInsertRowid, startedMs);
 		},
 		close(row, sums) {
 			const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = row;
@@ -55,6 +59,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			const closed = update.get(endedMs, outcome, status, isEstimated, ...counts, cost, packed);
 			if (closed === undefined) return find.get(packed) === undefined ? 'unknown' : 'closed_before';
 			sums.addClosed(keyOf(closed), counts, cost);
+			if (closed['is_spooled'] === 1) note.run(integerOf(closed, 'sequence'), endedMs);
 			return 'closed';
 		},
 	};

@@ -1,5 +1,6 @@
 /** What the main thread asks of the ledger's threads. Rows travel as arrays: cloning those costs a third of cloning objects. */
 import type { InterruptedRow, LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 
 /** Money is a number while that is exact. */
 export type CompactInteger = number | bigint;
@@ -45,9 +46,6 @@ export interface RowException {
 	readonly what: 'closed_before' | 'unknown' | 'failed';
 }
 
-/** An answer is a promise on the asking side; a throw there and a rejection here. */
-export type ThreadCalls = Readonly<Record<string, (argument: never) => unknown>>;
-
 export type WriterCalls = {
 	/** @throws when the file cannot be opened. */
 	open(argument: null): null;
@@ -55,6 +53,9 @@ export type WriterCalls = {
 	closeInterrupted(nowMs: number): readonly InterruptedRow[];
 	/** Deletes a few rows. @returns how many; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
+	/** As `pruneSome`, of rows that were sent from the outbox. */
+	pruneSentSome(beforeMs: number): number;
+	forget(done: SpoolProgress): null;
 	/** Closes the file. */
 	stop(argument: null): null;
 };
@@ -64,11 +65,9 @@ export type ReaderCalls = {
 	summarize(query: SummaryQuery): readonly SummaryRow[];
 	list(query: RowQuery): RowPage;
 	check(argument: null): readonly LedgerDifference[];
+	readOutbox(limit: number): SpoolPart;
 	/** Moves what was written from the log into the file, while the writer goes on writing. */
 	checkpoint(argument: null): null;
 	/** Closes the file. */
 	stop(argument: null): null;
 };
-
-export type ThreadQuestion = readonly [number: number, name: string, argument: unknown];
-export type ThreadAnswer = readonly [number: number, result: unknown, failure?: { kind: string; message: string }];

@@ -5,9 +5,9 @@ import { until } from '../../../../test/support/until.ts';
 import { Fault } from '../../../core/fault.ts';
 import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
 import type { Closing } from '../../contracts/ledger.ts';
+import { ThreadLost } from '../../store-thread.ts';
 import type { RowException, WriteBatch } from './ledger-calls.ts';
 import { LedgerQueue, mostQueuedRows } from './ledger-queue.ts';
-import { ThreadLost } from './ledger-thread.ts';
 
 /** A database in the hands of the test: each batch waits for `commit` or `fail`. */
 function createScriptedWrites(): {

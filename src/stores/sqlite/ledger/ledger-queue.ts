@@ -6,10 +6,10 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { Log } from '../../../core/log.ts';
 import type { ClosedRow, Closing, LedgerHealth, OpenRow } from '../../contracts/ledger.ts';
+import { ThreadLost } from '../../store-thread.ts';
 import { compactClose, compactOpen, takenBack } from './compact-rows.ts';
 import { type Batch, type PendingClose, type PendingOpen, settleBatch } from './ledger-batch.ts';
 import type { RowException, WriteBatch } from './ledger-calls.ts';
-import { ThreadLost } from './ledger-thread.ts';
 
 export interface LedgerQueueDeps {
 	/** Rejects when nothing of the batch was committed, or (`ThreadLost`) when that is unknown. */

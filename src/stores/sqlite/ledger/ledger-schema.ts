@@ -59,6 +59,13 @@ export const ledgerSchema: readonly string[] = [
 	CREATE TABLE progress (pruned_before_ms INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
 	INSERT INTO progress VALUES (0, 0);
 	`,
+	`
+	-- Calls that the fleet's database has not been told of: once when opened, once when closed. Positions are never used again.
+	CREATE TABLE outbox (position INTEGER PRIMARY KEY AUTOINCREMENT, call INTEGER NOT NULL, noted_ms INTEGER NOT NULL) STRICT;
+	-- 1 when the row is for the outbox, so that a file may serve with and without one in turn.
+	ALTER TABLE calls ADD COLUMN is_spooled INTEGER;
+	CREATE INDEX calls_spooled ON calls (is_spooled) WHERE is_spooled = 1;
+	`,
 ];
 
 export const ledgerFileName = 'ledger.db';

@@ -1,14 +1,16 @@
 /** Entry of the ledger's threads: answers calls in the order they come, and keeps a connection that it opens anew after each failure. */
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { serveThreadCalls } from '../../store-thread.ts';
 import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
-import type { ReaderCalls, ThreadAnswer, ThreadQuestion, WriterCalls } from './ledger-calls.ts';
+import type { ReaderCalls, WriterCalls } from './ledger-calls.ts';
 import { createLedgerReading } from './ledger-reader.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
-import { buryDeadRuns, isRunAlive } from './run-lock.ts';
+import { createOutboxReading } from './outbox-reading.ts';
+import { buryDeadRuns, createSendingLock, isRunAlive } from './run-lock.ts';
 
 export interface LedgerThreadData {
 	readonly kind: 'writer' | 'reader';
@@ -16,6 +18,8 @@ export interface LedgerThreadData {
 	readonly durability: Durability;
 	/** Name of this life of the process. */
 	readonly run: string;
+	/** Rows opened from now on are noted in the outbox. */
+	readonly spools: boolean;
 }
 
 const data = workerData as LedgerThreadData;
@@ -53,7 +57,7 @@ function writerCalls(): WriterCalls {
 	const connection = connect((database) => {
 		// The reader's thread does it sooner; it waits for the disk.
 		database.exec('PRAGMA wal_autocheckpoint = 16000');
-		return createLedgerWriter(database, data.run);
+		return createLedgerWriter(database, data.run, data.spools);
 	});
 	return {
 		open: () => connection.use(() => null),
@@ -63,6 +67,11 @@ function writerCalls(): WriterCalls {
 			return connection.use((writer) => writer.closeInterrupted(nowMs, (run) => isRunAlive(data.dataDir, run)));
 		},
 		pruneSome: (beforeMs) => connection.use((writer) => writer.pruneSome(beforeMs)),
+		pruneSentSome: (beforeMs) => connection.use((writer) => writer.pruneSentSome(beforeMs)),
+		forget(done) {
+			connection.use((writer) => writer.forget(done));
+			return null;
+		},
 		stop() {
 			connection.close();
 			return null;
@@ -71,36 +80,30 @@ function writerCalls(): WriterCalls {
 }
 
 function readerCalls(): ReaderCalls {
+	const sending = createSendingLock(data.dataDir);
 	const connection = connect((database) => {
-		return { ...createLedgerReading(database), checkpoint: () => database.exec('PRAGMA wal_checkpoint(PASSIVE)') };
+		return {
+			...createLedgerReading(database),
+			readOutbox: createOutboxReading(database),
+			checkpoint: () => database.exec('PRAGMA wal_checkpoint(PASSIVE)'),
+		};
 	});
 	return {
 		open: () => connection.use(() => null),
 		summarize: (query) => connection.use((reading) => reading.summarize(query)),
 		list: (query) => connection.use((reading) => reading.list(query)),
 		check: () => connection.use((reading) => reading.check(null)),
+		readOutbox: (limit) => connection.use((reading) => reading.readOutbox(limit, sending.take())),
 		checkpoint() {
 			connection.use((reading) => reading.checkpoint());
 			return null;
 		},
 		stop() {
+			sending.release();
 			connection.close();
 			return null;
 		},
 	};
 }
 
-function serve(calls: Readonly<Record<string, (argument: never) => unknown>>): void {
-	parentPort?.on('message', ([number, name, argument]: ThreadQuestion) => {
-		let answer: ThreadAnswer;
-		try {
-			answer = [number, calls[name]?.(argument as never)];
-		} catch (cause) {
-			const { name: kind, message } = cause instanceof Error ? cause : new Error(String(cause));
-			answer = [number, undefined, { kind, message }];
-		}
-		parentPort?.postMessage(answer, []);
-	});
-}
-
-serve({ writer: writerCalls, reader: readerCalls }[data.kind]());
+serveThreadCalls({ writer: writerCalls, reader: readerCalls }[data.kind]());

@@ -1,6 +1,7 @@
 /** Writes the ledger's rows and sums, in the thread that owns the connection. What a call returns is committed. */
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { InterruptedRow } from '../../contracts/ledger.ts';
+import type { SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { createTransaction, type Row, textOf } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
 import { createCallRows } from './call-rows.ts';
@@ -8,6 +9,7 @@ import { interruptedOutcome, readBudgets } from './compact-rows.ts';
 import type { CompactClose, RowException, WriteBatch } from './ledger-calls.ts';
 import { createLedgerNames } from './ledger-names.ts';
 import { createSums, msPerHour } from './ledger-sums.ts';
+import { createOutboxWriting } from './outbox-writing.ts';
 import { readCallId } from './packed-call-id.ts';
 
 export interface LedgerWriter {
@@ -15,16 +17,22 @@ export interface LedgerWriter {
 	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedRow[];
 	/** @returns how many were deleted; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
+	/** As `pruneSome`, of rows that were sent from the outbox. */
+	pruneSentSome(beforeMs: number): number;
+	/** Deletes entries of the outbox. */
+	forget(done: SpoolProgress): void;
 }
 
 /** Some milliseconds of work. */
 const rowsPerPruning = 500;
 
-export function createLedgerWriter(database: DatabaseSync, run: string): LedgerWriter {
+/** @param spools whether rows opened from now on are noted in the outbox. */
+export function createLedgerWriter(database: DatabaseSync, run: string, spools: boolean): LedgerWriter {
 	const transaction = createTransaction(database);
 	const names = createLedgerNames(database);
 	const gatherSums = createSums(database);
-	const rows = createCallRows(database, names, run);
+	const rows = createCallRows(database, names, run, spools);
+	const outbox = createOutboxWriting(database);
 	const probe = database.prepare('UPDATE progress SET probes = probes + 1');
 	const selectRunning = database.prepare(`
 		SELECT id, started_ms, hold_nano_usd, (SELECT name FROM names WHERE id = run) AS run_name,
@@ -32,9 +40,16 @@ export function createLedgerWriter(database: DatabaseSync, run: string): LedgerW
 		FROM calls WHERE outcome IS NULL AND run IS NOT NULL ORDER BY sequence`);
 	selectRunning.setReadBigInts(true);
 	const setPruned = database.prepare('UPDATE progress SET pruned_before_ms = max(pruned_before_ms, ?)');
-	const deleteOldest = database.prepare(`
-		DELETE FROM calls WHERE sequence IN (SELECT sequence FROM calls ORDER BY sequence LIMIT ${rowsPerPruning})
-		AND started_ms < ? AND outcome IS NOT NULL`);
+	// Without an outbox the retention holds for rows, too, that wait in one from earlier days.
+	const pruning = preparePruning(database, spools ? unsentStay : '');
+	const pruningSent = preparePruning(database, unsentStay, 'WHERE is_spooled = 1');
+	const pruneBefore = (beforeMs: number, statement: StatementSync): number => {
+		const wholeHourMs = Math.floor(beforeMs / msPerHour) * msPerHour;
+		return transaction(() => {
+			setPruned.run(wholeHourMs);
+			return Number(statement.run(wholeHourMs).changes);
+		});
+	};
 
 	const apply = (batch: WriteBatch): RowException[] =>
 		transaction(() => {
@@ -90,14 +105,19 @@ export function createLedgerWriter(database: DatabaseSync, run: string): LedgerW
 				return interrupted;
 			});
 		},
-		pruneSome(beforeMs) {
-			const wholeHourMs = Math.floor(beforeMs / msPerHour) * msPerHour;
-			return transaction(() => {
-				setPruned.run(wholeHourMs);
-				return Number(deleteOldest.run(wholeHourMs).changes);
-			});
-		},
+		pruneSome: (beforeMs) => (spools && !outbox.isShort() ? 0 : pruneBefore(beforeMs, pruning)),
+		pruneSentSome: (beforeMs) => (outbox.isShort() ? pruneBefore(beforeMs, pruningSent) : 0),
+		forget: (done) => transaction(() => outbox.forget(done)),
 	};
+}
+
+const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
+
+/** @param condition of the rows that may go. @param among which rows those are that it looks at. */
+function preparePruning(database: DatabaseSync, condition: string, among = ''): StatementSync {
+	return database.prepare(`
+		DELETE FROM calls WHERE sequence IN (SELECT sequence FROM calls ${among} ORDER BY sequence LIMIT ${rowsPerPruning})
+		AND started_ms < ? AND outcome IS NOT NULL ${condition}`);
 }
 
 function interruptedRow(row: Row, nowMs: number): { compact: CompactClose; told: InterruptedRow } {

@@ -39,6 +39,32 @@ export function buryDeadRuns(dataDir: string): void {
 	}
 }
 
+/** Of the processes that share a ledger one sends its outbox: whoever holds this. */
+export interface SendingLock {
+	/** @returns whether it is ours, now or since before. */
+	take(): boolean;
+	release(): void;
+}
+
+export function createSendingLock(dataDir: string): SendingLock {
+	const path = join(dataDir, 'ledger-sending.lock');
+	let held: DatabaseSync | undefined;
+	return {
+		take() {
+			if (held !== undefined) return true;
+			createPrivateFile(path);
+			const lock = new DatabaseSync(path, { timeout: 0 });
+			if (tryToLock(lock)) held = lock;
+			else lock.close();
+			return held !== undefined;
+		},
+		release() {
+			held?.close();
+			held = undefined;
+		},
+	};
+}
+
 function isLocked(path: string): boolean {
 	let lock: DatabaseSync | undefined;
 	try {

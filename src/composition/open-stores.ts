@@ -1,0 +1,63 @@
+/** The stores that `stores.records` names. Drivers are loaded only where they are used. */
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Ledger, LedgerReader } from '../stores/contracts/ledger.ts';
+import type { RecordStore } from '../stores/contracts/records.ts';
+import type { SchemaPart } from '../stores/postgres/migrate.ts';
+import { openSqliteLedger, openSqliteLedgerReader } from '../stores/sqlite/sqlite-ledger.ts';
+import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+
+export interface StoreDeps {
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** @throws StoreUnusable. */
+export async function openRecords({ data_dir: dataDir, stores: { records: url } }: Config, deps: StoreDeps): Promise<RecordStore> {
+	if (url === 'sqlite') return openSqliteRecords({ dataDir }, deps);
+	const { openPostgresRecords } = await import('../stores/postgres/postgres-records.ts');
+	return openPostgresRecords({ url }, deps);
+}
+
+/** @throws StoreUnusable. */
+export async function openLedger({ data_dir: dataDir, stores }: Config, deps: StoreDeps): Promise<Ledger> {
+	const { retain_days: retainDays, durability } = stores.ledger;
+	if (stores.records === 'sqlite') return openSqliteLedger({ dataDir, durability, retainDays }, deps);
+	const { openPostgresLedger } = await import('../stores/postgres-ledger.ts');
+	return openPostgresLedger({ url: stores.records, dataDir, durability, retainDays }, deps);
+}
+
+/** For processes that serve no calls. @throws StoreUnusable. */
+export async function openLedgerReader({ data_dir: dataDir, stores: { records: url } }: Config, deps: StoreDeps): Promise<LedgerReader> {
+	if (url === 'sqlite') return openSqliteLedgerReader({ dataDir });
+	const { openPostgresLedgerReader } = await import('../stores/postgres-ledger.ts');
+	return openPostgresLedgerReader({ url }, deps);
+}
+
+export interface MigratedPart {
+	readonly part: string;
+	readonly fromVersion: number;
+	readonly toVersion: number;
+}
+
+/** Brings the schema of a PostgreSQL store up to date. @returns nothing for SQLite, whose files do that when they are opened. */
+export async function migrateStores({ stores: { records: url } }: Config, deps: StoreDeps): Promise<readonly MigratedPart[]> {
+	if (url === 'sqlite') return [];
+	const { migratePostgres } = await import('../stores/postgres/migrate.ts');
+	return migratePostgres({ url }, await schemaParts(), deps);
+}
+
+/** Of a PostgreSQL store; changes nothing. @throws StoreUnusable when it cannot be used. */
+export async function areStoresMigrated({ stores: { records: url } }: Config, deps: StoreDeps): Promise<boolean> {
+	const { isMigrated } = await import('../stores/postgres/migrate.ts');
+	return isMigrated({ url }, await schemaParts(), deps);
+}
+
+async function schemaParts(): Promise<readonly SchemaPart[]> {
+	const [{ recordsSchema }, { postgresLedgerSchema }] = await Promise.all([
+		import('../stores/postgres/records-schema.ts'),
+		import('../stores/postgres/ledger/postgres-ledger-schema.ts'),
+	]);
+	return [recordsSchema, postgresLedgerSchema];
+}

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { type PostgresServer, query, startPostgres } from '../../test/support/postgres-server.ts';
+import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { closedRow, ledgerContract, ledgerNoonMs, openRow } from './contracts/ledger.contract.ts';
+import type { Ledger, LedgerReader, OpenRow, SummaryQuery } from './contracts/ledger.ts';
+import { StoreUnusable } from './contracts/store-unusable.ts';
+import { openPostgresLedger, openPostgresLedgerReader, type PostgresLedger, type PostgresLedgerSettings } from './postgres-ledger.ts';
+import { openSqliteLedger, openSqliteLedgerReader } from './sqlite/sqlite-ledger.ts';
+
+const hourMs = 3_600_000;
+const november: SummaryQuery = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 11, 1), period: 'month' };
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await startPostgres('fsync=off');
+});
+afterAll(() => server.stop());
+
+// Threads take long to start, so that one ledger serves them all.
+let contracted: { readonly ledger: Ledger; readonly dataDir: string; readonly url: string } | undefined;
+ledgerContract('postgres', async () => {
+	contracted ??= await (async () => {
+		const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+		const url = await server.createDatabase();
+		return { ledger: await openPostgresLedger({ url, dataDir, durability: 'process', retainDays: null }, deps()), dataDir, url };
+	})();
+	const { ledger, dataDir, url } = contracted;
+	return {
+		ledger,
+		async dispose() {
+			await ledger.list({ limit: 1 });
+			change(dataDir, 'DELETE FROM calls; DELETE FROM hourly; DELETE FROM daily; UPDATE progress SET pruned_before_ms = 0');
+			await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+			await query(url, 'UPDATE tollgate.ledger_progress SET pruned_before_ms = 0');
+		},
+	};
+});
+afterAll(async () => {
+	if (contracted === undefined) return;
+	await contracted.ledger.end();
+	rmSync(contracted.dataDir, { recursive: true });
+});
+
+describe('the local file', () => {
+	test('of an installation that had no PostgreSQL keeps its rows, and sends none of them', async () => {
+		const dataDir = temporaryDirectory();
+		const embedded = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, deps());
+		await openAndClose(embedded, 'old');
+		await embedded.open(openRow('old and running'));
+		await embedded.end();
+		const { ledger } = await open({ dataDir });
+		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['old and running']);
+		await openAndClose(ledger, 'new');
+		expect(await idsIn(ledger)).toEqual(['new']);
+		await ledger.open(openRow('running'));
+		await ledger.end();
+
+		// Back again: what PostgreSQL has been told of, it is told the end of when it is used again.
+		const { ledger: again } = await (async () => {
+			const back = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, deps());
+			expect(await back.closeInterrupted()).toHaveLength(1);
+			await openAndClose(back, 'between');
+			expect(await idsIn(back)).toEqual(['between', 'running', 'new', 'old and running', 'old']);
+			await back.end();
+			return open({ dataDir, url });
+		})();
+		expect(await idsIn(again)).toEqual(['running', 'new']);
+		expect((await again.list({ limit: 1 })).rows[0]?.closed?.outcome).toBe('interrupted');
+		expect(await again.check()).toEqual([]);
+	});
+
+	test('loses rows a day after they were sent, and none that were not', async () => {
+		const sent = temporaryDirectory();
+		const unsent = temporaryDirectory();
+		const started = { startedMs: ledgerNoonMs - 26 * hourMs };
+		const { ledger, clock } = await open({ dataDir: sent });
+		const nowhere = await open({ dataDir: unsent, url: 'postgres://nobody@127.0.0.1:1/nothing' });
+		for (const { ledger: each } of [{ ledger }, nowhere]) {
+			await openAndClose(each, 'old', started);
+			await openAndClose(each, 'new');
+			await each.open(openRow('old and running', started));
+		}
+		expect(await idsIn(ledger)).toHaveLength(3);
+		clock.advance(hourMs);
+		nowhere.clock.advance(hourMs);
+		await expect.poll(() => idsInFile(sent), { interval: 10 }).toEqual(['old and running', 'new']);
+		expect(await idsInFile(unsent)).toEqual(['old and running', 'new', 'old']);
+		expect(await idsIn(ledger)).toHaveLength(3);
+		await ledger.close(closedRow('old and running'));
+		expect(await ledger.check()).toEqual([]);
+	});
+});
+
+describe('upkeep', () => {
+	test('charges calls their hold whose directory was lost with its process, once', async () => {
+		const { ledger: lost } = await open();
+		for (const id of ['a', 'b']) await lost.open(openRow(id, { holdNanoUsd: 777n }));
+		await openAndClose(lost, 'c');
+		await lost.end();
+		const soon = await open({ url, clock: new ManualClock(ledgerNoonMs + 24 * hourMs) });
+		await soon.ledger.open(openRow('running', { startedMs: ledgerNoonMs + 24 * hourMs }));
+		const others = await Promise.all([1, 2, 3].map(() => open({ url, clock: new ManualClock(ledgerNoonMs + 26 * hourMs) })));
+		await expect.poll(async () => (await soon.ledger.summarize(november))[0]?.costNanoUsd, { interval: 10 }).toBe(2n * 777n + 1234n);
+		const { rows } = await soon.ledger.list({ limit: 9 });
+		expect(rows.map(({ id, closed }) => [id, closed?.outcome, closed?.costNanoUsd])).toEqual([
+			['running', undefined, undefined],
+			['c', 'complete', 1234n],
+			['b', 'interrupted', 777n],
+			['a', 'interrupted', 777n],
+		]);
+		await expect.poll(() => others.flatMap(({ log }) => log.lines.map(({ fields }) => fields['rows'])), { interval: 10 }).toEqual([2]);
+		expect(await soon.ledger.check()).toEqual([]);
+	});
+
+	test('drops the partitions of days that are too old, and no sum; rows that come late are counted all the same', async () => {
+		const { ledger, clock } = await open({ retainDays: 35 });
+		const partitions = async (): Promise<unknown> =>
+			(
+				await query(
+					url,
+					"SELECT string_agg(right(relname, 4), ' ' ORDER BY relname) AS days FROM pg_class WHERE relname ~ '^ledger_calls_\\d+$'",
+				)
+			)[0];
+		await expect.poll(partitions, { interval: 10 }).toEqual({ days: '1121 1122' });
+		const daysAgo = (days: number): { startedMs: number } => ({ startedMs: ledgerNoonMs - days * 24 * hourMs });
+		for (const days of [40, 36, 35, 1]) await openAndClose(ledger, `${days}`, daysAgo(days));
+		expect(await idsIn(ledger)).toEqual(['1', '35', '36', '40']);
+		expect(await partitions()).toEqual({ days: '1012 1016 1017 1120 1121 1122' });
+		clock.advance(hourMs);
+		await expect.poll(() => idsIn(ledger), { interval: 10 }).toEqual(['1', '35']);
+		await openAndClose(ledger, 'late', daysAgo(36));
+		const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'month' } as const;
+		expect((await ledger.summarize(year)).map(({ period, requests }) => [period, requests])).toEqual([
+			['2026-10', 4],
+			['2026-11', 1],
+		]);
+		expect(await ledger.check()).toEqual([]);
+		clock.advance(hourMs);
+		await expect.poll(partitions, { interval: 10 }).toEqual({ days: '1017 1120 1121 1122' });
+	});
+});
+
+test('a row that PostgreSQL can never store takes no other with it', async () => {
+	const dataDir = temporaryDirectory();
+	const { ledger, log, clock } = await open({ dataDir });
+	const id = randomBytes(4000).toString('hex');
+	for (const each of ['a', id, 'b']) await openAndClose(ledger, each);
+	expect(await idsIn(ledger)).toEqual(['b', 'a']);
+	expect(ledger.health()).toMatchObject({ refusedRows: 1, spooledRows: 0, isShipping: true });
+	expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: postgres cannot store a ledger row']);
+	expect(await ledger.check()).toEqual([]);
+	// It stays here, though what was sent goes after a day.
+	clock.advance(25 * hourMs);
+	await expect.poll(() => idsInFile(dataDir), { interval: 10 }).toEqual([id]);
+});
+
+test('rows that are all refused are refused for another reason, and wait', async () => {
+	const { ledger, log } = await open();
+	await openAndClose(ledger, 'a');
+	expect(await idsIn(ledger)).toEqual(['a']);
+	await query(url, 'ALTER TABLE tollgate.ledger_calls ADD CONSTRAINT ours CHECK (status < 0) NOT VALID');
+	for (const id of ['b', 'c', 'd']) await openAndClose(ledger, id);
+	await expect(ledger.list({ limit: 1 })).rejects.toMatchObject({ code: 'records_unavailable' });
+	expect(ledger.health()).toMatchObject({ isShipping: false, refusedRows: 0, spooledRows: 6 });
+	await query(url, 'ALTER TABLE tollgate.ledger_calls DROP CONSTRAINT ours');
+	expect(await idsIn(ledger)).toEqual(['d', 'c', 'b', 'a']);
+	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	expect(await ledger.check()).toEqual([]);
+});
+
+test('the longest names fit', async () => {
+	const { ledger } = await open();
+	const name = (): string => Array.from({ length: 300 }, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))).join('');
+	const row = openRow('one', { team: name(), clientId: name(), provider: name(), model: name() });
+	await ledger.open(row);
+	expect((await ledger.list({ limit: 1 })).rows[0]?.team).toBe(row.team.slice(0, 213));
+	expect(ledger.health().refusedRows).toBe(0);
+});
+
+test('sums that were tampered with are found', async () => {
+	const { ledger } = await open();
+	await openAndClose(ledger, 'one');
+	expect(await ledger.check()).toEqual([]);
+	await query(url, 'UPDATE tollgate.ledger_hourly SET cost_nano_usd = 7; UPDATE tollgate.ledger_daily SET requests = 5');
+	expect(await ledger.check()).toEqual([
+		{ what: '2026-11-21T10 team red: cost_nano_usd', expected: '1234', found: '7' },
+		{ what: '2026-11-21 team red: requests', expected: '1', found: '5' },
+		{ what: '2026-11-21 team red: cost_nano_usd', expected: '7', found: '1234' },
+	]);
+	await query(url, 'DELETE FROM tollgate.ledger_calls');
+	expect((await ledger.check()).map(({ what }) => what)).toContain('2026-11-21T10 team red: requests');
+});
+
+test('a reader of its own sees what was sent', async () => {
+	const { ledger } = await open();
+	await openAndClose(ledger, 'one');
+	expect(await idsIn(ledger)).toEqual(['one']);
+	const reader = await openPostgresLedgerReader({ url }, deps());
+	onTestFinished(() => reader.end());
+	expect((await reader.list({ limit: 9 })).rows).toEqual((await ledger.list({ limit: 9 })).rows);
+	expect(await reader.summarize(november)).toEqual(await ledger.summarize(november));
+	expect(await reader.check()).toEqual([]);
+});
+
+test('a URL that is none stops the start', async () => {
+	const settings = { url: 'mysql://user:hidden@host/', dataDir: temporaryDirectory(), durability: 'process', retainDays: null } as const;
+	await expect(openPostgresLedger(settings, deps())).rejects.toThrow(StoreUnusable);
+	await expect(openPostgresLedgerReader(settings, deps())).rejects.toThrow(StoreUnusable);
+});
+
+interface Opened {
+	readonly ledger: PostgresLedger;
+	readonly clock: ManualClock;
+	readonly log: RememberedLog;
+}
+
+/** Of the last ledger that was opened on a database of its own. */
+let url: string;
+
+async function open({
+	clock = new ManualClock(ledgerNoonMs),
+	...differences
+}: Partial<PostgresLedgerSettings> & { clock?: ManualClock } = {}): Promise<Opened> {
+	if (differences.url === undefined) url = await server.createDatabase();
+	const log = createRememberedLog();
+	const dataDir = differences.dataDir ?? temporaryDirectory();
+	const ledger = await openPostgresLedger({ url, durability: 'process', retainDays: null, ...differences, dataDir }, { clock, log });
+	onTestFinished(() => ledger.end());
+	return { ledger, clock, log };
+}
+
+function deps(): { clock: ManualClock; log: RememberedLog } {
+	return { clock: new ManualClock(ledgerNoonMs), log: createRememberedLog() };
+}
+
+async function openAndClose(ledger: Ledger, id: string, row: Partial<OpenRow> = {}): Promise<void> {
+	await ledger.open(openRow(id, row));
+	expect(await ledger.close(closedRow(id))).toBe('closed');
+}
+
+async function idsIn(ledger: LedgerReader): Promise<string[]> {
+	return (await ledger.list({ limit: 100 })).rows.map(({ id }) => id);
+}
+
+async function idsInFile(dataDir: string): Promise<string[]> {
+	const reader = await openSqliteLedgerReader({ dataDir });
+	const ids = await idsIn(reader);
+	await reader.end();
+	return ids;
+}
+
+function temporaryDirectory(): string {
+	const path = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+	onTestFinished(() => rmSync(path, { recursive: true }));
+	return path;
+}
+
+/** As an operator or an accident would. */
+function change(dataDir: string, statements: string): void {
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'), { timeout: 1000 });
+	database.exec(statements);
+	database.close();
+}

@@ -1,0 +1,190 @@
+/** The fleet's ledger: each process acknowledges rows on its own disk and sends them to PostgreSQL, which answers reports. */
+import { extname } from 'node:path';
+import type { Clock, Timer } from '../core/clock.ts';
+import { Fault } from '../core/fault.ts';
+import type { Log } from '../core/log.ts';
+import type { Ledger, LedgerHealth, LedgerReader } from './contracts/ledger.ts';
+import { LedgerShipper, type ShippingHealth } from './postgres/ledger/ledger-shipper.ts';
+import type { PostgresLedgerCalls } from './postgres/ledger/postgres-ledger-calls.ts';
+import type { PostgresLedgerThreadData } from './postgres/ledger/postgres-ledger-worker.ts';
+import { openSpoolingLedger, type SpoolingLedger, type SqliteLedgerSettings } from './sqlite/sqlite-ledger.ts';
+import { createStoreThread, type StoreThread } from './store-thread.ts';
+
+export interface PostgresLedgerSettings extends SqliteLedgerSettings {
+	/** `postgres://user:password@host:port/database`. */
+	readonly url: string;
+}
+
+export interface PostgresLedger extends Ledger {
+	health(): LedgerHealth & ShippingHealth;
+}
+
+export interface PostgresLedgerDeps {
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+const msPerHour = 3_600_000;
+/** Rows that were sent stay on this disk for so long. */
+const keepSentMs = 24 * msPerHour;
+const reportDeadlineMs = 5_000;
+
+type PostgresThread = StoreThread<PostgresLedgerCalls>;
+
+/**
+ * Starts, and takes rows, whether PostgreSQL answers or not.
+ * @throws StoreUnusable when the local file cannot be opened, or the URL is none of PostgreSQL.
+ */
+export async function openPostgresLedger(settings: PostgresLedgerSettings, deps: PostgresLedgerDeps): Promise<PostgresLedger> {
+	const postgres = createPostgresThread(settings.url);
+	const address = await openThread(postgres);
+	let shipper: LedgerShipper | undefined;
+	const local = await openSpoolingLedger(settings, deps, () => shipper?.wake()).catch(async (cause: unknown) => {
+		await postgres.stop();
+		throw cause;
+	});
+	const send = (rows: string): ReturnType<PostgresLedgerCalls['send']> => postgres.call('send', rows);
+	const shipping = new LedgerShipper({ spool: local.spool, send, ...deps, address });
+	shipper = shipping;
+	const stopUpkeep = startUpkeep(settings, deps, local, postgres, shipping);
+	const reading = createReading(postgres, deps.clock, address, { catchUp: () => shipping.flush(), probe: () => shipping.probe() });
+	const end = async (): Promise<void> => {
+		stopUpkeep();
+		await local.stopTaking();
+		await within(deps.clock, address, shipping.flush()).catch((cause: unknown) => {
+			const { spooledRows } = shipping.health();
+			if (spooledRows === 0) return;
+			deps.log.warn('ledger rows wait on this disk until the next start', { address, cause, spooled_rows: spooledRows });
+		});
+		shipping.end();
+		await Promise.all([local.end(), reading.end()]);
+	};
+	let ending: Promise<void> | undefined;
+	return {
+		open: local.open,
+		close: local.close,
+		closeInterrupted: local.closeInterrupted,
+		health: () => ({ ...local.health(), ...shipping.health() }),
+		...reading,
+		async prune(beforeMs) {
+			await unlessUnavailable(shipping.flush());
+			await local.prune(beforeMs);
+			return unlessUnavailable(postgres.call('prune', beforeMs));
+		},
+		end() {
+			ending ??= end();
+			return ending;
+		},
+	};
+}
+
+/** For processes that serve no calls. They see what the others have sent, a second or two old. @throws StoreUnusable */
+export async function openPostgresLedgerReader(settings: { readonly url: string }, deps: PostgresLedgerDeps): Promise<LedgerReader> {
+	const postgres = createPostgresThread(settings.url);
+	const address = await openThread(postgres);
+	return createReading(postgres, deps.clock, address, {
+		catchUp: async () => undefined,
+		probe: async () => void (await postgres.call('send', '[]')),
+	});
+}
+
+export function createPostgresThread(url: string): PostgresThread {
+	const file = new URL(`./postgres/ledger/postgres-ledger-worker${extname(import.meta.url)}`, import.meta.url);
+	return createStoreThread({ file, name: 'ledger postgres', data: { url } satisfies PostgresLedgerThreadData });
+}
+
+async function openThread(postgres: PostgresThread): Promise<string> {
+	try {
+		return await postgres.call('open', null);
+	} catch (cause) {
+		await postgres.stop();
+		throw cause;
+	}
+}
+
+interface Preparation {
+	/** Resolves when PostgreSQL has what this process acknowledged. */
+	catchUp(): Promise<void>;
+	/** The same, once the server has answered. */
+	probe(): Promise<void>;
+}
+
+function createReading(postgres: PostgresThread, clock: Clock, address: string, { catchUp, probe }: Preparation): LedgerReader {
+	const report = <Result>(ask: () => Promise<Result>): Promise<Result> => unlessUnavailable(within(clock, address, catchUp().then(ask)));
+	return {
+		summarize: (query) => report(() => postgres.call('summarize', query)),
+		list: (query) => report(() => postgres.call('list', query)),
+		// Takes as long as it takes, on a server that answers.
+		async check() {
+			await unlessUnavailable(within(clock, address, probe()));
+			return unlessUnavailable(postgres.call('check', null));
+		},
+		end: () => postgres.stop(),
+	};
+}
+
+/** At the start and every hour: partitions ahead, rows that nobody will close, retention; rows on this disk that were sent. */
+function startUpkeep(
+	{ retainDays }: PostgresLedgerSettings,
+	{ clock, log }: PostgresLedgerDeps,
+	local: SpoolingLedger,
+	postgres: PostgresThread,
+	shipper: LedgerShipper,
+): () => void {
+	let timer: Timer | undefined;
+	let isFailing = false;
+	const inPostgres = async (nowMs: number): Promise<void> => {
+		const isThere = await shipper.probe().then(
+			() => true,
+			() => false,
+		);
+		if (!isThere || timer === undefined) return;
+		try {
+			const lostRows = await postgres.call('upkeep', { nowMs, retainDays });
+			if (lostRows > 0) log.warn('calls whose process never came back were charged their hold', { rows: lostRows });
+			isFailing = false;
+		} catch (cause) {
+			// The end of the process cuts it short.
+			if (timer === undefined) return;
+			if (!isFailing) log.warn('the upkeep of the ledger in postgres failed, and is tried again every hour', { cause });
+			isFailing = true;
+		}
+	};
+	const onDisk = async (nowMs: number): Promise<void> => {
+		try {
+			await local.spool.pruneSent(nowMs - keepSentMs);
+		} catch (cause) {
+			log.warn('old ledger rows could not be deleted', { cause });
+		}
+	};
+	const work = (): void => {
+		timer = clock.after(msPerHour, work);
+		const nowMs = clock.nowMs();
+		void inPostgres(nowMs);
+		void onDisk(nowMs);
+	};
+	work();
+	return () => {
+		timer?.cancel();
+		timer = undefined;
+	};
+}
+
+async function within<Result>(clock: Clock, address: string, work: Promise<Result>): Promise<Result> {
+	const { promise, reject } = Promise.withResolvers<never>();
+	const timer = clock.after(reportDeadlineMs, () => reject(new Error(`${address}: no answer within ${reportDeadlineMs} ms`)));
+	try {
+		return await Promise.race([work, promise]);
+	} finally {
+		timer.cancel();
+	}
+}
+
+async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Result> {
+	try {
+		return await answer;
+	} catch (cause) {
+		if (cause instanceof RangeError) throw cause;
+		throw new Fault('records_unavailable', { message: 'The ledger in PostgreSQL did not answer', cause });
+	}
+}

@@ -1,0 +1,65 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { LedgerDifference } from '../../contracts/ledger.ts';
+import { type Database, dayOf, listDays } from './ledger-days.ts';
+import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
+
+/**
+ * Rows against sums by hour and team, where no row may have been pruned, day by day; sums by hour against those by day for
+ * all time. Each comparison is one statement, and so of one moment.
+ */
+export async function checkLedger(db: Database): Promise<readonly LedgerDifference[]> {
+	const { rows } = await sql<{ pruned: bigint; first: number | null; last: number | null }>`
+		SELECT (SELECT pruned_before_ms FROM tollgate.ledger_progress) AS pruned, min(period) AS first, max(period) AS last
+		FROM tollgate.ledger_hourly`.execute(db);
+	const { pruned = 0n, first = null, last = null } = rows[0] ?? {};
+	const prunedHour = Number(pruned) / msPerHour;
+	const hours = first === null || last === null ? [] : [dayOf(first * msPerHour), dayOf(last * msPerHour)];
+	const days = [...(await listDays(db)), ...hours];
+	const differences: LedgerDifference[] = [];
+	for (let day = Math.max(Math.min(...days), Math.floor(prunedHour / hoursPerDay)); day <= Math.max(...days); day++) {
+		differences.push(...(await checkHours(db, Math.max(day * hoursPerDay, prunedHour), (day + 1) * hoursPerDay)));
+	}
+	return [...differences, ...(await checkDays(db))];
+}
+
+const sumsOf = (columns: readonly string[]): string => columns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(', ');
+
+async function checkHours(db: Database, fromHour: number, toHour: number): Promise<LedgerDifference[]> {
+	// Written out, so that the plan leaves out the other partitions.
+	const ofRows = sql.raw(`started_ms >= ${fromHour * msPerHour} AND started_ms < ${toHour * msPerHour}`);
+	const rows = sql`SELECT started_ms / ${sql.raw(String(msPerHour))} AS period, team, count(*) AS requests,
+		${sql.raw(sumsOf(amounts.slice(1)))} FROM tollgate.ledger_calls WHERE ${ofRows} GROUP BY 1, 2`;
+	const sums = sql`SELECT period, team, ${sql.raw(sumsOf(amounts))} FROM tollgate.ledger_hourly
+		WHERE period >= ${fromHour} AND period < ${toHour} GROUP BY 1, 2`;
+	return compare(db, rows, sums, (hour) => new Date(hour * msPerHour).toISOString().slice(0, 13));
+}
+
+async function checkDays(db: Database): Promise<LedgerDifference[]> {
+	const ofHours = sql`SELECT period / ${sql.raw(String(hoursPerDay))} AS period, team, ${sql.raw(sumsOf(amounts))}
+		FROM tollgate.ledger_hourly GROUP BY 1, 2`;
+	const ofDays = sql`SELECT period, team, ${sql.raw(sumsOf(amounts))} FROM tollgate.ledger_daily GROUP BY 1, 2`;
+	return compare(db, ofHours, ofDays, (day) => new Date(day * msPerDay).toISOString().slice(0, 10));
+}
+
+async function compare(
+	db: Database,
+	expected: RawBuilder<unknown>,
+	found: RawBuilder<unknown>,
+	nameOf: (period: number) => string,
+): Promise<LedgerDifference[]> {
+	const both = amounts.map((name) => `coalesce(e.${name}, 0)::text AS expected_${name}, coalesce(f.${name}, 0)::text AS found_${name}`);
+	const { rows } = await sql<Record<string, unknown>>`
+		SELECT period::text AS period, team, ${sql.raw(both.join(', '))}
+		FROM (${expected}) AS e FULL JOIN (${found}) AS f USING (period, team)
+		WHERE ${sql.raw(amounts.map((name) => `coalesce(e.${name}, 0) <> coalesce(f.${name}, 0)`).join(' OR '))}
+		ORDER BY 1, 2`.execute(db);
+	return rows.flatMap((row) =>
+		amounts
+			.map((name) => ({
+				what: `${nameOf(Number(row['period']))} team ${String(row['team'])}: ${name}`,
+				expected: String(row[`expected_${name}`]),
+				found: String(row[`found_${name}`]),
+			}))
+			.filter((difference) => difference.expected !== difference.found),
+	);
+}

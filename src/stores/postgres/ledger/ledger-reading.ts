@@ -1,0 +1,138 @@
+/** Reports, read from PostgreSQL in the order and form that every ledger gives them. */
+import { sql } from 'kysely';
+import type { CallOutcome, LedgerRow, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import type { Database } from './ledger-days.ts';
+import { amounts, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
+
+/** Whole days are read from the sums by day, what remains at either end from those by hour. */
+export async function summarize(db: Database, { fromMs, toMs, period, team }: SummaryQuery): Promise<readonly SummaryRow[]> {
+	const fromHour = Math.floor(fromMs / msPerHour);
+	const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
+	const fromDay = Math.ceil(fromHour / hoursPerDay);
+	const toDay = Math.max(fromDay, Math.floor(toHour / hoursPerDay));
+	const headEnd = toDay > fromDay ? fromDay * hoursPerDay : toHour;
+	const tailStart = toDay > fromDay ? toDay * hoursPerDay : toHour;
+	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
+	const columns = sql.raw(`team, client, provider, model, ${amounts.join(', ')}`);
+	const { rows } = await sql<SumRow>`
+		WITH parts AS (
+			SELECT period / ${sql.raw(String(hoursPerDay))} AS day, ${columns} FROM tollgate.ledger_hourly
+				WHERE ((period >= ${fromHour} AND period < ${headEnd}) OR (period >= ${tailStart} AND period < ${toHour})) ${ofTeam}
+			UNION ALL
+			SELECT period, ${columns} FROM tollgate.ledger_daily WHERE period >= ${fromDay} AND period < ${toDay} ${ofTeam}
+		)
+		SELECT to_char(date '1970-01-01' + day, ${period === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'}) AS period, team, client, provider, model,
+			${sql.raw(amounts.map((name) => `sum(${name}) AS ${name}`).join(', '))}
+		FROM parts GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`.execute(db);
+	return rows.map((row) => ({
+		period: row.period,
+		team: row.team,
+		clientId: row.client,
+		provider: row.provider,
+		model: row.model,
+		requests: Number(row.requests),
+		usage: usageOf(row),
+		costNanoUsd: BigInt(row.cost_nano_usd),
+	}));
+}
+
+const mostRows = 1000;
+const cursorPattern = /^[1-9]\d{0,17}$/;
+
+/** @throws RangeError */
+export function requireCursor({ cursor }: RowQuery): void {
+	if (cursor !== undefined && !cursorPattern.test(cursor)) {
+		throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of this ledger`);
+	}
+}
+
+/** A cursor is the sequence number of its page's last row, so that rows which come later move nothing. */
+export async function listRows(db: Database, { team, limit, cursor }: RowQuery): Promise<RowPage> {
+	const most = Math.max(1, Math.min(limit, mostRows));
+	const { rows: found } = await sql<CallRow>`
+		SELECT * FROM tollgate.ledger_calls
+		WHERE ${team === undefined ? sql`true` : sql`team = ${team}`} AND ${cursor === undefined ? sql`true` : sql`sequence < ${cursor}`}
+		ORDER BY sequence DESC LIMIT ${most + 1}`.execute(db);
+	const rows = found.slice(0, most);
+	return { rows: rows.map(ledgerRowOf), nextCursor: found.length > most ? (rows.at(-1)?.sequence.toString() ?? null) : null };
+}
+
+/** Bigints of columns, decimal text of sums. */
+type Whole = bigint | string;
+
+interface CountColumns {
+	readonly input_tokens: Whole;
+	readonly cache_read_tokens: Whole;
+	readonly cache_write_tokens: Whole;
+	readonly cache_write_hour_tokens: Whole;
+	readonly output_tokens: Whole;
+	readonly reasoning_tokens: Whole;
+	readonly cost_nano_usd: Whole;
+}
+
+interface SumRow extends CountColumns {
+	readonly period: string;
+	readonly team: string;
+	readonly client: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly requests: Whole;
+}
+
+/** Of a running call, what follows the hold is null. */
+interface CallRow extends CountColumns {
+	readonly sequence: bigint;
+	readonly id: string;
+	readonly started_ms: bigint;
+	readonly team: string;
+	readonly client: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly format: 'chat' | 'messages';
+	readonly is_streamed: boolean;
+	readonly price_version: string;
+	readonly budgets: string;
+	readonly hold_nano_usd: bigint;
+	readonly outcome: CallOutcome | null;
+	readonly ended_ms: bigint;
+	readonly status: number;
+	readonly is_estimated: boolean;
+}
+
+function ledgerRowOf(row: CallRow): LedgerRow {
+	return {
+		id: row.id,
+		startedMs: Number(row.started_ms),
+		team: row.team,
+		clientId: row.client,
+		provider: row.provider,
+		model: row.model,
+		format: row.format,
+		isStreamed: row.is_streamed,
+		priceVersion: row.price_version,
+		holdNanoUsd: row.hold_nano_usd,
+		budgets: JSON.parse(row.budgets) as string[],
+		closed:
+			row.outcome === null
+				? undefined
+				: {
+						endedMs: Number(row.ended_ms),
+						outcome: row.outcome,
+						status: row.status,
+						usage: usageOf(row),
+						costNanoUsd: BigInt(row.cost_nano_usd),
+						isEstimated: row.is_estimated,
+					},
+	};
+}
+
+function usageOf(row: CountColumns): SummaryRow['usage'] {
+	return {
+		inputTokens: Number(row.input_tokens),
+		cacheReadTokens: Number(row.cache_read_tokens),
+		cacheWriteTokens: Number(row.cache_write_tokens),
+		cacheWriteHourTokens: Number(row.cache_write_hour_tokens),
+		outputTokens: Number(row.output_tokens),
+		reasoningTokens: Number(row.reasoning_tokens),
+	};
+}

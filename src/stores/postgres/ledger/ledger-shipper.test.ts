@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
+import { LedgerShipper } from './ledger-shipper.ts';
+
+/** A spool in memory, and a server that answers when the test says so; both do what they are asked in the order of asking. */
+function setUp() {
+	const clock = new ManualClock();
+	const log = createRememberedLog();
+	const entries: number[] = [];
+	let last = 0;
+	const state = { isSentByAnother: false, refused: [] as { id: string; why: string }[] };
+	const limits: number[] = [];
+	const sent: number[][] = [];
+	let underWay: PromiseWithResolvers<void> | undefined;
+	const spool = {
+		async read(limit: number): Promise<SpoolPart> {
+			limits.push(limit);
+			const some = state.isSentByAnother ? [] : entries.slice(0, limit);
+			const first = entries[0] ?? last + 1;
+			const through = some.at(-1) ?? (state.isSentByAnother ? first - 1 : last);
+			const { isSentByAnother } = state;
+			return {
+				first,
+				last,
+				oldestMs: entries.length === 0 ? null : 0,
+				through,
+				count: some.length,
+				rows: JSON.stringify(some),
+				isSentByAnother,
+			};
+		},
+		async forget({ through }: SpoolProgress): Promise<void> {
+			entries.splice(0, entries.filter((entry) => entry <= through).length);
+		},
+	};
+	const send = async (rows: string): Promise<{ id: string; why: string }[]> => {
+		if (underWay !== undefined) throw new Error('Two parts are under way');
+		underWay = Promise.withResolvers();
+		await underWay.promise;
+		sent.push(JSON.parse(rows) as number[]);
+		return state.refused;
+	};
+	const shipper = new LedgerShipper({ spool, send, clock, log, address: 'postgres://host' });
+	const answer = async (cause?: Error): Promise<void> => {
+		await settled();
+		const answered = underWay;
+		underWay = undefined;
+		if (cause === undefined) answered?.resolve();
+		else answered?.reject(cause);
+		await settled();
+	};
+	const note = (count = 1): void => {
+		for (let index = 0; index < count; index++) entries.push(++last);
+		shipper.wake();
+	};
+	return { clock, log, entries, state, limits, sent, shipper, answer, note, isSending: () => underWay !== undefined };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('what is noted is sent a second later, together, and forgotten; then it sleeps', async () => {
+	const { clock, sent, entries, note, answer, limits } = setUp();
+	note();
+	clock.advance(900);
+	note();
+	clock.advance(99);
+	await settled();
+	expect(limits).toEqual([]);
+	clock.advance(1);
+	await answer();
+	expect(sent).toEqual([[1, 2]]);
+	expect(entries).toEqual([]);
+	expect(clock.pending).toBe(0);
+});
+
+test('what is noted while a part is under way stays, and is sent a second after it', async () => {
+	const { clock, sent, entries, note, answer } = setUp();
+	note(2);
+	clock.advance(1000);
+	await settled();
+	note();
+	await answer();
+	expect(entries).toEqual([3]);
+	expect(sent).toEqual([[1, 2]]);
+	clock.advance(1000);
+	await answer();
+	expect(sent).toEqual([[1, 2], [3]]);
+	expect(clock.pending).toBe(0);
+});
+
+test('more than a part holds is sent without a pause', async () => {
+	const { clock, sent, note, answer } = setUp();
+	note(25_000);
+	clock.advance(1000);
+	for (let part = 0; part < 3; part++) await answer();
+	expect(sent.map(({ length }) => length)).toEqual([10_000, 10_000, 5_000]);
+});
+
+test('a flush sends at once, and waits for what was noted before it alone', async () => {
+	const { shipper, sent, note, answer, isSending } = setUp();
+	await shipper.flush();
+	note();
+	const flushed: string[] = [];
+	void shipper.flush().then(() => flushed.push('first'));
+	await settled();
+	expect(isSending()).toBe(true);
+	note();
+	void shipper.flush().then(() => flushed.push('second'));
+	await answer();
+	expect(flushed).toEqual(['first']);
+	note();
+	await answer();
+	expect(flushed).toEqual(['first', 'second']);
+	expect(sent).toEqual([[1], [2]]);
+});
+
+test('a failure is told once, tried again every second in small parts, and refuses those who wait', async () => {
+	const { shipper, clock, log, sent, entries, note, answer, limits } = setUp();
+	note(3);
+	clock.advance(1000);
+	await answer(new Error('no route'));
+	expect(shipper.health()).toMatchObject({ isShipping: false, spooledRows: 3 });
+	const flushed = shipper.flush().catch((cause: unknown) => cause);
+	await answer(new Error('no route'));
+	expect(await flushed).toEqual(new Error('no route'));
+	clock.advance(1000);
+	await answer(new Error('no route'));
+	expect(entries).toEqual([1, 2, 3]);
+	clock.advance(1000);
+	await answer();
+	expect(sent).toEqual([[1, 2, 3]]);
+	expect(limits).toEqual([10_000, 500, 500, 500]);
+	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	expect(shipper.health()).toEqual({ isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null, refusedRows: 0 });
+	note();
+	clock.advance(1000);
+	await settled();
+	expect(limits.at(-1)).toBe(1000);
+});
+
+test('a probe asks the server though there is nothing to send, until it answers', async () => {
+	const { shipper, clock, log, sent, answer } = setUp();
+	const probed = shipper.probe().catch((cause: unknown) => cause);
+	await answer(new Error('no route'));
+	expect(await probed).toEqual(new Error('no route'));
+	expect(shipper.health().isShipping).toBe(false);
+	clock.advance(1000);
+	await answer();
+	expect(sent).toEqual([[]]);
+	expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	expect(clock.pending).toBe(0);
+});
+
+test('what another process sends is waited for, and sent when it dies', async () => {
+	const { shipper, clock, entries, state, sent, note, answer } = setUp();
+	state.isSentByAnother = true;
+	note(2);
+	const flushed: string[] = [];
+	void shipper.flush().then(() => flushed.push('done'));
+	await settled();
+	entries.shift();
+	clock.advance(50);
+	await settled();
+	expect([flushed, sent]).toEqual([[], []]);
+	state.isSentByAnother = false;
+	clock.advance(50);
+	await answer();
+	expect([flushed, sent]).toEqual([['done'], [[2]]]);
+});
+
+test('rows that can never be stored are named and counted', async () => {
+	const { shipper, clock, log, state, note, answer } = setUp();
+	state.refused = [{ id: 'one', why: 'too long' }];
+	note();
+	clock.advance(1000);
+	await answer();
+	expect(shipper.health()).toMatchObject({ refusedRows: 1, isShipping: true });
+	expect(log.lines).toEqual([{ level: 'error', event: 'postgres cannot store a ledger row', fields: { id: 'one', cause: 'too long' } }]);
+});
+
+test('the end refuses those who wait, and leaves nothing behind', async () => {
+	const { shipper, clock, note, answer } = setUp();
+	note();
+	const flushed = shipper.flush();
+	await settled();
+	shipper.end();
+	await expect(flushed).rejects.toThrow('stopping');
+	await expect(shipper.flush()).rejects.toThrow('stopping');
+	await answer();
+	note();
+	expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,198 @@
+/**
+ * Sends what a process has spooled to PostgreSQL, a part at a time: read, send, forget. Whatever fails, or dies, in between is
+ * sent again, which PostgreSQL does not count twice.
+ */
+import type { Clock, Timer } from '../../../core/clock.ts';
+import type { Log } from '../../../core/log.ts';
+import type { LedgerSpool, SpoolPart } from '../../contracts/ledger-spool.ts';
+import { mostRowsPerBatch } from './postgres-ledger-schema.ts';
+
+export interface LedgerShipperDeps {
+	readonly spool: Pick<LedgerSpool, 'read' | 'forget'>;
+	/** Resolves when all is committed but the rows named, which never can be. */
+	readonly send: (rows: string) => Promise<readonly { id: string; why: string }[]>;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Of the server, named in log lines. */
+	readonly address: string;
+}
+
+export interface ShippingHealth {
+	/** False from a failure to the next success. */
+	readonly isShipping: boolean;
+	/** Rows opened and rows closed that PostgreSQL has not been told, at the last look; only the disk bounds them. */
+	readonly spooledRows: number;
+	/** Null when there is none. */
+	readonly oldestSpooledAgeMs: number | null;
+	/** Since the start: rows that PostgreSQL can never store. They stay in the local file only. */
+	readonly refusedRows: number;
+}
+
+/** A call that ends within this time is one row for PostgreSQL instead of two. */
+const pauseMs = 1_000;
+/** After a failure, in case that the server is slow; doubled by each success. */
+const leastEntriesPerPart = 500;
+const turnMs = 50;
+
+interface Waiter {
+	/** Position that must be gone; undefined until the next look. */
+	target: number | undefined;
+	readonly resolve: () => void;
+	readonly reject: (cause: unknown) => void;
+}
+
+export class LedgerShipper {
+	private readonly deps: LedgerShipperDeps;
+	private waiters: Waiter[] = [];
+	private timer: Timer | undefined;
+	private isBusy = false;
+	/** Something may have been noted since the last look. */
+	private isStale = false;
+	private isProbing = false;
+	private hasEnded = false;
+	private failingSinceMs: number | undefined;
+	private spooled = { rows: 0, oldestMs: null as number | null };
+	private refusedRows = 0;
+	private entriesPerPart = mostRowsPerBatch;
+
+	constructor(deps: LedgerShipperDeps) {
+		this.deps = deps;
+	}
+
+	/** Something was noted. */
+	wake(): void {
+		this.isStale = true;
+		this.schedule(pauseMs);
+	}
+
+	/** Resolves when PostgreSQL has what was noted before; rejects when the next attempt fails. */
+	flush(): Promise<void> {
+		return new Promise((resolve, reject) => {
+			if (this.hasEnded) {
+				reject(new Error('The process is stopping'));
+				return;
+			}
+			this.waiters.push({ target: undefined, resolve, reject });
+			this.schedule(0);
+		});
+	}
+
+	/** As `flush`, and asks the server even when there is nothing to send. */
+	probe(): Promise<void> {
+		this.isProbing = true;
+		return this.flush();
+	}
+
+	health(): ShippingHealth {
+		const { rows, oldestMs } = this.spooled;
+		return {
+			isShipping: this.failingSinceMs === undefined,
+			spooledRows: rows,
+			oldestSpooledAgeMs: oldestMs === null ? null : Math.max(0, this.deps.clock.nowMs() - oldestMs),
+			refusedRows: this.refusedRows,
+		};
+	}
+
+	/** Sends no more. What is under way ends by itself. */
+	end(): void {
+		this.hasEnded = true;
+		this.timer?.cancel();
+		this.timer = undefined;
+		this.rejectWaiters(new Error('The process is stopping'));
+	}
+
+	private schedule(delayMs: number): void {
+		if (this.isBusy || this.hasEnded) return;
+		if (delayMs === 0) {
+			this.timer?.cancel();
+			this.timer = undefined;
+			void this.sendPart();
+			return;
+		}
+		this.timer ??= this.deps.clock.after(delayMs, () => {
+			this.timer = undefined;
+			void this.sendPart();
+		});
+	}
+
+	private async sendPart(): Promise<void> {
+		const { spool, send } = this.deps;
+		this.isBusy = true;
+		this.isStale = false;
+		const asked = [...this.waiters];
+		const mustAsk = this.isProbing || this.failingSinceMs !== undefined;
+		this.isProbing = false;
+		let part: SpoolPart | undefined;
+		try {
+			part = await spool.read(this.entriesPerPart);
+			this.look(part);
+			for (const waiter of asked) waiter.target ??= part.last;
+			const refused = part.count > 0 || mustAsk ? await send(part.rows) : [];
+			if (part.through >= part.first) {
+				await spool.forget({ through: part.through, refusedIds: refused.map(({ id }) => id) });
+				this.entriesPerPart = Math.min(this.entriesPerPart * 2, mostRowsPerBatch);
+			}
+			this.noteRefused(refused);
+			this.recovered(part.last - part.through);
+			this.settle(part);
+		} catch (cause) {
+			this.failed(cause);
+		}
+		this.isBusy = false;
+		const delayMs = this.nextDelayMs(part);
+		if (delayMs !== undefined) this.schedule(delayMs);
+	}
+
+	private look({ first, last, oldestMs }: SpoolPart): void {
+		this.spooled = { rows: last - first + 1, oldestMs };
+	}
+
+	private settle({ through, last }: SpoolPart): void {
+		if (through === last) this.spooled = { rows: 0, oldestMs: null };
+		else this.spooled.rows = last - through;
+		this.waiters = this.waiters.filter((waiter) => {
+			if (waiter.target === undefined || waiter.target > through) return true;
+			waiter.resolve();
+			return false;
+		});
+	}
+
+	/** Undefined when there is nothing to do before something is noted. */
+	private nextDelayMs(part: SpoolPart | undefined): number | undefined {
+		if (part === undefined || this.failingSinceMs !== undefined) return pauseMs;
+		const isMore = part.through < part.last;
+		if (part.isSentByAnother && isMore) return this.waiters.length > 0 ? turnMs : pauseMs;
+		if (this.waiters.length > 0 || isMore) return 0;
+		return this.isStale ? pauseMs : undefined;
+	}
+
+	private noteRefused(refused: readonly { id: string; why: string }[]): void {
+		this.refusedRows += refused.length;
+		for (const { id, why } of refused) this.deps.log.error('postgres cannot store a ledger row', { id, cause: why });
+	}
+
+	private failed(cause: unknown): void {
+		const { clock, log, address } = this.deps;
+		if (this.hasEnded) return;
+		this.entriesPerPart = leastEntriesPerPart;
+		if (this.failingSinceMs === undefined) {
+			this.failingSinceMs = clock.monotonicMs();
+			log.error('ledger rows cannot be sent to postgres, and wait on this disk', { address, cause });
+		}
+		this.rejectWaiters(cause);
+	}
+
+	private recovered(spooledRows: number): void {
+		const { clock, log, address } = this.deps;
+		if (this.failingSinceMs === undefined) return;
+		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
+		log.info('ledger rows are sent to postgres again', { address, failed_for_ms: failedForMs, spooled_rows: spooledRows });
+		this.failingSinceMs = undefined;
+	}
+
+	private rejectWaiters(cause: unknown): void {
+		const rejected = this.waiters;
+		this.waiters = [];
+		for (const { reject } of rejected) reject(cause);
+	}
+}

@@ -1,0 +1,16 @@
+/** What the main thread asks of the thread that talks to PostgreSQL. */
+import type { LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+
+export type PostgresLedgerCalls = {
+	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for a URL that is none. */
+	open(argument: null): string;
+	/** @param rows JSON array of `SpooledRow`; an empty one finds out whether the server answers. @returns those that can never be stored; the others are committed. */
+	send(rows: string): Promise<readonly { id: string; why: string }[]>;
+	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+	list(query: RowQuery): Promise<RowPage>;
+	check(argument: null): Promise<readonly LedgerDifference[]>;
+	prune(beforeMs: number): Promise<number>;
+	/** Makes partitions ahead, closes lost rows, and drops days before then; null keeps them. @returns how many rows were lost. */
+	upkeep(argument: { readonly nowMs: number; readonly retainDays: number | null }): Promise<number>;
+	stop(argument: null): Promise<null>;
+};

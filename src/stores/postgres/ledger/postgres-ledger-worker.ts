@@ -1,0 +1,108 @@
+/** Entry of the thread that talks to PostgreSQL about the ledger. */
+import { workerData } from 'node:worker_threads';
+import { sql } from 'kysely';
+import type { Clock } from '../../../core/clock.ts';
+import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { serveThreadCalls } from '../../store-thread.ts';
+import { migrate } from '../migrate.ts';
+import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
+import { closeLost } from './close-lost.ts';
+import { checkLedger } from './ledger-check.ts';
+import { type Database, dayOf, makeDay } from './ledger-days.ts';
+import { listRows, requireCursor, summarize } from './ledger-reading.ts';
+import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
+import { msPerDay, postgresLedgerSchema } from './postgres-ledger-schema.ts';
+import { pruneDays } from './prune-days.ts';
+import { createSendRows } from './send-rows.ts';
+
+export type PostgresLedgerThreadData = Pick<PostgresSettings, 'url'>;
+
+/** Reports; whoever asks waits no longer anyway. */
+const reportDeadlineMs = 5_000;
+/** A batch on a server that is slow. */
+const sendingDeadlineMs = 15_000;
+/** One statement of a check, one partition to drop. */
+const upkeepDeadlineMs = 60_000;
+
+const clock: Clock = {
+	nowMs: () => Date.now(),
+	monotonicMs: () => performance.now(),
+	after(delayMs, task) {
+		const timer = setTimeout(task, delayMs);
+		return { cancel: () => clearTimeout(timer) };
+	},
+};
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+type Connection = PostgresConnection<unknown>;
+
+function postgresLedgerCalls(): PostgresLedgerCalls {
+	const { url } = workerData as PostgresLedgerThreadData;
+	const opened = new Map<number, Connection>();
+	const connect = (deadlineMs: number): Connection => {
+		const connection = opened.get(deadlineMs) ?? openPostgres<unknown>({ url, deadlineMs, poolSize: 2 }, { clock, log });
+		opened.set(deadlineMs, connection);
+		return connection;
+	};
+	let migrated: Promise<unknown> | undefined;
+	const run = async <Result>(deadlineMs: number, statements: (db: Database) => Promise<Result>): Promise<Result> => {
+		migrated ??= within(upkeepDeadlineMs, prepare(connect(reportDeadlineMs)));
+		try {
+			await migrated;
+			return await connect(deadlineMs).run(statements);
+		} catch (cause) {
+			// The database may be another one next time.
+			migrated = undefined;
+			throw cause;
+		}
+	};
+	const sendRows = createSendRows();
+	return {
+		open: () => connect(reportDeadlineMs).address,
+		async send(text) {
+			const rows = JSON.parse(text) as SpooledRow[];
+			const refused = await run(sendingDeadlineMs, async (db) => {
+				if (rows.length > 0) return sendRows(db, rows);
+				await sql`SELECT 1`.execute(db);
+				return [];
+			});
+			return refused.map(({ id, cause }) => ({ id, why: connect(sendingDeadlineMs).describe(cause).message }));
+		},
+		summarize: (query) => run(reportDeadlineMs, (db) => summarize(db, query)),
+		async list(query) {
+			requireCursor(query);
+			return run(reportDeadlineMs, (db) => listRows(db, query));
+		},
+		check: () => run(upkeepDeadlineMs, checkLedger),
+		prune: (beforeMs) => run(upkeepDeadlineMs, (db) => pruneDays(db, beforeMs)),
+		upkeep: ({ nowMs, retainDays }) =>
+			run(upkeepDeadlineMs, async (db) => {
+				for (const day of [0, 1]) await makeDay(db, dayOf(nowMs) + day);
+				const lost = await closeLost(db, nowMs);
+				if (retainDays !== null) await pruneDays(db, (dayOf(nowMs) - retainDays) * msPerDay);
+				return lost;
+			}),
+		async stop() {
+			await Promise.all([...opened.values()].map((connection) => connection.close()));
+			return null;
+		},
+	};
+}
+
+async function prepare(connection: Connection): Promise<void> {
+	// A server that cannot be reached is told of in plain words; a migration that fails speaks of the start.
+	await connection.run((db) => sql`SELECT 1`.execute(db));
+	await migrate(connection, [postgresLedgerSchema]);
+}
+
+async function within<Result>(deadlineMs: number, work: Promise<Result>): Promise<Result> {
+	const { promise, reject } = Promise.withResolvers<never>();
+	const timer = clock.after(deadlineMs, () => reject(new Error(`No answer within ${deadlineMs} ms`)));
+	try {
+		return await Promise.race([work, promise]);
+	} finally {
+		timer.cancel();
+	}
+}
+
+serveThreadCalls(postgresLedgerCalls());

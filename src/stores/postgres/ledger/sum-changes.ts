@@ -1,0 +1,60 @@
+/** Adds to the sums by hour and by day what a transaction changed, in the order in which every process does it. */
+import { sql } from 'kysely';
+import { plainArray, textArray } from './array-literal.ts';
+import type { Database } from './ledger-days.ts';
+import { amounts, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
+
+/** As `changedSums` selects it; numbers come as bigints or decimal text. */
+export interface SumChange {
+	readonly hour: unknown;
+	readonly team: string;
+	readonly client: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly requests: unknown;
+	readonly input_tokens: unknown;
+	readonly cache_read_tokens: unknown;
+	readonly cache_write_tokens: unknown;
+	readonly cache_write_hour_tokens: unknown;
+	readonly output_tokens: unknown;
+	readonly reasoning_tokens: unknown;
+	readonly cost_nano_usd: unknown;
+}
+
+const tokensAndCost = amounts.slice(1);
+
+/** What a changing statement returns for `changedSums`. @param table whose columns it returns. */
+export function changedRow(table: string, requests: 0 | 1): string {
+	const columns = ['started_ms', 'team', 'client', 'provider', 'model', ...tokensAndCost].map((name) => `${table}.${name}`);
+	return `${columns.join(', ')}, ${requests} AS requests`;
+}
+
+/** Sums by hour over rows of the form `changedRow`. */
+export const changedSums = `
+	SELECT started_ms / ${msPerHour} AS hour, team, client, provider, model, sum(requests) AS requests,
+		${tokensAndCost.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ')}`;
+
+/**
+ * Locks rows by hour, then by day, each ordered by key: transactions that do the same never wait for each other in a circle.
+ * @param changes may hold several of one hour and key.
+ */
+export async function addToSums(transaction: Database, changes: readonly SumChange[]): Promise<void> {
+	if (changes.length === 0) return;
+	const texts = (name: 'team' | 'client' | 'provider' | 'model'): string => textArray(changes.map((change) => change[name]));
+	const given = sql`unnest(${plainArray(changes.map(({ hour }) => String(hour)))}::int4[], ${texts('team')}::text[],
+		${texts('client')}::text[], ${texts('provider')}::text[], ${texts('model')}::text[], ${sql.join(
+			amounts.map((name) => sql`${plainArray(changes.map((change) => String(change[name])))}::numeric[]`),
+		)}) AS given (hour, team, client, provider, model, ${sql.raw(amounts.join(', '))})`;
+	for (const [table, period] of [
+		['ledger_hourly', 'hour'],
+		['ledger_daily', `hour / ${hoursPerDay}`],
+	] as const) {
+		await sql`
+			INSERT INTO ${sql.table(`tollgate.${table}`)} AS sums (period, team, client, provider, model, ${sql.raw(amounts.join(', '))})
+			SELECT ${sql.raw(period)}, team, client, provider, model, ${sql.raw(amounts.map((name) => `sum(${name})`).join(', '))}
+			FROM ${given} GROUP BY 1, 2, 3, 4, 5
+			ORDER BY 1, team COLLATE "C", client COLLATE "C", provider COLLATE "C", model COLLATE "C"
+			ON CONFLICT (period, team, client, provider, model) DO UPDATE SET
+			${sql.raw(amounts.map((name) => `${name} = sums.${name} + excluded.${name}`).join(', '))}`.execute(transaction);
+	}
+}

@@ -1,0 +1,130 @@
+/** Brings the tables in the schema `tollgate` to what this release knows; processes that start at once take turns. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Client } from 'pg';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { openPostgres, type PostgresConnection, type PostgresDeps, type PostgresSettings } from './postgres-connection.ts';
+
+/** Tables that are versioned together. */
+export interface SchemaPart {
+	readonly name: string;
+	/** SQL, one a version, oldest first; one that has been released is never changed. Tables are named `tollgate.table`. */
+	readonly steps: readonly string[];
+}
+
+export interface Migrated {
+	readonly part: string;
+	readonly fromVersion: number;
+	readonly toVersion: number;
+}
+
+/**
+ * Changes nothing, and needs no right to change anything, when all is as it should be.
+ * @throws StoreUnusable when the server cannot be used, or a newer release has been here.
+ */
+export async function migrate<Tables>(connection: PostgresConnection<Tables>, parts: readonly SchemaPart[]): Promise<readonly Migrated[]> {
+	const { address } = connection;
+	try {
+		const found = await connection.run(readVersions);
+		const isCurrent = parts.every((part) => checkedVersion(found, part, address) === part.steps.length);
+		return isCurrent ? parts.map((part) => migratedOf(found, part)) : await migrateAlone(connection, parts);
+	} catch (cause) {
+		if (cause instanceof StoreUnusable) throw cause;
+		throw new StoreUnusable(`PostgreSQL cannot be used. ${connection.describe(cause).message}. Correct this, or the URL.`);
+	}
+}
+
+/** Changes nothing. @returns whether a start would find every part as it should be. @throws StoreUnusable */
+export async function isMigrated(settings: PostgresSettings, parts: readonly SchemaPart[], deps: PostgresDeps): Promise<boolean> {
+	const connection = openPostgres<unknown>(settings, deps);
+	try {
+		const found = await connection.run(readVersions);
+		return parts.every((part) => checkedVersion(found, part, connection.address) === part.steps.length);
+	} catch (cause) {
+		if (cause instanceof StoreUnusable) throw cause;
+		throw new StoreUnusable(`PostgreSQL cannot be used. ${connection.describe(cause).message}.`);
+	} finally {
+		await connection.close();
+	}
+}
+
+/** For the command line. @throws StoreUnusable */
+export async function migratePostgres(
+	settings: PostgresSettings,
+	parts: readonly SchemaPart[],
+	deps: PostgresDeps,
+): Promise<readonly Migrated[]> {
+	const connection = openPostgres<unknown>(settings, deps);
+	try {
+		return await migrate(connection, parts);
+	} finally {
+		await connection.close();
+	}
+}
+
+async function migrateAlone<Tables>(connection: PostgresConnection<Tables>, parts: readonly SchemaPart[]): Promise<readonly Migrated[]> {
+	const client = connection.newClient();
+	// What goes wrong rejects the statement that runs.
+	client.on('error', () => undefined);
+	try {
+		await client.connect();
+		await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '${mostLockSeconds}s'`);
+		await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+		await client.query(bookkeeping);
+		const found = versionsOf((await client.query<VersionRow>('SELECT part, version FROM tollgate.schema_versions')).rows);
+		for (const part of parts) await applySteps(client, part, checkedVersion(found, part, connection.address));
+		await client.query('COMMIT');
+		return parts.map((part) => migratedOf(found, part));
+	} finally {
+		// Closes the transaction, and takes the lock with it, when it was not committed.
+		void client.end();
+	}
+}
+
+async function applySteps(client: Client, { name, steps }: SchemaPart, fromVersion: number): Promise<void> {
+	if (fromVersion === steps.length) return;
+	for (const step of steps.slice(fromVersion)) await client.query(step);
+	await client.query(
+		'INSERT INTO tollgate.schema_versions (part, version) VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = excluded.version',
+		[name, steps.length],
+	);
+}
+
+/** Any number that no other program of the database takes. */
+const migrationLock = 7_026_150_113_552_771_841n;
+const mostLockSeconds = 60;
+
+/** A schema that is there need not have been made by a user who may make one. */
+const bookkeeping = `
+	DO $$ BEGIN
+		IF to_regnamespace('tollgate') IS NULL THEN CREATE SCHEMA tollgate; END IF;
+	END $$;
+	CREATE TABLE IF NOT EXISTS tollgate.schema_versions (part text PRIMARY KEY, version integer NOT NULL)`;
+
+interface VersionRow {
+	readonly part: string;
+	readonly version: number;
+}
+
+type Versions = ReadonlyMap<string, number>;
+
+async function readVersions(db: QueryExecutorProvider): Promise<Versions> {
+	const { rows } = await sql<{ found: boolean }>`SELECT to_regclass('tollgate.schema_versions') IS NOT NULL AS found`.execute(db);
+	if (rows[0]?.found !== true) return new Map();
+	return versionsOf((await sql<VersionRow>`SELECT part, version FROM tollgate.schema_versions`.execute(db)).rows);
+}
+
+function versionsOf(rows: readonly VersionRow[]): Versions {
+	return new Map(rows.map(({ part, version }) => [part, version]));
+}
+
+function checkedVersion(found: Versions, { name, steps }: SchemaPart, address: string): number {
+	const version = found.get(name) ?? 0;
+	if (version <= steps.length) return version;
+	throw new StoreUnusable(
+		`${address} was written by a newer release (schema ${version} of the ${name}, this release knows ${steps.length}). Start that release, or restore a backup from before it.`,
+	);
+}
+
+function migratedOf(found: Versions, { name, steps }: SchemaPart): Migrated {
+	return { part: name, fromVersion: found.get(name) ?? 0, toVersion: steps.length };
+}

@@ -1,0 +1,135 @@
+/** Connections to one PostgreSQL server: bounded in number and in time, and silent about credentials. */
+import { Socket } from 'node:net';
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import { Client, type ClientConfig, Pool, TypeOverrides, types } from 'pg';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { createPostgresDriver } from './postgres-driver.ts';
+import { fromPostgresText } from './postgres-text.ts';
+
+export interface PostgresSettings {
+	/** `postgres://user:password@host:port/database`, with the parameters of the driver, such as `sslmode`. */
+	readonly url: string;
+	/** Most connections at a time, 5 unless told; those of `newClient` are not among them. */
+	readonly poolSize?: number;
+	/** Bounds everything that is done with a connection of the pool, the wait for one included. 5,000 unless told. */
+	readonly deadlineMs?: number;
+}
+
+export interface PostgresDeps {
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** The message names the server and what is wrong, never a credential or a record. */
+export class PostgresFailed extends Error {
+	override readonly name = 'PostgresFailed';
+}
+
+export interface PostgresConnection<Tables> {
+	/** `postgres://host:port/database`, for people. */
+	readonly address: string;
+	readonly deadlineMs: number;
+	/**
+	 * Runs statements on the pool. `bigint` columns are read as bigints; texts may hold U+0000.
+	 * @throws PostgresFailed
+	 */
+	run<Result>(statements: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
+	/** A connection of its own, to be connected and ended by the caller. Its statements have no time limit but the one that is told. */
+	newClient(limits?: Pick<ClientConfig, 'query_timeout'>): Client;
+	/** What went wrong, in words that may be logged. */
+	describe(cause: unknown): PostgresFailed;
+	/** Waits for what runs, a second at most. */
+	close(): Promise<void>;
+}
+
+/** Does not connect yet. @throws StoreUnusable when the URL is none of PostgreSQL. */
+export function openPostgres<Tables>(settings: PostgresSettings, { clock, log }: PostgresDeps): PostgresConnection<Tables> {
+	const { url, poolSize = 5, deadlineMs = 5_000 } = settings;
+	const address = addressOf(url);
+	const sockets = new Set<Socket>();
+	const shared: ClientConfig = {
+		connectionString: url,
+		connectionTimeoutMillis: deadlineMs,
+		keepAlive: true,
+		fallback_application_name: 'tollgate',
+		types: columnTypes,
+		stream() {
+			const socket = new Socket();
+			sockets.add(socket);
+			return socket.once('close', () => sockets.delete(socket));
+		},
+	};
+	const pool = new Pool({
+		...shared,
+		max: poolSize,
+		statement_timeout: deadlineMs,
+		// A process that stops in the middle of a change must not keep the others from making theirs.
+		idle_in_transaction_session_timeout: deadlineMs,
+	});
+	const describe = (cause: unknown): PostgresFailed =>
+		cause instanceof PostgresFailed ? cause : new PostgresFailed(`${address}: ${reasonOf(cause)}`);
+	pool.on('error', (cause) => log.debug('an idle postgres connection was lost', { cause: describe(cause).message }));
+	const db = new Kysely<Tables>({
+		dialect: {
+			createDriver: () => createPostgresDriver(pool, { clock, deadlineMs }),
+			createQueryCompiler: () => new PostgresQueryCompiler(),
+			createAdapter: () => new PostgresAdapter(),
+			createIntrospector: (introspected) => new PostgresIntrospector(introspected),
+		},
+	});
+	return {
+		address,
+		deadlineMs,
+		describe,
+		async run(statements) {
+			try {
+				return await statements(db);
+			} catch (cause) {
+				throw describe(cause);
+			}
+		},
+		newClient: (limits = {}) => new Client({ ...shared, ...limits }),
+		async close() {
+			if (pool.ending) return;
+			await Promise.race([pool.end(), new Promise<void>((resolve) => clock.after(1_000, resolve))]);
+			for (const socket of sockets) socket.destroySoon();
+		},
+	};
+}
+
+const columnTypes = new TypeOverrides();
+columnTypes.setTypeParser(types.builtins.INT8, BigInt);
+columnTypes.setTypeParser(types.builtins.TEXT, fromPostgresText);
+const textArray = 1009;
+const parseTexts = columnTypes.getTypeParser<string[]>(textArray);
+// By the types of the driver its parsers take a number.
+columnTypes.setTypeParser(textArray, (literal) => (parseTexts(literal as never) as string[]).map(fromPostgresText));
+
+/** Where a stray `/`, `?`, `#` of an unencoded password would be taken for the end of the host, nothing of it is shown. */
+const urlPattern = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*(?:\/[^?#@]*)?(?:\?[^#@]*)?$/;
+
+function addressOf(url: string): string {
+	if (urlPattern.test(url)) {
+		try {
+			const { host, port, database } = new Client(url);
+			return `postgres://${host}:${port}/${database ?? ''}`;
+		} catch (cause) {
+			// Other reasons would show the URL, and the password in it.
+			if (cause instanceof Error && 'syscall' in cause) {
+				throw new StoreUnusable(`A file that the URL of PostgreSQL names cannot be read: ${cause.message}`);
+			}
+		}
+	}
+	throw new StoreUnusable(
+		'The URL of PostgreSQL cannot be read: write postgres://user:password@host:port/database, with what is special in user or password percent-encoded',
+	);
+}
+
+/** The driver's own errors carry details, among them whole rows. */
+function reasonOf(cause: unknown): string {
+	if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ');
+	if (!(cause instanceof Error)) return String(cause);
+	return 'code' in cause && 'severity' in cause ? `${cause.message} (SQLSTATE ${String(cause.code)})` : cause.message;
+}

@@ -1,0 +1,96 @@
+/** How kysely reaches the server: a connection is lent for a bounded time, after which it is cut. */
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely';
+import { CompiledQuery as Compiled } from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import type { Clock, Timer } from '../../core/clock.ts';
+import { toPostgresValue } from './postgres-text.ts';
+
+/** From asking for a connection to giving it back. */
+export interface LendingTerms {
+	readonly clock: Clock;
+	readonly deadlineMs: number;
+}
+
+export function createPostgresDriver(pool: Pool, { clock, deadlineMs }: LendingTerms): Driver {
+	const lent = new WeakMap<DatabaseConnection, LentConnection>();
+	return {
+		async init() {},
+		async acquireConnection() {
+			const askedAtMs = clock.monotonicMs();
+			const client = await pool.connect();
+			const connection = new LentConnection(client, clock, deadlineMs, deadlineMs - (clock.monotonicMs() - askedAtMs));
+			lent.set(connection, connection);
+			return connection;
+		},
+		beginTransaction: (connection, settings) => run(connection, beginOf(settings)),
+		async commitTransaction(connection) {
+			await run(connection, 'commit');
+		},
+		rollbackTransaction: (connection) => run(connection, 'rollback'),
+		async releaseConnection(connection) {
+			lent.get(connection)?.giveBack();
+		},
+		destroy: () => pool.end(),
+	};
+}
+
+async function run(connection: DatabaseConnection, statement: string): Promise<void> {
+	await connection.executeQuery(Compiled.raw(statement));
+}
+
+function beginOf({ isolationLevel, accessMode }: TransactionSettings): string {
+	return ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean).join(' ');
+}
+
+class LentConnection implements DatabaseConnection {
+	private readonly client: PoolClient;
+	private readonly timer: Timer;
+	private readonly deadlineMs: number;
+	private isReleased = false;
+	private isExpired = false;
+	private isBroken = false;
+
+	constructor(client: PoolClient, clock: Clock, deadlineMs: number, remainingMs: number) {
+		this.client = client;
+		this.deadlineMs = deadlineMs;
+		// Its errors reject the query that runs; without a listener they would end the process.
+		client.on('error', this.onError);
+		this.timer = clock.after(remainingMs, () => {
+			this.isExpired = true;
+			this.giveBack();
+		});
+	}
+
+	async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+		try {
+			const { command, rowCount, rows } = await this.client.query(sql, parameters.map(toPostgresValue));
+			if (sql === 'commit' && command === 'ROLLBACK') throw new Error('The transaction was rolled back');
+			return { rows: rows as Row[], ...(rowCount !== null && { numAffectedRows: BigInt(rowCount) }) };
+		} catch (cause) {
+			if (this.isExpired) throw new Error(`No answer within ${this.deadlineMs} ms`, { cause });
+			if (isFatal(cause)) this.isBroken = true;
+			throw cause;
+		}
+	}
+
+	streamQuery(): never {
+		throw new Error('Rows are not streamed');
+	}
+
+	giveBack(): void {
+		if (this.isReleased) return;
+		this.isReleased = true;
+		this.timer.cancel();
+		this.client.release(this.isExpired || this.isBroken);
+		this.client.off('error', this.onError);
+	}
+
+	private readonly onError = (): void => {
+		this.isBroken = true;
+	};
+}
+
+/** After which the server closes the connection. */
+function isFatal(cause: unknown): boolean {
+	return cause instanceof Error && 'severity' in cause && (cause.severity === 'FATAL' || cause.severity === 'PANIC');
+}

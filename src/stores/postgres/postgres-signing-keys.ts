@@ -1,0 +1,41 @@
+import type { Selectable } from 'kysely';
+import type { SigningKeyRecord, SigningKeyStore } from '../contracts/records.ts';
+import type { RecordsDatabase } from './records-database.ts';
+import type { SigningKeysTable } from './records-schema.ts';
+
+export function createPostgresSigningKeys({ read, write }: RecordsDatabase): SigningKeyStore {
+	return {
+		list: () => read(async (db) => (await db.selectFrom('signing_keys').selectAll().orderBy('sequence').execute()).map(keyOf)),
+		rotate: (key, expectedNewestKid, retire) =>
+			write(async ({ db, nextVersion }) => {
+				const newest = await db.selectFrom('signing_keys').select('kid').orderBy('sequence', 'desc').limit(1).executeTakeFirst();
+				if ((newest?.kid ?? null) !== expectedNewestKid) return false;
+				nextVersion();
+				for (const { kid, retiredAtMs } of retire) {
+					await db.updateTable('signing_keys').set({ retired_at_ms: retiredAtMs }).where('kid', '=', kid).execute();
+				}
+				const { kid, privateJwk, createdAtMs, activeFromMs, retiredAtMs } = key;
+				const times = { created_at_ms: createdAtMs, active_from_ms: activeFromMs, retired_at_ms: retiredAtMs };
+				await db
+					.insertInto('signing_keys')
+					.values({ kid, private_jwk: privateJwk, ...times })
+					.execute();
+				return true;
+			}),
+		prune: (nowMs) =>
+			write(async ({ db, nextVersion }) => {
+				const { numDeletedRows } = await db.deleteFrom('signing_keys').where('retired_at_ms', '<', BigInt(nowMs)).executeTakeFirstOrThrow();
+				if (numDeletedRows > 0n) nextVersion();
+			}),
+	};
+}
+
+function keyOf(row: Selectable<SigningKeysTable>): SigningKeyRecord {
+	return {
+		kid: row.kid,
+		privateJwk: row.private_jwk,
+		createdAtMs: Number(row.created_at_ms),
+		activeFromMs: Number(row.active_from_ms),
+		retiredAtMs: row.retired_at_ms === null ? null : Number(row.retired_at_ms),
+	};
+}

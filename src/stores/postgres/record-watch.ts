@@ -1,0 +1,138 @@
+/**
+ * Tells listeners of changes: of our own at once, of other processes' as soon as the server notifies us. The newest version is also
+ * asked for twice a second, which finds what was missed while there was no connection, and a connection that is dead without a word.
+ */
+import type { Client } from 'pg';
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+import { changesChannel, readVersion } from './records-database.ts';
+import type { RecordTables } from './records-schema.ts';
+
+const lookEveryMs = 500;
+const mostReconnectMs = 8_000;
+
+export interface RecordWatchDeps {
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export class RecordWatch {
+	private readonly connection: PostgresConnection<RecordTables>;
+	private readonly clock: Clock;
+	private readonly log: Log;
+	private readonly listeners = new Set<() => void>();
+	private seenVersion: number;
+	private client: Client | undefined;
+	private reconnectMs = lookEveryMs;
+	private reconnectAtMs = 0;
+	private timer: Timer | undefined;
+	private isLooking = false;
+	private isBlind = false;
+	private owesNews = false;
+	private isClosed = false;
+
+	/** @param seenVersion of which the listeners need not be told. */
+	constructor(connection: PostgresConnection<RecordTables>, seenVersion: number, { clock, log }: RecordWatchDeps) {
+		this.connection = connection;
+		this.seenVersion = seenVersion;
+		this.clock = clock;
+		this.log = log;
+	}
+
+	onChange(listener: () => void): () => void {
+		const registered = (): void => listener();
+		this.listeners.add(registered);
+		if (!this.isLooking) {
+			this.isLooking = true;
+			void this.look();
+		}
+		return () => void this.listeners.delete(registered);
+	}
+
+	/** Whoever reads now sees the records as they are since `version`, and everything that was changed before. */
+	learn(version: number): void {
+		if (!(version > this.seenVersion)) return;
+		this.seenVersion = version;
+		this.announce();
+	}
+
+	/** Tells listeners as soon as the server answers: what they wanted to read may be what failed. */
+	owe(): void {
+		this.owesNews = true;
+	}
+
+	close(): void {
+		this.isClosed = true;
+		this.timer?.cancel();
+		this.listeners.clear();
+		this.drop(this.client);
+	}
+
+	/** Nobody listens any more once it is closed. */
+	private announce(): void {
+		for (const listener of [...this.listeners]) listener();
+	}
+
+	private async look(): Promise<void> {
+		try {
+			if (this.client === undefined && this.clock.monotonicMs() >= this.reconnectAtMs) await this.listen();
+			await this.compareVersion();
+			if (this.isBlind) this.log.info('records are watched for changes again');
+			this.isBlind = false;
+		} catch (cause) {
+			this.drop(this.client);
+			if (!this.isBlind && !this.isClosed) {
+				this.log.warn('records cannot be watched for changes', { cause: this.connection.describe(cause).message });
+			}
+			this.isBlind = true;
+			this.owesNews = true;
+		}
+		if (!this.isClosed) this.timer = this.clock.after(lookEveryMs, () => void this.look());
+	}
+
+	private async listen(): Promise<void> {
+		const client = this.connection.newClient({ query_timeout: this.connection.deadlineMs });
+		client.on('error', () => this.drop(client));
+		client.on('end', () => this.drop(client));
+		client.on('notification', ({ payload }) => this.learn(Number(payload)));
+		try {
+			await client.connect();
+			await client.query(`LISTEN ${changesChannel}`);
+			this.reconnectMs = lookEveryMs;
+		} catch (cause) {
+			void client.end();
+			this.reconnectAtMs = this.clock.monotonicMs() + this.reconnectMs;
+			this.reconnectMs = Math.min(2 * this.reconnectMs, mostReconnectMs);
+			this.log.debug('postgres gives no notifications', { cause: this.connection.describe(cause).message });
+			return;
+		}
+		if (this.isClosed) void client.end();
+		else this.client = client;
+	}
+
+	/** Over the connection that listens, or, where the server grants none, over the pool. */
+	private async compareVersion(): Promise<void> {
+		const knownVersion = this.seenVersion;
+		const version = await (this.client === undefined
+			? this.connection.run((db) => readVersion(db.withSchema('tollgate')))
+			: askVersion(this.client));
+		// Less than was known is another past: the server was restored from a backup, or its standby has taken over.
+		const isNews = version > this.seenVersion || version < knownVersion;
+		if (isNews) this.seenVersion = version;
+		if (!isNews && !this.owesNews) return;
+		this.owesNews = false;
+		this.announce();
+	}
+
+	private drop(client: Client | undefined): void {
+		if (client === undefined) return;
+		if (this.client === client) this.client = undefined;
+		void client.end();
+	}
+}
+
+async function askVersion(client: Client): Promise<number> {
+	const { rows } = await client.query<{ last: bigint }>('SELECT last FROM tollgate.record_versions');
+	return Number(rows[0]?.last);
+}

@@ -1,0 +1,118 @@
+/** A thread that owns a store's connections and answers calls from the main thread, so that no statement delays a request. */
+import { parentPort, Worker } from 'node:worker_threads';
+import { StoreUnusable } from './contracts/store-unusable.ts';
+
+/** An answer is a promise on the asking side; a throw there is a rejection here. */
+export type ThreadCalls = Readonly<Record<string, (argument: never) => unknown>>;
+
+export interface StoreThread<Calls extends ThreadCalls> {
+	/** Rejects with `ThreadLost` when the thread dies first; started anew for the next call then. */
+	call<Name extends keyof Calls & string>(name: Name, argument: Parameters<Calls[Name]>[0]): Promise<Awaited<ReturnType<Calls[Name]>>>;
+	/** Calls `stop`; resolves when the thread has ended. */
+	stop(): Promise<void>;
+}
+
+export interface StoreThreadEntry {
+	readonly file: URL;
+	/** Named when it dies, and by the system's tools. */
+	readonly name: string;
+	/** What the thread finds as `workerData`. */
+	readonly data: unknown;
+}
+
+/** The thread died, and whether it did what was asked is unknown. */
+export class ThreadLost extends Error {
+	override readonly name = 'ThreadLost';
+}
+
+type Question = readonly [number: number, name: string, argument: unknown];
+type Answer = readonly [number: number, result: unknown, failure?: { kind: string; message: string }];
+
+interface Waiter {
+	resolve(result: unknown): void;
+	reject(cause: Error): void;
+}
+
+interface Running {
+	readonly worker: Worker;
+	readonly waiting: Map<number, Waiter>;
+}
+
+/** Starts the thread at the first call. It keeps the process alive only while somebody waits for an answer. */
+export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadEntry): StoreThread<Calls> {
+	let running: Running | undefined;
+	let lastNumber = 0;
+	const call = (name: string, argument: unknown): Promise<unknown> => {
+		running ??= startThread(entry, () => {
+			running = undefined;
+		});
+		const { worker, waiting } = running;
+		const number = ++lastNumber;
+		return new Promise((resolve, reject) => {
+			if (waiting.size === 0) worker.ref();
+			waiting.set(number, { resolve, reject });
+			worker.postMessage([number, name, argument] satisfies Question, []);
+		});
+	};
+	return {
+		call: (name, argument) => call(name, argument) as Promise<never>,
+		async stop() {
+			if (running === undefined) return;
+			const { worker } = running;
+			await call('stop', null);
+			await worker.terminate();
+		},
+	};
+}
+
+function startThread({ file, name, data }: StoreThreadEntry, ended: () => void): Running {
+	// Flags of the process, such as a script to evaluate, are not for the thread.
+	const worker = new Worker(file, { workerData: data, execArgv: [], name });
+	worker.unref();
+	const waiting = new Map<number, Waiter>();
+	let fatal: unknown;
+	worker.on('message', ([number, result, failure]: Answer) => {
+		const waiter = waiting.get(number);
+		waiting.delete(number);
+		if (waiting.size === 0) worker.unref();
+		if (failure === undefined) waiter?.resolve(result);
+		else waiter?.reject(failureOf(failure));
+	});
+	worker.on('error', (cause) => {
+		fatal = cause;
+	});
+	worker.on('exit', () => {
+		ended();
+		for (const waiter of waiting.values()) waiter.reject(new ThreadLost(`The thread ${name} died`, { cause: fatal }));
+	});
+	return { worker, waiting };
+}
+
+function failureOf({ kind, message }: { kind: string; message: string }): Error {
+	if (kind === 'StoreUnusable') return new StoreUnusable(message);
+	return kind === 'RangeError' ? new RangeError(message) : new Error(message);
+}
+
+/** For the thread's own file: answers calls as they come. */
+export function serveThreadCalls(calls: ThreadCalls): void {
+	const answer = (reply: Answer): void => parentPort?.postMessage(reply, []);
+	const fail = (number: number, cause: unknown): void => {
+		const { name: kind, message } = cause instanceof Error ? cause : new Error(String(cause));
+		answer([number, undefined, { kind, message }]);
+	};
+	const settle = (number: number, result: Promise<unknown>): void => {
+		result.then(
+			(value) => answer([number, value]),
+			(cause: unknown) => fail(number, cause),
+		);
+	};
+	parentPort?.on('message', ([number, name, argument]: Question) => {
+		try {
+			const result = calls[name]?.(argument as never);
+			if (result instanceof Promise) settle(number, result);
+			else answer([number, result]);
+		} catch (cause) {
+			fail(number, cause);
+		}
+	});
+}

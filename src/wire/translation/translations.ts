@@ -1,0 +1,9 @@
+import type { FormatName } from '../../core/format-name.ts';
+import type { Translation } from './translation.ts';
+
+const translations: readonly Translation[] = [];
+
+/** @returns undefined for a pair of formats that nothing translates. */
+export function translationOf(caller: FormatName, provider: FormatName | null): Translation | undefined {
+	return translations.find((one) => one.caller === caller && one.provider === provider);
+}

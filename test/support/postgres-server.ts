@@ -1,0 +1,205 @@
+/** PostgreSQL servers of our own: real, on loopback, in a directory that goes with them. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Client } from 'pg';
+import { freePort } from './product.ts';
+
+export interface PostgresServer {
+	readonly port: number;
+	/** Of the database `postgres`, as its superuser. */
+	readonly url: string;
+	readonly pid: number;
+	/** Makes an empty database. @returns its URL. */
+	createDatabase(): Promise<string>;
+	/** Stops answering, without a word. */
+	pause(): void;
+	resume(): void;
+	/** Kills every process of it and waits until they are gone. */
+	kill(): Promise<void>;
+	/** Starts it again, with what it held, on the same port. */
+	restart(): Promise<void>;
+	stop(): Promise<void>;
+}
+
+export const postgresPassword = 'p@ss/w:rd-of-postgres';
+
+const tlsFixture = join(import.meta.dirname, '../fixtures/tls-localhost');
+/** Of the server, which is used with the option `ssl=on`. */
+export const postgresCertificate = join(tlsFixture, 'certificate.pem');
+
+/** @param options of the server, such as `max_connections=20`. */
+export async function startPostgres(...options: string[]): Promise<PostgresServer> {
+	const { programs, owner } = requirePostgres();
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-postgres-'));
+	if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
+	const data = join(directory, 'data');
+	const asOwner = { ...owner, cwd: directory };
+	const passwordFile = join(directory, 'password');
+	writeFileSync(passwordFile, postgresPassword);
+	const initialise = [
+		'-D',
+		data,
+		'-U',
+		'postgres',
+		'-A',
+		'scram-sha-256',
+		`--pwfile=${passwordFile}`,
+		'-E',
+		'UTF8',
+		'--locale=C',
+		'--no-sync',
+	];
+	execFileSync(join(programs, 'initdb'), initialise, { ...asOwner, stdio: ['ignore', 'ignore', 'pipe'] });
+
+	for (const [from, to] of [
+		['certificate.pem', 'server.crt'],
+		['key.pem', 'server.key'],
+	] as const) {
+		writeFileSync(join(data, to), readFileSync(join(tlsFixture, from)), { mode: 0o600 });
+		if (owner !== undefined) chownSync(join(data, to), owner.uid, owner.gid);
+	}
+
+	const port = await freePort();
+	const urlOf = (database: string): string => `postgres://postgres:${encodeURIComponent(postgresPassword)}@127.0.0.1:${port}/${database}`;
+	const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`, ...options];
+	const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
+	const launch = async (): Promise<ChildProcess> => {
+		const child = spawn(join(programs, 'postgres'), args, { ...asOwner, stdio: 'ignore' });
+		await untilAnswers(child, urlOf('postgres'));
+		return child;
+	};
+	let child = await launch();
+	let databases = 0;
+	const pidOf = (): number => child.pid ?? Number.NaN;
+	const signal = (name: NodeJS.Signals): void => {
+		for (const pid of [pidOf(), ...childrenOf(pidOf())]) sendSignal(pid, name);
+	};
+	const kill = async (): Promise<void> => {
+		if (child.exitCode !== null || child.signalCode !== null) return;
+		const backends = childrenOf(pidOf());
+		const gone = new Promise((resolve) => child.once('exit', resolve));
+		for (const pid of [pidOf(), ...backends]) sendSignal(pid, 'SIGKILL');
+		await gone;
+		await untilGone(backends);
+	};
+	return {
+		port,
+		url: urlOf('postgres'),
+		get pid() {
+			return pidOf();
+		},
+		async createDatabase() {
+			const name = `database_${++databases}`;
+			await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
+			return urlOf(name);
+		},
+		pause: () => signal('SIGSTOP'),
+		resume: () => signal('SIGCONT'),
+		kill,
+		async restart() {
+			await kill();
+			child = await launch();
+		},
+		async stop() {
+			await kill();
+			rmSync(directory, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+	const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+	client.on('error', () => undefined);
+	await client.connect();
+	try {
+		return (await client.query<Record<string, unknown>>(statement)).rows;
+	} finally {
+		await client.end();
+	}
+}
+
+interface Postgres {
+	/** Where `initdb` and `postgres` are. */
+	readonly programs: string;
+	/** The server refuses to run as root. */
+	readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** Installs the server where that is possible. @throws one line that says what to install. */
+function requirePostgres(): Postgres {
+	const isRoot = process.getuid?.() === 0;
+	if (findPrograms() === undefined && isRoot) {
+		try {
+			execFileSync('apt-get', ['install', '-y', '-q', 'postgresql'], { stdio: 'ignore', timeout: 240_000 });
+		} catch {
+			// Said below.
+		}
+	}
+	const programs = findPrograms();
+	if (programs === undefined) {
+		throw new Error('These tests need PostgreSQL: install the package `postgresql`, so that `initdb` is in PATH or in /usr/lib/postgresql');
+	}
+	return { programs, owner: isRoot ? nobody() : undefined };
+}
+
+function findPrograms(): string | undefined {
+	const packaged = '/usr/lib/postgresql';
+	const versions = existsSync(packaged) ? readdirSync(packaged).toSorted((left, right) => Number(right) - Number(left)) : [];
+	const folders = [...versions.map((version) => join(packaged, version, 'bin')), ...(process.env['PATH'] ?? '').split(delimiter)];
+	return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}
+
+function nobody(): { uid: number; gid: number } {
+	const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+	return { uid: idOf('-u'), gid: idOf('-g') };
+}
+
+async function untilAnswers(child: ChildProcess, url: string): Promise<void> {
+	const endMs = performance.now() + 15_000;
+	for (;;) {
+		try {
+			await query(url, 'SELECT 1');
+			return;
+		} catch (cause) {
+			if (child.exitCode !== null || performance.now() > endMs) throw new Error('postgres does not start', { cause });
+		}
+		await new Promise((resolve) => setTimeout(resolve, 10));
+	}
+}
+
+/** A process that is dead may stay in the table until somebody asks for its end. */
+async function untilGone(pids: readonly number[]): Promise<void> {
+	const endMs = performance.now() + 5000;
+	while (listProcesses('stat=', '-p', pids.join(',')).some((state) => !state.startsWith('Z'))) {
+		if (performance.now() > endMs) throw new Error(`processes of postgres do not end: ${pids.join(', ')}`);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+function childrenOf(pid: number): number[] {
+	return listProcesses('pid=', '--ppid', String(pid)).map(Number);
+}
+
+function listProcesses(column: string, ...which: string[]): string[] {
+	try {
+		const listed = execFileSync('ps', ['-o', column, ...which], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+		return listed
+			.split('\n')
+			.map((line) => line.trim())
+			.filter(Boolean);
+	} catch {
+		// There is none.
+		return [];
+	}
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+	try {
+		process.kill(pid, signal);
+	} catch {
+		// It has ended.
+	}
+}
