@@ -12,6 +12,7 @@ import { systemClock } from '../src/io/system-clock.ts';
 import { measureInput } from '../src/policy/budgets/input-size.ts';
 import { createGateway, type Gateway } from '../src/roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
+import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
@@ -82,7 +83,8 @@ function open(stores: Stores): Gateway {
 			...stores,
 			upstream: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([answer]) }),
 			verifier: { verify: () => callerOf('client') },
-			teams: { teamOf: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined },
+			teams: { teamOf: () => team, team: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined },
+			unpriced: new UnpricedModels(),
 			clock: systemClock,
 			log,
 			readiness: () => ({ isReady: true, dependencies: {} }),

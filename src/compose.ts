@@ -1,4 +1,6 @@
 /** Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. */
+import { openAccounting } from './composition/accounting.ts';
+import { composeAdmin } from './composition/admin-part.ts';
 import { composeDataPlane } from './composition/data-plane.ts';
 import { openRecords } from './composition/open-stores.ts';
 import { createWorld, type Part, type Phase, serve, type World } from './composition/part.ts';
@@ -17,6 +19,8 @@ import type { RecordStore } from './stores/contracts/records.ts';
 export interface ComposeParts {
 	readonly clock: Clock;
 	readonly log: Log;
+	/** Of the product; shown by the admin API. */
+	readonly version: string;
 	/** Between two events of a simulated stream; the simulator's own pace unless given. */
 	readonly simulatorIntervalMs?: number;
 }
@@ -47,19 +51,24 @@ export class StartFailure extends Error {
 }
 
 /** @throws StoreUnusable; Error when settings contradict themselves. */
-export async function compose(config: Config, { clock, log, simulatorIntervalMs }: ComposeParts): Promise<Product> {
+export async function compose(config: Config, { clock, log, version, simulatorIntervalMs }: ComposeParts): Promise<Product> {
 	let phase: Phase = 'serving';
 	let delayMs = config.gateway.shutdown_delay_ms;
 	const world = createWorld(config, clock, log, () => phase);
 	const has = (role: RoleName): boolean => config.roles.includes(role);
-	const records = has('identity') || has('gateway') ? await openRecords(config, { clock, log }) : undefined;
+	const hasAdmin = has('admin') && config.enable_admin_api;
+	const records = has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }) : undefined;
 	const identity = has('identity') && records !== undefined ? composeIdentity(world, records) : undefined;
 	// What others rely on starts first.
 	const parts: Part[] = [];
 	const simulator = has('simulator') ? composeSimulator(world, simulatorIntervalMs) : undefined;
 	if (simulator !== undefined) parts.push(simulator);
 	if (identity !== undefined) parts.push(identity);
-	if (has('edge') || has('gateway')) parts.push(await composeDataPlane(world, identity?.role, has('gateway') ? records : undefined));
+	const accounting = (has('gateway') || hasAdmin) && records !== undefined ? await openAccounting(world, records) : undefined;
+	if (has('edge') || has('gateway')) parts.push(composeDataPlane(world, identity?.role, has('gateway') ? accounting : undefined));
+	if (hasAdmin && records !== undefined && accounting !== undefined) {
+		parts.push(composeAdmin(world, version, identity?.role, records, accounting));
+	}
 
 	const stopPart = async ({ role, close }: Part): Promise<void> => {
 		await role.stop();
@@ -70,6 +79,7 @@ export async function compose(config: Config, { clock, log, simulatorIntervalMs 
 		// Side by side, so that their grace times do not add up; streams in flight still need the simulator.
 		await Promise.all(parts.filter((part) => part !== simulator).map(stopPart));
 		if (simulator !== undefined) await stopPart(simulator);
+		await accounting?.close();
 		await records?.close();
 	};
 	return {
@@ -91,6 +101,7 @@ export async function compose(config: Config, { clock, log, simulatorIntervalMs 
 			const effective = withRestartSettingsOf(config, next);
 			const commits = parts.map((part) => part.prepare?.(effective));
 			for (const commit of commits) commit?.();
+			accounting?.configure(effective);
 			delayMs = effective.gateway.shutdown_delay_ms;
 		},
 	};

@@ -1,30 +1,41 @@
 /** Counters and ledger of the gateway, and how the first are summed up from the second. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
 import { totalTokens } from '../core/usage.ts';
 import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
-import { type AdmissionStore, type BudgetTotal, rememberEndedMs, type TeamTotals } from '../stores/contracts/admission.ts';
-import type { InterruptedRow, Ledger, LedgerReader, RowPage } from '../stores/contracts/ledger.ts';
+import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
+import { type AdmissionStore, type BudgetTotal, rememberEndedMs, type Settlement, type TeamTotals } from '../stores/contracts/admission.ts';
+import type { InterruptedRow, Ledger, LedgerReader, LedgerRow, RowPage } from '../stores/contracts/ledger.ts';
+import type { RecordStore } from '../stores/contracts/records.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
-import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
+import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
 import { openLedger } from './open-stores.ts';
 import type { World } from './part.ts';
+import { configuredTeams } from './settings.ts';
 
 export interface Accounting {
+	/** Teams, budgets and prices as calls meet them. */
+	readonly records: RecordsSnapshot;
+	/** Models that were called without a price. */
+	readonly unpriced: UnpricedModels;
 	readonly ledger: Ledger;
 	readonly admission: AdmissionStore;
+	/** Takes the teams that another configuration names. */
+	configure(config: Config): void;
 	/** After the last call was settled. */
 	close(): Promise<void>;
 }
 
-/** @throws StoreUnusable. */
-export async function openAccounting(world: World, records: RecordsSnapshot): Promise<Accounting> {
+/** @throws StoreUnusable; Fault `records_unavailable`. */
+export async function openAccounting(world: World, store: RecordStore): Promise<Accounting> {
 	const { config, log } = world;
+	const records = await openRecordsSnapshot(store, configuredTeams(config), log);
 	const ledger = await openLedger(world.config, world);
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
@@ -32,11 +43,18 @@ export async function openAccounting(world: World, records: RecordsSnapshot): Pr
 	ledger.summarize({ fromMs: 0, toMs: 0, period: 'day' }).catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
 	const admission = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
-	if (config.stores.counters !== 'memory') await Promise.allSettled(interrupted.map((row) => admission.settle(settlementOf(row))));
+	if (config.stores.counters !== 'memory') {
+		await Promise.allSettled(interrupted.map((row) => admission.settle(settlementOf(row))));
+		settleAgain(ledger, admission, world).catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
+	}
 	return {
+		records,
+		unpriced: new UnpricedModels(),
 		ledger,
 		admission,
+		configure: (next) => records.configure(configuredTeams(next)),
 		async close() {
+			records.close();
 			await admission.close();
 			await ledger.end();
 		},
@@ -50,7 +68,20 @@ async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): P
 	return failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
 }
 
-function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow) {
+/** A restore counts as ended what ended within so long: what is settled again must not be older. */
+const lateMs = 60_000;
+
+/** A process that died between a row's close and the counters' hearing of it left them short. What they know changes nothing. */
+async function settleAgain(ledger: Ledger, admission: AdmissionStore, { clock }: World): Promise<void> {
+	const sinceMs = clock.nowMs() - lateMs;
+	for await (const row of rowsSince(ledger, {}, sinceMs)) {
+		const { closed } = row;
+		if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
+		await admission.settle({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
+	}
+}
+
+function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow): Settlement {
 	const period = periodOf(startedMs);
 	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
 }
@@ -100,14 +131,21 @@ export function sumUpFrom(ledger: LedgerReader, records: Pick<RecordsSnapshot, '
 
 async function endedSince(ledger: LedgerReader, team: string, sinceMs: number): Promise<string[]> {
 	const ids: string[] = [];
-	let cursor: string | null = null;
-	for (let page = 0; page < mostPages; page++) {
-		const { rows, nextCursor }: RowPage = await ledger.list({ team, limit: rowsAtOnce, ...(cursor !== null && { cursor }) });
-		for (const { id, closed } of rows) if (closed !== undefined && closed.endedMs >= sinceMs) ids.push(id);
-		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) break;
-		cursor = nextCursor;
+	for await (const { id, closed } of rowsSince(ledger, { team }, sinceMs)) {
+		if (closed !== undefined && closed.endedMs >= sinceMs) ids.push(id);
 	}
 	return ids;
+}
+
+/** Newest first, until rows began so long before `sinceMs` that they ended before it too. */
+async function* rowsSince(ledger: LedgerReader, of: { readonly team?: string }, sinceMs: number): AsyncGenerator<LedgerRow> {
+	let cursor: string | null = null;
+	for (let page = 0; page < mostPages; page++) {
+		const { rows, nextCursor }: RowPage = await ledger.list({ ...of, limit: rowsAtOnce, ...(cursor !== null && { cursor }) });
+		yield* rows;
+		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) return;
+		cursor = nextCursor;
+	}
 }
 
 /** @param period such as `2026-11`. */

@@ -19,6 +19,7 @@ export function renderBanner({ version, config, simulatedProviders, client }: Ba
 		'',
 		`gateway        ${gateway}  (edge in front)`,
 		`identity       ${identityUrl(config)}`,
+		...(config.roles.includes('admin') ? [`admin API      ${listenUrl(listenAddress(config.admin.listen))}/docs`] : []),
 		...(config.roles.includes('simulator') ? [`simulator      ${listenUrl(listenAddress(config.simulator.listen))}`] : []),
 		'',
 		...Object.entries(config.providers).map(([name, { kind }]) => {

@@ -4,12 +4,8 @@ import type { Config } from '../config/schema.ts';
 import type { Handler } from '../core/handler.ts';
 import type { Readiness } from '../core/readiness.ts';
 import type { Upstream } from '../core/upstream.ts';
-import { createAccessTokenVerifier } from '../io/access-tokens.ts';
-import { KeySet } from '../io/key-set.ts';
-import { remoteKeySet } from '../io/key-set-source.ts';
 import { ServingRole } from '../io/serving-role.ts';
 import { createUpstreamClient } from '../io/upstream-client.ts';
-import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
 import { edgeLayer } from '../roles/edge/edge.ts';
 import type { EdgePorts } from '../roles/edge/edge-settings.ts';
@@ -17,11 +13,11 @@ import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
 import { createGateway, type Gateway } from '../roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
 import type { Identity } from '../roles/identity/identity.ts';
-import type { RecordStore } from '../stores/contracts/records.ts';
-import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
-import { openAccounting } from './accounting.ts';
+import { openKeySet, reconfigurableVerifier } from './access-tokens.ts';
+import type { Accounting } from './accounting.ts';
+import { following } from './following.ts';
 import { type Part, serve, type World } from './part.ts';
-import { accessTokenSettings, configuredTeams, edgeSettings, forwardSettings, gatewaySettings, keySetSettings } from './settings.ts';
+import { edgeSettings, forwardSettings, gatewaySettings } from './settings.ts';
 
 /** Connections to one provider; each carries one call at a time. */
 const maxConnectionsPerOrigin = 4096;
@@ -37,8 +33,8 @@ interface Reconfigurable {
 
 type CommonPorts = Omit<EdgePorts, 'hashSeed'>;
 
-/** @param records of the gateway's teams; undefined for an edge that runs apart. */
-export async function composeDataPlane(world: World, identity: Identity | undefined, records: RecordStore | undefined): Promise<Part> {
+/** @param accounting of the gateway; undefined for an edge that runs apart. */
+export function composeDataPlane(world: World, identity: Identity | undefined, accounting: Accounting | undefined): Part {
 	const { config, clock, log } = world;
 	const keySet = openKeySet(world, identity);
 	const verifier = reconfigurableVerifier(world, keySet);
@@ -54,10 +50,10 @@ export async function composeDataPlane(world: World, identity: Identity | undefi
 		},
 	};
 	const inner =
-		records === undefined ? composeForwarding(world, upstream.send) : await composeGateway(world, ports, upstream.send, records);
+		accounting === undefined ? composeForwarding(world, upstream.send) : composeGateway(world, ports, upstream.send, accounting);
 	const outer = config.roles.includes('edge') ? composeEdge(world, ports, inner.handle) : inner;
 	let graceMs = config.gateway.shutdown_grace_ms;
-	const name = records === undefined ? 'edge' : 'gateway';
+	const name = accounting === undefined ? 'edge' : 'gateway';
 	const server = serve(world, (request) => outer.handle(request), config[name].listen);
 	const role = new ServingRole(name, server, {
 		clock,
@@ -82,27 +78,6 @@ export async function composeDataPlane(world: World, identity: Identity | undefi
 	};
 }
 
-/** The keys of the issuer in force: straight from an embedded one, else fetched. */
-function openKeySet({ config, clock, log }: World, identity: Identity | undefined): KeySet {
-	const source =
-		identity !== undefined && config.auth.issuer === null
-			? {
-					read: () => Promise.resolve(identity.publishedKeySet()),
-					onChange: (listener: () => void) => identity.onKeysChanged(listener),
-				}
-			: remoteKeySet({
-					issuer: accessTokenSettings(config).issuer,
-					jwksUri: config.auth.jwks_uri,
-					timeoutMs: config.auth.key_set.timeout_ms,
-				});
-	return new KeySet(source, keySetSettings(config), { clock, log });
-}
-
-function reconfigurableVerifier({ config, clock }: World, keySet: KeySet): AccessTokenVerifier & Pick<Reconfigurable, 'prepare'> {
-	const verifier = following(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
-	return { verify: (accessToken) => verifier.current.verify(accessToken), prepare: verifier.prepare };
-}
-
 function composeEdge({ config }: World, ports: CommonPorts, inner: Handler): Reconfigurable {
 	const withSeed = { ...ports, hashSeed: randomInt(2 ** 32) };
 	const edge = following(config, edgeSettings, (settings) => edgeLayer(settings, withSeed)(inner));
@@ -114,16 +89,19 @@ function composeForwarding({ config, clock }: World, upstream: Upstream): Reconf
 	return { handle: (request) => forward.current(request), prepare: forward.prepare };
 }
 
-async function composeGateway(world: World, ports: CommonPorts, upstream: Upstream, records: RecordStore): Promise<Reconfigurable> {
-	const { config, log } = world;
-	const teams = await openRecordsSnapshot(records, configuredTeams(config), log);
-	const { ledger, admission, close } = await openAccounting(world, teams);
+function composeGateway(
+	{ config }: World,
+	ports: CommonPorts,
+	upstream: Upstream,
+	{ ledger, admission, records, unpriced }: Accounting,
+): Reconfigurable {
 	const gatewayPorts: GatewayPorts = {
 		...ports,
 		upstream,
-		teams,
+		teams: records,
 		ledger,
 		admission,
+		unpriced,
 		readiness: async () => withLedger(await ports.readiness(), ledger.health().isWritable),
 	};
 	const gateway = following(config, gatewaySettings, (settings) => createGateway(settings, gatewayPorts));
@@ -137,7 +115,6 @@ async function composeGateway(world: World, ports: CommonPorts, upstream: Upstre
 			return () => {
 				commit();
 				if (gateway.current !== before) earlier = [...earlier, before].filter((one) => one.openCalls() > 0);
-				teams.configure(configuredTeams(next));
 			};
 		},
 		endOpenCalls() {
@@ -145,8 +122,6 @@ async function composeGateway(world: World, ports: CommonPorts, upstream: Upstre
 		},
 		async close() {
 			await Promise.all([...earlier, gateway.current].map((one) => one.settled()));
-			teams.close();
-			await close();
 		},
 	};
 }
@@ -154,34 +129,4 @@ async function composeGateway(world: World, ports: CommonPorts, upstream: Upstre
 /** A gateway that cannot write down what calls cost serves none. */
 function withLedger({ isReady, dependencies }: Readiness, isWritable: boolean): Readiness {
 	return { isReady: isReady && isWritable, dependencies: { ...dependencies, ledger: isWritable ? 'ok' : 'unavailable' } };
-}
-
-/** What is made from settings; it stays, with all that it remembers, while its settings stay the same. */
-interface Following<Made> {
-	readonly current: Made;
-	readonly prepare: (config: Config) => () => void;
-}
-
-function following<Settings, Made>(
-	config: Config,
-	settingsOf: (config: Config) => Settings,
-	make: (settings: Settings) => Made,
-): Following<Made> {
-	const makeFrom = (next: Config, before?: { fingerprint: string; value: Made }): { fingerprint: string; value: Made } => {
-		const settings = settingsOf(next);
-		const fingerprint = JSON.stringify(settings);
-		return before?.fingerprint === fingerprint ? before : { fingerprint, value: make(settings) };
-	};
-	let made = makeFrom(config);
-	return {
-		get current() {
-			return made.value;
-		},
-		prepare(next) {
-			const prepared = makeFrom(next, made);
-			return () => {
-				made = prepared;
-			};
-		},
-	};
 }

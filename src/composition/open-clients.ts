@@ -44,8 +44,19 @@ export function migrate({ configPath }: ConfigOptions): Promise<readonly Migrate
 /** The tier of a team that is made because its first client joins it. */
 const newTeamTier = 'sandbox';
 
+/** Somebody else may change the team at the same time: tried again then. */
 async function joinTeam(teams: TeamStore, id: string, clientId: string): Promise<void> {
-	const known = await teams.get(id);
-	if (known === undefined) await teams.create({ id, name: id, tier: newTeamTier, clientIds: [clientId] });
-	else await teams.replace({ ...known, clientIds: [...known.clientIds, clientId] });
+	for (let attempt = 0; attempt < 10; attempt++) {
+		const author = { actor: 'cli', atMs: systemClock.nowMs() };
+		const known = await teams.get(id);
+		const outcome =
+			known === undefined
+				? await teams.create({ id, name: id, tier: newTeamTier, clientIds: [clientId] }, { author })
+				: await teams.replace({ ...known, clientIds: [...known.clientIds, clientId] }, { author, ifVersion: known.version });
+		if (outcome === 'created' || outcome === 'replaced') return;
+		if (outcome === 'client_taken') {
+			throw new Refusal('field_invalid', { param: 'id', message: `\`${clientId}\` belongs to a team already` });
+		}
+	}
+	throw new Error(`the team ${id} changes all the time: the client was made, but is in no team`);
 }

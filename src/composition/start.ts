@@ -25,11 +25,11 @@ export async function start(options: StartOptions, { version, write }: StartOutp
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
 	const config: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
 	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock });
-	const product = await compose(config, { clock: systemClock, log });
+	const product = await compose(config, { clock: systemClock, log, version });
 	await startOrExplain(product, config);
 	if (demo === undefined) {
-		// The admin role does not exist yet, though configurations name it.
-		log.info('started', { version, pid: process.pid, roles: config.roles.filter((role) => role !== 'admin'), config: loaded.file });
+		const roles = config.roles.filter((role) => role !== 'admin' || config.enable_admin_api);
+		log.info('started', { version, pid: process.pid, roles, config: loaded.file });
 		for (const sentence of settingsWithoutEffect(config)) log.warn('setting without effect', { setting: sentence });
 	} else {
 		const client = product.records && (await ensureDemoClient(product.records, systemClock));
@@ -50,7 +50,7 @@ export async function simulate({ listen, intervalMs }: SimulateOptions): Promise
 	const log = createLogger({ level: 'info', clock: systemClock });
 	const defaults = loadConfig({ configPath: undefined, env: {}, workingDirectory: '/' }).config;
 	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
-	const product = await compose(config, { clock: systemClock, log, simulatorIntervalMs: intervalMs });
+	const product = await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs });
 	await startOrExplain(product, config, '--listen');
 	log.info('started', { roles: config.roles, listen });
 	await nextStopSignal(() => undefined);

@@ -82,10 +82,7 @@ describe('settingsWithoutEffect', () => {
 
 	it('names what this version does not obey', () => {
 		expect(first('')).toEqual([]);
-		expect(first('enable_budgets: false\nenable_guardrails: true\nenable_admin_api: true')).toEqual([
-			'enable_guardrails',
-			'enable_admin_api',
-		]);
+		expect(first('enable_budgets: false\nenable_guardrails: true\nenable_admin_api: true')).toEqual(['enable_guardrails']);
 		expect(first('gateway: { workers: 2 }\nedge: { firewall: { rules: { NoUserAgent_HEADER: count } } }')).toEqual([
 			'gateway.workers',
 			'edge.firewall.rules',

@@ -16,7 +16,6 @@ export function refusedSettings(config: Config): Finding[] {
 export function settingsWithoutEffect(config: Config): string[] {
 	const sentences: [isSet: boolean, sentence: string][] = [
 		[config.enable_guardrails, 'enable_guardrails, guardrails: guardrails are not evaluated by this version'],
-		[config.enable_admin_api, 'enable_admin_api: this version has no admin API'],
 		[config.gateway.workers > 1, 'gateway.workers: this version runs one worker'],
 		[Object.keys(config.edge.firewall.rules).length > 0, 'edge.firewall.rules: firewall rules are not applied by this version'],
 	];

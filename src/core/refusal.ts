@@ -72,7 +72,7 @@ export const refusals = {
 		title: 'The client belongs to no team and `teams.unregistered_clients` is `reject`',
 		remedy: 'Ask an administrator to add the client to a team.',
 	},
-	price_unknown: {
+	model_unpriced: {
 		status: 400,
 		title: 'The model has no price and `budgets.unknown_price` is `reject`',
 		remedy: 'Use another model, or ask an administrator to set a price for it.',
@@ -116,6 +116,30 @@ export const refusals = {
 		status: 429,
 		title: 'Too many wrong secrets for this client in a minute',
 		remedy: 'Wait for the time in `retry-after`, then use the right secret.',
+	},
+	// Admin
+	record_unknown: { status: 404, title: 'No such record', remedy: 'Compare the id with the list.' },
+	record_taken: {
+		status: 409,
+		title: 'Another record stands in the way',
+		remedy: 'Change the field named in `errors`, or change the other record first.',
+	},
+	record_pinned: { status: 409, title: 'The record is part of the configuration', remedy: 'Change it in the configuration file.' },
+	record_stale: {
+		status: 412,
+		title: 'The record is not in the state that `if-match` names',
+		remedy: 'Read it again, then repeat the change.',
+	},
+	fields_invalid: { status: 422, title: 'Fields of the request are wrong', remedy: 'Correct each field named in `errors`.' },
+	idempotency_key_reused: {
+		status: 422,
+		title: 'The `idempotency-key` was sent before with another body',
+		remedy: 'Send a new key with each new request.',
+	},
+	admin_rate_exceeded: {
+		status: 429,
+		title: 'The client has made its admin requests of this minute',
+		remedy: 'Retry after the given time.',
 	},
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

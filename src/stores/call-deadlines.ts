@@ -1,6 +1,9 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import { CountersUnreachable } from './contracts/admission.ts';
 
+/** No answer in time. */
+export class CountersLate extends CountersUnreachable {}
+
 interface Waiting {
 	isOver: boolean;
 	readonly endsAtTick: number;
@@ -26,13 +29,13 @@ export class CallDeadlines {
 		this.ticks = ticks;
 	}
 
-	/** @throws CountersUnreachable when the time is over; what comes after that is dropped. */
+	/** @throws CountersLate when the time is over; what comes after that is dropped. */
 	race<T>(promise: Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const waiting: Waiting = {
 				isOver: false,
 				endsAtTick: this.tick + this.ticks + 1,
-				giveUp: () => reject(new CountersUnreachable(`No answer within ${this.tickMs * this.ticks} ms`)),
+				giveUp: () => reject(new CountersLate(`No answer within ${this.tickMs * this.ticks} ms`)),
 			};
 			this.waiting.push(waiting);
 			this.timer ??= this.clock.after(this.tickMs, this.onTick);

@@ -90,6 +90,18 @@ describe('while all is well', () => {
 		expect(answers[0]).toMatchObject({ binding: 'budget', reading: { tokensToday: 5, budgets: [{ settledNanoUsd: 95n }] } });
 		expect(record.asked).toBe(1);
 	});
+
+	test('the time that the record takes to be summed up is not held against the store', async () => {
+		const slowly = async (...asked: Parameters<typeof record.sumUp>) => {
+			await new Promise<void>((resolve) => void clock.after(300, resolve));
+			return record.sumUp(...asked);
+		};
+		store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp: slowly });
+		const calls = Array.from({ length: 20 }, (_, index) => store.admit({ ...request, id: `r${index}`, requestsPerMinute: 5 }));
+		const answers = await pass(Promise.all(calls));
+		expect(answers.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(5);
+		expect(store.state()).toMatchObject({ uncounted: 0, failures: 0 });
+	});
 });
 
 describe('a failure', () => {

@@ -6,7 +6,7 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
 import type { Log } from '../core/log.ts';
-import { CallDeadlines } from './call-deadlines.ts';
+import { CallDeadlines, CountersLate } from './call-deadlines.ts';
 import { CallsInFlight } from './calls-in-flight.ts';
 import {
 	type AdmissionRequest,
@@ -63,6 +63,9 @@ const patience = { tickMs: 7, ticks: 6 };
 /** Nobody waits while the store is told what it missed. */
 const catchUpPatience = { tickMs: 100, ticks: 5 };
 
+/** Answers that are late within so long are one failure. */
+const oneDelayMs = 20;
+
 /** Failures in a row after which the store is no longer waited for. */
 const failuresToOpen = 5;
 
@@ -101,6 +104,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private catchingUp: Promise<void> | undefined;
 	private isClosed = false;
 	private failuresInARow = 0;
+	private lateMs = Number.NEGATIVE_INFINITY;
 	private awaySinceMs: number | undefined;
 	private readonly counts = { uncounted: 0, declined: 0, failures: 0, outages: 0 };
 
@@ -266,6 +270,12 @@ class FailingOpen implements FailingOpenAdmission {
 	private fail(cause: unknown): void {
 		if (!(cause instanceof CountersUnreachable)) throw cause;
 		this.counts.failures++;
+		if (cause instanceof CountersLate) {
+			// All calls that wait when the store falters are given up at once: that is one failure.
+			const nowMs = this.ports.clock.monotonicMs();
+			if (nowMs - this.lateMs < oneDelayMs) return;
+			this.lateMs = nowMs;
+		}
 		this.failuresInARow++;
 		if (this.awaySinceMs !== undefined || this.failuresInARow < failuresToOpen) return;
 		this.awaySinceMs = this.ports.clock.nowMs();

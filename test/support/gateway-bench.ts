@@ -7,6 +7,7 @@ import { Refusal } from '../../src/core/refusal.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
+import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
 import { createMemoryLedger } from '../../src/stores/memory/memory-ledger.ts';
@@ -147,12 +148,14 @@ export class GatewayBench {
 				teams: {
 					teamOf: (clientId) =>
 						clientId === 'client-1' ? { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] } : undefined,
+					team: (id) => (id === 'team-1' || id === 'client-taken' ? { id, name: id, tier: 'standard', clientIds: [] } : undefined),
 					budgetsFor: () => [],
 					budgetsOf: () => [],
 					priceOverride: () => undefined,
 				},
 				ledger: this.ledger,
 				admission: this.admission,
+				unpriced: new UnpricedModels(),
 				clock: this.clock,
 				log: this.log,
 				readiness: () => ({ isReady: true, dependencies: { key_set: 'ok' } }),

@@ -3,6 +3,9 @@ import { clientId, count, integer, listen, nonEmpty, restart, secret, secretText
 
 export const admin = z.strictObject({
 	listen: listen.default('127.0.0.1:8788').meta(restart('Address of the admin API and the web console.')),
+	max_requests_per_minute: integer(1, 1_000_000)
+		.default(30_000)
+		.meta(restart('Requests that one client may make of the admin API in a minute.')),
 });
 
 export const simulator = z.strictObject({

@@ -58,6 +58,11 @@ export function contextWindowOf(model: string): number {
 	return limitsOf(model)?.contextWindow ?? unknownContextWindow;
 }
 
+/** Whether a model may think without showing it, so that what was seen of an answer says little of its tokens. */
+export function mayThinkUnseen(model: string): boolean {
+	return /^(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model) && !model.includes('-chat');
+}
+
 /** Undefined for a model that nothing is known of. */
 export function maxOutputTokensOf(model: string): number | undefined {
 	return limitsOf(model)?.maxOutputTokens;

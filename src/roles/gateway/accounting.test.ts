@@ -49,7 +49,9 @@ function budgets(settings: Partial<BudgetSettings>): BudgetSettings {
 
 function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
 	const team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
-	return { teams: { teamOf: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined, ...more } };
+	return {
+		teams: { teamOf: () => team, team: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined, ...more },
+	};
 }
 
 let asked = 0;
@@ -209,7 +211,7 @@ describe('a refused call', () => {
 	it('by a price that nobody knows, where that is refused; elsewhere it is logged once and charged as is said', async () => {
 		const unknown = chatBody.replace('gpt-5', 'house-model');
 		const strict = new GatewayBench({ budgets: budgets({ unknownPrice: 'reject' }) });
-		expect(summaryOf(await ask(strict, chatPath, unknown))).toBe('400 price_unknown');
+		expect(summaryOf(await ask(strict, chatPath, unknown))).toBe('400 model_unpriced');
 		for (const [unknownPrice, cost, version] of [
 			['allow', 0n, 'unpriced'],
 			['default_rate', 35_000_000n, 'default_rate'],
@@ -304,6 +306,17 @@ describe('a stream', () => {
 		expect(row?.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true });
 		expect(row?.closed?.usage.outputTokens).toBeGreaterThanOrEqual(40);
 		expect(row?.closed?.costNanoUsd).toBeGreaterThan(0n);
+	});
+
+	it('of a model that thinks unseen is charged what it held when it is left before its usage', async () => {
+		const bench = new GatewayBench();
+		const upstream = new HandStream();
+		bench.respond = () => sseAnswer(upstream);
+		const body = chatBody.replace('{', '{"stream":true,"max_completion_tokens":900,').replace('gpt-5', 'o3-mini');
+		const { flow } = readStream(await ask(bench, chatPath, body));
+		upstream.write(chunk('four'));
+		flow.cancel();
+		expect((await rowsOf(bench))[0]?.closed).toMatchObject({ isEstimated: true, usage: { outputTokens: 900 } });
 	});
 
 	it('of a provider that refuses the question is not asked', async () => {

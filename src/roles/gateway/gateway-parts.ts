@@ -5,7 +5,6 @@ import { Provider } from '../../wire/providers/provider.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { OpenCalls } from './open-calls.ts';
 import { Settlements } from './settlements.ts';
-import { UnpricedModels } from './unpriced-models.ts';
 
 /** What is made once and used by every call. */
 export interface GatewayParts {
@@ -16,7 +15,6 @@ export interface GatewayParts {
 	readonly openCalls: OpenCalls;
 	readonly terms: TermsBook;
 	readonly prices: PriceBook;
-	readonly unpriced: UnpricedModels;
 	readonly settlements: Settlements;
 }
 
@@ -29,7 +27,6 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		openCalls: new OpenCalls(),
 		terms: new TermsBook(settings.tiers, settings.budgets),
 		prices: new PriceBook(settings.budgets, (provider, model) => ports.teams.priceOverride(provider, model)),
-		unpriced: new UnpricedModels(),
 		settlements: new Settlements(),
 	};
 }

@@ -10,6 +10,7 @@ import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routi
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ProviderSettings } from '../../wire/providers/provider.ts';
+import type { UnpricedModels } from './unpriced-models.ts';
 
 export interface GatewaySettings {
 	/** Callers need the scope `<scopeBase>/invoke`. */
@@ -45,6 +46,7 @@ export interface GatewayPorts {
 	readonly teams: TeamDirectory;
 	readonly admission: AdmissionStore;
 	readonly ledger: Pick<Ledger, 'open' | 'close'>;
+	readonly unpriced: UnpricedModels;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly readiness: () => Readiness | Promise<Readiness>;
@@ -53,6 +55,7 @@ export interface GatewayPorts {
 /** Teams, budgets and prices as they are now. */
 export interface TeamDirectory {
 	teamOf(clientId: string): Team | undefined;
+	team(id: string): Team | undefined;
 	/** What a call of the team to the model counts on. */
 	budgetsFor(team: string, model: string): readonly TeamBudget[];
 	/** All budgets of the team. */

@@ -70,6 +70,12 @@ describe('who calls', () => {
 		expect((await strict.ask(chatPath, chatBody)).status).toBe(200);
 	});
 
+	it('is refused when its id is that of a team it does not belong to, whose budgets it would spend', async () => {
+		const bench = new GatewayBench({}, { verifier: { verify: () => callerOf('client-taken') } });
+		expect(summaryOf(await bench.ask(chatPath, chatBody))).toBe('403 client_unregistered');
+		expect(bench.sent).toEqual([]);
+	});
+
 	it('cannot be found out while no key set was ever there', async () => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Fault('key_set_unavailable')) } });
 		const response = await bench.ask(chatPath, chatBody, asksJson);

@@ -33,6 +33,8 @@ export interface PermitTerms {
 	readonly isUnasked: boolean;
 	readonly usageEdits: readonly Edit[];
 	readonly reader: UsageReader;
+	/** What is seen of the answer may be little of what it costs. */
+	readonly mayThinkUnseen: boolean;
 }
 
 /**
@@ -74,8 +76,10 @@ export class Permit {
 		else this.#end('complete', status, isEncoded ? this.#held() : meterAnswer(body, this.terms.reader, this.terms.inputTokens));
 	}
 
-	endStreamed(outcome: CallOutcome, metered: MeteredUsage): void {
-		this.#end(outcome, 200, metered);
+	endStreamed(outcome: CallOutcome, { usage, isEstimated }: MeteredUsage): void {
+		// Nobody saw what was thought: what was held is the best guess, unless more was seen.
+		const isBlind = isEstimated && this.terms.mayThinkUnseen && usage.outputTokens < this.terms.outputTokens;
+		this.#end(outcome, 200, { usage: isBlind ? { ...usage, outputTokens: this.terms.outputTokens } : usage, isEstimated });
 	}
 
 	/** Without an answer. What may have reached the provider is charged what was held for it: nobody knows what it did. */

@@ -6,12 +6,16 @@ const mostRemembered = 1000;
 
 /** Models that were called without a price: each is logged once. */
 export class UnpricedModels {
-	readonly #seen = new Set<string>();
+	readonly #seen = new Map<string, { readonly provider: string; readonly model: string }>();
+
+	list(): readonly { readonly provider: string; readonly model: string }[] {
+		return [...this.#seen.values()];
+	}
 
 	note({ provider, model }: Target, unknownPrice: string, log: Log): void {
 		const key = `${provider}/${model}`;
 		if (this.#seen.has(key) || this.#seen.size >= mostRemembered) return;
-		this.#seen.add(key);
+		this.#seen.set(key, { provider, model });
 		log.warn('model without a price: set one, or its calls are charged as budgets.unknown_price says', { provider, model, unknownPrice });
 	}
 }

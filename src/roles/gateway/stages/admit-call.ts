@@ -5,7 +5,7 @@ import type { Team } from '../../../core/team.ts';
 import { worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimateNanoUsd, usualOutputTokens } from '../../../policy/budgets/estimate.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
-import { capFor } from '../../../policy/budgets/model-limits.ts';
+import { capFor, mayThinkUnseen } from '../../../policy/budgets/model-limits.ts';
 import { refuseCall } from '../../../policy/limits/limit-refusal.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { TeamTerms } from '../../../policy/limits/team-terms.ts';
@@ -26,14 +26,14 @@ const longestHoldMs = 24 * 3_600_000;
 
 /**
  * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger.
- * @throws LimitRefusal; Refusal `price_unknown`; Fault `records_unavailable`; what the call was ended with.
+ * @throws LimitRefusal; Refusal `model_unpriced`; Fault `records_unavailable`; what the call was ended with.
  */
 export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts): Promise<Permit> {
 	const { settings, ports } = parts;
 	const { target, provider } = call;
 	const nowMs = ports.clock.nowMs();
 	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, target.model));
-	const { price, isUnknown } = findPrice(target, provider, nowMs, parts);
+	const price = findPrice(target, provider, nowMs, parts);
 	const need = settings.budgets.hold === 'worst_case' ? worstCase(call, price) : estimate(call, price);
 	const period = periodOf(nowMs);
 	const check = settings.budgets.hold === 'worst_case' ? 'after' : 'before';
@@ -61,6 +61,7 @@ export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, 
 			isUnasked: usageEdits.length > 0,
 			usageEdits,
 			reader: call.providerFormat.usage,
+			mayThinkUnseen: mayThinkUnseen(target.model),
 		},
 		open,
 		parts,
@@ -83,14 +84,14 @@ export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, 
 		await ports.admission.release(id, team.id).catch(() => undefined);
 		throw cause;
 	}
-	if (isUnknown) parts.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
 	return permit;
 }
 
-function findPrice(target: Target, provider: Provider, nowMs: number, { prices }: GatewayParts): { price: Price; isUnknown: boolean } {
+function findPrice(target: Target, provider: Provider, nowMs: number, { prices, ports, settings }: GatewayParts): Price {
 	const priced = prices.priceOf(provider, target.model, nowMs);
-	if (priced !== undefined) return priced;
-	throw new Refusal('price_unknown', {
+	if (priced?.isUnknown !== false) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
+	if (priced !== undefined) return priced.price;
+	throw new Refusal('model_unpriced', {
 		param: 'model',
 		message: `The model \`${target.model}\` of ${target.provider} has no price, and calls without one are refused: use another model`,
 	});

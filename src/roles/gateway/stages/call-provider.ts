@@ -36,7 +36,7 @@ export async function callProvider(call: PreparedCall, permit: Permit, open: Ope
 		origin: provider.origin,
 		method: 'POST',
 		target: provider.locate(target.model, translated === undefined ? request.query : ''),
-		headers: provider.requestHeaders(request.headers),
+		headers: provider.requestHeaders(translated === undefined ? request.headers : {}),
 		body: bodyFor(call, permit),
 		timeouts: settings.timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,

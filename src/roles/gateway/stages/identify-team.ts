@@ -4,9 +4,19 @@ import type { Team } from '../../../core/team.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 
 /** The caller's team; a client without one is its own, or refused. @throws Refusal `client_unregistered`. */
-export function identifyTeam({ clientId }: Caller, { unregisteredClients }: GatewaySettings, teams: Pick<TeamDirectory, 'teamOf'>): Team {
+export function identifyTeam(
+	{ clientId }: Caller,
+	{ unregisteredClients }: GatewaySettings,
+	teams: Pick<TeamDirectory, 'teamOf' | 'team'>,
+): Team {
 	const team = teams.teamOf(clientId);
 	if (team !== undefined) return team;
 	if (unregisteredClients === 'reject') throw new Refusal('client_unregistered');
+	// Who names clients, a foreign issuer perhaps, must not be able to spend a team's budgets.
+	if (teams.team(clientId) !== undefined) {
+		throw new Refusal('client_unregistered', {
+			message: `The client's id, ${clientId}, is that of a team that it does not belong to: ask an administrator to add it to a team`,
+		});
+	}
 	return { id: clientId, name: clientId, tier: unregisteredClients.tier, clientIds: [clientId] };
 }

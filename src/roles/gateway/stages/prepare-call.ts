@@ -4,7 +4,7 @@ import { maxOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import { formats } from '../../../wire/formats/formats.ts';
-import type { JsonBody } from '../../../wire/json/parse-body.ts';
+import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { scanMembers } from '../../../wire/json/scan-members.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
@@ -47,10 +47,11 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 	}
 	requireConfigured(provider);
 	const { members } = call.body;
-	const { body, warnings } = translation.translateRequest(members, {
+	const { body: whole, warnings } = translation.translateRequest(members, {
 		model: target.model,
 		maxOutputTokens: maxOutputTokensOf(target.model),
 	});
+	const body = provider.asksForStreamUsage ? whole : withoutStreamOptions(whole);
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Refusal('field_invalid', {
 			message: `Not translated faithfully, and \`routing.translation\` is strict: ${warnings.join('; ')}`,
@@ -67,6 +68,10 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 		outgoing: { bytes, members: body, ranges: scanMembers(bytes, placedMembers).ranges },
 		translated: { translation, call: { request: members, model: call.model, requestId: call.request.id, nowSeconds } },
 	};
+}
+
+function withoutStreamOptions({ stream_options: _dropped, ...body }: JsonObject): JsonObject {
+	return body;
 }
 
 function requireConfigured(provider: Provider): void {

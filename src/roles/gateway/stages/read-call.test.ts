@@ -30,8 +30,7 @@ describe('what is refused before a provider is called', () => {
 		['two models', chatPath, '{"model":"a","model":"b","messages":[{"role":"user","content":"x"}]}', {}, '400 field_invalid'],
 		['no model', chatPath, '{"messages":[{"role":"user","content":"x"}]}', {}, '400 field_missing'],
 		['no max_tokens in a message', messagesPath, chatBody, {}, '400 field_missing'],
-		['a model of another format', chatPath, messagesBody, {}, '400 translation_unavailable'],
-		['a model of another format', messagesPath, messagesBody.replace('claude-x', 'gpt-5'), {}, '400 translation_unavailable'],
+		['two answers of a model whose format has one', chatPath, messagesBody.replace('{', '{"n":2,'), {}, '400 field_invalid'],
 		['a model of Gemini', chatPath, chatBody.replace('gpt-5', 'gemini-3'), {}, '400 translation_unavailable'],
 		['a model that is no deployment name', chatPath, chatBody.replace('gpt-5', 'provider_d/../x'), {}, '400 field_invalid'],
 	])('%s', async (_name, path, body, headers, expected) => {

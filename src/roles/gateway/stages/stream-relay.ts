@@ -104,7 +104,12 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			return;
 		}
 		if (this.#translation === undefined) this.#releaseHeld();
-		this.#writeOwed();
+		const owed = this.#owed();
+		if (owed instanceof Error) {
+			this.fail(owed);
+			return;
+		}
+		if (owed.length > 0) this.#sink.write(owed);
 		this.#finish('complete');
 		this.#sink.end();
 	}
@@ -112,9 +117,11 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	fail(cause: unknown): void {
 		if (this.#isDone) return;
 		this.#flow?.cancel();
-		this.#finish(this.#frames !== undefined && this.#mayEnd() ? 'complete' : 'broken');
-		if (this.#frames !== undefined && this.#mayEnd()) {
-			this.#writeOwed();
+		const owed = this.#frames !== undefined && this.#mayEnd() ? this.#owed() : undefined;
+		const isWhole = Buffer.isBuffer(owed);
+		this.#finish(isWhole ? 'complete' : 'broken');
+		if (isWhole) {
+			if (owed.length > 0) this.#sink.write(owed);
 			this.#sink.end();
 			return;
 		}
@@ -167,11 +174,15 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		}
 	}
 
-	/** What only the end of the provider's stream tells. */
-	#writeOwed(): void {
-		if (this.#translation === undefined || this.#translation.hasFailed) return;
-		const owed = this.#translation.end();
-		if (owed.length > 0) this.#sink.write(owed);
+	/** What only the end of the provider's stream tells; why there is none, when its events make no answer. */
+	#owed(): Buffer | Error {
+		if (this.#translation === undefined || this.#translation.hasFailed || this.#isUntranslatable) return nothingWritten;
+		try {
+			return this.#translation.end();
+		} catch (cause) {
+			this.#isUntranslatable = true;
+			return cause instanceof Error ? cause : new Error('the translation failed', { cause });
+		}
 	}
 
 	#writeSome(chunk: Buffer, eventsEnd: number): void {

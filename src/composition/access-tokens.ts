@@ -1,0 +1,34 @@
+/** How access tokens are judged, by any role that takes them. */
+import type { Config } from '../config/schema.ts';
+import { createAccessTokenVerifier } from '../io/access-tokens.ts';
+import { KeySet } from '../io/key-set.ts';
+import { remoteKeySet } from '../io/key-set-source.ts';
+import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
+import type { Identity } from '../roles/identity/identity.ts';
+import { following } from './following.ts';
+import type { World } from './part.ts';
+import { accessTokenSettings, keySetSettings } from './settings.ts';
+
+/** The keys of the issuer in force: straight from an embedded one, else fetched. */
+export function openKeySet({ config, clock, log }: World, identity: Identity | undefined): KeySet {
+	const source =
+		identity !== undefined && config.auth.issuer === null
+			? {
+					read: () => Promise.resolve(identity.publishedKeySet()),
+					onChange: (listener: () => void) => identity.onKeysChanged(listener),
+				}
+			: remoteKeySet({
+					issuer: accessTokenSettings(config).issuer,
+					jwksUri: config.auth.jwks_uri,
+					timeoutMs: config.auth.key_set.timeout_ms,
+				});
+	return new KeySet(source, keySetSettings(config), { clock, log });
+}
+
+export function reconfigurableVerifier(
+	{ config, clock }: World,
+	keySet: KeySet,
+): AccessTokenVerifier & { prepare(config: Config): () => void } {
+	const verifier = following(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
+	return { verify: (accessToken) => verifier.current.verify(accessToken), prepare: verifier.prepare };
+}

@@ -1,0 +1,154 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+import { type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
+
+let subject: AdminSubject;
+let document: AdminDocument;
+
+beforeAll(async () => {
+	subject = await startAdmin();
+	document = await readAdminDocument(subject.baseUrl);
+	await subject.send('POST', '/teams', { id: 'red' });
+	await subject.send('POST', '/budgets', { id: 'red', team: 'red', limit_usd: '1' });
+	await subject.send('POST', '/clients', { id: 'red', name: 'Red' });
+});
+afterAll(() => subject.stop());
+
+function filled(path: string): string {
+	return path
+		.replace('{provider}', 'provider_a')
+		.replace('{model}', 'red')
+		.replace(/\{\w+\}/g, 'red');
+}
+
+const bearer = (accessToken: string) => ({ authorization: `Bearer ${accessToken}` });
+
+const refusals: [title: string, headers: Record<string, string>, status: number, code: string, challenge: string][] = [
+	['no authorization', { authorization: '' }, 401, 'token_missing', 'Bearer realm="tollgate"'],
+	['another scheme', { authorization: 'Basic cm9vdDpyb290' }, 401, 'token_missing', 'Bearer realm="tollgate"'],
+	['an unknown token', bearer('forged'), 401, 'token_invalid', 'Bearer realm="tollgate", error="invalid_token"'],
+	['no scope', bearer('none'), 403, 'scope_missing', 'Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/admin"'],
+	[
+		'the invoke scope',
+		bearer('agent'),
+		403,
+		'scope_missing',
+		'Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/admin"',
+	],
+	[
+		'scopes that look alike',
+		bearer('near'),
+		403,
+		'scope_missing',
+		'Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/admin"',
+	],
+];
+
+test('every operation of the table is refused without the admin scope, and nothing changes', async () => {
+	const guarded = document.operations.filter(({ isPublic }) => !isPublic);
+	expect(guarded.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+		'DELETE /budgets/{id}',
+		'DELETE /clients/{id}',
+		'DELETE /pricing/{provider}/{model}',
+		'DELETE /teams/{id}',
+		'GET /audit',
+		'GET /budgets',
+		'GET /budgets/{id}',
+		'GET /clients',
+		'GET /clients/{id}',
+		'GET /config',
+		'GET /pricing',
+		'GET /pricing/{provider}/{model}',
+		'GET /providers',
+		'GET /requests',
+		'GET /teams',
+		'GET /teams/{id}',
+		'GET /usage/{team}',
+		'GET /usage/{team}/history',
+		'POST /budgets',
+		'POST /clients',
+		'POST /clients/{id}/rotate',
+		'POST /teams',
+		'PUT /budgets/{id}',
+		'PUT /clients/{id}',
+		'PUT /pricing/{provider}/{model}',
+		'PUT /teams/{id}',
+	]);
+	const before = await subject.state();
+	for (const { method, path } of guarded) {
+		for (const [title, headers, status, code, challenge] of refusals) {
+			const answer = await subject.send(method, filled(path), method === 'GET' ? undefined : {}, headers);
+			const found = [answer.status, answer.body['code'], answer.headers.get('www-authenticate'), answer.headers.get('content-type')];
+			expect(found, `${method} ${path} with ${title}`).toEqual([status, code, challenge, 'application/problem+json; charset=utf-8']);
+		}
+	}
+	expect(await subject.state()).toBe(before);
+});
+
+test('what is public is served without a token, and is all that is', async () => {
+	const open = document.operations.filter(({ isPublic }) => isPublic);
+	expect(open.map(({ path }) => path).toSorted()).toEqual(['/', '/docs', '/healthz', '/openapi.json', '/readyz']);
+	for (const { method, path } of open) expect((await subject.send(method, path, undefined, { authorization: '' })).status).toBe(200);
+});
+
+test('every documented operation is served', async () => {
+	for (const { method, path } of document.operations) {
+		const answer = await subject.send(
+			method,
+			filled(path).replaceAll('red', 'absent'),
+			method === 'GET' || method === 'DELETE' ? undefined : {},
+		);
+		expect([404, 405].includes(answer.status) && answer.body['code'] !== 'record_unknown', `${method} ${path}`).toBe(false);
+	}
+});
+
+test('strangers learn nothing of the addresses', async () => {
+	for (const [method, path] of [
+		['GET', '/absent'],
+		['PATCH', '/teams'],
+		['OPTIONS', '/teams'],
+		['GET', '/teams/'],
+	] as const) {
+		expect((await subject.send(method, path, undefined, { authorization: '' })).status).toBe(401);
+	}
+});
+
+test('two authorization headers are refused, though each is good', async () => {
+	const { host } = new URL(subject.baseUrl);
+	const status = await new Promise<number | undefined>((resolve, reject) => {
+		const headers = ['host', host, 'authorization', 'Bearer root', 'authorization', 'Bearer root'];
+		const asked = request(`${subject.baseUrl}/teams`, { headers }, (response) => {
+			response.resume();
+			resolve(response.statusCode);
+		});
+		asked.on('error', reject).end();
+	});
+	expect(status).toBe(401);
+});
+
+describe('when tokens cannot be judged', () => {
+	test('it is 503 with retry-after', async () => {
+		const answer = await subject.send('GET', '/teams', undefined, bearer('unjudged'));
+		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'key_set_unavailable', '1']);
+	});
+});
+
+test('a client that asks too often is 429 until the minute is over; others are not', async () => {
+	const throttled = await startAdmin({ maxRequestsPerMinute: 3 });
+	try {
+		const statuses = async (accessToken: string) => {
+			const answers = [];
+			for (let index = 0; index < 4; index++) answers.push(await throttled.send('GET', '/teams', undefined, bearer(accessToken)));
+			return answers;
+		};
+		const answers = await statuses('root');
+		expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+		expect([answers[3]?.body['code'], answers[3]?.headers.get('retry-after')]).toEqual(['admin_rate_exceeded', '55']);
+		expect((await throttled.send('GET', '/teams', undefined, bearer('other'))).status).toBe(200);
+		throttled.clock.advance(55_000);
+		expect((await throttled.send('GET', '/teams')).status).toBe(200);
+	} finally {
+		await throttled.stop();
+	}
+});

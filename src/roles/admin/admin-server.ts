@@ -1,0 +1,197 @@
+/** The HTTP side of the admin API: access, bounds, reading and answering. What is done is the operations' business. */
+
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fastify } from 'fastify';
+import type { Caller } from '../../core/caller.ts';
+import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { readBearer } from '../../policy/access/bearer.ts';
+import { requireScope } from '../../policy/access/require-scope.ts';
+import type { AdminPorts, AdminSettings } from './admin-settings.ts';
+import { checkFields } from './check-fields.ts';
+import { createIdempotency } from './idempotency.ts';
+import type { Answer, Operation } from './operation.ts';
+import { answerProblem, maxBodyBytes } from './problem-answers.ts';
+import { readBody, readQuery, wantsCsv } from './read-request.ts';
+import { createRequestThrottle } from './request-throttle.ts';
+
+export interface AdminServerParts extends Pick<AdminPorts, 'verifier' | 'nearestName' | 'clock' | 'log' | 'newId'> {
+	readonly settings: Pick<AdminSettings, 'scopeBase' | 'maxRequestsPerMinute'>;
+	readonly operations: readonly Operation[];
+}
+
+const maxConnections = 500;
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 15_000;
+const keepAliveMs = 75_000;
+
+const securityHeaders = {
+	'x-content-type-options': 'nosniff',
+	'x-frame-options': 'DENY',
+	'referrer-policy': 'no-referrer',
+	'cross-origin-resource-policy': 'same-origin',
+	'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+	'cache-control': 'no-store',
+};
+
+export function createAdminServer(parts: AdminServerParts): FastifyInstance {
+	const { operations, newId } = parts;
+	const app = fastify({
+		logger: false,
+		bodyLimit: maxBodyBytes,
+		requestTimeout: requestTimeoutMs,
+		keepAliveTimeout: keepAliveMs,
+		maxRequestsPerSocket: 10_000,
+		return503OnClosing: false,
+		forceCloseConnections: 'idle',
+		exposeHeadRoutes: true,
+		routerOptions: { maxParamLength: 4096 },
+		genReqId: newId,
+		http: { headersTimeout: headersTimeoutMs, maxHeaderSize: 16_384, connectionsCheckingInterval: 1000 },
+		frameworkErrors: (cause, request, reply) => sendProblem(parts, cause, request, reply),
+		clientErrorHandler: answerUnreadable,
+	});
+	app.server.maxConnections = maxConnections;
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+	const callers = addAccess(app, parts);
+	addOperations(app, parts, callers);
+	app.setErrorHandler((cause, request, reply) => sendProblem(parts, cause, request, reply));
+	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+	app.setNotFoundHandler((request) => {
+		const path = request.url.split('?', 1)[0] ?? '';
+		const methods = matchers
+			.filter(({ pattern }) => pattern.test(path))
+			.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+		if (methods.length === 0) throw new Refusal('path_unknown');
+		const allow = methods.join(', ');
+		throw new Refusal('method_not_allowed', { message: `Use ${allow}`, headers: { allow } });
+	});
+	return app;
+}
+
+const emptyObject = Buffer.from('{}');
+
+type Callers = WeakMap<FastifyRequest, Caller>;
+
+/** What no operation serves needs an access token too: strangers learn nothing of the addresses. */
+function addAccess(app: FastifyInstance, { settings, verifier, operations, clock, log }: AdminServerParts): Callers {
+	const callers: Callers = new WeakMap();
+	const count = createRequestThrottle(clock, settings.maxRequestsPerMinute);
+	const scope = `${settings.scopeBase}/admin`;
+	const publicUrls = new Set(operations.filter(({ access }) => access === 'public').map(({ path }) => urlOf(path)));
+	app.addHook('onRequest', async (request, reply) => {
+		reply.headers({ ...securityHeaders, 'x-request-id': request.id });
+		if (request.is404 || !publicUrls.has(request.routeOptions.url ?? '')) {
+			const [first, ...more] = request.raw.headersDistinct['authorization'] ?? [];
+			const accessToken = readBearer(first === undefined || more.length === 0 ? first : [first, ...more]);
+			const caller = requireScope(await verifier.verify(accessToken), scope);
+			callers.set(request, caller);
+			count(caller.clientId);
+		}
+		if (request.headers['content-encoding'] !== undefined) throw new Refusal('content_encoding_unsupported');
+	});
+	app.addHook('onResponse', async (request, reply) => {
+		log.info('admin request', {
+			requestId: request.id,
+			method: request.method,
+			path: request.is404 ? undefined : request.routeOptions.url,
+			status: reply.statusCode,
+			clientId: callers.get(request)?.clientId,
+			durationMs: Math.round(reply.elapsedTime),
+		});
+	});
+	return callers;
+}
+
+function addOperations(app: FastifyInstance, parts: AdminServerParts, callers: Callers): void {
+	const { operations, nearestName, clock } = parts;
+	const repeatable = createIdempotency(clock);
+	for (const operation of operations) {
+		const { method, path, success, isBodyOptional = false } = operation;
+		app.route({
+			method,
+			url: urlOf(path),
+			async handler(request, reply) {
+				const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+				const clientId = callers.get(request)?.clientId ?? '';
+				const run = async () =>
+					operation.run({
+						params: checkFields(operation.params, paramsOf(operation, request.params), nearestName),
+						query: readQuery(operation.query, request.query as Record<string, unknown>, nearestName),
+						body:
+							operation.body === undefined
+								? undefined
+								: readBody(operation.body, body.length === 0 && isBodyOptional ? emptyObject : body, nearestName),
+						ifMatch: request.headers['if-match'],
+						wantsCsv: wantsCsv(request.headers.accept),
+						author: { actor: `client:${clientId}`, atMs: clock.nowMs(), requestId: request.id },
+					});
+				const key = request.headers['idempotency-key'];
+				const answer =
+					method === 'POST' && typeof key === 'string' ? await repeatable({ clientId, path: request.url, key, body }, run) : await run();
+				return sendAnswer(reply, answer, success.status);
+			},
+		});
+	}
+}
+
+function sendAnswer(reply: FastifyReply, { status, headers = {}, body, text }: Answer, usualStatus: number): FastifyReply {
+	reply.status(status ?? usualStatus).headers(headers);
+	if (text !== undefined) return reply.send(text);
+	if (body === undefined) return reply.send();
+	return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** The last parameter of a path with two takes all that follows, slashes included. */
+function urlOf(path: string): string {
+	return hasOpenEnd(path) ? path.replace('{provider}', ':provider').replace('{model}', '*') : path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** @throws Refusal `path_unknown` for an empty one, which the router lets through. */
+function paramsOf({ path }: Operation, given: unknown): Readonly<Record<string, string>> {
+	const { '*': rest, ...others } = given as Record<string, string>;
+	const params = hasOpenEnd(path) ? { ...others, model: rest ?? '' } : others;
+	if (Object.values(params).includes('')) throw new Refusal('path_unknown');
+	return params;
+}
+
+function patternOf(path: string): RegExp {
+	const pattern = path
+		.replaceAll('.', '\\.')
+		.replace('{model}', '.+')
+		.replace(/\{\w+\}/g, '[^/]+');
+	return new RegExp(`^${pattern}$`);
+}
+
+function hasOpenEnd(path: string): boolean {
+	return path.endsWith('/{provider}/{model}');
+}
+
+function sendProblem({ log }: AdminServerParts, cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
+	const { status, headers, body } = answerProblem(cause, request.id);
+	if (status >= 500) log.error('the admin API could not answer', { requestId: request.id, code: body.code, cause });
+	reply
+		.status(status)
+		.headers({ ...securityHeaders, 'x-request-id': request.id, ...headers })
+		.send(JSON.stringify(body));
+}
+
+/** Bytes that are no HTTP request: there is no request to reply to, only the socket. */
+function answerUnreadable(cause: Error & { code?: string }, socket: Socket): void {
+	if (cause.code === 'ECONNRESET' || !socket.writable) {
+		socket.destroy();
+		return;
+	}
+	const { status, body } = answerProblem(new Refusal(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
+	const text = JSON.stringify(body);
+	socket.end(
+		`HTTP/1.1 ${status} Refused\r\ncontent-type: application/problem+json; charset=utf-8\r\n` +
+			`content-length: ${Buffer.byteLength(text)}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n${text}`,
+	);
+}
+
+const unreadable: Readonly<Record<string, RefusalCode>> = {
+	HPE_HEADER_OVERFLOW: 'headers_too_large',
+	ERR_HTTP_REQUEST_TIMEOUT: 'body_timeout',
+};

@@ -1,0 +1,71 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Team } from '../../core/team.ts';
+import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import type { TierSettings } from '../../policy/limits/team-terms.ts';
+import type { AdmissionStore } from '../../stores/contracts/admission.ts';
+import type { LedgerReader } from '../../stores/contracts/ledger.ts';
+import type { RecordStore } from '../../stores/contracts/records.ts';
+
+export interface AdminSettings {
+	/** Port 0 takes a free one. */
+	readonly listen: { readonly host: string; readonly port: number };
+	/** Callers need the scope `<scopeBase>/admin`. */
+	readonly scopeBase: string;
+	/** Of the product, for the OpenAPI document. */
+	readonly version: string;
+	/** Requests that one client may make in a UTC minute. */
+	readonly maxRequestsPerMinute: number;
+	/** How long requests in flight may go on after `stop`. */
+	readonly graceMs: number;
+}
+
+/** What the configuration in force says; asked anew for every request, so that a reload counts at once. */
+export interface ConfiguredRecords {
+	/** By name. */
+	readonly tiers: Readonly<Record<string, TierSettings>>;
+	/** Of budgets that do not say, and of those that a tier gives. */
+	readonly budgetDefaults: { readonly warningThresholdPercent: number; readonly hardLimitPercent: number };
+	/** What becomes of a client that belongs to no team: it is its own team of this tier, or is refused. */
+	readonly unregisteredClients: { readonly tier: string } | 'reject';
+	/** They win over stored ones and cannot be changed here. */
+	readonly pinnedTeams: readonly Team[];
+	/** They win over stored ones and cannot be changed here. */
+	readonly pinnedClients: readonly { readonly id: string; readonly name: string; readonly scopes: readonly string[] }[];
+	readonly providers: readonly AdminProvider[];
+}
+
+export interface AdminProvider {
+	readonly name: string;
+	readonly kind: string;
+	/** False: its key is the placeholder. */
+	readonly isConfigured: boolean;
+	readonly health: () => ProviderHealth;
+}
+
+export interface ProviderHealth {
+	readonly state: 'healthy' | 'unhealthy' | 'unknown';
+	/** Unix milliseconds of the last change of state; null when there was none. */
+	readonly sinceMs: number | null;
+	/** For operators; null when there is nothing to say. */
+	readonly detail: string | null;
+}
+
+export interface AdminPorts {
+	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'audit'>;
+	readonly ledger: Pick<LedgerReader, 'summarize' | 'list'>;
+	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
+	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
+	readonly verifier: AccessTokenVerifier;
+	readonly configured: () => ConfiguredRecords;
+	/** The configuration in force as it may be shown. */
+	readonly effectiveConfig: () => Readonly<Record<string, unknown>>;
+	/** Models that this process met without a price, those that were refused for it included. */
+	readonly unpricedModels: () => readonly { readonly provider: string; readonly model: string }[];
+	/** The known name that was probably meant. */
+	readonly nearestName: (name: string, known: Iterable<string>) => string | undefined;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Ids of requests. */
+	readonly newId: () => string;
+}

@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type AdminSubject, adminStartMs, startAdmin } from '../../../test/support/admin.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { systemClock } from '../../io/system-clock.ts';
+import { CountersUnreachable } from '../../stores/contracts/admission.ts';
+import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
+import { openSqliteRecords } from '../../stores/sqlite/sqlite-records.ts';
+
+let subject: AdminSubject;
+const send: AdminSubject['send'] = (...request) => subject.send(...request);
+
+async function start(...parameters: Parameters<typeof startAdmin>): Promise<void> {
+	subject = await startAdmin(...parameters);
+	await send('POST', '/teams', { id: 'red', tier: 'standard' });
+}
+
+afterEach(() => subject.stop());
+
+const usage = {
+	period_start: '2026-11-01T00:00:00.000Z',
+	period_end: '2026-12-01T00:00:00.000Z',
+	spent_usd: '0.00',
+	held_usd: '0.00',
+	remaining_usd: '100.00',
+	utilization_percent: 0,
+	state: 'ok',
+};
+
+describe('a budget', () => {
+	test('is made, read, changed and deleted', async () => {
+		await start();
+		const made = await send('POST', '/budgets', { team: 'red', limit_usd: '100' });
+		expect(made.status).toBe(201);
+		const id = String(made.body['id']);
+		expect(made.headers.get('location')).toBe(`/budgets/${id}`);
+		const budget = {
+			id,
+			team: 'red',
+			model: null,
+			period: 'monthly',
+			limit_usd: '100.00',
+			warning_threshold_percent: 80,
+			hard_limit_percent: 100,
+			created_at: '2026-11-21T12:00:05.000Z',
+			updated_at: '2026-11-21T12:00:05.000Z',
+			usage,
+		};
+		expect(made.body).toEqual(budget);
+		expect((await send('GET', `/budgets/${id}`)).body).toEqual(budget);
+		expect((await send('GET', '/budgets')).body).toEqual({ data: [budget], next_cursor: null });
+		expect((await send('GET', '/budgets?team=blue')).body['data']).toEqual([]);
+		const changed = await send('PUT', `/budgets/${id}`, { limit_usd: '0.000000001', hard_limit_percent: 200 });
+		expect([changed.status, changed.body]).toMatchObject([
+			200,
+			{ limit_usd: '0.000000001', hard_limit_percent: 200, warning_threshold_percent: 80, usage: { remaining_usd: '0.000000002' } },
+		]);
+		expect((await send('PUT', `/budgets/${id}`, changed.body)).body).toEqual(changed.body);
+		expect((await send('DELETE', `/budgets/${id}`)).status).toBe(204);
+		expect((await send('GET', `/budgets/${id}`)).status).toBe(404);
+	});
+
+	test.each<[string, object, number, string]>([
+		['an unknown team', { team: 'absent', limit_usd: '1' }, 422, 'team'],
+		['a number in place of a text', { team: 'red', limit_usd: 100 }, 422, 'limit_usd'],
+		['a negative amount', { team: 'red', limit_usd: '-1' }, 422, 'limit_usd'],
+		['ten decimals', { team: 'red', limit_usd: '1.0000000001' }, 422, 'limit_usd'],
+		['an exponent', { team: 'red', limit_usd: '1e9' }, 422, 'limit_usd'],
+		['digits of another script', { team: 'red', limit_usd: '١٢٣' }, 422, 'limit_usd'],
+		['an absurd amount', { team: 'red', limit_usd: '1000000000000' }, 422, 'limit_usd'],
+		['no amount', { team: 'red' }, 422, 'limit_usd'],
+		['a warning above the limit', { team: 'red', limit_usd: '1', warning_threshold_percent: 101 }, 422, 'warning_threshold_percent'],
+		['another period', { team: 'red', limit_usd: '1', period: 'daily' }, 422, 'period'],
+		['an empty model', { team: 'red', limit_usd: '1', model: '' }, 422, 'model'],
+		['the scope of another', { team: 'red', limit_usd: '1', model: 'gpt-4o' }, 409, 'model'],
+		['the id of another', { id: 'first', team: 'red', limit_usd: '1' }, 409, 'id'],
+	])('with %s is refused and names the field', async (_title, body, status, path) => {
+		await start();
+		await send('POST', '/budgets', { id: 'first', team: 'red', limit_usd: '1', model: 'gpt-4o' });
+		const before = await subject.state();
+		const answer = await send('POST', '/budgets', body);
+		expect([answer.status, answer.body['errors']]).toMatchObject([status, [{ path }]]);
+		expect(await subject.state()).toBe(before);
+	});
+
+	test('that is changed to the scope of another is 409; to an unknown team 422', async () => {
+		await start();
+		await send('POST', '/budgets', { id: 'all', team: 'red', limit_usd: '1' });
+		await send('POST', '/budgets', { id: 'one', team: 'red', limit_usd: '1', model: 'm' });
+		expect((await send('PUT', '/budgets/one', { model: null })).status).toBe(409);
+		expect((await send('PUT', '/budgets/one', { team: 'absent' })).status).toBe(422);
+		expect((await send('PUT', '/budgets/one', { warning_threshold_percent: 200 })).status).toBe(422);
+		expect((await send('PUT', '/budgets/one', { limit_usd: '2' }, { 'if-match': '"0"' })).status).toBe(412);
+	});
+
+	test('may be of a team of the configuration, of a client on its own, and of a team that is gone but was used', async () => {
+		await start();
+		await send('POST', '/clients', { id: 'loner', name: 'Loner' });
+		await subject.book({ team: 'gone' });
+		for (const team of ['pinned', 'loner', 'gone']) {
+			expect((await send('POST', '/budgets', { team, limit_usd: '1' })).status).toBe(201);
+		}
+		expect((await send('POST', '/budgets', { team: 'pinned-client', limit_usd: '1' })).status).toBe(422);
+	});
+
+	test('default shares follow the configuration; a lower hard limit takes the warning with it', async () => {
+		await start();
+		const { body } = await send('POST', '/budgets', { team: 'red', limit_usd: '1', hard_limit_percent: 50 });
+		expect(body).toMatchObject({ warning_threshold_percent: 50, hard_limit_percent: 50, usage: { remaining_usd: '0.50' } });
+	});
+});
+
+describe('usage of a budget', () => {
+	test('comes from the counters, with what calls under way hold', async () => {
+		const admission = createMemoryAdmission({ clock: { ...systemClock, nowMs: () => adminStartMs } });
+		const month = { budget: 'all', period: '2026-11' };
+		await admission.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 79_990_000_000n }] });
+		await start({}, { admission });
+		await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '100' });
+		const hold = { ...month, limitNanoUsd: 100_000_000_000n, amountNanoUsd: 10_000_000n, check: 'before' as const };
+		await admission.admit({ id: 'c', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+		const read = async () => (await send('GET', '/budgets/b')).body['usage'];
+		expect(await read()).toEqual({ ...usage, spent_usd: '79.99', held_usd: '0.01', remaining_usd: '20.00', utilization_percent: 79.99 });
+		const settle = (id: string, costNanoUsd: bigint) =>
+			admission.settle({ id, team: 'red', admittedMs: adminStartMs, tokens: 0, costNanoUsd, budgets: [month] });
+		await settle('c', 10_000_000n);
+		expect(await read()).toMatchObject({ utilization_percent: 80, state: 'warning' });
+		await settle('d', 20_000_000_000n);
+		expect(await read()).toMatchObject({ remaining_usd: '0.00', state: 'exhausted' });
+		await settle('e', 50_000_000_000n);
+		expect(await read()).toMatchObject({ spent_usd: '150.00', remaining_usd: '0.00', utilization_percent: 150, state: 'exhausted' });
+	});
+
+	test('is summed up from the ledger when the counters are away, by team, model and month', async () => {
+		const admission = { read: () => Promise.reject(new CountersUnreachable('away')) };
+		await start({}, { admission });
+		await send('POST', '/budgets', { id: 'all', team: 'red', limit_usd: '10' });
+		await send('POST', '/budgets', { id: 'one', team: 'red', limit_usd: '10', model: 'gpt-4o' });
+		await subject.book({ model: 'gpt-4o', costNanoUsd: 1_000_000_000n });
+		await subject.book({ model: 'other', costNanoUsd: 2_000_000_000n });
+		await subject.book({ team: 'blue', costNanoUsd: 4_000_000_000n });
+		await subject.book({ startedMs: Date.UTC(2026, 9, 31, 23), costNanoUsd: 8_000_000_000n });
+		const spent = async (id: string) => ((await send('GET', `/budgets/${id}`)).body['usage'] as { spent_usd: string }).spent_usd;
+		expect([await spent('all'), await spent('one')]).toEqual(['3.00', '1.00']);
+		expect(subject.log.lines.some(({ event }) => event.startsWith('counters could not be read'))).toBe(true);
+	});
+
+	test('of nothing is exhausted', async () => {
+		await start();
+		const { body } = await send('POST', '/budgets', { team: 'red', limit_usd: '0' });
+		expect(body['usage']).toMatchObject({ utilization_percent: 100, state: 'exhausted' });
+	});
+});
+
+test('the largest amounts are kept to the last digit on disk', async () => {
+	const dataDir = mkdtempSync(join(tmpdir(), 'admin-'));
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
+	onTestFinished(async () => {
+		await records.close();
+		rmSync(dataDir, { recursive: true });
+	});
+	await start({}, { records });
+	const limit = '999999999.999999999';
+	const made = await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: limit, hard_limit_percent: 1000 });
+	expect([made.status, made.body['limit_usd']]).toEqual([201, limit]);
+	const rate = '999999999.999999';
+	const price = await send('PUT', '/pricing/provider_a/m', { input_usd_per_million_tokens: rate, output_usd_per_million_tokens: '0' });
+	expect([price.status, price.body['cache_write_usd_per_million_tokens']]).toEqual([200, rate]);
+	expect((await send('GET', '/budgets/b')).body['usage']).toMatchObject({ remaining_usd: '9999999999.99999999' });
+	const name = 'a\u0001\u0000\u202e‮𝒜 \'"; DROP TABLE teams; --';
+	expect((await send('POST', '/teams', { id: 'odd', name })).body['name']).toBe(name);
+	expect((await send('GET', '/teams/odd')).body['name']).toBe(name);
+});

@@ -1,0 +1,257 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+import { readAdminDocument } from '../../../test/support/admin-document.ts';
+import { Fault } from '../../core/fault.ts';
+import { createMemoryRecords } from '../../stores/memory/memory-records.ts';
+
+let subject: AdminSubject;
+const send: AdminSubject['send'] = (...request) => subject.send(...request);
+const failing: { cause?: Error } = {};
+
+beforeAll(async () => {
+	const records = createMemoryRecords();
+	const { list } = records.teams;
+	records.teams.list = () => (failing.cause === undefined ? list() : Promise.reject(failing.cause));
+	subject = await startAdmin({}, { records });
+	await send('POST', '/teams', { id: 'red' });
+});
+afterAll(() => subject.stop());
+
+describe('addresses and methods', () => {
+	test.each([
+		['PATCH', '/teams', 'GET, HEAD, POST'],
+		['DELETE', '/teams', 'GET, HEAD, POST'],
+		['POST', '/teams/red', 'GET, HEAD, PUT, DELETE'],
+		['POST', '/pricing/a/b/c', 'GET, HEAD, PUT, DELETE'],
+		['PUT', '/usage/red', 'GET, HEAD'],
+		['OPTIONS', '/budgets', 'GET, HEAD, POST'],
+		['GET', '/clients/x/rotate', 'POST'],
+		['PROPFIND', '/teams', 'GET, HEAD, POST'],
+		['POST', '/openapi.json', 'GET, HEAD'],
+	])('%s %s is 405 and names what is allowed', async (method, path, allow) => {
+		const answer = await send(method, path);
+		expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
+	});
+
+	test.each(['/absent', '/teams/', '/Teams', '/teams/red/more', '//teams', '/pricing/provider_a', '/usage', '/constructor'])(
+		'%s is 404',
+		async (path) => {
+			expect((await send('GET', path)).body).toMatchObject({
+				status: 404,
+				code: 'path_unknown',
+				type: 'urn:tollgate:problem:path_unknown',
+			});
+		},
+	);
+
+	test.each(['/teams/%ff', '/teams/%zz', '/%'])('%s is no address', async (path) => {
+		const answer = await send('GET', path);
+		expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/problem+json; charset=utf-8']);
+	});
+
+	test('HEAD is GET without a body', async () => {
+		const answer = await send('HEAD', '/teams/red');
+		expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([
+			200,
+			'',
+			(await send('GET', '/teams/red')).headers.get('etag'),
+		]);
+	});
+});
+
+describe('bodies that are none', () => {
+	test.each<[string, string | Uint8Array, number, string]>([
+		['nothing', '', 400, 'body_not_json'],
+		['half an object', '{"id":', 400, 'body_not_json'],
+		['a list', '[]', 400, 'body_not_json'],
+		['null', 'null', 400, 'body_not_json'],
+		['a member twice', '{"id":"green","id":"blue"}', 400, 'field_invalid'],
+		['a member twice, once with an escape', '{"id":"green","\\u0069d":"blue"}', 400, 'field_invalid'],
+		['a member twice further down', '{"id":"green","metadata":{"a":"1","a":"2"}}', 400, 'body_not_json'],
+		['65 levels', `{"id":${'['.repeat(64)}${']'.repeat(64)}}`, 400, 'body_too_deep'],
+		['100,000 levels', `{"id":${'['.repeat(100_000)}`, 400, 'body_too_deep'],
+		['a byte-order mark', '\ufeff{"id":"green"}', 400, 'body_not_utf8'],
+		['no UTF-8', Buffer.from('{"name":"\xff"}', 'latin1'), 400, 'body_not_utf8'],
+		['__proto__', '{"id":"green","__proto__":{"tier":"x"}}', 422, 'fields_invalid'],
+		['__proto__ further down', '{"id":"green","metadata":{"__proto__":"x"}}', 422, 'fields_invalid'],
+		['constructor', '{"id":"green","constructor":{"prototype":{"a":1}}}', 422, 'fields_invalid'],
+		['more than a mebibyte', `{"name":"${'x'.repeat(2 ** 20)}"}`, 413, 'body_too_large'],
+	])('%s', async (_title, body, status, code) => {
+		const before = await subject.state();
+		const answer = await send('POST', '/teams', body);
+		expect([answer.status, answer.body['code']]).toEqual([status, code]);
+		expect(await subject.state()).toBe(before);
+		expect(({} as Record<string, unknown>)['tier']).toBeUndefined();
+	});
+
+	test('a body whose size is not announced is bounded all the same', async () => {
+		const endless = new ReadableStream({
+			pull: (controller) => controller.enqueue(Buffer.alloc(65_536, 0x20)),
+		});
+		const request = {
+			method: 'POST',
+			body: endless,
+			duplex: 'half',
+			headers: { authorization: 'Bearer root', 'content-type': 'application/json' },
+		};
+		const outcome = await fetch(`${subject.baseUrl}/teams`, request as RequestInit).then(
+			({ status }) => status,
+			() => 'closed',
+		);
+		expect([413, 'closed']).toContain(outcome);
+	});
+
+	test.each<[string, Record<string, string>, string]>([
+		['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'media_type_unsupported'],
+		['text', { 'content-type': 'text/plain' }, 'media_type_unsupported'],
+		['a media type that begins alike', { 'content-type': 'application/jsonp' }, 'media_type_unsupported'],
+		['gzip', { 'content-encoding': 'gzip' }, 'content_encoding_unsupported'],
+	])('%s is 415', async (_title, headers, code) => {
+		const answer = await send('POST', '/teams', '{"id":"green"}', headers);
+		expect([answer.status, answer.body['code']]).toEqual([415, code]);
+	});
+
+	test('a charset beside the media type is accepted', async () => {
+		const answer = await send('PUT', '/teams/red', {}, { 'content-type': 'application/json; charset=utf-8' });
+		expect(answer.status).toBe(200);
+	});
+});
+
+describe('what answers carry', () => {
+	test('no answer may be framed, sniffed, stored or read by other origins', async () => {
+		for (const [method, path] of [
+			['GET', '/teams'],
+			['GET', '/absent'],
+			['OPTIONS', '/teams'],
+			['GET', '/%zz'],
+		] as const) {
+			const { headers } = await send(method, path, undefined, { origin: 'https://evil.example', 'access-control-request-method': 'PUT' });
+			expect(headers.get('x-content-type-options')).toBe('nosniff');
+			expect(headers.get('x-frame-options')).toBe('DENY');
+			expect(headers.get('cache-control')).toBe('no-store');
+			expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+			expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+			expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+		}
+	});
+
+	test('a problem names what is wrong, and the request', async () => {
+		const answer = await send('POST', '/teams', { id: 'green', limits: { rpm: -1 } });
+		expect(answer.body).toEqual({
+			type: 'urn:tollgate:problem:fields_invalid',
+			title: 'Fields of the request are wrong',
+			status: 422,
+			detail: '`limits.rpm` must be at least 0',
+			code: 'fields_invalid',
+			errors: [{ path: 'limits.rpm', message: 'must be at least 0' }],
+			request_id: answer.headers.get('x-request-id'),
+		});
+	});
+
+	test('a field’s value is never repeated, and a name of a caller’s is quoted and cut', async () => {
+		const answer = await send('POST', '/teams', { id: 'sk-secret Value', name: 7, [`<script>${'x'.repeat(500)}`]: 1 });
+		expect(answer.text).not.toContain('secret');
+		expect(answer.text.length).toBeLessThan(1500);
+	});
+
+	test('of ten thousand wrong fields fifty are told', async () => {
+		const answer = await send('POST', '/teams', { id: 'green', client_ids: Array.from({ length: 10_000 }, () => '\n') });
+		expect([answer.status, (answer.body['errors'] as object[]).length]).toEqual([422, 50]);
+	});
+
+	test('each request is logged in one line, without its token or secrets', async () => {
+		const { body, headers } = await send('POST', '/clients', { name: 'Logged' });
+		const id = headers.get('x-request-id');
+		expect(subject.log.lines.filter(({ fields }) => fields['requestId'] === id)).toEqual([
+			{
+				level: 'info',
+				event: 'admin request',
+				fields: {
+					requestId: id,
+					method: 'POST',
+					path: '/clients',
+					status: 201,
+					clientId: 'root',
+					durationMs: expect.any(Number) as number,
+				},
+			},
+		]);
+		expect(JSON.stringify(subject.log.lines)).not.toContain(body['client_secret']);
+	});
+});
+
+describe('when something fails', () => {
+	test('a defect is told by its request id alone, and logged whole', async () => {
+		failing.cause = new Error('secret detail');
+		const answer = await send('GET', '/teams');
+		delete failing.cause;
+		expect([answer.status, answer.body['code']]).toEqual([500, 'internal']);
+		expect(answer.text).not.toMatch(/secret detail|at .*\.ts/);
+		const line = subject.log.lines.find(({ level, fields }) => level === 'error' && fields['requestId'] === answer.body['request_id']);
+		expect(line?.fields['cause']).toMatchObject({ message: 'secret detail' });
+	});
+
+	test('a store that is away is 503 with retry-after', async () => {
+		failing.cause = new Fault('records_unavailable');
+		const answer = await send('GET', '/teams');
+		delete failing.cause;
+		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'records_unavailable', '1']);
+	});
+
+	test.each([
+		['no HTTP', 'nonsense\r\n\r\n', 400],
+		['two lengths', 'POST /teams HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+		['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+	])('%s is answered and the connection closed', async (_title, bytes, status) => {
+		const port = Number(new URL(subject.baseUrl).port);
+		const text = await new Promise<string>((resolve, reject) => {
+			let received = '';
+			const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+			socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+			socket.on('close', () => resolve(received)).on('error', reject);
+		});
+		expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+		expect(text).toContain('application/problem+json');
+	});
+
+	test('it is not ready while records cannot be read, and alive', async () => {
+		const other = await startAdmin(
+			{},
+			{ records: { ...subject.records, teams: { ...subject.records.teams, get: () => Promise.reject(new Error('away')) } } },
+		);
+		expect([(await other.send('GET', '/readyz')).status, (await other.send('GET', '/healthz')).status]).toEqual([503, 200]);
+		await other.stop();
+	});
+});
+
+describe('the document', () => {
+	test('is OpenAPI 3.1, and every operation says what may come back', async () => {
+		const { body, headers } = await send('GET', '/openapi.json');
+		expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Tollgate admin API', version: '0.0.0' } });
+		expect(headers.get('cache-control')).toBe('public, max-age=300');
+		const { operations } = await readAdminDocument(subject.baseUrl);
+		for (const { statuses } of operations.filter(({ isPublic }) => !isPublic)) {
+			expect(statuses).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
+		}
+		expect(JSON.stringify(body)).not.toContain('"$id"');
+		for (const [, name] of JSON.stringify(body).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+			expect((body['components'] as { schemas: object }).schemas).toHaveProperty(name ?? '');
+		}
+	});
+
+	test('has operation ids that differ', async () => {
+		const ids = [...(await send('GET', '/openapi.json')).text.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
+		expect(new Set(ids).size).toBe(ids.length);
+		expect(ids).toContain('putPricingProviderModel');
+	});
+
+	test('as a page loads nothing from anywhere and runs no script', async () => {
+		const { text, headers } = await send('GET', '/docs', undefined, { authorization: '' });
+		expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+		expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors 'none'/);
+		expect(text).not.toMatch(/<script|src=|https?:|@import|url\(/);
+		for (const path of ['/teams/{id}', '/pricing/{provider}/{model}', '/usage/{team}/history']) expect(text).toContain(path);
+		expect(text).toContain('<code>record_stale</code>');
+	});
+});

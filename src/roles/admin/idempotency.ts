@@ -1,0 +1,56 @@
+/** Remembers what requests with an `idempotency-key` were answered, so that a repeated one changes nothing again. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { fieldInvalid } from './fields-refusal.ts';
+import type { Answer } from './operation.ts';
+
+export interface RepeatableRequest {
+	readonly clientId: string;
+	readonly path: string;
+	/** The `idempotency-key` as received. */
+	readonly key: string;
+	readonly body: Buffer;
+}
+
+const rememberedMs = 24 * 3_600_000;
+const mostRememberedBytes = 16 * 2 ** 20;
+/** Of an entry beside its answer. */
+const entryBytes = 500;
+
+interface Remembered {
+	readonly bodyHash: string;
+	readonly endsAtMs: number;
+	readonly answer: Promise<Answer>;
+}
+
+/**
+ * Runs the task of a request that is new, else gives the answer of the first. What was refused is not remembered: it changed
+ * nothing. In memory, of this process, for a day.
+ * @throws Refusal `idempotency_key_reused`; FieldsRefusal `fields_invalid` for a key that is none; what the task throws.
+ */
+export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<Answer>) => Promise<Answer> {
+	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes);
+	return async ({ clientId, path, key, body }, task) => {
+		if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw fieldInvalid('idempotency-key', 'must be 1 to 255 visible ASCII characters');
+		const name = JSON.stringify([clientId, path, key]);
+		const bodyHash = createHash('sha256').update(body).digest('base64');
+		const before = remembered.get(name);
+		if (before !== undefined && before.endsAtMs > clock.monotonicMs()) {
+			if (before.bodyHash !== bodyHash) throw new Refusal('idempotency_key_reused');
+			const answer = await before.answer;
+			return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } };
+		}
+		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + rememberedMs, answer: task() };
+		remembered.set(name, entry, entryBytes);
+		try {
+			const answer = await entry.answer;
+			remembered.set(name, entry, entryBytes + JSON.stringify(answer).length);
+			return answer;
+		} catch (cause) {
+			if (remembered.get(name) === entry) remembered.delete(name);
+			throw cause;
+		}
+	};
+}

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+
+let subject: AdminSubject;
+const send: AdminSubject['send'] = (...request) => subject.send(...request);
+
+beforeEach(async () => {
+	subject = await startAdmin({}, { unpricedModels: () => [{ provider: 'local', model: 'refused' }] });
+});
+afterEach(() => subject.stop());
+
+const rates = { input_usd_per_million_tokens: '2.5', output_usd_per_million_tokens: '10' };
+const listAll = async (query = '') => {
+	const entries: { provider: string; model: string; source: string | null }[] = [];
+	let cursor: string | null = '';
+	while (cursor !== null) {
+		const { body } = await send('GET', `/pricing?limit=50${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+		entries.push(...(body['data'] as typeof entries));
+		cursor = body['next_cursor'] as string | null;
+	}
+	return entries;
+};
+
+describe('prices', () => {
+	test('an override takes the place of the default, and gives it back when it is deleted', async () => {
+		const address = '/pricing/provider_b/gpt-4o-mini';
+		const before = await send('GET', address);
+		expect([before.status, before.headers.get('etag'), before.body]).toMatchObject([
+			200,
+			null,
+			{ source: 'default', updated_at: null, input_usd_per_million_tokens: '0.15', output_usd_per_million_tokens: '0.60' },
+		]);
+		const set = await send('PUT', address, { ...rates, cache_read_usd_per_million_tokens: '1.25' });
+		expect([set.status, set.body]).toEqual([
+			200,
+			{
+				provider: 'provider_b',
+				model: 'gpt-4o-mini',
+				input_usd_per_million_tokens: '2.50',
+				output_usd_per_million_tokens: '10.00',
+				cache_read_usd_per_million_tokens: '1.25',
+				cache_write_usd_per_million_tokens: '2.50',
+				long_input: [],
+				source: 'override',
+				updated_at: '2026-11-21T12:00:05.000Z',
+			},
+		]);
+		expect((await send('GET', address)).body).toEqual(set.body);
+		expect((await send('PUT', address, set.body, { 'if-match': set.headers.get('etag') ?? '' })).status).toBe(200);
+		expect((await listAll()).filter(({ model }) => model === 'gpt-4o-mini')).toMatchObject([{ source: 'override' }]);
+		expect((await send('DELETE', address)).status).toBe(204);
+		expect((await send('GET', address)).body).toEqual(before.body);
+		expect((await send('DELETE', address)).status).toBe(404);
+	});
+
+	test('models may hold slashes, colons and more, encoded or not', async () => {
+		for (const [path, model] of [
+			['meta/llama-3:70b', 'meta/llama-3:70b'],
+			['meta%2Fllama-4%3A70b', 'meta/llama-4:70b'],
+			['a%20b%25c%3Fd', 'a b%c?d'],
+			['ft:gpt-4o:acme::1', 'ft:gpt-4o:acme::1'],
+			['..%2f..%2fx', '../../x'],
+		] as const) {
+			const set = await send('PUT', `/pricing/local/${path}`, rates);
+			expect([set.status, set.body['model']]).toEqual([200, model]);
+			expect((await send('GET', `/pricing/local/${encodeURIComponent(model)}`)).body).toEqual(set.body);
+			expect((await send('DELETE', `/pricing/local/${path}`)).status).toBe(204);
+		}
+	});
+
+	test('the list has the defaults of every provider once, in order', async () => {
+		await send('PUT', '/pricing/local/llama', rates);
+		const entries = await listAll();
+		const names = entries.map(({ provider, model }) => `${provider}\u0000${model}`);
+		expect(new Set(names).size).toBe(names.length);
+		expect(names).toEqual(names.toSorted());
+		expect(Object.keys(Object.groupBy(entries, ({ provider }) => provider))).toEqual(['local', 'provider_a', 'provider_b']);
+		expect(entries.filter(({ source }) => source === 'override')).toHaveLength(1);
+		expect((await listAll('&provider=local')).map(({ model }) => model)).toEqual(['llama']);
+	});
+
+	test('of long inputs are told beside those of others', async () => {
+		const { body } = await send('GET', '/pricing/provider_a/claude-sonnet-4-5');
+		expect(body['long_input']).toMatchObject([{ above_input_tokens: 200_000, input_usd_per_million_tokens: '6.00' }]);
+	});
+
+	test('?unpriced=true lists models that were called or refused and have no price now', async () => {
+		await subject.book({ provider: 'local', model: 'llama' });
+		await subject.book({ provider: 'local', model: 'priced' });
+		await subject.book({ provider: 'provider_b', model: 'gpt-4o-mini' });
+		await send('PUT', '/pricing/local/priced', rates);
+		const entries = await listAll('&unpriced=true');
+		expect(entries.map(({ model, source }) => [model, source])).toEqual([
+			['llama', null],
+			['refused', null],
+		]);
+		expect((await send('GET', '/pricing/local/llama')).status).toBe(404);
+	});
+
+	test.each<[string, string, object, number, string | undefined]>([
+		['seven decimals', 'local/m', { ...rates, input_usd_per_million_tokens: '0.0000001' }, 422, 'input_usd_per_million_tokens'],
+		['a negative rate', 'local/m', { ...rates, output_usd_per_million_tokens: '-1' }, 422, 'output_usd_per_million_tokens'],
+		['a number', 'local/m', { ...rates, output_usd_per_million_tokens: 1 }, 422, 'output_usd_per_million_tokens'],
+		['an absurd rate', 'local/m', { ...rates, output_usd_per_million_tokens: '1234567890123' }, 422, 'output_usd_per_million_tokens'],
+		['half a price', 'local/m', { input_usd_per_million_tokens: '1' }, 422, 'output_usd_per_million_tokens'],
+		['an unknown member', 'local/m', { ...rates, input: '1' }, 422, 'input'],
+		['another model than the address', 'local/m', { ...rates, model: 'n' }, 422, 'model'],
+		['a model that is too long', `local/${'m'.repeat(257)}`, rates, 422, 'model'],
+		['an unknown provider', 'provider_x/m', rates, 404, undefined],
+	])('with %s are refused and nothing is set', async (_title, path, body, status, field) => {
+		const before = await subject.state();
+		const answer = await send('PUT', `/pricing/${path}`, body);
+		expect([answer.status, (answer.body['errors'] as { path: string }[])[0]?.path]).toEqual([status, field]);
+		expect(await subject.state()).toBe(before);
+	});
+
+	test('a condition on an override that is not there is stale; of many that set one at once one wins a tag', async () => {
+		expect((await send('PUT', '/pricing/local/m', rates, { 'if-match': '"1"' })).status).toBe(412);
+		const etag = (await send('PUT', '/pricing/local/m', rates)).headers.get('etag') ?? '';
+		const answers = await Promise.all(Array.from({ length: 50 }, () => send('PUT', '/pricing/local/m', rates, { 'if-match': etag })));
+		expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+	});
+});

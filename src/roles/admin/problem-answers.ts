@@ -1,0 +1,64 @@
+/** Errors as the admin API answers them: `application/problem+json`, RFC 9457. */
+import type { z } from 'zod';
+import { Fault, faults } from '../../core/fault.ts';
+import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
+import { FieldsRefusal } from './fields-refusal.ts';
+import type { problem } from './schemas/problem.ts';
+
+export interface ProblemAnswer {
+	readonly status: number;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body: z.output<typeof problem>;
+}
+
+export const maxBodyBytes = 1_048_576;
+
+/** Of a defect nobody learns more than the request id, by which operators find its log line. */
+export function answerProblem(cause: unknown, requestId: string): ProblemAnswer {
+	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
+	if (known === undefined) {
+		const detail = 'The admin API failed; its operators find the cause in the log under the request id';
+		return problemOf({ status: 500, code: 'internal', title: 'Internal error', detail, errors: [] }, requestId, {});
+	}
+	const { code, status, message: detail } = known;
+	const { title } = known instanceof Fault ? faults[known.code] : refusals[known.code];
+	const headers = known instanceof Refusal ? headersOf(known) : { 'retry-after': '1' };
+	return problemOf({ status, code, title, detail, errors: errorsOf(known) }, requestId, headers);
+}
+
+function problemOf(
+	{ status, code, title, detail, errors }: Omit<z.output<typeof problem>, 'type' | 'request_id'>,
+	requestId: string,
+	headers: Readonly<Record<string, string>>,
+): ProblemAnswer {
+	return {
+		status,
+		headers: { ...headers, 'content-type': 'application/problem+json; charset=utf-8' },
+		body: { type: `urn:tollgate:problem:${code}`, title, status, detail, code, errors, request_id: requestId },
+	};
+}
+
+function errorsOf(known: Refusal | Fault): z.output<typeof problem>['errors'] {
+	if (known instanceof FieldsRefusal) return known.errors.map(({ path, message }) => ({ path, message }));
+	return known instanceof Refusal && known.param !== undefined ? [{ path: known.param, message: known.message }] : [];
+}
+
+function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string, string> {
+	return {
+		...(code === 'token_missing' ? { 'www-authenticate': 'Bearer realm="tollgate"' } : {}),
+		...(code === 'token_invalid' ? { 'www-authenticate': 'Bearer realm="tollgate", error="invalid_token"' } : {}),
+		...headers,
+		...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+	};
+}
+
+/** What the server library throws for a request it could not read; undefined when that is not what happened. */
+function refusalOfServer(cause: unknown): Refusal | undefined {
+	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
+		return undefined;
+	}
+	const message = cause.statusCode === 413 ? `The body is larger than ${maxBodyBytes} bytes` : undefined;
+	return new Refusal(codes[cause.statusCode] ?? 'http_malformed', { ...(message !== undefined && { message }), cause });
+}
+
+const codes: Readonly<Record<number, RefusalCode>> = { 408: 'body_timeout', 413: 'body_too_large', 415: 'media_type_unsupported' };

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { Refusal } from '../../core/refusal.ts';
+import { repeatsMember } from '../../policy/access/json-object.ts';
+import { isJsonObject, parseBody } from '../../wire/json/parse-body.ts';
+import { checkFields, type NearestName, pathText, plain } from './check-fields.ts';
+import { fieldInvalid } from './fields-refusal.ts';
+
+const noneWanted: ReadonlySet<string> = new Set();
+
+/** @throws Refusal `body_not_json` and its kin; FieldsRefusal `fields_invalid`. */
+export function readBody<Schema extends z.ZodType>(schema: Schema, bytes: Buffer, nearestName: NearestName): z.output<Schema> {
+	const { members } = parseBody(bytes, noneWanted);
+	if (repeatsMember(bytes.toString('utf8'))) throw new Refusal('body_not_json', { message: 'The body names a member twice' });
+	refusePrototypes(members, []);
+	return checkFields(schema, members, nearestName);
+}
+
+/** Schemas pass over such members in silence. The body is at most 64 levels deep. */
+function refusePrototypes(value: unknown, path: readonly PropertyKey[]): void {
+	if (Array.isArray(value)) {
+		for (const [index, item] of value.entries()) refusePrototypes(item, [...path, index]);
+	} else if (isJsonObject(value)) {
+		for (const [name, item] of Object.entries(value)) {
+			if (name === '__proto__') throw fieldInvalid(pathText([...path, name]), 'is a name that cannot be kept');
+			refusePrototypes(item, [...path, name]);
+		}
+	}
+}
+
+/**
+ * @param raw by name; a list for a parameter that is given more than once.
+ * @throws FieldsRefusal `fields_invalid`.
+ */
+export function readQuery<Schema extends z.ZodObject>(
+	schema: Schema,
+	raw: Readonly<Record<string, unknown>>,
+	nearestName: NearestName,
+): z.output<Schema> {
+	const shape: Readonly<Record<string, unknown>> = schema.shape;
+	const values = Object.entries(raw).map(([name, value]) => {
+		if (Array.isArray(value)) throw fieldInvalid(pathText([name]), 'is given more than once');
+		const kind = Object.hasOwn(shape, name) ? plain(shape[name] as z.ZodType) : undefined;
+		return [name, typeof value === 'string' ? valueOf(value, kind) : value];
+	});
+	return checkFields(schema, Object.fromEntries(values), nearestName);
+}
+
+function valueOf(text: string, kind: z.ZodType | undefined): unknown {
+	if (kind instanceof z.ZodNumber && /^-?\d{1,15}$/.test(text)) return Number(text);
+	if (kind instanceof z.ZodBoolean && (text === 'true' || text === 'false')) return text === 'true';
+	return text;
+}
+
+/** Whether the `accept` header asks for CSV and not for JSON. */
+export function wantsCsv(accept: string | undefined): boolean {
+	return accept !== undefined && /\btext\/csv\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
+}

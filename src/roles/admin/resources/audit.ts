@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { Team } from '../../../core/team.ts';
+import type { AuditEntry, Budget, ClientRecord, PriceOverride } from '../../../stores/contracts/records.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
+import { budgetRecordBody } from '../schemas/budget.ts';
+import { clientBody } from '../schemas/client.ts';
+import { overrideBody } from '../schemas/price.ts';
+import { teamBody } from '../schemas/team.ts';
+import { named, time, timeOf } from '../schemas/values.ts';
+
+const kinds = ['client', 'team', 'budget', 'price_override'] as const;
+const record = z.record(z.string(), z.unknown()).nullable();
+
+const auditEntry = named(
+	'AuditEntry',
+	z.strictObject({
+		time,
+		actor: z.string().describe('Such as `client:console` or `cli`.'),
+		request_id: z.string().nullable(),
+		action: z.enum(['create', 'replace', 'delete']),
+		kind: z.enum(kinds),
+		key: z.string().describe('Id of the record; of a price `provider/model`.'),
+		before: record.describe('As the resource shows it; null before its creation.'),
+		after: record.describe('Null after its deletion.'),
+	}),
+);
+
+const auditList = named('AuditList', pageOf(auditEntry));
+
+export function auditOperations({ records, clock }: AdminParts): Operation[] {
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/audit',
+			tag: 'audit',
+			summary: 'List changes, the newest first',
+			query: z.strictObject({ ...pageQuery, kind: z.enum(kinds).optional(), key: z.string().optional() }),
+			success: { status: 200, schema: auditList },
+			run: async ({ query }) => {
+				const { kind, key, cursor } = query;
+				const asked = { limit: limitOf(query), ...(kind && { kind }), ...(key !== undefined && { key }), ...(cursor && { cursor }) };
+				const { entries, nextCursor } = await withCursor(() => records.audit.list(asked));
+				return { body: { data: entries.map((entry) => entryBody(entry, clock.nowMs())), next_cursor: nextCursor } };
+			},
+		}),
+	];
+}
+
+function entryBody(entry: AuditEntry, nowMs: number): z.output<typeof auditEntry> {
+	const { atMs, actor, requestId, action, kind, key, before, after } = entry;
+	const shown = (text: string | null) => (text === null ? null : recordBody(kind, text, nowMs));
+	return { time: timeOf(atMs), actor, request_id: requestId, action, kind, key, before: shown(before), after: shown(after) };
+}
+
+/** What an earlier version wrote may lack members: it is then shown as it was written. */
+function recordBody(kind: AuditEntry['kind'], text: string, nowMs: number): Readonly<Record<string, unknown>> {
+	const written = JSON.parse(text) as Record<string, unknown>;
+	try {
+		return renderers[kind](written, nowMs);
+	} catch {
+		return written;
+	}
+}
+
+type Written = Readonly<Record<string, unknown>>;
+
+const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: number) => Record<string, unknown>>> = {
+	team: (written) => without(teamBody(written as unknown as Team, false), 'pinned'),
+	client: (written, nowMs) => without(clientBody({ ...(written as unknown as ClientRecord), secrets: [] }, nowMs), 'pinned', 'secrets'),
+	budget: (written) => budgetRecordBody({ ...written, limitNanoUsd: amountOf(written, 'limitNanoUsd') } as unknown as Budget),
+	price_override: (written) =>
+		without(
+			overrideBody({
+				...written,
+				inputPicoUsd: amountOf(written, 'inputPicoUsd'),
+				outputPicoUsd: amountOf(written, 'outputPicoUsd'),
+				cacheReadPicoUsd: amountOf(written, 'cacheReadPicoUsd'),
+				cacheWritePicoUsd: amountOf(written, 'cacheWritePicoUsd'),
+			} as unknown as PriceOverride),
+			'long_input',
+			'source',
+		),
+};
+
+function amountOf(written: Written, name: string): bigint {
+	return BigInt(String(written[name]));
+}
+
+function without(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): Record<string, unknown> {
+	return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+}

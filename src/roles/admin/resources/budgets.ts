@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Author, Budget, Stored } from '../../../stores/contracts/records.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { entityTag, requireMatch } from '../entity-tag.ts';
+import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
+import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { pageOf, pageQuery, takePage } from '../page.ts';
+import { budget, budgetChange, budgetRecordBody, budgetWish } from '../schemas/budget.ts';
+import { named, nanoUsdOf } from '../schemas/values.ts';
+
+const tag = 'budgets';
+const params = z.strictObject({ id: z.string() });
+const one = { schema: budget, hasEntityTag: true } as const;
+
+const budgetList = named('BudgetList', pageOf(budget));
+
+export function budgetOperations(parts: AdminParts): Operation[] {
+	const { records, takeTurn } = parts;
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/budgets',
+			tag,
+			summary: 'List budgets',
+			query: z.strictObject({ ...pageQuery, team: z.string().optional().describe('Of this team alone.') }),
+			success: { status: 200, schema: budgetList },
+			run: async ({ query }) => {
+				const all = (await records.budgets.list()).filter(({ team }) => query.team === undefined || team === query.team);
+				const page = takePage(all, ({ id }) => id, query);
+				return { body: { ...page, data: await withUsage(parts, page.data) } };
+			},
+		}),
+		defineOperation({
+			method: 'POST',
+			path: '/budgets',
+			tag,
+			summary: 'Create a budget',
+			description: 'What a team may spend in a UTC month, on all models or on one. What it spent before counts.',
+			body: budgetWish,
+			success: { status: 201, ...one },
+			refusals: ['record_taken'],
+			run: ({ body, author }) => takeTurn(() => createBudget(parts, body, author)),
+		}),
+		defineOperation({
+			method: 'GET',
+			path: '/budgets/{id}',
+			tag,
+			summary: 'A budget and its current usage',
+			params,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown'],
+			run: async ({ params: { id } }) => answerBudget(parts, await storedBudget(parts, id)),
+		}),
+		defineOperation({
+			method: 'PUT',
+			path: '/budgets/{id}',
+			tag,
+			summary: 'Change a budget',
+			description: 'What is left out stays as it is.',
+			params,
+			body: budgetChange,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown', 'record_taken', 'record_stale'],
+			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeBudget(parts, id, body, { ifMatch, author })),
+		}),
+		defineOperation({
+			method: 'DELETE',
+			path: '/budgets/{id}',
+			tag,
+			summary: 'Delete a budget',
+			params,
+			success: { status: 204 },
+			refusals: ['record_unknown', 'record_stale'],
+			run: ({ params: { id }, ifMatch, author }) =>
+				takeTurn(async () => {
+					const before = await storedBudget(parts, id);
+					requireMatch(ifMatch, entityTag(before.version));
+					const outcome = await records.budgets.delete(id, { author, ifVersion: before.version });
+					if (outcome !== 'deleted') throw new Refusal('record_stale');
+					return {};
+				}),
+		}),
+	];
+}
+
+async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>, author: Author): Promise<Answer> {
+	const { warningThresholdPercent, hardLimitPercent } = parts.configured().budgetDefaults;
+	const hardLimit = wish.hard_limit_percent ?? hardLimitPercent;
+	const record: Budget = {
+		id: wish.id ?? `budget-${randomBytes(6).toString('hex')}`,
+		team: wish.team,
+		model: wish.model ?? null,
+		period: 'monthly',
+		limitNanoUsd: nanoUsdOf(wish.limit_usd),
+		warningThresholdPercent: wish.warning_threshold_percent ?? Math.min(warningThresholdPercent, hardLimit),
+		hardLimitPercent: hardLimit,
+		createdAtMs: author.atMs,
+		updatedAtMs: author.atMs,
+	};
+	checkShares(record);
+	await checkTeam(parts, record.team);
+	const outcome = await parts.records.budgets.create(record, { author });
+	if (outcome === 'id_taken') throw fieldTaken('id', `is taken: there is a budget \`${record.id}\``);
+	if (outcome === 'scope_taken') throw scopeTaken(record);
+	const { headers, ...answer } = await answerBudget(parts, await storedBudget(parts, record.id));
+	return { ...answer, headers: { ...headers, location: `/budgets/${encodeURIComponent(record.id)}` } };
+}
+
+async function changeBudget(
+	parts: AdminParts,
+	id: string,
+	change: z.output<typeof budgetChange>,
+	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+): Promise<Answer> {
+	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	const { version, ...before } = await storedBudget(parts, id);
+	requireMatch(ifMatch, entityTag(version));
+	const record: Budget = {
+		...before,
+		team: change.team ?? before.team,
+		model: change.model === undefined ? before.model : change.model,
+		limitNanoUsd: change.limit_usd === undefined ? before.limitNanoUsd : nanoUsdOf(change.limit_usd),
+		warningThresholdPercent: change.warning_threshold_percent ?? before.warningThresholdPercent,
+		hardLimitPercent: change.hard_limit_percent ?? before.hardLimitPercent,
+		updatedAtMs: author.atMs,
+	};
+	checkShares(record);
+	if (record.team !== before.team) await checkTeam(parts, record.team);
+	const outcome = await parts.records.budgets.replace(record, { author, ifVersion: version });
+	if (outcome === 'scope_taken') throw scopeTaken(record);
+	if (outcome !== 'replaced') throw new Refusal('record_stale');
+	return answerBudget(parts, await storedBudget(parts, id));
+}
+
+async function storedBudget({ records }: AdminParts, id: string): Promise<Stored<Budget>> {
+	const found = await records.budgets.get(id);
+	if (found === undefined) throw new Refusal('record_unknown', { message: 'No budget has this id' });
+	return found;
+}
+
+async function answerBudget(parts: AdminParts, record: Stored<Budget>): Promise<Answer> {
+	const [body] = await withUsage(parts, [record]);
+	return { body, headers: { etag: entityTag(record.version) } };
+}
+
+async function withUsage({ budgetMeter }: AdminParts, records: readonly Budget[]): Promise<z.output<typeof budget>[]> {
+	const usage = new Map<Budget, z.output<typeof budget>['usage']>();
+	for (const [team, ofTeam] of Map.groupBy(records, (record) => record.team)) {
+		for (const [index, reading] of (await budgetMeter.read(team, ofTeam)).entries()) {
+			const record = ofTeam[index];
+			if (record !== undefined) usage.set(record, reading);
+		}
+	}
+	return records.flatMap((record) => {
+		const reading = usage.get(record);
+		return reading === undefined ? [] : [{ ...budgetRecordBody(record), usage: reading }];
+	});
+}
+
+function checkShares({ warningThresholdPercent, hardLimitPercent }: Budget): void {
+	if (warningThresholdPercent > hardLimitPercent) throw fieldInvalid('warning_threshold_percent', 'must not be above hard_limit_percent');
+}
+
+async function checkTeam({ teamLookup }: AdminParts, team: string): Promise<void> {
+	if (!(await teamLookup.isKnown(team))) throw fieldInvalid('team', 'is no team: register it first');
+}
+
+function scopeTaken({ team, model }: Budget) {
+	const what = model === null ? 'all models' : 'this model';
+	return fieldTaken('model', `is taken: team \`${team}\` has a budget for ${what}`);
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { Refusal } from '../../../core/refusal.ts';
+import { defaultPrice, listDefaultPrices } from '../../../policy/budgets/price-of.ts';
+import { dayOf } from '../../../policy/limits/utc-time.ts';
+import type { Author, PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { checkFields } from '../check-fields.ts';
+import { entityTag, requireMatch } from '../entity-tag.ts';
+import { fieldInvalid } from '../fields-refusal.ts';
+import { monthsBefore } from '../months.ts';
+import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { pageOf, pageQuery, takePage } from '../page.ts';
+import { defaultBody, overrideBody, type PriceBody, price, priceChange, unpricedBody } from '../schemas/price.ts';
+import { modelName, named, picoUsdOf } from '../schemas/values.ts';
+
+const tag = 'pricing';
+const params = z.strictObject({ provider: z.string(), model: z.string().describe('May hold slashes and colons, encoded or not.') });
+const path = '/pricing/{provider}/{model}';
+const one = { schema: price, hasEntityTag: true } as const;
+
+const priceList = named('PriceList', pageOf(price));
+
+export function pricingOperations(parts: AdminParts): Operation[] {
+	const { records, takeTurn } = parts;
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/pricing',
+			tag,
+			summary: 'List prices: overrides, and the defaults where there is none',
+			query: z.strictObject({
+				...pageQuery,
+				provider: z.string().optional().describe('Of this provider alone.'),
+				unpriced: z.boolean().optional().describe('True: models that were called, in this month or the last, and have no price.'),
+			}),
+			success: { status: 200, schema: priceList },
+			run: async ({ query }) => {
+				const all = query.unpriced === true ? await listUnpriced(parts) : await listPrices(parts);
+				const wanted = all.filter(({ provider }) => query.provider === undefined || provider === query.provider);
+				return { body: takePage(wanted, nameOf, query) };
+			},
+		}),
+		defineOperation({
+			method: 'GET',
+			path,
+			tag,
+			summary: 'The price of a model',
+			description: 'Of a name that has a default price by its family or date, that price. An `etag` comes with an override alone.',
+			params,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown'],
+			run: async ({ params: key }) => {
+				const override = await records.priceOverrides.get(key);
+				if (override !== undefined) return answerPrice(override);
+				const found = defaultsOf(parts)(key);
+				if (found === undefined) throw new Refusal('record_unknown', { message: 'The model has no price' });
+				return { body: found };
+			},
+		}),
+		defineOperation({
+			method: 'PUT',
+			path,
+			tag,
+			summary: 'Set the price of a model',
+			description: 'An override holds instead of the default, for calls that begin after it.',
+			params,
+			body: priceChange,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown', 'record_stale'],
+			run: ({ params: key, body, ifMatch, author }) => takeTurn(() => setPrice(parts, key, body, { ifMatch, author })),
+		}),
+		defineOperation({
+			method: 'DELETE',
+			path,
+			tag,
+			summary: 'Remove an override',
+			description: 'The model has its default price again, if there is one.',
+			params,
+			success: { status: 204 },
+			refusals: ['record_unknown', 'record_stale'],
+			run: ({ params: key, ifMatch, author }) =>
+				takeTurn(async () => {
+					const before = await records.priceOverrides.get(key);
+					if (before === undefined) throw new Refusal('record_unknown', { message: 'The model has no override' });
+					requireMatch(ifMatch, entityTag(before.version));
+					const outcome = await records.priceOverrides.delete(key, { author, ifVersion: before.version });
+					if (outcome !== 'deleted') throw new Refusal('record_stale');
+					return {};
+				}),
+		}),
+	];
+}
+
+async function setPrice(
+	parts: AdminParts,
+	{ provider, model: asked }: PriceKey,
+	body: z.output<typeof priceChange>,
+	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+): Promise<Answer> {
+	const { model } = checkFields(z.object({ model: modelName }), { model: asked }, parts.nearestName);
+	if (body.provider !== undefined && body.provider !== provider) throw fieldInvalid('provider', 'must be the one of the address');
+	if (body.model !== undefined && body.model !== model) throw fieldInvalid('model', 'must be the one of the address');
+	const { providers } = parts.configured();
+	const { priceOverrides } = parts.records;
+	const before = await priceOverrides.get({ provider, model });
+	if (before === undefined && !providers.some(({ name }) => name === provider)) {
+		throw new Refusal('record_unknown', { message: `No provider has this name: use ${providers.map(({ name }) => name).join(', ')}` });
+	}
+	requireMatch(ifMatch, before && entityTag(before.version));
+	const input = body.input_usd_per_million_tokens;
+	const record: PriceOverride = {
+		provider,
+		model,
+		inputPicoUsd: picoUsdOf(input),
+		outputPicoUsd: picoUsdOf(body.output_usd_per_million_tokens),
+		cacheReadPicoUsd: picoUsdOf(body.cache_read_usd_per_million_tokens ?? input),
+		cacheWritePicoUsd: picoUsdOf(body.cache_write_usd_per_million_tokens ?? input),
+		updatedAtMs: author.atMs,
+	};
+	const outcome =
+		before === undefined
+			? await priceOverrides.create(record, { author })
+			: await priceOverrides.replace(record, { author, ifVersion: before.version });
+	const stored = await priceOverrides.get(record);
+	// Another process set or removed the price between the reading and the writing.
+	if (stored === undefined || (outcome !== 'created' && outcome !== 'replaced')) throw new Refusal('record_stale');
+	return answerPrice(stored);
+}
+
+function answerPrice(record: Stored<PriceOverride>): Answer {
+	return { body: overrideBody(record), headers: { etag: entityTag(record.version) } };
+}
+
+type FindDefault = (key: PriceKey) => PriceBody | undefined;
+
+/** Of the configuration as it is now. */
+function defaultsOf({ configured, clock }: AdminParts): FindDefault {
+	const day = dayOf(clock.nowMs());
+	const kinds = new Map(configured().providers.map(({ name, kind }) => [name, kind]));
+	return ({ provider, model }) => {
+		const kind = kinds.get(provider);
+		const found = kind === undefined ? undefined : defaultPrice(kind, model, day);
+		return found && defaultBody(provider, model, found);
+	};
+}
+
+async function listPrices({ records, configured, clock }: AdminParts): Promise<PriceBody[]> {
+	const day = dayOf(clock.nowMs());
+	const defaults = configured().providers.flatMap(({ name, kind }) =>
+		listDefaultPrices(kind, day).map(({ model, price: ofModel }) => defaultBody(name, model, ofModel)),
+	);
+	const overrides = (await records.priceOverrides.list()).map(overrideBody);
+	return [...new Map([...defaults, ...overrides].map((entry) => [nameOf(entry), entry])).values()];
+}
+
+/** Those that calls were admitted for, by any process, and those that this process refused. */
+async function listUnpriced(parts: AdminParts): Promise<PriceBody[]> {
+	const { clock, ledger, records, unpricedModels } = parts;
+	const findDefault = defaultsOf(parts);
+	const nowMs = clock.nowMs();
+	const called = await ledger.summarize({ fromMs: monthsBefore(nowMs, 1), toMs: nowMs + 1, period: 'month' });
+	const overrides = new Set((await records.priceOverrides.list()).map(nameOf));
+	const models = new Map([...called, ...unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]));
+	return [...models]
+		.filter(([name, key]) => !overrides.has(name) && findDefault(key) === undefined)
+		.map(([, { provider, model }]) => unpricedBody(provider, model));
+}
+
+function nameOf({ provider, model }: PriceKey): string {
+	return `${provider}\u0000${model}`;
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { AdminSettings } from '../admin-settings.ts';
+import { docsPage, docsPolicy } from '../docs-page.ts';
+import { describeOperations, type OpenApiDocument } from '../open-api.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { named } from '../schemas/values.ts';
+
+const openApi = named('OpenApi', z.record(z.string(), z.unknown()));
+const health = named('Health', z.strictObject({ status: z.enum(['ok', 'ready', 'not_ready']) }));
+
+/** @param checkReady rejects when a request could not be answered now. */
+export function publicOperations(
+	{ version, scopeBase }: Pick<AdminSettings, 'version' | 'scopeBase'>,
+	others: readonly Operation[],
+	checkReady: () => Promise<void>,
+): Operation[] {
+	const alive = ['/', '/healthz'].map((path) =>
+		defineOperation({
+			method: 'GET',
+			path,
+			tag: 'public',
+			summary: 'Whether the process lives',
+			access: 'public',
+			success: { status: 200, schema: health },
+			run: () => ({ body: { status: 'ok' } }),
+		}),
+	);
+	const ready = defineOperation({
+		method: 'GET',
+		path: '/readyz',
+		tag: 'public',
+		summary: 'Whether requests can be answered now',
+		access: 'public',
+		success: { status: 200, schema: health, otherStatuses: [503] },
+		run: () =>
+			checkReady().then(
+				() => ({ body: { status: 'ready' } }),
+				() => ({ status: 503, body: { status: 'not_ready' } }),
+			),
+	});
+	const cached = { 'cache-control': 'public, max-age=300' };
+	const document = defineOperation({
+		method: 'GET',
+		path: '/openapi.json',
+		tag: 'public',
+		summary: 'The OpenAPI document',
+		access: 'public',
+		success: { status: 200, schema: openApi },
+		run: () => ({ body: describe(), headers: cached }),
+	});
+	const page = defineOperation({
+		method: 'GET',
+		path: '/docs',
+		tag: 'public',
+		summary: 'The OpenAPI document for people',
+		access: 'public',
+		success: { status: 200, otherTypes: ['text/html'] },
+		run: () => ({
+			text: show(),
+			headers: { ...cached, 'content-type': 'text/html; charset=utf-8', 'content-security-policy': docsPolicy },
+		}),
+	});
+	const operations: Operation[] = [...others, ...alive, ready, document, page];
+	const describe = once((): OpenApiDocument => describeOperations(operations, { version, scope: `${scopeBase}/admin` }));
+	const show = once(() => docsPage(describe()));
+	return operations;
+}
+
+/** Made when it is first asked for: a start needs none of it. */
+function once<Made>(make: () => Made): () => Made {
+	let made: Made | undefined;
+	return () => (made ??= make());
+}

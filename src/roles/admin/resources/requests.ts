@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { noUsage } from '../../../core/usage.ts';
+import type { LedgerRow } from '../../../stores/contracts/ledger.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { csvAnswer } from '../csv.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { limitOf, type Page, type PageQuery, pageOf, pageQuery, withCursor } from '../page.ts';
+import { tokens, tokensBody } from '../schemas/usage.ts';
+import { named, time, timeOf, usdSum, usdText } from '../schemas/values.ts';
+
+const outcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
+
+const requestRow = named(
+	'Request',
+	z.strictObject({
+		request_id: z.string().describe('The `x-request-id` of the answer.'),
+		time: time.describe('Of admission.'),
+		team: z.string(),
+		client_id: z.string(),
+		provider: z.string(),
+		model: z.string(),
+		format: z.enum(['chat', 'messages']),
+		status: z.int().nullable().describe('That the caller got; 0 when the call was interrupted, null while it runs.'),
+		outcome: z.enum(outcomes).nullable().describe('Null while the call runs.'),
+		tokens,
+		cost_usd: usdSum,
+		estimated: z.boolean().describe('True: the provider did not tell the tokens, they were counted here.'),
+		duration_ms: z.int().nullable(),
+	}),
+);
+
+const requestList = named('RequestList', pageOf(requestRow));
+
+const filters = {
+	team: z.string().optional(),
+	client_id: z.string().optional(),
+	provider: z.string().optional(),
+	model: z.string().optional(),
+	outcome: z.enum(outcomes).optional(),
+};
+
+type Filters = { readonly [Name in keyof typeof filters]?: string | undefined };
+
+/** Rows are looked through in so many reads; then whoever asks goes on from the cursor. */
+const mostReads = 40;
+
+export function requestOperations(parts: AdminParts): Operation[] {
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/requests',
+			tag: 'requests',
+			summary: 'List calls that were admitted, the newest first',
+			description: 'With filters beside `team` a page may have fewer rows than `limit`, even none, while `next_cursor` leads to more.',
+			query: z.strictObject({ ...pageQuery, ...filters }),
+			success: { status: 200, schema: requestList, otherTypes: ['text/csv'] },
+			run: async ({ query, wantsCsv }) => {
+				const page = await withCursor(() => readPage(parts, query));
+				if (!wantsCsv) return { body: page };
+				const columns = [...plainColumns, 'input', 'output', 'cache_read', 'cache_write', 'total'] as const;
+				const answer = csvAnswer(
+					columns,
+					page.data.map(({ tokens: counts, ...row }) => ({ ...row, ...counts })),
+				);
+				return page.next_cursor === null ? answer : { ...answer, headers: { ...answer.headers, 'x-next-cursor': page.next_cursor } };
+			},
+		}),
+	];
+}
+
+const plainColumns = [
+	'request_id',
+	'time',
+	'team',
+	'client_id',
+	'provider',
+	'model',
+	'format',
+	'status',
+	'outcome',
+	'cost_usd',
+	'estimated',
+	'duration_ms',
+] as const;
+
+async function readPage({ ledger }: AdminParts, query: PageQuery & Filters): Promise<Page<z.output<typeof requestRow>>> {
+	const limit = limitOf(query);
+	const data: z.output<typeof requestRow>[] = [];
+	let { cursor } = query;
+	for (let read = 0; read < mostReads; read++) {
+		// A cursor stands at the end of what was read, so no more may be read than fits.
+		const page = await ledger.list({
+			...(query.team !== undefined && { team: query.team }),
+			limit: limit - data.length,
+			...(cursor !== undefined && { cursor }),
+		});
+		data.push(...page.rows.filter((row) => isWanted(row, query)).map(rowBody));
+		if (page.nextCursor === null) return { data, next_cursor: null };
+		cursor = page.nextCursor;
+		if (data.length >= limit) break;
+	}
+	return { data, next_cursor: cursor ?? null };
+}
+
+function isWanted(row: LedgerRow, { client_id, provider, model, outcome }: Filters): boolean {
+	const pairs = [
+		[client_id, row.clientId],
+		[provider, row.provider],
+		[model, row.model],
+		[outcome, row.closed?.outcome],
+	];
+	return pairs.every(([wanted, found]) => wanted === undefined || wanted === found);
+}
+
+function rowBody(row: LedgerRow): z.output<typeof requestRow> {
+	const { closed } = row;
+	return {
+		request_id: row.id,
+		time: timeOf(row.startedMs),
+		team: row.team,
+		client_id: row.clientId,
+		provider: row.provider,
+		model: row.model,
+		format: row.format,
+		status: closed?.status ?? null,
+		outcome: closed?.outcome ?? null,
+		tokens: tokensBody(closed?.usage ?? noUsage),
+		cost_usd: usdText(closed?.costNanoUsd ?? 0n),
+		estimated: closed?.isEstimated ?? false,
+		duration_ms: closed === undefined ? null : Math.max(0, closed.endedMs - row.startedMs),
+	};
+}

@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Team } from '../../../core/team.ts';
+import type { Author, Stored } from '../../../stores/contracts/records.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { entityTag, requireMatch } from '../entity-tag.ts';
+import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
+import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { pageOf, pageQuery, takePage } from '../page.ts';
+import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';
+import { named } from '../schemas/values.ts';
+
+const tag = 'teams';
+const params = z.strictObject({ id: z.string() });
+const one = { schema: team, hasEntityTag: true } as const;
+
+const teamList = named('TeamList', pageOf(team));
+
+export function teamOperations(parts: AdminParts): Operation[] {
+	const { records, configured, takeTurn } = parts;
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/teams',
+			tag,
+			summary: 'List teams',
+			query: z.strictObject(pageQuery),
+			success: { status: 200, schema: teamList },
+			run: async ({ query }) => {
+				const { pinnedTeams } = configured();
+				const pinnedIds = new Set(pinnedTeams.map(({ id }) => id));
+				const stored = (await records.teams.list()).filter(({ id }) => !pinnedIds.has(id));
+				const all = [...stored.map((record) => teamBody(record, false)), ...pinnedTeams.map((record) => teamBody(record, true))];
+				return { body: takePage(all, ({ id }) => id, query) };
+			},
+		}),
+		defineOperation({
+			method: 'POST',
+			path: '/teams',
+			tag,
+			summary: 'Register a team',
+			body: teamWish,
+			success: { status: 201, ...one },
+			refusals: ['record_taken'],
+			run: ({ body, author }) => takeTurn(() => createTeam(parts, body, author)),
+		}),
+		defineOperation({
+			method: 'GET',
+			path: '/teams/{id}',
+			tag,
+			summary: 'A team',
+			params,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown'],
+			run: async ({ params: { id } }) => {
+				const pinned = configured().pinnedTeams.find((record) => record.id === id);
+				return pinned === undefined ? answerTeam(await storedTeam(parts, id)) : { body: teamBody(pinned, true) };
+			},
+		}),
+		defineOperation({
+			method: 'PUT',
+			path: '/teams/{id}',
+			tag,
+			summary: 'Change a team',
+			description: 'What is left out stays as it is.',
+			params,
+			body: teamChange,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown', 'record_pinned', 'record_taken', 'record_stale'],
+			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeTeam(parts, id, body, { ifMatch, author })),
+		}),
+		defineOperation({
+			method: 'DELETE',
+			path: '/teams/{id}',
+			tag,
+			summary: 'Deregister a team',
+			description: 'Its budgets are deleted with it; its usage stays.',
+			params,
+			success: { status: 204 },
+			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
+			run: ({ params: { id }, ifMatch, author }) =>
+				takeTurn(async () => {
+					requireUnpinned(parts, id);
+					const before = await storedTeam(parts, id);
+					requireMatch(ifMatch, entityTag(before.version));
+					const outcome = await records.teams.delete(id, { author, ifVersion: before.version });
+					if (outcome !== 'deleted') throw new Refusal('record_stale');
+					return {};
+				}),
+		}),
+	];
+}
+
+async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, author: Author): Promise<Answer> {
+	const id = wish.id ?? (wish.name === undefined ? undefined : slugOf(wish.name));
+	if (id === undefined) throw fieldInvalid('name', 'is required, unless there is an id');
+	if (id === '') throw fieldInvalid('id', 'is required: none can be made from this name');
+	const field = wish.id === undefined ? 'name' : 'id';
+	const taken = () => fieldTaken(field, `is taken: there is a team \`${id}\``);
+	if (isPinned(parts, id)) throw taken();
+	const record: Team = {
+		id,
+		name: wish.name ?? id,
+		tier: wish.tier ?? 'sandbox',
+		clientIds: wish.client_ids ?? [],
+		limits: limitsOf(wish.limits),
+		metadata: { ...wish.metadata },
+		createdAtMs: author.atMs,
+		updatedAtMs: author.atMs,
+	};
+	await checkTeam(parts, record);
+	const outcome = await parts.records.teams.create(record, { author });
+	if (outcome === 'id_taken') throw taken();
+	if (outcome === 'client_taken') throw await clientTaken(parts, record);
+	const { headers, ...answer } = answerTeam(await storedTeam(parts, id));
+	return { ...answer, headers: { ...headers, location: `/teams/${encodeURIComponent(id)}` } };
+}
+
+async function changeTeam(
+	parts: AdminParts,
+	id: string,
+	change: z.output<typeof teamChange>,
+	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+): Promise<Answer> {
+	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	requireUnpinned(parts, id);
+	const before = await storedTeam(parts, id);
+	requireMatch(ifMatch, entityTag(before.version));
+	const { version, ...kept } = before;
+	const record: Team = {
+		...kept,
+		...(change.name !== undefined && { name: change.name }),
+		...(change.tier !== undefined && { tier: change.tier }),
+		...(change.client_ids !== undefined && { clientIds: change.client_ids }),
+		...(change.limits !== undefined && { limits: limitsOf(change.limits) }),
+		...(change.metadata !== undefined && { metadata: change.metadata }),
+		updatedAtMs: author.atMs,
+	};
+	await checkTeam(parts, record);
+	const outcome = await parts.records.teams.replace(record, { author, ifVersion: version });
+	if (outcome === 'client_taken') throw await clientTaken(parts, record);
+	if (outcome !== 'replaced') throw new Refusal('record_stale');
+	return answerTeam(await storedTeam(parts, id));
+}
+
+function answerTeam(record: Stored<Team>): Answer {
+	return { body: teamBody(record, false), headers: { etag: entityTag(record.version) } };
+}
+
+async function storedTeam({ records }: AdminParts, id: string): Promise<Stored<Team>> {
+	const found = await records.teams.get(id);
+	if (found === undefined) throw new Refusal('record_unknown', { message: 'No team has this id' });
+	return found;
+}
+
+function isPinned({ configured }: AdminParts, id: string): boolean {
+	return configured().pinnedTeams.some((record) => record.id === id);
+}
+
+function requireUnpinned(parts: AdminParts, id: string): void {
+	if (isPinned(parts, id)) throw new Refusal('record_pinned', { message: 'The team is part of the configuration: change it there' });
+}
+
+async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Promise<void> {
+	const { tiers, pinnedTeams } = parts.configured();
+	if (!Object.hasOwn(tiers, tier)) {
+		const names = Object.keys(tiers);
+		const nearest = parts.nearestName(tier, names);
+		throw fieldInvalid(
+			'tier',
+			`is no tier of the configuration: ${nearest === undefined ? `use ${names.join(', ')}` : `did you mean ${nearest}?`}`,
+		);
+	}
+	const twice = clientIds.findIndex((clientId, index) => clientIds.indexOf(clientId) < index);
+	if (twice !== -1) throw fieldInvalid(`client_ids[${twice}]`, 'is named twice');
+	const elsewhere = clientIn(pinnedTeams, id, clientIds) ?? clientIn(await parts.records.teams.list(), id, clientIds);
+	if (elsewhere !== undefined) throw elsewhere;
+}
+
+/** Another process was faster than the check. */
+async function clientTaken({ records }: AdminParts, { id, clientIds }: Team) {
+	return clientIn(await records.teams.list(), id, clientIds) ?? fieldTaken('client_ids', 'name a client of another team');
+}
+
+function clientIn(teams: readonly Team[], id: string, clientIds: readonly string[]) {
+	const owners = new Map(teams.flatMap((other) => (other.id === id ? [] : other.clientIds.map((clientId) => [clientId, other.id]))));
+	for (const [index, clientId] of clientIds.entries()) {
+		const owner = owners.get(clientId);
+		if (owner !== undefined) return fieldTaken(`client_ids[${index}]`, `belongs to the team \`${owner}\`: a client belongs to one team`);
+	}
+	return undefined;
+}
+
+function slugOf(name: string): string {
+	return name
+		.normalize('NFKD')
+		.toLowerCase()
+		.replace(/\p{Mark}/gu, '')
+		.replace(/[^a-z0-9]+/g, '-')
+		.slice(0, 64)
+		.replace(/^-|-$/g, '');
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { Refusal } from '../../../core/refusal.ts';
+import type { SummaryRow } from '../../../stores/contracts/ledger.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { csvAnswer } from '../csv.ts';
+import { fieldInvalid } from '../fields-refusal.ts';
+import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
+import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { groupings, type UsageGroup, usage, usageHistory } from '../schemas/usage.ts';
+import { day } from '../schemas/values.ts';
+import { budgetsInForce, groupsBody, periodBody } from '../usage-report.ts';
+
+const tag = 'usage';
+const params = z.strictObject({ team: z.string() });
+const msPerDay = 86_400_000;
+const mostDays = 1100;
+const monthsOfHistory = 24;
+
+const span = {
+	from: day.optional().describe('UTC day, inclusive.'),
+	to: day.optional().describe('UTC day, exclusive.'),
+};
+
+export function usageOperations(parts: AdminParts): Operation[] {
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/usage/{team}',
+			tag,
+			summary: 'What a team used',
+			description: `In the current UTC month, unless \`from\` or \`to\` say otherwise (at most ${mostDays} days). CSV has a row for each group, or for each model.`,
+			params,
+			query: z.strictObject({ ...span, group_by: z.enum(groupings).optional() }),
+			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
+			refusals: ['record_unknown'],
+			run: async ({ params: { team: id }, query, wantsCsv }) => {
+				const asked = readSpan(query, monthOf(parts.clock.nowMs()));
+				const team = await requireTeam(parts, id);
+				const by = query.group_by;
+				const rows = await parts.ledger.summarize({ ...asked, period: by === 'day' ? 'day' : 'month', team: id });
+				if (wantsCsv) return csvOf(groupsBody(rows, by ?? 'model'));
+				const groups = by === undefined ? {} : { group_by: by, groups: groupsBody(rows, by) };
+				return { body: { team: id, ...periodBody(asked, rows), budgets: await budgetsInForce(parts, id, team), ...groups } };
+			},
+		}),
+		defineOperation({
+			method: 'GET',
+			path: '/usage/{team}/history',
+			tag,
+			summary: 'What a team used, by month',
+			description: `The last ${monthsOfHistory} UTC months, unless \`from\` or \`to\` say otherwise. CSV has a row for each month and model.`,
+			params,
+			query: z.strictObject(span),
+			success: { status: 200, schema: usageHistory, otherTypes: ['text/csv'] },
+			refusals: ['record_unknown'],
+			run: async ({ params: { team: id }, query, wantsCsv }) => {
+				const nowMs = parts.clock.nowMs();
+				const { toMs } = monthOf(nowMs);
+				const asked = readSpan(query, { fromMs: monthsBefore(nowMs, monthsOfHistory - 1), toMs });
+				await requireTeam(parts, id);
+				const rows = await parts.ledger.summarize({ ...asked, period: 'month', team: id });
+				const months = monthsOf(rows);
+				const byMonthAndModel = () =>
+					months.flatMap(([month, ofMonth]) => groupsBody(ofMonth, 'model').map((group) => ({ ...group, month })));
+				if (wantsCsv) return csvOf(byMonthAndModel());
+				return { body: { team: id, months: months.map(([month, ofMonth]) => periodBody(within(spanOfMonth(month), asked), ofMonth)) } };
+			},
+		}),
+	];
+}
+
+async function requireTeam({ teamLookup }: AdminParts, id: string) {
+	const team = await teamLookup.find(id);
+	if (team === undefined && !(await teamLookup.isKnown(id))) throw new Refusal('record_unknown', { message: 'No team has this id' });
+	return team;
+}
+
+function readSpan({ from, to }: { from?: string | undefined; to?: string | undefined }, otherwise: Span): Span {
+	const fromMs = from === undefined ? otherwise.fromMs : Date.parse(from);
+	const toMs = to === undefined ? otherwise.toMs : Date.parse(to);
+	if (fromMs >= toMs) {
+		throw from === undefined ? fieldInvalid('to', 'must be later than from') : fieldInvalid('from', 'must be earlier than to');
+	}
+	if (toMs - fromMs > mostDays * msPerDay) throw fieldInvalid('from', `must be at most ${mostDays} days before to`);
+	return { fromMs, toMs };
+}
+
+function within(month: Span, asked: Span): Span {
+	return { fromMs: Math.max(month.fromMs, asked.fromMs), toMs: Math.min(month.toMs, asked.toMs) };
+}
+
+function monthsOf(rows: readonly SummaryRow[]): [month: string, rows: SummaryRow[]][] {
+	return [...Map.groupBy(rows, ({ period }) => period)].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+const keyColumns = ['month', 'day', 'provider', 'model', 'client_id'] as const;
+
+function csvOf(groups: readonly (UsageGroup & { readonly month?: string })[]): Answer {
+	const [first] = groups;
+	const keys = keyColumns.filter((column) => first?.[column] !== undefined);
+	const columns = [...keys, 'requests', 'input', 'output', 'cache_read', 'cache_write', 'total', 'cost_usd'] as const;
+	return csvAnswer(
+		columns,
+		groups.map(({ tokens, month = null, day: ofDay = null, provider = null, model = null, client_id = null, requests, cost_usd }) => ({
+			...tokens,
+			month,
+			day: ofDay,
+			provider,
+			model,
+			client_id,
+			requests,
+			cost_usd,
+		})),
+	);
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { ClientRecord } from '../../../stores/contracts/records.ts';
+import { named, readOnly, text, time, timeOf, timeOrNull } from './values.ts';
+
+const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
+
+const scopes = z
+	.array(z.enum(['invoke', 'admin']))
+	.min(1)
+	.max(2)
+	.refine((names) => new Set(names).size === names.length, 'must not name a scope twice')
+	.describe('Without the scope base.');
+
+export const client = named(
+	'Client',
+	z.strictObject({
+		id: clientId,
+		name: z.string(),
+		scopes: z.array(z.string()),
+		disabled: z.boolean().describe('True: it is answered like an unknown one.'),
+		secrets: z
+			.array(z.strictObject({ expires_at: time.nullable().describe('Null: never.') }))
+			.describe('Secrets that work: two while a rotated one overlaps. Empty for clients of the configuration.'),
+		pinned: z.boolean().describe('True: part of the configuration, and changed there.'),
+		created_at: timeOrNull,
+		updated_at: timeOrNull,
+	}),
+);
+
+export const clientWithSecret = named(
+	'ClientWithSecret',
+	z.strictObject({
+		...client.shape,
+		client_secret: z.string().describe('Shown this once and kept nowhere.'),
+	}),
+);
+
+const given = { secrets: readOnly, pinned: readOnly, created_at: readOnly, updated_at: readOnly };
+
+export const clientWish = named(
+	'ClientWish',
+	z.strictObject({
+		id: clientId.optional().describe('Made from the name unless given.'),
+		name: text(200),
+		scopes: scopes.optional().describe('`invoke` unless given.'),
+		disabled: z.literal(false).optional(),
+		...given,
+	}),
+);
+
+/** What is left out stays. */
+export const clientChange = named(
+	'ClientChange',
+	z.strictObject({
+		id: clientId.optional().describe('The one of the address.'),
+		name: text(200).optional(),
+		scopes: scopes.optional(),
+		disabled: z.boolean().optional(),
+		...given,
+	}),
+);
+
+export const rotation = named(
+	'Rotation',
+	z.strictObject({
+		overlap_seconds: z
+			.int()
+			.min(0)
+			.max(30 * 86_400)
+			.optional()
+			.describe('How long the old secret still works; 3600 unless given.'),
+	}),
+);
+
+export function clientBody(record: ClientRecord, nowMs: number): z.output<typeof client> {
+	return {
+		id: record.id,
+		name: record.name,
+		scopes: [...record.scopes],
+		disabled: record.isDisabled,
+		secrets: record.secrets
+			.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs)
+			.map(({ expiresAtMs }) => ({ expires_at: expiresAtMs === null ? null : timeOf(expiresAtMs) })),
+		pinned: false,
+		created_at: timeOf(record.createdAtMs),
+		updated_at: timeOf(record.updatedAtMs),
+	};
+}
+
+export function pinnedClientBody(id: string, name: string, scopeNames: readonly string[]): z.output<typeof client> {
+	return { id, name, scopes: [...scopeNames], disabled: false, secrets: [], pinned: true, created_at: null, updated_at: null };
+}

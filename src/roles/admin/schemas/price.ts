@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { Price, PriceTier } from '../../../core/price.ts';
+import type { PriceOverride } from '../../../stores/contracts/records.ts';
+import { named, rate, rateText, readOnly, time, timeOf } from './values.ts';
+
+const rates = {
+	input_usd_per_million_tokens: rate,
+	output_usd_per_million_tokens: rate,
+	cache_read_usd_per_million_tokens: rate,
+	cache_write_usd_per_million_tokens: rate,
+};
+
+export const price = named(
+	'Price',
+	z.strictObject({
+		provider: z.string(),
+		model: z.string(),
+		input_usd_per_million_tokens: rate.nullable(),
+		output_usd_per_million_tokens: rate.nullable(),
+		cache_read_usd_per_million_tokens: rate.nullable(),
+		cache_write_usd_per_million_tokens: rate.nullable(),
+		long_input: z
+			.array(z.strictObject({ above_input_tokens: z.int(), ...rates }))
+			.describe('Rates of the whole call when its input is longer than this.'),
+		source: z.enum(['override', 'default']).nullable().describe('Null: the model has no price.'),
+		updated_at: time.nullable().describe('Null unless it is an override.'),
+	}),
+);
+
+export type PriceBody = z.output<typeof price>;
+
+export const priceChange = named(
+	'PriceChange',
+	z.strictObject({
+		input_usd_per_million_tokens: rate,
+		output_usd_per_million_tokens: rate,
+		cache_read_usd_per_million_tokens: rate.optional().describe('The rate of input unless given.'),
+		cache_write_usd_per_million_tokens: rate.optional().describe('The rate of input unless given.'),
+		provider: z.string().optional().describe('The one of the address.'),
+		model: z.string().optional().describe('The one of the address.'),
+		long_input: readOnly,
+		source: readOnly,
+		updated_at: readOnly,
+	}),
+);
+
+export function overrideBody(record: PriceOverride): PriceBody {
+	const { provider, model } = record;
+	return { provider, model, ...ratesBody(record), long_input: [], source: 'override', updated_at: timeOf(record.updatedAtMs) };
+}
+
+export function defaultBody(provider: string, model: string, { tiers: [first, ...longer] }: Price): PriceBody {
+	if (first === undefined) throw new Error(`the price of ${provider}/${model} has no rates`);
+	let above = first.upToInputTokens;
+	const longInput = longer.map((tier) => {
+		const body = { above_input_tokens: above ?? 0, ...ratesBody(tier) };
+		above = tier.upToInputTokens;
+		return body;
+	});
+	return { provider, model, ...ratesBody(first), long_input: longInput, source: 'default', updated_at: null };
+}
+
+export function unpricedBody(provider: string, model: string): PriceBody {
+	return {
+		provider,
+		model,
+		input_usd_per_million_tokens: null,
+		output_usd_per_million_tokens: null,
+		cache_read_usd_per_million_tokens: null,
+		cache_write_usd_per_million_tokens: null,
+		long_input: [],
+		source: null,
+		updated_at: null,
+	};
+}
+
+type Rates = Pick<PriceTier, 'inputPicoUsd' | 'outputPicoUsd' | 'cacheReadPicoUsd' | 'cacheWritePicoUsd'>;
+
+function ratesBody(from: Rates) {
+	return {
+		input_usd_per_million_tokens: rateText(from.inputPicoUsd),
+		output_usd_per_million_tokens: rateText(from.outputPicoUsd),
+		cache_read_usd_per_million_tokens: rateText(from.cacheReadPicoUsd),
+		cache_write_usd_per_million_tokens: rateText(from.cacheWritePicoUsd),
+	};
+}

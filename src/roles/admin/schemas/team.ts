@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Team, TeamLimits } from '../../../core/team.ts';
+import { clientOfToken, named, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
+
+const limits = {
+	rpm: z.int().min(0).max(1_000_000_000).nullable().describe('Requests a minute; null: as the tier says.'),
+	daily_tokens: z.int().min(0).max(1_000_000_000_000_000).nullable().describe('Tokens a UTC day; null: as the tier says.'),
+};
+
+const metadata = z
+	.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/, 'is not 1 to 64 of A-Z a-z 0-9 . _ : / -'), z.string().max(1000))
+	.refine((record) => Object.keys(record).length <= 50, 'must have at most 50 members')
+	.describe('For its owners; means nothing here.');
+
+const fields = {
+	name: text(200).describe('For people.'),
+	tier: text(64).describe('A tier of the configuration.'),
+	client_ids: z.array(clientOfToken).max(10_000).describe('Clients that belong to the team. A client belongs to one team.'),
+	metadata,
+};
+
+const heading = { pinned: z.boolean().describe('True: part of the configuration, and changed there.') };
+
+export const team = named(
+	'Team',
+	z.strictObject({
+		id: slug,
+		name: z.string(),
+		tier: z.string(),
+		client_ids: z.array(z.string()),
+		limits: z.strictObject(limits),
+		metadata: z.record(z.string(), z.string()),
+		...heading,
+		created_at: timeOrNull,
+		updated_at: timeOrNull,
+	}),
+);
+
+const wished = {
+	limits: z.strictObject({ rpm: limits.rpm.optional(), daily_tokens: limits.daily_tokens.optional() }).nullable().optional(),
+	client_ids: fields.client_ids.optional(),
+	metadata: metadata.optional(),
+	pinned: readOnly,
+	created_at: readOnly,
+	updated_at: readOnly,
+};
+
+/** What makes a team. */
+export const teamWish = named(
+	'TeamWish',
+	z.strictObject({
+		id: slug.optional().describe('Made from the name unless given.'),
+		name: fields.name.optional().describe('The id unless given.'),
+		tier: fields.tier.optional().describe('`sandbox` unless given.'),
+		...wished,
+	}),
+);
+
+/** What changes a team; what is left out stays. */
+export const teamChange = named(
+	'TeamChange',
+	z.strictObject({
+		id: slug.optional().describe('The one of the address.'),
+		name: fields.name.optional(),
+		tier: fields.tier.optional(),
+		...wished,
+	}),
+);
+
+export function teamBody(record: Team, isPinned: boolean): z.output<typeof team> {
+	return {
+		id: record.id,
+		name: record.name,
+		tier: record.tier,
+		client_ids: [...record.clientIds],
+		limits: { rpm: record.limits?.requestsPerMinute ?? null, daily_tokens: record.limits?.dailyTokens ?? null },
+		metadata: { ...record.metadata },
+		pinned: isPinned,
+		created_at: timeOrNullOf(record.createdAtMs),
+		updated_at: timeOrNullOf(record.updatedAtMs),
+	};
+}
+
+/** Null on the wire is absent in the record: the tier's. */
+export function limitsOf(wish: z.output<typeof teamWish>['limits']): TeamLimits {
+	const { rpm = null, daily_tokens: dailyTokens = null } = wish ?? {};
+	return { ...(rpm !== null && { requestsPerMinute: rpm }), ...(dailyTokens !== null && { dailyTokens }) };
+}

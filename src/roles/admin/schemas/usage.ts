@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { totalTokens, type Usage } from '../../../core/usage.ts';
+import { budgetInForce } from './budget.ts';
+import { day, named, time, usdSum } from './values.ts';
+
+const count = z.int().min(0);
+
+export const tokens = named(
+	'Tokens',
+	z.strictObject({
+		input: count.describe('Neither read from nor written to a cache.'),
+		output: count.describe('Reasoning included.'),
+		cache_read: count,
+		cache_write: count,
+		total: count.describe('The sum of the four.'),
+	}),
+);
+
+export const sums = {
+	requests: count.describe('Calls that were admitted; those under way included.'),
+	tokens: tokens.describe('Of calls that have ended.'),
+	cost_usd: usdSum.describe('Of calls that have ended.'),
+};
+
+const period = z.strictObject({ start: time, end: time.describe('Exclusive.') });
+
+const modelUsage = z.strictObject({ provider: z.string(), model: z.string(), ...sums });
+
+export const groupings = ['model', 'provider', 'client', 'day'] as const;
+
+export type Grouping = (typeof groupings)[number];
+
+export const usageGroup = z.strictObject({
+	provider: z.string().optional(),
+	model: z.string().optional(),
+	client_id: z.string().optional(),
+	day: day.optional().describe('UTC.'),
+	...sums,
+});
+
+export type UsageGroup = z.output<typeof usageGroup>;
+
+const usagePeriod = z.strictObject({ period, ...sums, models: z.array(modelUsage) });
+
+export const usage = named(
+	'Usage',
+	z.strictObject({
+		team: z.string(),
+		...usagePeriod.shape,
+		budgets: z.array(budgetInForce).describe('Those in force, with what was spent in the current UTC month.'),
+		group_by: z.enum(groupings).optional(),
+		groups: z.array(usageGroup).optional().describe('As `group_by` asks.'),
+	}),
+);
+
+export const usageHistory = named(
+	'UsageHistory',
+	z.strictObject({
+		team: z.string(),
+		months: z.array(usagePeriod).describe('UTC months in which there was usage, the oldest first.'),
+	}),
+);
+
+export function tokensBody(from: Usage): z.output<typeof tokens> {
+	const { inputTokens: input, outputTokens: output, cacheReadTokens, cacheWriteTokens } = from;
+	return { input, output, cache_read: cacheReadTokens, cache_write: cacheWriteTokens, total: totalTokens(from) };
+}

@@ -1,0 +1,80 @@
+/** The kinds of value that the admin API takes and gives. Amounts of money are decimal texts. */
+import { z } from 'zod';
+import { formatUsd, formatUsdPerMillionTokens, parseUsd, parseUsdPerMillionTokens } from '../../../core/money.ts';
+
+/** Schemas that the OpenAPI document has under a name. */
+export const schemaNames = z.registry<{ id: string }>();
+
+export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+	schemaNames.add(schema, { id });
+	return schema;
+}
+
+/** Nano-dollars of the largest amount fit into 63 bits. */
+export const usd = z
+	.string()
+	.regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be US dollars such as "100.00": at most nine digits before and nine after the point, not negative')
+	.describe('US dollars, as a decimal text.');
+
+export const rate = z
+	.string()
+	.regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be US dollars such as "2.50": at most nine digits before and six after the point, not negative')
+	.describe('US dollars per million tokens, as a decimal text.');
+
+/** Sums may exceed what one budget may be. */
+export const usdSum = z
+	.string()
+	.regex(/^-?\d+\.\d{2,9}$/)
+	.describe('US dollars, as a decimal text.');
+
+export const slug = z.string().regex(/^[a-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`');
+
+/** What access tokens may name as their client. */
+export const clientOfToken = z.string().regex(/^[\x20-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters');
+
+export const text = (most: number) =>
+	z
+		.string()
+		.max(most)
+		.regex(/\S/, 'must not be blank')
+		.regex(/^[^\p{Cs}]*$/u, 'must not hold half a character (a lone surrogate)');
+
+export const modelName = text(256);
+
+export const time = z.iso.datetime().describe('UTC, RFC 3339.');
+
+export const timeOrNull = time.nullable().describe('UTC, RFC 3339; null for what the configuration names.');
+
+export const day = z.iso.date();
+
+/** Given back as it was read, it counts for nothing. */
+export const readOnly = z
+	.unknown()
+	.optional()
+	.meta({ readOnly: true, description: 'May be sent back as it was read; counts for nothing.' });
+
+export function timeOf(ms: number): string {
+	return new Date(ms).toISOString();
+}
+
+export function timeOrNullOf(ms: number | undefined): string | null {
+	return ms === undefined ? null : timeOf(ms);
+}
+
+/** @param amount as `usd` allows. */
+export function nanoUsdOf(amount: string): bigint {
+	return legal(parseUsd(amount), amount);
+}
+
+/** @param amount as `rate` allows. */
+export function picoUsdOf(amount: string): bigint {
+	return legal(parseUsdPerMillionTokens(amount), amount);
+}
+
+function legal(parsed: bigint | undefined, amount: string): bigint {
+	if (parsed === undefined) throw new Error(`the schema let through \`${amount}\``);
+	return parsed;
+}
+
+export const usdText = formatUsd;
+export const rateText = formatUsdPerMillionTokens;

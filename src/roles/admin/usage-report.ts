@@ -1,0 +1,106 @@
+/** What a team used, from the sums of the ledger. */
+import type { z } from 'zod';
+import { parseUsd } from '../../core/money.ts';
+import type { Team } from '../../core/team.ts';
+import { noUsage, type Usage } from '../../core/usage.ts';
+import type { SummaryRow } from '../../stores/contracts/ledger.ts';
+import type { AdminParts } from './admin-parts.ts';
+import type { Span } from './months.ts';
+import type { budgetInForce } from './schemas/budget.ts';
+import type { Grouping, UsageGroup } from './schemas/usage.ts';
+import { tokensBody } from './schemas/usage.ts';
+import { timeOf, usdText } from './schemas/values.ts';
+
+export function periodBody({ fromMs, toMs }: Span, rows: readonly SummaryRow[]) {
+	return { period: { start: timeOf(fromMs), end: timeOf(toMs) }, ...sumsBody(rows), models: modelsBody(rows) };
+}
+
+function modelsBody(rows: readonly SummaryRow[]) {
+	return grouped(rows, ({ provider, model }) => ({ provider, model }));
+}
+
+export function groupsBody(rows: readonly SummaryRow[], by: Grouping): UsageGroup[] {
+	switch (by) {
+		case 'model':
+			return modelsBody(rows);
+		case 'provider':
+			return grouped(rows, ({ provider }) => ({ provider }));
+		case 'client':
+			return grouped(rows, ({ clientId }) => ({ client_id: clientId }));
+		case 'day':
+			return grouped(rows, ({ period }) => ({ day: period }));
+	}
+}
+
+function grouped<Key extends object>(rows: readonly SummaryRow[], keyOf: (row: SummaryRow) => Key) {
+	const groups = Map.groupBy(rows, (row) => JSON.stringify(keyOf(row)));
+	const names = [...groups.keys()].toSorted();
+	return names.flatMap((name) => {
+		const ofGroup = groups.get(name) ?? [];
+		const [first] = ofGroup;
+		return first === undefined ? [] : [{ ...keyOf(first), ...sumsBody(ofGroup) }];
+	});
+}
+
+function sumsBody(rows: readonly SummaryRow[]) {
+	return {
+		requests: rows.reduce((sum, row) => sum + row.requests, 0),
+		tokens: tokensBody(rows.reduce((sum, row) => addUsage(sum, row.usage), noUsage)),
+		cost_usd: usdText(rows.reduce((sum, row) => sum + row.costNanoUsd, 0n)),
+	};
+}
+
+function addUsage(one: Usage, other: Usage): Usage {
+	return {
+		inputTokens: one.inputTokens + other.inputTokens,
+		cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+		cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+		cacheWriteHourTokens: one.cacheWriteHourTokens + other.cacheWriteHourTokens,
+		outputTokens: one.outputTokens + other.outputTokens,
+		reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+	};
+}
+
+/** The team's own budgets, and its tier's unless it has one for all models. */
+export async function budgetsInForce(
+	{ records, configured, budgetMeter }: AdminParts,
+	id: string,
+	team: Team | undefined,
+): Promise<z.output<typeof budgetInForce>[]> {
+	const own = (await records.budgets.list())
+		.filter((budget) => budget.team === id)
+		.map((budget) => ({ ...budget, source: 'budget' as const }));
+	const isBounded = own.some(({ model }) => model === null);
+	const ofTier = isBounded || team === undefined ? undefined : tierBudget(configured(), team.tier);
+	const budgets = [...(ofTier === undefined ? [] : [ofTier]), ...own];
+	const usage = await budgetMeter.read(id, budgets);
+	return budgets.flatMap((budget, index) => {
+		const reading = usage[index];
+		if (reading === undefined) return [];
+		return [
+			{
+				id: budget.id,
+				team: id,
+				model: budget.model,
+				period: 'monthly' as const,
+				limit_usd: usdText(budget.limitNanoUsd),
+				warning_threshold_percent: budget.warningThresholdPercent,
+				hard_limit_percent: budget.hardLimitPercent,
+				source: budget.source,
+				usage: reading,
+			},
+		];
+	});
+}
+
+/** A team whose tier is gone from the configuration is held to the smallest. */
+const smallestTier = 'sandbox';
+
+function tierBudget({ tiers, budgetDefaults }: ReturnType<AdminParts['configured']>, wanted: string) {
+	const name = Object.hasOwn(tiers, wanted) ? wanted : smallestTier;
+	const usd = tiers[name]?.monthlyBudgetUsd ?? null;
+	const limitNanoUsd = usd === null ? undefined : parseUsd(usd);
+	return limitNanoUsd === undefined
+		? undefined
+		: { id: `tier-${name}`, model: null, limitNanoUsd, ...budgetDefaults, source: 'tier' as const };
+}

@@ -1,0 +1,245 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+
+let subject: AdminSubject;
+const send: AdminSubject['send'] = (...request) => subject.send(...request);
+const csv = { accept: 'text/csv' };
+
+const november = (day: number, hour = 12) => Date.UTC(2026, 10, day, hour);
+
+beforeEach(async () => {
+	subject = await startAdmin();
+	await send('POST', '/teams', { id: 'red', tier: 'standard' });
+	const usage = { inputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2, outputTokens: 5, reasoningTokens: 4 };
+	await subject.book({ id: 'one', usage, costNanoUsd: 1_500_000_001n, startedMs: november(1, 0) });
+	await subject.book({ id: 'two', model: '=cmd|x', usage, costNanoUsd: 2n, clientId: '+1', startedMs: november(20) });
+	await subject.book({ id: 'three', usage, provider: 'local', costNanoUsd: 0n, startedMs: november(21) });
+	await subject.book({ id: 'four', isRunning: true });
+	await subject.book({ id: 'five', team: 'blue', costNanoUsd: 9n });
+	await subject.book({ id: 'six', usage, costNanoUsd: 7n, startedMs: Date.UTC(2026, 9, 31, 23, 59) });
+});
+afterEach(() => subject.stop());
+
+const month = { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
+const tokens = (calls: number) => ({
+	input: 10 * calls,
+	output: 5 * calls,
+	cache_read: 3 * calls,
+	cache_write: 2 * calls,
+	total: 20 * calls,
+});
+
+describe('usage of a team', () => {
+	test('is that of the current month, by model, with the budgets in force', async () => {
+		const { status, body } = await send('GET', '/usage/red');
+		expect(status).toBe(200);
+		expect(body).toEqual({
+			team: 'red',
+			period: month,
+			requests: 4,
+			tokens: tokens(3),
+			cost_usd: '1.500000003',
+			models: [
+				{ provider: 'local', model: 'gpt-4o-mini', requests: 1, tokens: tokens(1), cost_usd: '0.00' },
+				{ provider: 'provider_b', model: '=cmd|x', requests: 1, tokens: tokens(1), cost_usd: '0.000000002' },
+				{ provider: 'provider_b', model: 'gpt-4o-mini', requests: 2, tokens: tokens(1), cost_usd: '1.500000001' },
+			],
+			budgets: [
+				{
+					id: 'tier-standard',
+					team: 'red',
+					model: null,
+					period: 'monthly',
+					limit_usd: '100.00',
+					warning_threshold_percent: 80,
+					hard_limit_percent: 100,
+					source: 'tier',
+					usage: {
+						period_start: month.start,
+						period_end: month.end,
+						spent_usd: '1.500000003',
+						held_usd: '0.00',
+						remaining_usd: '98.499999997',
+						utilization_percent: 1.5,
+						state: 'ok',
+					},
+				},
+			],
+		});
+	});
+
+	test('counts what /requests lists', async () => {
+		const rows = (await send('GET', '/requests?team=red')).body['data'] as { request_id: string; time: string }[];
+		expect(rows.filter(({ time }) => time >= month.start)).toHaveLength(4);
+	});
+
+	test('the team’s own budget takes the place of its tier’s; that of a model does not', async () => {
+		const idsOf = async () => ((await send('GET', '/usage/red')).body['budgets'] as { id: string }[]).map(({ id }) => id);
+		await send('POST', '/budgets', { id: 'one', team: 'red', model: 'gpt-4o-mini', limit_usd: '1' });
+		expect(await idsOf()).toEqual(['tier-standard', 'one']);
+		await send('POST', '/budgets', { id: 'all', team: 'red', limit_usd: '1' });
+		expect((await idsOf()).toSorted()).toEqual(['all', 'one']);
+	});
+
+	test.each<[string, object[]]>([
+		['model', [{ provider: 'local', model: 'gpt-4o-mini', requests: 1 }, { model: '=cmd|x' }, { requests: 2 }]],
+		[
+			'provider',
+			[
+				{ provider: 'local', requests: 1 },
+				{ provider: 'provider_b', requests: 3 },
+			],
+		],
+		[
+			'client',
+			[
+				{ client_id: '+1', requests: 1 },
+				{ client_id: 'agent', requests: 3, cost_usd: '1.500000001' },
+			],
+		],
+		['day', [{ day: '2026-11-01' }, { day: '2026-11-20', requests: 1 }, { day: '2026-11-21', requests: 2 }]],
+	])('by %s', async (by, groups) => {
+		const { body } = await send('GET', `/usage/red?group_by=${by}`);
+		expect(body).toMatchObject({ group_by: by, groups, requests: 4 });
+		expect(body['groups']).toHaveLength(groups.length);
+	});
+
+	test('of other days, the last one exclusive', async () => {
+		const { body } = await send('GET', '/usage/red?from=2026-10-31&to=2026-11-20&group_by=day');
+		expect(body).toMatchObject({
+			period: { start: '2026-10-31T00:00:00.000Z', end: '2026-11-20T00:00:00.000Z' },
+			requests: 2,
+			cost_usd: '1.500000008',
+			groups: [{ day: '2026-10-31' }, { day: '2026-11-01' }],
+		});
+	});
+
+	test.each([
+		['from=2026-11-02&to=2026-11-01', 'from'],
+		['from=2027-01-01', 'from'],
+		['to=2026-11-01', 'to'],
+		['from=2000-01-01', 'from'],
+		['from=2026-02-30', 'from'],
+		['from=yesterday', 'from'],
+		['group_by=team', 'group_by'],
+		['group=day', 'group'],
+	])('?%s is 422 and names %s', async (query, path) => {
+		const answer = await send('GET', `/usage/red?${query}`);
+		expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path }]]);
+	});
+
+	test('of an unknown team is 404; of one that is gone, of the configuration, and of a client alone it is there', async () => {
+		for (const path of ['/usage/absent', '/usage/absent/history']) expect((await send('GET', path)).status).toBe(404);
+		await send('POST', '/clients', { id: 'loner', name: 'Loner' });
+		expect((await send('GET', '/usage/pinned')).body).toMatchObject({ requests: 0, cost_usd: '0.00', models: [] });
+		expect((await send('GET', '/usage/loner')).body['budgets']).toMatchObject([{ id: 'tier-sandbox' }]);
+		expect((await send('GET', '/usage/blue')).body).toMatchObject({ requests: 1, budgets: [] });
+	});
+});
+
+describe('history', () => {
+	test('has the months with usage, the oldest first', async () => {
+		const { body } = await send('GET', '/usage/red/history');
+		expect(body).toMatchObject({
+			team: 'red',
+			months: [
+				{ period: { start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' }, requests: 1, cost_usd: '0.000000007' },
+				{ period: month, requests: 4, models: [{ model: 'gpt-4o-mini' }, { model: '=cmd|x' }, { model: 'gpt-4o-mini' }] },
+			],
+		});
+		expect((await send('GET', '/usage/red/history?from=2026-11-01')).body['months']).toHaveLength(1);
+		expect((await send('GET', '/usage/pinned/history')).body['months']).toEqual([]);
+	});
+});
+
+describe('CSV', () => {
+	test('has a row for each group, and nothing that a spreadsheet takes for a formula', async () => {
+		const answer = await send('GET', '/usage/red', undefined, csv);
+		expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
+		expect(answer.text).toBe(
+			[
+				'provider,model,requests,input,output,cache_read,cache_write,total,cost_usd',
+				'local,gpt-4o-mini,1,10,5,3,2,20,0.00',
+				`provider_b,"'=cmd|x",1,10,5,3,2,20,0.000000002`,
+				'provider_b,gpt-4o-mini,2,10,5,3,2,20,1.500000001',
+				'',
+			].join('\r\n'),
+		);
+		expect((await send('GET', '/usage/red?group_by=client', undefined, csv)).text).toContain(`\r\n"'+1",1,`);
+		expect((await send('GET', '/usage/red/history', undefined, csv)).text).toMatch(/^month,provider,model,.*\r\n2026-10,provider_b,/);
+		expect((await send('GET', '/usage/pinned', undefined, csv)).text).toBe(
+			'requests,input,output,cache_read,cache_write,total,cost_usd\r\n',
+		);
+	});
+
+	test('is given only to those who ask for it and not for JSON', async () => {
+		for (const accept of ['*/*', 'application/json', 'text/csv, application/json', 'text/csvx']) {
+			const answer = await send('GET', '/usage/red', undefined, { accept });
+			expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+		}
+	});
+
+	test('of requests has the tokens in columns of their own', async () => {
+		const lines = (await send('GET', '/requests?team=red&limit=2', undefined, csv)).text.split('\r\n');
+		expect(lines[0]).toMatch(/^request_id,time,team,.*,duration_ms,input,output,cache_read,cache_write,total$/);
+		expect(lines).toHaveLength(4);
+	});
+});
+
+describe('requests', () => {
+	const list = async (query: string) =>
+		(await send('GET', `/requests?${query}`)).body as { data: { request_id: string }[]; next_cursor: string | null };
+
+	test('are listed the newest first, with what they took', async () => {
+		const { data } = await list('team=red');
+		expect(data.map((row) => row.request_id)).toEqual(['six', 'four', 'three', 'two', 'one']);
+		expect(data[2]).toEqual({
+			request_id: 'three',
+			time: '2026-11-21T12:00:00.000Z',
+			team: 'red',
+			client_id: 'agent',
+			provider: 'local',
+			model: 'gpt-4o-mini',
+			format: 'chat',
+			status: 200,
+			outcome: 'complete',
+			tokens: tokens(1),
+			cost_usd: '0.00',
+			estimated: false,
+			duration_ms: 1500,
+		});
+		expect(data[1]).toMatchObject({ status: null, outcome: null, duration_ms: null, cost_usd: '0.00' });
+	});
+
+	test('are found by filters, over any number of pages, while more come in', async () => {
+		const seen: string[] = [];
+		let cursor: string | null = null;
+		do {
+			const page: Awaited<ReturnType<typeof list>> = await list(`client_id=agent&limit=1${cursor === null ? '' : `&cursor=${cursor}`}`);
+			seen.push(...page.data.map((row) => row.request_id));
+			cursor = page.next_cursor;
+			await subject.book({});
+		} while (cursor !== null);
+		expect(seen).toEqual(['six', 'five', 'four', 'three', 'one']);
+		expect((await list('outcome=complete&provider=local')).data.map((row) => row.request_id)).toEqual(['three']);
+		expect((await list('model=absent')).data).toEqual([]);
+	});
+
+	test('are never more on a page than asked for', async () => {
+		for (const model of ['m', 'n', 'm', 'n', 'm', 'm']) await subject.book({ model });
+		const { data, next_cursor: cursor } = await list('model=m&limit=3');
+		expect(data).toHaveLength(3);
+		expect((await list(`model=m&limit=3&cursor=${cursor}`)).data).toHaveLength(1);
+	});
+
+	test('a filter that matches nothing in many rows leads on by a cursor', async () => {
+		for (let index = 0; index < 60; index++) await subject.book({ model: 'm' });
+		const first = await list('client_id=%2B1&limit=1');
+		expect(first.data).toEqual([]);
+		expect(await list(`client_id=%2B1&limit=1&cursor=${first.next_cursor}`)).toMatchObject({ data: [{ request_id: 'two' }] });
+	});
+
+	test.each(['cursor=x', 'outcome=none', 'limit=0', 'modle=x'])('?%s is 422', async (query) => {
+		expect((await send('GET', `/requests?${query}`)).body['errors']).toMatchObject([{ path: query.split('=')[0] }]);
+	});
+});

@@ -1,0 +1,229 @@
+import { Fault } from '../../../core/fault.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { messagesUsage } from '../../usage/usage-reader.ts';
+import { parseData, readEvents } from '../read-events.ts';
+import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import { callId, completionId } from './answer-id.ts';
+import { chatUsage } from './chat-usage.ts';
+import { finishReason, refusalText } from './finish-reason.ts';
+import { isReplayable } from './thinking-blocks.ts';
+import { chatError } from './translate-error.ts';
+import { speaksOfFunctions } from './translate-tools.ts';
+
+/** The block that is being streamed, as far as its end depends on its beginning. */
+interface OpenBlock {
+	readonly type: unknown;
+	/** Of a call: as the block began with it, for some vendors send it whole. */
+	readonly input: unknown;
+	/** Of a call. */
+	hasFragments: boolean;
+	/** Of thinking: put together to be handed out whole. */
+	thinking: string;
+	signature: string;
+	readonly data: unknown;
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Messages events into chat completion chunks. One answer. */
+export class ChunkStream implements StreamTranslation {
+	isTerminated = false;
+	hasFailed = false;
+	readonly #call: TranslatedCall;
+	readonly #wantsUsage: boolean;
+	readonly #isLegacy: boolean;
+	/** Chunks made of the events of one push. */
+	#out = '';
+	#id = '';
+	/** What all chunks begin with; empty until the message has started. */
+	#head = '';
+	#tail = '';
+	#block: OpenBlock | undefined;
+	/** Calls alone are counted, not blocks: the callers' libraries take an index for a place in the list of calls. */
+	#callCount = 0;
+	readonly #thinkingBlocks: JsonObject[] = [];
+	#usage: JsonObject | undefined;
+	#isFinished = false;
+	#fault: Fault | undefined;
+
+	constructor(call: TranslatedCall) {
+		this.#call = call;
+		const options = call.request.stream_options;
+		this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
+		this.#isLegacy = speaksOfFunctions(call.request);
+	}
+
+	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
+	push(events: Buffer): Buffer {
+		if (this.#fault !== undefined) throw this.#fault;
+		this.#out = '';
+		try {
+			readEvents(events, this.#takeEvent);
+		} catch (cause) {
+			if (!(cause instanceof Fault)) throw cause;
+			this.#fault = cause;
+			if (this.#out === '') throw cause;
+		}
+		return this.#out === '' ? nothing : Buffer.from(this.#out);
+	}
+
+	/** Nothing is ever owed. @throws Fault `provider_disconnected` for a stream without its last event. */
+	end(): Buffer {
+		if (this.#fault !== undefined) throw this.#fault;
+		if (!this.isTerminated && !this.hasFailed) throw new Fault('provider_disconnected');
+		return nothing;
+	}
+
+	readonly #takeEvent = (data: string, name: string): void => {
+		if (this.isTerminated || this.hasFailed) return;
+		const event = parseData(data);
+		if (event === undefined) throw invalid('an event that is no JSON object');
+		switch (event.type ?? name) {
+			case 'message_start':
+				return this.#start(event.message);
+			case 'content_block_start':
+				return this.#startBlock(event.content_block);
+			case 'content_block_delta':
+				return this.#addDelta(event.delta);
+			case 'content_block_stop':
+				return this.#stopBlock();
+			case 'message_delta':
+				return this.#endMessage(event);
+			case 'message_stop':
+				return this.#stop();
+			case 'error':
+				return this.#fail(event.error);
+			default:
+		}
+	};
+
+	#start(message: unknown): void {
+		if (!isJsonObject(message)) throw invalid('a start without a message');
+		if (this.#head !== '') throw invalid('a second start of the message');
+		const { nowSeconds, model, requestId } = this.#call;
+		this.#id = completionId(message.id, requestId);
+		const members = JSON.stringify({
+			id: this.#id,
+			object: 'chat.completion.chunk',
+			created: nowSeconds,
+			model: typeof message.model === 'string' ? message.model : model,
+		});
+		this.#head = `data: ${members.slice(0, -1)},"choices":[`;
+		this.#tail = `]${this.#wantsUsage ? ',"usage":null' : ''}}\n\n`;
+		this.#mergeUsage(message.usage);
+		this.#send('{"role":"assistant","content":"","refusal":null}');
+	}
+
+	#startBlock(block: unknown): void {
+		if (!isJsonObject(block)) throw invalid('a block without content');
+		const { type, input, data } = block;
+		this.#block = { type, input, data, hasFragments: false, thinking: '', signature: '' };
+		if (type === 'tool_use') this.#startCall(block);
+		else if (type === 'text') this.#sendText(block.text);
+		else if (type === 'thinking') this.#think(block.thinking, block.signature);
+	}
+
+	#startCall({ id, name }: JsonObject): void {
+		if (typeof name !== 'string') throw invalid('a tool call without a name');
+		const index = this.#callCount++;
+		const called = { name, arguments: '' };
+		if (!this.#isLegacy) {
+			const call = { index, id: callId(id, this.#id, index), type: 'function', function: called };
+			this.#send(`{"tool_calls":[${JSON.stringify(call)}]}`);
+		} else if (index === 0) {
+			this.#send(`{"function_call":${JSON.stringify(called)}}`);
+		}
+	}
+
+	#addDelta(delta: unknown): void {
+		if (!isJsonObject(delta)) throw invalid('a delta without content');
+		switch (delta.type) {
+			case 'text_delta':
+				return this.#sendText(delta.text);
+			case 'input_json_delta':
+				return this.#addFragment(delta.partial_json);
+			case 'thinking_delta':
+				return this.#think(delta.thinking, undefined);
+			case 'signature_delta':
+				return this.#think(undefined, delta.signature);
+			default:
+		}
+	}
+
+	#addFragment(fragment: unknown): void {
+		if (this.#block?.type !== 'tool_use' || typeof fragment !== 'string' || fragment === '') return;
+		this.#block.hasFragments = true;
+		this.#sendArguments(fragment);
+	}
+
+	#sendText(text: unknown): void {
+		if (typeof text === 'string' && text !== '') this.#send(`{"content":${JSON.stringify(text)}}`);
+	}
+
+	#sendArguments(fragment: string): void {
+		const text = JSON.stringify(fragment);
+		const index = this.#callCount - 1;
+		if (!this.#isLegacy) this.#send(`{"tool_calls":[{"index":${index},"function":{"arguments":${text}}}]}`);
+		else if (index === 0) this.#send(`{"function_call":{"arguments":${text}}}`);
+	}
+
+	#think(text: unknown, signature: unknown): void {
+		if (this.#block?.type !== 'thinking') return;
+		if (typeof signature === 'string') this.#block.signature += signature;
+		if (typeof text !== 'string' || text === '') return;
+		this.#block.thinking += text;
+		this.#send(`{"reasoning_content":${JSON.stringify(text)}}`);
+	}
+
+	#stopBlock(): void {
+		if (this.#block === undefined) return;
+		const { type, input, hasFragments, thinking, signature, data } = this.#block;
+		this.#block = undefined;
+		// Callers parse what they joined, and an empty string is no JSON.
+		if (type === 'tool_use' && !hasFragments) this.#sendArguments(JSON.stringify(isJsonObject(input) ? input : {}));
+		const block = type === 'thinking' ? { type, thinking, signature } : { type, data };
+		if (isReplayable(block)) this.#thinkingBlocks.push(block);
+	}
+
+	#endMessage({ usage, delta }: JsonObject): void {
+		this.#mergeUsage(usage);
+		const { stop_reason, stop_details } = isJsonObject(delta) ? delta : {};
+		if (typeof stop_reason === 'string') this.#finish(stop_reason, stop_details);
+	}
+
+	#finish(stopReason: unknown, stopDetails: unknown): void {
+		if (this.#isFinished) return;
+		if (this.#thinkingBlocks.length > 0) this.#send(`{"thinking_blocks":${JSON.stringify(this.#thinkingBlocks)}}`);
+		if (stopReason === 'refusal') this.#send(`{"refusal":${JSON.stringify(refusalText(stopDetails))}}`);
+		this.#send('{}', `"${finishReason(stopReason, this.#callCount > 0, this.#isLegacy)}"`);
+		this.#isFinished = true;
+	}
+
+	#stop(): void {
+		this.#finish(undefined, undefined);
+		const usage = this.#wantsUsage ? chatUsage(this.#usage) : undefined;
+		if (usage !== undefined) this.#out += `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`;
+		this.#out += 'data: [DONE]\n\n';
+		this.isTerminated = true;
+	}
+
+	#fail(told: unknown): void {
+		const error = chatError(isJsonObject(told) ? told : {}, 500);
+		this.#out += `data: ${JSON.stringify({ error, request_id: this.#call.requestId })}\n\n`;
+		this.hasFailed = true;
+	}
+
+	#mergeUsage(told: unknown): void {
+		if (isJsonObject(told)) this.#usage = messagesUsage.merge(this.#usage, told);
+	}
+
+	/** @param delta in JSON. @param reason in JSON. */
+	#send(delta: string, reason = 'null'): void {
+		if (this.#head === '') throw invalid('content before the start of the message');
+		this.#out += `${this.#head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}${this.#tail}`;
+	}
+}
+
+function invalid(what: string): Fault {
+	return new Fault('provider_answer_invalid', { message: `The provider’s stream holds ${what}: retry later` });
+}

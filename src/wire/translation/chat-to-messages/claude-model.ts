@@ -1,0 +1,56 @@
+/** What a Claude model takes, as far as its request depends on it. */
+export interface ClaudeModel {
+	/** `temperature` and `top_p` freely, under API version 2023-06-01; others take only the defaults. */
+	readonly takesSampling: boolean;
+	/** A conversation that ends with the assistant's own words. */
+	readonly takesPrefill: boolean;
+	/** The role `system` inside the conversation. */
+	readonly takesMidSystem: boolean;
+	readonly thinking: 'none' | 'manual' | 'adaptive';
+	/** Whether `thinking: {"type": "disabled"}` is known to be taken where thinking is adaptive. */
+	readonly mayDisableThinking: boolean;
+	/** From the least to the greatest. */
+	readonly efforts: readonly string[];
+}
+
+export const allEfforts: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** `claude-3-7-sonnet-20250219` and `claude-opus-4-8`: the number before or after the family; a date is no minor version. */
+const familyLast = /^claude-(\d{1,2})(?:-(\d{1,2}))?-(opus|sonnet|haiku)(?:-|$)/;
+const familyFirst = /^claude-([a-z]+)-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/;
+
+interface ModelName {
+	readonly family: string;
+	/** 408 for 4.8. */
+	readonly version: number;
+}
+
+/** By the name at the provider. An unknown model is taken for one of the newest family: the least is sent to it. */
+export function claudeModel(name: string): ClaudeModel {
+	const known = readName(name);
+	const version = known?.version ?? Number.POSITIVE_INFINITY;
+	return {
+		takesSampling: version < 406 || (version === 406 && known?.family === 'opus'),
+		takesPrefill: version < 406,
+		takesMidSystem: known !== undefined && version >= 408,
+		thinking: thinkingOf(version),
+		mayDisableThinking: known !== undefined && version >= 406 && ['opus', 'sonnet', 'haiku'].includes(known.family),
+		efforts: version === 406 ? allEfforts.filter((effort) => effort !== 'xhigh') : allEfforts,
+	};
+}
+
+function thinkingOf(version: number): ClaudeModel['thinking'] {
+	if (version < 307) return 'none';
+	return version < 406 ? 'manual' : 'adaptive';
+}
+
+function readName(name: string): ModelName | undefined {
+	const last = familyLast.exec(name);
+	if (last !== null) return { family: last[3] ?? '', version: versionNumber(last[1], last[2]) };
+	const first = familyFirst.exec(name);
+	return first === null ? undefined : { family: first[1] ?? '', version: versionNumber(first[2], first[3]) };
+}
+
+function versionNumber(major: string | undefined, minor: string | undefined): number {
+	return Number(major) * 100 + Number(minor ?? 0);
+}

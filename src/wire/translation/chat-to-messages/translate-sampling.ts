@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../json/parse-body.ts';
+import { refuseField } from '../refuse-field.ts';
+import type { RequestWarnings } from '../request-warnings.ts';
+import type { ClaudeModel } from './claude-model.ts';
+import { isBlank } from './content-parts.ts';
+
+/** From here on `top_p` is as good as none. */
+const defaultTopP = 0.99;
+
+/**
+ * `temperature` and `top_p`: at most one of them, for some models refuse both together, and none where the model takes
+ * no sampling or thinks by a budget.
+ */
+export function translateSampling(request: JsonObject, model: ClaudeModel, isBudgeted: boolean, warnings: RequestWarnings): JsonObject {
+	const temperature = numberOf(request, 'temperature');
+	const topP = numberOf(request, 'top_p');
+	if (!model.takesSampling || isBudgeted) {
+		if (temperature !== undefined && temperature !== 1) warnings.add('temperature', 'ignored');
+		if (topP !== undefined && topP < defaultTopP) warnings.add('top_p', 'ignored');
+		return {};
+	}
+	if (temperature === undefined) return topP === undefined ? {} : { top_p: topP };
+	if (topP !== undefined && topP < defaultTopP) warnings.add('top_p', 'ignored beside temperature');
+	if (temperature > 1) warnings.add('temperature', `lowered from ${temperature} to 1`);
+	return { temperature: Math.min(temperature, 1) };
+}
+
+/** @throws Refusal `field_invalid`. */
+export function translateStop({ stop }: JsonObject, warnings: RequestWarnings): JsonObject {
+	if (stop === undefined || stop === null) return {};
+	const sequences: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
+	const kept = sequences.filter((sequence, index) => {
+		if (typeof sequence !== 'string') return refuseField(Array.isArray(stop) ? `stop[${index}]` : 'stop', 'must be a string');
+		if (isBlank(sequence)) warnings.add('stop', 'blank sequences ignored');
+		return !isBlank(sequence);
+	});
+	return kept.length === 0 ? {} : { stop_sequences: kept };
+}
+
+function numberOf(request: JsonObject, name: string): number | undefined {
+	const value = request[name];
+	if (value === undefined || value === null) return undefined;
+	return typeof value === 'number' ? value : refuseField(name, 'must be a number');
+}

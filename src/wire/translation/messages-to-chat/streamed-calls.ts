@@ -1,0 +1,152 @@
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { parseArguments } from '../tool-arguments.ts';
+import type { MessageEvents } from './message-events.ts';
+import { answerInvalid } from './translate-answer.ts';
+
+/** What events of calls need to know. */
+export interface CallNames {
+	toolUseId(callId: unknown, position: number): string;
+	toolName(name: string): string;
+}
+
+interface StreamedCall {
+	readonly id: unknown;
+	readonly position: number;
+	name: string;
+	/** All of the arguments so far. */
+	input: string;
+	/** How much of `input` was written. */
+	writtenLength: number;
+	/** How much of `input` was there when it was looked at last, and whether that was whole. */
+	judgedLength: number;
+	isWhole: boolean;
+	state: 'waiting' | 'open' | 'closed';
+}
+
+/**
+ * The tool calls of a stream, put together from fragments however they are labelled, and written one after the other.
+ * One call is open at a time; what belongs to a later one waits until the open one is whole.
+ */
+export class StreamedCalls {
+	readonly #events: MessageEvents;
+	readonly #names: CallNames;
+	readonly #calls: StreamedCall[] = [];
+	readonly #byIndex = new Map<number, StreamedCall>();
+	#open: StreamedCall | undefined;
+
+	constructor(events: MessageEvents, names: CallNames) {
+		this.#events = events;
+		this.#names = names;
+	}
+
+	get hasWritten(): boolean {
+		return this.#calls.some(({ state }) => state !== 'waiting');
+	}
+
+	/**
+	 * @param fragments the `tool_calls` of one delta.
+	 * @throws Fault `provider_answer_invalid` for what belongs to a call that can no longer be written.
+	 */
+	add(fragments: readonly unknown[]): void {
+		for (const [at, fragment] of fragments.entries()) {
+			if (!isJsonObject(fragment)) continue;
+			const called = isJsonObject(fragment.function) ? fragment.function : {};
+			const call = this.#find(fragment, called, fragments.length > 1 ? at : undefined);
+			if (call.name === '' && typeof called.name === 'string') call.name = called.name;
+			this.#addInput(call, textOf(called.arguments));
+		}
+	}
+
+	/** Something else than calls follows, or nothing: writes what waits. */
+	flush(): void {
+		for (const call of this.#calls) if (call.state === 'waiting' && call.name + call.input !== '') this.#start(call);
+		if (this.#open !== undefined) this.#open.state = 'closed';
+		this.#open = undefined;
+	}
+
+	/** @throws Fault `provider_answer_invalid` for a call whose arguments are not a JSON object. */
+	requireWhole(): void {
+		for (const { input } of this.#calls) if (parseArguments(input) === undefined) throw argumentsInvalid();
+	}
+
+	/** By `index`; without one by id, else by order. A known index with a new id and a name is a new call. */
+	#find({ index, id }: JsonObject, { name }: JsonObject, order: number | undefined): StreamedCall {
+		const isNamed = typeof name === 'string' && name !== '';
+		const hasId = typeof id === 'string' && id !== '';
+		if (Number.isInteger(index)) {
+			const known = this.#byIndex.get(Number(index));
+			if (known !== undefined && !(hasId && isNamed && known.id !== id)) return known;
+			const call = this.#create(id);
+			this.#byIndex.set(Number(index), call);
+			return call;
+		}
+		const sameId = hasId ? this.#calls.findLast((call) => call.id === id) : undefined;
+		if (sameId !== undefined) return sameId;
+		if (isNamed) return this.#create(id);
+		return (order === undefined ? this.#calls.at(-1) : this.#calls[order]) ?? this.#create(id);
+	}
+
+	#create(id: unknown): StreamedCall {
+		const call: StreamedCall = {
+			id,
+			position: this.#calls.length,
+			name: '',
+			input: '',
+			writtenLength: 0,
+			judgedLength: 0,
+			isWhole: false,
+			state: 'waiting',
+		};
+		this.#calls.push(call);
+		return call;
+	}
+
+	#addInput(call: StreamedCall, text: string): void {
+		if (call.state === 'closed') {
+			// Some servers repeat at the end what they have sent in pieces.
+			if (text.trim() !== '' && !isWhole(call)) throw argumentsInvalid();
+			return;
+		}
+		call.input += text;
+		if (call === this.#open) this.#writeInput(call);
+		else if (call.name !== '' && (this.#open === undefined || isWhole(this.#open)) && this.#isNext(call)) this.#start(call);
+	}
+
+	#isNext(call: StreamedCall): boolean {
+		return this.#calls.find(({ state }) => state === 'waiting') === call;
+	}
+
+	#start(call: StreamedCall): void {
+		if (call.name === '') throw answerInvalid('with a tool call without a name');
+		if (this.#open !== undefined) this.#open.state = 'closed';
+		this.#open = call;
+		call.state = 'open';
+		this.#events.startTool(this.#names.toolUseId(call.id, call.position), this.#names.toolName(call.name));
+		this.#writeInput(call);
+	}
+
+	#writeInput(call: StreamedCall): void {
+		if (call.input.length === call.writtenLength) return;
+		this.#events.addInput(call.input.slice(call.writtenLength));
+		call.writtenLength = call.input.length;
+	}
+}
+
+/** Nothing yet may become arguments still. Judged once for each length, for a later call may ask with each fragment. */
+function isWhole(call: StreamedCall): boolean {
+	if (call.judgedLength !== call.input.length) {
+		call.judgedLength = call.input.length;
+		call.isWhole = parseArguments(call.input) !== undefined;
+	}
+	return call.isWhole;
+}
+
+function argumentsInvalid(): Error {
+	return answerInvalid('with tool call arguments that are not a JSON object');
+}
+
+/** Some servers send the arguments as an object. */
+function textOf(told: unknown): string {
+	if (typeof told === 'string') return told;
+	return isJsonObject(told) ? JSON.stringify(told) : '';
+}

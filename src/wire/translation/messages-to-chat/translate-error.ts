@@ -1,0 +1,53 @@
+import { faults } from '../../../core/fault.ts';
+import { errorTypeOf } from '../../gateway-error.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import type { TranslatedCall, TranslatedError } from '../translation.ts';
+
+const types: Readonly<Record<number, string>> = { 402: 'billing_error', 409: 'conflict_error' };
+
+/** Status as the caller gets it (contract of errors): what is not the caller's own mistake is a 502. */
+export function translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError {
+	const isKeyRejected = status === 401 || status === 403;
+	const told = status < 400 || status >= 500 || status === 404 || isKeyRejected ? 502 : status;
+	const message = isKeyRejected ? keyRejected : messageOf(body) || `The provider answered ${status} without a message`;
+	return { status: told, body: renderError(types[told] ?? errorTypeOf(told), withKnownWords(body, message), call) };
+}
+
+/** An error that the provider told in the middle of a stream. */
+export function translateStreamError(chunk: JsonObject, call: TranslatedCall): JsonObject {
+	return renderError(typeOf(chunk), messageOf(chunk) || 'The provider told of an error without a message', call);
+}
+
+/** The gateway's own key is at fault: OpenAI's words repeat a part of it. */
+const keyRejected = `${faults.provider_key_rejected.title}. ${faults.provider_key_rejected.remedy}`;
+
+function renderError(type: string, message: string, { requestId }: TranslatedCall): JsonObject {
+	return { type: 'error', error: { type, message }, request_id: requestId };
+}
+
+/** Clients of the messages format shorten their conversation when they read these words of its vendor's. */
+function withKnownWords(body: JsonObject | undefined, message: string): string {
+	return errorOf(body).code === 'context_length_exceeded' ? `prompt is too long: ${message}` : message;
+}
+
+/** `{"error": {...}}`, and what compatible servers have made of it. */
+function messageOf(body: JsonObject | undefined): string {
+	const { message, detail } = errorOf(body);
+	const told = [message, detail, body?.error, body?.message].find((text) => typeof text === 'string' && text !== '');
+	return typeof told === 'string' ? told : '';
+}
+
+function errorOf(body: JsonObject | undefined): JsonObject {
+	if (body === undefined) return {};
+	return isJsonObject(body.error) ? body.error : body;
+}
+
+function typeOf(chunk: JsonObject): string {
+	const { type, code, status } = errorOf(chunk);
+	const words = [type, code].filter((word) => typeof word === 'string').join(' ');
+	if (/rate_?limit|insufficient_quota/i.test(words)) return 'rate_limit_error';
+	if (/overloaded/i.test(words)) return 'overloaded_error';
+	const told = Number(code ?? status);
+	if (told === 429 || told === 503 || told === 504 || told === 529) return errorTypeOf(told);
+	return told === 400 || words.includes('invalid_request_error') ? 'invalid_request_error' : 'api_error';
+}

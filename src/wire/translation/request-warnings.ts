@@ -1,0 +1,20 @@
+/** A name that may stand in a header; others are a caller's mistake or malice. */
+const plainName = /^[\w.[\]-]{1,64}$/;
+
+/** Enough to find a mistake by; a header has an end. */
+const mostWarnings = 24;
+
+/** What was dropped or changed in a request, each told once. */
+export class RequestWarnings {
+	readonly #sentences = new Set<string>();
+
+	/** @param what ASCII and of our own words, for it goes into a header. */
+	add(field: string, what: string): void {
+		if (this.#sentences.size >= mostWarnings) return;
+		this.#sentences.add(`${plainName.test(field) ? field : 'a field of unusual name'}: ${what}`);
+	}
+
+	list(): readonly string[] {
+		return [...this.#sentences];
+	}
+}

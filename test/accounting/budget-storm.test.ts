@@ -1,0 +1,9 @@
+/** A budget for fifty calls and five hundred that come at once: what the provider bills never exceeds it. */
+import { test } from 'vitest';
+import { expectBoundedOvershoot, expectNoOverspending } from '../support/accounting-storm.ts';
+
+test('worst case: the bill never exceeds the budget, and nothing stays held; 3 rounds', { timeout: 120_000 }, () =>
+	expectNoOverspending(3),
+);
+
+test('estimate: the bill exceeds the budget by no more than the calls in flight', { timeout: 60_000 }, () => expectBoundedOvershoot());

@@ -1,0 +1,69 @@
+/** The admin API in the whole product: what is changed there binds the next call (Spec: Administrative endpoints). */
+import { expect, it } from 'vitest';
+import { freePort } from '../support/product.ts';
+import { describeOwn, useSubject } from './subject.ts';
+
+const port = await freePort();
+const adminUrl = `http://127.0.0.1:${port}`;
+
+describeOwn('the admin API', 'a configuration of its own', () => {
+	const subject = useSubject({
+		enable_admin_api: true,
+		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
+		admin: { listen: `127.0.0.1:${port}` },
+	});
+
+	const admin = async (method: string, path: string, body?: object): Promise<{ status: number; body: Record<string, unknown> }> => {
+		const { product, adminClient, scopeBase } = subject.current;
+		const accessToken = await product?.accessToken(adminClient, `${scopeBase}/admin`);
+		const response = await fetch(`${adminUrl}${path}`, {
+			method,
+			headers: { authorization: `Bearer ${accessToken}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+			...(body !== undefined && { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+	};
+	const call = async (): Promise<Response> =>
+		fetch(`${subject.current.baseUrl}/v1/chat/completions`, {
+			method: 'POST',
+			headers: { authorization: `Bearer ${await subject.current.accessToken()}`, 'content-type': 'application/json' },
+			body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello.' }] }),
+		});
+
+	it('takes only tokens with the admin scope', async () => {
+		expect((await fetch(`${adminUrl}/teams`)).status).toBe(401);
+		const invoke = await fetch(`${adminUrl}/teams`, { headers: { authorization: `Bearer ${await subject.current.accessToken()}` } });
+		expect([invoke.status, invoke.headers.get('content-type')]).toEqual([403, expect.stringContaining('problem+json')]);
+	});
+
+	it('makes a team, a price and a budget that bind the next call, and reports what it cost', async () => {
+		const client = subject.current.client.id;
+		expect(await admin('POST', '/teams', { id: 'red', name: 'Red', tier: 'standard', client_ids: [client] })).toMatchObject({
+			status: 201,
+		});
+		const first = await call();
+		expect([first.status, first.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '100']);
+
+		const price = { input_usd_per_million_tokens: '1000000', output_usd_per_million_tokens: '1000000' };
+		expect((await admin('PUT', '/pricing/provider_b/gpt-4o-mini', price)).status).toBe(200);
+		expect((await call()).status).toBe(200);
+		await expect
+			.poll(async () => Number(((await admin('GET', '/usage/red')).body as { cost_usd?: string }).cost_usd), { timeout: 3000 })
+			.toBeGreaterThan(10);
+
+		expect((await admin('POST', '/budgets', { id: 'red-all', team: 'red', limit_usd: '1.00' })).status).toBe(201);
+		const refused = await call();
+		expect(refused.status).toBe(429);
+		expect(await refused.json()).toMatchObject({ action: 'reject', error: { code: 'budget_exceeded' } });
+		expect((await admin('GET', '/budgets/red-all')).body).toMatchObject({ usage: { state: 'exhausted' } });
+
+		expect((await admin('DELETE', '/budgets/red-all')).status).toBe(204);
+		expect((await admin('DELETE', '/pricing/provider_b/gpt-4o-mini')).status).toBe(204);
+		expect((await call()).status).toBe(200);
+		const { data } = (await admin('GET', '/audit')).body as { data: unknown[] };
+		expect(data.length).toBeGreaterThanOrEqual(5);
+		const requests = (await admin('GET', '/requests?team=red')).body as { data: { request_id: string }[] };
+		expect(requests.data.map((row) => row.request_id)).toContain(first.headers.get('x-request-id'));
+	});
+});

@@ -1,0 +1,163 @@
+/** A caller of one format and a provider of the other: the caller cannot tell (Spec: Endpoints, cross-format routing). */
+import type Anthropic1 from '@anthropic-ai/sdk';
+import type OpenAI7 from 'openai';
+import { describe, expect, it } from 'vitest';
+import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { describeOwn, useSubject } from './subject.ts';
+
+const weather = {
+	name: 'get_weather',
+	description: 'The weather of a city',
+	schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+};
+const question = 'What is the weather in Paris?';
+
+describeOwn('translation', 'our simulator', () => {
+	const subject = useSubject();
+
+	describe.each(openAiLines)('%s on a model of provider_a', (_name, OpenAI) => {
+		const open = (): Promise<OpenAI7> => openOpenAi(OpenAI, subject.current);
+		const model = 'claude-sonnet-4-5';
+
+		it('completes a chat, whole and streamed alike, with usage', async () => {
+			const client = await open();
+			const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+			const whole = await client.chat.completions.create({ model, messages });
+			const streamed = await client.chat.completions
+				.stream({ model, messages, stream_options: { include_usage: true } })
+				.finalChatCompletion();
+			expect(whole.choices[0]?.message.content).toMatch(/Say hello/);
+			expect(streamed.choices[0]?.message.content).toBe(whole.choices[0]?.message.content);
+			expect([whole.choices[0]?.finish_reason, streamed.choices[0]?.finish_reason]).toEqual(['stop', 'stop']);
+			expect(streamed.usage?.completion_tokens).toBe(whole.usage?.completion_tokens);
+			expect((await subject.current.simulator.newestRequest()).wire).toBe('anthropic');
+		});
+
+		it('calls a tool and takes its result', async () => {
+			const client = await open();
+			const tools = [
+				{ type: 'function' as const, function: { name: weather.name, description: weather.description, parameters: weather.schema } },
+			];
+			const asked = { role: 'user' as const, content: question };
+			const first = await client.chat.completions.stream({ model, messages: [asked], tools }).finalChatCompletion();
+			const call = first.choices[0]?.message.tool_calls?.[0];
+			expect([first.choices[0]?.finish_reason, call?.type === 'function' && call.function.name]).toEqual(['tool_calls', 'get_weather']);
+			const message = first.choices[0]?.message;
+			if (message === undefined || call === undefined) throw new Error('no tool call');
+			const result = { role: 'tool' as const, tool_call_id: call.id, content: '21 degrees' };
+			const second = await client.chat.completions.create({ model, messages: [asked, message, result], tools });
+			expect(second.choices[0]?.message.content).toContain('21 degrees');
+		});
+
+		it('shows errors in its own words', async () => {
+			const client = await open();
+			const failed = client.chat.completions.create({ model: 'claude-sonnet-4-5-sim-429', messages: [{ role: 'user', content: 'x' }] });
+			await expect(failed).rejects.toMatchObject({ status: 429, error: { message: expect.any(String) as string } });
+			const refused = client.chat.completions.create({ model, n: 2, messages: [{ role: 'user', content: 'x' }] });
+			await expect(refused).rejects.toMatchObject({ status: 400, code: 'field_invalid', param: 'n' });
+		});
+	});
+
+	describe.each(anthropicLines)('%s on a model of provider_b', (_name, Anthropic, credential) => {
+		const open = (): Promise<Anthropic1> => openAnthropic(Anthropic, credential, subject.current);
+		const model = 'gpt-4o-mini';
+
+		it('answers a message, whole and streamed alike, with usage', async () => {
+			const client = await open();
+			const body = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Say hello.' }] };
+			const whole = await client.messages.create(body);
+			const streamed = await client.messages.stream(body).finalMessage();
+			expect(whole.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('Say hello') as string });
+			expect(streamed.content).toEqual(whole.content);
+			expect([whole.stop_reason, streamed.stop_reason]).toEqual(['end_turn', 'end_turn']);
+			expect(streamed.usage.output_tokens).toBe(whole.usage.output_tokens);
+			expect((await subject.current.simulator.newestRequest()).wire).toBe('openai');
+		});
+
+		it('uses a tool and takes its result', async () => {
+			const client = await open();
+			const tools = [{ name: weather.name, description: weather.description, input_schema: weather.schema }];
+			const asked = { role: 'user' as const, content: question };
+			const first = await client.messages.stream({ model, max_tokens: 200, messages: [asked], tools }).finalMessage();
+			const use = first.content.find((block) => block.type === 'tool_use');
+			expect([first.stop_reason, use?.name, use?.input]).toEqual(['tool_use', 'get_weather', { city: 'Paris' }]);
+			const result = { type: 'tool_result' as const, tool_use_id: use?.id ?? '', content: '21 degrees' };
+			const second = await client.messages.create({
+				model,
+				max_tokens: 200,
+				messages: [asked, { role: 'assistant', content: first.content }, { role: 'user', content: [result] }],
+				tools,
+			});
+			expect(second.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('21 degrees') as string });
+		});
+
+		it('shows errors in its own words', async () => {
+			const client = await open();
+			const failed = client.messages.create({ model: 'gpt-4o-sim-429', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] });
+			await expect(failed).rejects.toMatchObject({ status: 429, error: { type: 'error', error: { type: 'rate_limit_error' } } });
+		});
+	});
+
+	describe('streams that break', () => {
+		const ask = async (path: string, body: object): Promise<Response> =>
+			fetch(`${subject.current.baseUrl}${path}`, {
+				method: 'POST',
+				headers: { authorization: `Bearer ${await subject.current.accessToken()}`, 'content-type': 'application/json' },
+				body: JSON.stringify({ stream: true, max_tokens: 200, messages: [{ role: 'user', content: 'Say hello.' }], ...body }),
+			});
+		const faults = ['cut-after-3', 'cut-mid-event-3', 'end-after-3', 'error-mid-stream-3', 'malformed-json'];
+
+		it.each(faults)('%s ends in an error event of the caller’s format, never in a false end', async (fault) => {
+			const chat = await (await ask('/v1/chat/completions', { model: `claude-sonnet-4-5-sim-tokens-50-${fault}` })).text();
+			expect(chat.trimEnd().split('\n\n').at(-1)).toMatch(/^data: \{"error":\{/);
+			expect(chat).not.toContain('[DONE]');
+			const messages = await (await ask('/v1/messages', { model: `gpt-4o-sim-tokens-50-${fault}` })).text();
+			expect(messages.trimEnd().split('\n\n').at(-1)).toMatch(/^event: error\ndata: \{"type":"error"/);
+			expect(messages).not.toContain('message_stop');
+		});
+
+		it('a message that begins twice is the provider’s fault', async () => {
+			const chat = await (await ask('/v1/chat/completions', { model: 'claude-sonnet-4-5-sim-tokens-20-duplicate-message-start' })).text();
+			expect(chat.trimEnd().split('\n\n').at(-1)).toMatch(/^data: \{"error":\{/);
+			expect(chat).not.toContain('[DONE]');
+		});
+
+		it('usage that the provider does not tell is estimated and never nothing', async () => {
+			const response = await ask('/v1/chat/completions', { model: 'claude-sonnet-4-5-sim-tokens-50-usage-missing' });
+			await response.text();
+			const id = response.headers.get('x-request-id');
+			const { log } = subject.current.product ?? { log: [] };
+			await expect
+				.poll(() => log.find((line) => line['msg'] === 'request' && line['requestId'] === id))
+				.toMatchObject({ isEstimated: true });
+			expect(Number(log.find((line) => line['requestId'] === id && line['msg'] === 'request')?.['outputTokens'])).toBeGreaterThanOrEqual(
+				50,
+			);
+		});
+	});
+
+	it('tells what was lost, in a header', async () => {
+		const response = await fetch(`${subject.current.baseUrl}/v1/chat/completions`, {
+			method: 'POST',
+			headers: { authorization: `Bearer ${await subject.current.accessToken()}`, 'content-type': 'application/json' },
+			body: JSON.stringify({ model: 'claude-sonnet-4-5', seed: 7, messages: [{ role: 'user', content: 'x' }] }),
+		});
+		expect(response.status).toBe(200);
+		expect(response.headers.get('x-gateway-warnings')).toContain('seed');
+	});
+});
+
+describeOwn('strict translation', 'a configuration of its own', () => {
+	const subject = useSubject({ routing: { translation: 'strict' } });
+
+	it('refuses what would be lost, before anything is asked', async () => {
+		const response = await fetch(`${subject.current.baseUrl}/v1/chat/completions`, {
+			method: 'POST',
+			headers: { authorization: `Bearer ${await subject.current.accessToken()}`, 'content-type': 'application/json' },
+			body: JSON.stringify({ model: 'claude-sonnet-4-5', seed: 7, messages: [{ role: 'user', content: 'x' }] }),
+		});
+		expect(response.status).toBe(400);
+		expect(await response.text()).toContain('seed');
+		expect(await subject.current.simulator.requestsServed()).toBe(0);
+	});
+});

@@ -1,0 +1,119 @@
+/** A gateway that is killed at moments of chance, under load, and started again with the same ledger. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
+import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
+import { expectReckonedCosts, readBooks, readLimits, untilNothingHeld } from './accounting-books.ts';
+import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-call.ts';
+import { type Fleet, startFleet } from './accounting-fleet.ts';
+import { print } from './accounting-print.ts';
+import { eventually } from './product.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+
+const callers = 24;
+/** The longest call, the time for booking it, and what a store rounds up. */
+const longestCallMs = 5000;
+/** From a row's end to the counters. */
+const bookedMs = 300;
+const holdsEndMs = longestCallMs + 30_000 + 5000;
+
+/** @throws unless after each kill every answer that was seen whole is in the ledger, once, and nothing stays held. */
+export async function expectNothingLost(
+	kills: number,
+	counters: 'memory' | 'redis',
+	{ waitsForHolds }: { waitsForHolds: boolean },
+): Promise<void> {
+	const fleet = await openFleet(counters);
+	const [gateway] = fleet.gateways;
+	if (gateway === undefined) throw new Error('a fleet of none');
+	const token = fleet.tokenOf('killed');
+	const seed = Date.now() % 1_000_000;
+	print(`${kills} kills with counters in ${counters}, seed ${seed}`);
+	const random = createSeededRandom(seed);
+	const seen: Seen[] = [];
+	for (let kill = 0; kill < kills; kill++) {
+		const load = startLoad(gateway.url, token, random, seen);
+		await sleep(random.integer(20, 400));
+		await gateway.kill();
+		await load.stop();
+		await gateway.start();
+		// Shared counters may have been told of calls that the ledger was not told of any more.
+		if (counters === 'memory') await untilNothingHeld(gateway.url, token, 1000);
+	}
+	const caller = createCaller(token);
+	for (let index = 0; index < 20; index++) expect((await callGateway(gateway.url, caller, planCall(random))).status).toBe(200);
+	caller.agent.destroy();
+	await expectBooks(fleet, seen, counters);
+	if (waitsForHolds) await untilNothingHeld(gateway.url, token, holdsEndMs);
+}
+
+async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
+	let redis: RedisServer | undefined;
+	if (counters === 'redis') redis = await startRedis();
+	onTestFinished(() => redis?.stop());
+	const fleet = await startFleet({
+		teams: { killed: { monthlyBudgetUsd: '1000000', dailyTokens: 1e12 } },
+		counters: redis?.url ?? 'memory',
+		gateway: { timeouts: { total_ms: longestCallMs } },
+	});
+	onTestFinished(() => fleet.close());
+	await fleet.simulator.pace(5);
+	await fleet.simulator.addFaults({ fault: 'slow-first-byte-30', rate: 0.5 });
+	return fleet;
+}
+
+function startLoad(url: string, token: string, random: SeededRandom, seen: Seen[]): { stop(): Promise<void> } {
+	const caller = createCaller(token);
+	let isOver = false;
+	const work = async (): Promise<void> => {
+		while (!isOver) {
+			const one = await callGateway(url, caller, planCall(random));
+			seen.push(one);
+			if (one.status === 0) await sleep(20);
+		}
+	};
+	const all = Promise.all(Array.from({ length: callers }, work));
+	return {
+		async stop() {
+			isOver = true;
+			await all;
+			caller.agent.destroy();
+		},
+	};
+}
+
+function planCall(random: SeededRandom): CallPlan {
+	const format = random.pick(['chat', 'messages'] as const, 'chat');
+	return { format, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-6', isStreamed: random.next() < 0.5, capTokens: 500 };
+}
+
+async function expectBooks(fleet: Fleet, seen: readonly Seen[], counters: 'memory' | 'redis'): Promise<void> {
+	const [gateway] = fleet.gateways;
+	const token = fleet.tokenOf('killed');
+	// The last answers may be there before they are booked.
+	const { rows, spentNanoUsd, differences } = await eventually('every row is closed', async () => {
+		const books = await readBooks(fleet.dataDir, 'killed');
+		return books.rows.every(({ closed }) => closed !== undefined) ? books : undefined;
+	});
+	await sleep(bookedMs);
+	const [budget] = (await readLimits(gateway?.url ?? '', token)).budgets;
+	if (budget === undefined) throw new Error('the team has no budget');
+	expect(budget.spentNanoUsd).toBeLessThanOrEqual(spentNanoUsd);
+	// Of a gateway that died after the ledger knew and before the counters did, these go on to hold what the call might have cost.
+	if (counters === 'redis') expect(budget.spentNanoUsd + budget.heldNanoUsd).toBeGreaterThanOrEqual(spentNanoUsd);
+	else expect(budget).toMatchObject({ spentNanoUsd, heldNanoUsd: 0n });
+	expect(differences).toEqual([]);
+	const rowOf = new Map(rows.map((row) => [row.id, row]));
+	expect(rowOf.size).toBe(rows.length);
+	expect(seen.filter(({ status }) => status !== 200 && status !== 0).map(({ status }) => status)).toEqual([]);
+
+	const whole = seen.filter(({ isWhole }) => isWhole);
+	const missing = whole.filter(({ requestId }) => !rowOf.has(requestId ?? ''));
+	expect(missing.map(({ requestId }) => requestId)).toEqual([]);
+	expectReckonedCosts(rows);
+	const interrupted = rows.filter(({ closed }) => closed?.outcome === 'interrupted').length;
+	print(
+		`${seen.length} calls, ${whole.length} seen whole, ${rows.length} rows, ${interrupted} interrupted; ledger ${spentNanoUsd}, counters ${budget.spentNanoUsd} and ${budget.heldNanoUsd} held`,
+	);
+	// Else the kills met no call.
+	expect(interrupted).toBeGreaterThan(0);
+}

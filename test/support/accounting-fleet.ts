@@ -1,0 +1,247 @@
+/** Gateways as processes of their own that share one ledger, beside one process with the identity provider and the simulator. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SimulatorBooks } from './accounting-bill.ts';
+import { type Settings, simulatedProviders, writeSettings } from './deployment.ts';
+import { mainFile, packageRoot } from './processes.ts';
+import { eventually, fetchAccessToken, freePort } from './product.ts';
+
+export interface TeamPlan {
+	readonly rpm?: number;
+	readonly dailyTokens?: number;
+	readonly monthlyBudgetUsd?: string;
+}
+
+export interface FleetPlan {
+	/** Each is the client of its own name, in a tier of its own name. */
+	readonly teams: Readonly<Record<string, TeamPlan>>;
+	/** Seconds by which the clock of each gateway is wrong; as many gateways as there are numbers. */
+	readonly clockErrors?: readonly number[];
+	/** A `redis://` URL, or `memory`. */
+	readonly counters?: string;
+	readonly budgets?: Settings;
+	/**
+	 * Seven processes at full load on two cores: a counter store that is not given any time answers late, and calls pass
+	 * uncounted. True: these processes wait for their turn, not the store.
+	 */
+	readonly givesWay?: boolean;
+	/** Of the section `gateway`. */
+	readonly gateway?: Settings;
+	/** Roles of the gateway processes. */
+	readonly roles?: readonly string[];
+}
+
+export interface Gateway {
+	readonly url: string;
+	/** Lines of its log so far, of all its runs. */
+	readonly log: readonly Record<string, unknown>[];
+	/** Ends it without a chance to tidy up. */
+	kill(): Promise<void>;
+	/** After `kill`. Resolves when it is ready. */
+	start(): Promise<void>;
+}
+
+export interface Fleet {
+	readonly gateways: readonly Gateway[];
+	readonly simulator: SimulatorBooks;
+	/** With the ledger and the records. */
+	readonly dataDir: string;
+	tokenOf(team: string): string;
+	close(): Promise<void>;
+}
+
+interface Started {
+	readonly child: ChildProcess;
+	readonly ended: Promise<void>;
+	kill(): void;
+}
+
+const niceness = 4;
+
+const secret = 'secret-of-every-team-0123456789';
+
+export async function startFleet(plan: FleetPlan): Promise<Fleet> {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-accounting-'));
+	const started: Started[] = [];
+	const close = async (): Promise<void> => {
+		for (const one of started) one.kill();
+		await Promise.all(started.map(({ ended }) => ended));
+		rmSync(directory, { recursive: true, force: true });
+	};
+	try {
+		const start = (name: string, settings: Settings, clockError: number, log: Record<string, unknown>[]): Started => {
+			const path = join(directory, `${name}.json`);
+			writeSettings(path, settings);
+			const process = startProcess(path, clockError, log);
+			started.push(process);
+			return process;
+		};
+		const [identityPort, simulatorPort] = [await freePort(), await freePort()];
+		const identityUrl = `http://127.0.0.1:${identityPort}`;
+		const simulatorUrl = `http://127.0.0.1:${simulatorPort}`;
+		start('hub', hubSettings(plan, directory, identityPort, simulatorPort), 0, []);
+		const dataDir = join(directory, 'shared');
+		const shared = { ...gatewaySettings(plan, identityUrl, simulatorUrl), data_dir: dataDir };
+		await eventually('the identity is there', () => isOk(`${identityUrl}/.well-known/jwks.json`), 20_000);
+		const gateways = [];
+		for (const [index, clockError] of (plan.clockErrors ?? [0]).entries()) {
+			const listen = `127.0.0.1:${await freePort()}`;
+			gateways.push(
+				createGateway(listen, (log) => start(`gateway-${index}`, { ...shared, gateway: { ...plan.gateway, listen } }, clockError, log)),
+			);
+		}
+		await Promise.all(gateways.map((gateway) => gateway.start()));
+		if (plan.givesWay === true) for (const { child } of started) giveWay(child);
+		const tokens = new Map<string, string>();
+		for (const team of Object.keys(plan.teams)) {
+			tokens.set(team, await fetchAccessToken(`${identityUrl}/oauth2/token`, { id: team, secret }));
+		}
+		const tokenOf = (team: string): string => tokens.get(team) ?? 'no.such.team';
+		return { gateways, simulator: new SimulatorBooks(simulatorUrl), dataDir, tokenOf, close };
+	} catch (cause) {
+		await close();
+		throw cause;
+	}
+}
+
+function createGateway(listen: string, launch: (log: Record<string, unknown>[]) => Started): Gateway {
+	const log: Record<string, unknown>[] = [];
+	const url = `http://${listen}`;
+	let running: Started | undefined;
+	return {
+		url,
+		log,
+		async kill() {
+			running?.kill();
+			await running?.ended;
+		},
+		async start() {
+			running = launch(log);
+			const { child } = running;
+			await eventually(
+				`${url}/readyz is 200; ${JSON.stringify(log.slice(-3))}`,
+				() => {
+					if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${JSON.stringify(log)}`);
+					return isOk(`${url}/readyz`);
+				},
+				20_000,
+			);
+		},
+	};
+}
+
+function hubSettings(plan: FleetPlan, directory: string, identityPort: number, simulatorPort: number): Settings {
+	return {
+		roles: ['identity', 'simulator'],
+		data_dir: join(directory, 'hub'),
+		identity: {
+			listen: `127.0.0.1:${identityPort}`,
+			clients: Object.keys(plan.teams).map((id) => ({ id, secret, scopes: ['invoke'] })),
+		},
+		simulator: { listen: `127.0.0.1:${simulatorPort}` },
+		providers: simulatedProviders(`http://127.0.0.1:${simulatorPort}`),
+	};
+}
+
+function gatewaySettings(plan: FleetPlan, identityUrl: string, simulatorUrl: string): Settings {
+	const teams = Object.entries(plan.teams);
+	const tiers = teams.map(([name, { rpm = null, dailyTokens = null, monthlyBudgetUsd = null }]) => [
+		name,
+		{ rpm, daily_tokens: dailyTokens, monthly_budget_usd: monthlyBudgetUsd },
+	]);
+	return {
+		roles: plan.roles ?? ['gateway'],
+		auth: { issuer: identityUrl, jwks_uri: `${identityUrl}/.well-known/jwks.json`, clock_skew_seconds: 30 },
+		tiers: Object.fromEntries(tiers) as Settings,
+		teams: { unregistered_clients: 'reject', registered: teams.map(([id]) => ({ id, tier: id, client_ids: [id] })) },
+		edge: { firewall: { per_ip: { requests: 10_000_000 } } },
+		providers: simulatedProviders(simulatorUrl),
+		stores: { counters: plan.counters ?? 'memory' },
+		...(plan.budgets && { budgets: plan.budgets }),
+	};
+}
+
+function startProcess(configPath: string, clockError: number, log: Record<string, unknown>[]): Started {
+	const program = [process.execPath, mainFile, 'start', '--config', configPath];
+	const [command = '', ...args] = clockError === 0 ? program : ['faketime', '-m', '-f', wrongBy(clockError), ...program];
+	if (clockError !== 0) requireFaketime();
+	const child = spawn(command, args, {
+		env: {
+			PATH: process.env['PATH'],
+			HOME: tmpdir(),
+			NODE_COMPILE_CACHE: join(packageRoot, 'node_modules/.cache/tollgate-tests'),
+			// Only the time of day is wrong: timers go on as they should.
+			FAKETIME_DONT_FAKE_MONOTONIC: '1',
+		},
+		stdio: ['ignore', 'pipe', 'pipe'],
+		// In a group of its own: whoever changes the clock runs the gateway as a child.
+		detached: true,
+	});
+	let rest = '';
+	child.stdout.setEncoding('utf8').on('data', (text: string) => {
+		const lines = (rest + text).split('\n');
+		rest = lines.pop() ?? '';
+		for (const line of lines) if (line.startsWith('{')) log.push(JSON.parse(line) as Record<string, unknown>);
+	});
+	child.stderr.setEncoding('utf8').on('data', (text: string) => void log.push({ stderr: text }));
+	return { child, ended: new Promise((resolve) => child.once('close', () => resolve())), kill: () => killGroup(child) };
+}
+
+function giveWay({ pid }: ChildProcess): void {
+	if (pid === undefined) return;
+	setPriority(pid, niceness);
+	try {
+		// Where the system shares its time between sessions first, a session has a niceness of its own.
+		writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
+	} catch {
+		// It does not.
+	}
+}
+
+function killGroup({ pid }: ChildProcess): void {
+	if (pid === undefined) return;
+	try {
+		process.kill(-pid, 'SIGKILL');
+	} catch {
+		// It has ended.
+	}
+}
+
+function wrongBy(seconds: number): string {
+	return seconds < 0 ? `${seconds}s` : `+${seconds}s`;
+}
+
+/** Installs it where that is possible. @throws one line that says what to install. */
+function requireFaketime(): void {
+	if (hasFaketime()) return;
+	try {
+		if (process.getuid?.() === 0) {
+			execFileSync('apt-get', ['update', '-q'], { stdio: 'ignore', timeout: 120_000 });
+			execFileSync('apt-get', ['install', '-y', '-q', 'faketime'], { stdio: 'ignore', timeout: 120_000 });
+		}
+	} catch {
+		// Said below.
+	}
+	if (!hasFaketime()) throw new Error('Clocks that differ need the program `faketime`: install the package of that name');
+}
+
+function hasFaketime(): boolean {
+	try {
+		execFileSync('faketime', ['--version'], { stdio: 'ignore' });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+async function isOk(url: string): Promise<true | undefined> {
+	try {
+		const response = await fetch(url);
+		await response.arrayBuffer();
+		return response.status === 200 ? true : undefined;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,8 @@
+/** Tests that must lie within one UTC minute. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits for the next minute unless this one has so much left. */
+export async function untilMinuteHasRoom(neededMs: number): Promise<void> {
+	const leftMs = 60_000 - (Date.now() % 60_000);
+	if (leftMs < neededMs) await sleep(leftMs + 20);
+}

@@ -1,0 +1,218 @@
+/** A mix of all kinds of calls, and the comparison of every book that is kept of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/io/system-clock.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
+import { unitsPerToken } from '../../src/roles/simulator/token-count.ts';
+import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
+import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
+import { type BilledRequest, billedCounts } from './accounting-bill.ts';
+import { countsOf, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
+import { type CallPlan, callGateway, createCaller, deliveredText, type Seen } from './accounting-call.ts';
+import { type Fleet, startFleet } from './accounting-fleet.ts';
+import { type Rates, reckonNanoUsd, usdOf } from './accounting-prices.ts';
+import { print } from './accounting-print.ts';
+import { eventually } from './product.ts';
+import { startRedis } from './redis-server.ts';
+import { createRememberedLog } from './remembered-log.ts';
+
+const atOnce = 40;
+const repricedAfterMs = 500;
+
+/** What befalls the calls to a model; the others answer as they should. */
+const faultOf: Readonly<Record<string, string>> = {
+	'gpt-4.1-mini': '503',
+	'claude-opus-4-5': '529',
+	'gpt-4o-2024-05-13': 'usage-missing',
+	'claude-opus-4-6': 'usage-missing',
+	'gpt-4.1-nano': 'cut-after-4',
+	'claude-opus-4-7': 'cut-mid-event-5',
+	'chatgpt-4o-latest': 'error-mid-stream-3',
+	'claude-haiku-4-5': 'error-mid-stream-4',
+};
+
+type Kind = 'plain' | 'reasoning' | 'cached' | 'leaving' | 'odd';
+
+interface Mixed extends CallPlan {
+	readonly kind: Kind;
+	readonly cachesForAnHour: boolean;
+}
+
+/** @throws unless ledger, sums, counters, an independent reckoning and the provider's bill agree to the nano-dollar. */
+export async function expectBooksToAgree(calls: number): Promise<void> {
+	const redis = await startRedis();
+	onTestFinished(() => redis.stop());
+	const fleet = await startFleet({
+		teams: { mixed: { monthlyBudgetUsd: '100000', dailyTokens: 1e12 } },
+		clockErrors: [0, 0],
+		counters: redis.url,
+	});
+	onTestFinished(() => fleet.close());
+	await fleet.simulator.pace(1);
+	await fleet.simulator.addFaults(...Object.entries(faultOf).map(([model, fault]) => ({ model, fault })));
+	const seed = Date.now() % 1_000_000;
+	print(`${calls} mixed calls, seed ${seed}`);
+	const random = createSeededRandom(seed);
+	const running = callAll(fleet, calls, random);
+	await sleep(repricedAfterMs);
+	await reprice(fleet.dataDir);
+	const seen = await running;
+
+	const [url = ''] = fleet.gateways.map((gateway) => gateway.url);
+	await untilNothingHeld(url, fleet.tokenOf('mixed'));
+	const bill = await eventually('the bill is final', async () => {
+		const rows = await fleet.simulator.requests();
+		return rows.every(({ outcome }) => outcome !== 'pending') ? rows : undefined;
+	});
+	const books = await readBooks(fleet.dataDir, 'mixed');
+	expect(books.differences).toEqual([]);
+	expectEachOnce(seen, books.rows);
+	expectReckonedCosts(books.rows, ratesOf);
+	expect(new Set(books.rows.filter(({ model }) => model === repricedModel).map((row) => ratesOf(row) === undefined)).size).toBe(2);
+	const summed = books.sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
+	expect(summed).toBe(books.spentNanoUsd);
+	const limits = await untilCountersSay(books.spentNanoUsd, url, fleet.tokenOf('mixed'));
+	expect(books.sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(books.rows.length);
+	expect(limits.tokensUsed).toBe(books.rows.reduce((sum, row) => sum + tokensOf(row), 0));
+	const exact = expectBillToAgree(seen, books.rows, bill);
+	print(describe(books.rows, exact, books.spentNanoUsd));
+}
+
+const repricedModel = 'gpt-4o';
+/** So odd that every cost is rounded. */
+const otherRates: Rates = [2_500_001n, 1_250_007n, 2_500_001n, 4_000_002n, 10_000_333n, 10_000_333n];
+
+/** While calls are under way: each keeps the price of its beginning. */
+async function reprice(dataDir: string): Promise<void> {
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
+	const [inputPicoUsd = 0n, cacheReadPicoUsd = 0n, cacheWritePicoUsd = 0n, , outputPicoUsd = 0n] = otherRates;
+	const rates = { inputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd, outputPicoUsd };
+	await records.priceOverrides.create({ provider: 'provider_b', model: repricedModel, ...rates, updatedAtMs: Date.now() });
+	await records.close();
+}
+
+function ratesOf({ priceVersion }: LedgerRow): Rates | undefined {
+	return priceVersion.startsWith('override:') ? otherRates : undefined;
+}
+
+async function callAll(fleet: Fleet, calls: number, random: SeededRandom): Promise<Seen[]> {
+	const caller = createCaller(fleet.tokenOf('mixed'));
+	const seen: Seen[] = [];
+	let left = calls;
+	const work = async (worker: number): Promise<void> => {
+		const url = fleet.gateways[worker % fleet.gateways.length]?.url ?? '';
+		while (left-- > 0) seen.push(await callGateway(url, caller, planCall(random)));
+	};
+	await Promise.all(Array.from({ length: atOnce }, (_, worker) => work(worker)));
+	caller.agent.destroy();
+	return seen;
+}
+
+const largeSystem = 'You answer questions about the harbor of a small town in the north. '.repeat(80);
+
+function planCall(random: SeededRandom): Mixed {
+	const format = random.pick(['chat', 'messages'] as const, 'chat');
+	const kind = random.pick<Kind>(['plain', 'reasoning', 'cached', 'leaving', 'odd'], 'plain');
+	const isStreamed = kind === 'leaving' || random.next() < 0.5;
+	const common = {
+		format,
+		kind,
+		isStreamed,
+		capTokens: 3000,
+		text: `Question ${random.letters(random.integer(3, 40))}`,
+		cachesForAnHour: false,
+	};
+	switch (kind) {
+		case 'odd': {
+			const odd = Object.keys(faultOf).filter((model) => model.startsWith('claude') === (format === 'messages'));
+			return { ...common, model: random.pick(odd, '') };
+		}
+		case 'reasoning':
+			if (format === 'chat') return { ...common, model: 'o4-mini', extra: { reasoning_effort: random.pick(['low', 'high'], 'low') } };
+			return { ...common, model: 'claude-sonnet-4-5', extra: { thinking: { type: 'enabled', budget_tokens: 1024 } } };
+		case 'cached':
+			return format === 'chat' ? cachedChat(common, random) : cachedMessage(common, random);
+		case 'leaving': {
+			const bytes = random.integer(1, 5000);
+			return { ...common, model: format === 'chat' ? 'gpt-4.1' : 'claude-sonnet-4-6', leaveWhen: (text) => text.length >= bytes };
+		}
+		case 'plain':
+			return { ...common, model: format === 'chat' ? 'gpt-4o' : 'claude-sonnet-4-0' };
+	}
+}
+
+type Common = Omit<Mixed, 'model'>;
+
+/** OpenAI caches by itself what is long enough. */
+function cachedChat(common: Common, random: SeededRandom): Mixed {
+	const system = `${random.integer(1, 3)} ${largeSystem}`;
+	const messages = [
+		{ role: 'system', content: system },
+		{ role: 'user', content: common.text },
+	];
+	return { ...common, model: 'gpt-4o-mini', extra: { messages } };
+}
+
+function cachedMessage(common: Common, random: SeededRandom): Mixed {
+	const cachesForAnHour = random.next() < 0.5;
+	const control = { type: 'ephemeral', ttl: cachesForAnHour ? '1h' : '5m' };
+	// What is cached for an hour is never what is cached for five minutes.
+	const text = `${control.ttl} ${random.integer(1, 12)} ${largeSystem}`;
+	return { ...common, cachesForAnHour, model: 'claude-opus-4-8', extra: { system: [{ type: 'text', text, cache_control: control }] } };
+}
+
+/** Every answer's id is in the ledger, once; the others are of calls whose client left before any answer. */
+function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerRow[]): void {
+	const ids = new Set(rows.map(({ id }) => id));
+	expect(ids.size).toBe(rows.length);
+	const answered = seen.flatMap(({ requestId }) => requestId ?? []);
+	expect(new Set(answered).size).toBe(answered.length);
+	expect(answered.filter((id) => !ids.has(id))).toEqual([]);
+	expect(rows.length).toBeLessThanOrEqual(seen.length);
+	expect(rows.length - answered.length).toBeLessThanOrEqual(seen.filter(({ status }) => status === 0).length);
+	expect(rows.filter(({ closed }) => closed === undefined)).toEqual([]);
+}
+
+/** @returns how many calls cost exactly what the provider billed. */
+function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bill: readonly BilledRequest[]): number {
+	const billOf = new Map(bill.map((row) => [row.id, row]));
+	const rowOf = new Map(rows.map((row) => [row.id, row]));
+	let exact = 0;
+	for (const { plan, requestId, upstreamId, isWhole, hasLeft, text } of seen) {
+		if (requestId === undefined || upstreamId === undefined) continue;
+		const { kind, cachesForAnHour } = plan as Mixed;
+		const billed = billOf.get(upstreamId);
+		const row = rowOf.get(requestId);
+		if (billed === undefined || row === undefined) throw new Error(`${requestId} is not in the books of both`);
+		const billedNanoUsd = reckonNanoUsd(billed.model, billedCounts(billed, cachesForAnHour), ratesOf(row));
+		const { outcome, costNanoUsd = -1n, isEstimated } = row.closed ?? {};
+		// The last two tell which call it was when they differ.
+		const charged = { outcome, costNanoUsd, isEstimated, requestId, kind };
+		if (isWhole && !hasLeft && kind !== 'odd') {
+			expect(charged).toEqual({ outcome: 'complete', costNanoUsd: billedNanoUsd, isEstimated: false, requestId, kind });
+			exact++;
+		} else if (billed.outcome === 'refused') {
+			expect(charged).toEqual({ outcome: 'upstream_error', costNanoUsd: 0n, isEstimated: false, requestId, kind });
+		} else {
+			// What was on its way when a stream broke has been billed, and nobody has seen it.
+			const delivered = Math.ceil(deliveredText(plan.format, text).length / unitsPerToken);
+			const counts = billedCounts(billed, cachesForAnHour);
+			const least = row.isStreamed ? { ...counts, output: Math.min(counts.output, delivered) } : counts;
+			const leastNanoUsd = reckonNanoUsd(billed.model, least, ratesOf(row));
+			if (costNanoUsd < leastNanoUsd) throw new Error(`${requestId}: ${kind} ${row.model}, ${costNanoUsd} instead of ${leastNanoUsd}`);
+		}
+	}
+	return exact;
+}
+
+function tokensOf(row: LedgerRow): number {
+	const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = countsOf(row);
+	return input + cacheRead + cacheWrite + cacheWriteHour + output + reasoning;
+}
+
+function describe(rows: readonly LedgerRow[], exact: number, spentNanoUsd: bigint): string {
+	const outcomes = [...Map.groupBy(rows, ({ closed }) => closed?.outcome)].map(([outcome, some]) => `${some.length} ${outcome}`).join(', ');
+	const caching = rows.filter((row) => countsOf(row).cacheRead > 0).length;
+	const writing = rows.filter((row) => countsOf(row).cacheWriteHour > 0).length;
+	return `${rows.length} rows: ${outcomes}; ${exact} exactly as billed; ${caching} read a cache, ${writing} wrote one for an hour; ${usdOf(spentNanoUsd)} USD`;
+}

@@ -1,0 +1,190 @@
+/** Many callers of a team with little money left, over three gateways, with failures and clients that leave. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
+import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
+import { type BilledRequest, billedCounts } from './accounting-bill.ts';
+import { type Books, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
+import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-call.ts';
+import { type Fleet, startFleet } from './accounting-fleet.ts';
+import { plainCounts, reckonNanoUsd, usdOf } from './accounting-prices.ts';
+import { print } from './accounting-print.ts';
+import { eventually } from './product.ts';
+import { startRedis } from './redis-server.ts';
+
+const calls = 500;
+/** In which they begin. */
+const spreadMs = 800;
+const outputTokens = 1500;
+const models = { chat: 'gpt-4.1', messages: 'claude-sonnet-4-6' } as const;
+
+/** As the simulator counts the question. */
+const inputTokens = 10;
+/** Of a call to the dearer model that ends well. */
+const usualNanoUsd = reckonNanoUsd(models.messages, plainCounts(inputTokens, outputTokens));
+const budgetNanoUsd = 50n * usualNanoUsd;
+
+/** What one call can hold at most: its bytes and what vendors add, as cache writes for an hour, and its cap. */
+const largestHoldNanoUsd = reckonNanoUsd(models.messages, { ...plainCounts(0, outputTokens), cacheWriteHour: 4096 + 400 });
+
+interface Round {
+	readonly seen: readonly Seen[];
+	readonly bill: readonly BilledRequest[];
+	readonly billedNanoUsd: bigint;
+	readonly books: Books;
+	readonly spentNanoUsd: bigint;
+}
+
+/** @throws unless in each round the provider's bill, the ledger and the counters stay within the budget, to the last nano-dollar. */
+export async function expectNoOverspending(rounds: number): Promise<void> {
+	const fleet = await openFleet('worst_case', rounds);
+	const outcomes = new Set<string>();
+	for (let round = 0; round < rounds; round++) {
+		const seed = Date.now() % 1_000_000;
+		print(`worst case, round ${round}, seed ${seed}`);
+		const { bill, billedNanoUsd, books, spentNanoUsd, seen } = await runRound(fleet, `team-${round}`, seed, { fillsUp: true });
+		expect(billedNanoUsd).toBeLessThanOrEqual(budgetNanoUsd);
+		expect(spentNanoUsd).toBe(books.spentNanoUsd);
+		expect(spentNanoUsd).toBeLessThanOrEqual(budgetNanoUsd);
+		// All of it could be spent: what is left is less than one more call might cost.
+		expect(budgetNanoUsd - spentNanoUsd).toBeLessThan(largestHoldNanoUsd);
+		print(describe({ bill, billedNanoUsd, books, spentNanoUsd, seen }));
+		for (const { outcome } of bill) outcomes.add(outcome);
+	}
+	expect(outcomes).toContain('refused');
+	expect(outcomes).toContain('aborted');
+}
+
+/** An estimate bounds nothing by itself: what is in flight when the money is gone goes on. */
+export async function expectBoundedOvershoot(): Promise<void> {
+	const fleet = await openFleet('estimate', 1);
+	const seed = Date.now() % 1_000_000;
+	print(`estimate, seed ${seed}`);
+	const round = await runRound(fleet, 'team-0', seed, { fillsUp: false });
+	print(describe(round));
+	const { books, spentNanoUsd, billedNanoUsd } = round;
+	expect(spentNanoUsd).toBe(books.spentNanoUsd);
+	expect(spentNanoUsd).toBeGreaterThanOrEqual(budgetNanoUsd);
+	expect(billedNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(books)) * usualNanoUsd);
+	expect(spentNanoUsd - budgetNanoUsd).toBeLessThanOrEqual(BigInt(mostAtOnce(books)) * usualNanoUsd);
+}
+
+async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
+	const redis = await startRedis();
+	onTestFinished(() => redis.stop());
+	const names = Array.from({ length: teams }, (_, index) => [`team-${index}`, { monthlyBudgetUsd: usdOf(budgetNanoUsd) }]);
+	const fleet = await startFleet({
+		teams: Object.fromEntries(names) as Record<string, { monthlyBudgetUsd: string }>,
+		clockErrors: [0, 0, 0],
+		counters: redis.url,
+		givesWay: true,
+		// Only so is a budget kept when a busy machine gives the store no time.
+		budgets: { hold, store_failure: 'deny' },
+	});
+	onTestFinished(() => fleet.close());
+	return fleet;
+}
+
+async function runRound(fleet: Fleet, team: string, seed: number, { fillsUp }: { fillsUp: boolean }): Promise<Round> {
+	const { simulator } = fleet;
+	await simulator.startNewBill();
+	await simulator.clearFaults();
+	await simulator.pace(2);
+	await simulator.addFaults(
+		{ fault: `tokens-${outputTokens}` },
+		{ fault: 'slow-first-byte-60', rate: 0.5, seed },
+		{ fault: 'slow-first-byte-250', rate: 0.3, seed: seed + 1 },
+		{ fault: '500', rate: 0.05, seed: seed + 2 },
+		{ fault: 'reset', rate: 0.02, seed: seed + 3 },
+		{ fault: 'cut-after-8', rate: 0.03, seed: seed + 4 },
+	);
+	const random = createSeededRandom(seed);
+	const caller = createCaller(fleet.tokenOf(team));
+	const urls = fleet.gateways.map(({ url }) => url);
+	const plans = Array.from({ length: calls }, () => ({
+		plan: planCall(random),
+		delayMs: random.integer(0, spreadMs),
+		url: random.pick(urls, ''),
+	}));
+	const seen = await Promise.all(
+		plans.map(async ({ plan, delayMs, url }) => {
+			await sleep(delayMs);
+			return callGateway(url, caller, plan);
+		}),
+	);
+	await simulator.clearFaults();
+	await simulator.addFaults({ fault: `tokens-${outputTokens}` });
+	const [first = ''] = urls;
+	await untilNothingHeld(first, fleet.tokenOf(team), 8000);
+	if (fillsUp) seen.push(...(await fillUp(first, fleet.tokenOf(team))));
+	caller.agent.destroy();
+	return closeRound(fleet, team, seen);
+}
+
+/** One call after the other, until the budget allows no more. */
+async function fillUp(url: string, accessToken: string): Promise<Seen[]> {
+	const caller = createCaller(accessToken);
+	const seen: Seen[] = [];
+	for (let last = 200; last !== 429 && seen.length <= 100; ) {
+		// An answer may be there before it is booked.
+		await untilNothingHeld(url, accessToken);
+		const one = await callGateway(url, caller, { format: 'messages', model: models.messages, capTokens: outputTokens });
+		last = one.status;
+		seen.push(one);
+		if (last === 503) await sleep(100);
+	}
+	caller.agent.destroy();
+	expect(seen.at(-1)?.status).toBe(429);
+	return seen;
+}
+
+async function closeRound(fleet: Fleet, team: string, seen: readonly Seen[]): Promise<Round> {
+	const [gateway] = fleet.gateways;
+	if (gateway === undefined) throw new Error('a fleet of none');
+	const bill = await eventually('the bill is final', async () => {
+		const rows = await fleet.simulator.requests();
+		return rows.every(({ outcome }) => outcome !== 'pending') ? rows : undefined;
+	});
+	await untilNothingHeld(gateway.url, fleet.tokenOf(team));
+	const books = await readBooks(fleet.dataDir, team);
+	const limits = await untilCountersSay(books.spentNanoUsd, gateway.url, fleet.tokenOf(team));
+	expect(books.differences).toEqual([]);
+	expect(books.rows.filter(({ closed }) => closed === undefined)).toEqual([]);
+	expectReckonedCosts(books.rows);
+	const billedNanoUsd = bill.reduce((sum, row) => sum + reckonNanoUsd(row.model, billedCounts(row)), 0n);
+	return { seen, bill, billedNanoUsd, books, spentNanoUsd: limits.budgets[0]?.spentNanoUsd ?? -1n };
+}
+
+function planCall(random: SeededRandom): CallPlan {
+	const format = random.pick(['chat', 'messages'] as const, 'chat');
+	const leaveAfterMs = random.next() < 0.1 ? random.integer(5, 300) : undefined;
+	return {
+		format,
+		model: models[format],
+		isStreamed: random.next() < 0.4,
+		capTokens: outputTokens,
+		...(leaveAfterMs !== undefined && { leaveAfterMs }),
+	};
+}
+
+/** The most calls that were open at one time, by the ledger. */
+function mostAtOnce({ rows }: Books): number {
+	const changes = rows.flatMap(({ startedMs, closed }) => [
+		{ atMs: startedMs, by: 1 },
+		{ atMs: closed?.endedMs ?? Number.POSITIVE_INFINITY, by: -1 },
+	]);
+	let open = 0;
+	let most = 0;
+	for (const { by } of changes.toSorted((one, other) => one.atMs - other.atMs || other.by - one.by)) {
+		open += by;
+		most = Math.max(most, open);
+	}
+	return most;
+}
+
+function describe({ bill, billedNanoUsd, spentNanoUsd, books, seen }: Round): string {
+	const outcomes = Map.groupBy(bill, ({ outcome }) => outcome);
+	const upstream = [...outcomes].map(([outcome, rows]) => `${rows.length} ${outcome}`).join(', ');
+	const left = seen.filter(({ hasLeft }) => hasLeft).length;
+	const denied = seen.filter(({ status }) => status === 503).length;
+	return `budget ${usdOf(budgetNanoUsd)}, charged ${usdOf(spentNanoUsd)}, billed ${usdOf(billedNanoUsd)}; ${upstream}; ${left} clients left; ${denied} without counters; at most ${mostAtOnce(books)} at once`;
+}

@@ -1,0 +1,186 @@
+/** The admin role on its own: on a free port, with real stores in memory and a clock that a test may bring. */
+import { randomUUID } from 'node:crypto';
+import { nearestName } from '../../src/config/nearest.ts';
+import type { Caller } from '../../src/core/caller.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { Refusal } from '../../src/core/refusal.ts';
+import { noUsage, type Usage } from '../../src/core/usage.ts';
+import type { AccessTokenVerifier } from '../../src/policy/access/access-token-verifier.ts';
+import { type Admin, createAdmin } from '../../src/roles/admin/admin.ts';
+import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/roles/admin/admin-settings.ts';
+import type { Ledger } from '../../src/stores/contracts/ledger.ts';
+import type { RecordStore } from '../../src/stores/contracts/records.ts';
+import { createMemoryLedger } from '../../src/stores/memory/memory-ledger.ts';
+import { createMemoryRecords } from '../../src/stores/memory/memory-records.ts';
+import { type AdminAnswer, type AdminDocument, type JsonBody, readAdminDocument } from './admin-document.ts';
+import { ManualClock } from './manual-clock.ts';
+import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
+
+export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
+
+/** Access tokens that the verifier knows, and the scopes they carry. */
+const accessTokens: Readonly<Record<string, readonly string[]>> = {
+	root: ['tollgate/admin'],
+	other: ['tollgate/admin', 'tollgate/invoke'],
+	agent: ['tollgate/invoke'],
+	near: ['tollgate/administrator', 'xtollgate/admin', 'TOLLGATE/ADMIN'],
+	none: [],
+};
+
+const verifier: AccessTokenVerifier = {
+	verify(accessToken) {
+		if (accessToken === 'unjudged') throw new Fault('key_set_unavailable');
+		const scopes = Object.hasOwn(accessTokens, accessToken) ? accessTokens[accessToken] : undefined;
+		if (scopes === undefined) throw new Refusal('token_invalid');
+		return {
+			clientId: accessToken,
+			issuer: 'https://issuer.example',
+			scopes: new Set(scopes),
+			expiresAtSeconds: 2 ** 40,
+		} as unknown as Caller;
+	},
+};
+
+export const configuredRecords: ConfiguredRecords = {
+	tiers: {
+		sandbox: { requestsPerMinute: 20, dailyTokens: 100_000, monthlyBudgetUsd: '25' },
+		standard: { requestsPerMinute: 100, dailyTokens: 1_000_000, monthlyBudgetUsd: '100' },
+		enterprise: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: null },
+	},
+	budgetDefaults: { warningThresholdPercent: 80, hardLimitPercent: 100 },
+	unregisteredClients: { tier: 'sandbox' },
+	pinnedTeams: [{ id: 'pinned', name: 'Pinned', tier: 'standard', clientIds: ['pinned-client'] }],
+	pinnedClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'] }],
+	providers: [
+		{
+			name: 'provider_a',
+			kind: 'anthropic',
+			isConfigured: true,
+			health: () => ({ state: 'healthy', sinceMs: adminStartMs, detail: null }),
+		},
+		{ name: 'provider_b', kind: 'openai', isConfigured: false, health: () => ({ state: 'unknown', sinceMs: null, detail: null }) },
+		{ name: 'local', kind: 'openai-compatible', isConfigured: true, health: () => ({ state: 'unhealthy', sinceMs: 0, detail: 'refused' }) },
+	],
+};
+
+export interface AdminSubject {
+	readonly admin: Admin;
+	readonly baseUrl: string;
+	readonly records: RecordStore;
+	readonly ledger: Ledger;
+	readonly clock: ManualClock;
+	readonly log: RememberedLog;
+	/**
+	 * Every answer is held against the OpenAPI document. As the client `root`, unless an access token is given; an object is sent as JSON, a text or bytes as they are.
+	 */
+	send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<AdminAnswer>;
+	/** Writes a call into the ledger that began now and has ended. */
+	book(call: BookedCall): Promise<void>;
+	/** All that the stores hold, to compare. */
+	state(): Promise<string>;
+	stop(): Promise<void>;
+}
+
+export interface BookedCall {
+	readonly id?: string;
+	readonly team?: string;
+	readonly clientId?: string;
+	readonly provider?: string;
+	readonly model?: string;
+	readonly usage?: Partial<Usage>;
+	readonly costNanoUsd?: bigint;
+	readonly startedMs?: number;
+	readonly isRunning?: boolean;
+}
+
+export async function startAdmin(
+	settings: Partial<AdminSettings> = {},
+	ports: Partial<AdminPorts> & { clock?: Clock } = {},
+): Promise<AdminSubject> {
+	const records = createMemoryRecords();
+	const ledger = createMemoryLedger();
+	const clock = new ManualClock(adminStartMs);
+	const log = createRememberedLog();
+	const admin = createAdmin(
+		{
+			listen: { host: '127.0.0.1', port: 0 },
+			scopeBase: 'tollgate',
+			version: '0.0.0',
+			maxRequestsPerMinute: 1_000_000,
+			graceMs: 1000,
+			...settings,
+		},
+		{
+			records,
+			ledger,
+			admission: undefined,
+			verifier,
+			configured: () => configuredRecords,
+			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
+			unpricedModels: () => [],
+			nearestName,
+			clock,
+			log,
+			newId: randomUUID,
+			...ports,
+		},
+	);
+	await admin.start();
+	const baseUrl = `http://127.0.0.1:${admin.address?.port}`;
+	return {
+		admin,
+		baseUrl,
+		records,
+		ledger,
+		clock,
+		log,
+		async send(method, path, body, headers = {}) {
+			const response = await fetch(baseUrl + path, {
+				method,
+				headers: { authorization: 'Bearer root', ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+				...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+			});
+			const text = await response.text();
+			const answer = { status: response.status, headers: response.headers, text, body: jsonOf(text) };
+			(await documentOf(baseUrl)).check(method, path, answer);
+			return answer;
+		},
+		async book({ id = randomUUID(), team = 'red', clientId = 'agent', provider = 'provider_b', model = 'gpt-4o-mini', ...call }) {
+			const startedMs = call.startedMs ?? clock.nowMs();
+			const row = { id, startedMs, team, clientId, provider, model, format: 'chat', isStreamed: false } as const;
+			await ledger.open({ ...row, priceVersion: 'default:2026-11-21', holdNanoUsd: 0n, budgets: [] });
+			if (call.isRunning === true) return;
+			const usage = { ...noUsage, ...call.usage };
+			const costNanoUsd = call.costNanoUsd ?? 0n;
+			await ledger.close({ id, endedMs: startedMs + 1500, outcome: 'complete', status: 200, usage, costNanoUsd, isEstimated: false });
+		},
+		async state() {
+			const all = await Promise.all([
+				records.teams.list(),
+				records.budgets.list(),
+				records.priceOverrides.list(),
+				records.clients.list(),
+				records.audit.list({ limit: 1000 }),
+			]);
+			return JSON.stringify(all, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+		},
+		stop: () => admin.stop(),
+	};
+}
+
+function jsonOf(text: string): JsonBody {
+	try {
+		return JSON.parse(text) as JsonBody;
+	} catch {
+		return {};
+	}
+}
+
+let known: Promise<AdminDocument> | undefined;
+
+/** The same for every subject of a test file. */
+function documentOf(baseUrl: string): Promise<AdminDocument> {
+	known ??= readAdminDocument(baseUrl);
+	return known;
+}
