@@ -56,6 +56,7 @@ function scriptedStore() {
 	const records = {
 		budgets: empty,
 		priceOverrides: empty,
+		routingRules: empty,
 		teams: { list: () => new Promise<Team[]>((resolve, reject) => reads.push({ resolve, reject })) },
 		onChange(run: () => void) {
 			listener = run;

@@ -1,5 +1,6 @@
 /** Teams, budgets and prices of the record store, answered from memory: a snapshot that follows the store. */
 import type { Log } from '../core/log.ts';
+import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
@@ -11,12 +12,14 @@ export interface RecordsSnapshot {
 	/** All budgets of the team. */
 	budgetsOf(team: string): readonly Stored<Budget>[];
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
+	/** Those in force, in the order in which they count. */
+	routingRules(): readonly RoutingRule[];
 	/** Replaces the teams that the configuration names. */
 	configure(teams: readonly Team[]): void;
 	close(): void;
 }
 
-type Followed = Pick<RecordStore, 'teams' | 'budgets' | 'priceOverrides' | 'onChange'>;
+type Followed = Pick<RecordStore, 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'onChange'>;
 
 /**
  * Teams of the configuration win over stored ones of the same id, and over stored claims on their clients.
@@ -26,14 +29,14 @@ export async function openRecordsSnapshot(records: Followed, configuredTeams: re
 	let configured = configuredTeams;
 	let stored = await records.teams.list();
 	let teams = indexTeams(stored, configured);
-	let spending = await readSpending(records);
+	let policies = await readPolicies(records);
 	let latestRead = 0;
 	const follow = async (): Promise<void> => {
 		const read = ++latestRead;
-		const fresh = await Promise.all([records.teams.list(), readSpending(records)]);
+		const fresh = await Promise.all([records.teams.list(), readPolicies(records)]);
 		// A slower read that began earlier knows less.
 		if (read !== latestRead) return;
-		[stored, spending] = fresh;
+		[stored, policies] = fresh;
 		teams = indexTeams(stored, configured);
 	};
 	const stopListening = records.onChange(() => {
@@ -43,11 +46,12 @@ export async function openRecordsSnapshot(records: Followed, configuredTeams: re
 		team: (id) => teams.byId.get(id),
 		teamOf: (clientId) => teams.byClient.get(clientId),
 		budgetsFor(team, model) {
-			const budgets = spending.budgets.get(team);
+			const budgets = policies.budgets.get(team);
 			return budgets === undefined ? none : (budgets.ofModels.get(model) ?? budgets.ofAll);
 		},
-		budgetsOf: (team) => spending.budgets.get(team)?.all ?? none,
-		priceOverride: (provider, model) => spending.prices.get(provider)?.get(model),
+		budgetsOf: (team) => policies.budgets.get(team)?.all ?? none,
+		priceOverride: (provider, model) => policies.prices.get(provider)?.get(model),
+		routingRules: () => policies.rules,
 		configure(next) {
 			configured = next;
 			teams = indexTeams(stored, configured);
@@ -77,14 +81,16 @@ interface TeamBudgets {
 	readonly ofModels: Map<string, readonly Stored<Budget>[]>;
 }
 
-interface Spending {
+interface Policies {
+	readonly rules: readonly RoutingRule[];
 	readonly budgets: ReadonlyMap<string, TeamBudgets>;
 	readonly prices: ReadonlyMap<string, ReadonlyMap<string, Stored<PriceOverride>>>;
 }
 
-async function readSpending(records: Followed): Promise<Spending> {
-	const [budgets, prices] = await Promise.all([records.budgets.list(), records.priceOverrides.list()]);
+async function readPolicies(records: Followed): Promise<Policies> {
+	const [budgets, prices, rules] = await Promise.all([records.budgets.list(), records.priceOverrides.list(), records.routingRules.list()]);
 	return {
+		rules: rules.filter(({ isEnabled }) => isEnabled).toSorted((one, other) => one.priority - other.priority),
 		budgets: grouped(budgets, ({ team }) => team, budgetsOf),
 		prices: grouped(
 			prices,

@@ -37,6 +37,26 @@ describeOwn('the admin API', 'a configuration of its own', () => {
 		expect([invoke.status, invoke.headers.get('content-type')]).toEqual([403, expect.stringContaining('problem+json')]);
 	});
 
+	it('leads a model elsewhere by a rule, at once, and back again', async () => {
+		const rule = {
+			id: 'elsewhere',
+			name: 'Elsewhere',
+			match: { model: 'gpt-4o-mini', format: 'chat' },
+			targets: [{ provider: 'provider_a', model: 'claude-sonnet-4-5' }],
+		};
+		expect((await admin('POST', '/routing', rule)).status).toBe(201);
+		const led = await call();
+		expect([led.status, led.headers.get('x-gateway-provider'), led.headers.get('x-gateway-model')]).toEqual([
+			200,
+			'provider_a',
+			'claude-sonnet-4-5',
+		]);
+		expect(await led.json()).toMatchObject({ object: 'chat.completion' });
+		expect((await admin('PUT', '/routing/elsewhere', { enabled: false })).status).toBe(200);
+		expect((await call()).headers.get('x-gateway-provider')).toBe('provider_b');
+		expect((await admin('DELETE', '/routing/elsewhere')).status).toBe(204);
+	});
+
 	it('makes a team, a price and a budget that bind the next call, and reports what it cost', async () => {
 		const client = subject.current.client.id;
 		expect(await admin('POST', '/teams', { id: 'red', name: 'Red', tier: 'standard', client_ids: [client] })).toMatchObject({

@@ -160,6 +160,7 @@ export async function startAdmin(
 				records.teams.list(),
 				records.budgets.list(),
 				records.priceOverrides.list(),
+				records.routingRules.list(),
 				records.clients.list(),
 				records.audit.list({ limit: 1000 }),
 			]);

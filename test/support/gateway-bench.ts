@@ -152,6 +152,7 @@ export class GatewayBench {
 					budgetsFor: () => [],
 					budgetsOf: () => [],
 					priceOverride: () => undefined,
+					routingRules: () => [],
 				},
 				ledger: this.ledger,
 				admission: this.admission,

@@ -1,4 +1,5 @@
 import type { FormatName } from '../../core/format-name.ts';
+import type { RoutingRule } from '../../core/routing-rule.ts';
 
 export interface RoutingSettings {
 	/** Whether `x-gateway-provider` decides: not at all, when it is there, or always. */
@@ -22,6 +23,11 @@ export interface RoutingFacts {
 	readonly format: FormatName;
 	/** As the caller wrote it. */
 	readonly model: string;
+	readonly team: string;
+	/** Calls with the same key find the same target of a weighted rule. */
+	readonly stickyKey: string;
+	/** Operators' rules in force, in the order in which they count. */
+	readonly rules: readonly RoutingRule[];
 	/** The `x-gateway-provider` header field. */
 	readonly providerHeader: string | undefined;
 }

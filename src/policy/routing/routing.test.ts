@@ -17,12 +17,12 @@ const settings: RoutingSettings = {
 	defaults: { chat: 'provider_b', messages: 'provider_a' },
 };
 
+const call: RoutingFacts = { format: 'chat', model: 'm', team: 'red', stickyKey: '', rules: [], providerHeader: undefined };
+
 function resolve(facts: Partial<RoutingFacts>, more: Partial<RoutingSettings> = {}): string {
 	try {
 		const target = new Routing({ ...settings, ...more }, providers).resolveTarget({
-			format: 'chat',
-			model: 'm',
-			providerHeader: undefined,
+			...call,
 			...facts,
 		});
 		return `${target.provider} ${target.model}`;
@@ -96,8 +96,28 @@ describe('resolveTarget', () => {
 
 	it('names the known providers to whoever names an unknown one', () => {
 		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
-		expect(() => routing.resolveTarget({ format: 'chat', model: 'm', providerHeader: 'x' })).toThrow(
-			'provider_a, provider_b, provider_c, provider_d, local',
+		expect(() => routing.resolveTarget({ ...call, providerHeader: 'x' })).toThrow('provider_a, provider_b, provider_c, provider_d, local');
+	});
+
+	it('follows an operator’s rule before names and prefixes, but not before the header', () => {
+		const rule = {
+			id: 'r',
+			name: 'r',
+			priority: 1,
+			isEnabled: true,
+			match: { model: 'fast', team: 'red', format: null },
+			strategy: 'priority' as const,
+			targets: [{ provider: 'provider_c', model: 'gemini-x', weight: 1 }],
+			createdAtMs: 0,
+			updatedAtMs: 0,
+		};
+		expect(resolve({ model: 'fast', rules: [rule] })).toBe('provider_c gemini-x');
+		expect(resolve({ model: 'fast', team: 'blue', rules: [rule] })).toBe('provider_b gpt-5-mini');
+		expect(resolve({ model: 'fast', rules: [rule], providerHeader: 'provider_b' }, { providerHeader: 'optional' })).toBe(
+			'provider_b gpt-5-mini',
+		);
+		expect(resolve({ model: 'provider_b/x', rules: [{ ...rule, match: { model: null, team: null, format: null } }] })).toBe(
+			'provider_c gemini-x',
 		);
 	});
 
@@ -106,7 +126,7 @@ describe('resolveTarget', () => {
 			{ name: 'fallback', kind: 'openai' },
 			{ name: 'vendor', kind: 'anthropic' },
 		]);
-		const providerOf = (model: string) => routing.resolveTarget({ format: 'chat', model, providerHeader: undefined }).provider;
+		const providerOf = (model: string) => routing.resolveTarget({ ...call, model }).provider;
 		expect([providerOf('claude-x'), providerOf('gpt-5'), providerOf('gemini-3')]).toEqual(['vendor', 'fallback', 'fallback']);
 	});
 

@@ -1,5 +1,6 @@
 import { Refusal } from '../../core/refusal.ts';
 import { compileFamilies } from './model-families.ts';
+import { targetByRules } from './routing-rules.ts';
 import type { ListedModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target } from './target.ts';
 
@@ -25,12 +26,12 @@ export class Routing {
 	}
 
 	/**
-	 * The first of these decides: the provider header, a `provider/model` prefix, an alias, a configured model or
+	 * The first of these decides: the provider header, an operator's rule, a `provider/model` prefix, an alias, a configured model or
 	 * deployment, the name's family, the format's default.
 	 * @throws Refusal `provider_not_set`, `provider_unknown`.
 	 */
 	resolveTarget(facts: RoutingFacts): Target {
-		return this.#byHeader(facts) ?? this.#byPrefix(facts) ?? this.#byName(facts) ?? this.#byDefault(facts);
+		return this.#byHeader(facts) ?? this.#byRule(facts) ?? this.#byPrefix(facts) ?? this.#byName(facts) ?? this.#byDefault(facts);
 	}
 
 	#byHeader({ providerHeader, model }: RoutingFacts): Target | undefined {
@@ -47,6 +48,12 @@ export class Routing {
 		if (model.startsWith(`${name}/`) && model.length > name.length + 1) return decideTarget(name, model.slice(name.length + 1));
 		const alias = this.#aliases.get(model);
 		return alias?.provider === name ? alias : decideTarget(name, model);
+	}
+
+	#byRule(facts: RoutingFacts): Target | undefined {
+		if (facts.rules.length === 0) return undefined;
+		const target = targetByRules(facts.rules, facts, (provider) => this.#names.has(provider));
+		return target && decideTarget(target.provider, target.model ?? facts.model);
 	}
 
 	/** Model names may hold slashes themselves: what stands before the first counts only when it is a provider. */

@@ -52,7 +52,7 @@ export interface ProviderHealth {
 }
 
 export interface AdminPorts {
-	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'audit'>;
+	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit'>;
 	readonly ledger: Pick<LedgerReader, 'summarize' | 'list'>;
 	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;

@@ -11,6 +11,7 @@ import { configurationOperations } from './resources/configuration.ts';
 import { pricingOperations } from './resources/pricing.ts';
 import { publicOperations } from './resources/public.ts';
 import { requestOperations } from './resources/requests.ts';
+import { routingOperations } from './resources/routing.ts';
 import { teamOperations } from './resources/teams.ts';
 import { usageOperations } from './resources/usage.ts';
 import { createTeamLookup } from './team-lookup.ts';
@@ -40,6 +41,7 @@ export function createAdmin(settings: AdminSettings, ports: AdminPorts): Admin {
 		teamOperations,
 		budgetOperations,
 		clientOperations,
+		routingOperations,
 		requestOperations,
 		auditOperations,
 		configurationOperations,

@@ -19,7 +19,10 @@ afterAll(() => subject.stop());
 const ids = ['red', 'blue', 'pinned', 'pinned-client', 'agent', 'a/b', 'absent'];
 const likely = [...ids, 'sandbox', 'standard', '100.00', '0', '999999999.999999', 'gpt-4o-mini', 'local', 'provider_a', '2026-11-21'];
 
-const hints = { texts: likely, members: { tier: ['sandbox', 'standard'], team: ['red', 'blue', 'pinned'], name: ['Red', 'a', '=x'] } };
+const hints = {
+	texts: likely,
+	members: { provider: ['local'], tier: ['sandbox', 'standard'], team: ['red', 'blue', 'pinned'], name: ['Red', 'a', '=x'] },
+};
 
 /** No answer of a defect, and no change by what was refused. */
 async function judge(send: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
@@ -50,6 +53,8 @@ describe('bodies', () => {
 		['POST', '/budgets'],
 		['PUT', '/budgets/{id}'],
 		['PUT', '/pricing/{provider}/{model}'],
+		['POST', '/routing'],
+		['PUT', '/routing/{id}'],
 		['POST', '/clients'],
 		['PUT', '/clients/{id}'],
 		['POST', '/clients/{id}/rotate'],
@@ -58,6 +63,7 @@ describe('bodies', () => {
 			await subject.send('POST', '/teams', { id });
 			await subject.send('POST', '/budgets', { id, team: id, limit_usd: '1' });
 			await subject.send('POST', '/clients', { id, name: id });
+			await subject.send('POST', '/routing', { id, name: id, targets: [{ provider: 'local' }] });
 		}
 		const schema = document.operations.find((one) => one.method === method && one.path === path)?.body ?? {};
 		const seen = new Map<number, number>();
@@ -87,7 +93,7 @@ describe('bodies', () => {
 });
 
 describe('queries', () => {
-	test.each(['/teams', '/budgets', '/pricing', '/clients', '/audit', '/requests', '/usage/{team}', '/usage/{team}/history'])(
+	test.each(['/teams', '/budgets', '/pricing', '/routing', '/clients', '/audit', '/requests', '/usage/{team}', '/usage/{team}/history'])(
 		'%s',
 		async (path) => {
 			await subject.book({ model: '=x' });

@@ -50,7 +50,15 @@ function budgets(settings: Partial<BudgetSettings>): BudgetSettings {
 function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
 	const team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
 	return {
-		teams: { teamOf: () => team, team: () => team, budgetsFor: () => [], budgetsOf: () => [], priceOverride: () => undefined, ...more },
+		teams: {
+			teamOf: () => team,
+			team: () => team,
+			budgetsFor: () => [],
+			budgetsOf: () => [],
+			priceOverride: () => undefined,
+			routingRules: () => [],
+			...more,
+		},
 	};
 }
 

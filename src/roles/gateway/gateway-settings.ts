@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Readiness } from '../../core/readiness.ts';
+import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
@@ -61,4 +62,6 @@ export interface TeamDirectory {
 	/** All budgets of the team. */
 	budgetsOf(team: string): readonly TeamBudget[];
 	priceOverride(provider: string, model: string): PriceRecord | undefined;
+	/** Those in force, in the order in which they count. */
+	routingRules(): readonly RoutingRule[];
 }

@@ -27,7 +27,14 @@ export async function serveInference(
 	const call = await readCall(request, format, settings.maxBodyBytes);
 	facts.requestBytes = call.body.bytes.length;
 	facts.isStreamed = call.isStreamed;
-	const target = routing.resolveTarget({ format: format.name, model: call.model, providerHeader: providerHeaderOf(request.headers) });
+	const target = routing.resolveTarget({
+		format: format.name,
+		model: call.model,
+		team: team.id,
+		stickyKey: stickyKeyOf(request, team.id),
+		rules: ports.teams.routingRules(),
+		providerHeader: providerHeaderOf(request.headers),
+	});
 	facts.provider = target.provider;
 	facts.model = target.model;
 	const prepared = prepareCall(call, target, facts, parts);
@@ -42,6 +49,12 @@ export async function serveInference(
 		permit?.endUnanswered(cause);
 		throw cause;
 	}
+}
+
+/** Calls of one session find the same target; others are spread. */
+function stickyKeyOf({ id, headers }: HttpRequest, team: string): string {
+	const session = headers['x-gateway-session'];
+	return typeof session === 'string' ? `${team}/${session}` : id;
 }
 
 function providerHeaderOf(headers: HeaderFields): string | undefined {

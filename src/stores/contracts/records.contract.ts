@@ -1,5 +1,6 @@
 /** What every record store does. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { AuditEntry, Author, Budget, ClientRecord, PriceOverride, RecordStore, SigningKeyRecord } from './records.ts';
 
@@ -210,6 +211,24 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			});
 		});
 
+		describe('routing rules', () => {
+			test('are read back as they were, replaced and deleted', async () => {
+				const rules = [
+					rule('b'),
+					rule('a', { isEnabled: false, strategy: 'weighted', match: { model: 'gpt', team: null, format: 'chat' } }),
+				];
+				for (const record of rules) expect(await here.routingRules.create(record)).toBe('created');
+				expect((await there.routingRules.list()).map(bare)).toStrictEqual(rules.toReversed());
+				expect(await there.routingRules.create(rule('a'))).toBe('id_taken');
+				const known = await there.routingRules.get('a');
+				expect(await here.routingRules.replace(rule('a', { priority: -5 }), { ifVersion: known?.version ?? 0 })).toBe('replaced');
+				expect(await here.routingRules.replace(rule('a'), { ifVersion: known?.version ?? 0 })).toBe('stale');
+				expect((await there.routingRules.get('a'))?.priority).toBe(-5);
+				expect(await here.routingRules.delete('a')).toBe('deleted');
+				expect(await there.routingRules.get('a')).toBeUndefined();
+			});
+		});
+
 		describe('price overrides', () => {
 			test('are read back as they were, by provider and model', async () => {
 				const records = [price('b', 'x'), price('a', 'y/z'), price('a', 'x', { inputPicoUsd: 2n ** 60n, outputPicoUsd: 0n })];
@@ -319,6 +338,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await here.teams.create({ ...team('red', ['one']), metadata: { version: 'kept' } }, { author });
 				await here.budgets.create(budget('b'), { author });
 				await here.priceOverrides.create(price('a', 'x'), { author });
+				await here.routingRules.create(rule('r'), { author });
 				await here.clients.delete('one', author);
 				await here.teams.delete('red', { author });
 				expect((await entries()).map(({ kind, action, key }) => `${action} ${kind} ${key}`)).toEqual([
@@ -326,6 +346,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 					'delete budget b',
 					'replace team red',
 					'delete client one',
+					'create routing_rule r',
 					'create price_override a/x',
 					'create budget b',
 					'create team red',
@@ -429,7 +450,8 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await there.budgets.replace(budget('b'));
 				await there.budgets.delete('b');
 				await there.priceOverrides.create(price('a', 'x'));
-				expect(told).toBe(12);
+				await there.routingRules.create(rule('r'));
+				expect(told).toBe(13);
 			});
 
 			test('a listener that was stopped hears nothing more', async () => {
@@ -479,6 +501,24 @@ function budget(id: string, differences: Partial<Budget> = {}): Budget {
 		limitNanoUsd: 5000n,
 		warningThresholdPercent: 80,
 		hardLimitPercent: 100,
+		createdAtMs: 1,
+		updatedAtMs: 2,
+		...differences,
+	};
+}
+
+function rule(id: string, differences: Partial<RoutingRule> = {}): RoutingRule {
+	return {
+		id,
+		name: `Rule ${id}`,
+		priority: 100,
+		isEnabled: true,
+		match: { model: null, team: 'red', format: null },
+		strategy: 'priority',
+		targets: [
+			{ provider: 'provider_a', model: null, weight: 1 },
+			{ provider: 'provider_b', model: 'gpt-5', weight: 0 },
+		],
 		createdAtMs: 1,
 		updatedAtMs: 2,
 		...differences,

@@ -1,4 +1,5 @@
 /** What is remembered of clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
+import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 
 export interface RecordStore {
@@ -6,6 +7,7 @@ export interface RecordStore {
 	readonly teams: TeamStore;
 	readonly budgets: BudgetStore;
 	readonly priceOverrides: PriceOverrideStore;
+	readonly routingRules: RoutingRuleStore;
 	readonly audit: AuditLog;
 	readonly signingKeys: SigningKeyStore;
 	/** Runs `listener` after any record changed, also by another process, within a second. Returns the way to stop it. */
@@ -113,13 +115,15 @@ export interface PriceOverride extends PriceKey {
 /** By provider, then model. */
 export type PriceOverrideStore = VersionedStore<PriceKey, PriceOverride, never>;
 
+export type RoutingRuleStore = VersionedStore<string, RoutingRule, never>;
+
 export interface AuditEntry {
 	/** Unix milliseconds. */
 	readonly atMs: number;
 	readonly actor: string;
 	readonly requestId: string | null;
 	readonly action: 'create' | 'replace' | 'delete';
-	readonly kind: 'client' | 'team' | 'budget' | 'price_override';
+	readonly kind: 'client' | 'team' | 'budget' | 'price_override' | 'routing_rule';
 	/** Of the record; of a price `provider/model`. */
 	readonly key: string;
 	/** The record as JSON, amounts as decimal strings, without anything secret. Null before its creation and after its deletion. */

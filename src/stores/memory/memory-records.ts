@@ -1,4 +1,5 @@
 /** Records that live as long as the process. Values are copied on the way in and out, so nobody shares them. */
+import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import { auditEntryOf, type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
 import type {
@@ -29,11 +30,13 @@ export function createMemoryRecords(): RecordStore {
 	const budgets = createRecordChanges(budgetTable(), book);
 	const teams = createRecordChanges(teamTable(budgets), book);
 	const priceOverrides = createRecordChanges(priceTable(), book);
+	const routingRules = createRecordChanges(ruleTable(), book);
 	return {
 		clients: createClientStore(teams, book, changed),
 		teams: storeOf(teams, changed),
 		budgets: storeOf(budgets, changed),
 		priceOverrides: storeOf(priceOverrides, changed),
+		routingRules: storeOf(routingRules, changed),
 		audit: createAuditLog(entries, changed),
 		signingKeys: createMemorySigningKeys(changed),
 		onChange(listener) {
@@ -106,6 +109,18 @@ function priceTable(): RecordTable<PriceKey, PriceOverride, never> {
 		),
 		kind: 'price_override',
 		nameOf: ({ provider, model }) => `${provider}/${model}`,
+		conflictOf: () => undefined,
+	};
+}
+
+function ruleTable(): RecordTable<string, RoutingRule, never> {
+	return {
+		...mapTable<string, RoutingRule>(
+			(id) => id,
+			({ id }) => id,
+		),
+		kind: 'routing_rule',
+		nameOf: (id) => id,
 		conflictOf: () => undefined,
 	};
 }

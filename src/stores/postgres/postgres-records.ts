@@ -6,6 +6,7 @@ import { budgetTable } from './postgres-budgets.ts';
 import { createPostgresClients } from './postgres-clients.ts';
 import { openPostgres, type PostgresConnection, type PostgresDeps, type PostgresSettings } from './postgres-connection.ts';
 import { priceOverrideTable } from './postgres-price-overrides.ts';
+import { routingRuleTable } from './postgres-routing-rules.ts';
 import { createPostgresSigningKeys } from './postgres-signing-keys.ts';
 import { createTeamTable } from './postgres-teams.ts';
 import { RecordWatch } from './record-watch.ts';
@@ -41,6 +42,7 @@ function createRecords(connection: PostgresConnection<RecordTables>, version: nu
 		teams: storeOf(teamTable, teams, database),
 		budgets: storeOf(budgetTable, budgets, database),
 		priceOverrides: storeOf(priceOverrideTable, createPostgresChanges(priceOverrideTable), database),
+		routingRules: storeOf(routingRuleTable, createPostgresChanges(routingRuleTable), database),
 		audit: createAuditLog(database),
 		signingKeys: createPostgresSigningKeys(database),
 		onChange: (listener) => watch.onChange(listener),

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Kysely } from 'kysely';
+import type { RoutingMatch, RoutingRule } from '../../core/routing-rule.ts';
 import type { TeamLimits } from '../../core/team.ts';
 import type { AuditEntry, ClientRecord } from '../contracts/records.ts';
 import type { SchemaPart } from './migrate.ts';
@@ -91,6 +92,20 @@ export const recordsSchema: SchemaPart = {
 		);
 		INSERT INTO tollgate.record_versions (last) VALUES (0);
 		`,
+		`
+		CREATE TABLE tollgate.routing_rules (
+			id ${key} PRIMARY KEY,
+			name text NOT NULL,
+			priority bigint NOT NULL,
+			is_enabled boolean NOT NULL,
+			match json NOT NULL,
+			strategy text NOT NULL,
+			targets json NOT NULL,
+			created_at_ms bigint NOT NULL,
+			updated_at_ms bigint NOT NULL,
+			version bigint NOT NULL
+		);
+		`,
 	],
 };
 
@@ -148,6 +163,19 @@ export interface PriceOverridesTable {
 	version: Integer;
 }
 
+export interface RoutingRulesTable {
+	id: string;
+	name: string;
+	priority: Integer;
+	is_enabled: boolean;
+	match: Json<RoutingMatch>;
+	strategy: RoutingRule['strategy'];
+	targets: Json<RoutingRule['targets']>;
+	created_at_ms: Integer;
+	updated_at_ms: Integer;
+	version: Integer;
+}
+
 export interface AuditTable {
 	sequence: Sequence;
 	at_ms: Integer;
@@ -174,6 +202,7 @@ export interface RecordTables {
 	teams: TeamsTable;
 	budgets: BudgetsTable;
 	price_overrides: PriceOverridesTable;
+	routing_rules: RoutingRulesTable;
 	audit: AuditTable;
 	signing_keys: SigningKeysTable;
 	record_versions: { last: Integer };

@@ -93,4 +93,18 @@ export const recordsSchema: readonly string[] = [
 	) STRICT;
 	CREATE INDEX audit_by_record ON audit (kind, key);
 	`,
+	`
+	CREATE TABLE routing_rules (
+		id TEXT PRIMARY KEY,
+		name TEXT NOT NULL,
+		priority INTEGER NOT NULL,
+		is_enabled INTEGER NOT NULL,
+		match TEXT NOT NULL,
+		strategy TEXT NOT NULL,
+		targets TEXT NOT NULL,
+		created_at_ms INTEGER NOT NULL,
+		updated_at_ms INTEGER NOT NULL,
+		version INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	`,
 ];

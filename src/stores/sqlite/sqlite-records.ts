@@ -13,6 +13,7 @@ import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createBudgetTable } from './sqlite-budgets.ts';
 import { createSqliteClients } from './sqlite-clients.ts';
 import { createPriceOverrideTable } from './sqlite-price-overrides.ts';
+import { createRoutingRuleTable } from './sqlite-routing-rules.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
 import { createTeamTable } from './sqlite-teams.ts';
 import { createChangeBook, storeOf } from './versioned-records.ts';
@@ -47,6 +48,7 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 		teams: storeOf(teams, write),
 		budgets: storeOf(budgets, write),
 		priceOverrides: storeOf(priceOverrides, write),
+		routingRules: storeOf(createRecordChanges(createRoutingRuleTable(database), book), write),
 		audit: auditLogOf(audit, write),
 		signingKeys: createSqliteSigningKeys(database, write),
 		onChange: changes.onChange,

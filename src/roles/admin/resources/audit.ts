@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RoutingRule } from '../../../core/routing-rule.ts';
 import type { Team } from '../../../core/team.ts';
 import type { AuditEntry, Budget, ClientRecord, PriceOverride } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -7,10 +8,11 @@ import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
 import { budgetRecordBody } from '../schemas/budget.ts';
 import { clientBody } from '../schemas/client.ts';
 import { overrideBody } from '../schemas/price.ts';
+import { routingRuleBody } from '../schemas/routing-rule.ts';
 import { teamBody } from '../schemas/team.ts';
 import { named, time, timeOf } from '../schemas/values.ts';
 
-const kinds = ['client', 'team', 'budget', 'price_override'] as const;
+const kinds = ['client', 'team', 'budget', 'price_override', 'routing_rule'] as const;
 const record = z.record(z.string(), z.unknown()).nullable();
 
 const auditEntry = named(
@@ -70,6 +72,7 @@ const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: n
 	team: (written) => without(teamBody(written as unknown as Team, false), 'pinned'),
 	client: (written, nowMs) => without(clientBody({ ...(written as unknown as ClientRecord), secrets: [] }, nowMs), 'pinned', 'secrets'),
 	budget: (written) => budgetRecordBody({ ...written, limitNanoUsd: amountOf(written, 'limitNanoUsd') } as unknown as Budget),
+	routing_rule: (written) => routingRuleBody(written as unknown as RoutingRule),
 	price_override: (written) =>
 		without(
 			overrideBody({

@@ -1,0 +1,34 @@
+import type { FormatName } from './format-name.ts';
+
+/** An operator's word on where calls go. */
+export interface RoutingRule {
+	/** Slug: lower-case letters, digits, `-`, `_`, `.`; 1 to 64 characters. */
+	readonly id: string;
+	readonly name: string;
+	/** The rule with the smallest number that matches decides; of equal ones the first by id. */
+	readonly priority: number;
+	readonly isEnabled: boolean;
+	readonly match: RoutingMatch;
+	/** `priority`: the first target whose provider is configured. `weighted`: each gets calls by its share of the weights. */
+	readonly strategy: 'priority' | 'weighted';
+	readonly targets: readonly RoutingRuleTarget[];
+	/** Unix milliseconds. */
+	readonly createdAtMs: number;
+	readonly updatedAtMs: number;
+}
+
+/** What is null matches every call. */
+export interface RoutingMatch {
+	/** As callers write it. */
+	readonly model: string | null;
+	readonly team: string | null;
+	readonly format: FormatName | null;
+}
+
+export interface RoutingRuleTarget {
+	readonly provider: string;
+	/** Its name there; null: as the caller wrote it. */
+	readonly model: string | null;
+	/** A whole number; 0 takes no calls under `weighted`. */
+	readonly weight: number;
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { Refusal } from '../../../core/refusal.ts';
+import type { RoutingRule } from '../../../core/routing-rule.ts';
+import type { Author, Stored } from '../../../stores/contracts/records.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { entityTag, requireMatch } from '../entity-tag.ts';
+import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
+import { type Answer, defineOperation, type Operation } from '../operation.ts';
+import { pageOf, pageQuery, takePage } from '../page.ts';
+import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';
+import { named } from '../schemas/values.ts';
+
+const tag = 'routing';
+const params = z.strictObject({ id: z.string() });
+const one = { schema: routingRule, hasEntityTag: true } as const;
+const ruleList = named('RoutingRuleList', pageOf(routingRule));
+
+const defaultPriority = 100;
+
+export function routingOperations(parts: AdminParts): Operation[] {
+	const { records, takeTurn } = parts;
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/routing',
+			tag,
+			summary: 'List routing rules',
+			query: z.strictObject({ ...pageQuery }),
+			success: { status: 200, schema: ruleList },
+			run: async ({ query }) => {
+				const page = takePage(await records.routingRules.list(), ({ id }) => id, query);
+				return { body: { ...page, data: page.data.map(routingRuleBody) } };
+			},
+		}),
+		defineOperation({
+			method: 'POST',
+			path: '/routing',
+			tag,
+			summary: 'Create a routing rule',
+			description: 'Where calls of a model, a team or a format go. It goes before aliases, families and defaults of the configuration.',
+			body: routingRuleWish,
+			success: { status: 201, ...one },
+			refusals: ['record_taken'],
+			run: ({ body, author }) => takeTurn(() => createRule(parts, body, author)),
+		}),
+		defineOperation({
+			method: 'GET',
+			path: '/routing/{id}',
+			tag,
+			summary: 'A routing rule',
+			params,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown'],
+			run: async ({ params: { id } }) => answerRule(await storedRule(parts, id)),
+		}),
+		defineOperation({
+			method: 'PUT',
+			path: '/routing/{id}',
+			tag,
+			summary: 'Change a routing rule',
+			description: 'What is left out stays as it is.',
+			params,
+			body: routingRuleChange,
+			success: { status: 200, ...one },
+			refusals: ['record_unknown', 'record_stale'],
+			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeRule(parts, id, body, { ifMatch, author })),
+		}),
+		defineOperation({
+			method: 'DELETE',
+			path: '/routing/{id}',
+			tag,
+			summary: 'Delete a routing rule',
+			params,
+			success: { status: 204 },
+			refusals: ['record_unknown', 'record_stale'],
+			run: ({ params: { id }, ifMatch, author }) =>
+				takeTurn(async () => {
+					const { version } = await storedRule(parts, id);
+					requireMatch(ifMatch, entityTag(version));
+					const outcome = await records.routingRules.delete(id, { author, ifVersion: version });
+					if (outcome !== 'deleted') throw new Refusal('record_stale');
+					return {};
+				}),
+		}),
+	];
+}
+
+async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWish>, author: Author): Promise<Answer> {
+	const rule: RoutingRule = {
+		id: wish.id ?? `rule-${randomBytes(6).toString('hex')}`,
+		name: wish.name,
+		priority: wish.priority ?? defaultPriority,
+		isEnabled: wish.enabled ?? true,
+		match: matchOf(wish.match ?? {}),
+		strategy: wish.strategy ?? 'priority',
+		targets: targetsOf(wish.targets),
+		createdAtMs: author.atMs,
+		updatedAtMs: author.atMs,
+	};
+	checkTargets(parts, rule);
+	if ((await parts.records.routingRules.create(rule, { author })) !== 'created') {
+		throw fieldTaken('id', `is taken: there is a rule \`${rule.id}\``);
+	}
+	const { headers, ...answer } = answerRule(await storedRule(parts, rule.id));
+	return { ...answer, headers: { ...headers, location: `/routing/${encodeURIComponent(rule.id)}` } };
+}
+
+async function changeRule(
+	parts: AdminParts,
+	id: string,
+	change: z.output<typeof routingRuleChange>,
+	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+): Promise<Answer> {
+	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	const { version, ...before } = await storedRule(parts, id);
+	requireMatch(ifMatch, entityTag(version));
+	const rule: RoutingRule = {
+		...before,
+		name: change.name ?? before.name,
+		priority: change.priority ?? before.priority,
+		isEnabled: change.enabled ?? before.isEnabled,
+		match: change.match === undefined ? before.match : matchOf(change.match),
+		strategy: change.strategy ?? before.strategy,
+		targets: change.targets === undefined ? before.targets : targetsOf(change.targets),
+		updatedAtMs: author.atMs,
+	};
+	checkTargets(parts, rule);
+	if ((await parts.records.routingRules.replace(rule, { author, ifVersion: version })) !== 'replaced') throw new Refusal('record_stale');
+	return answerRule(await storedRule(parts, id));
+}
+
+async function storedRule({ records }: AdminParts, id: string): Promise<Stored<RoutingRule>> {
+	const found = await records.routingRules.get(id);
+	if (found === undefined) throw new Refusal('record_unknown', { message: 'No routing rule has this id' });
+	return found;
+}
+
+function answerRule(rule: Stored<RoutingRule>): Answer {
+	return { body: routingRuleBody(rule), headers: { etag: entityTag(rule.version) } };
+}
+
+function checkTargets({ configured }: AdminParts, { targets, strategy }: RoutingRule): void {
+	const known = configured().providers.map(({ name }) => name);
+	for (const [index, { provider }] of targets.entries()) {
+		if (!known.includes(provider)) throw fieldInvalid(`targets[${index}].provider`, `names no provider; known are ${known.join(', ')}`);
+	}
+	if (strategy === 'weighted' && targets.every(({ weight }) => weight === 0)) {
+		throw fieldInvalid('targets', 'must have a weight above 0 under the strategy weighted');
+	}
+}

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+
+let subject: AdminSubject;
+const send: AdminSubject['send'] = (...request) => subject.send(...request);
+
+beforeEach(async () => {
+	subject = await startAdmin();
+});
+afterEach(() => subject.stop());
+
+const target = { provider: 'local', model: null, weight: 1 };
+
+describe('a routing rule', () => {
+	test('is made with defaults, read, changed in part and deleted', async () => {
+		const made = await send('POST', '/routing', { id: 'r', name: 'Rule', targets: [{ provider: 'local' }] });
+		expect([made.status, made.headers.get('location')]).toEqual([201, '/routing/r']);
+		const rule = {
+			id: 'r',
+			name: 'Rule',
+			priority: 100,
+			enabled: true,
+			match: { model: '*', team: null, format: null },
+			strategy: 'priority',
+			targets: [target],
+		};
+		expect(made.body).toMatchObject(rule);
+		const changed = await send('PUT', '/routing/r', { priority: 5, match: { model: 'gpt-5', team: 'red' } });
+		expect(changed.body).toMatchObject({ ...rule, priority: 5, match: { model: 'gpt-5', team: 'red', format: null } });
+		expect((await send('GET', '/routing')).body).toMatchObject({ data: [{ id: 'r', priority: 5 }], next_cursor: null });
+		expect((await send('PUT', '/routing/r', { enabled: false }, { 'if-match': '"0"' })).status).toBe(412);
+		expect((await send('DELETE', '/routing/r', undefined, { 'if-match': changed.headers.get('etag') ?? '' })).status).toBe(204);
+		expect((await send('GET', '/routing/r')).status).toBe(404);
+		const { body } = await send('GET', '/audit?kind=routing_rule');
+		expect((body['data'] as { action: string; key: string }[]).map(({ action, key }) => `${action} ${key}`)).toEqual([
+			'delete r',
+			'replace r',
+			'create r',
+		]);
+	});
+
+	test.each([
+		[{ targets: [] }, 'targets'],
+		[{ targets: [{ provider: 'absent' }] }, 'targets[0].provider'],
+		[{ targets: [{ provider: 'local', weight: -1 }] }, 'targets[0].weight'],
+		[{ strategy: 'weighted', targets: [{ provider: 'local', weight: 0 }] }, 'targets'],
+		[{ strategy: 'random', targets: [{ provider: 'local' }] }, 'strategy'],
+		[{ match: { format: 'gemini' }, targets: [{ provider: 'local' }] }, 'match.format'],
+		[{ priority: 1.5, targets: [{ provider: 'local' }] }, 'priority'],
+	])('that says %j is refused with the path', async (wish, path) => {
+		const refused = await send('POST', '/routing', { id: 'r', name: 'Rule', ...wish });
+		expect(refused.status).toBe(422);
+		expect((refused.body['errors'] as { path: string }[]).map((error) => error.path)).toContain(path);
+		expect((await send('GET', '/routing/r')).status).toBe(404);
+	});
+
+	test('whose id is taken is not made', async () => {
+		await send('POST', '/routing', { id: 'r', name: 'One', targets: [{ provider: 'local' }] });
+		expect((await send('POST', '/routing', { id: 'r', name: 'Two', targets: [{ provider: 'local' }] })).status).toBe(409);
+		expect((await send('GET', '/routing/r')).body).toMatchObject({ name: 'One' });
+	});
+});

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { RoutingRule } from '../../../core/routing-rule.ts';
+import { modelName, named, readOnly, slug, text, time, timeOf } from './values.ts';
+
+const anyModel = '*';
+
+const target = z.strictObject({
+	provider: text(64).describe('A provider of the configuration.'),
+	model: modelName.nullable().optional().describe('Its name at the provider; null: as the caller wrote it.'),
+	weight: z.int().min(0).max(1_000_000).optional().describe('Share of the calls under `weighted`; 1 unless given.'),
+});
+
+const fields = {
+	name: text(200).describe('For people.'),
+	priority: z.int().min(-1_000_000).max(1_000_000).describe('The matching rule with the smallest number decides.'),
+	enabled: z.boolean(),
+	match: z.strictObject({
+		model: modelName.optional().describe('As callers write it; `*`, the default: any.'),
+		team: text(256).nullable().optional().describe('Null: any.'),
+		format: z.enum(['chat', 'messages']).nullable().optional().describe('Null: any.'),
+	}),
+	strategy: z.enum(['priority', 'weighted']).describe('`priority`: the first target whose provider is configured. `weighted`: by share.'),
+	targets: z.array(target).min(1).max(50),
+};
+
+export const routingRule = named(
+	'RoutingRule',
+	z.strictObject({
+		id: slug,
+		name: z.string(),
+		priority: z.int(),
+		enabled: z.boolean(),
+		match: z.strictObject({ model: z.string(), team: z.string().nullable(), format: z.enum(['chat', 'messages']).nullable() }),
+		strategy: fields.strategy,
+		targets: z.array(z.strictObject({ provider: z.string(), model: z.string().nullable(), weight: z.int() })),
+		created_at: time,
+		updated_at: time,
+	}),
+);
+
+const given = { id: slug.optional(), created_at: readOnly, updated_at: readOnly };
+
+export const routingRuleWish = named(
+	'RoutingRuleWish',
+	z.strictObject({
+		...given,
+		name: fields.name,
+		priority: fields.priority.optional().describe('100 unless given.'),
+		enabled: fields.enabled.optional().describe('True unless given.'),
+		match: fields.match.optional().describe('Every call unless given.'),
+		strategy: fields.strategy.optional(),
+		targets: fields.targets,
+	}),
+);
+
+/** What is left out stays. */
+export const routingRuleChange = named(
+	'RoutingRuleChange',
+	z.strictObject({
+		...given,
+		name: fields.name.optional(),
+		priority: fields.priority.optional(),
+		enabled: fields.enabled.optional(),
+		match: fields.match.optional().describe('Taken whole.'),
+		strategy: fields.strategy.optional(),
+		targets: fields.targets.optional(),
+	}),
+);
+
+export function matchOf({ model = anyModel, team = null, format = null }: z.output<typeof fields.match>): RoutingRule['match'] {
+	return { model: model === anyModel ? null : model, team, format };
+}
+
+export function targetsOf(targets: z.output<typeof fields.targets>): RoutingRule['targets'] {
+	return targets.map(({ provider, model = null, weight = 1 }) => ({ provider, model, weight }));
+}
+
+export function routingRuleBody(rule: RoutingRule): z.output<typeof routingRule> {
+	return {
+		id: rule.id,
+		name: rule.name,
+		priority: rule.priority,
+		enabled: rule.isEnabled,
+		match: { ...rule.match, model: rule.match.model ?? anyModel },
+		strategy: rule.strategy,
+		targets: rule.targets.map((one) => ({ ...one })),
+		created_at: timeOf(rule.createdAtMs),
+		updated_at: timeOf(rule.updatedAtMs),
+	};
+}

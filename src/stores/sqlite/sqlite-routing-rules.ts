@@ -1,0 +1,42 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
+import type { RecordTable } from '../contracts/record-changes.ts';
+import { integerOf, textOf } from './database.ts';
+import { prepareTable } from './versioned-records.ts';
+
+export function createRoutingRuleTable(database: DatabaseSync): RecordTable<string, RoutingRule, never> {
+	return {
+		kind: 'routing_rule',
+		nameOf: (id) => id,
+		keyOf: ({ id }) => id,
+		conflictOf: () => undefined,
+		...prepareTable<string, RoutingRule>(database, {
+			table: 'routing_rules',
+			key: ['id'],
+			rest: ['name', 'priority', 'is_enabled', 'match', 'strategy', 'targets', 'created_at_ms', 'updated_at_ms'],
+			keyValues: (id) => [id],
+			values: (rule) => [
+				rule.id,
+				rule.name,
+				rule.priority,
+				rule.isEnabled ? 1 : 0,
+				JSON.stringify(rule.match),
+				rule.strategy,
+				JSON.stringify(rule.targets),
+				rule.createdAtMs,
+				rule.updatedAtMs,
+			],
+			valueOf: (row) => ({
+				id: textOf(row, 'id'),
+				name: textOf(row, 'name'),
+				priority: integerOf(row, 'priority'),
+				isEnabled: integerOf(row, 'is_enabled') === 1,
+				match: JSON.parse(textOf(row, 'match')) as RoutingMatch,
+				strategy: textOf(row, 'strategy') as RoutingRule['strategy'],
+				targets: JSON.parse(textOf(row, 'targets')) as RoutingRuleTarget[],
+				createdAtMs: integerOf(row, 'created_at_ms'),
+				updatedAtMs: integerOf(row, 'updated_at_ms'),
+			}),
+		}),
+	};
+}
