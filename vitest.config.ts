@@ -7,6 +7,7 @@ export default defineConfig(({ mode }) => ({
 		environment: 'node',
 		include: mode === 'long' ? ['{src,test}/**/*.long.test.ts'] : ['{src,test}/**/*.test.ts'],
 		exclude: mode === 'long' ? configDefaults.exclude : [...configDefaults.exclude, '**/*.long.test.ts'],
+		globalSetup: ['test/support/system-programs.ts'],
 		maxWorkers: availableParallelism(),
 		testTimeout: mode === 'long' ? 600_000 : 20_000,
 		hookTimeout: 60_000,

@@ -1,5 +1,5 @@
 /** Gateways as processes of their own that share one ledger, beside one process with the identity provider and the simulator. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { SimulatorBooks } from './accounting-bill.ts';
 import { type Settings, simulatedProviders, writeSettings } from './deployment.ts';
 import { mainFile, packageRoot } from './processes.ts';
 import { eventually, fetchAccessToken, freePort } from './product.ts';
+import { requireProgram } from './system-programs.ts';
 
 export interface TeamPlan {
 	readonly rpm?: number;
@@ -166,7 +167,7 @@ function gatewaySettings(plan: FleetPlan, identityUrl: string, simulatorUrl: str
 function startProcess(configPath: string, clockError: number, log: Record<string, unknown>[]): Started {
 	const program = [process.execPath, mainFile, 'start', '--config', configPath];
 	const [command = '', ...args] = clockError === 0 ? program : ['faketime', '-m', '-f', wrongBy(clockError), ...program];
-	if (clockError !== 0) requireFaketime();
+	if (clockError !== 0) requireProgram('faketime');
 	const child = spawn(command, args, {
 		env: {
 			PATH: process.env['PATH'],
@@ -211,29 +212,6 @@ function killGroup({ pid }: ChildProcess): void {
 
 function wrongBy(seconds: number): string {
 	return seconds < 0 ? `${seconds}s` : `+${seconds}s`;
-}
-
-/** Installs it where that is possible. @throws one line that says what to install. */
-function requireFaketime(): void {
-	if (hasFaketime()) return;
-	try {
-		if (process.getuid?.() === 0) {
-			execFileSync('apt-get', ['update', '-q'], { stdio: 'ignore', timeout: 120_000 });
-			execFileSync('apt-get', ['install', '-y', '-q', 'faketime'], { stdio: 'ignore', timeout: 120_000 });
-		}
-	} catch {
-		// Said below.
-	}
-	if (!hasFaketime()) throw new Error('Clocks that differ need the program `faketime`: install the package of that name');
-}
-
-function hasFaketime(): boolean {
-	try {
-		execFileSync('faketime', ['--version'], { stdio: 'ignore' });
-		return true;
-	} catch {
-		return false;
-	}
 }
 
 async function isOk(url: string): Promise<true | undefined> {

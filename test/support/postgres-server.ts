@@ -1,10 +1,11 @@
 /** PostgreSQL servers of our own: real, on loopback, in a directory that goes with them. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from './product.ts';
+import { requireProgram } from './system-programs.ts';
 
 export interface PostgresServer {
 	readonly port: number;
@@ -128,28 +129,9 @@ interface Postgres {
 	readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Installs the server where that is possible. @throws one line that says what to install. */
+/** @throws one line that says what to install. */
 function requirePostgres(): Postgres {
-	const isRoot = process.getuid?.() === 0;
-	if (findPrograms() === undefined && isRoot) {
-		try {
-			execFileSync('apt-get', ['install', '-y', '-q', 'postgresql'], { stdio: 'ignore', timeout: 240_000 });
-		} catch {
-			// Said below.
-		}
-	}
-	const programs = findPrograms();
-	if (programs === undefined) {
-		throw new Error('These tests need PostgreSQL: install the package `postgresql`, so that `initdb` is in PATH or in /usr/lib/postgresql');
-	}
-	return { programs, owner: isRoot ? nobody() : undefined };
-}
-
-function findPrograms(): string | undefined {
-	const packaged = '/usr/lib/postgresql';
-	const versions = existsSync(packaged) ? readdirSync(packaged).toSorted((left, right) => Number(right) - Number(left)) : [];
-	const folders = [...versions.map((version) => join(packaged, version, 'bin')), ...(process.env['PATH'] ?? '').split(delimiter)];
-	return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+	return { programs: requireProgram('postgres'), owner: process.getuid?.() === 0 ? nobody() : undefined };
 }
 
 function nobody(): { uid: number; gid: number } {

@@ -1,10 +1,11 @@
 /** Redis servers of our own: real, on loopback, without persistence. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './product.ts';
+import { requireProgram } from './system-programs.ts';
 
 export interface RedisServer {
 	readonly port: number;
@@ -20,7 +21,7 @@ export interface RedisServer {
 }
 
 export async function startRedis(...options: string[]): Promise<RedisServer> {
-	requireRedis();
+	requireProgram('redis-server');
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
 	const port = await freePort();
 	let child = await launch(port, directory, options);
@@ -45,29 +46,6 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
 			rmSync(directory, { recursive: true, force: true });
 		},
 	};
-}
-
-/** Installs the server where that is possible. @throws one line that says what to install. */
-function requireRedis(): void {
-	if (hasRedis()) return;
-	try {
-		if (process.getuid?.() === 0) {
-			execFileSync('apt-get', ['update', '-q'], { stdio: 'ignore', timeout: 120_000 });
-			execFileSync('apt-get', ['install', '-y', '-q', 'redis-server'], { stdio: 'ignore', timeout: 120_000 });
-		}
-	} catch {
-		// Said below.
-	}
-	if (!hasRedis()) throw new Error('These tests need a Redis server: install the package `redis-server`, so that it is found in PATH');
-}
-
-function hasRedis(): boolean {
-	try {
-		execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
-		return true;
-	} catch {
-		return false;
-	}
 }
 
 async function launch(port: number, directory: string, options: readonly string[]): Promise<ChildProcess> {
