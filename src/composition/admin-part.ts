@@ -22,14 +22,15 @@ export function composeAdmin(
 	const { config, clock, log, newRequestId } = world;
 	const keySet = openKeySet(world, identity);
 	const verifier = reconfigurableVerifier(world, keySet);
-	let current = config;
+	// Asked for several times a request.
+	let current = { configured: configuredRecords(config), shown: redactedConfig(config) };
 	const role = createAdmin(adminSettings(config, version), {
 		records,
 		ledger: accounting.ledger,
 		admission: accounting.admission,
 		verifier,
-		configured: () => configuredRecords(current),
-		effectiveConfig: () => redactedConfig(current),
+		configured: () => current.configured,
+		effectiveConfig: () => current.shown,
 		unpricedModels: () => accounting.unpriced.list(),
 		nearestName: (name, known) => nearestName(name, [...known]),
 		clock,
@@ -49,7 +50,7 @@ export function composeAdmin(
 			const commit = verifier.prepare(next);
 			return () => {
 				commit();
-				current = next;
+				current = { configured: configuredRecords(next), shown: redactedConfig(next) };
 			};
 		},
 		close: () => keySet.stop(),

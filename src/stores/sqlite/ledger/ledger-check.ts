@@ -1,18 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
 import type { Row } from '../database.ts';
+import { amounts } from './ledger-schema.ts';
 import { hoursPerDay, msPerHour } from './ledger-sums.ts';
-
-const amounts = [
-	'requests',
-	'input_tokens',
-	'cache_read_tokens',
-	'cache_write_tokens',
-	'cache_write_hour_tokens',
-	'output_tokens',
-	'reasoning_tokens',
-	'cost_nano_usd',
-] as const;
 
 const sumsOf = (columns: readonly string[]): string => columns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(', ');
 

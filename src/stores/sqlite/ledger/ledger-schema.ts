@@ -68,4 +68,16 @@ export const ledgerSchema: readonly string[] = [
 	`,
 ];
 
+/** What sums hold; rows have all but `requests`. */
+export const amounts = [
+	'requests',
+	'input_tokens',
+	'cache_read_tokens',
+	'cache_write_tokens',
+	'cache_write_hour_tokens',
+	'output_tokens',
+	'reasoning_tokens',
+	'cost_nano_usd',
+] as const;
+
 export const ledgerFileName = 'ledger.db';

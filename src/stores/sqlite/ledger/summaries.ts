@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
 import { bigintOf } from '../database.ts';
 import { usageOf } from './compact-rows.ts';
+import { amounts } from './ledger-schema.ts';
 import { hoursPerDay, msPerHour } from './ledger-sums.ts';
 
 /** Whole days are read from the sums by day, what remains at either end from those by hour. */
@@ -39,16 +40,7 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 }
 
 const ofTeam = 'AND team = (SELECT id FROM names WHERE name = :team)';
-const columns = [
-	'requests',
-	'input_tokens',
-	'cache_read_tokens',
-	'cache_write_tokens',
-	'cache_write_hour_tokens',
-	'output_tokens',
-	'reasoning_tokens',
-	'cost_nano_usd',
-].join(', ');
+const columns = amounts.join(', ');
 const totals = columns.replaceAll(/\w+/g, 'sum($&) AS $&');
 
 function prepare(database: DatabaseSync, format: string, condition: string): StatementSync {
