@@ -11,5 +11,7 @@ export default defineConfig(({ mode }) => ({
 		maxWorkers: availableParallelism(),
 		testTimeout: mode === 'long' ? 600_000 : 20_000,
 		hookTimeout: 60_000,
+		// What comes true at last comes later on a busy machine.
+		expect: { poll: { timeout: 10_000 } },
 	},
 }));

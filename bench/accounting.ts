@@ -7,11 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { streamOf } from '../src/core/byte-stream.ts';
 import type { HttpRequest } from '../src/core/handler.ts';
+import { noMetrics } from '../src/core/metrics.ts';
 import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
 import { measureInput } from '../src/policy/budgets/input-size.ts';
 import { createGateway, type Gateway } from '../src/roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
+import { TrafficBook } from '../src/roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
@@ -92,6 +94,7 @@ function open(stores: Stores): Gateway {
 				routingRules: () => [],
 			},
 			unpriced: new UnpricedModels(),
+			traffic: new TrafficBook({ clock: systemClock, log, metrics: noMetrics, chance: Math.random }),
 			clock: systemClock,
 			log,
 			readiness: () => ({ isReady: true, dependencies: {} }),

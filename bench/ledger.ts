@@ -71,15 +71,22 @@ interface Measured {
 	readonly pairs: number;
 	readonly cpuUs: number;
 	readonly loopDelayMs: number;
+	/** The most that the thread itself worked at a time, collecting garbage included: the rest of a delay it waited for a core. */
+	readonly loopWorkMs: number;
 	readonly openMs: readonly number[];
 }
 
-function print(what: string, pairsPerSecond: number, cpuUs: number, { openMs, loopDelayMs }: Omit<Measured, 'pairs' | 'cpuUs'>): void {
+function print(
+	what: string,
+	pairsPerSecond: number,
+	cpuUs: number,
+	{ openMs, loopDelayMs, loopWorkMs }: Omit<Measured, 'pairs' | 'cpuUs'>,
+): void {
 	const sorted = openMs.toSorted((left, right) => left - right);
 	const quantile = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(2);
 	console.log(
 		`${what.padEnd(30)} ${pairsPerSecond.toFixed(0).padStart(6)} pairs/s  ${cpuUs.toFixed(2).padStart(6)} us of the main thread a pair  ` +
-			`open p50 ${quantile(0.5)} p99 ${quantile(0.99)} max ${quantile(1)} ms  loop delay max ${loopDelayMs.toFixed(1)} ms`,
+			`open p50 ${quantile(0.5)} p99 ${quantile(0.99)} max ${quantile(1)} ms  loop delay max ${loopDelayMs.toFixed(1)} ms, of work ${loopWorkMs.toFixed(1)} ms`,
 	);
 }
 
@@ -119,6 +126,7 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 	let pairs = 0;
 	const delay = monitorEventLoopDelay({ resolution: 1 });
 	delay.enable();
+	const work = watchWork();
 	const cpu = process.threadCpuUsage();
 	await load(async (ledger, restMs, workMs = 0) => {
 		beBusy(workMs);
@@ -132,7 +140,24 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 	});
 	const { user, system } = process.threadCpuUsage(cpu);
 	delay.disable();
-	return { pairs, cpuUs: user + system, loopDelayMs: delay.max / 1e6, openMs };
+	return { pairs, cpuUs: user + system, loopDelayMs: delay.max / 1e6, loopWorkMs: work.stop(), openMs };
+}
+
+/** What the thread has worked from one tick of a timer to the next, which whoever it waits for does not lengthen. */
+function watchWork(): { stop(): number } {
+	let mostUs = 0;
+	let before = process.threadCpuUsage();
+	const timer = setInterval(() => {
+		const { user, system } = process.threadCpuUsage(before);
+		mostUs = Math.max(mostUs, user + system);
+		before = process.threadCpuUsage();
+	}, 1);
+	return {
+		stop() {
+			clearInterval(timer);
+			return mostUs / 1000;
+		},
+	};
 }
 
 function beBusy(forMs: number): void {

@@ -20,6 +20,7 @@ import {
 	startPortkey,
 	startStreamUpstream,
 	startTollgate,
+	startTollgateApart,
 	startWholeUpstream,
 	type Target,
 } from './targets.ts';
@@ -46,6 +47,14 @@ const small = chatRequest(1024);
 const large = chatRequest(100 * 1024);
 const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 
+/** Scripts of this folder whose output is a part of the report. */
+const sections: Readonly<Record<string, readonly string[]>> = {
+	Accounting: ['accounting.ts', 'ledger.ts'],
+	Translation: ['translation.ts'],
+	Firewall: ['firewall.ts'],
+	'Admin API': ['admin.ts'],
+};
+
 const starters: Record<string, StartTarget> = {
 	nginx: startNginxProxy,
 	bare: startBareProxy,
@@ -65,7 +74,9 @@ try {
 			console.log(`measuring ${name}`);
 			measurements.push(await measure(start, whole, streaming));
 		}
-		const report = renderReport(measurements, directStream, values.quick) + renderAccounting();
+		const together = measurements.find(({ name }) => name === 'Tollgate');
+		const apart = await renderApart(whole, together);
+		const report = renderReport(measurements, directStream, values.quick) + apart + renderSections();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
 	} finally {
@@ -76,14 +87,32 @@ try {
 	rmSync(directory, { recursive: true, force: true });
 }
 
-/** What these say by themselves, while nothing else runs. */
-function renderAccounting(): string {
-	const outputs = ['accounting.ts', 'ledger.ts'].map((script) => {
-		console.log(`measuring ${script}`);
-		return execFileSync(process.execPath, [join(import.meta.dirname, script)], { encoding: 'utf8' }).trim();
-	});
-	const [accounting = '', ledger = ''] = outputs;
-	return `\n## Accounting\n\n\`node bench/accounting.ts\`, then \`node bench/ledger.ts\`:\n\n\`\`\`\n${accounting}\n\n${ledger}\n\`\`\`\n`;
+/** What the scripts say by themselves, while nothing else runs. */
+function renderSections(): string {
+	return Object.entries(sections)
+		.map(([title, scripts]) => {
+			const outputs = scripts.map((script) => {
+				console.log(`measuring ${script}`);
+				return execFileSync(process.execPath, [join(import.meta.dirname, script)], { encoding: 'utf8' }).trim();
+			});
+			const commands = scripts.map((script) => `\`node bench/${script}\``).join(', then ');
+			return `\n## ${title}\n\n${commands}:\n\n\`\`\`\n${outputs.join('\n\n')}\n\`\`\`\n`;
+		})
+		.join('');
+}
+
+/** Edge and gateway in processes of their own, on the same core, against both in one. */
+async function renderApart(whole: Target, together: Measurement | undefined): Promise<string> {
+	if (together === undefined) return '';
+	console.log('measuring edge and gateway apart');
+	const target = await startTollgateApart(whole.url, directory);
+	try {
+		const { cpuMicrosPerRequest } = await saturate(target, small, seconds, directory);
+		const ratio = (cpuMicrosPerRequest / together.small.cpuMicrosPerRequest).toFixed(2);
+		return `\nWith edge and gateway in processes of their own a request of 1 KB costs both together ${cpuMicrosPerRequest.toFixed(1)} us of CPU: ${ratio} times the single process.\n`;
+	} finally {
+		await target.stop();
+	}
 }
 
 async function measure(start: StartTarget, whole: Target, streaming: Target): Promise<Measurement> {

@@ -84,8 +84,49 @@ export const startPortkey: StartTarget = async (upstreamUrl) => {
 export const startTollgate: StartTarget = async (upstreamUrl, directory) => {
 	const [port, identityPort] = [await freePort(), await freePort()];
 	const url = `http://127.0.0.1:${port}`;
-	const configPath = join(directory, 'tollgate.json');
-	const config = {
+	const config = tollgateConfig(upstreamUrl, directory, port, identityPort);
+	const running = await startTollgateProcess(join(directory, 'tollgate.json'), config, url);
+	const headers = { authorization: `Bearer ${await fetchAccessToken(identityPort)}` };
+	return { ...running, name: 'Tollgate', url, headers };
+};
+
+/** The edge in a process of its own, before one with gateway and identity, both on one core. */
+export const startTollgateApart: StartTarget = async (upstreamUrl, directory) => {
+	const [port, gatewayPort, identityPort] = [await freePort(), await freePort(), await freePort()];
+	const [url, gatewayUrl, identityUrl] = [port, gatewayPort, identityPort].map((one) => `http://127.0.0.1:${one}`);
+	const gatewayConfig = {
+		...tollgateConfig(upstreamUrl, join(directory, 'apart'), gatewayPort, identityPort),
+		roles: ['gateway', 'identity'],
+	};
+	const gateway = await startTollgateProcess(join(directory, 'gateway.json'), gatewayConfig, `${gatewayUrl}`);
+	const edgeConfig = {
+		roles: ['edge'],
+		data_dir: join(directory, 'edge'),
+		auth: { issuer: identityUrl, jwks_uri: `${identityUrl}/.well-known/jwks.json` },
+		edge: { listen: `127.0.0.1:${port}`, gateways: [gatewayUrl], firewall: { per_ip: { requests: 1_000_000_000 } } },
+	};
+	const edge = await startTollgateProcess(join(directory, 'edge.json'), edgeConfig, `${url}`);
+	return {
+		...edge,
+		name: 'Tollgate, edge apart',
+		url: `${url}`,
+		headers: { authorization: `Bearer ${await fetchAccessToken(identityPort)}` },
+		cpuSeconds: () => edge.cpuSeconds() + gateway.cpuSeconds(),
+		async stop() {
+			await edge.stop();
+			await gateway.stop();
+		},
+	};
+};
+
+function startTollgateProcess(configPath: string, config: object, url: string): Promise<Running> {
+	writeFileSync(configPath, JSON.stringify(config));
+	const args = [join(here, '../src/main.ts'), 'start', '--config', configPath];
+	return startProcess({ command: node, args, core: cores?.target, readyUrl: `${url}/readyz` });
+}
+
+function tollgateConfig(upstreamUrl: string, directory: string, port: number, identityPort: number): object {
+	return {
 		roles: ['edge', 'gateway', 'identity'],
 		data_dir: join(directory, 'data'),
 		gateway: { listen: `127.0.0.1:${port}` },
@@ -97,16 +138,7 @@ export const startTollgate: StartTarget = async (upstreamUrl, directory) => {
 		teams: { unregistered_clients: { tier: 'enterprise' } },
 		providers: { provider_b: { base_url: `${upstreamUrl}/v1`, api_key: 'bench-key', allow_private_network: true } },
 	};
-	writeFileSync(configPath, JSON.stringify(config));
-	const running = await startProcess({
-		command: node,
-		args: [join(here, '../src/main.ts'), 'start', '--config', configPath],
-		core: cores?.target,
-		readyUrl: `${url}/readyz`,
-	});
-	const headers = { authorization: `Bearer ${await fetchAccessToken(identityPort)}` };
-	return { ...running, name: 'Tollgate', url, headers };
-};
+}
 
 async function fetchAccessToken(identityPort: number): Promise<string> {
 	const response = await fetch(`http://127.0.0.1:${identityPort}/oauth2/token`, {

@@ -1,15 +1,19 @@
 /** Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. */
+import { openKeySet } from './composition/access-tokens.ts';
 import { openAccounting } from './composition/accounting.ts';
 import { composeAdmin } from './composition/admin-part.ts';
 import { composeDataPlane } from './composition/data-plane.ts';
+import { composeMetrics } from './composition/metrics-part.ts';
 import { openRecords } from './composition/open-stores.ts';
 import { createWorld, type Part, type Phase, serve, type World } from './composition/part.ts';
+import { measureProduct, type NoteReload } from './composition/product-metrics.ts';
 import { withRestartSettingsOf } from './composition/running-settings.ts';
 import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
-import type { RoleName } from './core/handler.ts';
+import type { Role, RoleName } from './core/handler.ts';
 import type { Log } from './core/log.ts';
+import type { ScrapedMetrics } from './io/metrics.ts';
 import { ReopeningServer } from './io/reopening-server.ts';
 import { ServingRole } from './io/serving-role.ts';
 import { createIdentity, type Identity } from './roles/identity/identity.ts';
@@ -26,6 +30,8 @@ export interface ComposeParts {
 }
 
 export interface Product {
+	readonly metrics: ScrapedMetrics;
+	readonly noteReload: NoteReload;
 	/** Clients, teams and keys; undefined when no role needs them. */
 	readonly records: RecordStore | undefined;
 	/** @throws StartFailure when a role cannot listen; those that did are stopped again. */
@@ -39,11 +45,11 @@ export interface Product {
 /** A role could not begin to listen. */
 export class StartFailure extends Error {
 	override readonly name = 'StartFailure';
-	readonly role: RoleName;
+	readonly role: Role['name'];
 	/** The system's, such as `EADDRINUSE`. */
 	readonly code: string;
 
-	constructor(role: RoleName, cause: NodeJS.ErrnoException) {
+	constructor(role: Role['name'], cause: NodeJS.ErrnoException) {
 		super(cause.message, { cause });
 		this.role = role;
 		this.code = cause.code ?? '';
@@ -53,11 +59,12 @@ export class StartFailure extends Error {
 /** @throws StoreUnusable; Error when settings contradict themselves. */
 export async function compose(config: Config, { clock, log, version, simulatorIntervalMs }: ComposeParts): Promise<Product> {
 	let phase: Phase = 'serving';
-	let delayMs = config.gateway.shutdown_delay_ms;
+	let delayMs = shutdownDelayMs(config);
 	const world = createWorld(config, clock, log, () => phase);
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
-	const records = has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }) : undefined;
+	const records =
+		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { mayComeLate: true }) : undefined;
 	const identity = has('identity') && records !== undefined ? composeIdentity(world, records) : undefined;
 	// What others rely on starts first.
 	const parts: Part[] = [];
@@ -65,10 +72,13 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 	if (simulator !== undefined) parts.push(simulator);
 	if (identity !== undefined) parts.push(identity);
 	const accounting = (has('gateway') || hasAdmin) && records !== undefined ? await openAccounting(world, records) : undefined;
-	if (has('edge') || has('gateway')) parts.push(composeDataPlane(world, identity?.role, has('gateway') ? accounting : undefined));
+	const keySet = openKeySet(world, identity?.role);
+	const noteReload = measureProduct(world, version, keySet);
+	if (has('edge') || has('gateway')) parts.push(composeDataPlane(world, keySet, has('gateway') ? accounting : undefined));
 	if (hasAdmin && records !== undefined && accounting !== undefined) {
-		parts.push(composeAdmin(world, version, identity?.role, records, accounting));
+		parts.push(composeAdmin(world, version, keySet, records, accounting));
 	}
+	if (config.metrics.listen !== null) parts.push(composeMetrics(world, config.metrics.listen));
 
 	const stopPart = async ({ role, close }: Part): Promise<void> => {
 		await role.stop();
@@ -79,11 +89,14 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 		// Side by side, so that their grace times do not add up; streams in flight still need the simulator.
 		await Promise.all(parts.filter((part) => part !== simulator).map(stopPart));
 		if (simulator !== undefined) await stopPart(simulator);
+		keySet.stop();
 		await accounting?.close();
 		await records?.close();
 	};
 	return {
 		records,
+		metrics: world.metrics,
+		noteReload,
 		async stop() {
 			phase = 'leaving';
 			if (delayMs > 0) await new Promise<void>((resolve) => clock.after(delayMs, resolve));
@@ -102,7 +115,7 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 			const commits = parts.map((part) => part.prepare?.(effective));
 			for (const commit of commits) commit?.();
 			accounting?.configure(effective);
-			delayMs = effective.gateway.shutdown_delay_ms;
+			delayMs = shutdownDelayMs(effective);
 		},
 	};
 }
@@ -132,10 +145,17 @@ function composeSimulator(world: World, intervalMs: number | undefined): Part {
 		log,
 		setOutage: (seconds) => server.closeFor(seconds),
 	});
-	const server = new ReopeningServer((port) => serve({ ...world, log }, simulator.handle, config.simulator.listen, port), clock);
+	const server = new ReopeningServer((port) => serve({ ...world, log }, simulator.handle, config.simulator.listen, { port }), clock);
 	return { role: new ServingRole('simulator', server, { clock, graceMs: () => 0 }) };
 }
 
 function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
 	return cause instanceof Error && 'code' in cause && 'syscall' in cause;
+}
+
+/** Long enough for an edge to ask how a gateway is, and to hear that it is leaving. */
+const noticeMs = 3000;
+
+function shutdownDelayMs({ gateway, roles }: Config): number {
+	return gateway.shutdown_delay_ms ?? (roles.includes('gateway') && !roles.includes('edge') ? noticeMs : 0);
 }

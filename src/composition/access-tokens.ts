@@ -14,7 +14,8 @@ export function openKeySet({ config, clock, log }: World, identity: Identity | u
 	const source =
 		identity !== undefined && config.auth.issuer === null
 			? {
-					read: () => Promise.resolve(identity.publishedKeySet()),
+					// Rejects while its store is away and it has no keys.
+					read: async () => identity.publishedKeySet(),
 					onChange: (listener: () => void) => identity.onKeysChanged(listener),
 				}
 			: remoteKeySet({

@@ -3,18 +3,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
+import type { Readiness } from '../core/readiness.ts';
 import { totalTokens } from '../core/usage.ts';
 import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
+import { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, rememberEndedMs, type Settlement, type TeamTotals } from '../stores/contracts/admission.ts';
 import type { InterruptedRow, Ledger, LedgerReader, LedgerRow, RowPage } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
-import { failOpen } from '../stores/failing-open-admission.ts';
+import { type CounterStoreState, failOpen } from '../stores/failing-open-admission.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
+import { measureAccounting } from './accounting-metrics.ts';
 import { openLedger } from './open-stores.ts';
 import type { World } from './part.ts';
 import { configuredTeams } from './settings.ts';
@@ -24,24 +27,30 @@ export interface Accounting {
 	readonly records: RecordsSnapshot;
 	/** Models that were called without a price. */
 	readonly unpriced: UnpricedModels;
+	/** What calls tell of their providers. */
+	readonly traffic: TrafficBook;
 	readonly ledger: Ledger;
 	readonly admission: AdmissionStore;
+	/** Without records or a ledger no call can be served; without counters it can. */
+	readiness(): Readiness;
 	/** Takes the teams that another configuration names. */
 	configure(config: Config): void;
 	/** After the last call was settled. */
 	close(): Promise<void>;
 }
 
-/** @throws StoreUnusable; Fault `records_unavailable`. */
+/** @throws StoreUnusable. */
 export async function openAccounting(world: World, store: RecordStore): Promise<Accounting> {
 	const { config, log } = world;
-	const records = await openRecordsSnapshot(store, configuredTeams(config), log);
+	const records = await openRecordsSnapshot(store, configuredTeams(config), world);
 	const ledger = await openLedger(world.config, world);
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
 	// Makes the ledger ready to be read, for each team's first call.
 	ledger.summarize({ fromMs: 0, toMs: 0, period: 'day' }).catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const admission = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
+	const { admission, counterStore } = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
+	const unpriced = new UnpricedModels();
+	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
 	if (config.stores.counters !== 'memory') {
 		await Promise.allSettled(interrupted.map((row) => admission.settle(settlementOf(row))));
@@ -49,9 +58,19 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	}
 	return {
 		records,
-		unpriced: new UnpricedModels(),
+		unpriced,
+		traffic: new TrafficBook({ ...world, chance: Math.random }),
 		ledger,
 		admission,
+		readiness() {
+			const dependencies = {
+				records: records.isLoaded,
+				ledger: ledger.health().isWritable,
+				counters: counterStore?.().isReachable ?? true,
+			};
+			const states = Object.entries(dependencies).map(([name, isThere]) => [name, isThere ? 'ok' : 'unavailable']);
+			return { isReady: dependencies.records && dependencies.ledger, dependencies: Object.fromEntries(states) as Record<string, string> };
+		},
 		configure: (next) => records.configure(configuredTeams(next)),
 		async close() {
 			records.close();
@@ -61,11 +80,21 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	};
 }
 
-async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): Promise<AdmissionStore> {
+interface OpenedAdmission {
+	readonly admission: AdmissionStore;
+	/** Undefined: the counters are in this process. */
+	readonly counterStore: (() => CounterStoreState) | undefined;
+}
+
+async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): Promise<OpenedAdmission> {
 	const { counters } = config.stores;
-	if (counters === 'memory') return restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
+	if (counters === 'memory') {
+		const admission = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
+		return { admission, counterStore: undefined };
+	}
 	const store = await openRedisAdmission({ url: counters }, { clock, log });
-	return failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
+	const admission = failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
+	return { admission, counterStore: () => admission.state() };
 }
 
 /** A restore counts as ended what ended within so long: what is settled again must not be older. */
@@ -96,7 +125,11 @@ const mostPages = 100;
 const mostAttempts = 10;
 
 /** What the counters of a team should say: budgets are named by what they bound, so each of them is a sum over the ledger. */
-export function sumUpFrom(ledger: LedgerReader, records: Pick<RecordsSnapshot, 'budgetsOf'>, clock: Clock): SumUpTeam {
+export function sumUpFrom(
+	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
+	records: Pick<RecordsSnapshot, 'budgetsOf'>,
+	clock: Clock,
+): SumUpTeam {
 	return async (team, asked, endedSinceMs) => {
 		let totals = await sumUp(team, asked);
 		// Nobody settles what ended before this process began.
@@ -129,7 +162,7 @@ export function sumUpFrom(ledger: LedgerReader, records: Pick<RecordsSnapshot, '
 	}
 }
 
-async function endedSince(ledger: LedgerReader, team: string, sinceMs: number): Promise<string[]> {
+async function endedSince(ledger: Pick<LedgerReader, 'list'>, team: string, sinceMs: number): Promise<string[]> {
 	const ids: string[] = [];
 	for await (const { id, closed } of rowsSince(ledger, { team }, sinceMs)) {
 		if (closed !== undefined && closed.endedMs >= sinceMs) ids.push(id);
@@ -138,7 +171,7 @@ async function endedSince(ledger: LedgerReader, team: string, sinceMs: number): 
 }
 
 /** Newest first, until rows began so long before `sinceMs` that they ended before it too. */
-async function* rowsSince(ledger: LedgerReader, of: { readonly team?: string }, sinceMs: number): AsyncGenerator<LedgerRow> {
+async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, of: { readonly team?: string }, sinceMs: number): AsyncGenerator<LedgerRow> {
 	let cursor: string | null = null;
 	for (let page = 0; page < mostPages; page++) {
 		const { rows, nextCursor }: RowPage = await ledger.list({ ...of, limit: rowsAtOnce, ...(cursor !== null && { cursor }) });

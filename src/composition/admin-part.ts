@@ -2,41 +2,48 @@
 import { nearestName } from '../config/nearest.ts';
 import { redactedConfig } from '../config/redact.ts';
 import type { Config } from '../config/schema.ts';
+import type { KeySet } from '../io/key-set.ts';
 import { createAdmin } from '../roles/admin/admin.ts';
 import type { AdminSettings, ConfiguredRecords } from '../roles/admin/admin-settings.ts';
-import type { Identity } from '../roles/identity/identity.ts';
+import type { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { Provider } from '../wire/providers/provider.ts';
-import { openKeySet, reconfigurableVerifier } from './access-tokens.ts';
+import { reconfigurableVerifier } from './access-tokens.ts';
 import type { Accounting } from './accounting.ts';
+import { reconfigurableExplainer } from './explainer.ts';
 import type { Part, World } from './part.ts';
 import { configuredTeams, gatewaySettings, listenAddress } from './settings.ts';
 
-export function composeAdmin(
-	world: World,
-	version: string,
-	identity: Identity | undefined,
-	records: RecordStore,
-	accounting: Accounting,
-): Part {
+export function composeAdmin(world: World, version: string, keySet: KeySet, records: RecordStore, accounting: Accounting): Part {
 	const { config, clock, log, newRequestId } = world;
-	const keySet = openKeySet(world, identity);
 	const verifier = reconfigurableVerifier(world, keySet);
 	// Asked for several times a request.
-	let current = { configured: configuredRecords(config), shown: redactedConfig(config) };
-	const role = createAdmin(adminSettings(config, version), {
-		records,
-		ledger: accounting.ledger,
-		admission: accounting.admission,
+	let current = readConfig(config, accounting.traffic);
+	const explainer = reconfigurableExplainer(config, {
+		teams: accounting.records,
+		readCounters: (team, budgets) => accounting.admission.read(team, budgets),
 		verifier,
-		configured: () => current.configured,
-		effectiveConfig: () => current.shown,
-		unpricedModels: () => accounting.unpriced.list(),
-		nearestName: (name, known) => nearestName(name, [...known]),
+		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,
 		clock,
-		log,
-		newId: newRequestId,
 	});
+	const role = createAdmin(
+		adminSettings(() => current.config, version),
+		{
+			records,
+			ledger: accounting.ledger,
+			admission: accounting.admission,
+			verifier,
+			configured: () => current.configured,
+			effectiveConfig: () => current.shown,
+			metrics: () => world.metrics.scrape(),
+			explain: (request) => explainer.explain(request),
+			unpricedModels: () => accounting.unpriced.list(),
+			nearestName: (name, known) => nearestName(name, [...known]),
+			clock,
+			log,
+			newId: newRequestId,
+		},
+	);
 	return {
 		role: {
 			name: role.name,
@@ -47,27 +54,42 @@ export function composeAdmin(
 			stop: () => role.stop(),
 		},
 		prepare(next) {
-			const commit = verifier.prepare(next);
+			const commits = [verifier.prepare(next), explainer.prepare(next)];
+			const ready = readConfig(next, accounting.traffic);
 			return () => {
-				commit();
-				current = { configured: configuredRecords(next), shown: redactedConfig(next) };
+				for (const commit of commits) commit();
+				current = ready;
 			};
 		},
-		close: () => keySet.stop(),
 	};
 }
 
-function adminSettings({ admin, auth, gateway }: Config, version: string): AdminSettings {
+function readConfig(config: Config, traffic: TrafficBook) {
+	return { config, configured: configuredRecords(config, traffic), shown: redactedConfig(config) };
+}
+
+export function adminSettings(configOf: () => Config, version: string): AdminSettings {
+	const { admin, auth, edge } = configOf();
 	return {
 		listen: listenAddress(admin.listen),
 		scopeBase: auth.scope_base,
+		hasOpenMetrics: admin.metrics === 'open',
 		version,
-		maxRequestsPerMinute: admin.max_requests_per_minute,
-		graceMs: gateway.shutdown_grace_ms,
+		trustedProxies: edge.trusted_proxies,
+		get maxRequestsPerMinute() {
+			return configOf().admin.max_requests_per_minute;
+		},
+		get maxUnauthenticatedPerMinute() {
+			return configOf().admin.max_unauthenticated_per_minute;
+		},
+		get graceMs() {
+			return configOf().gateway.shutdown_grace_ms;
+		},
 	};
 }
 
-function configuredRecords(config: Config): ConfiguredRecords {
+/** @param traffic undefined in a process that sees no calls. */
+export function configuredRecords(config: Config, traffic?: TrafficBook): ConfiguredRecords {
 	const { providers, tiers, budgets, unregisteredClients } = gatewaySettings(config);
 	return {
 		tiers,
@@ -79,8 +101,7 @@ function configuredRecords(config: Config): ConfiguredRecords {
 			name: settings.name,
 			kind: settings.kind,
 			isConfigured: new Provider(settings).isConfigured,
-			// Nothing watches providers yet but the calls that go to them.
-			health: () => ({ state: 'unknown', sinceMs: null, detail: null }),
+			health: () => traffic?.of(settings.name).health.report() ?? { state: 'unknown', sinceMs: null, detail: null },
 		})),
 	};
 }

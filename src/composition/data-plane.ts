@@ -1,23 +1,32 @@
 /** The part that callers reach: edge and gateway in one process, or either of them alone. */
-import { randomInt } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import type { Handler } from '../core/handler.ts';
+import type { Metrics } from '../core/metrics.ts';
 import type { Readiness } from '../core/readiness.ts';
 import type { Upstream } from '../core/upstream.ts';
+import type { TlsMaterial } from '../io/http-server.ts';
+import type { KeySet } from '../io/key-set.ts';
+import { createRequestObserver } from '../io/request-metrics.ts';
 import { ServingRole } from '../io/serving-role.ts';
 import { createUpstreamClient } from '../io/upstream-client.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
+import { BodySpace } from '../policy/overload/body-space.ts';
 import { edgeLayer } from '../roles/edge/edge.ts';
 import type { EdgePorts } from '../roles/edge/edge-settings.ts';
 import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
-import { createGateway, type Gateway } from '../roles/gateway/gateway.ts';
+import { createGateway, type Gateway, type GatewayLoad } from '../roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
-import type { Identity } from '../roles/identity/identity.ts';
-import { openKeySet, reconfigurableVerifier } from './access-tokens.ts';
+import { formats } from '../wire/formats/formats.ts';
+import { reconfigurableVerifier } from './access-tokens.ts';
 import type { Accounting } from './accounting.ts';
+import { composeFirewall } from './firewall.ts';
 import { following } from './following.ts';
+import { guardrailEngineSettings } from './guardrail-engine-settings.ts';
+import { contentScorerFor } from './guardrails.ts';
+import { watchOverload } from './overload.ts';
 import { type Part, serve, type World } from './part.ts';
-import { edgeSettings, forwardSettings, gatewaySettings } from './settings.ts';
+import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
 /** Connections to one provider; each carries one call at a time. */
 const maxConnectionsPerOrigin = 4096;
@@ -27,86 +36,152 @@ interface Reconfigurable {
 	readonly handle: Handler;
 	/** As in `Part`. */
 	prepare(config: Config): () => void;
+	/** What should be there before the first request is taken. */
+	start?(): Promise<void>;
+	/** Whether any gateway can be reached, for an edge that runs apart from them. */
+	readonly hasGateway?: () => boolean;
 	endOpenCalls?(): void;
-	close?(): Promise<void>;
+	close?(): Promise<void> | void;
 }
 
-type CommonPorts = Omit<EdgePorts, 'hashSeed'>;
+type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for an edge that runs apart. */
-export function composeDataPlane(world: World, identity: Identity | undefined, accounting: Accounting | undefined): Part {
-	const { config, clock, log } = world;
-	const keySet = openKeySet(world, identity);
+export function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Part {
+	const { config, clock, log, metrics } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
 	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin, isAllowedAddress: isPublicAddress });
+	const hasEdge = config.roles.includes('edge');
+	const overload = watchOverload(world, () => server.inFlight);
 	const ports: CommonPorts = {
 		verifier,
+		overload: () => overload.judge(),
 		clock,
 		log,
 		isDraining: () => world.phase() === 'draining',
+		isLeaving: () => world.phase() !== 'serving',
 		readiness: () => {
 			const { isReady } = keySet.state();
-			return { isReady: isReady && world.phase() === 'serving', dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
+			const own = { isReady: isReady && world.phase() === 'serving', dependencies: { key_set: isReady ? 'ok' : 'unavailable' } };
+			return accounting === undefined ? own : bothOf(own, accounting.readiness());
 		},
 	};
 	const inner =
-		accounting === undefined ? composeForwarding(world, upstream.send) : composeGateway(world, ports, upstream.send, accounting);
-	const outer = config.roles.includes('edge') ? composeEdge(world, ports, inner.handle) : inner;
+		accounting === undefined
+			? composeForwarding(world, upstream.send)
+			: composeGateway(world, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
+	const outer = hasEdge ? composeEdge(world, ports, inner) : inner;
 	let graceMs = config.gateway.shutdown_grace_ms;
 	const name = accounting === undefined ? 'edge' : 'gateway';
-	const server = serve(world, (request) => outer.handle(request), config[name].listen);
+	const observe = createRequestObserver(metrics, { role: name, formats: new Map(formats.map((format) => [format.path, format.name])) });
+	let tls = hasEdge ? tlsMaterial(config) : undefined;
+	const server = serve(world, (request) => outer.handle(request), config[name].listen, { observe, tls });
+	const renewTls = (next: TlsMaterial | undefined): void => {
+		if ((next === undefined) !== (tls === undefined)) log.warn('TLS is switched on or off by a restart only');
+		if (next === undefined || tls === undefined || isDeepStrictEqual(next, tls)) return;
+		server.renewTls(next);
+		tls = next;
+		log.info('the certificate was renewed');
+	};
+	metrics.gauge('tollgate_connections_open', 'Connections of clients.', () => server.openConnections);
+	metrics.gauge('tollgate_requests_in_flight', 'Requests whose answer is not over.', () => server.inFlight);
 	const role = new ServingRole(name, server, {
 		clock,
 		graceMs: () => graceMs,
-		beforeStart: () => keySet.start(),
+		beforeStart: async () => void (await Promise.all([keySet.start(), inner.start?.()])),
 		...(inner.endOpenCalls !== undefined && { endOpenCalls: inner.endOpenCalls }),
 	});
 	return {
 		role,
 		prepare(next) {
-			const commits = [inner, ...(outer === inner ? [] : [outer]), verifier].map((part) => part.prepare(next));
+			const commits = [inner, ...(outer === inner ? [] : [outer]), verifier, overload].map((part) => part.prepare(next));
 			return () => {
 				for (const commit of commits) commit();
 				graceMs = next.gateway.shutdown_grace_ms;
+				if (hasEdge) renewTls(tlsMaterial(next));
 			};
 		},
 		async close() {
+			overload.stop();
 			await inner.close?.();
-			keySet.stop();
+			if (outer !== inner) await outer.close?.();
 			await upstream.close();
 		},
 	};
 }
 
-function composeEdge({ config }: World, ports: CommonPorts, inner: Handler): Reconfigurable {
-	const withSeed = { ...ports, hashSeed: randomInt(2 ** 32) };
-	const edge = following(config, edgeSettings, (settings) => edgeLayer(settings, withSeed)(inner));
-	return { handle: (request) => edge.current(request), prepare: edge.prepare };
+function composeEdge(world: World, ports: CommonPorts, { handle, hasGateway }: Reconfigurable): Reconfigurable {
+	const readiness: EdgePorts['readiness'] =
+		hasGateway === undefined ? ports.readiness : async () => withDependency(await ports.readiness(), 'gateways', hasGateway());
+	const firewall = composeFirewall(world);
+	const edge = following(world.config, edgeSettings, (settings) =>
+		edgeLayer(settings, { ...ports, readiness, firewall: firewall.judge })(handle),
+	);
+	return {
+		handle: (request) => edge.current(request),
+		prepare(next) {
+			const commits = [firewall, edge].map((part) => part.prepare(next));
+			return () => {
+				for (const commit of commits) commit();
+			};
+		},
+		close: () => firewall.close(),
+	};
 }
 
-function composeForwarding({ config, clock }: World, upstream: Upstream): Reconfigurable {
-	const forward = following(config, forwardSettings, (settings) => forwardToGateways(settings, { upstream, clock }));
-	return { handle: (request) => forward.current(request), prepare: forward.prepare };
+function composeForwarding({ config, clock, log }: World, upstream: Upstream): Reconfigurable {
+	const ports = { upstream, clock, log, random: Math.random };
+	const forwarding = following(config, forwardSettings, (settings) => forwardToGateways(settings, ports));
+	return {
+		handle: (request) => forwarding.current.handle(request),
+		start: () => forwarding.current.start(),
+		hasGateway: () => forwarding.current.isAnyUsable(),
+		endOpenCalls: () => forwarding.current.endOpenAnswers(),
+		close: () => forwarding.current.stop(),
+		prepare(next) {
+			const before = forwarding.current;
+			const commit = forwarding.prepare(next);
+			return () => {
+				commit();
+				if (forwarding.current === before) return;
+				before.stop();
+				void forwarding.current.start();
+			};
+		},
+	};
 }
 
 function composeGateway(
-	{ config }: World,
-	ports: CommonPorts,
+	{ config, metrics }: World,
+	ports: Omit<CommonPorts, 'overload'> & Pick<GatewayPorts, 'overload'>,
 	upstream: Upstream,
-	{ ledger, admission, records, unpriced }: Accounting,
+	accounting: Accounting,
 ): Reconfigurable {
+	const { ledger, admission, records, unpriced, traffic } = accounting;
+	const bodySpace = new BodySpace();
+	metrics.gauge('tollgate_request_bytes_held', 'Bodies of requests in flight, in bytes.', () => bodySpace.heldBytes);
 	const gatewayPorts: GatewayPorts = {
 		...ports,
+		bodySpace,
 		upstream,
 		teams: records,
 		ledger,
 		admission,
 		unpriced,
-		readiness: async () => withLedger(await ports.readiness(), ledger.health().isWritable),
+		traffic,
+		metrics,
 	};
-	const gateway = following(config, gatewaySettings, (settings) => createGateway(settings, gatewayPorts));
+	const gateway = following(
+		config,
+		(next) => ({ settings: gatewaySettings(next), guardrails: next.guardrails }),
+		({ settings, guardrails }) => {
+			const guardrailEngines = settings.guardrails === undefined ? [] : guardrailEngineSettings({ guardrails });
+			return createGateway(settings, { ...gatewayPorts, contentScorer: contentScorerFor(settings.guardrails), guardrailEngines });
+		},
+	);
 	// Calls that began under an earlier configuration end under it.
 	let earlier: Gateway[] = [];
+	measureLoad(metrics, () => [...earlier, gateway.current]);
 	return {
 		handle: (request) => gateway.current.handle(request),
 		prepare(next) {
@@ -126,7 +201,23 @@ function composeGateway(
 	};
 }
 
-/** A gateway that cannot write down what calls cost serves none. */
-function withLedger({ isReady, dependencies }: Readiness, isWritable: boolean): Readiness {
-	return { isReady: isReady && isWritable, dependencies: { ...dependencies, ledger: isWritable ? 'ok' : 'unavailable' } };
+/** @param gateways the one in force, and those on which calls that began earlier still run. */
+function measureLoad(metrics: Metrics, gateways: () => readonly Gateway[]): void {
+	const sum = (valueOf: (load: GatewayLoad) => number): number => gateways().reduce((total, one) => total + valueOf(one.load()), 0);
+	const kinds = (): { labels: { kind: string }; value: number }[] => [
+		{ labels: { kind: 'whole' }, value: sum(({ calls }) => calls) },
+		{ labels: { kind: 'stream' }, value: sum(({ streams }) => streams) },
+	];
+	metrics.gauge('tollgate_calls_open', 'Inference calls whose answer is not complete.', kinds, ['kind']);
+	metrics.gauge('tollgate_holds_open', 'Calls that hold money of a budget.', () => sum(({ holds }) => holds));
+	metrics.gauge('tollgate_settlements_pending', 'Ended calls whose cost is being booked.', () => sum(({ settlements }) => settlements));
+}
+
+function bothOf(one: Readiness, other: Readiness): Readiness {
+	return { isReady: one.isReady && other.isReady, dependencies: { ...one.dependencies, ...other.dependencies } };
+}
+
+/** An edge without gateways serves nobody. */
+function withDependency({ isReady, dependencies }: Readiness, name: string, isThere: boolean): Readiness {
+	return { isReady: isReady && isThere, dependencies: { ...dependencies, [name]: isThere ? 'ok' : 'unavailable' } };
 }

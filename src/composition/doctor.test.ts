@@ -9,7 +9,7 @@ import type { DoctorCheck } from '../cli/environment.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { examine } from './doctor.ts';
-import { silentLog } from './open-clients.ts';
+import { silentLog } from './silent-log.ts';
 
 function makeDirectory(): string {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-doctor-'));

@@ -14,9 +14,9 @@ import { CountersMissing } from '../stores/contracts/admission.ts';
 import { StoreUnusable } from '../stores/contracts/store-unusable.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { openSqliteRecords, recordsFileName } from '../stores/sqlite/sqlite-records.ts';
-import { silentLog } from './open-clients.ts';
 import { areStoresMigrated } from './open-stores.ts';
 import { accessTokenSettings } from './settings.ts';
+import { silentLog } from './silent-log.ts';
 
 const connectMs = 3000;
 

@@ -12,8 +12,8 @@ import { type AdmissionStore, CountersMissing } from '../stores/contracts/admiss
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { sumUpFrom } from './accounting.ts';
-import { silentLog } from './open-clients.ts';
 import { openLedgerReader } from './open-stores.ts';
+import { silentLog } from './silent-log.ts';
 
 const ledgerFile = 'ledger.db';
 

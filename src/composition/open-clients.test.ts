@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ClientOperations } from '../cli/environment.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
-import { openClients, silentLog } from './open-clients.ts';
+import { openClients } from './open-clients.ts';
+import { silentLog } from './silent-log.ts';
 
 async function open(): Promise<{ clients: ClientOperations; dataDir: string }> {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-clients-'));
@@ -19,7 +20,7 @@ async function open(): Promise<{ clients: ClientOperations; dataDir: string }> {
 			teams: { registered: [{ id: 'pinned' }] },
 		}),
 	);
-	const clients = await openClients({ configPath });
+	const clients = await openClients({ configPath }, {});
 	onTestFinished(async () => {
 		await clients.close();
 		rmSync(directory, { recursive: true });
@@ -33,10 +34,7 @@ test('a client is made, listed, given another secret, and deleted', async () => 
 	expect(created).toEqual({ id: 'search', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
 	expect(await clients.create({ id: 'search', name: 'Again', scopes: ['invoke'] })).toBe('id_taken');
 	expect(await clients.list()).toMatchObject([{ id: 'search', name: 'Search', scopes: ['invoke'], secrets: [{}] }]);
-	expect(await clients.rotate('search', 60)).toEqual({
-		record: expect.anything() as unknown,
-		secret: expect.stringMatching(/^[\w-]{43}$/) as unknown,
-	});
+	expect(await clients.rotate('search', 60)).toEqual({ secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
 	expect((await clients.list())[0]?.secrets).toHaveLength(2);
 	expect(await clients.rotate('nobody', 60)).toBeUndefined();
 	expect(await clients.delete('search')).toBe(true);
@@ -56,6 +54,13 @@ test('a client joins its team, which is made when it is new', async () => {
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: silentLog });
 	onTestFinished(() => records.close());
 	expect(await records.teams.list()).toMatchObject([{ id: 'search', tier: 'sandbox', clientIds: ['one', 'two'] }]);
+	const { entries } = await records.audit.list({ limit: 10 });
+	expect(entries.map(({ actor, action, key }) => `${actor} ${action} ${key}`)).toEqual([
+		'cli replace search',
+		'cli create two',
+		'cli create search',
+		'cli create one',
+	]);
 });
 
 test('a team of the configuration takes its clients there', async () => {

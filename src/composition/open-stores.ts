@@ -13,11 +13,18 @@ export interface StoreDeps {
 	readonly log: Log;
 }
 
-/** @throws StoreUnusable. */
-export async function openRecords({ data_dir: dataDir, stores: { records: url } }: Config, deps: StoreDeps): Promise<RecordStore> {
+/**
+ * @param options `mayComeLate` for who serves and can wait: the store is opened also while its server is away.
+ * @throws StoreUnusable.
+ */
+export async function openRecords(
+	{ data_dir: dataDir, stores: { records: url } }: Config,
+	deps: StoreDeps,
+	options: { readonly mayComeLate?: boolean } = {},
+): Promise<RecordStore> {
 	if (url === 'sqlite') return openSqliteRecords({ dataDir }, deps);
 	const { openPostgresRecords } = await import('../stores/postgres/postgres-records.ts');
-	return openPostgresRecords({ url }, deps);
+	return openPostgresRecords({ url, ...options }, deps);
 }
 
 /** @throws StoreUnusable. */

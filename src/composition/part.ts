@@ -2,10 +2,14 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Handler, Role } from '../core/handler.ts';
 import type { Log } from '../core/log.ts';
-import { createHttpServer, type HttpServer } from '../io/http-server.ts';
+import { createHttpServer, type HttpServer, type TlsMaterial } from '../io/http-server.ts';
+import { createMetrics, type ScrapedMetrics } from '../io/metrics.ts';
 import { createRequestIds } from '../io/request-ids.ts';
+import type { RequestObserver } from '../io/request-log.ts';
+import { createProxyTest } from '../policy/firewall/client-address.ts';
 import { renderEdgeRefusal } from '../wire/pages.ts';
 import { listenAddress, serverLimits } from './settings.ts';
+import { scrapeWorkers } from './worker-metrics.ts';
 
 /** A role with what the composition must know of it. */
 export interface Part {
@@ -24,6 +28,7 @@ export interface World {
 	readonly config: Config;
 	readonly clock: Clock;
 	readonly log: Log;
+	readonly metrics: ScrapedMetrics;
 	readonly newRequestId: () => string;
 	readonly phase: () => Phase;
 }
@@ -32,17 +37,34 @@ export interface World {
 export type Phase = 'serving' | 'leaving' | 'draining';
 
 export function createWorld(config: Config, clock: Clock, log: Log, phase: () => Phase): World {
-	return { config, clock, log, newRequestId: createRequestIds(clock), phase };
+	return { config, clock, log, metrics: createMetrics(() => scrapeWorkers(clock)), newRequestId: createRequestIds(clock), phase };
 }
 
-/** A server of the data plane's kind; `port` replaces the one of `listen`. */
-export function serve({ config, clock, log, newRequestId }: World, handler: Handler, listen: string, port?: number): HttpServer {
+export interface ServeOptions {
+	/** In place of the one of `listen`. */
+	readonly port?: number | undefined;
+	readonly observe?: RequestObserver;
+	/** Plain HTTP unless given. */
+	readonly tls?: TlsMaterial | undefined;
+}
+
+/** A server of the data plane's kind. */
+export function serve(
+	{ config, clock, log, newRequestId }: World,
+	handler: Handler,
+	listen: string,
+	{ port, observe, tls }: ServeOptions = {},
+): HttpServer {
 	return createHttpServer(handler, {
 		listen: { ...listenAddress(listen), ...(port !== undefined && { port }) },
 		limits: serverLimits(config),
+		isExemptPeer: createProxyTest(config.edge.trusted_proxies),
+		tls,
 		maxBufferedBytesPerClient: config.gateway.max_buffered_bytes_per_client,
+		stalledWriteMs: config.edge.limits.stalled_write_ms,
 		clock,
 		log,
+		...(observe !== undefined && { observe }),
 		newRequestId,
 		renderRefusal: renderEdgeRefusal,
 	});

@@ -3,6 +3,7 @@ import { parseConfig } from '../config/load.ts';
 import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
+import { adminSettings } from './admin-part.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import { accessTokenSettings, configuredTeams, edgeSettings, forwardSettings, gatewaySettings, liveIdentitySettings } from './settings.ts';
 
@@ -22,7 +23,7 @@ routing: { aliases: { fast: provider_b/gpt-one } }
 guardrails:
   topics: [{ name: sport, description: Games, examples: [Who won?] }]
   words: [word]
-  engines: [{ name: judge, kind: moderation, base_url: https://judge.example, api_key: key-of-judge }]
+  engines: [{ name: judge, kind: openai-moderation, base_url: https://judge.example, api_key: key-of-judge }]
 `,
 	{ file: null, env: {} },
 ).config;
@@ -40,6 +41,7 @@ function liveSettings(config: Config): string {
 		liveIdentitySettings(config),
 		accessTokenSettings(config),
 		configuredTeams(config),
+		adminSettings(() => config, ''),
 		config.gateway.shutdown_delay_ms,
 		config.gateway.shutdown_grace_ms,
 		config.log.level,

@@ -1,15 +1,21 @@
 /** The configuration in the terms of each role. Pure: the same configuration gives the same settings. */
+import { basename } from 'node:path';
 import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
 import { parseListen } from '../config/listen.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
 import type { Team } from '../core/team.ts';
 import type { AccessTokenSettings } from '../io/access-tokens.ts';
-import type { HttpServerLimits } from '../io/http-server.ts';
+import type { HttpServerLimits, TlsMaterial } from '../io/http-server.ts';
 import type { KeySetSettings } from '../io/key-set.ts';
+import type { ReputationFile } from '../io/reputation-files.ts';
+import type { FirewallSettings } from '../policy/firewall/firewall.ts';
+import type { IpRateSettings } from '../policy/firewall/ip-rate-window.ts';
 import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
 import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
+import type { ModelFacts } from '../roles/gateway/model-facts.ts';
 import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.ts';
+import { guardrailSettings } from './guardrails.ts';
 
 export function gatewaySettings(config: Config): GatewaySettings {
 	const { gateway, routing } = config;
@@ -17,6 +23,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		scopeBase: config.auth.scope_base,
 		trustEdge: gateway.trust_edge,
 		maxBodyBytes: gateway.max_body_bytes,
+		maxBufferedRequestBytes: gateway.max_buffered_request_bytes,
 		timeouts: {
 			connectMs: gateway.timeouts.connect_ms,
 			firstByteMs: gateway.timeouts.first_byte_ms,
@@ -35,6 +42,8 @@ export function gatewaySettings(config: Config): GatewaySettings {
 			]),
 		),
 		budgets: budgetSettings(config),
+		guardrails: guardrailSettings(config),
+		hasTeamMetrics: config.metrics.team_label,
 	};
 }
 
@@ -63,7 +72,45 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		apiVersion: provider.api_version,
 		headers: provider.headers,
 		asksForStreamUsage: provider.ask_for_stream_usage,
+		speaksOpenai: provider.speaks === 'openai',
 		models: [...Object.keys(provider.deployments), ...provider.models],
+		modelFacts: Object.fromEntries(
+			[...Object.entries(provider.model_facts), ...Object.entries(provider.deployments)].map(([model, facts]) => [
+				model,
+				modelFacts(facts),
+			]),
+		),
+		traffic: {
+			retries: provider.retries,
+			retryStatuses: provider.retry_statuses,
+			maxConcurrent: provider.max_concurrent,
+			maxQueued: provider.max_queued,
+			ejectAfterFailures: provider.eject_after_failures,
+		},
+	};
+}
+
+/** Undefined for plain HTTP. */
+export function tlsMaterial({ edge: { tls } }: Config): TlsMaterial | undefined {
+	const { certificate, private_key: privateKey } = tls;
+	return certificate === null || privateKey === null ? undefined : { certificate, privateKey };
+}
+
+function modelFacts(facts: ProviderConfig['model_facts'][string]): ModelFacts {
+	return {
+		knownAs: facts.model,
+		maxOutputTokens: facts.max_output_tokens,
+		capabilities: {
+			sampling: facts.sampling && facts.sampling === 'full',
+			prefill: facts.prefill,
+			midSystem: facts.mid_system,
+			thinking: facts.thinking,
+			efforts: facts.efforts,
+			capMember: facts.token_param,
+			instructionRole: facts.system_role,
+			stop: facts.stop,
+			toolsNeedNoEffort: facts.tools_need_effort_none,
+		},
 	};
 }
 
@@ -74,6 +121,7 @@ export function serverLimits({ edge: { limits } }: Config): HttpServerLimits {
 		bodyTimeoutMs: limits.body_timeout_ms,
 		keepAliveMs: limits.keep_alive_ms,
 		maxConnections: limits.max_connections,
+		maxConnectionsPerPeer: limits.max_connections_per_address,
 		maxRequestsPerConnection: limits.max_requests_per_connection,
 	};
 }
@@ -100,13 +148,21 @@ export function listenAddress(text: string): { host: string; port: number } {
 	return address;
 }
 
-export function edgeSettings({ auth, edge }: Config): EdgeSettings {
-	const { per_ip: perIp } = edge.firewall;
-	return {
-		scopeBase: auth.scope_base,
-		perIp: { requests: perIp.requests, windowSeconds: perIp.window_seconds, maxSources: perIp.max_sources },
-		trustedProxies: edge.trusted_proxies,
-	};
+export function edgeSettings({ auth }: Config): EdgeSettings {
+	return { scopeBase: auth.scope_base };
+}
+
+export function firewallSettings({ edge }: Config): FirewallSettings {
+	return { trustedProxies: edge.trusted_proxies, rules: edge.firewall.rules };
+}
+
+export function ipRateSettings({ edge: { firewall } }: Config): IpRateSettings {
+	const { requests, window_seconds: windowSeconds, max_sources: maxSources } = firewall.per_ip;
+	return { requests, windowSeconds, maxSources };
+}
+
+export function reputationSettings({ edge: { firewall } }: Config): readonly ReputationFile[] {
+	return firewall.reputation.map(({ file, name, action }) => ({ file, name: name ?? basename(file), action }));
 }
 
 /** A gateway takes its whole time; the edge only has to outlast it. */
@@ -120,6 +176,7 @@ export function forwardSettings({ edge, gateway: { timeouts } }: Config): Forwar
 			idleMs: timeouts.idle_ms + slackMs,
 			totalMs: timeouts.total_ms + slackMs,
 		},
+		healthCheck: { intervalMs: edge.health_check.interval_ms, timeoutMs: edge.health_check.timeout_ms },
 	};
 }
 

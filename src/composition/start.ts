@@ -11,6 +11,8 @@ import { createLogger, type Logger } from '../io/logger.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { renderBanner } from './banner.ts';
 import { ensureDemoClient } from './demo-client.ts';
+import { answerFirstProcess } from './worker-metrics.ts';
+import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';
 
 export interface StartOutput {
 	readonly version: string;
@@ -18,27 +20,49 @@ export interface StartOutput {
 }
 
 /** @throws ConfigError, StoreUnusable, CommandFailure. */
-export async function start(options: StartOptions, { version, write }: StartOutput): Promise<number> {
+export function start(options: StartOptions, output: StartOutput): Promise<number> {
+	return asWorker(() => startAndStop(options, output));
+}
+
+async function startAndStop(options: StartOptions, { version, write }: StartOutput): Promise<number> {
 	// Until there is something to reload, a SIGHUP must not end the process.
 	process.on('SIGHUP', () => undefined);
 	const loaded = loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
-	const config: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
-	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock });
+	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
+	const config = withOwnRoles(asked);
+	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock, worker: workerNumber });
 	const product = await compose(config, { clock: systemClock, log, version });
+	if (isWorker) answerFirstProcess(product.metrics);
 	await startOrExplain(product, config);
+	const workers = hasWorkers(asked) ? new Workers(asked.gateway.workers, { clock: systemClock, log }) : undefined;
+	await workers?.start().catch(async (cause: unknown) => {
+		await product.stop();
+		throw cause;
+	});
 	if (demo === undefined) {
 		const roles = config.roles.filter((role) => role !== 'admin' || config.enable_admin_api);
-		log.info('started', { version, pid: process.pid, roles, config: loaded.file });
+		log.info('started', {
+			version,
+			pid: process.pid,
+			roles,
+			config: loaded.file,
+			...(workers !== undefined && { workers: asked.gateway.workers }),
+		});
 		for (const sentence of settingsWithoutEffect(config)) log.warn('setting without effect', { setting: sentence });
 	} else {
 		const client = product.records && (await ensureDemoClient(product.records, systemClock));
 		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));
 	}
 	const watch = demo === undefined ? followFile(loaded, options.logLevel !== undefined, product, log) : undefined;
-	const signal = await nextStopSignal(() => watch?.reload());
+	const signal = await nextStopSignal(() => {
+		watch?.reload();
+		workers?.reload();
+	});
 	watch?.stop();
 	log.info('stopping', { signal });
+	// Calls in flight may still need the identity and the simulator.
+	await workers?.stop();
 	await product.stop();
 	log.info('stopped');
 	log.flush();
@@ -70,7 +94,7 @@ async function startOrExplain(product: Product, config: Config, setting?: string
 }
 
 function explain({ role, code, message }: StartFailure, config: Config, setting: string): string {
-	const address = config[role].listen;
+	const address = config[role].listen ?? '';
 	if (code === 'EADDRINUSE') {
 		return `${address} is already in use (${setting}): stop what listens there, or set ${setting} to another address`;
 	}
@@ -88,6 +112,7 @@ function followFile(initial: LoadedConfig, isLevelFixed: boolean, product: Produ
 			product.reconfigure(next);
 			if (!isLevelFixed) log.setLevel(next.log.level);
 		},
+		onRead: product.noteReload,
 		clock: systemClock,
 		log,
 	});
@@ -101,13 +126,16 @@ function nextStopSignal(onHangUp: () => void): Promise<NodeJS.Signals> {
 	return new Promise((resolve) => {
 		const stop = (signal: NodeJS.Signals): void => {
 			clearInterval(keepAlive);
-			process.once('SIGTERM', () => process.exit(143)).once('SIGINT', () => process.exit(130));
+			process.once('SIGTERM', () => process.exit(143));
+			if (!isWorker) process.once('SIGINT', () => process.exit(130));
 			resolve(signal);
 		};
 		const first = (signal: NodeJS.Signals): void => {
 			process.off('SIGTERM', first).off('SIGINT', first);
 			stop(signal);
 		};
-		process.on('SIGTERM', first).on('SIGINT', first);
+		process.on('SIGTERM', first);
+		// A terminal sends it to every process of the group: workers wait for the first one's word.
+		process.on('SIGINT', isWorker ? () => undefined : first);
 	});
 }

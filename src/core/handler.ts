@@ -75,7 +75,7 @@ export type RoleName = 'edge' | 'gateway' | 'admin' | 'identity' | 'simulator';
 
 /** Something that listens. `stop` lets what is in flight finish within the grace time, then ends it. */
 export interface Role {
-	readonly name: RoleName;
+	readonly name: RoleName | 'metrics';
 	start(): Promise<void>;
 	stop(): Promise<void>;
 }

@@ -16,6 +16,16 @@ export const refusals = {
 		title: 'Too many requests from this address in five minutes',
 		remedy: 'Slow down and try again after a while.',
 	},
+	ip_reputation_listed: {
+		status: 403,
+		title: 'The address is on a list of addresses with a bad name',
+		remedy: 'Operators see which list in the metrics; the owner of the address can ask the list’s publisher to take it off.',
+	},
+	firewall_rule_matched: {
+		status: 403,
+		title: 'The request matches a rule of the firewall',
+		remedy: 'Operators find the rule in the log under the request id, and may set it to `count` or `off`.',
+	},
 	token_missing: {
 		status: 401,
 		title: 'The request carries no access token',
@@ -62,11 +72,6 @@ export const refusals = {
 		remedy: 'Send `x-gateway-provider`, or set `routing.provider_header: optional`.',
 	},
 	provider_unknown: { status: 400, title: 'No provider of that name is configured', remedy: 'Use one of the names in the message.' },
-	translation_unavailable: {
-		status: 400,
-		title: 'The model’s provider speaks another format than the request',
-		remedy: 'Use the endpoint of the provider’s own format, or another model.',
-	},
 	client_unregistered: {
 		status: 403,
 		title: 'The client belongs to no team and `teams.unregistered_clients` is `reject`',
@@ -101,6 +106,16 @@ export const refusals = {
 		status: 503,
 		title: 'Budgets cannot be checked, and `budgets.store_failure` is `deny`',
 		remedy: 'Retry; operators: look at the server that `stores.counters` names.',
+	},
+	provider_busy: {
+		status: 503,
+		title: 'Too many calls to the provider are in flight, and too many wait',
+		remedy: 'Retry after the given time; operators: see `providers.NAME.max_concurrent`.',
+	},
+	guardrail_blocked: {
+		status: 400,
+		title: 'A guardrail blocked the request or its answer',
+		remedy: 'Change what the policy named in the message objects to; a retry of the same does not help.',
 	},
 	// Identity (RFC 6749 section 5.2)
 	invalid_request: { status: 400, title: 'The token request is malformed', remedy: 'Correct what the description names.' },

@@ -9,7 +9,7 @@ export interface RoutingRule {
 	readonly priority: number;
 	readonly isEnabled: boolean;
 	readonly match: RoutingMatch;
-	/** `priority`: the first target whose provider is configured. `weighted`: each gets calls by its share of the weights. */
+	/** `priority`: the first target. `weighted`: each gets calls by its share of the weights. The others are to fall back on. */
 	readonly strategy: 'priority' | 'weighted';
 	readonly targets: readonly RoutingRuleTarget[];
 	/** Unix milliseconds. */
@@ -19,7 +19,7 @@ export interface RoutingRule {
 
 /** What is null matches every call. */
 export interface RoutingMatch {
-	/** As callers write it. */
+	/** As callers write it; `*` stands for any text. */
 	readonly model: string | null;
 	readonly team: string | null;
 	readonly format: FormatName | null;
@@ -29,6 +29,6 @@ export interface RoutingRuleTarget {
 	readonly provider: string;
 	/** Its name there; null: as the caller wrote it. */
 	readonly model: string | null;
-	/** A whole number; 0 takes no calls under `weighted`. */
+	/** A whole number; 0 takes no calls. */
 	readonly weight: number;
 }

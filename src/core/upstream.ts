@@ -23,6 +23,8 @@ export interface UpstreamRequest {
 	readonly mayReachPrivateNetwork: boolean;
 	/** Called once the request begins to leave: from then on the other side may have worked on it. */
 	readonly onSent?: () => void;
+	/** True: a failure is no news to operators. */
+	readonly isExpectedToFail?: boolean;
 	/** Registers what ends the upstream request while its answer has not begun. */
 	onClientGone(listener: () => void): void;
 }

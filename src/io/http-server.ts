@@ -1,14 +1,15 @@
 /** The HTTP/1.1 server of the data plane: `node:http` made strict, bounded, and shaped as one `Handler`. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../core/clock.ts';
 import type { Handler, HttpResponse } from '../core/handler.ts';
-import type { Log } from '../core/log.ts';
+import type { Log, LogFields } from '../core/log.ts';
 import { Refusal } from '../core/refusal.ts';
 import { rawAnswer } from './answer-head.ts';
 import { DeadlineSweep } from './deadline-sweep.ts';
 import { judgeHead } from './http-sanity.ts';
-import { logRequest } from './request-log.ts';
+import { logRequest, type RequestObserver, type RequestRecord } from './request-log.ts';
 import { ServerConnection } from './server-connection.ts';
 import { type ExchangeParts, ServerExchange } from './server-exchange.ts';
 
@@ -23,6 +24,8 @@ export interface HttpServerLimits {
 	readonly keepAliveMs: number;
 	/** 0 for no limit. */
 	readonly maxConnections: number;
+	/** Of one peer address, but for those that `isExemptPeer` names; 0 for no limit. */
+	readonly maxConnectionsPerPeer: number;
 	/** 0 for no limit. */
 	readonly maxRequestsPerConnection: number;
 }
@@ -33,6 +36,7 @@ export const defaultHttpServerLimits: HttpServerLimits = {
 	bodyTimeoutMs: 60_000,
 	keepAliveMs: 75_000,
 	maxConnections: 10_000,
+	maxConnectionsPerPeer: 0,
 	maxRequestsPerConnection: 0,
 };
 
@@ -40,6 +44,10 @@ export interface HttpServerOptions {
 	/** Port 0 takes a free one. */
 	readonly listen: { readonly host: string; readonly port: number };
 	readonly limits: HttpServerLimits;
+	/** Peers, such as a balancer, that may hold any number of connections. */
+	readonly isExemptPeer?: (address: string) => boolean;
+	/** Plain HTTP unless given. */
+	readonly tls?: TlsMaterial | undefined;
 	/** A streamed answer's source is paused while so much waits for its client. 256 KiB unless given. */
 	readonly maxBufferedBytesPerClient?: number;
 	/** A client that takes nothing of its answer for so long is disconnected. One minute unless given. */
@@ -48,12 +56,26 @@ export interface HttpServerOptions {
 	readonly sweepMs?: number;
 	readonly clock: Clock;
 	readonly log: Log;
+	readonly observe?: RequestObserver;
 	readonly newRequestId: () => string;
 	/** Makes the answer to what is refused before a handler sees it; its body must be whole. */
 	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
 }
 
-export interface HttpServer {
+/** What a TLS server shows of itself, in PEM. */
+export interface TlsMaterial {
+	/** The server's own certificate, then those that lead to its authority. */
+	readonly certificate: string;
+	readonly privateKey: string;
+}
+
+export interface HttpServer extends Listener {
+	/** For handshakes from now on; without effect on a server of plain HTTP. @throws Error when the two do not fit together. */
+	renewTls(material: TlsMaterial): void;
+}
+
+/** What can be started and stopped. */
+export interface Listener {
 	/** @throws what the system says, such as an error with code `EADDRINUSE`. */
 	start(): Promise<{ host: string; port: number }>;
 	/** Accepts no more connections and ends each open one with its next answer. */
@@ -80,9 +102,10 @@ export function createHttpServer(handler: Handler, options: HttpServerOptions): 
 class NodeHttpServer implements HttpServer {
 	inFlight = 0;
 	private readonly options: HttpServerOptions;
-	private readonly server: Server;
+	private readonly server: Server | TlsServer;
 	private readonly deadlines: DeadlineSweep;
 	private readonly connections = new Map<Socket, ServerConnection>();
+	private readonly connectionsByPeer = new Map<string, number>();
 	private readonly parts: ExchangeParts;
 	private idleWaiters: (() => void)[] = [];
 	private isDraining = false;
@@ -96,6 +119,7 @@ class NodeHttpServer implements HttpServer {
 			handler,
 			clock: options.clock,
 			log: options.log,
+			observe: options.observe,
 			deadlines: this.deadlines,
 			bodyTimeoutMs: limits.bodyTimeoutMs,
 			stalledWriteMs: options.stalledWriteMs ?? 60_000,
@@ -104,7 +128,7 @@ class NodeHttpServer implements HttpServer {
 			renderRefusal: options.renderRefusal,
 			onLeft: () => this.onLeft(),
 		};
-		this.server = createServer({
+		const serverOptions: ServerOptions = {
 			maxHeaderSize: limits.maxHeaderBytes,
 			headersTimeout: limits.headersTimeoutMs,
 			// Ends what nobody reads; a body that is read fails earlier, through its reader.
@@ -115,7 +139,11 @@ class NodeHttpServer implements HttpServer {
 			insecureHTTPParser: false,
 			keepAlive: true,
 			keepAliveInitialDelay: 60_000,
-		});
+		};
+		this.server =
+			options.tls === undefined
+				? createServer(serverOptions)
+				: createTlsServer({ ...serverOptions, ...secureContextOf(options.tls), handshakeTimeout: limits.headersTimeoutMs });
 		this.server.maxConnections = limits.maxConnections === 0 ? Number.POSITIVE_INFINITY : limits.maxConnections;
 		this.listen();
 	}
@@ -149,23 +177,43 @@ class NodeHttpServer implements HttpServer {
 		for (const connection of this.connections.values()) connection.socket.destroy();
 	}
 
+	renewTls(material: TlsMaterial): void {
+		if ('setSecureContext' in this.server) this.server.setSecureContext(secureContextOf(material));
+	}
+
 	get openConnections(): number {
 		return this.connections.size;
 	}
 
 	private listen(): void {
 		const { server } = this;
-		server.on('connection', (socket: Socket) => {
-			const connection = new ServerConnection(socket, this.deadlines);
-			this.connections.set(socket, connection);
-			socket.once('close', () => this.connections.delete(socket));
-		});
+		server.on('setSecureContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => this.connect(socket));
 		server.on('request', (message, answer) => this.accept(message, answer, false));
 		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
 		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Refusal('expectation_unknown')));
 		server.on('connect', (_message, socket) => this.refuseRaw(socket as Socket, malformed('CONNECT is not served')));
 		server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
-		server.on('drop', () => this.onDrop());
+		server.on('drop', () => this.logDrop({ maxConnections: this.options.limits.maxConnections }));
+	}
+
+	private connect(socket: Socket): void {
+		const connection = new ServerConnection(socket, this.deadlines);
+		const peer = connection.peerAddress;
+		const { maxConnectionsPerPeer } = this.options.limits;
+		const open = (this.connectionsByPeer.get(peer) ?? 0) + 1;
+		if (maxConnectionsPerPeer > 0 && open > maxConnectionsPerPeer && this.options.isExemptPeer?.(peer) !== true) {
+			this.logDrop({ peer, maxConnectionsPerPeer });
+			socket.destroy();
+			return;
+		}
+		this.connections.set(socket, connection);
+		this.connectionsByPeer.set(peer, open);
+		socket.once('close', () => {
+			this.connections.delete(socket);
+			const left = (this.connectionsByPeer.get(peer) ?? 1) - 1;
+			if (left === 0) this.connectionsByPeer.delete(peer);
+			else this.connectionsByPeer.set(peer, left);
+		});
 	}
 
 	private accept(message: IncomingMessage, answer: ServerResponse, awaitsContinue: boolean, expectation?: Refusal): void {
@@ -220,7 +268,7 @@ class NodeHttpServer implements HttpServer {
 		const bytes = rawAnswer(this.options.renderRefusal(refusal, requestId), requestId);
 		socket.write(bytes);
 		connection.closeSoon(this.options.clock.monotonicMs());
-		logRequest(this.options.log, {
+		const record: RequestRecord = {
 			requestId,
 			method: '',
 			target: '',
@@ -232,7 +280,9 @@ class NodeHttpServer implements HttpServer {
 			peer: connection.peerAddress,
 			code: refusal.code,
 			facts: {},
-		});
+		};
+		logRequest(this.options.log, record);
+		this.options.observe?.(record);
 	}
 
 	private onLeft(): void {
@@ -245,12 +295,16 @@ class NodeHttpServer implements HttpServer {
 		for (const resolve of waiters) resolve();
 	}
 
-	private onDrop(): void {
+	private logDrop(limit: LogFields): void {
 		const nowMs = this.options.clock.monotonicMs();
 		if (nowMs - this.lastDropLogMs < dropLogMs) return;
 		this.lastDropLogMs = nowMs;
-		this.options.log.warn('connections refused', { maxConnections: this.options.limits.maxConnections });
+		this.options.log.warn('connections refused', limit);
 	}
+}
+
+function secureContextOf({ certificate, privateKey }: TlsMaterial): { cert: string; key: string; minVersion: 'TLSv1.2' } {
+	return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' };
 }
 
 /** What the parser's error means to the client; undefined when there is nobody to tell or nothing to say. */

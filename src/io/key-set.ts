@@ -37,6 +37,7 @@ export class KeySet {
 	readonly #log: Log;
 	#keys: ReadonlyMap<string, VerificationKey> | undefined;
 	#fingerprint = '';
+	#started: Promise<void> | undefined;
 	#fetching: Promise<void> | undefined;
 	#isFetchDue = false;
 	#isStopped = false;
@@ -58,8 +59,16 @@ export class KeySet {
 		this.#log = parts.log;
 	}
 
-	/** Begins to fetch, at once and then for as long as it is not stopped. Resolves when the first try is over, good or not. */
+	/**
+	 * Begins to fetch, at once and then for as long as it is not stopped. Resolves when the first try is over, good or not. Roles that share
+	 * the set may each start it.
+	 */
 	start(): Promise<void> {
+		this.#started ??= this.#begin();
+		return this.#started;
+	}
+
+	#begin(): Promise<void> {
 		this.#unsubscribe = this.#source.onChange?.(() => {
 			this.#isFetchDue = true;
 			void this.#fetch();

@@ -20,6 +20,8 @@ export interface LoggerOptions {
 	readonly clock: Clock;
 	/** A file's path, a file descriptor, or whatever takes lines; standard output unless given. */
 	readonly destination?: string | number | LogDestination;
+	/** Told by each line, where several processes write one log. */
+	readonly worker?: number | undefined;
 }
 
 export interface Logger extends Log {
@@ -29,7 +31,8 @@ export interface Logger extends Log {
 }
 
 export function createLogger(options: LoggerOptions): Logger {
-	const { clock, destination = 1 } = options;
+	const { clock, destination = 1, worker } = options;
+	const origin = worker === undefined ? '' : `"worker":${worker},`;
 	let least = severities[options.level];
 	const onDropped = (count: number): void => logAt('warn')('log lines dropped', { count });
 	const sink = typeof destination === 'object' ? destination : new LogFile(destination, clock, onDropped);
@@ -40,7 +43,7 @@ export function createLogger(options: LoggerOptions): Logger {
 			if (severity < least) return;
 			const members = JSON.stringify(clean(fields)).slice(1);
 			const comma = members === '}' ? '' : ',';
-			sink.write(`{"level":"${lineLevel}","time":${clock.nowMs()},"msg":${JSON.stringify(event)}${comma}${members}\n`);
+			sink.write(`{${origin}"level":"${lineLevel}","time":${clock.nowMs()},"msg":${JSON.stringify(event)}${comma}${members}\n`);
 		};
 	};
 	return {

@@ -1,20 +1,20 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import type { HttpServer } from './http-server.ts';
+import type { Listener } from './http-server.ts';
 
 /** How soon a server whose address somebody else holds is opened again. */
 const retryMs = 100;
 
 /** A server that can be gone for a while: while closed, connections to its address are refused by the system. */
-export class ReopeningServer implements HttpServer {
-	readonly #open: (port?: number) => HttpServer;
+export class ReopeningServer implements Listener {
+	readonly #open: (port?: number) => Listener;
 	readonly #clock: Clock;
-	#server: HttpServer;
+	#server: Listener;
 	#port: number | undefined;
 	#reopening: Timer | undefined;
 	#isEnded = false;
 
 	/** @param open makes a server; with a port, on that one. */
-	constructor(open: (port?: number) => HttpServer, clock: Clock) {
+	constructor(open: (port?: number) => Listener, clock: Clock) {
 		this.#open = open;
 		this.#clock = clock;
 		this.#server = open();

@@ -22,6 +22,9 @@ export interface RequestRecord {
 
 const maxPathCharacters = 256;
 
+/** Told of each request once, when its line is written. */
+export type RequestObserver = (record: RequestRecord) => void;
+
 /** Asked for every few seconds by balancers; seen at level debug only while they succeed. */
 const healthPaths: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz', '/metrics']);
 

@@ -1,5 +1,6 @@
 /** One request and its answer: runs the handler, writes what it returns at the client's pace, logs one line when all is over. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { isByteStream, streamOf } from '../core/byte-stream.ts';
 import type { CallFacts } from '../core/call-facts.ts';
 import type { Clock } from '../core/clock.ts';
@@ -13,7 +14,7 @@ import { headerList, plainErrorAnswer } from './answer-head.ts';
 import { AnswerStream } from './answer-stream.ts';
 import type { DeadlineSweep, Watched } from './deadline-sweep.ts';
 import { RequestBody } from './request-body.ts';
-import { logRequest, type Outcome } from './request-log.ts';
+import { logRequest, type Outcome, type RequestObserver, type RequestRecord } from './request-log.ts';
 import type { ConnectionUser, ServerConnection } from './server-connection.ts';
 
 /** What all exchanges of one server share. */
@@ -21,6 +22,7 @@ export interface ExchangeParts {
 	readonly handler: Handler;
 	readonly clock: Clock;
 	readonly log: Log;
+	readonly observe: RequestObserver | undefined;
 	readonly deadlines: DeadlineSweep;
 	readonly bodyTimeoutMs: number;
 	readonly stalledWriteMs: number;
@@ -327,8 +329,9 @@ export class ServerExchange implements ConnectionUser, Watched {
 		this.body.fail(cause);
 		this.stream?.cancel();
 		const { socket } = this.connection;
-		if (how === 'reset') socket.resetAndDestroy();
-		else if (how === 'destroy' || this.answer.socket === null) socket.destroy();
+		// Node resets plain connections only.
+		if (how === 'reset' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
+		else if (how !== 'flush' || this.answer.socket === null) socket.destroy();
 		// Later, because the pieces of this turn are still on their way to the socket.
 		else process.nextTick(() => this.connection.closeSoon(this.parts.clock.monotonicMs()));
 	}
@@ -339,7 +342,7 @@ export class ServerExchange implements ConnectionUser, Watched {
 		this.parts.deadlines.unwatch(this);
 		this.connection.remove(this);
 		const facts: CallFacts = this.response?.facts ?? {};
-		logRequest(this.parts.log, {
+		const record: RequestRecord = {
 			requestId: this.id,
 			method: this.message.method ?? '',
 			target: this.message.url ?? '',
@@ -351,7 +354,9 @@ export class ServerExchange implements ConnectionUser, Watched {
 			peer: this.connection.peerAddress,
 			code: facts.code ?? this.code,
 			facts,
-		});
+		};
+		logRequest(this.parts.log, record);
+		this.parts.observe?.(record);
 		if (this.hasSettled) this.parts.onLeft();
 	}
 

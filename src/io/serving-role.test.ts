@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import type { HttpServer } from './http-server.ts';
+import type { Listener } from './http-server.ts';
 import { ServingRole, type ServingRoleOptions } from './serving-role.ts';
 
 /** A server that remembers what it was told, and is idle when the test says so. */
-class ScriptedServer implements HttpServer {
+class ScriptedServer implements Listener {
 	readonly told: string[] = [];
 	inFlight = 0;
 	openConnections = 0;

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
-import type { Role, RoleName } from '../core/handler.ts';
-import type { HttpServer } from './http-server.ts';
+import type { Role } from '../core/handler.ts';
+import type { Listener } from './http-server.ts';
 
 export interface ServingRoleOptions {
 	readonly clock: Clock;
@@ -19,11 +19,11 @@ const mostWaitedMs = 1000;
 
 /** A role that is one handler behind one HTTP server. */
 export class ServingRole implements Role {
-	readonly name: RoleName;
-	readonly #server: HttpServer;
+	readonly name: Role['name'];
+	readonly #server: Listener;
 	readonly #options: ServingRoleOptions;
 
-	constructor(name: RoleName, server: HttpServer, options: ServingRoleOptions) {
+	constructor(name: Role['name'], server: Listener, options: ServingRoleOptions) {
 		this.name = name;
 		this.#server = server;
 		this.#options = options;

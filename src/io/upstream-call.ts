@@ -191,7 +191,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched, ByteSt
 		const { phase, controller, sink } = this;
 		this.leave();
 		controller?.abort(new Error('The request has failed', { cause }));
-		if (!(cause instanceof Refusal)) this.log(cause);
+		if (!(cause instanceof Refusal) && this.request.isExpectedToFail !== true) this.log(cause);
 		if (phase !== 'answering') {
 			this.reject(cause);
 		} else if (this.held === undefined) {

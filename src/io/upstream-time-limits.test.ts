@@ -127,8 +127,9 @@ describe('time limits', () => {
 		const server = await startServer();
 		const sentMs = performance.now();
 		const sent = startClient().send(request(server, { timeouts: { ...timeouts, firstByteMs: 50 } }));
-		await expect(sent).rejects.toMatchObject({ code: 'provider_first_byte_timeout' });
+		// A timer of this thread, as the limit is: a busy machine delays both.
+		const tooLate = new Promise((resolve) => setTimeout(resolve, 150, 'too late'));
+		await expect(Promise.race([sent, tooLate])).rejects.toMatchObject({ code: 'provider_first_byte_timeout' });
 		expect(performance.now() - sentMs).toBeGreaterThanOrEqual(50);
-		expect(performance.now() - sentMs).toBeLessThan(150);
 	});
 });

@@ -185,7 +185,7 @@ describe('budgets during an outage', () => {
 		expect(await admit('more')).toMatchObject({
 			isAdmitted: false,
 			binding: 'budget',
-			reading: { budgets: [{ settledNanoUsd: 50n, heldNanoUsd: 50n }] },
+			reading: { budgets: [{ settledNanoUsd: 30n, heldNanoUsd: 70n }] },
 		});
 		await settle('own', 1n);
 		expect((await admit('again', { holds: [{ ...hold, amountNanoUsd: 9n }] })).isAdmitted).toBe(true);

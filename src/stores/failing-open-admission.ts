@@ -92,6 +92,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private readonly store: AdmissionStore;
 	/** The same for those who can wait. */
 	private readonly patientStore: AdmissionStore;
+	readonly isConnected: () => boolean;
 	private readonly settings: FailingOpenSettings;
 	private readonly ports: FailingOpenPorts;
 	private readonly deadlines: CallDeadlines;
@@ -109,6 +110,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private readonly counts = { uncounted: 0, declined: 0, failures: 0, outages: 0 };
 
 	constructor(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts) {
+		this.isConnected = () => store.isConnected?.() ?? true;
 		this.settings = settings;
 		this.ports = ports;
 		this.deadlines = new CallDeadlines(ports.clock, patience);
@@ -215,7 +217,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	state(): CounterStoreState {
 		const { size, lost } = this.undelivered;
-		return { isReachable: this.awaySinceMs === undefined, ...this.counts, undelivered: size, lost };
+		return { isReachable: this.awaySinceMs === undefined && this.isConnected(), ...this.counts, undelivered: size, lost };
 	}
 
 	private async perform<T>(operation: (store: AdmissionStore) => Promise<T>): Promise<T> {

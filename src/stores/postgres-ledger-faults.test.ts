@@ -94,6 +94,22 @@ describe('a server that', () => {
 		expect(told).not.toContain(postgresPassword);
 	});
 
+	test('takes no changes, as a standby or one whose disk is nearly full, is caught up with when it takes them', async () => {
+		const { ledger, log } = await open();
+		await openAndClose(ledger, 'a');
+		expect(await requestsOf(ledger)).toBe(1);
+		await setReadOnly(true);
+		onTestFinished(() => setReadOnly(false));
+		await openAndClose(ledger, 'b');
+		await expect(ledger.list({ limit: 1 })).rejects.toMatchObject({ code: 'records_unavailable' });
+		await openAndClose(ledger, 'c');
+		expect(ledger.health()).toMatchObject({ isShipping: false, isWritable: true });
+		await setReadOnly(false);
+		await untilShipped(ledger);
+		expect(await requestsOf(ledger)).toBe(3);
+		expect(linesIn(log)).toHaveLength(2);
+	});
+
 	test('takes rights away is caught up with when it gives them back', async () => {
 		const role = `role_${Math.random().toString(36).slice(2)}`;
 		await query(url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
@@ -111,6 +127,33 @@ describe('a server that', () => {
 		expect(await requestsOf(ledger)).toBe(3);
 		expect(linesIn(log)).toHaveLength(2);
 	});
+});
+
+test('who serves need not own the tables: data rights and two functions are enough, also for tomorrow and for retention', async () => {
+	const { ledger: owning } = await open();
+	await openAndClose(owning, 'old', Date.now() - 3 * 86_400_000);
+	await openAndClose(owning, 'first');
+	expect(await requestsOf(owning)).toBe(2);
+	const role = `serving_${Math.random().toString(36).slice(2)}`;
+	await query(
+		url,
+		`CREATE ROLE ${role} LOGIN PASSWORD 'secret';
+		GRANT USAGE ON SCHEMA tollgate TO ${role};
+		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA tollgate TO ${role};
+		GRANT USAGE ON ALL SEQUENCES IN SCHEMA tollgate TO ${role};
+		GRANT EXECUTE ON FUNCTION tollgate.ledger_make_day, tollgate.ledger_drop_day TO ${role}`,
+	);
+	const clock = new ManualClock(Date.now() + 86_400_000);
+	const { ledger, log } = await open({ url: url.replace(/\/\/[^@]*@/, `//${role}:secret@`), clock, retainDays: 2 });
+	await openAndClose(ledger, 'tomorrow', clock.nowMs());
+	await openAndClose(ledger, 'later', clock.nowMs() + 2 * 86_400_000);
+	expect(await requestsOf(ledger)).toBe(4);
+	await expect.poll(async () => (await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['later', 'tomorrow', 'first']);
+	const days = await query(url, `SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = 'tollgate.ledger_calls'::regclass`);
+	// Today, tomorrow, the day after for its upkeep, and that of the last row.
+	expect(days).toEqual([{ count: 4 }]);
+	expect(await ledger.check()).toEqual([]);
+	expect(log.lines).toEqual([]);
 });
 
 describe('a process that', () => {
@@ -176,7 +219,7 @@ interface Opened {
 	readonly log: RememberedLog;
 }
 
-async function open(differences: { url?: string; dataDir?: string; clock?: ManualClock } = {}): Promise<Opened> {
+async function open(differences: { url?: string; dataDir?: string; clock?: ManualClock; retainDays?: number } = {}): Promise<Opened> {
 	const { clock = systemClock, ...settings } = differences;
 	const log = createRememberedLog();
 	const defaults = { url, dataDir: differences.dataDir ?? temporaryDirectory(), durability: 'process', retainDays: null } as const;
@@ -189,8 +232,8 @@ async function open(differences: { url?: string; dataDir?: string; clock?: Manua
 	return { ledger, log };
 }
 
-async function openAndClose(ledger: Ledger, id: string): Promise<void> {
-	await ledger.open(openRow(id, { startedMs: Date.now() }));
+async function openAndClose(ledger: Ledger, id: string, startedMs = Date.now()): Promise<void> {
+	await ledger.open(openRow(id, { startedMs }));
 	expect(await ledger.close(closedRow(id))).toBe('closed');
 }
 
@@ -221,6 +264,17 @@ function startLoad(ledger: Ledger, prefix = ''): Load {
 	};
 	const done = Promise.all(Array.from({ length: 10 }, caller));
 	return load;
+}
+
+/** Of sessions that are open too. */
+async function setReadOnly(isReadOnly: boolean): Promise<void> {
+	const setting = isReadOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
+	await query(server.url, `ALTER SYSTEM ${setting}`);
+	await query(server.url, 'SELECT pg_reload_conf()');
+	const wanted = isReadOnly ? 'on' : 'off';
+	await expect
+		.poll(() => query(server.url, 'SHOW default_transaction_read_only'), { interval: 10 })
+		.toEqual([{ default_transaction_read_only: wanted }]);
 }
 
 async function requestsOf(ledger: Ledger): Promise<number> {

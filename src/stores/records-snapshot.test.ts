@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import { Fault } from '../core/fault.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
@@ -29,7 +30,7 @@ const price = (provider: string, model: string) => ({
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function open(records: RecordStore): Promise<RecordsSnapshot> {
-	const snapshot = await openRecordsSnapshot(records, [], createRememberedLog());
+	const snapshot = await openRecordsSnapshot(records, [], { clock: new ManualClock(), log: createRememberedLog() });
 	onTestFinished(() => snapshot.close());
 	return snapshot;
 }
@@ -79,34 +80,90 @@ test('finds a price by provider and model', async () => {
 	expect([snapshot.priceOverride('a/b', 'c'), snapshot.priceOverride('a', 'x')]).toEqual([undefined, undefined]);
 });
 
-test('keeps the last known records while the store cannot be read, and is not opened without any', async () => {
-	const records = createMemoryRecords();
+test('keeps the last known records while the store cannot be read, and tries again each second by itself', async () => {
+	const { records, shaky, outage } = createShakyRecords();
 	await records.teams.create(team('red', ['one']));
-	let isDown = false;
-	const shaky: RecordStore = {
-		...records,
-		budgets: {
-			...records.budgets,
-			async list() {
-				if (isDown) throw new Fault('records_unavailable');
-				return records.budgets.list();
-			},
-		},
-	};
-	const log = createRememberedLog();
-	const snapshot = await openRecordsSnapshot(shaky, [], log);
-	isDown = true;
+	const [log, clock] = [createRememberedLog(), new ManualClock()];
+	const snapshot = await openRecordsSnapshot(shaky, [], { clock, log });
+	outage.isOn = true;
 	await records.teams.create(team('blue', ['two']));
+	await turn();
+	clock.advance(5000);
 	await turn();
 	expect([snapshot.teamOf('one')?.id, snapshot.teamOf('two')]).toEqual(['red', undefined]);
 	expect(log.lines.map(({ level }) => level)).toEqual(['error']);
-	await expect(openRecordsSnapshot(shaky, [], log)).rejects.toThrow(Fault);
-	isDown = false;
-	await records.teams.create(team('green'));
+	outage.isOn = false;
+	clock.advance(1000);
 	await turn();
 	expect(snapshot.teamOf('two')?.id).toBe('blue');
+	expect(log.lines.map(({ event }) => event)).toEqual([expect.stringContaining('stay in force'), 'records were read again']);
+	expect(clock.pending).toBe(0);
 	snapshot.close();
 	await records.teams.delete('blue');
 	await turn();
 	expect(snapshot.teamOf('two')?.id).toBe('blue');
 });
+
+test('opened while the store cannot be read it knows nothing, says so, and learns by itself', async () => {
+	const { records, shaky, outage } = createShakyRecords();
+	await records.teams.create(team('red', ['one']));
+	const [log, clock] = [createRememberedLog(), new ManualClock()];
+	outage.isOn = true;
+	const snapshot = await openRecordsSnapshot(shaky, [team('own', ['two'])], { clock, log });
+	expect(snapshot.isLoaded).toBe(false);
+	snapshot.configure([team('own', ['three'])]);
+	for (const ask of [
+		() => snapshot.team('red'),
+		() => snapshot.teamOf('two'),
+		() => snapshot.budgetsFor('red', 'gpt'),
+		() => snapshot.budgetsOf('red'),
+		() => snapshot.priceOverride('a', 'b'),
+		() => snapshot.routingRules(),
+	]) {
+		expect(ask).toThrow(expect.objectContaining({ code: 'records_unavailable' }));
+	}
+	outage.isOn = false;
+	clock.advance(1000);
+	await turn();
+	expect(snapshot.isLoaded).toBe(true);
+	expect([snapshot.teamOf('one')?.id, snapshot.teamOf('two'), snapshot.teamOf('three')?.id]).toEqual(['red', undefined, 'own']);
+	snapshot.close();
+});
+
+test('a store that is slow is not waited for beyond a second, nor asked again once it is closed', async () => {
+	const { records, shaky, outage } = createShakyRecords();
+	await records.teams.create(team('red'));
+	const clock = new ManualClock();
+	const answer = Promise.withResolvers<void>();
+	outage.until = answer.promise;
+	const opening = openRecordsSnapshot(shaky, [], { clock, log: createRememberedLog() });
+	clock.advance(1000);
+	const snapshot = await opening;
+	expect(snapshot.isLoaded).toBe(false);
+	answer.resolve();
+	await turn();
+	expect(snapshot.team('red')?.id).toBe('red');
+	outage.isOn = true;
+	await records.teams.create(team('blue'));
+	await turn();
+	snapshot.close();
+	expect(clock.pending).toBe(0);
+});
+
+/** Records whose budgets cannot be read, or only late, when the test says so. */
+function createShakyRecords() {
+	const records = createMemoryRecords();
+	const outage: { isOn: boolean; until: Promise<void> | undefined } = { isOn: false, until: undefined };
+	const shaky: RecordStore = {
+		...records,
+		budgets: {
+			...records.budgets,
+			async list() {
+				await outage.until;
+				if (outage.isOn) throw new Fault('records_unavailable');
+				return records.budgets.list();
+			},
+		},
+	};
+	return { records, shaky, outage };
+}

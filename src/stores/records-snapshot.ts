@@ -1,10 +1,14 @@
 /** Teams, budgets and prices of the record store, answered from memory: a snapshot that follows the store. */
+import type { Clock, Timer } from '../core/clock.ts';
+import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
+/** Whatever is asked throws Fault `records_unavailable` until the store was read once: then nobody can know whose budget a call counts on. */
 export interface RecordsSnapshot {
+	readonly isLoaded: boolean;
 	team(id: string): Team | undefined;
 	teamOf(clientId: string): Team | undefined;
 	/** What a call of the team to the model counts on: the team's own budget first, then the model's. */
@@ -21,43 +25,89 @@ export interface RecordsSnapshot {
 
 type Followed = Pick<RecordStore, 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'onChange'>;
 
+export interface SnapshotDeps {
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** A store that takes longer is not waited for at the start. */
+const mostWaitedMs = 1_000;
+/** Between attempts while reading fails. */
+const retryMs = 1_000;
+
 /**
- * Teams of the configuration win over stored ones of the same id, and over stored claims on their clients.
- * @throws Fault `records_unavailable` when the store cannot be read at first.
+ * Teams of the configuration win over stored ones of the same id, and over stored claims on their clients. A read that fails is tried
+ * again until it succeeds. Resolves when the store was read, failed, or takes too long.
  */
-export async function openRecordsSnapshot(records: Followed, configuredTeams: readonly Team[], log: Log): Promise<RecordsSnapshot> {
+export async function openRecordsSnapshot(
+	records: Followed,
+	configuredTeams: readonly Team[],
+	{ clock, log }: SnapshotDeps,
+): Promise<RecordsSnapshot> {
 	let configured = configuredTeams;
-	let stored = await records.teams.list();
-	let teams = indexTeams(stored, configured);
-	let policies = await readPolicies(records);
+	let known: Known | undefined;
 	let latestRead = 0;
+	let isFailing = false;
+	let isClosed = false;
+	let timer: Timer | undefined;
 	const follow = async (): Promise<void> => {
 		const read = ++latestRead;
-		const fresh = await Promise.all([records.teams.list(), readPolicies(records)]);
-		// A slower read that began earlier knows less.
-		if (read !== latestRead) return;
-		[stored, policies] = fresh;
-		teams = indexTeams(stored, configured);
+		timer?.cancel();
+		try {
+			const [stored, policies] = await Promise.all([records.teams.list(), readPolicies(records)]);
+			// A slower read that began earlier knows less.
+			if (read !== latestRead || isClosed) return;
+			known = { stored, policies, teams: indexTeams(stored, configured) };
+			if (isFailing) log.info('records were read again');
+			isFailing = false;
+		} catch (cause) {
+			if (read !== latestRead || isClosed) return;
+			if (!isFailing) log.error(`records could not be read; ${known === undefined ? noneYet : lastKnown}`, { cause: String(cause) });
+			isFailing = true;
+			timer = clock.after(retryMs, () => void follow());
+		}
 	};
-	const stopListening = records.onChange(() => {
-		follow().catch((cause: unknown) => log.error('records could not be read; the last known ones stay in force', { cause: String(cause) }));
-	});
+	const stopListening = records.onChange(() => void follow());
+	const patience = Promise.withResolvers<void>();
+	const patienceTimer = clock.after(mostWaitedMs, patience.resolve);
+	await Promise.race([follow(), patience.promise]);
+	patienceTimer.cancel();
+	const knownNow = (): Known => {
+		if (known === undefined) throw new Fault('records_unavailable');
+		return known;
+	};
 	return {
-		team: (id) => teams.byId.get(id),
-		teamOf: (clientId) => teams.byClient.get(clientId),
+		get isLoaded() {
+			return known !== undefined;
+		},
+		team: (id) => knownNow().teams.byId.get(id),
+		teamOf: (clientId) => knownNow().teams.byClient.get(clientId),
 		budgetsFor(team, model) {
-			const budgets = policies.budgets.get(team);
+			const budgets = knownNow().policies.budgets.get(team);
 			return budgets === undefined ? none : (budgets.ofModels.get(model) ?? budgets.ofAll);
 		},
-		budgetsOf: (team) => policies.budgets.get(team)?.all ?? none,
-		priceOverride: (provider, model) => policies.prices.get(provider)?.get(model),
-		routingRules: () => policies.rules,
+		budgetsOf: (team) => knownNow().policies.budgets.get(team)?.all ?? none,
+		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.get(model),
+		routingRules: () => knownNow().policies.rules,
 		configure(next) {
 			configured = next;
-			teams = indexTeams(stored, configured);
+			if (known !== undefined) known = { ...known, teams: indexTeams(known.stored, configured) };
 		},
-		close: stopListening,
+		close() {
+			isClosed = true;
+			timer?.cancel();
+			stopListening();
+		},
 	};
+}
+
+const noneYet = 'calls are answered 503 until they are';
+const lastKnown = 'the last known ones stay in force';
+
+interface Known {
+	readonly stored: readonly Team[];
+	readonly policies: Policies;
+	readonly teams: Teams;
 }
 
 const none: readonly never[] = [];

@@ -2,13 +2,16 @@ import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
 import { CallDeadlines } from './call-deadlines.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
-import type { AdmissionStore, BudgetTotal, TeamTotals } from './contracts/admission.ts';
+import { type AdmissionStore, type BudgetTotal, budgetKey, type HeldCall, type TeamTotals } from './contracts/admission.ts';
 import type { LastKnown } from './last-known.ts';
 import { createMemoryAdmission } from './memory/memory-admission.ts';
 import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 
 /** A stand-in may ask the record of calls, but nobody waits long for it. */
 const patience = { tickMs: 7, ticks: 1 };
+
+/** What was known of the store is forgotten by then. */
+const longestAwayMs = 24 * 3_600_000;
 
 export interface StandInPorts {
 	readonly clock: Clock;
@@ -31,11 +34,20 @@ export function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts):
 		const summed = unknown.length === 0 ? undefined : await deadlines.race(sumUp(team, unknown, endedSinceMs)).catch(() => undefined);
 		const known = budgets.flatMap((budget): BudgetTotal[] => {
 			const reading = lastKnown.budget(team, budget, nowMs);
-			if (reading === undefined) return [];
-			const heldByOthers = reading.heldNanoUsd - calls.heldNanoUsd(team, budget);
-			return [{ ...budget, settledNanoUsd: reading.settledNanoUsd + (heldByOthers > 0n ? heldByOthers : 0n) }];
+			return reading === undefined ? [] : [{ ...budget, settledNanoUsd: reading.settledNanoUsd }];
 		});
 		return { team, tokensToday: lastKnown.tokensToday(team, nowMs), budgets: [...known, ...(summed?.budgets ?? [])], endedIds: [] };
+	}
+
+	/** What others held when the store was last heard of stays held: how their calls end is not seen here. */
+	function heldByOthers(team: string): HeldCall[] {
+		const nowMs = clock.nowMs();
+		return lastKnown.budgetsOf(team, nowMs).flatMap((known): HeldCall[] => {
+			const { budget, period } = known;
+			const amountNanoUsd = known.heldNanoUsd - calls.heldNanoUsd(team, known);
+			if (amountNanoUsd <= 0n) return [];
+			return [{ id: `others:${budgetKey(known)}`, admittedMs: nowMs, holdMs: longestAwayMs, holds: [{ budget, period, amountNanoUsd }] }];
+		});
 	}
 
 	return restoreMissing(memory, {
@@ -44,6 +56,7 @@ export function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts):
 		alsoNeeded: (team) => [...lastKnown.budgetsOf(team, clock.nowMs()), ...calls.budgetsOf(team)],
 		endedSinceMs: () => clock.nowMs(),
 		async afterRestore(team) {
+			await memory.rehold(team, heldByOthers(team));
 			for (const [name, held] of calls.held(calls.ids(), clock.nowMs())) if (name === team) await memory.rehold(team, held);
 		},
 	});

@@ -14,7 +14,8 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 		canaries.set(name, value);
 		return value;
 	};
-	const plan = await planProduct();
+	const metricsPort = await freePort();
+	const plan = await planProduct({ metrics: { listen: `127.0.0.1:${metricsPort}`, team_label: true } });
 	const providers = simulatedProviders(plan.simulatorUrl) as Record<string, Record<string, unknown>>;
 	const keyTail = randomBytes(12).toString('hex');
 	const withKey = (name: string, key: string, more: object = {}): object => ({
@@ -116,6 +117,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	await keep(await call(gatewayUrl, accessToken, { headers: { 'content-type': plant('content type', 'text/canary-of-content-type') } }));
 	await keep(await fetch(`${gatewayUrl}/v1/models?access_token=${accessToken}&key=${plant('key in the query')}`));
 	await keep(await fetch(`${gatewayUrl}/v1/models`, { headers: { 'x-api-key': plant('x-api-key'), cookie: plant('cookie') } }));
+	expect(await keep(await fetch(`http://127.0.0.1:${metricsPort}/metrics`))).toContain('tollgate_errors_total{');
 	await keep(await fetch(`${gatewayUrl}/readyz`));
 
 	writeSettings(plan.configPath, { ...rotating('second') });

@@ -110,7 +110,7 @@ test('K7: a cold start while the issuer is down: not ready, calls are 503, heale
 	expect(await statusOf(`${plan.gatewayUrl}/`)).toBe(200);
 	const readiness = await fetch(`${plan.gatewayUrl}/readyz`);
 	expect(readiness.status).toBe(503);
-	expect(await readiness.json()).toEqual({ status: 'not ready', dependencies: { key_set: 'unavailable' } });
+	expect(await readiness.json()).toMatchObject({ status: 'not ready', dependencies: { key_set: 'unavailable', records: 'ok' } });
 
 	const issuer = await startIssuer();
 	const claims = { iss: `http://127.0.0.1:${port}` };
@@ -127,19 +127,18 @@ test('K7: a cold start while the issuer is down: not ready, calls are 503, heale
 	expect(product.log.filter((line) => line['msg'] === 'key set could not be fetched')).toHaveLength(1);
 });
 
-test('K7: an issuer that hangs holds up the start for a second at most', async () => {
+// That it is a second, src/io/serving-role.test.ts shows under a clock of its own.
+test('K7: an issuer that hangs does not hold up the start until its fetch is over', async () => {
 	const issuer = await startIssuer();
 	issuer.fault = 'hang';
 	const plan = await planProduct({
 		roles: ['edge', 'gateway', 'simulator'],
-		auth: { issuer: issuer.issuer, key_set: { timeout_ms: 2500 } },
+		auth: { issuer: issuer.issuer, key_set: { timeout_ms: 600_000 } },
 	});
-	const startedMs = performance.now();
 	startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
 	await eventually('it lives', async () => ((await statusOf(`${plan.gatewayUrl}/healthz`)) === 200 ? true : undefined), 15_000);
-	expect(performance.now() - startedMs).toBeLessThan(3500);
+	expect(issuer.keySetRequests, 'the first fetch hangs').toBe(1);
 	expect(await statusOf(`${plan.gatewayUrl}/readyz`)).toBe(503);
-	expect(await callStatus(plan.gatewayUrl, issuer.accessToken())).toBe(503);
 });
 
 /** Another address for an issuer: the one that its tokens name. */

@@ -4,6 +4,9 @@ import { call, callStatus, startDeployment, statusOf } from '../support/deployme
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
+/** Several times what all that is asked within it takes. */
+const outageMs = 3000;
+
 test('an outage of every provider: 502 at once, streams end with an error event, service again right after', async () => {
 	const product = await startDeployment();
 	const { gatewayUrl, simulatorUrl } = product;
@@ -15,9 +18,9 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 		await call(gatewayUrl, accessToken, { model: 'gpt-sim-stall-3', isStreamed: true }),
 		await call(gatewayUrl, accessToken, { model: 'claude-sim-stall-3', format: 'messages', isStreamed: true }),
 	];
-	await startOutage(1).catch(() => undefined);
+	await startOutage(outageMs / 1000).catch(() => undefined);
 	const startedMs = performance.now();
-	await eventually('the simulator is gone', async () => ((await statusOf(`${simulatorUrl}/healthz`)) === 0 ? true : undefined), 900);
+	await eventually('the simulator is gone', async () => ((await statusOf(`${simulatorUrl}/healthz`)) === 0 ? true : undefined), outageMs);
 
 	const page = await call(gatewayUrl, accessToken);
 	expect(page.status).toBe(502);
@@ -28,7 +31,7 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 	expect(await json.json()).toMatchObject({ type: 'error', error: { type: 'api_error', code: 'provider_unreachable' } });
 	const tried = await Promise.all(Array.from({ length: 50 }, () => callStatus(gatewayUrl, accessToken, { isStreamed: true })));
 	expect(new Set(tried)).toEqual(new Set([502]));
-	expect(performance.now() - startedMs, 'all of this within the outage').toBeLessThan(1000);
+	expect(performance.now() - startedMs, 'all of this within the outage').toBeLessThan(outageMs);
 	for (const stream of streams) {
 		const { text, isBroken } = await readStream(stream);
 		expect(isBroken).toBe(false);
@@ -36,8 +39,8 @@ test('an outage of every provider: 502 at once, streams end with an error event,
 	}
 	expect(await statusOf(`${gatewayUrl}/readyz`), 'a provider’s outage is not the gateway’s').toBe(200);
 
-	await eventually('service again', async () => ((await callStatus(gatewayUrl, accessToken)) === 200 ? true : undefined), 3000);
-	expect(performance.now() - startedMs).toBeLessThan(2500);
+	await eventually('service again', async () => ((await callStatus(gatewayUrl, accessToken)) === 200 ? true : undefined), 5000);
+	expect(performance.now() - startedMs).toBeLessThan(outageMs + 1500);
 	const healed = await Promise.all(Array.from({ length: 20 }, () => callStatus(gatewayUrl, accessToken, { format: 'messages' })));
 	expect(new Set(healed)).toEqual(new Set([200]));
 });

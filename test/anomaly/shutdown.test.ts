@@ -41,6 +41,12 @@ function lastEvent(text: string): { name: string | undefined; data: unknown } {
 	return { name, data: JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? 'null') };
 }
 
+/** By the clock of the process: how long a busy machine takes to wake it, and to bury it, is not its own. */
+function stoppingMs({ log }: Deployment): number {
+	const [began, ended] = ['stopping', 'stopped'].map((event) => Number(log.find((line) => line['msg'] === event)?.['time']));
+	return (ended ?? Number.NaN) - (began ?? Number.NaN);
+}
+
 describe.each([
 	['node', undefined],
 	['bin/tollgate', startedByLauncher],
@@ -50,6 +56,8 @@ describe.each([
 		// 40 tokens at 10 ms a token end within the grace time, those that fall silent do not.
 		const short = await openStreams(product, 30, 'tokens-40-interval-10');
 		const long = await openStreams(product, 20, 'stall-3');
+		let isGraceOver = false;
+		for (const { read } of long) void read.then(() => (isGraceOver = true));
 		const startedMs = performance.now();
 		product.child.kill('SIGTERM');
 
@@ -58,7 +66,7 @@ describe.each([
 			expect(isBroken).toBe(false);
 			expect(text).toMatch(ending[format]);
 		}
-		expect(performance.now() - startedMs, 'they did not wait for the grace time').toBeLessThan(1200);
+		expect(isGraceOver, 'the short ones waited for the long ones').toBe(false);
 		for (const { format, read } of long) {
 			const { text, isBroken } = await read;
 			expect(isBroken).toBe(false);
@@ -67,9 +75,8 @@ describe.each([
 			if (format === 'messages') expect([name, data]).toMatchObject(['error', { type: 'error' }]);
 		}
 		expect(await product.ended).toEqual({ code: 0, signal: null });
-		const tookMs = performance.now() - startedMs;
-		expect(tookMs).toBeGreaterThan(1100);
-		expect(tookMs).toBeLessThan(4000);
+		expect(performance.now() - startedMs).toBeGreaterThan(1100);
+		expect(stoppingMs(product)).toBeLessThan(4000);
 		expect(product.log.filter((line) => line['msg'] === 'request' && line['code'] === 'draining')).toHaveLength(20);
 		expect(product.log.at(-1)).toMatchObject({ msg: 'stopped' });
 		expect(product.stderr).toBe('');
@@ -78,10 +85,9 @@ describe.each([
 	test('without anything in flight the end is immediate', async () => {
 		const product = await startPlan(await planProduct(), options);
 		await product.accessToken();
-		const startedMs = performance.now();
 		product.child.kill('SIGTERM');
 		expect(await product.ended).toEqual({ code: 0, signal: null });
-		expect(performance.now() - startedMs).toBeLessThan(1000);
+		expect(stoppingMs(product)).toBeLessThan(1000);
 	});
 
 	test('a second signal ends at once', async () => {
@@ -116,18 +122,17 @@ test('SIGTERM: no new connections at once, while open streams go on', async () =
 });
 
 test('with a delay: not ready at once but still serving, then closed', async () => {
-	const product = await startDeployment({ gateway: { shutdown_delay_ms: 700, shutdown_grace_ms: 60_000 } });
+	const delayMs = 2000;
+	const product = await startDeployment({ gateway: { shutdown_delay_ms: delayMs, shutdown_grace_ms: 60_000 } });
 	const accessToken = await product.accessToken();
-	const startedMs = performance.now();
 	product.child.kill('SIGTERM');
-	await eventually('not ready', async () => ((await statusOf(`${product.gatewayUrl}/readyz`)) === 503 ? true : undefined), 300);
+	await eventually('not ready', async () => ((await statusOf(`${product.gatewayUrl}/readyz`)) === 503 ? true : undefined), delayMs);
 	expect(await statusOf(`${product.gatewayUrl}/healthz`)).toBe(200);
 	expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
 	expect(await callStatus(product.gatewayUrl, await product.accessToken())).toBe(200);
 	expect(await product.ended).toEqual({ code: 0, signal: null });
-	const tookMs = performance.now() - startedMs;
-	expect(tookMs).toBeGreaterThan(690);
-	expect(tookMs).toBeLessThan(2500);
+	expect(stoppingMs(product)).toBeGreaterThan(delayMs - 10);
+	expect(stoppingMs(product)).toBeLessThan(delayMs + 1800);
 });
 
 test('a call that is not streamed and outlives the grace time is answered 503', async () => {
@@ -152,10 +157,9 @@ test('a half-sent token request does not hold up the end beyond the grace time',
 	await new Promise<void>((resolve) => {
 		socket.write('POST /oauth2/token HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\ngrant', () => resolve());
 	});
-	const startedMs = performance.now();
 	product.child.kill('SIGTERM');
 	expect(await product.ended).toEqual({ code: 0, signal: null });
-	expect(performance.now() - startedMs, 'grace times do not add up').toBeLessThan(2700);
+	expect(stoppingMs(product), 'grace times do not add up').toBeLessThan(2700);
 	for (const { read } of streams) expect(lastEvent((await read).text).data).toMatchObject({ error: { code: 'draining' } });
 	socket.destroy();
 });

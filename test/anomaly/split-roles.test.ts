@@ -87,7 +87,7 @@ async function startSplit(gatewaySettings: object = {}): Promise<Split> {
 }
 
 describe('an edge and two gateways', () => {
-	test('requests and streams pass, in turn; what the edge refuses reaches no gateway', async () => {
+	test('requests and streams pass, to both; what the edge refuses reaches no gateway', async () => {
 		const { edgeUrl, gateways, edge, ...split } = await startSplit();
 		const [first, second] = gateways;
 		for (let index = 0; index < 10; index++) expect(await split.status({ format: index % 2 === 0 ? 'chat' : 'messages' })).toBe(200);
@@ -100,7 +100,7 @@ describe('an edge and two gateways', () => {
 		expect(large.headers.get('x-request-id')).toBe(large.headers.get('request-id'));
 		expect(large.headers.get('x-gateway-provider')).toBe('provider_b');
 		await eventually('both gateways have logged their share', () => (first.requests() + second.requests() === 12 ? true : undefined));
-		expect([first.requests(), second.requests()]).toEqual([6, 6]);
+		expect(Math.min(first.requests(), second.requests()), 'both have some').toBeGreaterThan(0);
 
 		expect(await callStatus(edgeUrl, 'no.such.token')).toBe(401);
 		expect(await callStatus(edgeUrl, `${split.accessToken.slice(0, -4)}AAAA`)).toBe(401);
@@ -157,7 +157,7 @@ describe('an edge and two gateways', () => {
 		await eventually('healed', async () => ((await split.status()) === 200 ? true : undefined), 8000);
 	});
 
-	test('a gateway that dies before it answers: 502; in the middle of a stream: the stream is cut', async () => {
+	test('a gateway that dies before it answers: 502; in the middle of a stream: it ends with an error event', async () => {
 		const { gateways, simulatorUrl, edge, ...split } = await startSplit();
 		const answers = [split.call({ model: 'gpt-sim-hang' }), split.call({ model: 'gpt-sim-hang' })];
 		const stream = await split.call({ model: 'claude-sim-stall-3', format: 'messages', isStreamed: true });
@@ -173,11 +173,9 @@ describe('an edge and two gateways', () => {
 			expect(answer.headers.get('content-type')).toContain('text/html');
 			await answer.text();
 		}
-		expect(await received.isBroken).toBe(true);
-		expect(await edge.logged('request', (line) => line['outcome'] === 'broken')).toMatchObject({
-			status: 200,
-			code: 'gateway_unreachable',
-		});
+		expect(await received.isBroken).toBe(false);
+		expect(received.text).toMatch(/event: error\ndata: {.*"code":"gateway_unreachable".*}\n\n$/);
+		expect(received.text).not.toContain('message_stop');
 		await edge.logged('request', (line) => line['status'] === 502 && line['code'] === 'gateway_unreachable');
 	});
 });

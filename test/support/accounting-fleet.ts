@@ -5,6 +5,7 @@ import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SimulatorBooks } from './accounting-bill.ts';
 import { type Settings, simulatedProviders, writeSettings } from './deployment.ts';
+import type { MovableClock } from './movable-clock.ts';
 import { mainFile, packageRoot } from './processes.ts';
 import { eventually, fetchAccessToken, freePort } from './product.ts';
 import { requireProgram } from './system-programs.ts';
@@ -20,6 +21,8 @@ export interface FleetPlan {
 	readonly teams: Readonly<Record<string, TeamPlan>>;
 	/** Seconds by which the clock of each gateway is wrong; as many gateways as there are numbers. */
 	readonly clockErrors?: readonly number[];
+	/** Of all processes. */
+	readonly clock?: MovableClock;
 	/** A `redis://` URL, or `memory`. */
 	readonly counters?: string;
 	readonly budgets?: Settings;
@@ -75,7 +78,7 @@ export async function startFleet(plan: FleetPlan): Promise<Fleet> {
 		const start = (name: string, settings: Settings, clockError: number, log: Record<string, unknown>[]): Started => {
 			const path = join(directory, `${name}.json`);
 			writeSettings(path, settings);
-			const process = startProcess(path, clockError, log);
+			const process = startProcess(path, clockError, log, plan.clock?.environment);
 			started.push(process);
 			return process;
 		};
@@ -164,7 +167,12 @@ function gatewaySettings(plan: FleetPlan, identityUrl: string, simulatorUrl: str
 	};
 }
 
-function startProcess(configPath: string, clockError: number, log: Record<string, unknown>[]): Started {
+function startProcess(
+	configPath: string,
+	clockError: number,
+	log: Record<string, unknown>[],
+	clock: MovableClock['environment'] = {},
+): Started {
 	const program = [process.execPath, mainFile, 'start', '--config', configPath];
 	const [command = '', ...args] = clockError === 0 ? program : ['faketime', '-m', '-f', wrongBy(clockError), ...program];
 	if (clockError !== 0) requireProgram('faketime');
@@ -175,6 +183,7 @@ function startProcess(configPath: string, clockError: number, log: Record<string
 			NODE_COMPILE_CACHE: join(packageRoot, 'node_modules/.cache/tollgate-tests'),
 			// Only the time of day is wrong: timers go on as they should.
 			FAKETIME_DONT_FAKE_MONOTONIC: '1',
+			...clock,
 		},
 		stdio: ['ignore', 'pipe', 'pipe'],
 		// In a group of its own: whoever changes the clock runs the gateway as a child.

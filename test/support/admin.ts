@@ -1,5 +1,7 @@
 /** The admin role on its own: on a free port, with real stores in memory and a clock that a test may bring. */
 import { randomUUID } from 'node:crypto';
+import { gatewaySettings } from '../../src/composition/settings.ts';
+import { parseConfig } from '../../src/config/load.ts';
 import { nearestName } from '../../src/config/nearest.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { Clock } from '../../src/core/clock.ts';
@@ -9,10 +11,12 @@ import { noUsage, type Usage } from '../../src/core/usage.ts';
 import type { AccessTokenVerifier } from '../../src/policy/access/access-token-verifier.ts';
 import { type Admin, createAdmin } from '../../src/roles/admin/admin.ts';
 import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/roles/admin/admin-settings.ts';
+import { createExplainer } from '../../src/roles/gateway/explain-call.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { createMemoryLedger } from '../../src/stores/memory/memory-ledger.ts';
 import { createMemoryRecords } from '../../src/stores/memory/memory-records.ts';
+import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
 import { type AdminAnswer, type AdminDocument, type JsonBody, readAdminDocument } from './admin-document.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
@@ -102,15 +106,27 @@ export async function startAdmin(
 	const ledger = createMemoryLedger();
 	const clock = new ManualClock(adminStartMs);
 	const log = createRememberedLog();
+	const snapshot = await openRecordsSnapshot(records, configuredRecords.pinnedTeams, { clock, log });
+	const explain = createExplainer(gatewaySettings(parseConfig('', { file: null, env: {} }).config), {
+		teams: snapshot,
+		readCounters: async () => ({ nowMs: clock.nowMs(), requestsThisMinute: 0, tokensToday: 0, budgets: [] }),
+		verifier,
+		isEjected: undefined,
+		clock,
+	});
+	const usual: AdminSettings = {
+		listen: { host: '127.0.0.1', port: 0 },
+		scopeBase: 'tollgate',
+		hasOpenMetrics: true,
+		version: '0.0.0',
+		maxRequestsPerMinute: 1_000_000,
+		maxUnauthenticatedPerMinute: 1_000_000,
+		graceMs: 1000,
+		trustedProxies: [],
+	};
 	const admin = createAdmin(
-		{
-			listen: { host: '127.0.0.1', port: 0 },
-			scopeBase: 'tollgate',
-			version: '0.0.0',
-			maxRequestsPerMinute: 1_000_000,
-			graceMs: 1000,
-			...settings,
-		},
+		// What a test gives may change while it runs.
+		Object.defineProperties(usual, Object.getOwnPropertyDescriptors(settings)),
 		{
 			records,
 			ledger,
@@ -118,7 +134,9 @@ export async function startAdmin(
 			verifier,
 			configured: () => configuredRecords,
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
+			explain: (request) => explain(request),
 			unpricedModels: () => [],
+			metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: '# none\n' }),
 			nearestName,
 			clock,
 			log,

@@ -30,6 +30,8 @@ export async function planProduct(extra: Settings = {}): Promise<Plan> {
 			gateway: { listen: `127.0.0.1:${gateway}` },
 			identity: { listen: `127.0.0.1:${identity}`, clients: [{ ...client, scopes: ['invoke', 'admin'] }] },
 			simulator: { listen: `127.0.0.1:${simulator}` },
+			// Tests share the machine: a late process is no overload of the product's.
+			edge: { overload: { loop_delay_ms: 60_000 } },
 			teams: { unregistered_clients: { tier: 'enterprise' } },
 			providers: simulatedProviders(simulatorUrl),
 		},

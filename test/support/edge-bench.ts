@@ -1,11 +1,13 @@
 /** The edge layer on real parts, in front of a handler that counts and answers 200. */
 import { streamOf } from '../../src/core/byte-stream.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
+import { noMetrics } from '../../src/core/metrics.ts';
 import { createAccessTokenVerifier } from '../../src/io/access-tokens.ts';
 import { KeySet } from '../../src/io/key-set.ts';
 import { remoteKeySet } from '../../src/io/key-set-source.ts';
 import type { ClaimRules } from '../../src/policy/access/claims.ts';
-import type { IpRateSettings } from '../../src/policy/firewall/ip-rate-window.ts';
+import { createFirewall, type FirewallPorts, type FirewallSettings } from '../../src/policy/firewall/firewall.ts';
+import { type IpRateSettings, IpRateWindow } from '../../src/policy/firewall/ip-rate-window.ts';
 import { edgeLayer } from '../../src/roles/edge/edge.ts';
 import type { EdgePorts, EdgeSettings } from '../../src/roles/edge/edge-settings.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -17,7 +19,9 @@ export const testKeySetSettings = { maxAgeMs: 600_000, coolDownMs: 30_000, grace
 export interface EdgeBenchOptions {
 	readonly rules?: Partial<ClaimRules>;
 	readonly perIp?: Partial<IpRateSettings>;
-	readonly trustedProxies?: EdgeSettings['trustedProxies'];
+	readonly trustedProxies?: FirewallSettings['trustedProxies'];
+	readonly firewallRules?: FirewallSettings['rules'];
+	readonly reputationLists?: FirewallPorts['reputationLists'];
 	readonly ports?: Partial<EdgePorts>;
 }
 
@@ -41,16 +45,27 @@ export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<Ed
 	const verifier = createAccessTokenVerifier({ ...rules, cacheSize: 10_000 }, { keySet, clock });
 	const settings: EdgeSettings = {
 		scopeBase: issuer.scopeBase,
-		perIp: { requests: 1_000_000, windowSeconds: 300, maxSources: 1000, ...options.perIp },
-		trustedProxies: options.trustedProxies ?? [],
 	};
+	const rate = new IpRateWindow({ requests: 1_000_000, windowSeconds: 300, maxSources: 1000, ...options.perIp }, 1);
+	const firewall = createFirewall(
+		{ trustedProxies: options.trustedProxies ?? [], rules: options.firewallRules ?? {} },
+		{
+			admitSource: (source, nowMs) => rate.admit(source, nowMs),
+			reputationLists: options.reputationLists ?? (() => []),
+			clock,
+			log,
+			metrics: noMetrics,
+		},
+	);
 	const ports: EdgePorts = {
 		verifier,
 		clock,
 		log,
 		readiness: () => ({ isReady: keySet.state().isReady, dependencies: { key_set: keySet.state().isReady ? 'ok' : 'unavailable' } }),
 		isDraining: () => false,
-		hashSeed: 1,
+		isLeaving: () => false,
+		overload: () => undefined,
+		firewall,
 		...options.ports,
 	};
 	const admitted: HttpRequest[] = [];

@@ -12,11 +12,11 @@ export interface FastStream {
 }
 
 const event = Buffer.from(`data: {"padding":"${'x'.repeat(65_536)}"}\n\n`);
-const eventCount = 1000;
 /** Of both formats at once: each reads over the other's. */
 const end = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\ndata: [DONE]\n\n');
 
-export async function startFastStream(): Promise<FastStream> {
+/** @param eventCount of each answer, 64 KiB each. */
+export async function startFastStream(eventCount = 1000): Promise<FastStream> {
 	let sentBytes = 0;
 	const server = createServer((request, response) => {
 		request.resume();

@@ -3,10 +3,13 @@
 import { isByteStream, streamOf } from '../../src/core/byte-stream.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import type { ByteFlow, ByteSink, ByteStream, HeaderFields, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
+import { noMetrics } from '../../src/core/metrics.ts';
 import { Refusal } from '../../src/core/refusal.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
+import type { TrafficTerms } from '../../src/policy/resilience/traffic-terms.ts';
 import { createGateway, type Gateway } from '../../src/roles/gateway/gateway.ts';
 import type { GatewayPorts, GatewaySettings } from '../../src/roles/gateway/gateway-settings.ts';
+import { TrafficBook } from '../../src/roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
@@ -69,16 +72,41 @@ export function callerOf(clientId: string, scopes: readonly string[] = ['tollgat
 	return { clientId, issuer: 'https://issuer.test', scopes: new Set(scopes), expiresAtSeconds: 4_000_000_000 } as unknown as Caller;
 }
 
+/** Nothing is repeated unless a test asks for it. */
+export const testTraffic: TrafficTerms = { retries: 0, retryStatuses: [], maxConcurrent: 1024, maxQueued: 256, ejectAfterFailures: 5 };
+
 export const testSettings: GatewaySettings = {
 	scopeBase: 'tollgate',
 	trustEdge: false,
 	maxBodyBytes: 1_000_000,
+	maxBufferedRequestBytes: 10_000_000,
 	timeouts: { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000 },
 	heartbeatMs: 15_000,
 	providers: [
-		{ name: 'provider_a', kind: 'anthropic', baseUrl: 'https://a.test', apiKey: 'sk-ant-secret-key-0001', mayReachPrivateNetwork: false },
-		{ name: 'provider_b', kind: 'openai', baseUrl: 'https://b.test/v1', apiKey: 'sk-proj-secret-key-abcd', mayReachPrivateNetwork: false },
-		{ name: 'provider_c', kind: 'gemini', baseUrl: 'https://c.test', apiKey: 'gemini-secret-key', mayReachPrivateNetwork: false },
+		{
+			name: 'provider_a',
+			kind: 'anthropic',
+			baseUrl: 'https://a.test',
+			apiKey: 'sk-ant-secret-key-0001',
+			mayReachPrivateNetwork: false,
+			traffic: testTraffic,
+		},
+		{
+			name: 'provider_b',
+			kind: 'openai',
+			baseUrl: 'https://b.test/v1',
+			apiKey: 'sk-proj-secret-key-abcd',
+			mayReachPrivateNetwork: false,
+			traffic: testTraffic,
+		},
+		{
+			name: 'provider_c',
+			kind: 'gemini',
+			baseUrl: 'https://c.test',
+			apiKey: 'gemini-secret-key',
+			mayReachPrivateNetwork: false,
+			traffic: testTraffic,
+		},
 		{
 			name: 'provider_d',
 			kind: 'azure-openai',
@@ -87,6 +115,7 @@ export const testSettings: GatewaySettings = {
 			apiKey: 'azure-secret-key',
 			mayReachPrivateNetwork: false,
 			models: ['our-gpt'],
+			traffic: testTraffic,
 		},
 	],
 	routing: {
@@ -117,6 +146,8 @@ export class GatewayBench {
 	readonly sent: UpstreamRequest[] = [];
 	readonly log = createRememberedLog();
 	readonly gateway: Gateway;
+	/** Draws the middle of what is left to chance. */
+	readonly traffic = new TrafficBook({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
 	readonly ledger = createMemoryLedger();
 	readonly admission: AdmissionStore;
 	respond: ScriptedAnswer = () => jsonAnswer(200, '{"id":"x"}');
@@ -157,6 +188,7 @@ export class GatewayBench {
 				ledger: this.ledger,
 				admission: this.admission,
 				unpriced: new UnpricedModels(),
+				traffic: this.traffic,
 				clock: this.clock,
 				log: this.log,
 				readiness: () => ({ isReady: true, dependencies: { key_set: 'ok' } }),

@@ -49,7 +49,8 @@ export async function startProduct(overrides: ProductOverrides = {}, environment
 			},
 			simulator: { listen: `127.0.0.1:${simulatorPort}` },
 			teams: { unregistered_clients: { tier: 'enterprise' } },
-			edge: { firewall: { per_ip: { requests: 1_000_000 } } },
+			// Tests share the machine: a late process is no overload of the product's.
+			edge: { firewall: { per_ip: { requests: 1_000_000 } }, overload: { loop_delay_ms: 60_000 } },
 			providers: {
 				provider_a: { ...provider, base_url: `${simulatorUrl}/anthropic` },
 				provider_b: { ...provider, base_url: `${simulatorUrl}/openai/v1` },

@@ -6,7 +6,14 @@ import { delimiter, join } from 'node:path';
 type Program = keyof typeof packages;
 
 /** Debian's package of each. */
-const packages = { 'redis-server': 'redis-server', postgres: 'postgresql', faketime: 'faketime' } as const;
+const packages = {
+	'redis-server': 'redis-server',
+	postgres: 'postgresql',
+	faketime: 'faketime',
+	strace: 'strace',
+	haproxy: 'haproxy',
+	nginx: 'nginx-light',
+} as const;
 
 /** Installs what is missing where that is possible; what remains missing is said by the test that needs it. */
 export function setup(): void {

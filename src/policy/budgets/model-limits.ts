@@ -79,9 +79,9 @@ export interface OutputCap {
  * The cap on output, reasoning included, that makes the worst case of a call finite: the caller's own, else the most the
  * model can write. A cap above what is known of the model is lowered to that.
  * @param requestedTokens the caller's cap; undefined: none.
+ * @param known the most that the model can write; undefined when nothing is known.
  */
-export function capFor(model: string, requestedTokens: number | undefined): OutputCap {
-	const known = limitsOf(model)?.maxOutputTokens;
+export function capFor(model: string, requestedTokens: number | undefined, known = maxOutputTokensOf(model)): OutputCap {
 	if (requestedTokens === undefined) return { tokens: known ?? unknownMaxOutputTokens, mustWrite: true };
 	if (known !== undefined && requestedTokens > known) return { tokens: known, mustWrite: true };
 	return { tokens: requestedTokens, mustWrite: false };

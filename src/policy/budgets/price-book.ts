@@ -20,6 +20,8 @@ export interface PricedAs {
 	readonly price: Price;
 	/** Nobody set a price for this model, and none is known. */
 	readonly isUnknown: boolean;
+	/** An operator set it, for exactly this model. */
+	readonly isOverride: boolean;
 }
 
 /** Callers choose model names. */
@@ -43,16 +45,19 @@ export class PriceBook {
 		if (unknownPrice === 'default_rate') this.#unknown = overridePrice('default_rate', parseRates(defaultRate));
 	}
 
-	/** @returns undefined for a model without a price where that is refused. */
-	priceOf(provider: { readonly name: string; readonly kind: string }, model: string, nowMs: number): PricedAs | undefined {
+	/**
+	 * @param knownAs the vendor's name of the model, where `model` is a free one.
+	 * @returns undefined for a model without a price where that is refused.
+	 */
+	priceOf(provider: { readonly name: string; readonly kind: string }, model: string, nowMs: number, knownAs = model): PricedAs | undefined {
 		const record = this.#findOverride(provider.name, model);
-		return record === undefined ? this.#defaultOf(provider.kind, model, nowMs) : this.#ofRecord(record);
+		return record === undefined ? this.#defaultOf(provider.kind, knownAs, nowMs) : this.#ofRecord(record);
 	}
 
 	#ofRecord(record: PriceRecord): PricedAs {
 		let priced = this.#overrides.get(record);
 		if (priced === undefined) {
-			priced = { price: overridePrice(`override:${record.version}`, record), isUnknown: false };
+			priced = { price: overridePrice(`override:${record.version}`, record), isUnknown: false, isOverride: true };
 			this.#overrides.set(record, priced);
 		}
 		return priced;
@@ -71,7 +76,7 @@ export class PriceBook {
 		const found = defaultPrice(kind, model, this.#day);
 		const price = found ?? this.#unknown;
 		if (price === undefined) return undefined;
-		const priced = { price, isUnknown: found === undefined };
+		const priced = { price, isUnknown: found === undefined, isOverride: false };
 		if (this.#defaults.size >= mostRemembered) this.#defaults.clear();
 		this.#defaults.set(key, priced);
 		return priced;

@@ -22,10 +22,13 @@ const maxVersionSteps = 3;
  * @param day UTC, such as `2026-11-21`: some prices are announced before they hold.
  */
 export function defaultPrice(kind: string, model: string, day: string): Price | undefined {
-	const name = plainName(model);
-	const fallback = fallbackKinds[kind];
-	const priced = findModel(kind, name) ?? (fallback === undefined ? undefined : findModel(fallback, name));
+	const priced = findListed(kind, model);
 	return priced === undefined ? undefined : priceOn(priced, day);
+}
+
+/** What the list calls the model whose price `defaultPrice` gives: one of a closed set, unlike the names that callers use. */
+export function listedModel(kind: string, model: string): string | undefined {
+	return findListed(kind, model)?.model;
 }
 
 export interface ModelPrice {
@@ -65,6 +68,12 @@ function plainName(model: string): string {
 	if (!name.startsWith('ft:')) return name;
 	const end = name.indexOf(':', 'ft:'.length);
 	return end === -1 ? name : name.slice(0, end);
+}
+
+function findListed(kind: string, model: string): PricedModel | undefined {
+	const name = plainName(model);
+	const fallback = fallbackKinds[kind];
+	return findModel(kind, name) ?? (fallback === undefined ? undefined : findModel(fallback, name));
 }
 
 function findModel(kind: string, name: string): PricedModel | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoutingRule } from '../../core/routing-rule.ts';
-import { targetByRules } from './routing-rules.ts';
+import { targetsByRules } from './routing-rules.ts';
 import type { RoutingFacts } from './routing-settings.ts';
 
 const anything = { model: null, team: null, format: null };
@@ -28,14 +28,51 @@ describe('rules', () => {
 			rule('fits', { match: { model: 'gpt', team: 'red', format: 'chat' } }),
 			rule('later'),
 		];
-		expect(targetByRules(rules, facts, all)?.model).toBe('fits');
-		expect(targetByRules(rules.slice(0, 3), facts, all)).toBeUndefined();
+		expect(targetsByRules(rules, facts, all)[0]?.model).toBe('fits');
+		expect(targetsByRules(rules.slice(0, 3), facts, all)).toEqual([]);
+	});
+
+	it.each([
+		['gpt-5', 'gpt-5', true],
+		['gpt-5', 'gpt-5-mini', false],
+		['gpt-5*', 'gpt-5-mini', true],
+		['gpt-5*', 'gpt-5', true],
+		['*-mini', 'gpt-5-mini', true],
+		['*-mini', 'gpt-5-mini-2', false],
+		['gpt-*-mini*', 'gpt-5-mini-2026', true],
+		['a*a', 'a', false],
+		['a*b*c', 'a-c-b', false],
+		['*', '', true],
+		['gpt.5*', 'gpt-5', false],
+	])('of the pattern %s: %s, %s', (model, name, isMatch) => {
+		const rules = [rule('x', { match: { ...anything, model } })];
+		expect(targetsByRules(rules, { ...facts, model: name }, all)).toHaveLength(isMatch ? 1 : 0);
+	});
+
+	it('the later targets are to fall back on: in their order, or by weight and key', () => {
+		const targets = ['a', 'b', 'c'].map((provider) => ({ provider, model: null, weight: provider === 'c' ? 0 : 1 }));
+		const names = (strategy: RoutingRule['strategy'], stickyKey = 'one') =>
+			targetsByRules([rule('x', { strategy, targets })], { ...facts, stickyKey }, all).map(({ provider }) => provider);
+		expect(names('priority')).toEqual(['a', 'b']);
+		expect(new Set(Array.from({ length: 40 }, (_, key) => names('weighted', `k${key}`).join('')))).toEqual(new Set(['ab', 'ba']));
+	});
+
+	it('a key whose target fails spreads over the others by their weights', () => {
+		const targets = ['a', 'b', 'c'].map((provider) => ({ provider, model: null, weight: 1 }));
+		const rules = [rule('x', { strategy: 'weighted', targets })];
+		const seconds: Record<string, number> = {};
+		for (let key = 0; key < 3000; key++) {
+			const [first, second] = targetsByRules(rules, { ...facts, stickyKey: `s${key}` }, all);
+			if (first?.provider === 'a') seconds[second?.provider ?? ''] = (seconds[second?.provider ?? ''] ?? 0) + 1;
+		}
+		expect(Object.keys(seconds).toSorted()).toEqual(['b', 'c']);
+		expect(Math.min(...Object.values(seconds)) / Math.max(...Object.values(seconds))).toBeGreaterThan(0.8);
 	});
 
 	it('targets of providers that are not configured are passed over, and so is a rule that has no other', () => {
 		const targets = ['gone', 'b'].map((provider) => ({ provider, model: null, weight: 1 }));
-		expect(targetByRules([rule('x', { targets })], facts, (name) => name === 'b')?.provider).toBe('b');
-		expect(targetByRules([rule('x', { targets }), rule('y')], facts, (name) => name === 'a')?.model).toBe('y');
+		expect(targetsByRules([rule('x', { targets })], facts, (name) => name === 'b')[0]?.provider).toBe('b');
+		expect(targetsByRules([rule('x', { targets }), rule('y')], facts, (name) => name === 'a')[0]?.model).toBe('y');
 	});
 
 	it('weights share calls out, and a key keeps its target', () => {
@@ -48,13 +85,13 @@ describe('rules', () => {
 		const counts: Record<string, number> = { a: 0, b: 0, c: 0 };
 		for (let key = 0; key < 4000; key++) {
 			const stickyKey = `req_${key}`;
-			const provider = targetByRules(rules, { ...facts, stickyKey }, all)?.provider ?? '';
+			const provider = targetsByRules(rules, { ...facts, stickyKey }, all)[0]?.provider ?? '';
 			counts[provider] = (counts[provider] ?? 0) + 1;
-			expect(targetByRules(rules, { ...facts, stickyKey }, all)?.provider).toBe(provider);
+			expect(targetsByRules(rules, { ...facts, stickyKey }, all)[0]?.provider).toBe(provider);
 		}
 		expect(counts['c']).toBe(0);
 		expect(counts['a']).toBeGreaterThan(2800);
 		expect(counts['a']).toBeLessThan(3200);
-		expect(targetByRules([rule('x', { strategy: 'weighted', targets: targets.slice(2) })], facts, all)).toBeUndefined();
+		expect(targetsByRules([rule('x', { strategy: 'weighted', targets: targets.slice(2) })], facts, all)).toEqual([]);
 	});
 });

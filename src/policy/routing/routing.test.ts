@@ -21,7 +21,7 @@ const call: RoutingFacts = { format: 'chat', model: 'm', team: 'red', stickyKey:
 
 function resolve(facts: Partial<RoutingFacts>, more: Partial<RoutingSettings> = {}): string {
 	try {
-		const target = new Routing({ ...settings, ...more }, providers).resolveTarget({
+		const [target] = new Routing({ ...settings, ...more }, providers).resolveTargets({
 			...call,
 			...facts,
 		});
@@ -32,7 +32,7 @@ function resolve(facts: Partial<RoutingFacts>, more: Partial<RoutingSettings> = 
 	}
 }
 
-describe('resolveTarget', () => {
+describe('resolveTargets', () => {
 	it.each([
 		['claude-opus-5', 'provider_a claude-opus-5'],
 		['gpt-5', 'provider_b gpt-5'],
@@ -96,7 +96,7 @@ describe('resolveTarget', () => {
 
 	it('names the known providers to whoever names an unknown one', () => {
 		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
-		expect(() => routing.resolveTarget({ ...call, providerHeader: 'x' })).toThrow('provider_a, provider_b, provider_c, provider_d, local');
+		expect(() => routing.resolveTargets({ ...call, providerHeader: 'x' })).toThrow('provider_a, provider_b, provider_c, provider_d, local');
 	});
 
 	it('follows an operator’s rule before names and prefixes, but not before the header', () => {
@@ -126,7 +126,7 @@ describe('resolveTarget', () => {
 			{ name: 'fallback', kind: 'openai' },
 			{ name: 'vendor', kind: 'anthropic' },
 		]);
-		const providerOf = (model: string) => routing.resolveTarget({ ...call, model }).provider;
+		const providerOf = (model: string) => routing.resolveTargets({ ...call, model })[0].provider;
 		expect([providerOf('claude-x'), providerOf('gpt-5'), providerOf('gemini-3')]).toEqual(['vendor', 'fallback', 'fallback']);
 	});
 

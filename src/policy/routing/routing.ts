@@ -1,8 +1,10 @@
 import { Refusal } from '../../core/refusal.ts';
 import { compileFamilies } from './model-families.ts';
-import { targetByRules } from './routing-rules.ts';
+import { decidingRule, targetsByRules } from './routing-rules.ts';
 import type { ListedModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
-import { decideTarget, type Target } from './target.ts';
+import { decideTarget, type Target, type Targets } from './target.ts';
+
+export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
 
 /** Decides which provider serves a call, and under which model name. Built once from the configuration. */
 export class Routing {
@@ -28,10 +30,25 @@ export class Routing {
 	/**
 	 * The first of these decides: the provider header, an operator's rule, a `provider/model` prefix, an alias, a configured model or
 	 * deployment, the name's family, the format's default.
+	 * @returns the target, and after it those to fall back on, which only a rule has.
 	 * @throws Refusal `provider_not_set`, `provider_unknown`.
 	 */
-	resolveTarget(facts: RoutingFacts): Target {
-		return this.#byHeader(facts) ?? this.#byRule(facts) ?? this.#byPrefix(facts) ?? this.#byName(facts) ?? this.#byDefault(facts);
+	resolveTargets(facts: RoutingFacts): Targets {
+		const chosen = this.#byHeader(facts);
+		if (chosen !== undefined) return [chosen];
+		return this.#byRule(facts) ?? [this.#byPrefix(facts) ?? this.#byName(facts) ?? this.#byDefault(facts)];
+	}
+
+	/** Which of them decides; the rule's id where it is one. Of facts that have targets. */
+	explain(facts: RoutingFacts): { readonly by: RoutedBy; readonly rule: string | null } {
+		const { model } = facts;
+		if (this.#byHeader(facts) !== undefined) return { by: 'provider_header', rule: null };
+		const rule = decidingRule(facts.rules, facts, (provider) => this.#names.has(provider));
+		if (rule !== undefined) return { by: 'rule', rule: rule.id };
+		if (this.#byPrefix(facts) !== undefined) return { by: 'prefix', rule: null };
+		if (this.#aliases.has(model)) return { by: 'alias', rule: null };
+		if (this.#configured.has(model)) return { by: 'configured_model', rule: null };
+		return { by: this.#familyOf(model) === undefined ? 'default' : 'family', rule: null };
 	}
 
 	#byHeader({ providerHeader, model }: RoutingFacts): Target | undefined {
@@ -50,10 +67,12 @@ export class Routing {
 		return alias?.provider === name ? alias : decideTarget(name, model);
 	}
 
-	#byRule(facts: RoutingFacts): Target | undefined {
+	#byRule(facts: RoutingFacts): Targets | undefined {
 		if (facts.rules.length === 0) return undefined;
-		const target = targetByRules(facts.rules, facts, (provider) => this.#names.has(provider));
-		return target && decideTarget(target.provider, target.model ?? facts.model);
+		const [first, ...later] = targetsByRules(facts.rules, facts, (provider) => this.#names.has(provider)).map(({ provider, model }) =>
+			decideTarget(provider, model ?? facts.model),
+		);
+		return first && [first, ...later];
 	}
 
 	/** Model names may hold slashes themselves: what stands before the first counts only when it is a provider. */

@@ -9,6 +9,9 @@ export interface Target {
 	readonly model: string;
 }
 
+/** In the order in which they are to be tried. */
+export type Targets = readonly [Target, ...Target[]];
+
 /** For routing alone. */
 export function decideTarget(provider: string, model: string): Target {
 	return { provider, model } as Target;

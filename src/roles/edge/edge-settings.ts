@@ -2,14 +2,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Readiness } from '../../core/readiness.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
-import type { IpRateSettings } from '../../policy/firewall/ip-rate-window.ts';
+import type { Firewall } from '../../policy/firewall/firewall.ts';
+import type { ShedReason } from '../../policy/overload/load-shedder.ts';
 
 export interface EdgeSettings {
 	/** Callers need the scope `<scopeBase>/invoke`. */
 	readonly scopeBase: string;
-	readonly perIp: IpRateSettings;
-	/** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
-	readonly trustedProxies: readonly string[];
 }
 
 /** Everything the edge needs of the world. */
@@ -20,6 +18,10 @@ export interface EdgePorts {
 	readonly readiness: () => Readiness | Promise<Readiness>;
 	/** True: new requests are refused, for what is in flight is all that will be finished. */
 	readonly isDraining: () => boolean;
-	/** A random integer of 32 bits, another one in each process. */
-	readonly hashSeed: number;
+	/** True from the order to stop, while requests may still be taken; an edge in front is told by `GET /`. */
+	readonly isLeaving: () => boolean;
+	/** Why one more request is to be turned away; undefined when it is to be taken. */
+	readonly overload: () => ShedReason | undefined;
+	/** Judges each request first. */
+	readonly firewall: Firewall;
 }

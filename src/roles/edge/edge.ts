@@ -5,22 +5,13 @@ import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handl
 import { Refusal } from '../../core/refusal.ts';
 import { readBearer } from '../../policy/access/bearer.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
-import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
-import { IpRateWindow } from '../../policy/firewall/ip-rate-window.ts';
-import { sourceKey } from '../../policy/firewall/source-key.ts';
-import { liveness, renderReadiness } from '../../wire/health.ts';
+import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
 
-/** Contract section 4, in its order: per-IP rate, token, scope, then `inner` with the caller that was proven. */
+/** Contract section 4, in its order: firewall, token, scope, then `inner` with the caller that was proven. */
 export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const scope = `${settings.scopeBase}/invoke`;
-	const clientAddress = createClientAddressReader(settings.trustedProxies);
-	const rate = new IpRateWindow(settings.perIp, ports.hashSeed);
-
-	const admitSource = (request: HttpRequest): void => {
-		if (!rate.admit(sourceKey(clientAddress(request)), ports.clock.monotonicMs())) throw new Refusal('ip_rate_exceeded');
-	};
 	const refuse = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
 		reportRefusal(cause, request, ports);
 		const answer = renderEdgeRefusal(cause, request.id);
@@ -34,17 +25,19 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.path === '/readyz') return renderReadiness(await ports.readiness(), ports.isDraining());
 			}
 			let caller: Caller | undefined;
+			let judged: HttpRequest;
 			try {
-				admitSource(request);
-				if (request.path === '/' && isRead(request.method)) return liveness;
+				judged = ports.firewall(request);
+				if (request.path === '/' && isRead(request.method)) return ports.isLeaving() ? leaving : liveness;
 				if (ports.isDraining()) throw new Refusal('draining');
+				if (ports.overload() !== undefined) throw new Refusal('overloaded');
 				const verdict = ports.verifier.verify(readBearer(request.headers['authorization']));
 				caller = verdict instanceof Promise ? await verdict : verdict;
 				requireScope(caller, scope);
 			} catch (cause) {
 				return refuse(cause, request, caller?.clientId);
 			}
-			return inner({ ...request, caller });
+			return inner({ ...judged, caller });
 		};
 }
 

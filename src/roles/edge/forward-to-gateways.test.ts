@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HandStream, Reader } from '../../../test/support/gateway-bench.ts';
 import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
 import { isByteStream, streamOf } from '../../core/byte-stream.ts';
 import type { Caller } from '../../core/caller.ts';
 import { Fault, type FaultCode } from '../../core/fault.ts';
@@ -26,57 +27,173 @@ const example: HttpRequest = {
 	onClientGone: () => undefined,
 };
 
-/** An edge whose gateways answer 200, but for those in `broken`. */
-function start(gateways: readonly string[] = [a, b, c]) {
+/** An edge whose gateways answer 200, but for those in `broken`. Of several it draws the first and the second that it may. */
+function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readonly string[]; isStreamed?: boolean } = {}) {
 	const clock = new ManualClock();
+	const log = createRememberedLog();
 	const sent: UpstreamRequest[] = [];
 	const broken = new Map<string, FaultCode | Error>();
-	/** Whether what fails has taken the body first. */
+	/** What fails has been sent something before. */
 	const takers = new Set<string>();
 	const bodies: HandFedStream[] = [];
-	const handle = forwardToGateways(
-		{ gateways, timeouts },
+	const draws: number[] = [];
+	const states = new Map<string, 'ok' | 'leaving' | 'error' | 'gone'>();
+	const probe = (origin: string): { status: number; headers: object; body: ReturnType<typeof streamOf> } => {
+		const state = states.get(origin) ?? 'ok';
+		if (state === 'gone') throw new Fault('provider_connect_timeout');
+		return { status: state === 'error' ? 500 : 200, headers: {}, body: streamOf([Buffer.from(JSON.stringify({ status: state }))]) };
+	};
+	const forwarding = forwardToGateways(
+		{ gateways, timeouts, healthCheck: { intervalMs: 1000, timeoutMs: 500 } },
 		{
 			clock,
+			log,
+			random: () => draws.shift() ?? 0,
 			async upstream(request) {
+				if (request.target === '/') return { ...probe(request.origin), headers: {} };
 				sent.push(request);
 				const failure = broken.get(request.origin);
-				if (takers.has(request.origin) && request.body !== null && !Buffer.isBuffer(request.body)) {
-					request.body.start({ write: () => true, end: () => undefined, fail: () => undefined });
-				}
+				if (takers.has(request.origin)) request.onSent?.();
 				if (failure !== undefined) throw typeof failure === 'string' ? new Fault(failure) : failure;
 				const body = new HandFedStream();
 				bodies.push(body);
-				return { status: 200, headers: { 'x-answered-by': request.origin }, body };
+				const headers = { 'x-answered-by': request.origin, ...(isStreamed && { 'content-type': 'text/event-stream' }) };
+				return { status: 200, headers, body };
 			},
 		},
 	);
-	const ask = (changes: Partial<HttpRequest> = {}): Promise<HttpResponse> => handle({ ...example, body: new HandStream(), ...changes });
+	const ask = async (changes: Partial<HttpRequest> = {}): Promise<HttpResponse> =>
+		forwarding.handle({ ...example, body: streamOf([Buffer.from('{}')]), ...changes });
+	/** Asks, and reads the whole answer. */
+	const askWhole = async (): Promise<HttpResponse> => {
+		const answer = await ask();
+		if (isByteStream(answer.body)) {
+			answer.body.start(new Reader());
+			bodies.at(-1)?.end();
+		}
+		return answer;
+	};
 	const origins = (): string[] => sent.splice(0).map(({ origin }) => origin);
-	return { ask, clock, sent, broken, takers, bodies, origins };
+	/** Asks, and leaves the answer open. */
+	const askOpen = async (count: number): Promise<void> => {
+		for (let index = 0; index < count; index++) {
+			const { body } = await ask();
+			if (isByteStream(body)) body.start(new Reader());
+		}
+	};
+	const probeAll = async (): Promise<void> => {
+		clock.advance(1000);
+		for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+	};
+	return { ask, askWhole, askOpen, probeAll, forwarding, clock, log, sent, broken, takers, bodies, states, draws, origins };
 }
 
 describe('which gateway', () => {
-	test('they take turns', async () => {
-		const { ask, origins } = start();
-		for (let index = 0; index < 6; index++) await ask();
-		expect(origins()).toEqual([b, c, a, b, c, a]);
+	test('of two that are drawn the one with fewer open answers', async () => {
+		const { askOpen, bodies, origins } = start();
+		await askOpen(1);
+		expect(origins()).toEqual([a]);
+		await askOpen(2);
+		expect(origins(), 'a has one, b takes the second; then they are even').toEqual([b, a]);
+		await askOpen(1);
+		bodies[0]?.end();
+		bodies[2]?.fail(new Fault('provider_disconnected'));
+		await askOpen(2);
+		expect(origins(), 'both answers of a are over').toEqual([b, a, a]);
 	});
 
-	test('one that cannot be reached is passed over in the same request, rests, and is tried again', async () => {
-		const { ask, origins, broken, clock } = start();
-		broken.set(b, 'provider_unreachable');
+	test('what is left of two that are drawn follows the load, whichever they are', async () => {
+		const { askOpen, origins, forwarding } = start({ gateways: Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`) });
+		await askOpen(100);
+		expect(new Set(origins()).size, 'with this chance two are drawn for ever').toBe(2);
+		expect(forwarding.isAnyUsable()).toBe(true);
+	});
+
+	test('one that cannot be reached is passed over in the same request, and until it answers GET / again', async () => {
+		const { ask, origins, broken, forwarding, probeAll, states, log } = start();
+		await forwarding.start();
+		broken.set(a, 'provider_unreachable');
+		states.set(a, 'gone');
 		expect((await ask()).status).toBe(200);
-		expect(origins()).toEqual([b, c]);
+		expect(origins()).toEqual([a, b]);
 		for (let index = 0; index < 3; index++) expect((await ask()).status).toBe(200);
-		expect(origins()).not.toContain(b);
+		await probeAll();
+		await ask();
+		expect(origins()).not.toContain(a);
 		broken.clear();
+		states.clear();
+		await ask();
+		expect(origins()).not.toContain(a);
+		await probeAll();
+		await ask();
+		expect(origins()).toContain(a);
+		expect(log.lines.map(({ event }) => event)).toEqual(['a gateway is away', 'a gateway is back']);
+		forwarding.stop();
+	});
+
+	test('one that has come back is drawn from more and more often, for ten seconds', async () => {
+		const { askWhole, origins, forwarding, probeAll, states, draws, clock } = start({ gateways: [a, b] });
+		/** Whether the first is chosen with this chance of being drawn from. */
+		const isChosenAt = async (chance: number): Promise<boolean> => {
+			draws.push(chance);
+			await askWhole();
+			return origins()[0] === a;
+		};
+		states.set(a, 'leaving');
+		await forwarding.start();
+		expect(await isChosenAt(0)).toBe(false);
+		states.clear();
+		await probeAll();
+		expect([await isChosenAt(0.09), await isChosenAt(0.11)], 'a tenth at least').toEqual([true, false]);
+		clock.advance(5000);
+		expect([await isChosenAt(0.49), await isChosenAt(0.51)]).toEqual([true, false]);
+		clock.advance(5000);
+		expect(await isChosenAt(0.999)).toBe(true);
+		forwarding.stop();
+	});
+
+	test.each(['leaving', 'error'] as const)('one whose GET / says %s gets nothing new', async (state) => {
+		const { ask, origins, forwarding, states } = start();
+		states.set(a, state).set(b, state);
+		await forwarding.start();
+		for (let index = 0; index < 5; index++) await ask();
+		expect(new Set(origins())).toEqual(new Set([c]));
+		forwarding.stop();
+	});
+
+	test('an answer that is late once is no reason yet', async () => {
+		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a] });
+		states.set(a, 'gone');
+		await forwarding.start();
+		expect(forwarding.isAnyUsable()).toBe(true);
+		await probeAll();
+		expect(forwarding.isAnyUsable()).toBe(false);
+		await ask();
+		expect(origins(), 'when all are away one is tried all the same').toEqual([a]);
+		forwarding.stop();
+		expect((await ask()).status).toBe(200);
+	});
+
+	test('after it is stopped it asks no more', async () => {
+		const { forwarding, clock } = start();
+		await forwarding.start();
+		forwarding.stop();
+		expect(clock.pending).toBe(0);
+	});
+
+	test('three requests lost in a row: left alone for five seconds', async () => {
+		const { ask, origins, broken, takers, clock } = start({ gateways: [a, b] });
+		broken.set(a, 'provider_unreachable');
+		takers.add(a);
+		for (let index = 0; index < 3; index++) expect((await ask()).status).toBe(502);
+		expect(origins()).toEqual([a, a, a]);
+		expect((await ask()).status).toBe(200);
 		clock.advance(4999);
-		for (let index = 0; index < 3; index++) await ask();
-		expect(origins()).not.toContain(b);
-		clock.advance(1);
-		for (let index = 0; index < 3; index++) await ask();
-		expect(origins().toSorted()).toEqual([a, b, c]);
+		await ask();
+		expect(origins()).toEqual([b, b]);
+		clock.advance(10_001);
+		expect((await ask()).status).toBe(502);
+		expect(origins()).toEqual([a]);
 	});
 
 	test.each(['provider_unreachable', 'provider_connect_timeout'] as const)(
@@ -90,9 +207,9 @@ describe('which gateway', () => {
 				facts: { code: 'no_gateway' },
 				headers: { 'retry-after': '5', 'content-type': 'text/html; charset=utf-8' },
 			});
-			expect(origins()).toEqual([b, c, a]);
+			expect(origins().toSorted()).toEqual([a, b, c]);
 			await ask();
-			expect(origins(), 'all rest: the next in turn is asked all the same').toHaveLength(1);
+			expect(origins(), 'all are away: one is asked all the same').toHaveLength(1);
 			broken.clear();
 			expect((await ask()).status, 'back at once').toBe(200);
 		},
@@ -100,7 +217,7 @@ describe('which gateway', () => {
 
 	test('a request gives up after three gateways', async () => {
 		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
-		const { ask, origins, broken } = start(many);
+		const { ask, origins, broken } = start({ gateways: many });
 		for (const origin of many) broken.set(origin, 'provider_unreachable');
 		expect((await ask()).status).toBe(503);
 		expect(origins()).toHaveLength(3);
@@ -108,49 +225,46 @@ describe('which gateway', () => {
 });
 
 describe('a request is sent once', () => {
-	test('lost after its body began to leave: 502, no other gateway sees it', async () => {
+	test('lost after it began to leave: 502, no other gateway sees it', async () => {
 		const { ask, origins, broken, takers } = start();
-		broken.set(b, 'provider_unreachable');
-		takers.add(b);
+		broken.set(a, 'provider_unreachable');
+		takers.add(a);
 		expect(await ask()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
-		expect(origins()).toEqual([b]);
+		expect(await ask({ method: 'POST', announcedLength: 0 })).toMatchObject({ status: 502 });
+		expect(origins()).toEqual([a, a]);
 	});
 
-	test('without a body only reading may be repeated', async () => {
-		const { ask, origins, broken } = start();
-		broken.set(b, 'provider_unreachable').set(a, 'provider_unreachable');
-		expect((await ask({ method: 'POST', announcedLength: 0 })).status).toBe(502);
-		expect(origins()).toEqual([b]);
-		await ask();
-		origins();
+	test('reading may be repeated', async () => {
+		const { ask, origins, broken, takers } = start();
+		broken.set(a, 'provider_unreachable');
+		takers.add(a);
 		expect((await ask({ method: 'GET', announcedLength: 0 })).status).toBe(200);
-		expect(origins()).toContain(c);
+		expect(origins()).toEqual([a, b]);
 	});
 
-	test.each(['provider_first_byte_timeout', 'provider_total_timeout', 'provider_disconnected'] as const)(
-		'%s: 502, and the gateway does not rest',
-		async (code) => {
-			const { ask, origins, broken } = start();
-			broken.set(b, code);
-			expect(await ask()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
-			broken.clear();
-			for (let index = 0; index < 3; index++) await ask();
-			expect(origins()).toEqual([b, c, a, b]);
-		},
-	);
+	test.each(['provider_first_byte_timeout', 'provider_total_timeout'] as const)('%s: 502, and no fault of the gateway’s', async (code) => {
+		const { ask, askWhole, origins, broken, takers } = start();
+		broken.set(a, code);
+		takers.add(a);
+		for (let index = 0; index < 5; index++) expect(await ask()).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		broken.clear();
+		await askWhole();
+		expect(origins()).toEqual([a, a, a, a, a, a]);
+	});
 
 	test('a client that left is no fault of the gateway', async () => {
-		const { ask, origins, broken } = start();
-		broken.set(b, new Refusal('client_closed'));
-		expect((await ask()).facts?.code).toBe('client_closed');
+		const { ask, askWhole, origins, broken, takers } = start();
+		broken.set(a, new Refusal('client_closed'));
+		takers.add(a);
+		for (let index = 0; index < 5; index++) expect((await ask()).facts?.code).toBe('client_closed');
 		broken.clear();
-		for (let index = 0; index < 3; index++) await ask();
-		expect(origins()).toEqual([b, c, a, b]);
+		await askWhole();
+		expect(origins()).toEqual([a, a, a, a, a, a]);
 	});
 
 	test('a defect is not taken for a gateway’s failure', async () => {
 		const { ask, broken } = start();
-		broken.set(b, new TypeError('ours'));
+		broken.set(a, new TypeError('ours'));
 		await expect(ask()).rejects.toThrow('ours');
 	});
 });
@@ -186,7 +300,7 @@ describe('what is handed on', () => {
 		const answer = await ask({ caller, arrivedMs: 20 });
 		expect(answer).toMatchObject({
 			status: 200,
-			headers: { 'x-answered-by': b },
+			headers: { 'x-answered-by': a },
 			facts: { clientId: 'agent', upstreamStatus: 200, firstByteMs: 30 },
 		});
 		const reader = new Reader();
@@ -199,7 +313,13 @@ describe('what is handed on', () => {
 		expect(bodies[0]?.resumes).toBe(1);
 		bodies[0]?.end();
 		expect([reader.text, reader.ending]).toEqual(['one two', 'ended']);
-		flow.cancel();
+	});
+
+	test('a client that leaves ends the answer', async () => {
+		const { ask, bodies } = start();
+		const { body } = await ask();
+		if (!isByteStream(body)) throw new Error('not a stream');
+		body.start(new Reader()).cancel();
 		expect(bodies[0]?.isCancelled).toBe(true);
 	});
 
@@ -211,5 +331,70 @@ describe('what is handed on', () => {
 		answer.body.start({ write: () => true, end: () => undefined, fail: (cause) => (failure = cause) });
 		bodies[0]?.fail(new Fault('provider_disconnected'));
 		expect(failure).toMatchObject({ code: 'gateway_unreachable' });
+	});
+
+	test('an event stream that loses its gateway between two events ends with an error event, in the client’s format', async () => {
+		const { ask, bodies } = start({ isStreamed: true });
+		const { body } = await ask();
+		if (!isByteStream(body)) throw new Error('not a stream');
+		const reader = new Reader();
+		body.start(reader);
+		bodies[0]?.push('event: ping\ndata: {"type":"ping"}\n\n');
+		bodies[0]?.fail(new Fault('provider_disconnected'));
+		expect(reader.ending).toBe('ended');
+		expect(reader.text).toMatch(/^event: ping\ndata: {"type":"ping"}\n\nevent: error\ndata: {.*"code":"gateway_unreachable".*}\n\n$/);
+	});
+
+	test('in the middle of an event it is cut: nobody sees half an event and then another', async () => {
+		const { ask, bodies } = start({ isStreamed: true });
+		const { body } = await ask();
+		if (!isByteStream(body)) throw new Error('not a stream');
+		const reader = new Reader();
+		body.start(reader);
+		bodies[0]?.push('event: ping\ndata: {"ty');
+		bodies[0]?.fail(new Fault('provider_disconnected'));
+		expect([reader.text, reader.ending]).toEqual(['event: ping\ndata: {"ty', 'failed']);
+	});
+
+	test('told to end, streams do so after the event that has begun; other answers go on', async () => {
+		const { ask, bodies, forwarding } = start({ isStreamed: true });
+		const readers = [new Reader(), new Reader(), new Reader()];
+		for (const [index, reader] of readers.entries()) {
+			const { body } = await ask({ path: index === 2 ? '/v1/models' : '/v1/chat/completions' });
+			if (isByteStream(body)) body.start(reader);
+		}
+		bodies[0]?.push('data: {}\n\n');
+		bodies[1]?.push('data: {');
+		forwarding.endOpenAnswers();
+		forwarding.endOpenAnswers();
+		expect(readers.map(({ ending }) => ending)).toEqual(['ended', 'open', 'open']);
+		expect(readers[0]?.text).toMatch(/^data: {}\n\ndata: {"error":.*"code":"draining".*}\n\n$/);
+		expect(bodies.map(({ isCancelled }) => isCancelled)).toEqual([true, false, false]);
+		bodies[1]?.push('}\n\n');
+		expect([readers[1]?.ending, bodies[1]?.isCancelled]).toEqual(['ended', true]);
+		expect(readers[1]?.text).toMatch(/^data: {}\n\ndata: {"error":/);
+		bodies[2]?.end();
+		expect(readers[2]?.ending).toBe('ended');
+	});
+
+	test('a short body is sent whole, a long one or one of unknown length as it comes', async () => {
+		const { ask, sent } = start();
+		await ask();
+		expect(sent[0]?.body).toEqual(Buffer.from('{}'));
+		for (const announcedLength of [65_537, undefined]) {
+			const body = new HandStream();
+			await ask({ announcedLength, body });
+			expect(sent.at(-1)?.body).toBe(body);
+			expect(body.sink).toBeUndefined();
+		}
+	});
+
+	test('a body that does not arrive is the client’s mistake, and no gateway hears of it', async () => {
+		const { ask, sent } = start();
+		const body = new HandStream();
+		const answer = ask({ body });
+		body.sink?.fail(new Refusal('body_timeout'));
+		expect(await answer).toMatchObject({ status: 408, facts: { code: 'body_timeout' } });
+		expect(sent).toEqual([]);
 	});
 });

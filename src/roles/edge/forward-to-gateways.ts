@@ -1,25 +1,37 @@
 /** The inner handler of an edge that runs apart: hands each request to a gateway and relays what it answers. */
-import { wrapStream } from '../../core/byte-stream.ts';
-import type { Clock } from '../../core/clock.ts';
-import { Fault } from '../../core/fault.ts';
-import type { ByteFlow, ByteSink, ByteStream, Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { readWhole } from '../../core/byte-stream.ts';
+import { Fault, type FaultCode } from '../../core/fault.ts';
+import type { Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Upstream, UpstreamRequest, UpstreamTimeouts } from '../../core/upstream.ts';
+import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
+import type { Format } from '../../wire/formats/format.ts';
+import { formats } from '../../wire/formats/formats.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
+import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
+import { GatewayHealth, type HealthCheckSettings } from './gateway-health.ts';
+import { type GatewayInPool, GatewayPool, type GatewayPoolPorts } from './gateway-pool.ts';
+import { RelayedAnswer } from './relayed-answer.ts';
 
 export interface ForwardSettings {
 	/** Origins, such as `http://10.0.0.7:8787`. */
 	readonly gateways: readonly string[];
 	readonly timeouts: UpstreamTimeouts;
+	readonly healthCheck: HealthCheckSettings;
 }
 
-export interface ForwardPorts {
+export interface ForwardPorts extends GatewayPoolPorts {
 	readonly upstream: Upstream;
-	readonly clock: Clock;
 }
 
-/** A gateway that could not be reached is left alone for so long, unless all are. */
-const restMs = 5000;
+export interface Forwarding {
+	readonly handle: Handler;
+	/** Resolves when every gateway was asked once how it is; asks on until `stop`. */
+	start(): Promise<void>;
+	stop(): void;
+	isAnyUsable(): boolean;
+	/** Ends streams that are still open by an error event with code `draining`. */
+	endOpenAnswers(): void;
+}
 
 /** Gateways that one request may find closed before it is given up. */
 const mostTries = 3;
@@ -40,68 +52,103 @@ const ownFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Gateways take turns. One that cannot be reached is passed over, and the request goes to the next; what has begun to be
- * sent is never sent again. 503 when no gateway can be reached, 502 when one is lost after it was given the request.
+ * One that cannot be connected to is passed over, and the request goes to another; what has begun to be sent is never
+ * sent again. 503 when no gateway can be reached, 502 when one is lost after it was given the request.
  */
-export function forwardToGateways({ gateways, timeouts }: ForwardSettings, { upstream, clock }: ForwardPorts): Handler {
-	const restingUntilMs = new Map<string, number>();
-	let turn = 0;
-	/** Those that do not rest, in turn; when all do, the next one in turn. */
-	const candidates = (): readonly string[] => {
-		turn = (turn + 1) % gateways.length;
-		const nowMs = clock.monotonicMs();
-		const inTurn = [...gateways.slice(turn), ...gateways.slice(0, turn)];
-		const awake = inTurn.filter((origin) => (restingUntilMs.get(origin) ?? 0) <= nowMs);
-		return awake.length > 0 ? awake.slice(0, mostTries) : inTurn.slice(0, 1);
+export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
+	const { upstream, clock } = ports;
+	const pool = new GatewayPool(gateways, ports);
+	const health = new GatewayHealth(pool, healthCheck, ports);
+	const answers = new Set<RelayedAnswer>();
+	const relay = (request: HttpRequest, { status, headers, body }: UpstreamResponse, gateway: GatewayInPool): HttpResponse => {
+		const relayed = new RelayedAnswer(body, isEventStream(headers) ? formatOf(request.path) : undefined, request.id, (cause) => {
+			answers.delete(relayed);
+			gateway.inFlight--;
+			if (isLost(cause)) pool.noteLost(gateway);
+			else pool.noteAnswered(gateway);
+		});
+		answers.add(relayed);
+		const facts = {
+			...(request.caller !== undefined && { clientId: request.caller.clientId }),
+			upstreamStatus: status,
+			firstByteMs: clock.monotonicMs() - request.arrivedMs,
+		};
+		return { status, headers, body: relayed.body, facts };
 	};
-	return async (request) => {
-		const handover = new Handover(request);
+	const forward: Handler = async (request) => {
+		const handover = new Handover(request, await bodyOf(request));
+		const tried = new Set<GatewayInPool>();
 		let cause: unknown;
-		for (const origin of candidates()) {
+		while (tried.size < mostTries && !handover.isOver) {
+			const gateway = pool.choose(tried);
+			if (gateway === undefined) break;
+			tried.add(gateway);
+			gateway.inFlight++;
 			try {
-				return relay(request, await upstream({ ...handover.request, origin, timeouts }), clock);
+				const answer = await upstream({ ...handover.request, origin: gateway.origin, timeouts });
+				return relay(request, answer, gateway);
 			} catch (failure) {
+				gateway.inFlight--;
 				cause = failure;
-				if (!isUnreachable(failure)) break;
-				restingUntilMs.set(origin, clock.monotonicMs() + restMs);
-				if (handover.hasBegun) break;
+				if (!isLost(failure)) break;
+				if (handover.hasBegun) pool.noteLost(gateway);
+				else pool.noteAway(gateway, failure.message);
 			}
 		}
-		if (isUnreachable(cause) && !handover.hasBegun) cause = new Refusal('no_gateway', { cause });
-		const failure = asGatewayFailure(cause);
-		if (failure instanceof Refusal || failure instanceof Fault) return renderEdgeRefusal(failure, request.id);
-		throw failure;
+		throw isLost(cause) && !handover.isOver ? new Refusal('no_gateway', { cause }) : cause;
+	};
+	return {
+		async handle(request) {
+			try {
+				return await forward(request);
+			} catch (cause) {
+				const failure = asGatewayFailure(cause);
+				if (failure instanceof Refusal || failure instanceof Fault) return renderEdgeRefusal(failure, request.id);
+				throw failure;
+			}
+		},
+		start: () => health.start(),
+		stop: () => health.stop(),
+		isAnyUsable: () => pool.isAnyUsable(),
+		endOpenAnswers() {
+			for (const answer of [...answers]) answer.endWith(leavingRefusal);
+		},
 	};
 }
 
-/** One request on its way to a gateway; knows whether a gateway may have received something of it. */
-class Handover implements ByteStream {
-	readonly request: Omit<UpstreamRequest, 'origin' | 'timeouts'>;
-	readonly #body: ByteStream;
-	/** Without a body nothing shows when sending began: only what changes nothing may be sent again. */
-	#hasBegun: boolean;
+/** A short body is read first: whole, it costs a fraction, and a slow client holds no gateway up. */
+const longestWholeBody = 65_536;
 
-	constructor(request: HttpRequest) {
-		const hasBody = request.announcedLength !== 0;
-		this.#body = request.body;
-		this.#hasBegun = !hasBody && request.method !== 'GET' && request.method !== 'HEAD';
+function bodyOf({ announcedLength, body }: HttpRequest): UpstreamRequest['body'] | Promise<Buffer> {
+	if (announcedLength === 0) return null;
+	return announcedLength !== undefined && announcedLength <= longestWholeBody ? readWhole(body, longestWholeBody) : body;
+}
+
+/** One request on its way to a gateway. */
+class Handover {
+	readonly request: Omit<UpstreamRequest, 'origin' | 'timeouts'>;
+	/** A gateway may have received something of it. */
+	hasBegun = false;
+	readonly #mayBeRepeated: boolean;
+
+	constructor(request: HttpRequest, body: UpstreamRequest['body']) {
+		this.#mayBeRepeated = body === null && (request.method === 'GET' || request.method === 'HEAD');
 		this.request = {
 			method: request.method,
 			target: request.query === '' ? request.path : `${request.path}?${request.query}`,
 			headers: forwardedFields(request),
-			body: hasBody ? this : null,
+			body,
 			mayReachPrivateNetwork: true,
+			onSent: () => {
+				this.hasBegun = true;
+			},
 			onClientGone: (listener: () => void) => request.onClientGone(listener),
 		};
 	}
 
-	get hasBegun(): boolean {
-		return this.#hasBegun;
-	}
-
-	start(sink: ByteSink): ByteFlow {
-		this.#hasBegun = true;
-		return this.#body.start(sink);
+	/** Nobody else may be asked. */
+	get isOver(): boolean {
+		return this.hasBegun && !this.#mayBeRepeated;
 	}
 }
 
@@ -121,22 +168,21 @@ function forwardedFields({ headers: received, announcedLength }: HttpRequest): R
 	return headers;
 }
 
-function relay(request: HttpRequest, { status, headers, body }: HttpResponse & { readonly body: ByteStream }, clock: Clock): HttpResponse {
-	const relayed = wrapStream(body, (sink) => ({
-		write: (chunk) => sink.write(chunk),
-		end: () => sink.end(),
-		fail: (cause) => sink.fail(asGatewayFailure(cause)),
-	}));
-	const facts = {
-		...(request.caller !== undefined && { clientId: request.caller.clientId }),
-		upstreamStatus: status,
-		firstByteMs: clock.monotonicMs() - request.arrivedMs,
-	};
-	return { status, headers, body: relayed, facts };
+const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
+
+function isEventStream(headers: HeaderFields): boolean {
+	return mediaTypeOf(headers) === 'text/event-stream';
 }
 
-function isUnreachable(cause: unknown): boolean {
-	return cause instanceof Fault && (cause.code === 'provider_unreachable' || cause.code === 'provider_connect_timeout');
+function formatOf(path: string): Format | undefined {
+	return formats.find((format) => format.path === path);
+}
+
+const lossCodes: ReadonlySet<FaultCode> = new Set(['provider_unreachable', 'provider_connect_timeout', 'provider_disconnected']);
+
+/** What the upstream client says of a server that is not there, or no longer. */
+function isLost(cause: unknown): cause is Fault {
+	return cause instanceof Fault && lossCodes.has(cause.code);
 }
 
 /** The upstream client speaks of providers; here the other side is a gateway. */

@@ -118,11 +118,15 @@ describe('clients', () => {
 		expect(await statusOf(created.secret)).toBe(401);
 		expect(await statusOf(rotated?.secret ?? '')).toBe(401);
 		expect(await statusOf(again?.secret ?? '')).toBe(200);
-		await administration.setDisabled(id, true);
+		const setDisabled = async (isDisabled: boolean) => {
+			const record = await subject.records.clients.get(id);
+			if (record !== undefined) await subject.records.clients.replace({ ...record, isDisabled });
+		};
+		await setDisabled(true);
 		expect(await statusOf(again?.secret ?? '')).toBe(401);
-		await administration.setDisabled(id, false);
+		await setDisabled(false);
 		expect(await statusOf(again?.secret ?? '')).toBe(200);
-		await administration.deleteClient(id);
+		await subject.records.clients.delete(id);
 		expect(await statusOf(again?.secret ?? '')).toBe(401);
 	});
 

@@ -76,6 +76,7 @@ export function createIdentity(settings: IdentitySettings, { records, clock, log
 		async checkReady() {
 			if (isStopping) throw new Error('stopping');
 			await records.signingKeys.list();
+			keys.current();
 		},
 	});
 

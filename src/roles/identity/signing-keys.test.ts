@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type IdentitySubject, issuer, startIdentity } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { Fault } from '../../core/fault.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import { openSqliteRecords } from '../../stores/sqlite/sqlite-records.ts';
 
@@ -135,6 +136,26 @@ describe('signing keys', () => {
 		records.signingKeys.list = list;
 		clock.advance(rotationMs - overlapMs);
 		await expect.poll(() => publishedKids(subject)).toHaveLength(2);
+	});
+
+	test('that cannot be read at the start are asked for each second, and until then there is neither a token nor an empty key set', async () => {
+		const clock = new ManualClock();
+		const records = openRecords(temporaryDirectory(), clock);
+		const { list } = records.signingKeys;
+		records.signingKeys.list = () => Promise.reject(new Fault('records_unavailable'));
+		const subject = await start(clock, records);
+		expect(() => subject.identity.publishedKeySet()).toThrow(expect.objectContaining({ code: 'records_unavailable' }));
+		expect((await fetch(`${subject.baseUrl}/.well-known/jwks.json`)).status).toBe(503);
+		await expect(subject.accessToken()).rejects.toThrow('records_unavailable');
+		for (let second = 0; second < 3; second++) {
+			clock.advance(1000);
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		records.signingKeys.list = list;
+		clock.advance(1000);
+		await expect.poll(() => subject.log.lines.map(({ event }) => event)).toContain('signing keys were read at last');
+		expect(await isVerified(await subject.accessToken(), subject, clock)).toBe(true);
+		expect(subject.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 	});
 
 	test('of real processes that start on one empty store at once are the same', async () => {

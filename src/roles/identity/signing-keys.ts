@@ -4,6 +4,7 @@ import type { KeyObject, webcrypto } from 'node:crypto';
 import { createHash, createPrivateKey, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock, Timer } from '../../core/clock.ts';
+import { Fault } from '../../core/fault.ts';
 import type { Log } from '../../core/log.ts';
 import type { RecordStore, SigningKeyRecord } from '../../stores/contracts/records.ts';
 import type { KeySchedule } from './key-schedule.ts';
@@ -25,11 +26,12 @@ export interface SigningKey extends SigningKeyRecord {
 }
 
 export interface SigningKeys {
-	/** Resolves when there is a key to sign with. */
+	/** Resolves when there is a key to sign with, or the records cannot be reached: it is tried again each second then. */
 	start(): Promise<void>;
 	stop(): void;
-	/** The key to sign with now. @throws Error before `start`. */
+	/** The key to sign with now. @throws Fault `records_unavailable` as long as there is none. */
 	current(): SigningKey;
+	/** @throws Fault `records_unavailable` as long as there is none. */
 	published(): PublishedKey[];
 	/** Runs `listener` when the published set may have changed. Returns the way to stop it. */
 	onChange(listener: () => void): () => void;
@@ -43,6 +45,10 @@ export interface SigningKeysParts {
 }
 
 const checkEveryMs = 60_000;
+/** As long as there are no keys. */
+const beginEveryMs = 1000;
+/** A store that takes longer is not waited for before the role listens. */
+const mostWaitedMs = 1000;
 
 export function createSigningKeys({ records, clock, log, schedule }: SigningKeysParts): SigningKeys {
 	const listeners = new Set<() => void>();
@@ -50,6 +56,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	let readsBegun = 0;
 	let readShown = 0;
 	let isMaintaining = false;
+	let isStopped = false;
 	let timer: Timer | undefined;
 	let forgetRecords: (() => void) | undefined;
 
@@ -93,27 +100,47 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	const attempt = (task: () => Promise<void>): void => {
 		task().catch((cause: unknown) => log.error('signing keys could not be maintained', { cause }));
 	};
+	const wake = (delayMs: number, task: () => void): void => {
+		if (!isStopped) timer = clock.after(delayMs, task);
+	};
 	const tick = (): void => {
 		attempt(maintain);
-		timer = clock.after(checkEveryMs, tick);
+		wake(checkEveryMs, tick);
+	};
+
+	const begin = async (attempts: number): Promise<void> => {
+		try {
+			await maintain();
+			if (attempts > 0) log.info('signing keys were read at last');
+			wake(checkEveryMs, tick);
+		} catch (cause) {
+			if (attempts === 0 && !(cause instanceof Fault)) throw cause;
+			if (attempts === 0) log.warn('signing keys cannot be read yet', { cause });
+			wake(beginEveryMs, () => void begin(attempts + 1));
+		}
 	};
 
 	return {
 		async start() {
-			await maintain();
+			const { promise: isLate, resolve } = Promise.withResolvers<void>();
+			const patience = clock.after(mostWaitedMs, resolve);
+			await Promise.race([begin(0), isLate]).finally(() => patience.cancel());
 			forgetRecords = records.onChange(() => attempt(reload));
-			timer = clock.after(checkEveryMs, tick);
 		},
 		stop() {
+			isStopped = true;
 			timer?.cancel();
 			forgetRecords?.();
 		},
 		current() {
 			const key = signingKey(keys, clock.nowMs());
-			if (key === undefined) throw new Error('The identity role has not started: there is no signing key');
+			if (key === undefined) throw new Fault('records_unavailable');
 			return key;
 		},
-		published: () => publishedKeys(keys, clock.nowMs()).map((key) => key.published),
+		published() {
+			if (keys.length === 0) throw new Fault('records_unavailable');
+			return publishedKeys(keys, clock.nowMs()).map((key) => key.published);
+		},
 		onChange(listener) {
 			const registered = (): void => listener();
 			listeners.add(registered);

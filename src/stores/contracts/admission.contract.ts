@@ -363,6 +363,15 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await raise(60n)).toBe(false);
 			});
 
+			test('a call may go over to another budget: its cost is booked there, and all that it holds is given back', async () => {
+				expect(await here.extend('one', 'red', [{ ...model, amountNanoUsd: 7n, limitNanoUsd: 100n, check: 'after' }])).toBe(true);
+				await settle('one', { costNanoUsd: 3n, budgets: [model] });
+				expect(await money(month, model)).toEqual([
+					[0n, 0n],
+					[3n, 0n],
+				]);
+			});
+
 			test('what does not fit raises nothing, on no budget', async () => {
 				const wide = { ...model, amountNanoUsd: 10n, limitNanoUsd: 100n, check: 'after' as const };
 				const narrow = { ...month, amountNanoUsd: 60n, limitNanoUsd: 55n, check: 'after' as const };

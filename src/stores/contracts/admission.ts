@@ -37,6 +37,8 @@ export interface AdmissionStore {
 	rehold(team: string, calls: readonly HeldCall[]): Promise<void>;
 	/** Runs `listener` whenever the store was away and may have forgotten what calls in flight hold. */
 	onReturn(listener: () => void): void;
+	/** What is known without asking; a store that has nothing to lose sight of need not say. */
+	isConnected?(): boolean;
 	close(): Promise<void>;
 }
 
@@ -90,7 +92,7 @@ export interface Settlement {
 	readonly admittedMs: number;
 	readonly tokens: number;
 	readonly costNanoUsd: bigint;
-	/** Those held at admission: what the cost is booked on. */
+	/** What the cost is booked on: those that the call held last. All that it holds is given back. */
 	readonly budgets: readonly BudgetPeriod[];
 }
 

@@ -3,26 +3,20 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { hashClientSecret, parseSecretHash } from './client-secret.ts';
-import type { ClientRecord, ClientStore } from './records.ts';
+import type { ChangeTerms, ClientRecord, ClientStore } from './records.ts';
 
 export interface ClientsAdministration {
 	/**
 	 * @returns the record with its secret, which is shown this once and kept nowhere; `id_taken` when the id is.
 	 * @throws Refusal `field_invalid`.
 	 */
-	createClient(wish: ClientWish): Promise<ClientWithSecret | 'id_taken'>;
+	createClient(wish: ClientWish, terms?: Pick<ChangeTerms, 'author'>): Promise<ClientWithSecret | 'id_taken'>;
 	/**
 	 * Gives a new secret; the newest of the old ones works for `overlapSeconds` more.
 	 * @returns undefined when there is no such client.
-	 * @throws Refusal `field_invalid`.
+	 * @throws Refusal `field_invalid`; `record_stale` when somebody else changes the client at the same time.
 	 */
-	rotateSecret(id: string, overlapSeconds: number): Promise<ClientWithSecret | undefined>;
-	/** A disabled client is answered like an unknown one. @returns undefined when there is no such client. */
-	setDisabled(id: string, isDisabled: boolean): Promise<ClientRecord | undefined>;
-	/** Takes the client out of its team as well. @returns false when there is no such client. */
-	deleteClient(id: string): Promise<boolean>;
-	/** By id, ascending. */
-	listClients(): Promise<ClientRecord[]>;
+	rotateSecret(id: string, overlapSeconds: number, terms?: ChangeTerms): Promise<ClientWithSecret | undefined>;
 }
 
 export interface ClientWish {
@@ -53,7 +47,7 @@ const minSecretLength = 16;
 export function createClientsAdministration({ clients, clock, random = randomBytes }: ClientsAdministrationDeps): ClientsAdministration {
 	const newSecret = (): string => random(32).toString('base64url');
 	return {
-		async createClient(wish) {
+		async createClient(wish, terms) {
 			checkWish(wish);
 			const secret = wish.secret ?? newSecret();
 			const nowMs = clock.nowMs();
@@ -66,10 +60,10 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 				createdAtMs: nowMs,
 				updatedAtMs: nowMs,
 			};
-			return (await clients.create(record)) ? { record, secret } : 'id_taken';
+			return (await clients.create(record, terms)) === 'created' ? { record, secret } : 'id_taken';
 		},
 
-		async rotateSecret(id, overlapSeconds) {
+		async rotateSecret(id, overlapSeconds, terms = {}) {
 			if (!(overlapSeconds >= 0 && Number.isFinite(overlapSeconds))) {
 				throw new Refusal('field_invalid', {
 					param: 'overlap_seconds',
@@ -85,18 +79,10 @@ export function createClientsAdministration({ clients, clock, random = randomByt
 			const endMs = Math.min(nowMs + overlapSeconds * 1000, previous?.expiresAtMs ?? Infinity);
 			const kept = previous === undefined || overlapSeconds === 0 ? [] : [{ hash: previous.hash, expiresAtMs: endMs }];
 			const record: ClientRecord = { ...before, secrets: [{ hash, expiresAtMs: null }, ...kept], updatedAtMs: nowMs };
-			return (await clients.replace(record)) ? { record, secret } : undefined;
+			const outcome = await clients.replace(record, { ifVersion: before.version, ...terms });
+			if (outcome === 'stale') throw new Refusal('record_stale');
+			return outcome === 'replaced' ? { record, secret } : undefined;
 		},
-
-		async setDisabled(id, isDisabled) {
-			const before = await clients.get(id);
-			if (before === undefined) return undefined;
-			const record: ClientRecord = { ...before, isDisabled, updatedAtMs: clock.nowMs() };
-			return (await clients.replace(record)) ? record : undefined;
-		},
-
-		deleteClient: (id) => clients.delete(id),
-		listClients: () => clients.list(),
 	};
 }
 

@@ -82,6 +82,27 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect((await ledger.summarize(november)).map(({ team, requests }) => [team, requests])).toEqual([['first', 1]]);
 			});
 
+			test('one that is opened again for another target moves there while it is open, and its count with it', async () => {
+				const target = { provider: 'provider_b', model: 'other', priceVersion: 'v2', holdNanoUsd: 77n, budgets: ['all', 'other'] };
+				const sums = async (): Promise<string[]> =>
+					(await ledger.summarize(november)).map(({ model, requests, costNanoUsd }) => `${model} ${requests} ${costNanoUsd}`);
+				const { model } = openRow('one');
+				await ledger.open(openRow('one'));
+				await openAndClose('stays', {}, { costNanoUsd: 5n });
+				expect(await sums()).toEqual([`${model} 2 5`]);
+				await ledger.open(openRow('one', { ...target, team: 'second', startedMs: ledgerNoonMs + dayMs }));
+				expect((await ledger.list({ limit: 10 })).rows.at(-1)).toEqual({ ...openRow('one', target), closed: undefined });
+				expect((await sums()).toSorted()).toEqual([`${model} 1 5`, 'other 1 0'].toSorted());
+				await ledger.close(closedRow('one', { costNanoUsd: 9n }));
+				await ledger.open(openRow('one', { model: 'too late' }));
+				expect((await sums()).toSorted()).toEqual([`${model} 1 5`, 'other 1 9'].toSorted());
+				await openAndClose('alone', { model: 'short' });
+				await ledger.open(openRow('leaves', { model: 'left' }));
+				await ledger.open(openRow('leaves', { model: 'short' }));
+				expect((await ledger.summarize(november)).find((row) => row.model === 'left')).toBeUndefined();
+				expect(await ledger.check()).toEqual([]);
+			});
+
 			test('of two closes the first counts', async () => {
 				const before = ledger.health();
 				await ledger.open(openRow('one'));
@@ -181,6 +202,13 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 					[sum.team, sum.clientId, sum.provider, sum.model, sum.requests].join(' '),
 				);
 				expect(keys).toEqual(['a c p m 2', 'a c p m2 1', 'a c p2 m 1', 'a c2 p m 1', 'b c p m 1']);
+				const ofModels = await ledger.summarize({ ...november, isByModel: true });
+				expect(ofModels.map((sum) => [sum.team, sum.clientId, sum.provider, sum.model, sum.requests].join(' '))).toEqual([
+					'  p m 4',
+					'  p m2 1',
+					'  p2 m 1',
+				]);
+				expect(ofModels.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(6n * 1234n);
 				expect((await ledger.summarize({ ...november, team: 'b' })).map(({ team }) => team)).toEqual(['b']);
 				expect(await ledger.summarize({ ...november, team: 'nobody' })).toEqual([]);
 			});

@@ -3,7 +3,8 @@ import type { Usage } from '../../core/usage.ts';
 
 export interface Ledger extends LedgerReader {
 	/**
-	 * Resolves when the row would survive the death of the process; a row that is there already stays as it is.
+	 * Resolves when the row would survive the death of the process. A row that is open already moves: it takes the provider, model, price
+	 * and hold given, and counts there; all else of it stays. One that is closed stays as it is.
 	 * @throws Fault `records_unavailable` when that cannot be promised now; the call will not be charged for the row then.
 	 */
 	open(row: OpenRow): Promise<void>;
@@ -85,6 +86,8 @@ export interface SummaryQuery {
 	readonly toMs: number;
 	readonly period: 'day' | 'month';
 	readonly team?: string;
+	/** True: over all teams and clients together, whose names are then empty. */
+	readonly isByModel?: boolean;
 }
 
 export interface SummaryRow {

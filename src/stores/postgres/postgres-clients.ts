@@ -1,68 +1,38 @@
 import type { Insertable, Selectable } from 'kysely';
-import { auditEntryOf } from '../contracts/record-changes.ts';
-import type { AuditEntry, Author, ClientRecord, ClientStore } from '../contracts/records.ts';
-import { appendAudit } from './postgres-audit.ts';
+import type { ClientRecord, Stored } from '../contracts/records.ts';
 import { findTeamOf, type TeamChanges } from './postgres-teams.ts';
-import type { ChangeTransaction, RecordsDatabase } from './records-database.ts';
-import type { ClientsTable, RecordsDb } from './records-schema.ts';
+import type { ClientsTable } from './records-schema.ts';
+import type { PostgresTable } from './versioned-records.ts';
 
-export function createPostgresClients({ read, write }: RecordsDatabase, teams: TeamChanges): ClientStore {
+export function createClientTable(teams: TeamChanges): PostgresTable<string, ClientRecord, never> {
 	return {
-		get: (id) => read((db) => find(db, id)),
-		list: () => read(async (db) => (await db.selectFrom('clients').selectAll().orderBy('id').execute()).map(clientOf)),
-		create: (record, author) =>
-			write(async (transaction) => {
-				if ((await find(transaction.db, record.id)) !== undefined) return false;
-				await transaction.db.insertInto('clients').values(rowOf(record)).execute();
-				await note(transaction, author, 'create', undefined, record);
-				return true;
-			}),
-		replace: (record, author) =>
-			write(async (transaction) => {
-				const before = await find(transaction.db, record.id);
-				if (before === undefined) return false;
-				await transaction.db.updateTable('clients').set(rowOf(record)).where('id', '=', record.id).execute();
-				await note(transaction, author, 'replace', before, record);
-				return true;
-			}),
-		delete: (id, author) =>
-			write(async (transaction) => {
-				const before = await find(transaction.db, id);
-				if (before === undefined) return false;
-				await transaction.db.deleteFrom('clients').where('id', '=', id).execute();
-				await note(transaction, author, 'delete', before);
-				await leaveTeam(transaction, teams, id, author);
-				return true;
-			}),
+		kind: 'client',
+		nameOf: (id) => id,
+		keyOf: ({ id }) => id,
+		async find(db, id) {
+			const row = await db.selectFrom('clients').selectAll().where('id', '=', id).executeTakeFirst();
+			return row && clientOf(row);
+		},
+		list: async (db) => (await db.selectFrom('clients').selectAll().orderBy('id').execute()).map(clientOf),
+		conflictOf: () => Promise.resolve(undefined),
+		put(db, client) {
+			const row = rowOf(client);
+			return db
+				.insertInto('clients')
+				.values(row)
+				.onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+				.execute();
+		},
+		remove: (db, id) => db.deleteFrom('clients').where('id', '=', id).execute(),
+		async removing(transaction, id, terms) {
+			const team = await findTeamOf(transaction.db, id);
+			if (team === undefined) return;
+			await teams.replace(transaction, { ...team, clientIds: team.clientIds.filter((other) => other !== id) }, terms);
+		},
 	};
 }
 
-async function find(db: RecordsDb, id: string): Promise<ClientRecord | undefined> {
-	const row = await db.selectFrom('clients').selectAll().where('id', '=', id).executeTakeFirst();
-	return row && clientOf(row);
-}
-
-async function note(
-	{ db, nextVersion }: ChangeTransaction,
-	author: Author | undefined,
-	action: AuditEntry['action'],
-	before?: ClientRecord,
-	after?: ClientRecord,
-): Promise<void> {
-	// Clients carry no version, but others must learn of the change.
-	nextVersion();
-	const id = (before ?? after)?.id ?? '';
-	if (author !== undefined) await appendAudit(db, auditEntryOf(author, action, 'client', id, before, after));
-}
-
-async function leaveTeam(transaction: ChangeTransaction, teams: TeamChanges, id: string, author: Author | undefined): Promise<void> {
-	const team = await findTeamOf(transaction.db, id);
-	if (team === undefined) return;
-	const clientIds = team.clientIds.filter((other) => other !== id);
-	await teams.replace(transaction, { ...team, clientIds }, author === undefined ? {} : { author });
-}
-
-function rowOf(record: ClientRecord): Insertable<ClientsTable> {
+function rowOf(record: Stored<ClientRecord>): Insertable<ClientsTable> {
 	return {
 		id: record.id,
 		name: record.name,
@@ -71,11 +41,12 @@ function rowOf(record: ClientRecord): Insertable<ClientsTable> {
 		is_disabled: record.isDisabled,
 		created_at_ms: record.createdAtMs,
 		updated_at_ms: record.updatedAtMs,
+		version: record.version,
 	};
 }
 
-function clientOf(row: Selectable<ClientsTable>): ClientRecord {
-	const { id, name, secrets, scopes, is_disabled, created_at_ms, updated_at_ms } = row;
+function clientOf(row: Selectable<ClientsTable>): Stored<ClientRecord> {
+	const { id, name, secrets, scopes, is_disabled, created_at_ms, updated_at_ms, version } = row;
 	const times = { createdAtMs: Number(created_at_ms), updatedAtMs: Number(updated_at_ms) };
-	return { id, name, secrets, scopes, isDisabled: is_disabled, ...times };
+	return { id, name, secrets, scopes, isDisabled: is_disabled, ...times, version: Number(version) };
 }

@@ -25,6 +25,13 @@ export interface PostgresDeps {
 /** The message names the server and what is wrong, never a credential or a record. */
 export class PostgresFailed extends Error {
 	override readonly name = 'PostgresFailed';
+	/** The server is away, or not yet or no longer able to serve: the same may succeed later. */
+	readonly mayPass: boolean;
+
+	constructor(message: string, mayPass: boolean) {
+		super(message);
+		this.mayPass = mayPass;
+	}
 }
 
 export interface PostgresConnection<Tables> {
@@ -69,7 +76,7 @@ export function openPostgres<Tables>(settings: PostgresSettings, { clock, log }:
 		idle_in_transaction_session_timeout: deadlineMs,
 	});
 	const describe = (cause: unknown): PostgresFailed =>
-		cause instanceof PostgresFailed ? cause : new PostgresFailed(`${address}: ${reasonOf(cause)}`);
+		cause instanceof PostgresFailed ? cause : new PostgresFailed(`${address}: ${reasonOf(cause)}`, isPassing(cause));
 	pool.on('error', (cause) => log.debug('an idle postgres connection was lost', { cause: describe(cause).message }));
 	const db = new Kysely<Tables>({
 		dialect: {
@@ -125,6 +132,18 @@ function addressOf(url: string): string {
 	throw new StoreUnusable(
 		'The URL of PostgreSQL cannot be read: write postgres://user:password@host:port/database, with what is special in user or password percent-encoded',
 	);
+}
+
+/** Connection exceptions, a server that starts, stops or has no room, and one that is read-only because another one writes now. */
+const passingStates = /^(08|53|57P0|25006)/;
+/** Of the driver, and of our own deadlines. */
+const passingReasons = /timeout|Connection terminated|^No answer/i;
+
+function isPassing(cause: unknown): boolean {
+	if (cause instanceof AggregateError) return cause.errors.some(isPassing);
+	if (!(cause instanceof Error)) return false;
+	if ('severity' in cause && 'code' in cause) return passingStates.test(String(cause.code));
+	return 'syscall' in cause || passingReasons.test(cause.message);
 }
 
 /** The driver's own errors carry details, among them whole rows. */

@@ -1,34 +1,64 @@
 /** Records in a PostgreSQL database that any number of processes share. */
+import type { Clock } from '../../core/clock.ts';
 import type { RecordStore } from '../contracts/records.ts';
-import { migrate } from './migrate.ts';
+import { StoreUnusable } from '../contracts/store-unusable.ts';
 import { createAuditLog } from './postgres-audit.ts';
 import { budgetTable } from './postgres-budgets.ts';
-import { createPostgresClients } from './postgres-clients.ts';
-import { openPostgres, type PostgresConnection, type PostgresDeps, type PostgresSettings } from './postgres-connection.ts';
+import { createClientTable } from './postgres-clients.ts';
+import { openPostgres, type PostgresConnection, type PostgresDeps, PostgresFailed, type PostgresSettings } from './postgres-connection.ts';
 import { priceOverrideTable } from './postgres-price-overrides.ts';
 import { routingRuleTable } from './postgres-routing-rules.ts';
 import { createPostgresSigningKeys } from './postgres-signing-keys.ts';
 import { createTeamTable } from './postgres-teams.ts';
+import { prepareFirst } from './prepared-connection.ts';
 import { RecordWatch } from './record-watch.ts';
 import { createRecordsDatabase, readVersion } from './records-database.ts';
 import { type RecordTables, recordsSchema } from './records-schema.ts';
 import { createPostgresChanges, storeOf } from './versioned-records.ts';
+
+export interface PostgresRecordsSettings extends PostgresSettings {
+	/** Opens also while the server is away; its tables are then brought up to date as soon as it answers. */
+	readonly mayComeLate?: boolean;
+}
+
+/** A server that comes late is not waited for longer. */
+const mostWaitedMs = 1_000;
 
 /**
  * Every method of the store rejects with Fault `records_unavailable` when the server does not answer within `deadlineMs`; a change that
  * was rejected so may have been made all the same.
  * @throws StoreUnusable when the server cannot be used at first.
  */
-export async function openPostgresRecords(settings: PostgresSettings, deps: PostgresDeps): Promise<RecordStore> {
-	const connection = openPostgres<RecordTables>(settings, deps);
+export async function openPostgresRecords(settings: PostgresRecordsSettings, deps: PostgresDeps): Promise<RecordStore> {
+	const given = openPostgres<RecordTables>(settings, deps);
+	const { connection, prepare } = prepareFirst(given, recordsSchema, deps);
+	const readFirst = async (): Promise<number> => {
+		await prepare();
+		return connection.run((db) => readVersion(db.withSchema('tollgate')));
+	};
 	try {
-		await migrate(connection, [recordsSchema]);
-		const version = await connection.run((db) => readVersion(db.withSchema('tollgate')));
-		return createRecords(connection, version, deps);
+		const version = await (settings.mayComeLate === true ? unlessLate(readFirst(), deps.clock) : readFirst());
+		return createRecords(connection, version ?? unknownVersion, deps);
 	} catch (cause) {
 		await connection.close();
 		throw cause;
 	}
+}
+
+/** Earlier than any: listeners are told as soon as there is one. */
+const unknownVersion = -1;
+
+/** Undefined when the server is away, or takes its time. */
+async function unlessLate<Result>(answer: Promise<Result>, clock: Clock): Promise<Result | undefined> {
+	const { promise, resolve } = Promise.withResolvers<undefined>();
+	const timer = clock.after(mostWaitedMs, () => resolve(undefined));
+	const known = answer.catch((cause: unknown) => {
+		if ((cause instanceof StoreUnusable || cause instanceof PostgresFailed) && cause.mayPass) return undefined;
+		throw cause;
+	});
+	// Nobody listens any more when it fails after that: it is tried again, and logged.
+	known.catch(() => undefined);
+	return Promise.race([known, promise]).finally(() => timer.cancel());
 }
 
 function createRecords(connection: PostgresConnection<RecordTables>, version: number, { clock, log }: PostgresDeps): RecordStore {
@@ -37,8 +67,9 @@ function createRecords(connection: PostgresConnection<RecordTables>, version: nu
 	const budgets = createPostgresChanges(budgetTable);
 	const teamTable = createTeamTable(budgets);
 	const teams = createPostgresChanges(teamTable);
+	const clientTable = createClientTable(teams);
 	return {
-		clients: createPostgresClients(database, teams),
+		clients: storeOf(clientTable, createPostgresChanges(clientTable), database),
 		teams: storeOf(teamTable, teams, database),
 		budgets: storeOf(budgetTable, budgets, database),
 		priceOverrides: storeOf(priceOverrideTable, createPostgresChanges(priceOverrideTable), database),

@@ -106,6 +106,13 @@ export const recordsSchema: SchemaPart = {
 			version bigint NOT NULL
 		);
 		`,
+		`
+		ALTER TABLE tollgate.clients ADD COLUMN version bigint NOT NULL DEFAULT 0;
+		UPDATE tollgate.clients SET version = (SELECT last FROM tollgate.record_versions) + numbered.number
+			FROM (SELECT id, row_number() OVER (ORDER BY id) AS number FROM tollgate.clients) AS numbered
+			WHERE clients.id = numbered.id;
+		UPDATE tollgate.record_versions SET last = last + (SELECT count(*) FROM tollgate.clients);
+		`,
 	],
 };
 
@@ -125,6 +132,7 @@ export interface ClientsTable {
 	is_disabled: boolean;
 	created_at_ms: Integer;
 	updated_at_ms: Integer;
+	version: Integer;
 }
 
 export interface TeamsTable {

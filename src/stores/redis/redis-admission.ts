@@ -104,6 +104,10 @@ class RedisAdmission implements AdmissionStore {
 		});
 	}
 
+	isConnected(): boolean {
+		return this.connection.isConnected;
+	}
+
 	close(): Promise<void> {
 		return this.connection.close();
 	}

@@ -61,6 +61,10 @@ export class RedisConnection {
 		return this.identity;
 	}
 
+	get isConnected(): boolean {
+		return this.identity !== undefined;
+	}
+
 	async evaluate({ lua, sha1 }: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
 		try {
 			return await this.client.evalsha(sha1, keys.length, ...keys, ...values);

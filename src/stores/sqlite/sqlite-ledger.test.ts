@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { requireProgram } from '../../../test/support/system-programs.ts';
 import { Fault } from '../../core/fault.ts';
 import { closedRow, ledgerContract, ledgerNoonMs, openRow } from '../contracts/ledger.contract.ts';
 import type { Ledger } from '../contracts/ledger.ts';
@@ -313,6 +314,33 @@ describe('bad weather', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
+	test('a disk that fails to sync: what it had not synced is not acknowledged, and is again once it does', async () => {
+		requireProgram('strace');
+		const dataDir = temporaryDirectory();
+		const printed = await inAnotherProcess(
+			dataDir,
+			`const written = [], refused = [];
+			for (let number = 0; refused.length === 0 || written.at(-1) < refused.at(-1); number++) {
+				if (number > 1000) throw new Error('it never failed, or never healed');
+				await write('r' + number, true).then(() => written.push(number), () => refused.push(number));
+				if (refused.at(-1) === number) await new Promise((resolve) => setTimeout(resolve, 50));
+			}
+			print({ written, refused })`,
+			'exec strace -f -qq -o /dev/null -e trace=fdatasync,fsync -e inject=fdatasync,fsync:error=EIO:when=60..66 "$0" "$@"',
+			'power',
+		);
+		const { written, refused } = JSON.parse(printed) as { written: number[]; refused: number[] };
+		expect(written.length).toBeGreaterThan(20);
+		const { ledger } = await open({ dataDir });
+		await ledger.closeInterrupted();
+		const { rows } = await ledger.list({ limit: 1000 });
+		const complete = rows.filter(({ closed }) => closed?.outcome === 'complete').map(({ id }) => id);
+		expect(complete).toEqual(expect.arrayContaining(written.map((number) => `r${number}`)));
+		// A close that was refused is kept, and written in the end.
+		expect(rows.length).toBeLessThanOrEqual(written.length + refused.length);
+		expect(await ledger.check()).toEqual([]);
+	});
+
 	test('money below nothing or beyond what a column holds is a defect of the caller', async () => {
 		const { ledger } = await open();
 		await expect(ledger.open(openRow('one', { holdNanoUsd: -1n }))).rejects.toThrow(RangeError);
@@ -413,12 +441,21 @@ function change(dataDir: string, sql: string): void {
 	database.close();
 }
 
-async function inAnotherProcess(dataDir: string, body: string, shell?: string): Promise<string> {
+async function inAnotherProcess(
+	dataDir: string,
+	body: string,
+	shell?: string,
+	durability: 'process' | 'power' = 'process',
+): Promise<string> {
 	const script = `
 		import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-ledger.ts'))};
-		const clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => ({ cancel() {} }) };
+		const after = (delayMs, task) => {
+			const timer = setTimeout(task, delayMs).unref();
+			return { cancel: () => clearTimeout(timer) };
+		};
+		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
-		const ledger = await openSqliteLedger(${JSON.stringify(settings(dataDir))}, { clock, log });
+		const ledger = await openSqliteLedger(${JSON.stringify({ ...settings(dataDir), durability })}, { clock, log });
 		const row = (id) => ({ ...${JSON.stringify({ ...openRow(''), holdNanoUsd: null })}, id, holdNanoUsd: 5n });
 		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 5n });
 		const write = async (id, isClosed) => {

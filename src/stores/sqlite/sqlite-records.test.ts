@@ -56,7 +56,7 @@ test('processes that start on an empty directory at once all open it, and one of
 	const outcomes = await Promise.all(
 		[1, 2, 3].map(async () => (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])).stdout.trim()),
 	);
-	expect(outcomes.toSorted()).toEqual(['false', 'false', 'true']);
+	expect(outcomes.toSorted()).toEqual(['created', 'id_taken', 'id_taken']);
 });
 
 test('a file that is no database is named, with what to do', () => {

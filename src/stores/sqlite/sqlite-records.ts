@@ -11,7 +11,7 @@ import { createRecordWatch } from './record-watch.ts';
 import { recordsSchema } from './schema.ts';
 import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createBudgetTable } from './sqlite-budgets.ts';
-import { createSqliteClients } from './sqlite-clients.ts';
+import { createClientTable } from './sqlite-clients.ts';
 import { createPriceOverrideTable } from './sqlite-price-overrides.ts';
 import { createRoutingRuleTable } from './sqlite-routing-rules.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
@@ -44,7 +44,7 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 	const teams = createRecordChanges(createTeamTable(database, budgets), book);
 	const priceOverrides = createRecordChanges(createPriceOverrideTable(database), book);
 	return {
-		clients: createSqliteClients(database, write, teams, audit),
+		clients: storeOf(createRecordChanges(createClientTable(database, teams), book), write),
 		teams: storeOf(teams, write),
 		budgets: storeOf(budgets, write),
 		priceOverrides: storeOf(priceOverrides, write),

@@ -32,26 +32,9 @@ export async function listDays(db: Database): Promise<number[]> {
  * weaker lock than one that is created in its place.
  */
 export async function makeDay(db: Database, day: number): Promise<void> {
-	const partition = sql.table(`tollgate.${partitionName(day)}`);
-	// Not `to_regclass`: it remembers, through the wait for the lock, what it has not found.
-	const isMissing = async (asked: Database): Promise<boolean> => {
-		const { rows } = await sql`
-			SELECT 1 FROM pg_class WHERE relnamespace = 'tollgate'::regnamespace AND relname = ${partitionName(day)}`.execute(asked);
-		return rows.length === 0;
-	};
-	if (!(await isMissing(db))) return;
-	await db.transaction().execute(async (transaction) => {
-		await takeTurns(transaction);
-		if (!(await isMissing(transaction))) return;
-		await sql`CREATE TABLE ${partition} (LIKE tollgate.ledger_calls INCLUDING CONSTRAINTS, PRIMARY KEY (id))`.execute(transaction);
-		const bounds = sql.raw(`FROM (${day * msPerDay}) TO (${(day + 1) * msPerDay})`);
-		await sql`ALTER TABLE tollgate.ledger_calls ATTACH PARTITION ${partition} FOR VALUES ${bounds}`.execute(transaction);
-	});
-}
-
-/** Waits for other processes that change partitions, until the end of the transaction. */
-export async function takeTurns(transaction: Database): Promise<void> {
-	await sql`SELECT pg_advisory_xact_lock(hashtextextended('tollgate ledger partitions', 0))`.execute(transaction);
+	const { rows } = await sql`
+		SELECT 1 FROM pg_class WHERE relnamespace = 'tollgate'::regnamespace AND relname = ${partitionName(day)}`.execute(db);
+	if (rows.length === 0) await sql`SELECT tollgate.ledger_make_day(${day}::int4)`.execute(db);
 }
 
 /** For work on the rows of a day that another process may drop meanwhile. */

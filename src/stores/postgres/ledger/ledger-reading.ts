@@ -5,7 +5,10 @@ import type { Database } from './ledger-days.ts';
 import { amounts, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 /** Whole days are read from the sums by day, what remains at either end from those by hour. */
-export async function summarize(db: Database, { fromMs, toMs, period, team }: SummaryQuery): Promise<readonly SummaryRow[]> {
+export async function summarize(
+	db: Database,
+	{ fromMs, toMs, period, team, isByModel = false }: SummaryQuery,
+): Promise<readonly SummaryRow[]> {
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
 	const fromDay = Math.ceil(fromHour / hoursPerDay);
@@ -13,7 +16,8 @@ export async function summarize(db: Database, { fromMs, toMs, period, team }: Su
 	const headEnd = toDay > fromDay ? fromDay * hoursPerDay : toHour;
 	const tailStart = toDay > fromDay ? toDay * hoursPerDay : toHour;
 	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
-	const columns = sql.raw(`team, client, provider, model, ${amounts.join(', ')}`);
+	const who = isByModel ? `'' AS team, '' AS client` : 'team, client';
+	const columns = sql.raw(`${who}, provider, model, ${amounts.join(', ')}`);
 	const { rows } = await sql<SumRow>`
 		WITH parts AS (
 			SELECT period / ${sql.raw(String(hoursPerDay))} AS day, ${columns} FROM tollgate.ledger_hourly

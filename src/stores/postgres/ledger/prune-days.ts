@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Database, dayOf, listDays, noneWhenDropped, partitionName, takeTurns } from './ledger-days.ts';
+import { type Database, dayOf, listDays, noneWhenDropped, partitionName } from './ledger-days.ts';
 import { msPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 const rowsAtOnce = 10_000;
@@ -26,17 +26,8 @@ async function pruneDay(db: Database, day: number, beforeMs: number): Promise<nu
 async function dropDay(db: Database, day: number): Promise<number | undefined> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
 	const { rows } = await sql<{ count: bigint }>`SELECT count(*) AS count FROM ${table}`.execute(db);
-	return db.transaction().execute(async (transaction) => {
-		await takeTurns(transaction);
-		// Reports wait behind whoever waits for these locks.
-		await sql`SET LOCAL lock_timeout = '2s'`.execute(transaction);
-		await sql`LOCK TABLE ONLY tollgate.ledger_calls IN ACCESS EXCLUSIVE MODE`.execute(transaction);
-		await sql`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`.execute(transaction);
-		const running = await sql`SELECT 1 FROM ${table} WHERE outcome IS NULL LIMIT 1`.execute(transaction);
-		if (running.rows.length > 0) return undefined;
-		await sql`DROP TABLE ${table}`.execute(transaction);
-		return Number(rows[0]?.count ?? 0n);
-	});
+	const dropped = await sql<{ isDropped: boolean }>`SELECT tollgate.ledger_drop_day(${day}::int4) AS "isDropped"`.execute(db);
+	return dropped.rows[0]?.isDropped === true ? Number(rows[0]?.count ?? 0n) : undefined;
 }
 
 async function deleteRows(db: Database, day: number, beforeMs: number): Promise<number> {

@@ -11,6 +11,7 @@ import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
 import { listRows, summarize } from './ledger-reading.ts';
 import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
+import { pruneDays } from './prune-days.ts';
 import { createSendRows, writeBatch } from './send-rows.ts';
 
 let server: PostgresServer;
@@ -104,6 +105,21 @@ test('a batch that was given up and commits late keeps no end from being written
 	await Promise.all([first, second]);
 	expect((await connection.run((db) => listRows(db, { limit: 2 }))).rows.map(({ closed }) => closed?.outcome)).toEqual(['complete']);
 	expect(await connection.run(checkLedger)).toEqual([]);
+});
+
+test('a batch that is sent again after its day was dropped counts nothing twice; the end of a call that ran then still counts', async () => {
+	await query(url, 'TRUNCATE tollgate.ledger_calls, tollgate.ledger_hourly, tollgate.ledger_daily');
+	const sendRows = createSendRows();
+	const send = (...rows: SpooledRow[]): ReturnType<typeof sendRows> => connection.run((db) => sendRows(db, rows));
+	const [first, running, second] = [spooledRow(0, 1, true), spooledRow(1, 2, false), spooledRow(0, 3, true)];
+	await send(first, running);
+	await connection.run((db) => pruneDays(db, ledgerNoonMs + 2 * 86_400_000));
+	expect((await send(first, second)).map(({ id }) => id)).toEqual([first[0], second[0]]);
+	expect(await send(spooledRow(1, 2, true))).toEqual([]);
+	const sums = await connection.run((db) => summarize(db, year));
+	expect(sums.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+	expect(sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(2n + 3n);
+	await query(url, 'UPDATE tollgate.ledger_progress SET pruned_before_ms = 0');
 });
 
 test('rows are found lost by several at once, in any number, and charged once', async () => {

@@ -22,19 +22,24 @@ type SendRows = (db: Database, rows: readonly SpooledRow[]) => Promise<readonly 
 /** @returns rows that can never be stored; the others are committed. */
 export function createSendRows(): SendRows {
 	const knownDays = new Set<number>();
-	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<void> => {
+	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {
 		for (const day of new Set(rows.map((row) => dayOf(row[1])))) {
 			if (knownDays.has(day)) continue;
+			// What was dropped is not made again.
+			if (day < dayOf(await prunedBefore(db))) continue;
 			await makeDay(db, day);
 			knownDays.add(day);
 		}
-		await db.transaction().execute((transaction) => writeBatch(transaction, rows));
+		return db.transaction().execute(async (transaction) => {
+			const tooOld = await findTooOld(transaction, rows);
+			await writeBatch(transaction, tooOld.size === 0 ? rows : rows.filter(([id]) => !tooOld.has(id)));
+			return [...tooOld].map((id) => ({ id, cause: new Error('It is older than what the ledger keeps, and may have been counted') }));
+		});
 	};
-	const sendPatiently = async (db: Database, rows: readonly SpooledRow[]): Promise<void> => {
+	const sendPatiently = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {
 		for (let triesLeft = 3; ; triesLeft--) {
 			try {
-				await sendOnce(db, rows);
-				return;
+				return await sendOnce(db, rows);
 			} catch (cause) {
 				// Another process may have dropped a partition.
 				knownDays.clear();
@@ -45,8 +50,7 @@ export function createSendRows(): SendRows {
 	const send: SendRows = async (db, rows) => {
 		if (rows.length === 0) return [];
 		try {
-			await sendPatiently(db, rows);
-			return [];
+			return await sendPatiently(db, rows);
 		} catch (cause) {
 			if (!rowsAtFault.test(sqlState(cause))) throw cause;
 			if (rows.length === 1) return rows.map(([id]) => ({ id, cause }));
@@ -57,9 +61,29 @@ export function createSendRows(): SendRows {
 	return async (db, rows) => {
 		const refused = await send(db, rows);
 		// That would not be due to the rows: a constraint of somebody else's, perhaps.
-		if (refused.length === rows.length && rows.length > 1) throw refused[0]?.cause;
+		if (refused.length === rows.length && rows.length > 1 && sqlState(refused[0]?.cause) !== '') throw refused[0]?.cause;
 		return refused;
 	};
+}
+
+async function prunedBefore(db: Database): Promise<number> {
+	const { rows } = await sql<{ pruned: bigint }>`SELECT pruned_before_ms AS pruned FROM tollgate.ledger_progress`.execute(db);
+	return Number(rows[0]?.pruned ?? 0n);
+}
+
+/**
+ * Rows of a time whose rows may be gone, that are not there: whether they are in the sums nobody can tell. Keeps others from deleting
+ * what is written in this transaction.
+ */
+async function findTooOld(transaction: Database, rows: readonly SpooledRow[]): Promise<ReadonlySet<string>> {
+	await sql`SELECT 1 FROM tollgate.ledger_progress FOR SHARE`.execute(transaction);
+	const prunedMs = await prunedBefore(transaction);
+	const old = rows.filter(([, startedMs]) => startedMs < prunedMs).map(([id]) => id);
+	if (old.length === 0) return new Set();
+	const { rows: kept } = await sql<{ id: string }>`
+		SELECT id FROM tollgate.ledger_calls WHERE started_ms < ${prunedMs} AND id = ANY (${textArray(old)}::text[])`.execute(transaction);
+	const known = new Set(kept.map(({ id }) => id));
+	return new Set(old.filter((id) => !known.has(id)));
 }
 
 const undefinedTable = '42P01';
@@ -120,7 +144,7 @@ export async function writeBatch(transaction: Database, rows: readonly SpooledRo
 }
 
 /**
- * Two statements: had a transaction that was given up inserted a row and committed only while the first one waits for it, a
+ * Several statements: had a transaction that was given up inserted a row and committed only while the first one waits for it, a
  * part of the same statement would not see that row, and its end would be lost.
  */
 async function writeDay(transaction: Database, day: number, numbered: readonly NumberedRow[], sequence: bigint): Promise<SumChange[]> {
@@ -131,15 +155,37 @@ async function writeDay(transaction: Database, day: number, numbered: readonly N
 			SELECT ${sequence} + number, ${sql.raw(columns)} FROM ${given(numbered)} ON CONFLICT (id) DO NOTHING
 			RETURNING ${sql.raw(changedRow('calls', 1))}
 		) ${sql.raw(changedSums)} FROM opened GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
+	const insertedRows = opened.reduce((sum, { requests }) => sum + Number(requests), 0);
+	const moved = insertedRows === numbered.length ? [] : await moveRows(transaction, day, numbered);
 	const closed = numbered.filter(({ row }) => row[11] !== null);
-	if (closed.length === 0) return opened;
+	if (closed.length === 0) return [...opened, ...moved];
 	const { rows: changed } = await sql<SumChange>`
 		WITH closed AS (
 			UPDATE ${table} AS calls SET ${sql.raw(closedColumns.map((name) => `${name} = given.${name}`).join(', '))}
 			FROM ${given(closed)} WHERE calls.id = given.id AND calls.outcome IS NULL
 			RETURNING ${sql.raw(changedRow('calls', 0))}
 		) ${sql.raw(changedSums)} FROM closed GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
-	return [...opened, ...changed];
+	return [...opened, ...moved, ...changed];
+}
+
+/** Of calls that went on to another target since they were sent. */
+async function moveRows(transaction: Database, day: number, numbered: readonly NumberedRow[]): Promise<readonly SumChange[]> {
+	const table = sql.table(`tollgate.${partitionName(day)}`);
+	const target = ['provider', 'model', 'price_version', 'budgets', 'hold_nano_usd'];
+	const { rows } = await sql<SumChange>`
+		WITH before AS (
+			SELECT calls.*, ${sql.raw(target.map((name) => `given.${name} AS to_${name}`).join(', '))}
+			FROM ${table} AS calls JOIN ${given(numbered)} ON calls.id = given.id
+			WHERE calls.outcome IS NULL
+				AND (${sql.raw(target.map((name) => `calls.${name}`).join(', '))}) <> (${sql.raw(target.map((name) => `given.${name}`).join(', '))})
+			FOR UPDATE OF calls
+		), after AS (
+			UPDATE ${table} AS calls SET ${sql.raw(target.map((name) => `${name} = before.to_${name}`).join(', '))}
+			FROM before WHERE calls.id = before.id
+			RETURNING ${sql.raw(changedRow('calls', 1))}
+		), both_sides AS (SELECT ${sql.raw(changedRow('before', -1))} FROM before UNION ALL SELECT * FROM after)
+		${sql.raw(changedSums)} FROM both_sides GROUP BY 1, 2, 3, 4, 5`.execute(transaction);
+	return rows;
 }
 
 function given(numbered: readonly NumberedRow[]): RawBuilder<unknown> {

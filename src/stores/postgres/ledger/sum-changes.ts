@@ -24,7 +24,7 @@ export interface SumChange {
 const tokensAndCost = amounts.slice(1);
 
 /** What a changing statement returns for `changedSums`. @param table whose columns it returns. */
-export function changedRow(table: string, requests: 0 | 1): string {
+export function changedRow(table: string, requests: -1 | 0 | 1): string {
 	const columns = ['started_ms', 'team', 'client', 'provider', 'model', ...tokensAndCost].map((name) => `${table}.${name}`);
 	return `${columns.join(', ')}, ${requests} AS requests`;
 }
@@ -40,6 +40,7 @@ export const changedSums = `
  */
 export async function addToSums(transaction: Database, changes: readonly SumChange[]): Promise<void> {
 	if (changes.length === 0) return;
+	const hasMoved = changes.some(({ requests }) => Number(requests) < 0);
 	const texts = (name: 'team' | 'client' | 'provider' | 'model'): string => textArray(changes.map((change) => change[name]));
 	const given = sql`unnest(${plainArray(changes.map(({ hour }) => String(hour)))}::int4[], ${texts('team')}::text[],
 		${texts('client')}::text[], ${texts('provider')}::text[], ${texts('model')}::text[], ${sql.join(
@@ -56,5 +57,10 @@ export async function addToSums(transaction: Database, changes: readonly SumChan
 			ORDER BY 1, team COLLATE "C", client COLLATE "C", provider COLLATE "C", model COLLATE "C"
 			ON CONFLICT (period, team, client, provider, model) DO UPDATE SET
 			${sql.raw(amounts.map((name) => `${name} = sums.${name} + excluded.${name}`).join(', '))}`.execute(transaction);
+		if (!hasMoved) continue;
+		await sql`
+			DELETE FROM ${sql.table(`tollgate.${table}`)} AS sums USING ${given}
+			WHERE sums.period = ${sql.raw(period.replaceAll('hour', 'given.hour'))} AND sums.team = given.team AND sums.client = given.client
+				AND sums.provider = given.provider AND sums.model = given.model AND sums.requests = 0`.execute(transaction);
 	}
 }

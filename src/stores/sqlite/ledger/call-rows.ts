@@ -8,7 +8,7 @@ import type { GatheredSums, SumKey } from './ledger-sums.ts';
 import { packCallId } from './packed-call-id.ts';
 
 export interface CallRows {
-	/** A row that is there stays as it is. */
+	/** A row that is open already moves to the target given; one that is closed stays as it is. */
 	open(row: CompactOpen, sums: GatheredSums): void;
 	close(row: CompactClose, sums: GatheredSums): Closing;
 }
@@ -23,6 +23,11 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
 		WHERE id = ? AND outcome IS NULL
 		RETURNING sequence, is_spooled, started_ms, team, client, provider, model`);
+	const findElsewhere = database.prepare(`
+		SELECT sequence, is_spooled, started_ms, team, client, provider, model FROM calls
+		WHERE id = ? AND outcome IS NULL AND (provider, model, price_version, budgets, hold_nano_usd) IS NOT (?, ?, ?, ?, ?)`);
+	const move = database.prepare(`
+		UPDATE calls SET provider = ?, model = ?, price_version = ?, budgets = ?, hold_nano_usd = ? WHERE sequence = ?`);
 	const note = database.prepare('INSERT INTO outbox (call, noted_ms) VALUES (?, ?)');
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
 	return {
@@ -35,22 +40,33 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 				provider: names.idOf(provider),
 				model: names.idOf(model),
 			};
+			const terms = [names.idOf(priceVersion), names.idOf(budgets)] as const;
+			const packed = packCallId(id);
 			const { changes, lastInsertRowid } = insert.run(
-				packCallId(id),
+				packed,
 				startedMs,
 				key.team,
 				key.client,
 				key.provider,
 				key.model,
 				form,
-				names.idOf(priceVersion),
-				names.idOf(budgets),
+				...terms,
 				names.idOf(run),
 				hold,
 			);
-			if (changes === 0) return;
-			sums.addOpened(key);
-			if (spools) note.run(lastInsertRowid, startedMs);
+			if (changes === 1) {
+				sums.addOpened(key);
+				if (spools) note.run(lastInsertRowid, startedMs);
+				return;
+			}
+			const target = [key.provider, key.model, ...terms, hold] as const;
+			const elsewhere = findElsewhere.get(packed, ...target);
+			if (elsewhere === undefined) return;
+			const from = keyOf(elsewhere);
+			const sequence = integerOf(elsewhere, 'sequence');
+			move.run(...target, sequence);
+			sums.addMoved(from, { ...from, provider: key.provider, model: key.model });
+			if (elsewhere['is_spooled'] === 1) note.run(sequence, startedMs);
 		},
 		close(row, sums) {
 			const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = row;

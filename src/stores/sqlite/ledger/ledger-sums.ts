@@ -18,6 +18,7 @@ type SixCounts = readonly [number, number, number, number, number, number];
 
 export interface GatheredSums {
 	addOpened(key: SumKey): void;
+	addMoved(from: SumKey, to: SumKey): void;
 	/** @param counts tokens in the order of the columns. */
 	addClosed(key: SumKey, counts: SixCounts, costNanoUsd: CompactInteger): void;
 	write(): void;
@@ -34,8 +35,11 @@ interface Sum {
 export function createSums(database: DatabaseSync): () => GatheredSums {
 	const addHourly = prepareAdd(database, 'hourly');
 	const addDaily = prepareAdd(database, 'daily');
+	const dropHourly = prepareDrop(database, 'hourly');
+	const dropDaily = prepareDrop(database, 'daily');
 	return () => {
 		const hours = new Map<string, Sum>();
+		let hasMoved = false;
 		const sumOf = (key: SumKey): Sum => {
 			const name = `${Math.floor(key.startedMs / msPerHour)} ${key.team} ${key.client} ${key.provider} ${key.model}`;
 			let sum = hours.get(name);
@@ -49,6 +53,11 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 			addOpened(key) {
 				sumOf(key).requests += 1;
 			},
+			addMoved(from, to) {
+				sumOf(from).requests -= 1;
+				sumOf(to).requests += 1;
+				hasMoved = true;
+			},
 			addClosed(key, counts, costNanoUsd) {
 				const sum = sumOf(key);
 				for (let index = 0; index < 6; index++) sum.counts[index] = (sum.counts[index] ?? 0) + (counts[index] ?? 0);
@@ -60,6 +69,13 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 					const rest = [key.team, key.client, key.provider, key.model, requests, ...counts, costNanoUsd] as const;
 					addHourly.run(hour, ...rest);
 					addDaily.run(Math.floor(hour / hoursPerDay), ...rest);
+				}
+				if (!hasMoved) return;
+				for (const { key } of hours.values()) {
+					const hour = Math.floor(key.startedMs / msPerHour);
+					const rest = [key.team, key.client, key.provider, key.model] as const;
+					dropHourly.run(hour, ...rest);
+					dropDaily.run(Math.floor(hour / hoursPerDay), ...rest);
 				}
 			},
 		};
@@ -78,4 +94,11 @@ function prepareAdd(database: DatabaseSync, table: 'hourly' | 'daily'): Statemen
 			output_tokens = output_tokens + excluded.output_tokens,
 			reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
 			cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd`);
+}
+
+/** Of what no call counts in any more. */
+function prepareDrop(database: DatabaseSync, table: 'hourly' | 'daily'): StatementSync {
+	return database.prepare(
+		`DELETE FROM ${table} WHERE period = ? AND team = ? AND client = ? AND provider = ? AND model = ? AND requests = 0`,
+	);
 }

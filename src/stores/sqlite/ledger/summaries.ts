@@ -7,11 +7,8 @@ import { hoursPerDay, msPerHour } from './ledger-sums.ts';
 
 /** Whole days are read from the sums by day, what remains at either end from those by hour. */
 export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => SummaryRow[] {
-	const statements = {
-		day: { all: prepare(database, '%Y-%m-%d', ''), team: prepare(database, '%Y-%m-%d', ofTeam) },
-		month: { all: prepare(database, '%Y-%m', ''), team: prepare(database, '%Y-%m', ofTeam) },
-	};
-	return ({ fromMs, toMs, period, team }) => {
+	const statements = { day: prepareAll(database, '%Y-%m-%d'), month: prepareAll(database, '%Y-%m') };
+	return ({ fromMs, toMs, period, team, isByModel = false }) => {
 		const fromHour = Math.floor(fromMs / msPerHour);
 		const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
 		const fromDay = Math.ceil(fromHour / hoursPerDay);
@@ -25,7 +22,8 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 			fromDay,
 			toDay,
 		};
-		const rows = team === undefined ? statements[period].all.all(bounds) : statements[period].team.all({ ...bounds, team });
+		const { all, models, team: ofOne } = statements[period];
+		const rows = team === undefined ? (isByModel ? models : all).all(bounds) : ofOne.all({ ...bounds, team });
 		return rows.map((row) => ({
 			period: String(row['period_name']),
 			team: String(row['team_name']),
@@ -39,25 +37,57 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 	};
 }
 
-const ofTeam = 'AND team = (SELECT id FROM names WHERE name = :team)';
+const nobody = 'NULL AS team, NULL AS client';
 const columns = amounts.join(', ');
 const totals = columns.replaceAll(/\w+/g, 'sum($&) AS $&');
 
-function prepare(database: DatabaseSync, format: string, condition: string): StatementSync {
+function prepareAll(database: DatabaseSync, format: string): Record<'all' | 'team' | 'models', StatementSync> {
+	return {
+		all: prepare(database, format, range),
+		team: prepare(database, format, ofTeam),
+		models: prepare(database, format, range, nobody),
+	};
+}
+
+interface Parts {
+	/** Common table expressions, with a comma at their end. */
+	readonly before: string;
+	readonly hours: string;
+	readonly days: string;
+}
+
+const range: Parts = {
+	before: '',
+	hours: 'hourly WHERE ((period >= :fromHour AND period < :headEnd) OR (period >= :tailStart AND period < :toHour))',
+	days: 'daily WHERE period >= :fromDay AND period < :toDay',
+};
+
+/** Sums are ordered by period, then team: one look for each period finds a team's among those of all others. */
+const ofTeam: Parts = {
+	before: `
+		wanted AS (SELECT id FROM names WHERE name = :team),
+		heads (at) AS (SELECT :fromHour WHERE :fromHour < :headEnd UNION ALL SELECT at + 1 FROM heads WHERE at + 1 < :headEnd),
+		tails (at) AS (SELECT :tailStart WHERE :tailStart < :toHour UNION ALL SELECT at + 1 FROM tails WHERE at + 1 < :toHour),
+		ends AS (SELECT max(:fromDay, (SELECT min(period) FROM daily)) AS first, min(:toDay, (SELECT max(period) FROM daily) + 1) AS past),
+		days (at) AS (SELECT first FROM ends WHERE first < past UNION ALL SELECT at + 1 FROM days WHERE at + 1 < (SELECT past FROM ends)),`,
+	hours: '(SELECT at FROM heads UNION ALL SELECT at FROM tails) CROSS JOIN hourly ON period = at AND team = (SELECT id FROM wanted)',
+	days: 'days CROSS JOIN daily ON period = at AND team = (SELECT id FROM wanted)',
+};
+
+/** @param who the columns of team and client among the totals. */
+function prepare(database: DatabaseSync, format: string, { before, hours, days }: Parts, who = 'team, client'): StatementSync {
 	const statement = database.prepare(`
-		WITH parts AS (
-			SELECT period / ${hoursPerDay} AS day, team, client, provider, model, ${columns} FROM hourly
-				WHERE ((period >= :fromHour AND period < :headEnd) OR (period >= :tailStart AND period < :toHour)) ${condition}
+		WITH RECURSIVE ${before} parts AS (
+			SELECT period / ${hoursPerDay} AS day, team, client, provider, model, ${columns} FROM ${hours}
 			UNION ALL
-			SELECT period AS day, team, client, provider, model, ${columns} FROM daily
-				WHERE period >= :fromDay AND period < :toDay ${condition}
+			SELECT period AS day, team, client, provider, model, ${columns} FROM ${days}
 		), totals AS (
-			SELECT strftime('${format}', day * 86400, 'unixepoch') AS period_name, team, client, provider, model, ${totals}
-			FROM parts GROUP BY period_name, team, client, provider, model
+			SELECT strftime('${format}', day * 86400, 'unixepoch') AS period_name, ${who}, provider, model, ${totals}
+			FROM parts GROUP BY period_name, ${who === nobody ? '' : 'team, client,'} provider, model
 		)
 		SELECT *,
-			(SELECT name FROM names WHERE id = team) AS team_name,
-			(SELECT name FROM names WHERE id = client) AS client_name,
+			coalesce((SELECT name FROM names WHERE id = team), '') AS team_name,
+			coalesce((SELECT name FROM names WHERE id = client), '') AS client_name,
 			(SELECT name FROM names WHERE id = provider) AS provider_name,
 			(SELECT name FROM names WHERE id = model) AS model_name
 		FROM totals ORDER BY period_name, team_name, client_name, provider_name, model_name`);

@@ -1,0 +1,230 @@
+/**
+ * `node bench/admin.ts [--rows N] [--teams N] [--seconds N]`: what reads of the admin API take with a full ledger on the embedded stores,
+ * and what they do to the event loop that serves calls, which the admin role shares.
+ */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { compose } from '../src/compose.ts';
+import { parseConfig } from '../src/config/load.ts';
+import { parseUsd } from '../src/core/money.ts';
+import { noUsage } from '../src/core/usage.ts';
+import { createRequestIds } from '../src/io/request-ids.ts';
+import { systemClock } from '../src/io/system-clock.ts';
+import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { openSqliteRecords } from '../src/stores/sqlite/sqlite-records.ts';
+import { freePort } from '../test/support/product.ts';
+import { quantile } from './quantile.ts';
+
+const models = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', 'gemini-3-pro'];
+const operator = { id: 'operator', secret: 'secret-of-the-operator-0123456789' };
+const log = { debug() {}, info() {}, warn: console.log, error: console.log };
+
+interface Job {
+	readonly baseUrl: string;
+	readonly accessToken: string;
+	readonly clients: number;
+	readonly forMs: number;
+	/** Asked for one after the other; a list is read page by page. */
+	readonly paths: readonly string[];
+}
+
+type Timings = readonly (readonly [path: string, ms: number])[];
+
+if (isMainThread) await measureAll();
+else parentPort?.postMessage(await read(workerData as Job), []);
+
+async function measureAll(): Promise<void> {
+	const { values } = parseArgs({
+		options: {
+			rows: { type: 'string', default: '1000000' },
+			teams: { type: 'string', default: '1000' },
+			seconds: { type: 'string', default: '10' },
+		},
+	});
+	const [rows, teams, forMs] = [Number(values.rows), Number(values.teams), Number(values.seconds) * 1000];
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-admin-bench-'));
+	const [adminPort, identityPort, gatewayPort] = [await freePort(), await freePort(), await freePort()];
+	const settings = {
+		enable_admin_api: true,
+		roles: ['edge', 'gateway', 'identity', 'admin'],
+		data_dir: join(directory, 'data'),
+		gateway: { listen: `127.0.0.1:${gatewayPort}` },
+		identity: { listen: `127.0.0.1:${identityPort}`, clients: [{ ...operator, scopes: ['admin'] }] },
+		admin: { listen: `127.0.0.1:${adminPort}`, max_requests_per_minute: 1_000_000 },
+	};
+	const { config } = parseConfig(JSON.stringify(settings), { file: null, env: {} });
+	try {
+		await fill(config.data_dir, rows, teams);
+		const product = await compose(config, { clock: systemClock, log, version: '0.0.0' });
+		await product.start();
+		const accessToken = await fetchToken(`http://127.0.0.1:${identityPort}/oauth2/token`);
+		const job = { baseUrl: `http://127.0.0.1:${adminPort}`, accessToken };
+		const one = [
+			'/teams/team-500',
+			'/budgets/budget-500',
+			'/clients/bot-500',
+			'/pricing/provider_b/gpt-5',
+			'/usage/team-500',
+			'/usage/team-500/history',
+		];
+		const lists = [
+			'/teams',
+			'/budgets',
+			'/clients',
+			'/pricing',
+			'/audit',
+			'/requests',
+			'/requests?team=team-500',
+			'/pricing?unpriced=true',
+		];
+		console.log(`${rows} rows in the ledger, ${teams} teams, as many budgets and clients`);
+		await run({ ...job, clients: 1, forMs: 2000, paths: [...one, ...lists] });
+		await idle(2000);
+		report('one client', await run({ ...job, clients: 1, forMs, paths: [...one, ...lists] }));
+		report('20 clients that page through lists', await run({ ...job, clients: 20, forMs, paths: lists }));
+		await product.stop();
+	} finally {
+		rmSync(directory, { recursive: true });
+	}
+}
+
+interface Outcome {
+	readonly timings: Timings;
+	readonly delay: ReturnType<typeof monitorEventLoopDelay>;
+	/** Of the main thread. */
+	readonly cpuUs: number;
+}
+
+async function run(job: Job): Promise<Outcome> {
+	const delay = monitorEventLoopDelay({ resolution: 1 });
+	const cpu = process.threadCpuUsage();
+	const worker = new Worker(new URL(import.meta.url), { workerData: job });
+	delay.enable();
+	const [timings] = (await once(worker, 'message')) as [Timings];
+	delay.disable();
+	const { user, system } = process.threadCpuUsage(cpu);
+	return { timings, delay, cpuUs: user + system };
+}
+
+async function idle(forMs: number): Promise<void> {
+	const delay = monitorEventLoopDelay({ resolution: 1 });
+	delay.enable();
+	await new Promise((resolve) => setTimeout(resolve, forMs));
+	delay.disable();
+	console.log(`nobody asks: event loop delay ${delayText(delay)}`);
+}
+
+function delayText(delay: ReturnType<typeof monitorEventLoopDelay>): string {
+	return `p50 ${(delay.percentile(50) / 1e6).toFixed(1)} p99 ${(delay.percentile(99) / 1e6).toFixed(1)} p99.9 ${(delay.percentile(99.9) / 1e6).toFixed(1)} max ${(delay.max / 1e6).toFixed(1)} ms`;
+}
+
+function report(title: string, { timings, delay, cpuUs }: Outcome): void {
+	const perRead = (cpuUs / timings.length / 1000).toFixed(2);
+	console.log(`\n${title}: ${timings.length} reads, ${perRead} ms of the main thread each; event loop delay ${delayText(delay)}`);
+	const byPath = Map.groupBy(timings, ([path]) => path);
+	for (const [path, ofPath] of [...byPath, ['all', timings] as const]) {
+		const ms = ofPath.map(([, one]) => one);
+		const shown = [0.5, 0.99, 1].map((share) => quantile(ms, share).toFixed(1));
+		console.log(`${path.padEnd(34)} ${String(ms.length).padStart(6)} reads  p50 ${shown[0]} p99 ${shown[1]} max ${shown[2]} ms`);
+	}
+}
+
+async function fill(dataDir: string, rows: number, teams: number): Promise<void> {
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log });
+	const author = { actor: 'bench', atMs: Date.now() };
+	for (let index = 0; index < teams; index++) {
+		const times = { createdAtMs: author.atMs, updatedAtMs: author.atMs };
+		const client = {
+			id: `bot-${index}`,
+			name: `Bot ${index}`,
+			secrets: [{ hash: 'scrypt$2$8$1$c2FsdA$aGFzaA', expiresAtMs: null }],
+			scopes: ['invoke'],
+		};
+		await records.clients.create({ ...client, isDisabled: false, ...times }, { author });
+		await records.teams.create(
+			{ id: `team-${index}`, name: `Team ${index}`, tier: 'standard', clientIds: [client.id], ...times },
+			{ author },
+		);
+		const limits = { limitNanoUsd: parseUsd('1000') ?? 0n, warningThresholdPercent: 80, hardLimitPercent: 100 };
+		await records.budgets.create(
+			{ id: `budget-${index}`, team: `team-${index}`, model: null, period: 'monthly', ...limits, ...times },
+			{ author },
+		);
+	}
+	await records.close();
+	const ledger = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, { clock: systemClock, log });
+	const nextId = createRequestIds(systemClock);
+	const endMs = Date.now();
+	const spanMs = 40 * 86_400_000;
+	let written = 0;
+	const writer = async (): Promise<void> => {
+		while (written < rows) {
+			const index = written++;
+			const id = nextId();
+			const startedMs = endMs - spanMs + Math.floor((index / rows) * (spanMs - 60_000));
+			const of = index % teams;
+			const model = models[Math.floor(index / teams) % models.length] ?? '';
+			await Promise.all([
+				ledger.open({
+					id,
+					startedMs,
+					team: `team-${of}`,
+					clientId: `bot-${of}`,
+					provider: 'provider_b',
+					model,
+					format: 'chat',
+					isStreamed: false,
+					priceVersion: 'default:2026-11-21',
+					holdNanoUsd: 1_000_000n,
+					budgets: ['all'],
+				}),
+				ledger.close({
+					id,
+					endedMs: startedMs + 900,
+					outcome: 'complete',
+					status: 200,
+					usage: { ...noUsage, inputTokens: 1000, outputTokens: 200 },
+					costNanoUsd: 750_000n,
+					isEstimated: false,
+				}),
+			]);
+		}
+	};
+	await Promise.all(Array.from({ length: 1000 }, writer));
+	await ledger.end();
+}
+
+async function fetchToken(endpoint: string): Promise<string> {
+	const form = { grant_type: 'client_credentials', client_id: operator.id, client_secret: operator.secret, scope: 'tollgate/admin' };
+	const response = await fetch(endpoint, { method: 'POST', body: new URLSearchParams(form) });
+	return ((await response.json()) as { access_token: string }).access_token;
+}
+
+/** In a thread of its own, so that what it costs to ask is nobody's delay. */
+async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promise<Timings> {
+	const timings: (readonly [string, number])[] = [];
+	const endMs = performance.now() + forMs;
+	const client = async (_: unknown, first: number): Promise<void> => {
+		const cursors = new Map<string, string>();
+		for (let turn = first; performance.now() < endMs; turn++) {
+			const path = paths[turn % paths.length] ?? '';
+			const cursor = cursors.get(path);
+			const address = cursor === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+			const beforeMs = performance.now();
+			const response = await fetch(baseUrl + address, { headers: { authorization: `Bearer ${accessToken}` } });
+			const text = await response.text();
+			timings.push([path, performance.now() - beforeMs]);
+			if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+			const { next_cursor: next } = JSON.parse(text) as { next_cursor?: string | null };
+			if (typeof next === 'string') cursors.set(path, next);
+			else cursors.delete(path);
+		}
+	};
+	await Promise.all(Array.from({ length: clients }, client));
+	return timings;
+}

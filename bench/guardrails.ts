@@ -1,0 +1,115 @@
+/**
+ * `node bench/guardrails.ts`: CPU time of the built-in guardrails, all of them on: content, the default kinds of personal data, a
+ * hundred words, five topics; and of one policy alone. Appended to what `npm run bench` tells.
+ */
+import { contentScorerFor, guardrailSettings } from '../src/composition/guardrails.ts';
+import { parseConfig } from '../src/config/load.ts';
+import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../src/policy/guardrails/guardrails.ts';
+import { formats } from '../src/wire/formats/formats.ts';
+import { parseBody } from '../src/wire/json/parse-body.ts';
+import { chatRequest } from './workloads.ts';
+
+const prose =
+	'The quarterly figures came in on Tuesday, and most of the 14 teams were satisfied. Marketing wants a second opinion on the ' +
+	'forecast for 2027; the engineers (version 2.4.1) would rather fix the build. Could you summarise what was said, list the open ' +
+	'points and draft a short, friendly reply that thanks everybody? Keep it below 120 words.\n';
+const words = Array.from({ length: 100 }, (_, index) => `codeword ${String.fromCharCode(97 + (index % 26))}xq${index}`);
+const topics = ['gambling', 'weapons', 'elections', 'investment advice', 'medical advice'].map((name) => ({
+	name,
+	description: `Anything about ${name}`,
+	examples: [`Tell me more about ${name} for beginners`],
+}));
+
+const all = settingsOf({ words, topics, topics_when: 'always' });
+const none = { content: { enabled: false }, pii: { enabled: false } };
+const cases: readonly (readonly [string, Guardrails])[] = [
+	['all on', compile(all)],
+	['content', compile(settingsOf({ ...none, content: {} }))],
+	['personal data', compile(settingsOf({ ...none, pii: {} }))],
+	['words', compile(settingsOf({ ...none, words }))],
+	['topics', compile(settingsOf({ ...none, topics, topics_when: 'always' }))],
+];
+const [chat] = formats;
+const long = prose.repeat(Math.ceil(1_000_000 / prose.length));
+const call = JSON.parse(chatRequest(1024)) as { messages: { content: string }[] };
+call.messages[0] = { ...call.messages[0], content: prose.repeat(4).slice(0, 950) };
+const { members } = parseBody(Buffer.from(JSON.stringify(call)), new Set());
+
+console.log('guardrails, CPU time\n');
+console.log('| policies | 1 KB call, us | long text, MB/s | held-back stream, us an event of 4 characters |');
+console.log('|---|---|---|---|');
+for (const [name, guardrails] of cases) {
+	const callUs = timeOf(2000, () => void guardrails.screen(chat?.textViews.request(members).texts ?? [], 'input', 'team').run(1e9));
+	const longUs = timeOf(5, () => void guardrails.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
+	const events = prose.match(/[\s\S]{1,4}/g) ?? [];
+	const streamUs = timeOf(50, () => {
+		const held = guardrails.holdBack(false, 'team');
+		for (const event of events) held.push(event);
+		held.end();
+	});
+	console.log(`| ${name} | ${callUs.toFixed(1)} | ${(long.length / longUs).toFixed(1)} | ${(streamUs / events.length).toFixed(2)} |`);
+}
+
+const hostile = ['a', 'a ', '(((', '4111 ', '1', '@', '&#9', '.', 'call 1 2 3 4 5 6 7 '].map((unit) => unit.repeat(100_000 / unit.length));
+const longest = hostile.map((text) => longestSlice(text));
+console.log(`\nLongest slice of 4 K characters in 100 KB of hostile text: ${Math.max(...longest).toFixed(1)} ms`);
+
+const many = Array.from({ length: 100_000 }, (_, index) => `${(index * 7919).toString(36)}word${(index * 104_729).toString(36)}`);
+const before = process.cpuUsage();
+const steps = compileGuardrails(settingsOf({ ...none, words: many }), undefined);
+let longestStepMs = 0;
+let step = steps.next();
+while (step.done !== true) {
+	const startMs = performance.now();
+	step = steps.next();
+	longestStepMs = Math.max(longestStepMs, performance.now() - startMs);
+}
+const built = process.cpuUsage(before);
+const list = step.value;
+const listUs = timeOf(5, () => void list.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
+console.log(
+	`100,000 words: built in ${((built.user + built.system) / 1000).toFixed(0)} ms, longest step ${longestStepMs.toFixed(1)} ms; ` +
+		`1 MB read in ${(listUs / 1000).toFixed(1)} ms`,
+);
+
+function settingsOf(guardrails: object): GuardrailSettings {
+	const file = JSON.stringify({ enable_guardrails: true, enforce_guardrails: true, guardrails });
+	const settings = guardrailSettings(parseConfig(file, { file: 'bench.yaml', env: {} }).config);
+	if (settings === undefined) throw new Error('guardrails are off');
+	return settings;
+}
+
+function compile(settings: GuardrailSettings): Guardrails {
+	const compiling = compileGuardrails(settings, contentScorerFor(settings));
+	for (;;) {
+		const next = compiling.next();
+		if (next.done === true) return next.value;
+	}
+}
+
+/** The best of seven rounds, in microseconds of CPU. */
+function timeOf(repetitions: number, work: () => void): number {
+	let best = Number.POSITIVE_INFINITY;
+	for (let round = 0; round < 7; round++) {
+		const start = process.cpuUsage();
+		for (let index = 0; index < repetitions; index++) work();
+		const { user, system } = process.cpuUsage(start);
+		best = Math.min(best, (user + system) / repetitions);
+	}
+	return best;
+}
+
+function longestSlice(text: string): number {
+	let best = Number.POSITIVE_INFINITY;
+	for (let round = 0; round < 3; round++) {
+		const screening = (cases[0]?.[1] as Guardrails).screen([{ text, isJson: false }], 'input', 'team');
+		let longestMs = 0;
+		for (let isDone = false; !isDone; ) {
+			const startMs = performance.now();
+			isDone = screening.run(4096);
+			longestMs = Math.max(longestMs, performance.now() - startMs);
+		}
+		best = Math.min(best, longestMs);
+	}
+	return best;
+}

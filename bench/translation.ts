@@ -1,0 +1,171 @@
+/**
+ * `node bench/translation.ts`: what translation adds, in CPU time of its thread. A call of 1 KB is its request and its whole answer,
+ * parsing and serializing included, for passing through needs neither of the answer; an event is one of a stream; a conversation of 1 MB
+ * is the slowest of some shapes; the thread does nothing else while it reads one, and while it translates it.
+ */
+
+import { type JsonObject, parseBody } from '../src/wire/json/parse-body.ts';
+import { WrittenBody } from '../src/wire/json/written-body.ts';
+import type { TranslatedCall, Translation } from '../src/wire/translation/translation.ts';
+import { translations } from '../src/wire/translation/translations.ts';
+import { readRecordings, recordedBytes } from '../test/support/recordings.ts';
+
+const models = {
+	chat: 'gpt-5.1',
+	messages: 'claude-sonnet-4-5',
+	gemini: 'gemini-3-pro-preview',
+	'gemini-openai': 'gemini-3-pro-preview',
+} as const;
+const samples = { chat: 'openai', messages: 'anthropic', gemini: 'gemini', 'gemini-openai': 'openai' } as const;
+const exactJson = JSON as unknown as { rawJSON(text: string): unknown };
+const placed = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens', 'generationConfig']);
+
+console.log('pair                         call of 1 KB     event   1 MB: reading it, then translating');
+for (const translation of translations) {
+	const call = timeCalls(translation);
+	const event = timeEvents(translation);
+	const [parseMs, translateMs] = timeLarge(translation);
+	console.log(
+		`${`${translation.caller} to ${translation.provider}`.padEnd(28)} ${call.toFixed(1).padStart(9)} us ${event.toFixed(2).padStart(6)} us ` +
+			`${parseMs.toFixed(1).padStart(8)} ms ${translateMs.toFixed(1).padStart(6)} ms`,
+	);
+}
+
+/** In microseconds of CPU, of the best of some rounds: the machine is not ours alone. */
+function cpuOf(work: () => void, times: number, rounds = 7): number {
+	for (let warm = 0; warm < times; warm++) work();
+	let best = Number.POSITIVE_INFINITY;
+	for (let round = 0; round < rounds; round++) {
+		const before = process.threadCpuUsage();
+		for (let time = 0; time < times; time++) work();
+		const { user, system } = process.threadCpuUsage(before);
+		best = Math.min(best, (user + system) / times);
+	}
+	return best;
+}
+
+function callOf(request: JsonObject): TranslatedCall {
+	return { request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000, estimatedInputTokens: 250 };
+}
+
+function translateBody({ translateRequest, provider }: Translation, members: JsonObject): Buffer {
+	const { body } = translateRequest(members, { model: models[provider], maxOutputTokens: 64_000 });
+	return new WrittenBody(body, placed).bytes;
+}
+
+function timeCalls(translation: Translation): number {
+	const members = conversation(translation.caller, 1024);
+	const call = callOf(members);
+	const answer = Buffer.from(JSON.stringify(answerOf(translation.provider)));
+	return cpuOf(() => {
+		translateBody(translation, members);
+		JSON.stringify(translation.translateAnswer(JSON.parse(answer.toString()) as JsonObject, call));
+	}, 4000);
+}
+
+/** Events one by one, as they come from a model that takes its time. */
+function timeEvents(translation: Translation): number {
+	const vendor = samples[translation.provider];
+	const name =
+		translation.provider === 'gemini' ? 'text-stream' : translation.provider === 'messages' ? 'text-stream' : 'text-stream-usage';
+	const recording = readRecordings(vendor).find((one) => one.name === `${vendor}/${name}.json`);
+	if (recording === undefined) throw new Error(`no recording ${vendor}/${name}`);
+	const [head = '', ...rest] = recordedBytes(recording)
+		.toString()
+		.split(/(?<=\n\n)/);
+	const text = rest.find((event) => /"(?:content|text)":"[^"]/.test(event)) ?? head;
+	const deltas = Array.from({ length: 200 }, () => Buffer.from(text));
+	const first = [Buffer.from(head), ...rest.slice(0, rest.indexOf(text)).map((event) => Buffer.from(event))];
+	const call = callOf(conversation(translation.caller, 1024));
+	return (
+		cpuOf(() => {
+			const stream = translation.translateStream(call);
+			for (const event of first) stream.push(event);
+			for (const event of deltas) stream.push(event);
+		}, 100) /
+		(deltas.length + first.length)
+	);
+}
+
+/** In milliseconds: reading the caller's body, then, after others had their turn, all that translation adds; of the slowest shape. */
+function timeLarge(translation: Translation): readonly [parseMs: number, translateMs: number] {
+	let slowest: readonly [number, number] = [0, 0];
+	for (const members of largeConversations(translation.caller)) {
+		const bytes = Buffer.from(JSON.stringify(members));
+		const parsed = parseBody(bytes, placed);
+		const parseMs = cpuOf(() => parseBody(bytes, placed), 10) / 1000;
+		const translateMs = cpuOf(() => translateBody(translation, parsed.readExactly?.() ?? parsed.members), 10) / 1000;
+		if (parseMs + translateMs > slowest[0] + slowest[1]) slowest = [parseMs, translateMs];
+	}
+	return slowest;
+}
+
+/** Of 1 MB each: an agent's, short turns, an image, and one that holds a number that a double cannot. */
+function largeConversations(caller: 'chat' | 'messages'): readonly JsonObject[] {
+	const short = (content: unknown): JsonObject => ({ model: 'alias', max_tokens: 500, messages: [{ role: 'user', content }] });
+	const turns = Array.from({ length: 14_000 }, (_, at) => ({
+		role: at % 2 === 0 ? 'user' : 'assistant',
+		content: `Turn number ${at} of the talk.`,
+	}));
+	const data = 'iVBORw0KGgoA'.repeat(87_000);
+	const image =
+		caller === 'chat'
+			? { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
+			: { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+	const agent = conversation(caller, 1_048_576);
+	const shapes = [
+		agent,
+		{ ...short(''), messages: [...turns, { role: 'user', content: 'Go on.' }] },
+		short([{ type: 'text', text: 'What is it?' }, image]),
+	];
+	// Only there are arguments of calls more than text.
+	return caller === 'chat' ? shapes : [...shapes, { ...agent, metadata: { big: exactJson.rawJSON('12345678901234567890') } }];
+}
+
+/** As agents have them: questions, calls, results of some length, answers. */
+function conversation(caller: 'chat' | 'messages', bytes: number): JsonObject {
+	const messages: JsonObject[] = [];
+	let length = 0;
+	for (let turn = 0; length < bytes - 300; turn++) {
+		const text = 'All work and no play makes Jack a dull boy. "Quoted", \n'.repeat(bytes > 10_000 ? 20 : 2);
+		const id = `call_${turn}`;
+		const input = { city: 'Oslo', days: turn };
+		const added =
+			caller === 'chat'
+				? [
+						{ role: 'user', content: text },
+						{
+							role: 'assistant',
+							content: null,
+							tool_calls: [{ id, type: 'function', function: { name: 'get_weather', arguments: JSON.stringify(input) } }],
+						},
+						{ role: 'tool', tool_call_id: id, content: text },
+						{ role: 'assistant', content: text },
+					]
+				: [
+						{ role: 'user', content: [{ type: 'text', text }] },
+						{ role: 'assistant', content: [{ type: 'tool_use', id, name: 'get_weather', input }] },
+						{ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: text }] },
+						{ role: 'assistant', content: [{ type: 'text', text }] },
+					];
+		messages.push(...added);
+		length += JSON.stringify(added).length;
+	}
+	messages.push({ role: 'user', content: 'Go on.' });
+	const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+	return caller === 'chat'
+		? {
+				model: 'alias',
+				messages,
+				tools: [{ type: 'function', function: { name: 'get_weather', parameters: schema } }],
+				max_completion_tokens: 500,
+			}
+		: { model: 'alias', messages, tools: [{ name: 'get_weather', input_schema: schema }], max_tokens: 500 };
+}
+
+function answerOf(provider: Translation['provider']): JsonObject {
+	const vendor = samples[provider];
+	const recording = readRecordings(vendor).find((one) => one.name === `${vendor}/text.json`);
+	if (recording === undefined) throw new Error(`no recording ${vendor}/text`);
+	return recording.response.json as JsonObject;
+}

@@ -1,0 +1,13 @@
+/** What tells an operator what would become of a call, by the settings, records and counters that this process has. */
+import type { Config } from '../config/schema.ts';
+import { createExplainer, type ExplainCall, type ExplainPorts } from '../roles/gateway/explain-call.ts';
+import { following } from './following.ts';
+import { gatewaySettings } from './settings.ts';
+
+export function reconfigurableExplainer(
+	config: Config,
+	ports: ExplainPorts,
+): { explain: ExplainCall; prepare(config: Config): () => void } {
+	const explainer = following(config, gatewaySettings, (settings) => createExplainer(settings, ports));
+	return { explain: (request) => explainer.current(request), prepare: explainer.prepare };
+}

@@ -1,0 +1,68 @@
+/** The firewall with what it remembers: each part stays as it is while its own settings stay the same. */
+import { randomInt } from 'node:crypto';
+import { ConfigError } from '../config/problem.ts';
+import type { Config } from '../config/schema.ts';
+import { ReputationFileError, ReputationFiles } from '../io/reputation-files.ts';
+import { createFirewall, type Firewall } from '../policy/firewall/firewall.ts';
+import { IpRateWindow } from '../policy/firewall/ip-rate-window.ts';
+import { SharedIpRate } from '../policy/firewall/shared-ip-rate.ts';
+import { openRedisSourceCounts } from '../stores/redis/redis-source-counts.ts';
+import { following } from './following.ts';
+import type { World } from './part.ts';
+import { firewallSettings, ipRateSettings, reputationSettings } from './settings.ts';
+
+export interface ComposedFirewall {
+	readonly judge: Firewall;
+	/** As in `Part`. */
+	prepare(config: Config): () => void;
+	close(): Promise<void>;
+}
+
+/** @throws ConfigError when a reputation list cannot be used. */
+export function composeFirewall({ config, clock, log, metrics }: World): ComposedFirewall {
+	const hashSeed = randomInt(2 ** 32);
+	const { counters } = config.stores;
+	const shared = counters === 'memory' ? undefined : openRedisSourceCounts({ url: counters }, log);
+	const rate = following(config, ipRateSettings, (settings) => {
+		const window = new IpRateWindow(settings, hashSeed);
+		return shared === undefined ? window : new SharedIpRate(window, (counts) => shared.add(counts, settings.windowSeconds), { clock, log });
+	});
+	const lists = following(config, reputationSettings, (files) => readLists(() => new ReputationFiles(files, { clock, log })));
+	const firewall = following(config, firewallSettings, (settings) =>
+		createFirewall(settings, {
+			admitSource: (source, nowMs) => rate.current.admit(source, nowMs),
+			reputationLists: () => lists.current.entries,
+			clock,
+			log,
+			metrics,
+		}),
+	);
+	lists.current.start();
+	return {
+		judge: (request) => firewall.current(request),
+		prepare(next) {
+			const before = lists.current;
+			const commits = [rate, lists, firewall].map((part) => part.prepare(next));
+			return () => {
+				for (const commit of commits) commit();
+				if (lists.current === before) return;
+				before.stop();
+				lists.current.start();
+			};
+		},
+		async close() {
+			lists.current.stop();
+			await shared?.close();
+		},
+	};
+}
+
+function readLists(read: () => ReputationFiles): ReputationFiles {
+	try {
+		return read();
+	} catch (cause) {
+		if (!(cause instanceof ReputationFileError)) throw cause;
+		const { file, line, message } = cause;
+		throw new ConfigError([{ file, line: line === 0 ? null : line, column: null, path: 'edge.firewall.reputation', message }]);
+	}
+}

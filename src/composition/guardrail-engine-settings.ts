@@ -1,0 +1,52 @@
+import type { Config } from '../config/schema.ts';
+import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
+import type { EngineSettings } from '../roles/gateway/guardrail-engines/engine-settings.ts';
+import type { ProtocolSettings } from '../wire/guardrail-engines/engine-protocols.ts';
+
+type Engine = Config['guardrails']['engines'][number];
+
+export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails'>): EngineSettings[] {
+	return guardrails.engines.map((engine) => ({
+		name: engine.name,
+		protocol: protocolOf(engine),
+		baseUrl: engine.base_url ?? ownAddress(engine),
+		mayReachPrivateNetwork: engine.allow_private_network,
+		awsCredentials: credentialsOf(engine),
+		timeoutMs: engine.timeout_ms,
+		mostConcurrent: engine.max_concurrent,
+		onFailure: engine.on_failure,
+		thresholds: { log: engine.log_threshold, block: engine.block_threshold },
+		price: {
+			inputPicoUsd: parseUsdPerMillionTokens(engine.input_usd_per_million_tokens) ?? 0n,
+			outputPicoUsd: parseUsdPerMillionTokens(engine.output_usd_per_million_tokens) ?? 0n,
+			thousandUnitsNanoUsd: parseUsd(engine.usd_per_thousand_units) ?? 0n,
+		},
+	}));
+}
+
+function ownAddress({ kind, region }: Engine): string {
+	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${region ?? ''}.amazonaws.com` : 'https://api.openai.com/v1';
+}
+
+/** The schema has seen to it that what a kind needs is there. */
+function protocolOf(engine: Engine): ProtocolSettings {
+	const { kind, api_key: apiKey, model } = engine;
+	switch (kind) {
+		case 'openai-moderation':
+			return { kind, apiKey, model };
+		case 'azure-content-safety':
+			return { kind, apiKey };
+		case 'bedrock-guardrail':
+			return { kind, apiKey, guardrailId: engine.guardrail_id ?? '', guardrailVersion: engine.guardrail_version };
+		case 'chat-judge':
+			return { kind, apiKey, model: model ?? '', form: engine.form ?? 'safeguard', policy: engine.policy ?? '', category: engine.category };
+	}
+}
+
+function credentialsOf(engine: Engine): EngineSettings['awsCredentials'] {
+	const { region, access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = engine;
+	if (engine.kind !== 'bedrock-guardrail' || engine.api_key !== null) return null;
+	return region === null || accessKeyId === null || secretAccessKey === null
+		? null
+		: { region, accessKeyId, secretAccessKey, sessionToken };
+}

@@ -1,0 +1,19 @@
+/** The address where figures are scraped from a process that serves no admin API, or beside it. */
+import type { Handler, HttpResponse } from '../core/handler.ts';
+import { ServingRole } from '../io/serving-role.ts';
+import { type Part, serve, type World } from './part.ts';
+
+export function composeMetrics(world: World, listen: string): Part {
+	const { clock, metrics } = world;
+	const handle: Handler = async ({ method, path }): Promise<HttpResponse> => {
+		if (path !== '/metrics') return plain(404, 'Only /metrics is served here\n');
+		if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET\n', { allow: 'GET, HEAD' });
+		const { contentType, text } = await metrics.scrape();
+		return plain(200, text, { 'content-type': contentType });
+	};
+	return { role: new ServingRole('metrics', serve(world, handle, listen), { clock, graceMs: () => 0 }) };
+}
+
+function plain(status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+	return { status, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers }, body };
+}

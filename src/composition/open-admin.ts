@@ -1,0 +1,133 @@
+/** The admin API for commands: that of a running product, or the same operations over the stores of a configuration. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { openRemoteAdmin } from '../cli/admin/remote-admin.ts';
+import { CommandFailure } from '../cli/command-failure.ts';
+import type { AdminApi, AdminOptions } from '../cli/environment.ts';
+import type { Environment } from '../config/defaults.ts';
+import { loadConfig } from '../config/load.ts';
+import { nearestName } from '../config/nearest.ts';
+import { redactedConfig } from '../config/redact.ts';
+import type { Config } from '../config/schema.ts';
+import type { Log } from '../core/log.ts';
+import { systemClock } from '../io/system-clock.ts';
+import { createTrustedAccess } from '../roles/admin/access.ts';
+import { createLocalAdmin } from '../roles/admin/admin.ts';
+import type { ExplainedRequest } from '../roles/admin/admin-settings.ts';
+import { createExplainer } from '../roles/gateway/explain-call.ts';
+import type { LedgerReader } from '../stores/contracts/ledger.ts';
+import type { RecordStore } from '../stores/contracts/records.ts';
+import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
+import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
+import { restoreMissing } from '../stores/restoring-admission.ts';
+import { sumUpFrom } from './accounting.ts';
+import { configuredRecords } from './admin-part.ts';
+import { openLedgerReader, openRecords } from './open-stores.ts';
+import { configuredTeams, gatewaySettings } from './settings.ts';
+import { silentLog } from './silent-log.ts';
+
+/**
+ * An address, from the options or `TOLLGATE_ADMIN_URL`, goes first. Stores may be open in a running product too: every change is one
+ * transaction on versioned records, and the product hears of it within a second.
+ * @throws CommandFailure 1 when there is neither an address nor a store; ConfigError; StoreUnusable.
+ */
+export async function openAdmin({ url, configPath, mayCreate = false }: AdminOptions, env: Environment): Promise<AdminApi> {
+	const address = url ?? (env['TOLLGATE_ADMIN_URL'] || undefined);
+	if (address !== undefined) return openRemoteAdmin(address, env);
+	const { config, file } = loadConfig({ configPath, env });
+	if (!mayCreate && file === null && config.stores.records === 'sqlite' && !existsSync(config.data_dir)) {
+		throw new CommandFailure(
+			1,
+			`nothing to work on: give --url or TOLLGATE_ADMIN_URL for a running admin API, or --config; there is no directory ${config.data_dir} here`,
+		);
+	}
+	return openStores(config);
+}
+
+async function openStores(config: Config): Promise<AdminApi> {
+	let defect: Error | undefined;
+	const log: Log = { ...silentLog, error: (_event, fields) => (defect = errorOf(fields?.['cause'])) };
+	const deps = { clock: systemClock, log };
+	const records = await openRecords(config, deps);
+	const ledger = readWhenNeeded(() => openLedgerReader(config, deps));
+	const configured = configuredRecords(config);
+	const shown = redactedConfig(config);
+	const admin = createLocalAdmin(createTrustedAccess('cli'), {
+		records,
+		ledger,
+		admission: undefined,
+		configured: () => configured,
+		effectiveConfig: () => shown,
+		explain: (request) => explainLocally(config, records, ledger, request),
+		unpricedModels: () => [],
+		nearestName: (name, known) => nearestName(name, [...known]),
+		newId: randomUUID,
+		...deps,
+	});
+	return {
+		name: 'the store',
+		async request({ method, path, headers = {}, body }) {
+			const answer = await admin.request({
+				method,
+				path,
+				headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+				...(body !== undefined && { body: JSON.stringify(body) }),
+			});
+			// Nobody else reads a log of it.
+			if (answer.status >= 500 && defect !== undefined) throw defect;
+			return answer;
+		},
+		async close() {
+			await admin.close();
+			await ledger.end();
+			await records.close();
+		},
+	};
+}
+
+function errorOf(cause: unknown): Error | undefined {
+	return cause instanceof Error ? cause : undefined;
+}
+
+/** By the store and the ledger: what gateways count in this minute, and what they hold, is known to them alone. */
+async function explainLocally(
+	config: Config,
+	store: RecordStore,
+	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
+	request: ExplainedRequest,
+): Promise<object> {
+	const clock = systemClock;
+	const records = await openRecordsSnapshot(store, configuredTeams(config), { clock, log: silentLog });
+	try {
+		const sumUp = sumUpFrom(ledger, records, clock);
+		const counters = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
+		const verifier = {
+			verify(): never {
+				throw new CommandFailure(1, 'an access token can be judged by a running admin API alone: give --url or TOLLGATE_ADMIN_URL');
+			},
+		};
+		const explain = createExplainer(gatewaySettings(config), {
+			teams: records,
+			readCounters: (team, budgets) => counters.read(team, budgets),
+			verifier,
+			isEjected: undefined,
+			clock,
+		});
+		return await explain(request);
+	} finally {
+		records.close();
+	}
+}
+
+/** Few commands need the ledger, which takes a thread or a connection. */
+function readWhenNeeded(open: () => Promise<LedgerReader>): Pick<LedgerReader, 'summarize' | 'list' | 'end'> {
+	let opened: Promise<LedgerReader> | undefined;
+	const reader = (): Promise<LedgerReader> => (opened ??= open());
+	return {
+		summarize: async (query) => (await reader()).summarize(query),
+		list: async (query) => (await reader()).list(query),
+		async end() {
+			await (await opened)?.end();
+		},
+	};
+}

@@ -1,0 +1,45 @@
+/** Whether this process of the data plane has more to do than it can. */
+import type { Config } from '../config/schema.ts';
+import { watchProcessLoad } from '../io/process-load.ts';
+import { LoadShedder, type LoadShedderSettings, type ShedReason } from '../policy/overload/load-shedder.ts';
+import { following } from './following.ts';
+import type { World } from './part.ts';
+
+export interface Overload {
+	/** Why one more request is to be turned away; undefined when it is to be taken. */
+	judge(): ShedReason | undefined;
+	/** As in `Part`. */
+	prepare(config: Config): () => void;
+	stop(): void;
+}
+
+/** @param inFlight requests whose answer is not over, the one that is judged included. */
+export function watchOverload({ config, clock, log, metrics }: World, inFlight: () => number): Overload {
+	const shedder = following(config, settingsOf, (settings) => new LoadShedder(settings));
+	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests that were turned away because of overload.', ['reason']);
+	metrics.gauge(
+		'tollgate_shed_ratio',
+		'Share of new requests that is turned away because the event loop is late.',
+		() => shedder.current.share,
+	);
+	const stop = watchProcessLoad(clock, (load) => {
+		const before = shedder.current.share;
+		shedder.current.observe(load);
+		const after = shedder.current.share;
+		if (before === 0 && after > 0) log.warn('overload: new requests are turned away', { loop_delay_ms: Math.round(load.loopDelayMs) });
+		if (before > 0 && after === 0) log.info('overload is over');
+	});
+	return {
+		judge() {
+			const reason = shedder.current.judge(inFlight() - 1, Math.random());
+			if (reason !== undefined) turnedAway.add(1, { reason });
+			return reason;
+		},
+		prepare: shedder.prepare,
+		stop,
+	};
+}
+
+function settingsOf({ edge: { overload } }: Config): LoadShedderSettings {
+	return { maxInFlight: overload.max_in_flight, targetDelayMs: overload.loop_delay_ms, maxMemoryShare: overload.memory_percent / 100 };
+}

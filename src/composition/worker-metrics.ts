@@ -1,0 +1,53 @@
+/** Figures of workers, which have no address of their own to be scraped at: the first process asks for them. */
+import cluster, { type Worker } from 'node:cluster';
+import type { Clock } from '../core/clock.ts';
+import type { ScrapedMetrics } from '../io/metrics.ts';
+
+const question = 'tollgate metrics?';
+
+interface Reply {
+	readonly answers: typeof question;
+	readonly text: string;
+}
+
+/** One that does not answer in time is missing. */
+const patienceMs = 1000;
+
+/** In a worker. */
+export function answerFirstProcess(metrics: ScrapedMetrics): void {
+	process.on('message', (message) => {
+		if (message !== question) return;
+		void metrics.scrape().then(({ text }) => {
+			const reply: Reply = { answers: question, text };
+			if (process.connected) process.send?.(reply);
+		});
+	});
+}
+
+/** In the first process. @returns texts by the worker's number; empty without workers. */
+export async function scrapeWorkers(clock: Clock): Promise<ReadonlyMap<string, string>> {
+	const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+	const texts = await Promise.all(workers.map((worker) => ask(worker, clock)));
+	return new Map(texts.flatMap((text, index) => (text === undefined ? [] : [[String(workers[index]?.id), text] as const])));
+}
+
+function ask(worker: Worker, clock: Clock): Promise<string | undefined> {
+	return new Promise((resolve) => {
+		const settle = (text: string | undefined): void => {
+			timer.cancel();
+			worker.off('message', listen);
+			resolve(text);
+		};
+		const listen = (message: unknown): void => {
+			if (isReply(message)) settle(message.text);
+		};
+		const timer = clock.after(patienceMs, () => settle(undefined));
+		worker.on('message', listen);
+		// One that is going hears nothing any more.
+		worker.send(question, (failure) => failure !== null && settle(undefined));
+	});
+}
+
+function isReply(message: unknown): message is Reply {
+	return typeof message === 'object' && message !== null && 'answers' in message && message.answers === question;
+}

@@ -1,0 +1,130 @@
+/** `gateway.workers`: several processes that share the data plane's address. The first one runs all other roles, and looks after them. */
+import cluster, { type Worker } from 'node:cluster';
+import { CommandFailure } from '../cli/command-failure.ts';
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { RoleName } from '../core/handler.ts';
+import type { Log } from '../core/log.ts';
+
+export const isWorker = cluster.isWorker;
+
+/** Which of the workers this is, counted from 1 in the order of their starts; undefined when it is none. */
+export const workerNumber = cluster.worker?.id;
+
+const sharedRoles: ReadonlySet<RoleName> = new Set(['edge', 'gateway']);
+
+/** What of the configuration this process runs itself. */
+export function withOwnRoles(config: Config): Config {
+	if (isWorker) {
+		const roles = config.roles.filter((role) => sharedRoles.has(role));
+		// The first process shows the figures of all.
+		return { ...config, roles, metrics: { ...config.metrics, listen: null } };
+	}
+	return hasWorkers(config) ? { ...config, roles: config.roles.filter((role) => !sharedRoles.has(role)) } : config;
+}
+
+/** Whether this process is to start workers. */
+export function hasWorkers({ gateway, roles }: Config): boolean {
+	return !isWorker && gateway.workers > 1 && roles.includes('gateway');
+}
+
+/** Does a worker's work. One whose first process is gone ends in order, like one that is told to. */
+export async function asWorker<Result>(work: () => Promise<Result>): Promise<Result> {
+	const { worker } = cluster;
+	if (worker === undefined) return work();
+	worker.exitedAfterDisconnect = true;
+	const endInOrder = (): boolean => process.kill(process.pid, 'SIGTERM');
+	process.once('disconnect', endInOrder);
+	try {
+		return await work();
+	} finally {
+		process.off('disconnect', endInOrder);
+		// What ties it to the first process would keep it alive.
+		if (process.connected) process.disconnect?.();
+	}
+}
+
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+/** One that lived so long is started again without delay. */
+const soundMs = 60_000;
+
+export class Workers {
+	readonly #count: number;
+	readonly #clock: Clock;
+	readonly #log: Log;
+	readonly #running = new Set<Worker>();
+	#isStopping = false;
+	#delayMs = firstDelayMs;
+	#ended: (() => void) | undefined;
+
+	constructor(count: number, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+		this.#count = count;
+		this.#clock = clock;
+		this.#log = log;
+	}
+
+	/** Resolves when all listen. @throws CommandFailure when one cannot; it has said why. */
+	async start(): Promise<void> {
+		try {
+			await Promise.all(Array.from({ length: this.#count }, () => this.#startFirst()));
+		} catch (cause) {
+			await this.stop();
+			throw cause;
+		}
+	}
+
+	/** Has each read its configuration again. */
+	reload(): void {
+		for (const worker of this.#running) worker.process.kill('SIGHUP');
+	}
+
+	/** Resolves when none is left. */
+	async stop(): Promise<void> {
+		this.#isStopping = true;
+		if (this.#running.size === 0) return;
+		const ended = new Promise<void>((resolve) => (this.#ended = resolve));
+		for (const worker of this.#running) worker.process.kill('SIGTERM');
+		await ended;
+	}
+
+	#startFirst(): Promise<void> {
+		return new Promise((resolve, reject) => {
+			const worker = this.#fork();
+			worker.once('listening', () => {
+				worker.removeAllListeners('exit');
+				worker.once('exit', (code, signal) => this.#replace(worker, this.#clock.monotonicMs(), code, signal));
+				resolve();
+			});
+			worker.once('exit', (code) => {
+				this.#forget(worker);
+				reject(new CommandFailure(2, `a worker could not start: it ended with ${code}`));
+			});
+		});
+	}
+
+	#fork(): Worker {
+		const worker = cluster.fork();
+		this.#running.add(worker);
+		return worker;
+	}
+
+	#forget(worker: Worker): void {
+		this.#running.delete(worker);
+		if (this.#running.size === 0) this.#ended?.();
+	}
+
+	#replace(worker: Worker, startedMs: number, code: number, signal: string): void {
+		this.#forget(worker);
+		if (this.#isStopping) return;
+		const isSound = this.#clock.monotonicMs() - startedMs >= soundMs;
+		this.#delayMs = isSound ? firstDelayMs : Math.min(this.#delayMs * 2, longestDelayMs);
+		this.#log.error('a worker died and is started again', { pid: worker.process.pid, code, signal, in_ms: this.#delayMs });
+		this.#clock.after(this.#delayMs, () => {
+			if (this.#isStopping) return;
+			const next = this.#fork();
+			const nextStartedMs = this.#clock.monotonicMs();
+			next.once('exit', (nextCode, nextSignal) => this.#replace(next, nextStartedMs, nextCode, nextSignal));
+		});
+	}
+}

@@ -1,0 +1,88 @@
+/** Figures of requests, counted where their log line is written: each one exactly once, when all is known of it. */
+import { faults } from '../core/fault.ts';
+import type { Counter, Histogram, Metrics } from '../core/metrics.ts';
+import { refusals } from '../core/refusal.ts';
+import type { RequestObserver, RequestRecord } from './request-log.ts';
+
+export interface RequestMetricsSettings {
+	/** Of the server, such as `gateway`. */
+	readonly role: string;
+	/** Path of each inference endpoint, and what its format is called. */
+	readonly formats: ReadonlyMap<string, string>;
+}
+
+/** Callers wait for models from a tenth of a second to many minutes. */
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
+
+/** What all requests with the same labels count on. */
+interface Counted {
+	readonly requests: ReturnType<Counter['of']>;
+	readonly duration: ReturnType<Histogram['of']> | undefined;
+	readonly firstByte: ReturnType<Histogram['of']> | undefined;
+}
+
+/** The labels come from the configuration and from catalogues; this is for the day when one does not. */
+const mostRemembered = 2000;
+
+export function createRequestObserver(metrics: Metrics, { role, formats }: RequestMetricsSettings): RequestObserver {
+	const requests = metrics.counter(
+		'tollgate_requests_total',
+		'Requests whose answer is over. `format` is `none` beside the inference endpoints.',
+		['role', 'format', 'provider', 'outcome', 'status'],
+	);
+	const durations = metrics.histogram(
+		'tollgate_request_duration_seconds',
+		'Inference requests, from their arrival to the last byte of the answer.',
+		durationBuckets,
+		['role', 'format', 'provider'],
+	);
+	const firstBytes = metrics.histogram(
+		'tollgate_time_to_first_byte_seconds',
+		'Inference requests, from their arrival to the first byte of the provider.',
+		durationBuckets,
+		['role', 'format', 'provider'],
+	);
+	const errors = metrics.counter(
+		'tollgate_errors_total',
+		'Requests that ended with an error of our own, by its code in the error reference.',
+		['role', 'kind', 'code'],
+	);
+	const known = new Map<string, Counted>();
+
+	const countedFor = ({ status, outcome }: RequestRecord, format: string, provider: string): Counted => {
+		const key = `${status} ${outcome} ${format} ${provider}`;
+		let counted = known.get(key);
+		if (counted === undefined) {
+			const timed = { role, format, provider };
+			counted = {
+				requests: requests.of({ ...timed, outcome, status: String(status) }),
+				duration: format === 'none' ? undefined : durations.of(timed),
+				firstByte: format === 'none' ? undefined : firstBytes.of(timed),
+			};
+			if (known.size >= mostRemembered) known.clear();
+			known.set(key, counted);
+		}
+		return counted;
+	};
+
+	return (record) => {
+		const { facts, code } = record;
+		const counted = countedFor(record, formatOf(record, formats), facts.provider ?? 'none');
+		counted.requests.add();
+		counted.duration?.observe(record.durationMs / 1000);
+		if (facts.firstByteMs !== undefined) counted.firstByte?.observe(facts.firstByteMs / 1000);
+		if (code !== undefined) errors.add(1, { role, ...errorOf(code) });
+	};
+}
+
+function formatOf({ method, target }: RequestRecord, formats: ReadonlyMap<string, string>): string {
+	if (method !== 'POST') return 'none';
+	const mark = target.indexOf('?');
+	return formats.get(mark === -1 ? target : target.slice(0, mark)) ?? 'none';
+}
+
+function errorOf(code: string): { kind: string; code: string } {
+	if (Object.hasOwn(refusals, code)) return { kind: 'refusal', code };
+	if (Object.hasOwn(faults, code)) return { kind: 'fault', code };
+	return { kind: code === 'defect' ? 'defect' : 'other', code: code === 'defect' ? code : 'other' };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { LoadShedder } from './load-shedder.ts';
+
+const settings = { maxInFlight: 100, targetDelayMs: 100, maxMemoryShare: 0.9 };
+const calm = { loopDelayMs: 1, memoryShare: 0.2 };
+const late = { loopDelayMs: 250, memoryShare: 0.2 };
+
+const observed = (samples: readonly (typeof calm)[]): LoadShedder => {
+	const shedder = new LoadShedder(settings);
+	for (const sample of samples) shedder.observe(sample);
+	return shedder;
+};
+
+describe('load shedding', () => {
+	test('nothing is turned away while all is well', () => {
+		expect(observed(Array(10).fill(calm)).judge(99, 0)).toBeUndefined();
+	});
+
+	test('one more than may be in flight is turned away, whatever else is true', () => {
+		expect(observed([]).judge(100, 0.999)).toBe('in_flight');
+	});
+
+	test('a late event loop turns a growing share away, and leaves some to feel with', () => {
+		expect(observed([late, late, late]).share, 'not for a second yet').toBe(0);
+		expect(observed([late, late, calm, late, late, late]).share, 'not at a stretch').toBe(0);
+		expect(observed(Array(4).fill(late)).judge(0, 0.249)).toBe('loop_delay');
+		expect(observed(Array(4).fill(late)).judge(0, 0.251)).toBeUndefined();
+		const full = observed(Array(50).fill(late));
+		expect(full.judge(0, 0.969)).toBe('loop_delay');
+		expect(full.judge(0, 0.971)).toBeUndefined();
+	});
+
+	test('the share falls again, to nothing, once the loop is in time', () => {
+		const samples = [...Array(50).fill(late), ...Array(32).fill(calm)];
+		expect(observed(samples).share).toBeGreaterThan(0);
+		expect(observed([...samples, calm]).share).toBe(0);
+	});
+
+	test('exactly the target is in time', () => {
+		expect(observed([{ ...late, loopDelayMs: 100 }]).share).toBe(0);
+	});
+
+	test('short of memory everything new is turned away until it is there again', () => {
+		const shedder = observed([{ ...calm, memoryShare: 0.91 }]);
+		expect(shedder.judge(0, 0.999)).toBe('memory');
+		shedder.observe({ ...calm, memoryShare: 0.9 });
+		expect(shedder.judge(0, 0.999)).toBeUndefined();
+	});
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '../../core/fault.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { mayFallBack, tellsHealth } from './attempt-result.ts';
+import { ProviderHealth } from './provider-health.ts';
+import { RetryBudget } from './retry-budget.ts';
+import { type FailedAttempt, retryWaitMs } from './retry-wait.ts';
+import type { TrafficTerms } from './traffic-terms.ts';
+
+const middle = (): number => 0.5;
+
+describe('what follows an attempt', () => {
+	it.each([
+		[200, false, 'well'],
+		[400, false, 'well'],
+		[401, true, 'well'],
+		[404, true, 'well'],
+		[422, false, 'well'],
+		[429, true, 'well'],
+		[500, true, 'ill'],
+		[503, true, 'ill'],
+		[529, true, undefined],
+	] as const)('%i', (status, fallsBack, health) => {
+		expect([mayFallBack(status), tellsHealth(status)]).toEqual([fallsBack, health]);
+	});
+
+	it.each([
+		['provider_unreachable', true, 'ill'],
+		['provider_disconnected', true, 'ill'],
+		['provider_connect_timeout', true, 'ill'],
+		['provider_first_byte_timeout', true, 'ill'],
+		['provider_key_unset', true, undefined],
+		['provider_total_timeout', false, undefined],
+		['provider_answer_invalid', false, undefined],
+	] as const)('%s', (code, fallsBack, health) => {
+		const fault = new Fault(code);
+		expect([mayFallBack(fault), tellsHealth(fault)]).toEqual([fallsBack, health]);
+	});
+
+	it('a full provider hands the call on and is not ill for it; a client that left ends everything', () => {
+		expect([mayFallBack(new Refusal('provider_busy')), tellsHealth(new Refusal('provider_busy'))]).toEqual([true, undefined]);
+		expect(mayFallBack(new Refusal('client_closed'))).toBe(false);
+	});
+});
+
+describe('retries', () => {
+	const terms: TrafficTerms = { retries: 2, retryStatuses: [429, 503], maxConcurrent: 1, maxQueued: 0, ejectAfterFailures: null };
+	const refused: FailedAttempt = {
+		result: new Fault('provider_unreachable'),
+		mayCost: false,
+		isSpendStop: false,
+		retryAfterMs: undefined,
+		retriesBefore: 0,
+		remainingMs: 60_000,
+	};
+	const wait = (more: Partial<FailedAttempt>, chance = middle): number | undefined => retryWaitMs({ ...refused, ...more }, terms, chance);
+
+	it('of connections that were never made, after a wait that doubles and is spread', () => {
+		expect([wait({}), wait({ retriesBefore: 1 }), wait({ retriesBefore: 2 })]).toEqual([75, 150, undefined]);
+		expect([wait({}, () => 0), wait({}, () => 0.999)]).toEqual([50, 99.95]);
+	});
+
+	it('not of what the provider may have worked on, nor of a connection that took too long', () => {
+		expect(wait({ mayCost: true })).toBeUndefined();
+		expect(wait({ result: new Fault('provider_connect_timeout') })).toBeUndefined();
+		expect(wait({ result: new Fault('provider_first_byte_timeout') })).toBeUndefined();
+	});
+
+	it('of the statuses given, unless the account is out of money', () => {
+		expect([wait({ result: 429 }), wait({ result: 503 }), wait({ result: 500 })]).toEqual([75, 75, undefined]);
+		expect(wait({ result: 429, isSpendStop: true })).toBeUndefined();
+	});
+
+	it('wait for as long as they are told, where the call has the time', () => {
+		expect(wait({ result: 429, retryAfterMs: 3000 })).toBe(3000);
+		expect(wait({ result: 429, retryAfterMs: 3000, remainingMs: 5000 })).toBeUndefined();
+		expect(wait({ result: 429, retryAfterMs: 30_000, remainingMs: 600_000 })).toBeUndefined();
+	});
+
+	it('are a fifth of the calls, after the ten that are saved up', () => {
+		const budget = new RetryBudget();
+		const takeAll = (): number => {
+			let taken = 0;
+			while (budget.take()) taken++;
+			return taken;
+		};
+		expect(takeAll()).toBe(10);
+		for (let call = 0; call < 20; call++) budget.countCall();
+		expect(takeAll()).toBeGreaterThanOrEqual(3);
+		for (let call = 0; call < 1000; call++) budget.countCall();
+		expect(takeAll()).toBe(10);
+	});
+});
+
+describe('health', () => {
+	const failTimes = (health: ProviderHealth, times: number, nowMs = 0): boolean[] =>
+		Array.from({ length: times }, () => health.failed('answered 500', 3, nowMs, middle));
+
+	it('is unknown before the first call, then follows calls', () => {
+		const health = new ProviderHealth();
+		expect(health.report()).toEqual({ state: 'unknown', sinceMs: null, detail: null });
+		health.succeeded(5);
+		expect(health.report()).toEqual({ state: 'healthy', sinceMs: null, detail: null });
+		failTimes(health, 3, 7);
+		expect(health.report()).toEqual({ state: 'unhealthy', sinceMs: 7, detail: 'answered 500' });
+	});
+
+	it('ends after failures in a row only', () => {
+		const health = new ProviderHealth();
+		expect(failTimes(health, 2)).toEqual([false, false]);
+		health.succeeded(0);
+		expect(failTimes(health, 3)).toEqual([false, false, true]);
+		expect(health.isEjected).toBe(true);
+		const patient = new ProviderHealth();
+		for (let failure = 0; failure < 100; failure++) patient.failed('x', null, 0, middle);
+		expect(patient.isEjected).toBe(false);
+	});
+
+	it('is probed by one call at a time, later after each that fails, and restored by the first success', () => {
+		const health = new ProviderHealth();
+		failTimes(health, 3);
+		// 5 s, of which three quarters.
+		expect([health.takeTurn(3749, middle), health.takeTurn(3750, middle), health.takeTurn(3751, middle)]).toEqual([false, true, false]);
+		health.failed('again', 3, 4000, middle);
+		expect([health.takeTurn(11_499, middle), health.takeTurn(11_500, middle)]).toEqual([false, true]);
+		expect(health.succeeded(12_000)).toBe(true);
+		expect([health.takeTurn(12_000, middle), health.takeTurn(12_000, middle)]).toEqual([true, true]);
+		expect(health.report()).toMatchObject({ state: 'healthy', sinceMs: 12_000 });
+		expect(failTimes(health, 2)).toEqual([false, false]);
+	});
+
+	it('is not put off by calls that were under way when it ended, and a lost probe is followed by another', () => {
+		const health = new ProviderHealth();
+		failTimes(health, 3);
+		failTimes(health, 50, 3000);
+		expect([health.takeTurn(3750, middle), health.takeTurn(3750 + 3749, middle), health.takeTurn(3750 + 3750, middle)]).toEqual([
+			true,
+			false,
+			true,
+		]);
+	});
+
+	it('is never waited for longer than a minute', () => {
+		const health = new ProviderHealth();
+		failTimes(health, 3);
+		let nowMs = 0;
+		for (let probe = 0; probe < 20; probe++) {
+			nowMs += 60_000;
+			expect(health.takeTurn(nowMs, () => 1)).toBe(true);
+			health.failed('still', 3, nowMs, () => 1);
+		}
+	});
+});

@@ -1,0 +1,73 @@
+/** Asks each gateway now and then whether it is there. */
+import { readWhole } from '../../core/byte-stream.ts';
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { Upstream } from '../../core/upstream.ts';
+import { saysLeaving } from '../../wire/health.ts';
+import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
+
+export interface HealthCheckSettings {
+	readonly intervalMs: number;
+	/** For one answer, connection included. */
+	readonly timeoutMs: number;
+}
+
+const mostBytes = 65_536;
+/** A busy gateway may be late once. */
+const mostMissed = 2;
+
+export class GatewayHealth {
+	readonly #pool: GatewayPool;
+	readonly #settings: HealthCheckSettings;
+	readonly #ports: { readonly upstream: Upstream; readonly clock: Clock };
+	readonly #missed = new Map<GatewayInPool, number>();
+	#timer: Timer | undefined;
+	#isStopped = false;
+
+	constructor(pool: GatewayPool, settings: HealthCheckSettings, ports: { readonly upstream: Upstream; readonly clock: Clock }) {
+		this.#pool = pool;
+		this.#settings = settings;
+		this.#ports = ports;
+	}
+
+	/** Resolves when each was asked once; goes on until `stop`. */
+	async start(): Promise<void> {
+		await Promise.all(this.#pool.gateways.map((gateway) => this.#ask(gateway)));
+		if (this.#isStopped) return;
+		this.#timer = this.#ports.clock.after(this.#settings.intervalMs, () => void this.start());
+	}
+
+	stop(): void {
+		this.#isStopped = true;
+		this.#timer?.cancel();
+	}
+
+	async #ask(gateway: GatewayInPool): Promise<void> {
+		const { timeoutMs } = this.#settings;
+		try {
+			const { status, body } = await this.#ports.upstream({
+				origin: gateway.origin,
+				method: 'GET',
+				target: '/',
+				headers: {},
+				body: null,
+				timeouts: { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs },
+				mayReachPrivateNetwork: true,
+				isExpectedToFail: true,
+				onClientGone: () => undefined,
+			});
+			const text = (await readWhole(body, mostBytes)).toString();
+			this.#missed.delete(gateway);
+			if (status !== 200) this.#pool.noteAway(gateway, `GET / answered ${status}`);
+			else if (saysLeaving(text)) this.#pool.noteAway(gateway, 'it is shutting down');
+			else this.#pool.noteBack(gateway);
+		} catch (cause) {
+			this.#miss(gateway, cause instanceof Error ? cause.message : String(cause));
+		}
+	}
+
+	#miss(gateway: GatewayInPool, reason: string): void {
+		const missed = (this.#missed.get(gateway) ?? 0) + 1;
+		this.#missed.set(gateway, missed);
+		if (missed >= mostMissed) this.#pool.noteAway(gateway, reason);
+	}
+}

@@ -1,0 +1,82 @@
+/** A gateway's answer on its way to the client. The edge does not read events; it only knows whether it stands between two. */
+import { wrapStream } from '../../core/byte-stream.ts';
+import { Fault } from '../../core/fault.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Format } from '../../wire/formats/format.ts';
+
+const lineFeed = 10;
+
+export class RelayedAnswer {
+	readonly body: ByteStream;
+	/** Of an event stream; undefined for any other answer, which can only be cut. */
+	readonly #format: Format | undefined;
+	readonly #requestId: string;
+	readonly #ended: (cause: unknown) => void;
+	#sink: ByteSink | undefined;
+	#flow: ByteFlow | undefined;
+	#isOver = false;
+	#endsInBlankLine = true;
+	#owed: Refusal | undefined;
+
+	/** @param ended called once, with what the answer failed with. */
+	constructor(body: ByteStream, format: Format | undefined, requestId: string, ended: (cause: unknown) => void) {
+		this.#format = format;
+		this.#requestId = requestId;
+		this.#ended = ended;
+		this.body = wrapStream(body, (sink, flow) => {
+			this.#sink = sink;
+			this.#flow = flow;
+			return {
+				write: (chunk) => this.#write(chunk),
+				end: () => this.#leave(undefined, () => sink.end()),
+				fail: (cause) => this.#leave(cause, () => this.#fail(cause instanceof Fault ? new Fault('gateway_unreachable', { cause }) : cause)),
+				cancel: () => this.#leave(undefined, () => flow.cancel()),
+			};
+		});
+	}
+
+	/** Ends the answer in a way that its client understands, between two events. */
+	endWith(reason: Refusal): void {
+		if (this.#isOver || this.#format === undefined) return;
+		this.#owed = reason;
+		if (this.#endsInBlankLine) this.#payOwed(reason);
+	}
+
+	#write(chunk: Buffer): boolean {
+		const length = chunk.length;
+		if (length > 0) {
+			// The line before the last line feed is empty: an event is complete.
+			this.#endsInBlankLine = chunk[length - 1] === lineFeed && (length === 1 || chunk[length - 2] === lineFeed);
+		}
+		const isFlowing = this.#sink?.write(chunk) ?? false;
+		if (this.#owed !== undefined && this.#endsInBlankLine) this.#payOwed(this.#owed);
+		return isFlowing;
+	}
+
+	#payOwed(reason: Refusal): void {
+		this.#leave(undefined, () => {
+			this.#flow?.cancel();
+			this.#fail(reason);
+		});
+	}
+
+	#fail(cause: unknown): void {
+		const sink = this.#sink;
+		if (sink === undefined) return;
+		if (this.#format !== undefined && this.#endsInBlankLine && (cause instanceof Refusal || cause instanceof Fault)) {
+			const { status, code, message } = cause;
+			sink.write(this.#format.renderErrorEvent({ status, code, message, requestId: this.#requestId }));
+			sink.end();
+		} else {
+			sink.fail(cause);
+		}
+	}
+
+	#leave(cause: unknown, last: () => void): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#ended(cause);
+		last();
+	}
+}

@@ -1,0 +1,122 @@
+/** Guarantees 28: under load, while day and month turn, nothing is lost and nothing counts in the wrong one. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSteeredMemory } from '../../test/support/memory-admission-subject.ts';
+import { openSteeredRedis } from '../../test/support/redis-admission-subject.ts';
+import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
+import { systemClock } from '../io/system-clock.ts';
+import type { AdmissionSubject } from './contracts/admission.contract.ts';
+import type { AdmissionStore, Settlement, TeamTotals } from './contracts/admission.ts';
+import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
+
+const turnMs = Date.UTC(2026, 11, 1);
+const msPerDay = 86_400_000;
+const workersPerStore = 20;
+const stepMs = 10;
+const steps = 120;
+const limitNanoUsd = 10n ** 15n;
+
+let redis: RedisServer;
+beforeAll(async () => {
+	redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1 | 2 }>([
+	{ name: 'memory, one gateway', open: async () => createSteeredMemory(), gateways: 1 },
+	{ name: 'Redis, one gateway', open: () => openSteeredRedis(redis), gateways: 1 },
+	{ name: 'Redis, two gateways', open: () => openSteeredRedis(redis), gateways: 2 },
+])('$name', ({ open, gateways }) => {
+	test('each call counts in the day and the month in which it was admitted, whenever it ends', async () => {
+		const subject = await open();
+		const books = new Books();
+		let nowMs = turnMs - (steps * stepMs) / 2;
+		await subject.setNow(nowMs);
+		let isOver = false;
+		const work = async (store: AdmissionStore, gateway: number, worker: number): Promise<void> => {
+			for (let number = 0; !isOver; number++) {
+				const id = `${gateway}-${worker}-${number}`;
+				const period = nowMs < turnMs ? '2026-11' : '2026-12';
+				const hold = { budget: 'all', period, limitNanoUsd, amountNanoUsd: 100n, check: 'before' as const };
+				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, holds: [hold], holdMs: 60_000 };
+				const { isAdmitted, reading } = await store.admit(request);
+				expect(isAdmitted).toBe(true);
+				// Some end at once, others after the turn.
+				await new Promise((resolve) => setTimeout(resolve, number % 7 === worker % 7 ? 50 + 20 * worker : 1));
+				const settlement = { id, team: 'red', admittedMs: reading.nowMs, tokens: 1 + (number % 5), costNanoUsd: 7n, budgets: [hold] };
+				books.close(settlement);
+				await store.settle(settlement);
+			}
+		};
+		const stores = subject.stores.slice(0, gateways).map((store) =>
+			restoring(
+				store,
+				books.sumUpAt(() => nowMs),
+			),
+		);
+		const working = Promise.all(
+			stores.flatMap((store, index) => Array.from({ length: workersPerStore }, (_, worker) => work(store, index, worker))),
+		);
+		for (let step = 0; step < steps; step++) {
+			await new Promise((resolve) => setTimeout(resolve, stepMs));
+			nowMs += stepMs;
+			await subject.setNow(nowMs);
+		}
+		isOver = true;
+		await working;
+
+		const reading = await subject.stores[0].read('red', [
+			{ budget: 'all', period: '2026-11' },
+			{ budget: 'all', period: '2026-12' },
+		]);
+		expect(reading.tokensToday).toBe(books.tokensOf(nowMs));
+		expect(reading.budgets).toMatchObject(
+			['2026-11', '2026-12'].map((period) => ({ period, settledNanoUsd: books.spentIn(period), heldNanoUsd: 0n })),
+		);
+		// Else this has shown nothing.
+		expect(books.tokensOf(turnMs - 1)).toBeGreaterThan(100);
+		expect(books.tokensOf(turnMs)).toBeGreaterThan(100);
+		expect(books.endedAfterTheirDay(turnMs)).toBeGreaterThan(0);
+		await subject.dispose();
+	});
+});
+
+function restoring(store: AdmissionStore, sumUp: SumUpTeam): AdmissionStore {
+	return restoreMissing(store, { clock: systemClock, sumUp, endedSinceMs: () => 0 });
+}
+
+/** The record of calls that counters are summed up from. */
+class Books {
+	readonly #rows: Settlement[] = [];
+
+	close(settlement: Settlement): void {
+		this.#rows.push(settlement);
+	}
+
+	sumUpAt(nowMs: () => number): SumUpTeam {
+		return async (team, budgets): Promise<TeamTotals> => ({
+			team,
+			tokensToday: this.tokensOf(nowMs()),
+			budgets: budgets.map((one) => ({ ...one, settledNanoUsd: this.spentIn(one.period) })),
+			endedIds: this.#rows.map(({ id }) => id),
+		});
+	}
+
+	/** @param timeMs any of the day. */
+	tokensOf(timeMs: number): number {
+		return this.#sum(({ admittedMs }) => Math.floor(admittedMs / msPerDay) === Math.floor(timeMs / msPerDay));
+	}
+
+	spentIn(period: string): bigint {
+		return this.#rows.filter(({ budgets }) => budgets[0]?.period === period).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
+	}
+
+	/** Calls of the old day that stand among those of the new one. */
+	endedAfterTheirDay(dayMs: number): number {
+		const first = this.#rows.findIndex(({ admittedMs }) => admittedMs >= dayMs);
+		return this.#rows.slice(first).filter(({ admittedMs }) => admittedMs < dayMs).length;
+	}
+
+	#sum(isCounted: (row: Settlement) => boolean): number {
+		return this.#rows.filter(isCounted).reduce((sum, { tokens }) => sum + tokens, 0);
+	}
+}

@@ -1,0 +1,163 @@
+/** Guarantees 10 and 11: clients that send or read as slowly as they can, and what a good client sees meanwhile. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
+import { type CallOptions, call, callStatus, type Deployment, startDeployment } from '../support/deployment.ts';
+import { startFastStream } from '../support/fast-stream.ts';
+import { watchMemory } from '../support/process-memory.ts';
+import { eventually, freePort } from '../support/product.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { readStream } from '../support/read-stream.ts';
+
+export interface SlowClients {
+	/** Of each of the three kinds. */
+	readonly each: number;
+	/** Limits of the product for heads, bodies, and connections between requests. */
+	readonly limitMs: number;
+	readonly mostGrowthBytes: number;
+}
+
+export interface SlowClientsReport {
+	readonly goodCalls: number;
+	readonly p99Ms: number;
+	/** From the first slow connection to the end of the last, as the product counts them. */
+	readonly allClosedMs: number;
+	readonly growthBytes: number;
+}
+
+const firewall = { per_ip: { requests: 1_000_000 } };
+
+const post = (token: string, body: string, length = body.length): string =>
+	`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+	`Content-Length: ${length}\r\n\r\n${body}`;
+
+/** A connection that asks for a stream and never reads it. */
+function askAndNeverRead(port: number, token: string, model: string): void {
+	const client = new RawClient(port);
+	client.socket.pause();
+	onTestFinished(() => client.destroy());
+	client.send(post(token, JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'hi' }] })));
+}
+
+/** A connection that sends something more every now and then. */
+function drip(port: number, first: string, more: string, everyMs: number): RawClient {
+	const client = new RawClient(port).send(first);
+	const timer = setInterval(() => client.send(more), everyMs);
+	client.socket.on('close', () => clearInterval(timer));
+	onTestFinished(() => {
+		clearInterval(timer);
+		client.destroy();
+	});
+	return client;
+}
+
+/** Calls one after the other until told to stop. @returns what became of each, and how long it took. */
+function callSteadily(product: Deployment, token: string): { stop(): Promise<{ statuses: number[]; durationsMs: number[] }> } {
+	let isOver = false;
+	const statuses: number[] = [];
+	const durationsMs: number[] = [];
+	const done = (async () => {
+		while (!isOver) {
+			const startMs = performance.now();
+			statuses.push(await callStatus(product.gatewayUrl, token).catch(() => 0));
+			durationsMs.push(performance.now() - startMs);
+			await sleep(20);
+		}
+	})();
+	return {
+		async stop() {
+			isOver = true;
+			await done;
+			return { statuses, durationsMs };
+		},
+	};
+}
+
+/** What a process has once it has worked is no growth: ten callers at once, who read all. */
+async function warmUp({ gatewayUrl }: Deployment, token: string, calls: number, options: CallOptions = {}): Promise<void> {
+	const work = async (): Promise<void> => {
+		for (let index = 0; index < calls / 10; index++) expect(await callStatus(gatewayUrl, token, options)).toBe(200);
+	};
+	await Promise.all(Array.from({ length: 10 }, work));
+}
+
+/** Fails when a slow client stays, the good one is refused once, or the process grows. */
+export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClients): Promise<SlowClientsReport> {
+	const limits = { headers_timeout_ms: limitMs, body_timeout_ms: limitMs, stalled_write_ms: limitMs, keep_alive_ms: limitMs };
+	const metricsListen = `127.0.0.1:${await freePort()}`;
+	const product = await startDeployment({ edge: { limits, firewall }, metrics: { listen: metricsListen } });
+	const openConnections = async (): Promise<number> => {
+		const text = await (await fetch(`http://${metricsListen}/metrics`)).text();
+		return Number(/^tollgate_connections_open (\d+)$/m.exec(text)?.[1]);
+	};
+	const token = await product.accessToken();
+	const port = Number(new URL(product.gatewayUrl).port);
+	await warmUp(product, token, 500);
+	const memory = watchMemory(product.pid);
+	const good = callSteadily(product, token);
+	const startMs = performance.now();
+	const everyMs = limitMs / 10;
+	const bodies: RawClient[] = [];
+	for (let index = 0; index < each; index++) {
+		drip(port, 'POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', everyMs);
+		bodies.push(drip(port, post(token, '{"model":"', 100_000), 'x', everyMs));
+		// An answer of usual size: the system holds it for a client that does not read, and the connection is idle.
+		askAndNeverRead(port, token, 'gpt-sim-tokens-200-interval-0');
+	}
+	const untilOpen = (what: string, isSo: (open: number) => boolean): Promise<true> =>
+		eventually(what, async () => (isSo(await openConnections()) ? true : undefined), 10 * limitMs + 20_000);
+	await untilOpen('the slow ones are there', (open) => open > each);
+	await untilOpen('the slow ones are closed', (open) => open < 10);
+	const allClosedMs = performance.now() - startMs;
+	const { statuses, durationsMs } = await good.stop();
+	memory.stop();
+	expect(statuses.length).toBeGreaterThan(10);
+	expect(statuses.filter((status) => status !== 200)).toEqual([]);
+	expect(memory.peakGrowth).toBeLessThan(mostGrowthBytes);
+	await eventually('slow bodies are told', () => (bodies.every(({ statuses: [status] }) => status === 408) ? true : undefined));
+	const sorted = durationsMs.toSorted((left, right) => left - right);
+	return {
+		goodCalls: statuses.length,
+		p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+		allClosedMs,
+		growthBytes: memory.peakGrowth,
+	};
+}
+
+export interface SilentReaders {
+	readonly readers: number;
+	readonly stalledMs: number;
+	readonly mostGrowthBytes: number;
+}
+
+/** Fails when those who do not read cost more memory than allowed, disturb another stream, or are not given up. */
+export async function refuseToRead({ readers, stalledMs, mostGrowthBytes }: SilentReaders): Promise<{ growthBytes: number }> {
+	// 10 MB each: more than two sockets hold for a client that does not read.
+	const fast = await startFastStream(160);
+	onTestFinished(() => fast.close());
+	const product = await startDeployment({
+		edge: { limits: { stalled_write_ms: stalledMs }, firewall },
+		providers: { fast: { kind: 'openai', base_url: fast.origin, api_key: 'k', allow_private_network: true } },
+	});
+	const token = await product.accessToken();
+	const port = Number(new URL(product.gatewayUrl).port);
+	await warmUp(product, token, 200);
+	await warmUp(product, token, 30, { model: 'fast/x', isStreamed: true });
+	const memory = watchMemory(product.pid);
+	for (let index = 0; index < readers; index++) askAndNeverRead(port, token, 'fast/x');
+	const others = await Promise.all(
+		Array.from({ length: 10 }, async () => {
+			const response = await call(product.gatewayUrl, token, { isStreamed: true, model: 'gpt-sim-tokens-100-interval-10' });
+			return { status: response.status, ...(await readStream(response)) };
+		}),
+	);
+	for (const { status, isBroken, text } of others) {
+		expect([status, isBroken]).toEqual([200, false]);
+		expect(text).toMatch(/data: \[DONE\]\n\n$/);
+	}
+	const givenUp = (): number => product.log.filter((line) => line['msg'] === 'request' && line['outcome'] === 'broken').length;
+	await eventually('all are given up', () => (givenUp() === readers ? true : undefined), 20 * stalledMs + 20_000);
+	memory.stop();
+	expect(memory.peakGrowth).toBeLessThan(mostGrowthBytes);
+	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
+	return { growthBytes: memory.peakGrowth };
+}

@@ -1,0 +1,289 @@
+/** Providers that fail before their first byte: rules lead on to the next target, once, and the books say so. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Anthropic1 from '@anthropic-ai/sdk';
+import Anthropic0 from '@anthropic-ai/sdk-0';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, fetchAccessToken, freePort, operator, type Product, startProduct } from '../support/product.ts';
+
+interface Row {
+	readonly request_id: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly outcome: string;
+	readonly cost_usd: string;
+}
+
+interface Usage {
+	readonly requests: number;
+	readonly cost_usd: string;
+	readonly models: readonly { readonly model: string; readonly requests: number; readonly cost_usd: string }[];
+}
+
+interface BillLine {
+	readonly wire: string;
+	readonly model: string;
+	readonly requests: number;
+}
+
+const faults = ['500', '529', '429-retry-after-9', '401', 'reset', 'slow-first-byte-60000'] as const;
+const good = { chat: 'gpt-4o-mini', messages: 'claude-haiku-4-5' };
+/** What a provider may have begun to work on when it fell silent. */
+const mayCost = new Set<string>(['reset', 'slow-first-byte-60000']);
+
+let product: Product;
+let accessToken: string;
+let adminUrl: string;
+let adminToken: string;
+let local: Server;
+let localPort: number;
+let localHeaders: IncomingMessage['headers'] = {};
+
+/** A server such as vLLM or Ollama: it takes no key. */
+function serveLocal(): Server {
+	return createServer((request, response) => {
+		let text = '';
+		request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+		request.on('end', () => {
+			localHeaders = request.headers;
+			const { stream, model } = JSON.parse(text) as { stream?: boolean; model: string };
+			const common = { id: 'chatcmpl-1', created: 1, model };
+			const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
+			if (stream !== true) {
+				const message = { role: 'assistant', content: 'Hello there' };
+				response.setHeader('content-type', 'application/json');
+				response.end(
+					JSON.stringify({ ...common, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }),
+				);
+				return;
+			}
+			response.setHeader('content-type', 'text/event-stream');
+			const chunk = (delta: object, finish: string | null) =>
+				`data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+			response.write(chunk({ role: 'assistant', content: 'Hello there' }, null) + chunk({}, 'stop'));
+			response.end(`data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices: [], usage })}\n\ndata: [DONE]\n\n`);
+		});
+	});
+}
+
+beforeAll(async () => {
+	local = serveLocal();
+	await new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve));
+	localPort = (local.address() as AddressInfo).port;
+	const adminPort = await freePort();
+	const closedPort = await freePort();
+	adminUrl = `http://127.0.0.1:${adminPort}`;
+	product = await startProduct((simulatorUrl) => {
+		const simulated = { api_key: 'simulator-key', allow_private_network: true, eject_after_failures: null };
+		return {
+			enable_admin_api: true,
+			roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
+			admin: { listen: `127.0.0.1:${adminPort}` },
+			gateway: { timeouts: { first_byte_ms: 300 } },
+			providers: {
+				provider_a: simulated,
+				provider_b: simulated,
+				closed: { kind: 'openai', api_key: 'k', base_url: `http://127.0.0.1:${closedPort}/v1`, allow_private_network: true },
+				narrow: {
+					...simulated,
+					kind: 'openai',
+					base_url: `${simulatorUrl}/openai/v1`,
+					api_key: 'narrow-key',
+					max_concurrent: 2,
+					max_queued: 1,
+				},
+				local: { kind: 'openai-compatible', base_url: `http://127.0.0.1:${localPort}/v1`, allow_private_network: true, models: ['llama'] },
+			},
+		};
+	});
+	accessToken = await product.accessToken();
+	adminToken = await fetchAccessToken(product.tokenEndpoint, operator, 'tollgate/admin');
+	for (const fault of faults) {
+		for (const [format, provider] of [
+			['chat', 'provider_b'],
+			['messages', 'provider_a'],
+		] as const) {
+			const failing = { provider, model: `${good[format]}-sim-${fault}` };
+			await addRule(`same-${format}-${fault}`, [failing, { provider, model: good[format] }]);
+			const other = format === 'chat' ? { provider: 'provider_a', model: good.messages } : { provider: 'provider_b', model: good.chat };
+			await addRule(`other-${format}-${fault}`, [failing, other]);
+		}
+	}
+	await addRule('refused', [
+		{ provider: 'closed', model: 'gpt-4o-mini' },
+		{ provider: 'provider_b', model: good.chat },
+	]);
+	await addRule('cut-later', [
+		{ provider: 'provider_b', model: 'gpt-4o-mini-sim-cut-after-2' },
+		{ provider: 'provider_a', model: good.messages },
+	]);
+}, 30_000);
+
+afterAll(async () => {
+	local?.close();
+	await product?.stop();
+});
+
+async function admin<Body>(path: string, init: RequestInit = {}): Promise<Body> {
+	const response = await fetch(`${adminUrl}${path}`, {
+		...init,
+		headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+	});
+	if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+	return (await response.json()) as Body;
+}
+
+async function addRule(name: string, targets: readonly { provider: string; model: string }[]): Promise<void> {
+	const rule = { id: name, name, priority: 1, match: { model: name }, strategy: 'priority', targets };
+	await admin('/routing', { method: 'POST', body: JSON.stringify(rule) });
+}
+
+function ask(format: 'chat' | 'messages', model: string, more: object = {}): Promise<Response> {
+	const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+	return fetch(`${product.gatewayUrl}${path}`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json', accept: 'application/json' },
+		body: JSON.stringify({ model, max_tokens: 20, messages: [{ role: 'user', content: 'Say hello.' }], ...more }),
+	});
+}
+
+async function billed(): Promise<Record<string, number>> {
+	const { lines } = (await (await fetch(`${product.simulatorUrl}/_simulator/bill`)).json()) as { lines: readonly BillLine[] };
+	return Object.fromEntries(lines.map(({ wire, model, requests }) => [`${wire} ${model}`, requests]));
+}
+
+describe.each(['chat', 'messages'] as const)('%s', (format) => {
+	describe.each(['same', 'other'] as const)('to a target of the %s format', (kind) => {
+		it.each(faults)('after %s: answered by the next target, streamed and not, billed there', async (fault) => {
+			await fetch(`${product.simulatorUrl}/_simulator/bill`, { method: 'DELETE' });
+			const [whole, streamed] = await Promise.all([
+				ask(format, `${kind}-${format}-${fault}`),
+				ask(format, `${kind}-${format}-${fault}`, { stream: true }),
+			]);
+			const answerFormat = kind === 'same' ? format : format === 'chat' ? 'messages' : 'chat';
+			const text = await streamed.text();
+			const body = (await whole.json()) as { object?: string; type?: string };
+			expect([whole.status, streamed.status]).toEqual([200, 200]);
+			expect(whole.headers.get('x-gateway-model')).toBe(good[answerFormat]);
+			expect(format === 'chat' ? body.object : body.type).toBe(format === 'chat' ? 'chat.completion' : 'message');
+			expect(text).toContain(format === 'chat' ? '[DONE]' : 'message_stop');
+			const wire = answerFormat === 'chat' ? 'openai' : 'anthropic';
+			expect(await billed()).toMatchObject({ [`${wire} ${good[answerFormat]}`]: 2 });
+			const { data } = await eventually('rows of both calls', async () => {
+				const page = await admin<{ data: readonly Row[] }>('/requests?team=agent&limit=10');
+				return page.data.slice(0, 2).every(({ outcome }) => outcome !== 'running') ? page : undefined;
+			});
+			const ids = [whole, streamed].map(({ headers }) => headers.get('x-request-id'));
+			const rows = data.filter(({ request_id: id }) => ids.some((own) => id === own || id.startsWith(`${own}.`)));
+			expect(rows.filter(({ request_id: id }) => ids.includes(id)).map(({ model }) => model)).toEqual([
+				good[answerFormat],
+				good[answerFormat],
+			]);
+			expect(rows).toHaveLength(mayCost.has(fault) ? 4 : 2);
+		});
+	});
+});
+
+it('a refused connection is tried again, then the next target is', async () => {
+	const response = await ask('chat', 'refused');
+	expect([response.status, response.headers.get('x-gateway-provider')]).toEqual([200, 'provider_b']);
+	const retries = await ask('chat', 'closed/gpt-4o-mini');
+	expect([retries.status, ((await retries.json()) as { error: { code: string } }).error.code]).toEqual([502, 'provider_unreachable']);
+});
+
+it('a stream that breaks later is not begun again', async () => {
+	await fetch(`${product.simulatorUrl}/_simulator/bill`, { method: 'DELETE' });
+	const text = await (await ask('chat', 'cut-later', { stream: true })).text();
+	expect(text).toContain('provider_disconnected');
+	expect(Object.keys(await billed())).toEqual(['openai gpt-4o-mini-sim-cut-after-2']);
+});
+
+it('a provider that cannot be reached is shown so, and passed over', async () => {
+	for (let call = 0; call < 5; call++) expect((await ask('chat', 'refused')).status).toBe(200);
+	const { data } = await admin<{ data: readonly { name: string; health: { state: string; detail: string } }[] }>('/providers');
+	expect(data.find(({ name }) => name === 'closed')?.health).toMatchObject({
+		state: 'unhealthy',
+		detail: 'The provider could not be reached',
+	});
+	expect(data.find(({ name }) => name === 'provider_b')?.health.state).toBe('healthy');
+	// It is tried again now and then: by one call, with seconds in between.
+	const before = await fallbacksAfter(20);
+	expect((await fallbacksAfter(20)) - before).toBeLessThan(5);
+});
+
+/** Log lines come in order, the one of the last request last. */
+async function fallbacksAfter(calls: number): Promise<number> {
+	let lastId: string | null = null;
+	for (let call = 0; call < calls; call++) {
+		const response = await ask('chat', 'refused');
+		expect(response.headers.get('x-gateway-provider')).toBe('provider_b');
+		await response.text();
+		lastId = response.headers.get('x-request-id');
+	}
+	await eventually('the log line of the last call', () =>
+		product.log.find(({ msg, requestId }) => msg === 'request' && requestId === lastId),
+	);
+	return product.log.filter(({ msg }) => msg === 'call goes on to another target').length;
+}
+
+it('one that hangs has its places taken, and takes none of the others’', async () => {
+	const hung = Array.from({ length: 3 }, () => ask('chat', 'narrow/gpt-4o-mini-sim-slow-first-byte-250'));
+	await eventually('both places taken', async () => {
+		const refused = await ask('chat', 'narrow/gpt-4o-mini');
+		return refused.status === 503 ? refused : undefined;
+	});
+	const others = await Promise.all(Array.from({ length: 20 }, () => ask('messages', good.messages)));
+	expect(others.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+	await Promise.all(hung);
+	expect((await ask('chat', 'narrow/gpt-4o-mini')).status).toBe(200);
+});
+
+it('a server that takes no key is served in both formats, streamed and not', async () => {
+	const chat = await ask('chat', 'llama');
+	expect([chat.status, localHeaders.authorization, chat.headers.get('x-gateway-provider')]).toEqual([200, undefined, 'local']);
+	expect(((await chat.json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content).toBe('Hello there');
+	const message = (await (await ask('messages', 'llama')).json()) as { content: [{ text: string }]; usage: object };
+	expect([message.content[0].text, message.usage]).toEqual(['Hello there', expect.objectContaining({ input_tokens: 5, output_tokens: 2 })]);
+	expect(await (await ask('chat', 'llama', { stream: true })).text()).toContain('[DONE]');
+	expect(await (await ask('messages', 'llama', { stream: true })).text()).toContain('event: message_stop');
+});
+
+describe.each([
+	['0', Anthropic0],
+	['1', Anthropic1],
+] as const)('the Anthropic SDK, line %s', (_line, Anthropic) => {
+	it('counts tokens: at the provider where it can, else estimated and said so', async () => {
+		const client = new Anthropic({ baseURL: product.gatewayUrl, authToken: accessToken, apiKey: null, maxRetries: 0 });
+		const question = { messages: [{ role: 'user' as const, content: 'Say hello to everybody in this room.' }] };
+		const rows = async () => (await admin<Usage>('/usage/agent')).requests;
+		const before = await rows();
+		const counted = await client.messages.countTokens({ model: 'claude-haiku-4-5', ...question }).withResponse();
+		expect(counted.data.input_tokens).toBeGreaterThan(5);
+		expect([counted.response.headers.get('x-gateway-provider'), counted.response.headers.get('x-gateway-warnings')]).toEqual([
+			'provider_a',
+			null,
+		]);
+		const guessed = await client.messages.countTokens({ model: 'gpt-4o-mini', ...question }).withResponse();
+		expect(Object.keys(guessed.data)).toEqual(['input_tokens']);
+		expect(guessed.data.input_tokens).toBeGreaterThan(5);
+		expect(guessed.response.headers.get('x-gateway-warnings')).toContain('estimated');
+		await expect(client.messages.countTokens({ model: 'claude-haiku-4-5' } as never)).rejects.toMatchObject({ status: 400 });
+		expect(await rows()).toBe(before);
+	});
+});
+
+it('rows, sums and counters agree at the end', async () => {
+	const usage = await admin<Usage>('/usage/agent');
+	const rows: Row[] = [];
+	for (let cursor: string | null = ''; cursor !== null; ) {
+		const page: { data: readonly Row[]; next_cursor: string | null } = await admin(
+			`/requests?team=agent&limit=500${cursor && `&cursor=${cursor}`}`,
+		);
+		rows.push(...page.data);
+		cursor = page.next_cursor;
+	}
+	expect(usage.requests).toBe(rows.length);
+	const nano = (usd: string): bigint => BigInt(Math.round(Number(usd) * 1e9));
+	expect(nano(usage.cost_usd)).toBe(rows.reduce((sum, row) => sum + nano(row.cost_usd), 0n));
+	expect(usage.models.reduce((sum, { requests }) => sum + requests, 0)).toBe(rows.length);
+});

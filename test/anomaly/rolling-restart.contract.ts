@@ -1,0 +1,95 @@
+/** Guarantees 47: gateways behind an edge are restarted one after the other while callers work. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { call, callStatus, client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
+import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+
+export interface RollingRestart {
+	readonly gateways: number;
+	/** Times that every gateway is restarted. */
+	readonly rounds: number;
+	readonly requestsPerSecond: number;
+	/** Open at any time; each takes two seconds. */
+	readonly streams: number;
+}
+
+/** Restarts all while callers work; throws when a request fails or a stream is cut. */
+export async function restartUnderLoad({ gateways: count, rounds, requestsPerSecond, streams }: RollingRestart): Promise<void> {
+	const base = await planProduct({ roles: ['identity', 'simulator'] });
+	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
+	startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	const start = (name: string, settings: object): Running => {
+		const path = `${base.directory}/${name}.json`;
+		writeSettings(path, { auth, data_dir: `${base.directory}/${name}`, ...settings });
+		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+	};
+	await eventually('the identity is there', async () => ((await statusOf(auth.jwks_uri)) === 200 ? true : undefined), 15_000);
+	const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+	const overload = { loop_delay_ms: 60_000 };
+	const startGateway = (port: number): Running =>
+		start(`gateway-${port}`, {
+			roles: ['gateway'],
+			gateway: { listen: `127.0.0.1:${port}` },
+			edge: { overload },
+			teams: { unregistered_clients: { tier: 'enterprise' } },
+			providers: simulatedProviders(base.simulatorUrl),
+		});
+	const running = new Map(ports.map((port) => [port, startGateway(port)]));
+	const edgeUrl = `http://127.0.0.1:${await freePort()}`;
+	const edge = start('edge', {
+		roles: ['edge'],
+		edge: {
+			listen: edgeUrl.slice('http://'.length),
+			gateways: ports.map((port) => `http://127.0.0.1:${port}`),
+			overload,
+			firewall: { per_ip: { requests: 1_000_000 } },
+		},
+	});
+	await Promise.all([untilReady(edgeUrl, edge), ...[...running].map(([port, one]) => untilReady(`http://127.0.0.1:${port}`, one))]);
+	const accessToken = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
+
+	let isOver = false;
+	const failures: string[] = [];
+	let answered = 0;
+	const ask = async (): Promise<void> => {
+		const status = await callStatus(edgeUrl, accessToken).catch((cause: unknown) => String(cause));
+		answered++;
+		if (status !== 200) failures.push(`request: ${status}`);
+	};
+	const send = async (): Promise<void> => {
+		const asked: Promise<void>[] = [];
+		while (!isOver) {
+			asked.push(ask());
+			await sleep(1000 / requestsPerSecond);
+		}
+		await Promise.all(asked);
+	};
+	let read = 0;
+	const stream = async (): Promise<void> => {
+		while (!isOver) {
+			const text = await call(edgeUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' })
+				.then(async (response) => (await readStream(response)).text)
+				.catch((cause: unknown) => String(cause));
+			read++;
+			if (!text.endsWith('data: [DONE]\n\n')) failures.push(`stream: ${text.slice(-300)}`);
+		}
+	};
+	const working = [send(), ...Array.from({ length: streams }, stream)];
+	for (let round = 0; round < rounds; round++) {
+		for (const port of ports) {
+			const before = running.get(port);
+			before?.child.kill('SIGTERM');
+			expect(await before?.ended).toEqual({ code: 0, signal: null });
+			const next = startGateway(port);
+			running.set(port, next);
+			await untilReady(`http://127.0.0.1:${port}`, next);
+		}
+	}
+	isOver = true;
+	await Promise.all(working);
+	console.log(`${rounds * count} restarts, ${answered} requests, ${read} streams, ${failures.length} failures`);
+	expect(failures).toEqual([]);
+	expect(answered).toBeGreaterThan(rounds * count);
+}

@@ -1,0 +1,91 @@
+/** `gateway.workers`: several processes behind one address. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
+import { call, callStatus, client, planProduct, untilReady } from '../support/deployment.ts';
+import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { eventually, fetchAccessToken } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+	redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+interface Started {
+	readonly running: Running;
+	readonly gatewayUrl: string;
+	readonly accessToken: string;
+	workers(): number[];
+}
+
+async function startWorkers(): Promise<Started> {
+	const plan = await planProduct({
+		gateway: { workers: 2 },
+		stores: { counters: redis.url },
+		teams: { unregistered_clients: { tier: 'standard' } },
+	});
+	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	await untilReady(plan.gatewayUrl, running);
+	const { pid } = running.child;
+	return {
+		running,
+		gatewayUrl: plan.gatewayUrl,
+		accessToken: await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client),
+		workers: () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+	};
+}
+
+test('two workers admit the team’s limit together; one that dies is replaced; streams outlive the order to stop; nobody is left', async () => {
+	const { running, gatewayUrl, accessToken, workers } = await startWorkers();
+	const first = workers();
+	expect(first).toHaveLength(2);
+
+	process.kill(first[0] ?? 0, 'SIGKILL');
+	const second = await eventually('another takes its place', () => {
+		const now = workers();
+		return now.length === 2 && !now.includes(first[0] ?? 0) ? now : undefined;
+	});
+	await eventually(
+		'both are there',
+		() => (running.log.filter((line) => line['msg'] === 'started').length === 4 ? true : undefined),
+		20_000,
+	);
+
+	await untilMinuteHasRoom(15_000);
+	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
+	const statuses = await Promise.all(Array.from({ length: 129 }, () => callStatus(gatewayUrl, accessToken)));
+	expect([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length]).toEqual([99, 30]);
+
+	const served = new Set(running.log.filter((line) => line['msg'] === 'request').map((line) => line['worker']));
+	expect(served, 'both have worked').toEqual(new Set([2, 3]));
+	running.child.kill('SIGTERM');
+	expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
+	expect(await running.ended).toEqual({ code: 0, signal: null });
+	for (const pid of second) expect(() => process.kill(pid, 0)).toThrow();
+}, 90_000);
+
+test('without shared counters several workers are refused', async () => {
+	const plan = await planProduct({ gateway: { workers: 2 } });
+	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	expect(await running.ended).toMatchObject({ code: 1 });
+	expect(running.stderr).toMatch(/gateway\.workers.*set stores\.counters to a redis:\/\/ address/);
+});
+
+test('a port that is taken ends them all', async () => {
+	const taken = await planProduct({ roles: ['simulator'] });
+	const holder = startProcess(process.execPath, [mainFile, 'start', '--config', taken.configPath]);
+	await eventually('it listens', async () => {
+		return (await fetch(taken.simulatorUrl).catch(() => undefined)) === undefined ? undefined : true;
+	});
+	const plan = await planProduct({
+		gateway: { workers: 2, listen: taken.simulatorUrl.slice('http://'.length) },
+		stores: { counters: redis.url },
+	});
+	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	expect(await running.ended).toMatchObject({ code: 2 });
+	expect(running.stderr).toContain('is already in use (gateway.listen)');
+	holder.child.kill('SIGTERM');
+});

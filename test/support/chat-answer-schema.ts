@@ -1,0 +1,90 @@
+/**
+ * What OpenAI's published schema says of a chat completion and of its chunks, written down from the types of its SDK
+ * (`openai` 7, `resources/chat/completions` and `resources/completions`), as far as a translation may send it; and our own
+ * extensions, which stand where libraries keep what they do not know. Anything beside them is a leak.
+ */
+import { z } from 'zod';
+
+const extraContent = z.strictObject({ google: z.strictObject({ thought_signature: z.string().min(1) }) });
+const thinkingBlocks = z.array(z.looseObject({ type: z.enum(['thinking', 'redacted_thinking']) })).min(1);
+const extensions = {
+	reasoning_content: z.string().optional(),
+	thinking_blocks: thinkingBlocks.optional(),
+	extra_content: extraContent.optional(),
+};
+
+const count = z.int().min(0);
+const usage = z.strictObject({
+	prompt_tokens: count,
+	completion_tokens: count,
+	total_tokens: count,
+	prompt_tokens_details: z.strictObject({ cached_tokens: count.optional(), cache_write_tokens: count.optional() }).optional(),
+	completion_tokens_details: z.strictObject({ reasoning_tokens: count.optional() }).optional(),
+});
+const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
+const functionCall = z.strictObject({ name: z.string().min(1), arguments: z.string() });
+const top = { id: z.string().min(1), created: z.int().min(0), model: z.string().min(1) };
+
+export const chatCompletionSchema = z.strictObject({
+	...top,
+	object: z.literal('chat.completion'),
+	choices: z
+		.array(
+			z.strictObject({
+				index: count,
+				finish_reason: finishReason,
+				logprobs: z.null(),
+				message: z.strictObject({
+					role: z.literal('assistant'),
+					content: z.string().nullable(),
+					refusal: z.string().nullable(),
+					tool_calls: z
+						.array(
+							z.strictObject({
+								id: z.string().min(1),
+								type: z.literal('function'),
+								function: functionCall,
+								extra_content: extraContent.optional(),
+							}),
+						)
+						.min(1)
+						.optional(),
+					function_call: functionCall.optional(),
+					...extensions,
+				}),
+			}),
+		)
+		.min(1),
+	usage: usage.optional(),
+});
+
+export const chatChunkSchema = z.strictObject({
+	...top,
+	object: z.literal('chat.completion.chunk'),
+	choices: z.array(
+		z.strictObject({
+			index: count,
+			finish_reason: finishReason.nullable(),
+			logprobs: z.null().optional(),
+			delta: z.strictObject({
+				role: z.literal('assistant').optional(),
+				content: z.string().nullable().optional(),
+				refusal: z.string().nullable().optional(),
+				tool_calls: z
+					.array(
+						z.strictObject({
+							index: count,
+							id: z.string().min(1).optional(),
+							type: z.literal('function').optional(),
+							function: functionCall.partial(),
+							extra_content: extraContent.optional(),
+						}),
+					)
+					.optional(),
+				function_call: functionCall.partial().optional(),
+				...extensions,
+			}),
+		}),
+	),
+	usage: usage.nullable().optional(),
+});

@@ -1,0 +1,29 @@
+/** Guarantees 9.23: what stands in a message's content is never a reason to block, in either format. */
+import { expect } from 'vitest';
+import { chatFormat, messagesFormat, question } from '../conformance/formats.ts';
+import { type Subject, send } from '../conformance/subject.ts';
+import { harmlessPrompts } from './harmless-prompts.ts';
+
+const atOnce = 8;
+
+export async function expectNoPromptBlocked(subject: Subject, count: number): Promise<void> {
+	const accessToken = await subject.accessToken();
+	const waiting = harmlessPrompts(count, 23);
+	const answers = new Map<string, number>();
+	let bytes = 0;
+	let index = 0;
+	const worker = async (): Promise<void> => {
+		for (const prompt of waiting) {
+			const { path, family } = index++ % 2 === 0 ? chatFormat : messagesFormat;
+			const body = JSON.stringify({ ...question(`${family}-sim-text`), messages: [{ role: 'user', content: prompt }] });
+			bytes += body.length;
+			const answer = await send(subject, path, { body, accessToken });
+			await answer.arrayBuffer();
+			const key = `${answer.status} ${answer.headers.get('x-amzn-waf-action') ?? ''}`.trim();
+			answers.set(key, (answers.get(key) ?? 0) + 1);
+		}
+	};
+	await Promise.all(Array.from({ length: atOnce }, worker));
+	expect(Object.fromEntries(answers)).toEqual({ 200: count });
+	expect(bytes / count).toBeGreaterThan(4096);
+}
