@@ -24,8 +24,9 @@ export interface CliOperations {
 	start(options: StartOptions): Promise<number>;
 	/** Returns when the simulator has stopped. @returns the exit code. */
 	simulate(options: SimulateOptions): Promise<number>;
-	/** Opens the client records of the configured store, which a running server may have open too. */
-	openClients(options: ConfigOptions): Promise<ClientOperations>;
+	/** The admin API at an address, or over the stores of the configuration, which a running server may have open too. */
+	openAdmin(options: AdminOptions): Promise<AdminApi>;
+	openClients(options: AdminOptions): Promise<ClientOperations>;
 	/** Brings the stores' schema up to date. */
 	migrate(options: ConfigOptions): Promise<readonly { readonly part: string; readonly fromVersion: number; readonly toVersion: number }[]>;
 	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
@@ -33,6 +34,31 @@ export interface CliOperations {
 
 export interface ConfigOptions {
 	readonly configPath?: string;
+}
+
+export interface AdminOptions extends ConfigOptions {
+	/** Of a running admin API. */
+	readonly url?: string;
+	/** True: the data directory need not exist yet. */
+	readonly mayCreate?: boolean;
+}
+
+export interface AdminRequest {
+	readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+	/** With its query. */
+	readonly path: string;
+	readonly headers?: Readonly<Record<string, string>>;
+	/** Sent as JSON. */
+	readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export interface AdminApi {
+	/** For messages. */
+	readonly name: string;
+	request(
+		request: AdminRequest,
+	): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }>;
+	close(): Promise<void>;
 }
 
 export const doctorParts = ['ledger'] as const;

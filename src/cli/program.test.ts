@@ -1,87 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { clients, runCommandLine as run } from '../../test/support/run-command-line.ts';
 import { Refusal } from '../core/refusal.ts';
 import { renderCliReference } from './cli-reference.ts';
 import { CommandFailure } from './command-failure.ts';
-import type { CliEnvironment, ClientOperations, CliOperations } from './environment.ts';
-import { runCli } from './run-cli.ts';
-
-const clients: ClientOperations = {
-	create: ({ id = 'random' }) => Promise.resolve({ id, secret: 'the-secret' }),
-	list: () =>
-		Promise.resolve([
-			{
-				id: 'search',
-				name: 'Search service',
-				scopes: ['invoke', 'admin'],
-				secrets: [{ hash: 'scrypt$x' }],
-				isDisabled: false,
-				createdAtMs: 0,
-			},
-		]),
-	rotate: (id) => Promise.resolve(id === 'search' ? { secret: 'the-new-secret' } : undefined),
-	delete: (id) => Promise.resolve(id === 'search'),
-	close: () => Promise.resolve(),
-};
-
-interface Outcome {
-	code: number;
-	out: string;
-	err: string;
-	/** What the operations were asked, in order. */
-	calls: unknown[];
-}
-
-async function run(
-	line: string,
-	given: Partial<CliOperations & { clients: Partial<ClientOperations>; isTty: boolean }> = {},
-): Promise<Outcome> {
-	const outcome: Outcome = { code: -1, out: '', err: '', calls: [] };
-	const record =
-		<Result>(name: string, result: Result) =>
-		(options: unknown): Promise<Result> => {
-			outcome.calls.push([name, options]);
-			return Promise.resolve(result);
-		};
-	const output = (key: 'out' | 'err') => ({
-		isTty: given.isTty ?? false,
-		write: (text: string) => {
-			outcome[key] += text;
-			return Promise.resolve();
-		},
-	});
-	const environment: CliEnvironment = {
-		version: '1.2.3',
-		stdout: output('out'),
-		stderr: output('err'),
-		env: {},
-		operations: {
-			start: record('start', 0),
-			simulate: record('simulate', 0),
-			openClients: record('openClients', {
-				...clients,
-				create: async (input) => {
-					outcome.calls.push(['create', input]);
-					return clients.create(input);
-				},
-				close: () => {
-					outcome.calls.push(['close']);
-					return Promise.resolve();
-				},
-				...given.clients,
-			} satisfies ClientOperations),
-			migrate: record('migrate', [
-				{ part: 'records', fromVersion: 0, toVersion: 2 },
-				{ part: 'ledger', fromVersion: 1, toVersion: 1 },
-			]),
-			doctor: record('doctor', [{ name: 'issuer', isOk: true, detail: 'key set read' }]),
-			...given,
-		},
-	};
-	outcome.code = await runCli(line.split(' ').filter(Boolean), environment);
-	return outcome;
-}
 
 describe('usage', () => {
 	it.each([
@@ -97,6 +20,15 @@ describe('usage', () => {
 		'client list',
 		'client rotate',
 		'client delete',
+		'client show',
+		'client set',
+		...['team', 'budget', 'route'].flatMap((name) => ['', ' list', ' show', ' create', ' set', ' delete'].map((verb) => name + verb)),
+		'price set',
+		'explain',
+		'usage show',
+		'usage history',
+		'request list',
+		'audit list',
 		'doctor',
 		'',
 	])('tollgate %s --help has an example and exits 0', async (command) => {
@@ -138,6 +70,18 @@ describe('usage', () => {
 		'client rotate',
 		'client rotate a --overlap-seconds soon',
 		'client delete',
+		'explain',
+		'explain --client a',
+		'explain --body x --format gemini',
+		'explain --body /nonexistent/body.json',
+		'explain --body /nonexistent/body.json --client a',
+		'team show',
+		'team create --rpm many',
+		'team list --limit 0',
+		'team create --metadata owner',
+		'price set a/b --input 1',
+		'route create --target =1',
+		'budget set b --id c',
 	])('tollgate %s exits 1 and does nothing', async (line) => {
 		const { code, out, err, calls } = await run(line);
 		expect({ code, out, calls }).toEqual({ code: 1, out: '', calls: [] });
@@ -183,7 +127,7 @@ describe('client', () => {
 		const { code, out, calls } = await run('client create --id search --name Search --scopes invoke,admin --team t1 --config a.yaml');
 		expect({ code, out }).toEqual({ code: 0, out: 'client id:     search\nclient secret: the-secret\n' });
 		expect(calls).toEqual([
-			['openClients', { configPath: 'a.yaml' }],
+			['openClients', { configPath: 'a.yaml', mayCreate: true }],
 			['create', { id: 'search', name: 'Search', scopes: ['invoke', 'admin'], team: 't1' }],
 			['close'],
 		]);

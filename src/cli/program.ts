@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import { addResourceCommands } from './admin/add-resource-commands.ts';
 import { addClientCommands } from './commands/add-client-commands.ts';
 import { addConfigCommands } from './commands/add-config-commands.ts';
 import { addDoctorCommand } from './commands/add-doctor-command.ts';
+import { addExplainCommand } from './commands/add-explain-command.ts';
 import { addMigrateCommand } from './commands/add-migrate-command.ts';
 import { addSimulateCommand } from './commands/add-simulate-command.ts';
 import { addStartCommand } from './commands/add-start-command.ts';
@@ -40,6 +42,8 @@ export function createProgram(parts: ProgramParts): Command {
 	addSimulateCommand(program, parts.run);
 	addConfigCommands(program, parts.run);
 	addClientCommands(program, parts.run);
+	addResourceCommands(program, parts.run);
+	addExplainCommand(program, parts.run);
 	addMigrateCommand(program, parts.run);
 	addDoctorCommand(program, parts.run);
 	return program;

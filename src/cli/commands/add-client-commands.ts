@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandFailure } from '../command-failure.ts';
 import type { CliEnvironment, ClientOperations, ListedClient, NewClient, RunTask } from '../environment.ts';
 import { formatTable, mayStyle } from '../format-table.ts';
-import { type ConfigFlag, configFlag, integerWithin, jsonFlag, listOf, readConfigFlag } from './command-options.ts';
+import { type AdminFlags, addressFlag, configFlag, integerWithin, jsonFlag, listOf, readAdminFlags } from './command-options.ts';
 
-type ClientFlags = ConfigFlag & { readonly json?: true };
+type ClientFlags = AdminFlags & { readonly json?: true };
 type CreateFlags = ClientFlags & Omit<NewClient, 'name'> & { readonly name?: string };
 type RotateFlags = ClientFlags & { readonly overlapSeconds: number };
 
@@ -26,6 +26,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 				.argParser(listOf(['invoke', 'admin'])),
 		)
 		.option('--team <id>', 'team that the client joins; a new one is made, in tier sandbox')
+		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate client create --id search --scopes invoke --team search')
@@ -33,6 +34,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 	client
 		.command('list')
 		.description('List the clients, never their secrets.')
+		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate client list --json')
@@ -46,6 +48,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 				.default(3600)
 				.argParser(integerWithin(0, thirtyDaysInSeconds)),
 		)
+		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate client rotate search --overlap-seconds 86400')
@@ -54,6 +57,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.command('delete')
 		.description('Delete a client. Access tokens it already has stay valid until they expire.')
 		.argument('<id>', 'id of the client')
+		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addHelpText('after', '\nExample:\n  tollgate client delete search')
 		.action((id: string, flags: ClientFlags) => run((environment) => deleteClient(id, flags, environment)));
@@ -61,7 +65,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 
 async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, environment: CliEnvironment): Promise<number> {
 	const input: NewClient = { scopes, name: name ?? id ?? 'client', ...(id !== undefined && { id }), ...(team !== undefined && { team }) };
-	const created = await withClients(flags, environment, (clients) => clients.create(input));
+	const created = await withClients(flags, environment, (clients) => clients.create(input), true);
 	if (created === 'id_taken') throw new CommandFailure(1, `another client has the id ${input.id}; see: tollgate client list`);
 	await writeSecret(created.id, created.secret, flags, environment);
 	return 0;
@@ -87,11 +91,12 @@ async function deleteClient(id: string, flags: ClientFlags, environment: CliEnvi
 }
 
 async function withClients<Result>(
-	flags: ConfigFlag,
+	flags: AdminFlags,
 	environment: CliEnvironment,
 	task: (clients: ClientOperations) => Promise<Result>,
+	mayCreate = false,
 ): Promise<Result> {
-	const clients = await environment.operations.openClients(readConfigFlag(flags));
+	const clients = await environment.operations.openClients({ ...readAdminFlags(flags), ...(mayCreate && { mayCreate }) });
 	try {
 		return await task(clients);
 	} finally {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { ConfigOptions } from '../environment.ts';
+import type { AdminOptions, ConfigOptions } from '../environment.ts';
 
 export interface ConfigFlag {
 	readonly config?: string;
@@ -11,6 +11,18 @@ export function configFlag(): Option {
 
 export function readConfigFlag({ config }: ConfigFlag): ConfigOptions {
 	return config === undefined ? {} : { configPath: config };
+}
+
+export interface AdminFlags extends ConfigFlag {
+	readonly url?: string;
+}
+
+export function addressFlag(): Option {
+	return new Option('--url <address>', 'ask the admin API there; default: TOLLGATE_ADMIN_URL, else the stores of the configuration');
+}
+
+export function readAdminFlags({ url, ...flags }: AdminFlags): AdminOptions {
+	return { ...readConfigFlag(flags), ...(url !== undefined && { url }) };
 }
 
 export function jsonFlag(): Option {

@@ -2,6 +2,8 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
 import { type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { createTokenAccess } from './access.ts';
 
 let subject: AdminSubject;
 let document: AdminDocument;
@@ -72,6 +74,7 @@ test('every operation of the table is refused without the admin scope, and nothi
 		'POST /budgets',
 		'POST /clients',
 		'POST /clients/{id}/rotate',
+		'POST /explain',
 		'POST /routing',
 		'POST /teams',
 		'PUT /budgets/{id}',
@@ -93,7 +96,7 @@ test('every operation of the table is refused without the admin scope, and nothi
 
 test('what is public is served without a token, and is all that is', async () => {
 	const open = document.operations.filter(({ isPublic }) => isPublic);
-	expect(open.map(({ path }) => path).toSorted()).toEqual(['/', '/docs', '/healthz', '/openapi.json', '/readyz']);
+	expect(open.map(({ path }) => path).toSorted()).toEqual(['/', '/docs', '/healthz', '/metrics', '/openapi.json', '/readyz']);
 	for (const { method, path } of open) expect((await subject.send(method, path, undefined, { authorization: '' })).status).toBe(200);
 });
 
@@ -155,5 +158,65 @@ test('a client that asks too often is 429 until the minute is over; others are n
 		expect((await throttled.send('GET', '/teams')).status).toBe(200);
 	} finally {
 		await throttled.stop();
+	}
+});
+
+describe('requests without a token that counts', () => {
+	const addressOf = (address: string) => ({ 'x-forwarded-for': address });
+
+	test('are 429 from an address that makes too many, until the minute is over; other addresses and good tokens are not', async () => {
+		const throttled = await startAdmin({ maxUnauthenticatedPerMinute: 3, trustedProxies: ['127.0.0.1'] });
+		try {
+			const ask = (path: string, headers: Record<string, string>) => throttled.send('GET', path, undefined, headers);
+			const bad = { ...bearer('forged'), ...addressOf('192.0.2.1') };
+			const statuses = [];
+			for (const path of ['/teams', '/openapi.json', '/absent', '/teams', '/docs', '/budgets']) {
+				statuses.push((await ask(path, bad)).status);
+			}
+			expect(statuses).toEqual([401, 200, 401, 429, 429, 429]);
+			const refused = await ask('/teams', bad);
+			expect([refused.body['code'], refused.headers.get('retry-after')]).toEqual(['admin_rate_exceeded', '55']);
+			expect((await ask('/teams', { ...bearer('agent'), ...addressOf('192.0.2.1') })).status).toBe(429);
+			expect((await ask('/teams', { ...bearer('root'), ...addressOf('192.0.2.1') })).status).toBe(200);
+			expect((await ask('/healthz', addressOf('192.0.2.1'))).status).toBe(200);
+			expect((await ask('/teams', { ...bearer('forged'), ...addressOf('192.0.2.2') })).status).toBe(401);
+			throttled.clock.advance(55_000);
+			expect((await ask('/teams', bad)).status).toBe(401);
+		} finally {
+			await throttled.stop();
+		}
+	});
+
+	test('are counted by the network of an IPv6 address, and in bounded memory', async () => {
+		const access = createTokenAccess(
+			{ scopeBase: 'tollgate', maxRequestsPerMinute: 1, maxUnauthenticatedPerMinute: 1, trustedProxies: [] },
+			{ verifier: { verify: () => Promise.reject(new Refusal('token_invalid')) }, clock: subject.clock },
+		);
+		const ask = (peerAddress: string) =>
+			access.identify({ peerAddress, headers: {}, authorizations: ['Bearer x'] }).catch((cause: unknown) => (cause as Refusal).code);
+		expect([await ask('2001:db8::1'), await ask('2001:db8::ffff:2'), await ask('2001:db8:0:1::1')]).toEqual([
+			'token_invalid',
+			'admin_rate_exceeded',
+			'token_invalid',
+		]);
+		for (let index = 0; index < 10_000; index++) await ask(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`);
+		expect(await ask('2001:db8::1'), 'forgotten, as the longest known').toBe('token_invalid');
+	});
+});
+
+test('limits that change with the configuration count at once', async () => {
+	const settings = { maxRequestsPerMinute: 1 };
+	const following = await startAdmin({
+		get maxRequestsPerMinute() {
+			return settings.maxRequestsPerMinute;
+		},
+	});
+	try {
+		expect((await following.send('GET', '/teams')).status).toBe(200);
+		expect((await following.send('GET', '/teams')).status).toBe(429);
+		settings.maxRequestsPerMinute = 2;
+		expect((await following.send('GET', '/teams')).status).toBe(200);
+	} finally {
+		await following.stop();
 	}
 });

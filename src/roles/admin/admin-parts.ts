@@ -4,7 +4,7 @@ import type { TeamLookup } from './team-lookup.ts';
 import type { TakeTurn } from './turns.ts';
 
 /** What the resources share. */
-export interface AdminParts extends AdminPorts {
+export interface AdminParts extends Omit<AdminPorts, 'verifier' | 'metrics'> {
 	readonly teamLookup: TeamLookup;
 	readonly budgetMeter: BudgetMeter;
 	/** Every change of a record is made in a turn. */

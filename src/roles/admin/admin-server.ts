@@ -3,26 +3,25 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
-import type { Caller } from '../../core/caller.ts';
 import { Refusal, type RefusalCode } from '../../core/refusal.ts';
-import { readBearer } from '../../policy/access/bearer.ts';
-import { requireScope } from '../../policy/access/require-scope.ts';
-import type { AdminPorts, AdminSettings } from './admin-settings.ts';
+import type { Access, AccessRequest, Requester } from './access.ts';
+import type { AdminPorts } from './admin-settings.ts';
 import { checkFields } from './check-fields.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { Answer, Operation } from './operation.ts';
 import { answerProblem, maxBodyBytes } from './problem-answers.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
-import { createRequestThrottle } from './request-throttle.ts';
 
-export interface AdminServerParts extends Pick<AdminPorts, 'verifier' | 'nearestName' | 'clock' | 'log' | 'newId'> {
-	readonly settings: Pick<AdminSettings, 'scopeBase' | 'maxRequestsPerMinute'>;
+export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId'> {
+	readonly access: Access;
+	/** How long a whole request may take to arrive. */
+	readonly requestTimeoutMs?: number;
 	readonly operations: readonly Operation[];
 }
 
 const maxConnections = 500;
 const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 15_000;
+const defaultRequestTimeoutMs = 15_000;
 const keepAliveMs = 75_000;
 
 const securityHeaders = {
@@ -35,7 +34,7 @@ const securityHeaders = {
 };
 
 export function createAdminServer(parts: AdminServerParts): FastifyInstance {
-	const { operations, newId } = parts;
+	const { operations, newId, requestTimeoutMs = defaultRequestTimeoutMs } = parts;
 	const app = fastify({
 		logger: false,
 		bodyLimit: maxBodyBytes,
@@ -47,15 +46,19 @@ export function createAdminServer(parts: AdminServerParts): FastifyInstance {
 		exposeHeadRoutes: true,
 		routerOptions: { maxParamLength: 4096 },
 		genReqId: newId,
-		http: { headersTimeout: headersTimeoutMs, maxHeaderSize: 16_384, connectionsCheckingInterval: 1000 },
+		http: {
+			headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+			maxHeaderSize: 16_384,
+			connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+		},
 		frameworkErrors: (cause, request, reply) => sendProblem(parts, cause, request, reply),
 		clientErrorHandler: answerUnreadable,
 	});
 	app.server.maxConnections = maxConnections;
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-	const callers = addAccess(app, parts);
-	addOperations(app, parts, callers);
+	const requesters = addAccess(app, parts);
+	addOperations(app, parts, requesters);
 	app.setErrorHandler((cause, request, reply) => sendProblem(parts, cause, request, reply));
 	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
 	app.setNotFoundHandler((request) => {
@@ -72,23 +75,17 @@ export function createAdminServer(parts: AdminServerParts): FastifyInstance {
 
 const emptyObject = Buffer.from('{}');
 
-type Callers = WeakMap<FastifyRequest, Caller>;
+type Requesters = WeakMap<FastifyRequest, Requester>;
 
 /** What no operation serves needs an access token too: strangers learn nothing of the addresses. */
-function addAccess(app: FastifyInstance, { settings, verifier, operations, clock, log }: AdminServerParts): Callers {
-	const callers: Callers = new WeakMap();
-	const count = createRequestThrottle(clock, settings.maxRequestsPerMinute);
-	const scope = `${settings.scopeBase}/admin`;
-	const publicUrls = new Set(operations.filter(({ access }) => access === 'public').map(({ path }) => urlOf(path)));
+function addAccess(app: FastifyInstance, { access, operations, log }: AdminServerParts): Requesters {
+	const requesters: Requesters = new WeakMap();
+	const accessByUrl = new Map(operations.map((operation) => [urlOf(operation.path), operation.access]));
 	app.addHook('onRequest', async (request, reply) => {
 		reply.headers({ ...securityHeaders, 'x-request-id': request.id });
-		if (request.is404 || !publicUrls.has(request.routeOptions.url ?? '')) {
-			const [first, ...more] = request.raw.headersDistinct['authorization'] ?? [];
-			const accessToken = readBearer(first === undefined || more.length === 0 ? first : [first, ...more]);
-			const caller = requireScope(await verifier.verify(accessToken), scope);
-			callers.set(request, caller);
-			count(caller.clientId);
-		}
+		const needed = request.is404 ? 'admin' : (accessByUrl.get(request.routeOptions.url ?? '') ?? 'admin');
+		if (needed === 'admin') requesters.set(request, await access.identify(accessRequestOf(request)));
+		if (needed === 'public') access.countStranger(accessRequestOf(request));
 		if (request.headers['content-encoding'] !== undefined) throw new Refusal('content_encoding_unsupported');
 	});
 	app.addHook('onResponse', async (request, reply) => {
@@ -97,14 +94,25 @@ function addAccess(app: FastifyInstance, { settings, verifier, operations, clock
 			method: request.method,
 			path: request.is404 ? undefined : request.routeOptions.url,
 			status: reply.statusCode,
-			clientId: callers.get(request)?.clientId,
+			clientId: requesters.get(request)?.clientId,
 			durationMs: Math.round(reply.elapsedTime),
 		});
 	});
-	return callers;
+	return requesters;
 }
 
-function addOperations(app: FastifyInstance, parts: AdminServerParts, callers: Callers): void {
+function accessRequestOf({ raw }: FastifyRequest): AccessRequest {
+	return {
+		peerAddress: raw.socket.remoteAddress ?? '',
+		headers: raw.headers,
+		// Requests that came over no connection have none.
+		get authorizations() {
+			return raw.headersDistinct['authorization'] ?? [];
+		},
+	};
+}
+
+function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters: Requesters): void {
 	const { operations, nearestName, clock } = parts;
 	const repeatable = createIdempotency(clock);
 	for (const operation of operations) {
@@ -114,8 +122,9 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, callers: C
 			url: urlOf(path),
 			async handler(request, reply) {
 				const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-				const clientId = callers.get(request)?.clientId ?? '';
-				const run = async () =>
+				const { actor, clientId } = requesters.get(request) ?? stranger;
+				const ifMatch = request.headers['if-match'];
+				const runOnce = () =>
 					operation.run({
 						params: checkFields(operation.params, paramsOf(operation, request.params), nearestName),
 						query: readQuery(operation.query, request.query as Record<string, unknown>, nearestName),
@@ -123,10 +132,11 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, callers: C
 							operation.body === undefined
 								? undefined
 								: readBody(operation.body, body.length === 0 && isBodyOptional ? emptyObject : body, nearestName),
-						ifMatch: request.headers['if-match'],
+						ifMatch,
 						wantsCsv: wantsCsv(request.headers.accept),
-						author: { actor: `client:${clientId}`, atMs: clock.nowMs(), requestId: request.id },
+						author: { actor, atMs: clock.nowMs(), requestId: request.id },
 					});
+				const run = () => (ifMatch === undefined ? untilNotOutrun(runOnce) : runOnce());
 				const key = request.headers['idempotency-key'];
 				const answer =
 					method === 'POST' && typeof key === 'string' ? await repeatable({ clientId, path: request.url, key, body }, run) : await run();
@@ -135,6 +145,22 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, callers: C
 		});
 	}
 }
+
+const mostAttempts = 10;
+
+/** Who set no condition is not told that another process was faster: it is tried again on what that one left. */
+async function untilNotOutrun(run: () => Promise<Answer>): Promise<Answer> {
+	for (let attempt = 1; ; attempt++) {
+		try {
+			return await run();
+		} catch (cause) {
+			if (!(cause instanceof Refusal && cause.code === 'record_stale') || attempt >= mostAttempts) throw cause;
+		}
+	}
+}
+
+/** What is public changes nothing. */
+const stranger: Requester = { actor: 'stranger', clientId: '' };
 
 function sendAnswer(reply: FastifyReply, { status, headers = {}, body, text }: Answer, usualStatus: number): FastifyReply {
 	reply.status(status ?? usualStatus).headers(headers);

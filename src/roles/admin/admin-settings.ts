@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import type { FormatName } from '../../core/format-name.ts';
 import type { Log } from '../../core/log.ts';
 import type { Team } from '../../core/team.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
@@ -6,18 +7,28 @@ import type { TierSettings } from '../../policy/limits/team-terms.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
+import type { ReadMetrics } from './metrics-route.ts';
 
+/** Members may change with the configuration: they are read when they count. */
 export interface AdminSettings {
 	/** Port 0 takes a free one. */
 	readonly listen: { readonly host: string; readonly port: number };
 	/** Callers need the scope `<scopeBase>/admin`. */
 	readonly scopeBase: string;
+	/** Whether figures are shown without an access token. */
+	readonly hasOpenMetrics: boolean;
 	/** Of the product, for the OpenAPI document. */
 	readonly version: string;
 	/** Requests that one client may make in a UTC minute. */
 	readonly maxRequestsPerMinute: number;
+	/** Requests without a token that counts that one source address may make in a UTC minute. */
+	readonly maxUnauthenticatedPerMinute: number;
 	/** How long requests in flight may go on after `stop`. */
 	readonly graceMs: number;
+	/** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
+	readonly trustedProxies: readonly string[];
+	/** How long a whole request may take to arrive; 15 s unless given. */
+	readonly requestTimeoutMs?: number;
 }
 
 /** What the configuration in force says; asked anew for every request, so that a reload counts at once. */
@@ -51,8 +62,17 @@ export interface ProviderHealth {
 	readonly detail: string | null;
 }
 
+/** A call that nobody makes. */
+export interface ExplainedRequest {
+	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
+	readonly format: FormatName;
+	readonly body: Buffer;
+	/** By lower-case name. */
+	readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface AdminPorts {
-	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit'>;
+	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;
 	readonly ledger: Pick<LedgerReader, 'summarize' | 'list'>;
 	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
@@ -60,6 +80,9 @@ export interface AdminPorts {
 	readonly configured: () => ConfiguredRecords;
 	/** The configuration in force as it may be shown. */
 	readonly effectiveConfig: () => Readonly<Record<string, unknown>>;
+	readonly metrics: ReadMetrics;
+	/** What would become of a call; has no effect. @returns what `Explanation` in the API's document describes. */
+	readonly explain: (request: ExplainedRequest) => Promise<object>;
 	/** Models that this process met without a price, those that were refused for it included. */
 	readonly unpricedModels: () => readonly { readonly provider: string; readonly model: string }[];
 	/** The known name that was probably meant. */

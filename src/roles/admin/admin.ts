@@ -1,13 +1,18 @@
 /** The admin API: teams, budgets, prices, usage and clients, for operators and their tools. */
 import type { Role } from '../../core/handler.ts';
+import { type Access, createTokenAccess } from './access.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { createAdminServer } from './admin-server.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
 import { createBudgetMeter } from './budget-meter.ts';
+import { keepLists } from './known-lists.ts';
+import { metricsOperation } from './metrics-route.ts';
+import type { Operation } from './operation.ts';
 import { auditOperations } from './resources/audit.ts';
 import { budgetOperations } from './resources/budgets.ts';
 import { clientOperations } from './resources/clients.ts';
 import { configurationOperations } from './resources/configuration.ts';
+import { explainOperations } from './resources/explain.ts';
 import { pricingOperations } from './resources/pricing.ts';
 import { publicOperations } from './resources/public.ts';
 import { requestOperations } from './resources/requests.ts';
@@ -26,31 +31,19 @@ export interface Admin extends Role {
 }
 
 export function createAdmin(settings: AdminSettings, ports: AdminPorts): Admin {
-	const { records, verifier, nearestName, clock, log, newId } = ports;
+	const { clock } = ports;
+	const { records, close } = keepLists(ports.records);
 	let address: { host: string; port: number } | undefined;
 	let isStopping = false;
-	const parts: AdminParts = {
-		...ports,
-		teamLookup: createTeamLookup(ports),
-		budgetMeter: createBudgetMeter(ports),
-		takeTurn: createTurns(),
-	};
-	const resources = [
-		usageOperations,
-		pricingOperations,
-		teamOperations,
-		budgetOperations,
-		clientOperations,
-		routingOperations,
-		requestOperations,
-		auditOperations,
-		configurationOperations,
-	].flatMap((operationsOf) => operationsOf(parts));
-	const operations = publicOperations(settings, resources, async () => {
-		if (isStopping) throw new Error('stopping');
-		await records.teams.get('-');
-	});
-	const app = createAdminServer({ settings, operations, verifier, nearestName, clock, log, newId });
+	const operations = publicOperations(
+		settings,
+		[...assembleResources({ ...ports, records }), metricsOperation(ports.metrics, settings.hasOpenMetrics)],
+		async () => {
+			if (isStopping) throw new Error('stopping');
+			await records.teams.get('-');
+		},
+	);
+	const app = createAdminServer({ ...ports, operations, access: createTokenAccess(settings, ports), ...timeoutOf(settings) });
 
 	return {
 		name: 'admin',
@@ -67,6 +60,60 @@ export function createAdmin(settings: AdminSettings, ports: AdminPorts): Admin {
 			const deadline = clock.after(settings.graceMs, () => app.server.closeAllConnections());
 			await app.close();
 			deadline.cancel();
+			close();
 		},
 	};
+}
+
+/** The same operations without a server, for a program that has opened the stores itself. */
+export interface LocalAdmin {
+	request(
+		request: LocalRequest,
+	): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }>;
+	close(): Promise<void>;
+}
+
+export interface LocalRequest {
+	readonly method: Operation['method'];
+	/** With its query. */
+	readonly path: string;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body?: string;
+}
+
+export function createLocalAdmin(access: Access, ports: Omit<AdminPorts, 'verifier' | 'metrics'>): LocalAdmin {
+	const app = createAdminServer({ ...ports, operations: assembleResources(ports), access });
+	return {
+		async request({ method, path, headers, body }) {
+			const response = await app.inject({ method, url: path, headers, ...(body !== undefined && { payload: body }) });
+			const shown = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
+			return { status: response.statusCode, headers: Object.fromEntries(shown), text: response.body };
+		},
+		close: () => app.close(),
+	};
+}
+
+function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Operation[] {
+	const parts: AdminParts = {
+		...ports,
+		teamLookup: createTeamLookup(ports),
+		budgetMeter: createBudgetMeter(ports),
+		takeTurn: createTurns(),
+	};
+	return [
+		usageOperations,
+		pricingOperations,
+		teamOperations,
+		budgetOperations,
+		clientOperations,
+		routingOperations,
+		requestOperations,
+		auditOperations,
+		configurationOperations,
+		explainOperations,
+	].flatMap((operationsOf) => operationsOf(parts));
+}
+
+function timeoutOf({ requestTimeoutMs }: AdminSettings): { requestTimeoutMs?: number } {
+	return requestTimeoutMs === undefined ? {} : { requestTimeoutMs };
 }

@@ -60,6 +60,22 @@ describe('a client', () => {
 		expect((await send('PUT', '/clients/bot', changed.body)).body).toEqual(changed.body);
 	});
 
+	test('has a tag that changes with every change, and with it one of 50 writers wins', async () => {
+		const tags = [(await send('POST', '/clients', { id: 'bot', name: 'Bot' })).headers.get('etag')];
+		tags.push((await send('POST', '/clients/bot/rotate', {})).headers.get('etag'));
+		tags.push((await send('PUT', '/clients/bot', { name: 'Bot' })).headers.get('etag'));
+		expect(new Set(tags).size).toBe(3);
+		expect((await send('GET', '/clients/bot')).headers.get('etag')).toBe(tags[2]);
+		const ifMatch = { 'if-match': tags[2] ?? '' };
+		const answers = await Promise.all(
+			Array.from({ length: 50 }, (_, index) =>
+				index % 2 === 0 ? send('PUT', '/clients/bot', { name: `n${index}` }, ifMatch) : send('POST', '/clients/bot/rotate', {}, ifMatch),
+			),
+		);
+		expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(['200', ...Array.from({ length: 49 }, () => '412')]);
+		expect((await send('DELETE', '/clients/bot', undefined, ifMatch)).status).toBe(412);
+	});
+
 	test('that is deleted leaves its team', async () => {
 		await send('POST', '/clients', { id: 'bot', name: 'Bot' });
 		await send('POST', '/teams', { id: 'red', client_ids: ['bot'] });

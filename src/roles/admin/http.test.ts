@@ -11,8 +11,8 @@ const failing: { cause?: Error } = {};
 
 beforeAll(async () => {
 	const records = createMemoryRecords();
-	const { list } = records.teams;
-	records.teams.list = () => (failing.cause === undefined ? list() : Promise.reject(failing.cause));
+	const { get } = records.teams;
+	records.teams.get = (id) => (failing.cause === undefined ? get(id) : Promise.reject(failing.cause));
 	subject = await startAdmin({}, { records });
 	await send('POST', '/teams', { id: 'red' });
 });
@@ -184,7 +184,7 @@ describe('what answers carry', () => {
 describe('when something fails', () => {
 	test('a defect is told by its request id alone, and logged whole', async () => {
 		failing.cause = new Error('secret detail');
-		const answer = await send('GET', '/teams');
+		const answer = await send('GET', '/teams/red');
 		delete failing.cause;
 		expect([answer.status, answer.body['code']]).toEqual([500, 'internal']);
 		expect(answer.text).not.toMatch(/secret detail|at .*\.ts/);
@@ -194,7 +194,7 @@ describe('when something fails', () => {
 
 	test('a store that is away is 503 with retry-after', async () => {
 		failing.cause = new Fault('records_unavailable');
-		const answer = await send('GET', '/teams');
+		const answer = await send('GET', '/teams/red');
 		delete failing.cause;
 		expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'records_unavailable', '1']);
 	});
@@ -213,6 +213,24 @@ describe('when something fails', () => {
 		});
 		expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 		expect(text).toContain('application/problem+json');
+	});
+
+	test('a request that does not arrive whole in time is 408, and the connection closed', async () => {
+		const impatient = await startAdmin({ requestTimeoutMs: 100 });
+		const port = Number(new URL(impatient.baseUrl).port);
+		const head = 'POST /teams HTTP/1.1\r\nhost: a\r\nauthorization: Bearer root\r\ncontent-type: application/json\r\n';
+		for (const bytes of [`${head}content-length: 100\r\n\r\n{"id":`, head]) {
+			const text = await new Promise<string>((resolve, reject) => {
+				let received = '';
+				const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+				socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+				socket.on('close', () => resolve(received)).on('error', reject);
+			});
+			expect(text).toMatch(/^HTTP\/1\.1 408 /);
+			expect(text).toMatch(/application\/problem\+json[^]*"code":"body_timeout"/);
+		}
+		expect(await impatient.records.teams.list()).toEqual([]);
+		await impatient.stop();
 	});
 
 	test('it is not ready while records cannot be read, and alive', async () => {

@@ -126,14 +126,13 @@ function statusOf(code: ProblemCode): number {
 /** All that the operation may refuse, in the order of their statuses. */
 function problemCodes({ method, access, query, body, refusals: own }: Operation): ProblemCode[] {
 	const codes: ProblemCode[] = ['http_malformed', 'internal', 'fields_invalid', ...own];
-	if (access === 'admin') {
-		codes.push('token_missing', 'token_invalid', 'scope_missing', 'admin_rate_exceeded', 'records_unavailable', 'key_set_unavailable');
-	}
+	if (access !== 'health') codes.push('admin_rate_exceeded');
+	if (access === 'admin') codes.push('token_missing', 'token_invalid', 'scope_missing', 'records_unavailable', 'key_set_unavailable');
 	if (method !== 'GET') codes.push('body_timeout', 'body_too_large', 'media_type_unsupported', 'content_encoding_unsupported');
 	if (body !== undefined) codes.push('body_not_json', 'body_not_utf8', 'body_too_deep', 'field_invalid');
 	if (method === 'POST') codes.push('idempotency_key_reused');
 	const isFree = Object.keys(query.shape).length === 0 && body === undefined;
 	return codes
-		.filter((code) => !(isFree && access === 'public' && code === 'fields_invalid'))
+		.filter((code) => !(isFree && access !== 'admin' && code === 'fields_invalid'))
 		.toSorted((one, other) => statusOf(one) - statusOf(other));
 }

@@ -11,8 +11,8 @@ export interface Operation {
 	readonly tag: string;
 	readonly summary: string;
 	readonly description?: string;
-	/** `public` needs no access token. */
-	readonly access: 'admin' | 'public';
+	/** `public` needs no access token, and `health` is not counted either: balancers ask for it all the time. */
+	readonly access: 'admin' | 'public' | 'health';
 	readonly params: z.ZodObject;
 	readonly query: z.ZodObject;
 	/** Undefined: none is read. */
@@ -63,7 +63,7 @@ type Definition<Params extends z.ZodObject, Query extends z.ZodObject, Body exte
 	Operation,
 	'access' | 'params' | 'query' | 'body' | 'refusals' | 'run'
 > & {
-	readonly access?: 'public';
+	readonly access?: 'public' | 'health';
 	readonly params?: Params;
 	readonly query?: Query;
 	readonly body?: Body;

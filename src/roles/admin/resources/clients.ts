@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '../../../core/refusal.ts';
 import { createClientsAdministration } from '../../../stores/contracts/clients-administration.ts';
-import type { Author, ClientRecord, ClientStore } from '../../../stores/contracts/records.ts';
+import type { Author, ClientRecord, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
@@ -82,7 +81,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
 					if (body.id !== undefined && body.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
-					const before = await changeable(parts, id, ifMatch);
+					const { version, ...before } = await changeable(parts, id, ifMatch);
 					const record: ClientRecord = {
 						...before,
 						name: body.name ?? before.name,
@@ -90,8 +89,9 @@ function changingOperations(parts: AdminParts): Operation[] {
 						isDisabled: body.disabled ?? before.isDisabled,
 						updatedAtMs: author.atMs,
 					};
-					if (!(await records.clients.replace(record, author))) throw new Refusal('record_stale');
-					return answerClient(parts, record);
+					const outcome = await records.clients.replace(record, { author, ifVersion: version });
+					if (outcome !== 'replaced') throw new Refusal('record_stale');
+					return answerClient(parts, await storedClient(parts, id));
 				}),
 		}),
 		defineOperation({
@@ -107,10 +107,11 @@ function changingOperations(parts: AdminParts): Operation[] {
 			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
-					await changeable(parts, id, ifMatch);
-					const rotated = await administration(parts, author).rotateSecret(id, body.overlap_seconds ?? defaultOverlapSeconds);
+					const { version: ifVersion } = await changeable(parts, id, ifMatch);
+					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
+					const rotated = await administration(parts).rotateSecret(id, overlapSeconds, { author, ifVersion });
 					if (rotated === undefined) throw new Refusal('record_unknown', { message: 'No client has this id' });
-					return answerClient(parts, rotated.record, rotated.secret);
+					return answerClient(parts, await storedClient(parts, id), rotated.secret);
 				}),
 		}),
 		defineOperation({
@@ -124,8 +125,9 @@ function changingOperations(parts: AdminParts): Operation[] {
 			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
-					await changeable(parts, id, ifMatch);
-					await records.clients.delete(id, author);
+					const { version: ifVersion } = await changeable(parts, id, ifMatch);
+					const outcome = await records.clients.delete(id, { author, ifVersion });
+					if (outcome !== 'deleted') throw new Refusal('record_stale');
 					return {};
 				}),
 		}),
@@ -135,34 +137,27 @@ function changingOperations(parts: AdminParts): Operation[] {
 async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>, author: Author): Promise<Answer> {
 	const taken = () => fieldTaken('id', `is taken: there is a client \`${wish.id}\``);
 	if (wish.id !== undefined && pinnedOf(parts, wish.id) !== undefined) throw taken();
-	const created = await administration(parts, author).createClient({ id: wish.id, name: wish.name, scopes: wish.scopes ?? ['invoke'] });
+	const { id, name, scopes = ['invoke'] } = wish;
+	const created = await administration(parts).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
-	const { headers, ...answer } = answerClient(parts, created.record, created.secret);
+	const { headers, ...answer } = answerClient(parts, await storedClient(parts, created.record.id), created.secret);
 	return { ...answer, headers: { ...headers, location: `/clients/${encodeURIComponent(created.record.id)}` } };
 }
 
-/** The rules of clients, with this author's name under every change. */
-function administration({ records, clock }: AdminParts, author: Author) {
-	const clients: ClientStore = {
-		get: (id) => records.clients.get(id),
-		list: () => records.clients.list(),
-		create: (record) => records.clients.create(record, author),
-		replace: (record) => records.clients.replace(record, author),
-		delete: (id) => records.clients.delete(id, author),
-	};
-	return createClientsAdministration({ clients, clock });
+function administration({ records, clock }: AdminParts) {
+	return createClientsAdministration({ clients: records.clients, clock });
 }
 
-async function changeable(parts: AdminParts, id: string, ifMatch: string | undefined): Promise<ClientRecord> {
+async function changeable(parts: AdminParts, id: string, ifMatch: string | undefined): Promise<Stored<ClientRecord>> {
 	if (pinnedOf(parts, id) !== undefined) {
 		throw new Refusal('record_pinned', { message: 'The client is part of the configuration: change it there' });
 	}
 	const found = await storedClient(parts, id);
-	requireMatch(ifMatch, tagOf(found));
+	requireMatch(ifMatch, entityTag(found.version));
 	return found;
 }
 
-async function storedClient({ records }: AdminParts, id: string): Promise<ClientRecord> {
+async function storedClient({ records }: AdminParts, id: string): Promise<Stored<ClientRecord>> {
 	const found = await records.clients.get(id);
 	if (found === undefined) throw new Refusal('record_unknown', { message: 'No client has this id' });
 	return found;
@@ -172,24 +167,10 @@ function pinnedOf({ configured }: AdminParts, id: string) {
 	return configured().pinnedClients.find((pinned) => pinned.id === id);
 }
 
-function answerClient({ clock }: AdminParts, record: ClientRecord, secret?: string): Answer {
+function answerClient({ clock }: AdminParts, record: Stored<ClientRecord>, secret?: string): Answer {
 	const body = clientBody(record, clock.nowMs());
 	return {
 		body: secret === undefined ? body : { ...body, client_secret: secret },
-		headers: { etag: tagOf(record) },
+		headers: { etag: entityTag(record.version) },
 	};
-}
-
-/** Clients carry no version. Their secrets are hashed and salted, so that this hash of the record tells nothing of them. */
-function tagOf({ id, name, secrets, scopes, isDisabled, createdAtMs, updatedAtMs }: ClientRecord): string {
-	const state = JSON.stringify([
-		id,
-		name,
-		secrets.map(({ hash, expiresAtMs }) => [hash, expiresAtMs]),
-		scopes,
-		isDisabled,
-		createdAtMs,
-		updatedAtMs,
-	]);
-	return entityTag(createHash('sha256').update(state).digest('hex').slice(0, 32));
 }

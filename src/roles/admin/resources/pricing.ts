@@ -22,6 +22,7 @@ const priceList = named('PriceList', pageOf(price));
 
 export function pricingOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
+	const calledModels = rememberCalled(parts);
 	return [
 		defineOperation({
 			method: 'GET',
@@ -35,7 +36,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			}),
 			success: { status: 200, schema: priceList },
 			run: async ({ query }) => {
-				const all = query.unpriced === true ? await listUnpriced(parts) : await listPrices(parts);
+				const all = query.unpriced === true ? await listUnpriced(parts, await calledModels()) : await listPrices(parts);
 				const wanted = all.filter(({ provider }) => query.provider === undefined || provider === query.provider);
 				return { body: takePage(wanted, nameOf, query) };
 			},
@@ -153,12 +154,29 @@ async function listPrices({ records, configured, clock }: AdminParts): Promise<P
 	return [...new Map([...defaults, ...overrides].map((entry) => [nameOf(entry), entry])).values()];
 }
 
+const rememberedMs = 60_000;
+
+/** The sums of two months are a long read, which those of teams would wait for. What this process calls unpriced is told beside it. */
+function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly PriceKey[]> {
+	let called: Promise<readonly PriceKey[]> | undefined;
+	let endsAtMs = 0;
+	return () => {
+		if (called !== undefined && clock.monotonicMs() < endsAtMs) return called;
+		const nowMs = clock.nowMs();
+		const read = ledger.summarize({ fromMs: monthsBefore(nowMs, 1), toMs: nowMs + 1, period: 'month', isByModel: true });
+		called = read;
+		endsAtMs = clock.monotonicMs() + rememberedMs;
+		read.catch(() => {
+			if (called === read) called = undefined;
+		});
+		return read;
+	};
+}
+
 /** Those that calls were admitted for, by any process, and those that this process refused. */
-async function listUnpriced(parts: AdminParts): Promise<PriceBody[]> {
-	const { clock, ledger, records, unpricedModels } = parts;
+async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Promise<PriceBody[]> {
+	const { records, unpricedModels } = parts;
 	const findDefault = defaultsOf(parts);
-	const nowMs = clock.nowMs();
-	const called = await ledger.summarize({ fromMs: monthsBefore(nowMs, 1), toMs: nowMs + 1, period: 'month' });
 	const overrides = new Set((await records.priceOverrides.list()).map(nameOf));
 	const models = new Map([...called, ...unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]));
 	return [...models]

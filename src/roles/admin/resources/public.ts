@@ -20,7 +20,7 @@ export function publicOperations(
 			path,
 			tag: 'public',
 			summary: 'Whether the process lives',
-			access: 'public',
+			access: 'health',
 			success: { status: 200, schema: health },
 			run: () => ({ body: { status: 'ok' } }),
 		}),
@@ -30,7 +30,7 @@ export function publicOperations(
 		path: '/readyz',
 		tag: 'public',
 		summary: 'Whether requests can be answered now',
-		access: 'public',
+		access: 'health',
 		success: { status: 200, schema: health, otherStatuses: [503] },
 		run: () =>
 			checkReady().then(

@@ -15,11 +15,11 @@ const fields = {
 	priority: z.int().min(-1_000_000).max(1_000_000).describe('The matching rule with the smallest number decides.'),
 	enabled: z.boolean(),
 	match: z.strictObject({
-		model: modelName.optional().describe('As callers write it; `*`, the default: any.'),
+		model: modelName.optional().describe('As callers write it; `*` stands for any text, and alone, the default, for every model.'),
 		team: text(256).nullable().optional().describe('Null: any.'),
 		format: z.enum(['chat', 'messages']).nullable().optional().describe('Null: any.'),
 	}),
-	strategy: z.enum(['priority', 'weighted']).describe('`priority`: the first target whose provider is configured. `weighted`: by share.'),
+	strategy: z.enum(['priority', 'weighted']).describe('`priority`: the first target. `weighted`: by share. The others are its fallbacks.'),
 	targets: z.array(target).min(1).max(50),
 };
 

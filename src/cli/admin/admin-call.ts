@@ -1,0 +1,72 @@
+import { CommandFailure } from '../command-failure.ts';
+import type { AdminApi, AdminRequest } from '../environment.ts';
+import { plainText } from './plain-text.ts';
+import type { Row } from './resources.ts';
+
+/** The API answered that it will not. */
+export class AdminRefusal extends CommandFailure {
+	override readonly name = 'AdminRefusal';
+	readonly status: number;
+
+	constructor(status: number, message: string) {
+		super(isOwnMistake(status) ? 1 : 2, message);
+		this.status = status;
+	}
+}
+
+export interface AdminAnswer {
+	readonly body: Row;
+	readonly etag: string | undefined;
+}
+
+/** Asks, and turns a refusal into what the user is told. @throws AdminRefusal; CommandFailure 2 for an answer that is no API's. */
+export async function askAdmin(api: AdminApi, request: AdminRequest): Promise<AdminAnswer> {
+	const { status, headers, text } = await api.request(request);
+	if (status === 204) return { body: {}, etag: undefined };
+	const body = readObject(text);
+	if (body === undefined) throw new CommandFailure(2, `${api.name} answered ${status} without a JSON object: is it the admin API?`);
+	if (status >= 400) throw new AdminRefusal(status, describeProblem(status, body));
+	return { body, etag: headers['etag'] };
+}
+
+const rowsOfPage = 1000;
+
+/** Page by page. @param most rows. */
+export async function readRows(api: AdminApi, path: string, filters: Row, most: number): Promise<{ rows: Row[]; hasMore: boolean }> {
+	const rows: Row[] = [];
+	let cursor: unknown;
+	for (;;) {
+		const limit = Math.min(rowsOfPage, most - rows.length);
+		const query = queryText({ ...filters, limit, ...(typeof cursor === 'string' && { cursor }) });
+		const { body } = await askAdmin(api, { method: 'GET', path: `${path}${query}` });
+		rows.push(...(body['data'] as Row[]));
+		cursor = body['next_cursor'];
+		if (typeof cursor !== 'string' || rows.length >= most) return { rows, hasMore: typeof cursor === 'string' };
+	}
+}
+
+export function queryText(query: Readonly<Record<string, unknown>>): string {
+	const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+	return search.size === 0 ? '' : `?${search.toString()}`;
+}
+
+function isOwnMistake(status: number): boolean {
+	return status < 500 && status !== 408 && status !== 429;
+}
+
+/** Every field at fault has a line of its own. */
+function describeProblem(status: number, { title, detail, code, errors }: Row): string {
+	const fields = Array.isArray(errors) ? (errors as { path?: unknown; message?: unknown }[]) : [];
+	const what = plainText(fields.length > 0 ? title : (detail ?? title ?? 'refused'));
+	const lines = fields.map(({ path, message }) => `\n  ${path === '' ? 'the body' : plainText(path)}: ${plainText(message)}`);
+	return `${what} (${status} ${plainText(code ?? 'unknown')})${lines.join('')}`;
+}
+
+function readObject(text: string): Row | undefined {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Row) : undefined;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,80 @@
+/** What the client commands do, over the admin API. */
+import { CommandFailure } from '../command-failure.ts';
+import type { AdminApi, ClientOperations, ListedClient } from '../environment.ts';
+import { AdminRefusal, askAdmin, readRows } from './admin-call.ts';
+import type { Row } from './resources.ts';
+
+export function createClientOperations(api: AdminApi): ClientOperations {
+	return {
+		async create({ id, name, scopes, team }) {
+			if (team !== undefined && (await find(api, teamPath(team)))?.body['pinned'] === true) {
+				throw new CommandFailure(1, `team: \`${team}\` is in the configuration: add the client to its client_ids there`);
+			}
+			const wish = { name, scopes, ...(id !== undefined && { id }) };
+			const created = await orStatus(409, askAdmin(api, { method: 'POST', path: '/clients', body: wish }));
+			if (created === 409) return 'id_taken';
+			const client = { id: String(created.body['id']), secret: String(created.body['client_secret']) };
+			if (team !== undefined) await joinTeam(api, team, client.id);
+			return client;
+		},
+		async list() {
+			const { rows } = await readRows(api, '/clients', {}, Number.POSITIVE_INFINITY);
+			return rows.filter(({ pinned }) => pinned !== true).map(listedOf);
+		},
+		async rotate(id, overlapSeconds) {
+			const request = { method: 'POST', path: `${clientPath(id)}/rotate`, body: { overlap_seconds: overlapSeconds } } as const;
+			const rotated = await orStatus(404, askAdmin(api, request));
+			return rotated === 404 ? undefined : { secret: String(rotated.body['client_secret']) };
+		},
+		delete: async (id) => (await orStatus(404, askAdmin(api, { method: 'DELETE', path: clientPath(id) }))) !== 404,
+		close: () => api.close(),
+	};
+}
+
+/** Somebody else may change the team at the same time: tried again then. */
+async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<void> {
+	for (let attempt = 0; attempt < 10; attempt++) {
+		const known = await find(api, teamPath(team));
+		try {
+			if (known === undefined) await askAdmin(api, { method: 'POST', path: '/teams', body: { id: team, client_ids: [clientId] } });
+			else {
+				const clientIds = [...(known.body['client_ids'] as string[]), clientId];
+				const headers = { 'if-match': known.etag ?? '*' };
+				await askAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: clientIds } });
+			}
+			return;
+		} catch (cause) {
+			const isOutrun = cause instanceof AdminRefusal && (cause.status === 412 || (known === undefined && cause.status === 409));
+			if (!isOutrun) throw cause;
+		}
+	}
+	throw new CommandFailure(2, `the client ${clientId} was made, but is in no team: the team ${team} changes all the time`);
+}
+
+async function find(api: AdminApi, path: string): Promise<Awaited<ReturnType<typeof askAdmin>> | undefined> {
+	const found = await orStatus(404, askAdmin(api, { method: 'GET', path }));
+	return found === 404 ? undefined : found;
+}
+
+async function orStatus<Answer, Status extends number>(status: Status, answer: Promise<Answer>): Promise<Answer | Status> {
+	try {
+		return await answer;
+	} catch (cause) {
+		if (cause instanceof AdminRefusal && cause.status === status) return status;
+		throw cause;
+	}
+}
+
+function listedOf(row: Row): ListedClient {
+	return {
+		id: String(row['id']),
+		name: String(row['name']),
+		scopes: row['scopes'] as string[],
+		secrets: row['secrets'] as unknown[],
+		isDisabled: row['disabled'] === true,
+		createdAtMs: Date.parse(String(row['created_at'])),
+	};
+}
+
+const clientPath = (id: string): string => `/clients/${encodeURIComponent(id)}`;
+const teamPath = (id: string): string => `/teams/${encodeURIComponent(id)}`;

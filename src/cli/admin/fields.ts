@@ -1,0 +1,80 @@
+/** Flags that stand for members of the admin API's bodies and queries. What is a right value is the API's to say. */
+import { InvalidArgumentError, Option } from 'commander';
+
+export interface Field {
+	/** As commander takes them, such as `--rpm <number>`. */
+	readonly flags: string;
+	/** Of the body or query, such as `limits.rpm`. */
+	readonly member: string;
+	readonly description: string;
+	/** @throws InvalidArgumentError. @param before of an option that is given again. */
+	read(text: string, before: unknown): unknown;
+	readonly isRequired?: boolean;
+	/** Chosen when a record is made, and never changed. */
+	readonly isFixed?: boolean;
+}
+
+type Read = Field['read'];
+
+export const text: Read = (given) => given;
+
+export const integer: Read = (given) => {
+	if (!/^-?\d{1,15}$/.test(given)) throw new InvalidArgumentError('It must be a whole number.');
+	return Number(given);
+};
+
+export const onOrOff: Read = (given) => {
+	if (given !== 'true' && given !== 'false') throw new InvalidArgumentError('It must be true or false.');
+	return given === 'true';
+};
+
+/** Separated by commas; an empty text is an empty list. */
+export const list: Read = (given) => (given === '' ? [] : given.split(',').map((item) => item.trim()));
+
+/** The parser of arguments takes null for nothing at all. */
+const nullChosen = Symbol('null');
+
+/** `none` is null. */
+export const orNone =
+	(read: Read): Read =>
+	(given, before) =>
+		given === 'none' ? nullChosen : read(given, before);
+
+/** `key=value,...`. */
+export const pairs: Read = (given) =>
+	Object.fromEntries(
+		(list(given, undefined) as string[]).map((pair) => {
+			const at = pair.indexOf('=');
+			if (at < 1) throw new InvalidArgumentError('It must be key=value, separated by commas.');
+			return [pair.slice(0, at), pair.slice(at + 1)];
+		}),
+	);
+
+/** `provider`, `provider/model` or `provider/model=weight`; one more each time. */
+export const target: Read = (given, before) => {
+	const [, provider, model, weight] = /^([^/=]+)(?:\/(.+?))?(?:=(\d{1,7}))?$/.exec(given) ?? [];
+	if (provider === undefined) throw new InvalidArgumentError('It must be provider, provider/model or provider/model=weight.');
+	const one = { provider, ...(model !== undefined && { model }), ...(weight !== undefined && { weight: Number(weight) }) };
+	return [...(Array.isArray(before) ? (before as unknown[]) : []), one];
+};
+
+export function optionOf({ flags, description, read, isRequired = false }: Field): Option {
+	return new Option(flags, description).argParser(read).makeOptionMandatory(isRequired);
+}
+
+/** Members of a body; those of an inner object stand beside what `before` has there. */
+export function membersOf(
+	fields: readonly Field[],
+	flags: Readonly<Record<string, unknown>>,
+	before: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+	const members: Record<string, unknown> = {};
+	for (const field of fields) {
+		const chosen = flags[optionOf(field).attributeName()];
+		const value = chosen === nullChosen ? null : chosen;
+		const [outer = '', inner] = field.member.split('.');
+		if (value === undefined) continue;
+		members[outer] = inner === undefined ? value : { ...((members[outer] ?? before[outer]) as object | undefined), [inner]: value };
+	}
+	return members;
+}

@@ -1,0 +1,274 @@
+/** What commands list, show and change through the admin API, and by which flags. The commands are made from this alone. */
+
+import { type Field, integer, list, onOrOff, orNone, pairs, target, text } from './fields.ts';
+import { plainText } from './plain-text.ts';
+
+/** A member such as `limits.rpm`, or what to show in its place. */
+export type Column = readonly [heading: string, member: string | ((row: Row) => string)];
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Resource {
+	readonly name: string;
+	readonly description: string;
+	/** A whole command line. */
+	readonly example: string;
+	readonly path: string;
+	/** How commands name one. */
+	readonly argument: string;
+	/** Undefined: cannot be listed. */
+	readonly list?: { readonly columns: readonly Column[]; readonly filters: readonly Field[]; readonly usualRows?: number };
+	/** Ways to look at one, by their names. */
+	readonly views: Readonly<Record<string, { readonly description: string; readonly suffix: string; readonly filters: readonly Field[] }>>;
+	readonly create?: string;
+	readonly set?: string;
+	readonly delete?: string;
+	readonly fields: readonly Field[];
+	/** Every change gives all of it. */
+	readonly isSetWhole?: boolean;
+	/** The argument may hold slashes, which separate parts of the path. */
+	readonly isPath?: boolean;
+}
+
+const field = (flags: string, member: string, description: string, read: Field['read'] = text): Field => ({
+	flags,
+	member,
+	description,
+	read,
+});
+const required = (one: Field): Field => ({ ...one, isRequired: true });
+const fixed = (one: Field): Field => ({ ...one, isFixed: true });
+const show = { show: { description: 'Show one.', suffix: '', filters: [] } };
+const days = [field('--from <day>', 'from', 'UTC day, inclusive, such as 2026-11-01'), field('--to <day>', 'to', 'UTC day, exclusive')];
+
+const team: Resource = {
+	name: 'team',
+	description: 'Teams: their tier, clients and limits.',
+	example: 'tollgate team create --name Search --tier standard --clients search-bot --rpm 200',
+	path: '/teams',
+	argument: 'id',
+	list: {
+		columns: [
+			['ID', 'id'],
+			['NAME', 'name'],
+			['TIER', 'tier'],
+			['RPM', 'limits.rpm'],
+			['DAILY TOKENS', 'limits.daily_tokens'],
+			['CLIENTS', 'client_ids'],
+			['FROM', ({ pinned }) => (pinned === true ? 'configuration' : 'store')],
+		],
+		filters: [],
+	},
+	views: show,
+	create: 'Register a team.',
+	set: 'Change what is given, and nothing else.',
+	delete: 'Deregister a team. Its budgets go with it; its usage stays.',
+	fields: [
+		fixed(field('--id <id>', 'id', 'default: made from the name')),
+		field('--name <name>', 'name', 'for people'),
+		field('--tier <tier>', 'tier', 'a tier of the configuration; default: sandbox'),
+		field('--clients <ids>', 'client_ids', 'its clients, separated by commas', list),
+		field('--rpm <number>', 'limits.rpm', 'requests a minute; none: as the tier says', orNone(integer)),
+		field('--daily-tokens <number>', 'limits.daily_tokens', 'tokens a UTC day; none: as the tier says', orNone(integer)),
+		field('--metadata <pairs>', 'metadata', 'key=value for its owners, separated by commas', pairs),
+	],
+};
+
+const budget: Resource = {
+	name: 'budget',
+	description: 'Budgets: what a team may spend in a UTC month, on all models or on one.',
+	example: 'tollgate budget create --team search --limit-usd 250.00',
+	path: '/budgets',
+	argument: 'id',
+	list: {
+		columns: [
+			['ID', 'id'],
+			['TEAM', 'team'],
+			['MODEL', 'model'],
+			['LIMIT USD', 'limit_usd'],
+			['SPENT USD', 'usage.spent_usd'],
+			['HELD USD', 'usage.held_usd'],
+			['USED %', 'usage.utilization_percent'],
+			['STATE', 'usage.state'],
+		],
+		filters: [field('--team <id>', 'team', 'of this team alone')],
+	},
+	views: show,
+	create: 'Create a budget. What the team spent before in this month counts.',
+	set: 'Change what is given, and nothing else. It counts for the next call.',
+	delete: 'Delete a budget.',
+	fields: [
+		fixed(field('--id <id>', 'id', 'default: made at random')),
+		field('--team <id>', 'team', 'whose it is'),
+		field('--model <model>', 'model', 'none: all models together', orNone(text)),
+		field('--limit-usd <amount>', 'limit_usd', 'US dollars, such as 250.00'),
+		field('--warning-percent <number>', 'warning_threshold_percent', 'share of the limit at which a warning is logged', integer),
+		field('--hard-percent <number>', 'hard_limit_percent', 'share of the limit at which calls are refused', integer),
+	],
+};
+
+const price: Resource = {
+	name: 'price',
+	description: 'Prices of models, in US dollars per million tokens.',
+	example: 'tollgate price set provider_b/gpt-4o-mini --input 0.15 --output 0.60',
+	path: '/pricing',
+	argument: 'provider/model',
+	isPath: true,
+	isSetWhole: true,
+	list: {
+		columns: [
+			['PROVIDER', 'provider'],
+			['MODEL', 'model'],
+			['INPUT', 'input_usd_per_million_tokens'],
+			['OUTPUT', 'output_usd_per_million_tokens'],
+			['CACHE READ', 'cache_read_usd_per_million_tokens'],
+			['CACHE WRITE', 'cache_write_usd_per_million_tokens'],
+			['SOURCE', 'source'],
+		],
+		filters: [
+			field('--provider <name>', 'provider', 'of this provider alone'),
+			{ ...field('--unpriced', 'unpriced', 'models that were called and have no price'), read: () => true },
+		],
+	},
+	views: show,
+	set: 'Set the price of a model, in place of the default. A rate that is left out is that of input.',
+	delete: 'Remove the override: the default holds again, where there is one.',
+	fields: [
+		required(field('--input <rate>', 'input_usd_per_million_tokens', 'such as 2.50')),
+		required(field('--output <rate>', 'output_usd_per_million_tokens', 'such as 10.00')),
+		field('--cache-read <rate>', 'cache_read_usd_per_million_tokens', 'input that a cache had'),
+		field('--cache-write <rate>', 'cache_write_usd_per_million_tokens', 'input that a cache takes'),
+	],
+};
+
+const route: Resource = {
+	name: 'route',
+	description: 'Routing rules: where calls of a model, a team or a format go.',
+	example: 'tollgate route create --name Cheap --match-model gpt-4o --target provider_b/gpt-4o-mini --target provider_d/mini',
+	path: '/routing',
+	argument: 'id',
+	list: {
+		columns: [
+			['PRIORITY', 'priority'],
+			['ID', 'id'],
+			['NAME', 'name'],
+			['ENABLED', 'enabled'],
+			['MODEL', 'match.model'],
+			['TEAM', 'match.team'],
+			['FORMAT', 'match.format'],
+			['STRATEGY', 'strategy'],
+			['TARGETS', ({ targets }) => (targets as Row[]).map(targetText).join(' ')],
+		],
+		filters: [],
+	},
+	views: show,
+	create: 'Create a rule.',
+	set: 'Change what is given, and nothing else; targets are given all.',
+	delete: 'Delete a rule.',
+	fields: [
+		fixed(field('--id <id>', 'id', 'default: made at random')),
+		field('--name <name>', 'name', 'for people'),
+		field('--priority <number>', 'priority', 'the matching rule with the smallest decides; default: 100', integer),
+		field('--enabled <boolean>', 'enabled', 'true or false', onOrOff),
+		field('--match-model <model>', 'match.model', 'as callers write it; *: any'),
+		field('--match-team <id>', 'match.team', 'none: any', orNone(text)),
+		field('--match-format <format>', 'match.format', 'chat, messages, or none: any', orNone(text)),
+		field('--strategy <name>', 'strategy', 'priority or weighted'),
+		field('--target <target>', 'targets', 'provider, provider/model or provider/model=weight; may be repeated', target),
+	],
+};
+
+function targetText({ provider, model, weight }: Row): string {
+	return `${plainText(provider)}${model === null ? '' : `/${plainText(model)}`}${weight === 1 ? '' : `=${plainText(weight)}`}`;
+}
+
+const client: Resource = {
+	name: 'client',
+	description: 'OAuth clients of the embedded identity.',
+	example: 'tollgate client set search --disabled true',
+	path: '/clients',
+	argument: 'id',
+	views: show,
+	set: 'Change, disable or enable a client. Access tokens it already has stay valid until they expire.',
+	fields: [
+		field('--name <name>', 'name', 'for people'),
+		field('--scopes <names>', 'scopes', 'scopes the client may ask for: invoke, admin', list),
+		field('--disabled <boolean>', 'disabled', 'true: it is answered like an unknown one', onOrOff),
+	],
+};
+
+const usage: Resource = {
+	name: 'usage',
+	description: 'What a team used: calls, tokens, cost and budgets.',
+	example: 'tollgate usage show search --from 2026-11-01 --to 2026-11-08 --group-by day',
+	path: '/usage',
+	argument: 'team',
+	views: {
+		show: {
+			description: 'In this UTC month, or between two days.',
+			suffix: '',
+			filters: [...days, field('--group-by <what>', 'group_by', 'model, provider, client or day')],
+		},
+		history: { description: 'By month.', suffix: '/history', filters: days },
+	},
+	fields: [],
+};
+
+const audit: Resource = {
+	name: 'audit',
+	description: 'Who changed what, the newest first; --json shows before and after.',
+	example: 'tollgate audit list --kind team --key search --json',
+	path: '/audit',
+	argument: 'id',
+	list: {
+		columns: [
+			['TIME', 'time'],
+			['ACTOR', 'actor'],
+			['ACTION', 'action'],
+			['KIND', 'kind'],
+			['KEY', 'key'],
+		],
+		filters: [
+			field('--kind <kind>', 'kind', 'client, team, budget, price_override or routing_rule'),
+			field('--key <id>', 'key', 'of the record; of a price provider/model'),
+		],
+		usualRows: 100,
+	},
+	views: {},
+	fields: [],
+};
+
+const request: Resource = {
+	name: 'request',
+	description: 'Calls that were admitted, the newest first.',
+	example: 'tollgate request list --team search --limit 20',
+	path: '/requests',
+	argument: 'id',
+	list: {
+		columns: [
+			['TIME', 'time'],
+			['REQUEST', 'request_id'],
+			['TEAM', 'team'],
+			['CLIENT', 'client_id'],
+			['PROVIDER', 'provider'],
+			['MODEL', 'model'],
+			['STATUS', 'status'],
+			['OUTCOME', 'outcome'],
+			['TOKENS', 'tokens.total'],
+			['COST USD', 'cost_usd'],
+			['MS', 'duration_ms'],
+		],
+		filters: [
+			field('--team <id>', 'team', 'of this team alone'),
+			field('--client <id>', 'client_id', 'of this client alone'),
+			field('--provider <name>', 'provider', 'that went to this provider'),
+			field('--model <model>', 'model', 'that went to this model'),
+			field('--outcome <outcome>', 'outcome', 'that ended so, such as complete or interrupted'),
+		],
+		usualRows: 100,
+	},
+	views: {},
+	fields: [],
+};
+
+export const resources: readonly Resource[] = [team, budget, price, route, client, usage, request, audit];

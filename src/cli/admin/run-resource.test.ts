@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { runCommandLine as run } from '../../../test/support/run-command-line.ts';
+import type { AdminApi } from '../environment.ts';
+
+describe('records', () => {
+	const problem = (status: number, body: object) => () =>
+		Promise.resolve({
+			status,
+			headers: {},
+			text: JSON.stringify({ title: 'Title', detail: 'What happened.', code: 'some_code', errors: [], ...body }),
+		});
+
+	it('flags become members, and none is null', async () => {
+		const line =
+			'team create --name Red --clients a,b --rpm 7 --daily-tokens none --metadata owner=ann,cost-center=7 --url http://x --config c.yaml';
+		const { code, calls } = await run(line);
+		expect(code).toBe(0);
+		const body = {
+			name: 'Red',
+			client_ids: ['a', 'b'],
+			limits: { rpm: 7, daily_tokens: null },
+			metadata: { owner: 'ann', 'cost-center': '7' },
+		};
+		expect(calls).toEqual([
+			['openAdmin', { configPath: 'c.yaml', url: 'http://x' }],
+			['request', { method: 'POST', path: '/teams', body }],
+			['close'],
+		]);
+		const targets = [{ provider: 'a' }, { provider: 'b', model: 'm/n:1' }, { provider: 'c', model: 'o', weight: 3 }];
+		expect((await run('route create --name R --target a --target b/m/n:1 --target c/o=3')).calls[1]).toMatchObject([
+			'request',
+			{ body: { name: 'R', targets } },
+		]);
+	});
+
+	it('set changes what is given, in the state that was read', async () => {
+		const answer: AdminApi['request'] = () =>
+			Promise.resolve({ status: 200, headers: { etag: '"5"' }, text: '{"limits":{"rpm":1,"daily_tokens":2},"name":"Red"}' });
+		expect((await run('team set red/1 --rpm 9', { answer })).calls.slice(1, 3)).toEqual([
+			['request', { method: 'GET', path: '/teams/red%2F1' }],
+			['request', { method: 'PUT', path: '/teams/red%2F1', headers: { 'if-match': '"5"' }, body: { limits: { rpm: 9, daily_tokens: 2 } } }],
+		]);
+		expect(await run('team set red')).toMatchObject({ code: 1, calls: [], err: expect.stringContaining('nothing to change') as unknown });
+	});
+
+	it('a price is set whole, and named provider/model', async () => {
+		expect((await run('price set provider_b/meta/llama:7 --input 1 --output 2')).calls[1]).toEqual([
+			'request',
+			{
+				method: 'PUT',
+				path: '/pricing/provider_b/meta%2Fllama%3A7',
+				body: { input_usd_per_million_tokens: '1', output_usd_per_million_tokens: '2' },
+			},
+		]);
+		expect(await run('price show gpt-4o')).toMatchObject({ code: 1, err: expect.stringContaining('named provider/model') as unknown });
+	});
+
+	it('lists are read to their end, unless a limit says otherwise', async () => {
+		const pages: Record<string, string> = {
+			'/teams?limit=1000': '{"data":[{"id":"a","client_ids":["x","y"],"limits":{"rpm":null}}],"next_cursor":"c d"}',
+			'/teams?limit=1000&cursor=c+d': '{"data":[{"id":"b\\u001b"}],"next_cursor":null}',
+			'/teams?limit=1': '{"data":[{"id":"a"}],"next_cursor":"c"}',
+		};
+		const answer: AdminApi['request'] = ({ path }) => Promise.resolve({ status: 200, headers: {}, text: pages[path] ?? '' });
+		const { out } = await run('team list', { answer });
+		expect(out).toBe(
+			'ID  NAME  TIER  RPM  DAILY TOKENS  CLIENTS  FROM\na   -     -     -    -             x,y      store\nb\ufffd  -     -     -    -             -        store\n',
+		);
+		expect(JSON.parse((await run('team list --json', { answer })).out)).toHaveLength(2);
+		const cut = await run('team list --limit 1 --json', { answer });
+		expect(JSON.parse(cut.out)).toHaveLength(1);
+		expect(cut.err).toBe('there are more than these 1: use --limit\n');
+	});
+
+	it('a record is shown member by member, its lists as tables', async () => {
+		const text = '{"team":"red","period":{"start":"s"},"cost_usd":"1.00","models":[{"model":"m","tokens":{"input":5}}],"budgets":[]}';
+		const answer: AdminApi['request'] = () => Promise.resolve({ status: 200, headers: {}, text });
+		expect((await run('usage show red --group-by day', { answer })).out).toBe(
+			'FIELD         VALUE\nteam          red\nperiod.start  s\ncost_usd      1.00\nbudgets       -\n\nmodels\nMODEL  TOKENS.INPUT\nm      5\n',
+		);
+	});
+
+	it.each([
+		[
+			problem(422, { errors: [{ path: 'limits.rpm', message: 'must be at least 0' }] }),
+			1,
+			'Title (422 some_code)\n  limits.rpm: must be at least 0\n',
+		],
+		[problem(404, {}), 1, 'What happened. (404 some_code)\n'],
+		[problem(429, {}), 2, 'What happened. (429 some_code)\n'],
+		[problem(503, {}), 2, 'What happened. (503 some_code)\n'],
+		[
+			() => Promise.resolve({ status: 502, headers: {}, text: '<html>' }),
+			2,
+			'the API answered 502 without a JSON object: is it the admin API?\n',
+		],
+	])('a refusal is told readably %#', async (answer, code, err) => {
+		expect(await run('team delete red', { answer })).toMatchObject({ code, out: '', err: `tollgate: ${err}` });
+	});
+});

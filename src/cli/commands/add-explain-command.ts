@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { text as readStream } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import { askAdmin } from '../admin/admin-call.ts';
+import { pairs } from '../admin/fields.ts';
+import { renderRecord } from '../admin/render-record.ts';
+import { withAdmin } from '../admin/run-resource.ts';
+import { CommandFailure } from '../command-failure.ts';
+import type { CliEnvironment, RunTask } from '../environment.ts';
+import { mayStyle } from '../format-table.ts';
+import { type AdminFlags, addressFlag, configFlag, jsonFlag } from './command-options.ts';
+
+interface ExplainFlags extends AdminFlags {
+	readonly client?: string;
+	readonly team?: string;
+	readonly accessTokenFile?: string;
+	readonly format: string;
+	readonly body: string;
+	readonly headers?: Readonly<Record<string, string>>;
+	readonly json?: true;
+}
+
+export function addExplainCommand(program: Command, run: RunTask): void {
+	program
+		.command('explain')
+		.description('Say what would become of a call, decision by decision. No provider is called, and nothing is counted.')
+		.option('--client <id>', 'whose call it is: a client,')
+		.option('--team <id>', 'or any client of a registered team,')
+		.option('--access-token-file <file>', 'or who has the access token in this file; with --url only')
+		.addOption(new Option('--format <format>', 'of the body').choices(['chat', 'messages']).default('chat'))
+		.addOption(new Option('--body <file>', 'the request body; -: standard input').makeOptionMandatory())
+		.addOption(new Option('--headers <pairs>', 'header fields as name=value, separated by commas').argParser(pairs))
+		.addOption(addressFlag())
+		.addOption(configFlag())
+		.addOption(jsonFlag())
+		.addHelpText('after', '\nExample:\n  tollgate explain --client search-bot --body request.json')
+		.action((flags: ExplainFlags) => run((environment) => explainCall(flags, environment)));
+}
+
+async function explainCall(flags: ExplainFlags, environment: CliEnvironment): Promise<number> {
+	const { client, team, accessTokenFile, format, headers } = flags;
+	if ([client, team, accessTokenFile].filter((one) => one !== undefined).length !== 1) {
+		throw new CommandFailure(1, 'give one of --client, --team and --access-token-file');
+	}
+	const body = {
+		...(client !== undefined && { client_id: client }),
+		...(team !== undefined && { team }),
+		...(accessTokenFile !== undefined && { access_token: (await readGiven(accessTokenFile)).trim() }),
+		format,
+		body_text: await readGiven(flags.body),
+		...(headers !== undefined && { headers }),
+	};
+	const { body: explained } = await withAdmin(flags, environment, (api) => askAdmin(api, { method: 'POST', path: '/explain', body }));
+	await environment.stdout.write(flags.json ? `${JSON.stringify(explained, null, 2)}\n` : renderRecord(explained, mayStyle(environment)));
+	return 0;
+}
+
+async function readGiven(file: string): Promise<string> {
+	try {
+		return await (file === '-' ? readStream(process.stdin) : readFile(file, 'utf8'));
+	} catch (cause) {
+		throw new CommandFailure(1, `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+	}
+}

@@ -1,0 +1,73 @@
+/** Who may ask the admin API for what. Requests without a token that counts are counted by their source address. */
+import type { HeaderFields } from '../../core/handler.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readBearer } from '../../policy/access/bearer.ts';
+import { requireScope } from '../../policy/access/require-scope.ts';
+import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
+import { sourceKey } from '../../policy/firewall/source-key.ts';
+import type { AdminPorts, AdminSettings } from './admin-settings.ts';
+import { createRequestThrottle } from './request-throttle.ts';
+
+export interface Requester {
+	/** For the audit log. */
+	readonly actor: string;
+	/** Whose idempotency keys these are. */
+	readonly clientId: string;
+}
+
+export interface AccessRequest {
+	readonly peerAddress: string;
+	readonly headers: HeaderFields;
+	/** Every field of that name. */
+	readonly authorizations: readonly string[];
+}
+
+export interface Access {
+	/** @throws Refusal `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; Fault `key_set_unavailable`. */
+	identify(request: AccessRequest): Promise<Requester>;
+	/** Of what needs no token. @throws Refusal `admin_rate_exceeded`. */
+	countStranger(request: AccessRequest): void;
+}
+
+export function createTokenAccess(
+	settings: Pick<AdminSettings, 'scopeBase' | 'maxRequestsPerMinute' | 'maxUnauthenticatedPerMinute' | 'trustedProxies'>,
+	{ verifier, clock }: Pick<AdminPorts, 'verifier' | 'clock'>,
+): Access {
+	const countClient = createRequestThrottle(
+		clock,
+		() => settings.maxRequestsPerMinute,
+		(most) => `The client has made its ${most} admin requests of this minute`,
+	);
+	const countAddress = createRequestThrottle(
+		clock,
+		() => settings.maxUnauthenticatedPerMinute,
+		(most) => `${most} requests of this minute came from this address without an access token that counts`,
+	);
+	const addressOf = createClientAddressReader(settings.trustedProxies);
+	const scope = `${settings.scopeBase}/admin`;
+	const countStranger: Access['countStranger'] = (request) => {
+		const { high, low } = sourceKey(addressOf(request));
+		countAddress(`${high}:${low}`);
+	};
+	return {
+		countStranger,
+		async identify(request) {
+			const [first, ...more] = request.authorizations;
+			try {
+				const accessToken = readBearer(first === undefined || more.length === 0 ? first : [first, ...more]);
+				const { clientId } = requireScope(await verifier.verify(accessToken), scope);
+				countClient(clientId);
+				return { actor: `client:${clientId}`, clientId };
+			} catch (cause) {
+				// Who has a good token is never counted by address: strangers behind the same one cannot lock it out.
+				if (cause instanceof Refusal && cause.code !== 'admin_rate_exceeded') countStranger(request);
+				throw cause;
+			}
+		},
+	};
+}
+
+/** For commands, which may open the stores anyway. The server that has it must never listen. */
+export function createTrustedAccess(actor: string): Access {
+	return { identify: () => Promise.resolve({ actor, clientId: '' }), countStranger: () => undefined };
+}
