@@ -5,6 +5,6 @@ import { generatedDocs } from './generated-docs.ts';
 for (const [path, generate] of generatedDocs) {
 	const file = join(import.meta.dirname, '..', path);
 	mkdirSync(dirname(file), { recursive: true });
-	writeFileSync(file, generate());
+	writeFileSync(file, await generate());
 	console.log(path);
 }

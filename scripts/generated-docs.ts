@@ -2,10 +2,14 @@ import { renderCliReference } from '../src/cli/cli-reference.ts';
 import { jsonSchema } from '../src/config/json-schema.ts';
 import { configurationReference } from '../src/config/reference.ts';
 import { describeErrors } from './describe-errors.ts';
+import { describeGuardrails } from './describe-guardrails.ts';
+import { describeMetrics } from './describe-metrics.ts';
 
 /** Pages made from the code, by path. A test compares each with what is committed; `npm run docs` writes them. */
-export const generatedDocs: readonly (readonly [path: string, generate: () => string])[] = [
+export const generatedDocs: readonly (readonly [path: string, generate: () => string | Promise<string>])[] = [
 	['docs/reference/errors.md', describeErrors],
+	['docs/reference/metrics.md', describeMetrics],
+	['docs/reference/guardrail-figures.md', describeGuardrails],
 	['docs/reference/configuration.md', () => `${configurationReference()}\n`],
 	['docs/reference/cli.md', renderCliReference],
 	['config.schema.json', () => `${JSON.stringify(jsonSchema(), null, '\t')}\n`],

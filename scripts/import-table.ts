@@ -22,8 +22,11 @@ const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'roles', shared: '[^/]+\\.ts$' },
 	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
 	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-key)\\.ts$' },
-	{ folder: 'policy/guardrails', shared: 'guardrails?\\.ts$' },
+	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|hold-back|judge|masks|screening|text-scan|verdicts)\\.ts$)' },
 ];
+
+/** Packages that a pure folder may use all the same: they too know no clock, no network and no process. */
+const purePackages: Readonly<Record<string, string>> = { 'policy/guardrails': 'node_modules/(re2js|libphonenumber-js)/' };
 
 /** A store's driver, by backend. */
 const drivers = { sqlite: 'node:sqlite', postgres: 'node_modules/(pg|kysely)/', redis: 'node_modules/ioredis/' };
@@ -45,8 +48,13 @@ const rules: Rule[] = [
 	})),
 	...pureFolders.map((folder) => ({
 		name: `${folder}-is-pure`,
-		from: { path: `^src/${folder}/`, pathNot: tests },
+		from: { path: `^src/${folder}/`, pathNot: [tests, ...Object.keys(purePackages).map((name) => `^src/${name}/`)] },
 		to: { pathNot: '^src/' },
+	})),
+	...Object.entries(purePackages).map(([folder, packages]) => ({
+		name: `${folder}-is-pure`,
+		from: { path: `^src/${folder}/`, pathNot: tests },
+		to: { pathNot: ['^src/', packages] },
 	})),
 	...strangers.map(({ folder, shared }) => ({
 		name: `${folder}-strangers`,

@@ -15,7 +15,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
 	operations: {
 		start: async (options) => (await import('./composition/start.ts')).start(options, { version, write: (text) => stdout.write(text) }),
 		simulate: async (options) => (await import('./composition/start.ts')).simulate(options),
-		openClients: async (options) => (await import('./composition/open-clients.ts')).openClients(options),
+		openAdmin: async (options) => (await import('./composition/open-admin.ts')).openAdmin(options, process.env),
+		openClients: async (options) => (await import('./composition/open-clients.ts')).openClients(options, process.env),
 		migrate: async (options) => (await import('./composition/open-clients.ts')).migrate(options),
 		doctor: async (options) => {
 			if (options.part === 'ledger') return (await import('./composition/ledger-doctor.ts')).examineLedger(options);

@@ -1,4 +1,5 @@
 /** What one section demands of another. */
+import { ruleNames } from '../policy/firewall/rules/rule-catalogue.ts';
 import { type ListenAddress, parseListen } from './listen.ts';
 import { nearestName } from './nearest.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
@@ -22,6 +23,9 @@ export function findDisagreements(config: Config, raw: Raw): readonly Finding[] 
 		...findTeamClashes(config),
 		...findClientClashes(config),
 		...findTeamDisagreements(config),
+		...findUnknownRules(config),
+		...findUnsharedCounters(config),
+		...findBodiesWithoutRoom(config),
 	];
 }
 
@@ -31,9 +35,10 @@ function namesIn(section: unknown): readonly string[] {
 
 /** Addresses that this process listens on, by setting. An edge that shares the process stands on the gateway's. */
 function listening(config: Config): [section: string, address: ListenAddress | undefined][] {
-	return config.roles
+	const ofRoles = config.roles
 		.filter((role) => role !== 'edge' || !config.roles.includes('gateway'))
-		.map((role) => [role, parseListen(config[role].listen)]);
+		.map((role): [string, ListenAddress | undefined] => [role, parseListen(config[role].listen)]);
+	return config.metrics.listen === null ? ofRoles : [...ofRoles, ['metrics', parseListen(config.metrics.listen)]];
 }
 
 function findSharedAddresses(config: Config): Finding[] {
@@ -110,6 +115,32 @@ function findTeamDisagreements(config: Config): Finding[] {
 		if (team === undefined || client.team === null || client.team === team) return [];
 		return [[['identity', 'clients', index, 'team'], `contradicts teams.registered, where the client belongs to ${team}`]];
 	});
+}
+
+function findUnsharedCounters({ gateway, stores }: Config): Finding[] {
+	if (gateway.workers === 1 || stores.counters !== 'memory') return [];
+	return [
+		[
+			['gateway', 'workers'],
+			'workers count limits and budgets together only through a shared store: set stores.counters to a redis:// address',
+			['stores', 'counters'],
+		],
+	];
+}
+
+function findBodiesWithoutRoom({ gateway: { max_body_bytes: one, max_buffered_request_bytes: all } }: Config): Finding[] {
+	if (all >= 2 * one) return [];
+	return [[['gateway', 'max_buffered_request_bytes'], 'must be at least twice gateway.max_body_bytes', ['gateway', 'max_body_bytes']]];
+}
+
+function findUnknownRules(config: Config): Finding[] {
+	return Object.keys(config.edge.firewall.rules)
+		.filter((name) => !ruleNames.includes(name))
+		.map((name): Finding => {
+			const nearest = nearestName(name, ruleNames);
+			const hint = nearest === undefined ? '; docs/guide/firewall.md names them all' : `, did you mean \`${nearest}\`?`;
+			return [['edge', 'firewall', 'rules', name], `names no rule of the firewall${hint}`];
+		});
 }
 
 function repeated(uses: readonly (readonly [Path, string])[], message: string): Finding[] {

@@ -13,7 +13,8 @@ export interface DemoConfig {
 /** Name of the deployment that the trial's provider_d has. */
 const demoDeployment = 'demo-deployment';
 
-const simulatorPaths: Readonly<Record<ProviderKind, string>> = {
+/** Of the kinds that the simulator speaks as. */
+const simulatorPaths: Readonly<Partial<Record<ProviderKind, string>>> = {
 	anthropic: '/anthropic',
 	openai: '/openai/v1',
 	'openai-compatible': '/openai/v1',
@@ -26,11 +27,11 @@ export function demoConfig(config: Config): DemoConfig {
 	const address = parseListen(config.simulator.listen);
 	const origin = address === undefined ? '' : listenUrl(address);
 	const simulatedProviders = Object.entries(config.providers)
-		.filter(([, provider]) => provider.api_key === unsetKey || provider.base_url === null)
+		.filter(([, { kind, api_key: key, base_url: url }]) => simulatorPaths[kind] !== undefined && (key === unsetKey || url === null))
 		.map(([name]) => name);
 	const simulate = (provider: ProviderConfig): ProviderConfig => ({
 		...provider,
-		base_url: origin + simulatorPaths[provider.kind],
+		base_url: `${origin}${simulatorPaths[provider.kind] ?? ''}`,
 		api_key: 'simulator',
 		allow_private_network: true,
 		deployments: provider.kind === 'azure-openai' ? { [demoDeployment]: {} } : provider.deployments,

@@ -56,7 +56,7 @@ describe('parseConfig', () => {
 			'routing:',
 			'  aliases: { fast: provder_a/claude }',
 			'  zzzzzzzzzzzzz: 1',
-			'enforce_guardrails: true',
+			'guardrails: { patterns: [{ name: p, pattern: "(" }], pii: { types: { ssn: hide } } }',
 		].join('\n');
 		expect(problems(text)).toEqual([
 			'1:1 gatway: unknown key, did you mean `gateway`?',
@@ -66,7 +66,8 @@ describe('parseConfig', () => {
 			'6:55 providers.mine.modls: unknown key, did you mean `models`?',
 			'8:20 routing.aliases.fast: names no provider, did you mean `provider_a`?',
 			'9:3 routing.zzzzzzzzzzzzz: unknown key, known here: provider_header, aliases, defaults, translation',
-			'10:21 enforce_guardrails: guardrails cannot be enforced by this version',
+			'10:47 guardrails.patterns[0].pattern: X',
+			'10:70 guardrails.pii.types: X',
 		]);
 	});
 

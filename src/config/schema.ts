@@ -5,6 +5,7 @@ import { edge } from './sections/edge.ts';
 import { gateway } from './sections/gateway.ts';
 import { guardrails } from './sections/guardrails.ts';
 import { admin, identity, simulator } from './sections/identity.ts';
+import { metrics } from './sections/metrics.ts';
 import { providers } from './sections/providers.ts';
 import { routing } from './sections/routing.ts';
 import { stores } from './sections/stores.ts';
@@ -33,6 +34,7 @@ export const configSchema = z.strictObject({
 	admin: admin.prefault({}).describe('The admin API and web console.'),
 	identity: identity.prefault({}).describe('The embedded issuer of access tokens.'),
 	simulator: simulator.prefault({}).describe('Fake providers for trials and tests.'),
+	metrics: metrics.prefault({}).describe('Figures for Prometheus.'),
 	auth: auth.prefault({}).describe('Which access tokens are accepted.'),
 	stores: stores.prefault({}).describe('What is remembered, and where.'),
 	tiers: tiers.prefault({}).describe('Limits of teams by tier; a built-in tier may be changed field by field, a new one names all fields.'),

@@ -4,13 +4,12 @@ import { issueMessage } from './issue-message.ts';
 import type { ProblemList } from './problem.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import { type Config, configSchema } from './schema.ts';
-import { refusedSettings } from './unsupported.ts';
 
 /** Judges a file's fitted value; everything that is wrong is added to `problems`, and the result counts only if nothing is. */
 export function validate(fitted: Raw, env: Environment, problems: ProblemList): Config {
 	const raw = withBuiltIns(fitted, env);
 	const config = frozen(parseWhatIsSound(fitted, env, problems));
-	for (const [path, message, reliesOn] of [...findDisagreements(config, raw), ...refusedSettings(config)]) {
+	for (const [path, message, reliesOn] of findDisagreements(config, raw)) {
 		if (problems.hasWithin(path) || (reliesOn !== undefined && problems.hasWithin(reliesOn))) continue;
 		problems.add(path, message);
 	}

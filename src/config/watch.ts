@@ -17,6 +17,8 @@ export interface WatchOptions {
 	 * `needsRestart` names the changed settings that count only after a restart.
 	 */
 	onChange(next: Config, needsRestart: readonly string[]): void;
+	/** Told of each time that the files were read, and whether what is in them is in force now. */
+	onRead?(isInForce: boolean): void;
 	readonly clock: Clock;
 	readonly log: Log;
 	/** A change is taken up after it has been seen twice alike, so within two intervals. Default 500. */
@@ -77,7 +79,7 @@ class Watch implements ConfigWatch {
 	reload(): boolean {
 		this.#takenState = stateOf(this.#files);
 		this.#takenContent = contentOf(this.#files);
-		return this.#load();
+		return this.#read();
 	}
 
 	#look(): void {
@@ -93,7 +95,13 @@ class Watch implements ConfigWatch {
 		this.#takenState = state;
 		if (content === this.#takenContent) return;
 		this.#takenContent = content;
-		this.#load();
+		this.#read();
+	}
+
+	#read(): boolean {
+		const isInForce = this.#load();
+		this.#options.onRead?.(isInForce);
+		return isInForce;
 	}
 
 	#load(): boolean {

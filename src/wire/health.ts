@@ -5,6 +5,14 @@ import type { Readiness } from '../core/readiness.ts';
 /** The process turns. */
 export const liveness: HttpResponse = renderState(200, { status: 'ok' });
 
+/** It turns, and will not for long: an edge in front takes its requests elsewhere, others see 200 as ever. */
+export const leaving: HttpResponse = renderState(200, { status: 'leaving' });
+
+/** Whether this is the body of `leaving`. */
+export function saysLeaving(text: string): boolean {
+	return text === leaving.body;
+}
+
 /** The process can do its work now; not while it is shutting down. */
 export function renderReadiness({ isReady, dependencies }: Readiness, isDraining: boolean): HttpResponse {
 	if (isDraining) return renderState(503, { status: 'draining', dependencies });

@@ -68,7 +68,7 @@ const pages: Readonly<Record<number, Page>> = {
 };
 
 /** Refusals of the firewall: they alone carry its header. */
-const firewallCodes: ReadonlySet<string> = new Set(['ip_rate_exceeded']);
+const firewallCodes: ReadonlySet<string> = new Set(['ip_rate_exceeded', 'ip_reputation_listed', 'firewall_rule_matched']);
 
 /** After these the connection cannot be relied on, or should not be. */
 const closingStatuses: ReadonlySet<number> = new Set([400, 408, 417, 431, 505]);

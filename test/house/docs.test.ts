@@ -8,8 +8,8 @@ import { refusals } from '../../src/core/refusal.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-test.each(generatedDocs)('%s is what `npm run docs` writes', (path, generate) => {
-	expect(read(path)).toBe(generate());
+test.each(generatedDocs)('%s is what `npm run docs` writes', async (path, generate) => {
+	expect(read(path)).toBe(await generate());
 });
 
 describe('the error reference', () => {

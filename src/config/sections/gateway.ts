@@ -17,14 +17,22 @@ export const gateway = z.strictObject({
 	max_body_bytes: integer(1024, 1_073_741_824)
 		.default(33_554_432)
 		.describe('Largest request body, in bytes; a larger one is answered 413.'),
+	max_buffered_request_bytes: integer(65_536, 1_099_511_627_776)
+		.default(268_435_456)
+		.describe(
+			'Bodies of all requests in flight together, in bytes; a request with no room is answered 503 before it is read. A quarter is kept for bodies up to 64 KiB.',
+		),
 	timeouts: timeouts.prefault({}).describe('How long a provider may take.'),
 	heartbeat_ms: milliseconds.default(10_000).describe('Silence after which an idle stream is sent a comment that keeps it alive.'),
 	max_buffered_bytes_per_client: integer(1024, 1_073_741_824)
-		.default(262_144)
+		.default(65_536)
 		.meta(restart('Bytes held for a client that reads slowly before the provider is made to wait.')),
 	shutdown_delay_ms: integer(0, 600_000)
-		.default(0)
-		.describe('Time after SIGTERM in which requests are still taken while `/readyz` answers 503, so that balancers notice first.'),
+		.nullable()
+		.default(null)
+		.describe(
+			'Time after SIGTERM in which requests are still taken while `/readyz` answers 503, so that balancers notice first; null means 3 s for a gateway that runs apart from its edge, and none otherwise.',
+		),
 	shutdown_grace_ms: milliseconds.default(25_000).describe('Time that calls in flight have to finish once no new ones are taken.'),
 	workers: integer(1, 256).default(1).meta(restart('Processes that share the gateway’s address.')),
 });

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { milliseconds, nonEmpty, secret, secretText, webAddress } from '../values.ts';
+import { ruleActions } from '../../policy/guardrails/guardrail.ts';
+import { longestPattern, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';
+import { piiKinds } from '../../policy/guardrails/pii/pii-kind.ts';
+import { nonEmpty, teamId } from '../values.ts';
+import { guardrailEngine } from './guardrail-engines.ts';
 
 const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
+const ruleAction = z.enum(ruleActions);
+/** Of what has no place in the text. */
+const judgeAction = z.enum(['none', 'log', 'block']).default('block');
 
 const content = z.strictObject({
 	enabled: z.boolean().default(true).describe('Whether texts are judged for harmful content.'),
@@ -9,28 +16,52 @@ const content = z.strictObject({
 	violence: strength.describe('Strength against violence.'),
 	sexual: strength.describe('Strength against sexual content.'),
 	misconduct: strength.describe('Strength against misconduct.'),
+	prompt_attack: strength.describe('Strength against attempts to override instructions.'),
+	action: judgeAction.describe('What becomes of a text that trips, under `enforce_guardrails`.'),
 });
+
+const piiAction = z.enum(['block', 'mask', 'log', 'off']);
 
 const pii = z.strictObject({
 	enabled: z.boolean().default(true).describe('Whether texts are searched for personal data.'),
-	types: z.array(nonEmpty).max(100).default(['ssn', 'card', 'email', 'phone']).describe('Kinds of personal data that are looked for.'),
+	types: z
+		.union([z.array(z.enum(piiKinds)).max(100), z.partialRecord(z.enum(piiKinds), piiAction)])
+		.default(['ssn', 'card', 'email', 'phone'])
+		.describe(
+			'Kinds of personal data that are looked for: a list, whose kinds block, or for each kind `block`, `mask`, `log` or `off`. What is not named is off.',
+		),
+	mask_answers: z.boolean().default(true).describe('Whether `mask` replaces in answers too; else it is only logged there.'),
 });
 
 const topic = z.strictObject({
 	name: nonEmpty.max(100).describe('Name of the topic, as assessments show it.'),
 	description: nonEmpty.max(2000).describe('What belongs to the topic, in a sentence.'),
 	examples: z.array(nonEmpty.max(2000)).max(100).default([]).describe('Phrases that belong to the topic.'),
+	keywords: z.array(nonEmpty.max(100)).max(1000).default([]).describe('Words and phrases any of which is enough.'),
+	action: judgeAction.describe('What becomes of a text on the topic, under `enforce_guardrails`.'),
 });
 
-const engine = z.strictObject({
-	name: nonEmpty.max(100).describe('Name of the engine, as assessments show it.'),
-	kind: nonEmpty.max(100).describe('Interface that the engine speaks.'),
-	base_url: webAddress.nullable().default(null).describe('Address of the engine.'),
-	api_key: secretText.nullable().default(null).meta(secret('Key for the engine.')),
-	api_key_file: nonEmpty.optional().describe('File that holds the key.'),
-	timeout_ms: milliseconds.default(2000).describe('Time for one judgement.'),
-	on_failure: z.enum(['allow', 'block']).default('allow').describe('What happens to a call that the engine could not judge.'),
+const pattern = z.strictObject({
+	name: z
+		.string()
+		.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, `_` and `-`')
+		.describe('Name of the pattern, as assessments show it.'),
+	pattern: nonEmpty
+		.max(longestPattern)
+		.superRefine((text, context) => {
+			const why = whyNotPattern(text);
+			if (why !== undefined) context.addIssue({ code: 'custom', message: why });
+		})
+		.describe('Regular expression in the syntax of RE2, whose time is linear.'),
+	action: ruleAction.default('block').describe('What becomes of a text that matches, under `enforce_guardrails`.'),
 });
+
+const ruleName = z
+	.string()
+	.regex(
+		/^(?:content|pii|topics|words|patterns)(?:\..{1,100})?$/,
+		'must be a policy, or a policy, a dot and one of its rules: `pii.email`',
+	);
 
 export const guardrails = z.strictObject({
 	content: content.prefault({}).describe('Content policy.'),
@@ -41,5 +72,15 @@ export const guardrails = z.strictObject({
 		.default('enforcing')
 		.describe('Whether topics are judged only under `enforce_guardrails`, or always.'),
 	words: z.array(nonEmpty.max(500)).max(100_000).default([]).describe('Words and phrases that trip the word policy.'),
-	engines: z.array(engine).max(20).default([]).describe('Further engines that judge texts.'),
+	words_action: ruleAction.default('block').describe('What becomes of a text with a listed word, under `enforce_guardrails`.'),
+	patterns: z.array(pattern).max(200).default([]).describe('Regular expressions that trip.'),
+	unreadable: z
+		.enum(['pass', 'block'])
+		.default('pass')
+		.describe('What becomes of images, audio, files and unknown content under `enforce_guardrails`. They are recorded as not evaluated.'),
+	teams: z
+		.record(teamId, z.record(ruleName, ruleAction))
+		.default({})
+		.describe('By team, rules that differ: a rule such as `pii.email`, or a policy such as `words`, and `none`, `log`, `block` or `mask`.'),
+	engines: z.array(guardrailEngine).max(20).default([]).describe('Further engines that judge texts.'),
 });

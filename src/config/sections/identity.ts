@@ -3,9 +3,16 @@ import { clientId, count, integer, listen, nonEmpty, restart, secret, secretText
 
 export const admin = z.strictObject({
 	listen: listen.default('127.0.0.1:8788').meta(restart('Address of the admin API and the web console.')),
+	metrics: z
+		.enum(['open', 'admin_scope'])
+		.default('open')
+		.meta(restart('Who may read `GET /metrics` on the admin address: anyone who can reach it, or only clients with the admin scope.')),
 	max_requests_per_minute: integer(1, 1_000_000)
 		.default(30_000)
-		.meta(restart('Requests that one client may make of the admin API in a minute.')),
+		.describe('Requests that one client may make of the admin API in a minute.'),
+	max_unauthenticated_per_minute: integer(1, 1_000_000)
+		.default(600)
+		.describe('Requests without a valid access token that one source address may make of the admin API in a minute.'),
 });
 
 export const simulator = z.strictObject({

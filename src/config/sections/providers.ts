@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { providerKinds } from '../../wire/providers/provider.ts';
 import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
 import { isRecord } from '../raw.ts';
-import { entryName, nonEmpty, secret, secretText, webAddress } from '../values.ts';
-
-export const providerKinds = ['anthropic', 'openai', 'gemini', 'azure-openai', 'openai-compatible'] as const;
+import { entryName, integer, nonEmpty, secret, secretText, webAddress } from '../values.ts';
+import { modelFacts } from './model-facts.ts';
 
 const headerName = z
 	.string()
@@ -37,15 +37,36 @@ const fields = z.strictObject({
 		.nullable()
 		.default(null)
 		.describe('Azure only: version of the classic addresses; null uses the v1 addresses.'),
+	speaks: z.enum(['native', 'openai']).default('native').describe('Gemini only: its own format, or what it makes of chat completions.'),
 	deployments: z
-		.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, `.`, `_`, `-`'), z.strictObject({}))
+		.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, `.`, `_`, `-`'), modelFacts)
 		.default({})
-		.describe('Azure only: deployments by name; a request for a model of that name goes there.'),
+		.describe('Azure only: deployments by name; a request for a model of that name goes there. What stands behind the name may be said.'),
 	ask_for_stream_usage: z
 		.boolean()
 		.default(true)
 		.describe('Whether streams of chat completions are asked for usage; false for a server that refuses `stream_options`.'),
 	models: z.array(nonEmpty.max(200)).max(10_000).default([]).describe('Models that `GET /v1/models` lists for this provider.'),
+	model_facts: z
+		.record(nonEmpty.max(200), modelFacts)
+		.default({})
+		.describe('What is to be known of models by their name there, where the name does not tell or tells wrong.'),
+	retries: integer(0, 5)
+		.default(1)
+		.describe('How often a call is sent to the provider again, where no connection was made or its answer has one of `retry_statuses`.'),
+	retry_statuses: z
+		.array(z.union([z.literal(429), integer(500, 599)]))
+		.max(100)
+		.default([])
+		.describe('Statuses whose answers are worth a retry by the gateway; none by default, since vendors’ SDKs retry them by themselves.'),
+	max_concurrent: integer(1, 4096).default(1024).describe('Calls to the provider in flight at once; streams count until they end.'),
+	max_queued: integer(0, 100_000)
+		.default(256)
+		.describe('Calls that wait for one of those to end, for `gateway.timeouts.first_byte_ms` at most; one more is answered 503.'),
+	eject_after_failures: integer(1, 1000)
+		.nullable()
+		.default(5)
+		.describe('Failures in a row after which calls go to a rule’s other targets while there are any; null never ejects.'),
 	headers: z
 		.record(headerName, secretText.max(8192).meta({ 'x-secret': true }))
 		.default({})
@@ -64,6 +85,7 @@ function checkProvider(value: Partial<z.output<typeof fields>>, context: z.Refin
 		if (forbidden !== undefined) problem('base_url', forbidden);
 	}
 	const hasDeployments = isRecord(value.deployments) && Object.keys(value.deployments).length > 0;
+	if (value.kind !== 'gemini' && value.speaks === 'openai') problem('speaks', 'is for kind gemini only');
 	if (value.kind === 'azure-openai') {
 		if (value.base_url === null && hasDeployments) {
 			problem('base_url', 'is needed for the deployments, such as https://NAME.openai.azure.com');

@@ -12,11 +12,7 @@ export type ReadClientAddress = (request: Pick<HttpRequest, 'peerAddress' | 'hea
  */
 export function createClientAddressReader(trustedProxies: readonly string[]): ReadClientAddress {
 	if (trustedProxies.length === 0) return ({ peerAddress }) => peerAddress;
-	const ranges = trustedProxies.map(readRange);
-	const isTrusted = (address: string): boolean => {
-		const parsed = parseIpAddress(address);
-		return parsed !== undefined && ranges.some((range) => range.includes(unmap(parsed)));
-	};
+	const isTrusted = createProxyTest(trustedProxies);
 	return ({ peerAddress, headers }) => {
 		let address = peerAddress;
 		const hops = readHops(headers['x-forwarded-for']);
@@ -26,6 +22,15 @@ export function createClientAddressReader(trustedProxies: readonly string[]): Re
 			address = hop;
 		}
 		return address;
+	};
+}
+
+/** Whether an address is one of the trusted proxies. */
+export function createProxyTest(trustedProxies: readonly string[]): (address: string) => boolean {
+	const ranges = trustedProxies.map(readRange);
+	return (address) => {
+		const parsed = parseIpAddress(address);
+		return parsed !== undefined && ranges.some((range) => range.includes(unmap(parsed)));
 	};
 }
 

@@ -18,6 +18,16 @@ const slicesPerWindow = 30;
 /** The slice that now lies in is not over: with one more than the window holds, no window of any position has more. */
 const slicesKept = slicesPerWindow + 1;
 
+/** Requests that others need not be told of yet, as a share of the limit: with four processes they make less than 1 % of it. */
+const untoldShare = 1 / 400;
+
+/** While a source is refused for what it did elsewhere, others are asked about it so often. */
+const askAgainMs = 1000;
+
+/** An answer is some requests old when it comes, and more when the next one does: others are taken to go on at their pace, but not for long nor far. */
+const longestForesightMs = 500;
+const mostForeseenShare = 0.05;
+
 const none = -1;
 
 export class IpRateWindow {
@@ -42,9 +52,18 @@ export class IpRateWindow {
 	readonly #total: Uint32Array;
 	readonly #counts: Uint16Array | Uint32Array;
 
+	/** Of other processes that count the same sources; nothing where none do. */
+	readonly #elsewhere: Uint32Array;
+	/** Requests a millisecond by which `elsewhere` grew lately. */
+	readonly #elsewherePace: Float32Array;
+	readonly #heardMs: Float64Array;
+	readonly #untold: Uint32Array;
+	readonly #windowMs: number;
+
 	/** @param hashSeed any number, unknown outside, so that nobody can choose addresses that fall into one bucket. */
 	constructor({ requests, windowSeconds, maxSources }: IpRateSettings, hashSeed: number) {
 		this.#limit = requests;
+		this.#windowMs = windowSeconds * 1000;
 		this.#sliceMs = (windowSeconds * 1000) / slicesPerWindow;
 		this.#seed = hashSeed;
 		this.#capacity = maxSources;
@@ -56,6 +75,10 @@ export class IpRateWindow {
 		this.#low = new Uint32Array(maxSources);
 		this.#lastSlice = new Uint32Array(maxSources);
 		this.#total = new Uint32Array(maxSources);
+		this.#elsewhere = new Uint32Array(maxSources);
+		this.#elsewherePace = new Float32Array(maxSources);
+		this.#heardMs = new Float64Array(maxSources);
+		this.#untold = new Uint32Array(maxSources);
 		this.#counts = requests > 0xffff ? new Uint32Array(maxSources * slicesKept) : new Uint16Array(maxSources * slicesKept);
 	}
 
@@ -69,16 +92,65 @@ export class IpRateWindow {
 		const index = this.#find(source) ?? this.#add(source, slice);
 		this.#touch(index);
 		this.#forgetUntil(index, slice);
-		if ((this.#total[index] ?? 0) >= this.#limit) return false;
+		if ((this.#total[index] ?? 0) + this.#countElsewhere(index, nowMs) >= this.#limit) return false;
 		const cell = index * slicesKept + (slice % slicesKept);
 		this.#counts[cell] = (this.#counts[cell] ?? 0) + 1;
 		this.#total[index] = (this.#total[index] ?? 0) + 1;
+		this.#untold[index] = (this.#untold[index] ?? 0) + 1;
 		return true;
+	}
+
+	/**
+	 * Whether it is time to tell others of a source: after a few requests, after each one when its limit is near, and once a
+	 * second while it is refused for what it did elsewhere.
+	 */
+	hasNews(source: SourceKey, nowMs: number): boolean {
+		const index = this.#find(source);
+		if (index === undefined) return false;
+		const elsewhere = this.#countElsewhere(index, nowMs);
+		const known = (this.#total[index] ?? 0) + (this.#elsewhere[index] ?? 0);
+		const everywhere = (this.#total[index] ?? 0) + elsewhere;
+		const untold = this.#untold[index] ?? 0;
+		if (untold > 0 && untold >= (everywhere < this.#limit * 0.9 ? Math.ceil(this.#limit * untoldShare) : 1)) return true;
+		const isDue = known < this.#limit || nowMs - (this.#heardMs[index] ?? 0) >= askAgainMs;
+		return everywhere >= this.#limit && elsewhere > 0 && isDue;
+	}
+
+	/** Requests of the source that others were not told of. From now on they count as told. */
+	tell(source: SourceKey): number {
+		const index = this.#find(source);
+		if (index === undefined) return 0;
+		const untold = this.#untold[index] ?? 0;
+		this.#untold[index] = 0;
+		return untold;
+	}
+
+	/** @param everywhere requests of the source in the window, with all that was told from here. */
+	hear(source: SourceKey, everywhere: number, nowMs: number): void {
+		const index = this.#find(source);
+		if (index === undefined) return;
+		this.#forgetUntil(index, Math.floor(nowMs / this.#sliceMs) >>> 0);
+		const elsewhere = Math.max(0, everywhere - (this.#total[index] ?? 0) + (this.#untold[index] ?? 0));
+		const sinceMs = nowMs - (this.#heardMs[index] ?? 0);
+		const pace = sinceMs > 0 && sinceMs < longestForesightMs ? Math.max(0, elsewhere - (this.#elsewhere[index] ?? 0)) / sinceMs : 0;
+		this.#elsewherePace[index] = (pace + (this.#elsewherePace[index] ?? 0)) / 2;
+		this.#elsewhere[index] = elsewhere;
+		this.#heardMs[index] = nowMs;
 	}
 
 	/** Sources remembered now. */
 	get size(): number {
 		return this.#size;
+	}
+
+	/** What was heard counts for a window, and no longer; what must have come since then is foreseen. */
+	#countElsewhere(index: number, nowMs: number): number {
+		const elsewhere = this.#elsewhere[index] ?? 0;
+		if (elsewhere === 0) return 0;
+		const sinceMs = nowMs - (this.#heardMs[index] ?? 0);
+		if (sinceMs >= this.#windowMs) return 0;
+		if (sinceMs >= longestForesightMs) return elsewhere;
+		return elsewhere + Math.min(sinceMs * (this.#elsewherePace[index] ?? 0), this.#limit * mostForeseenShare);
 	}
 
 	#forgetUntil(index: number, slice: number): void {
@@ -131,6 +203,9 @@ export class IpRateWindow {
 		}
 		this.#counts.fill(0, index * slicesKept, (index + 1) * slicesKept);
 		this.#total[index] = 0;
+		this.#elsewhere[index] = 0;
+		this.#elsewherePace[index] = 0;
+		this.#untold[index] = 0;
 		return index;
 	}
 

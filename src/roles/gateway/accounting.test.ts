@@ -159,7 +159,8 @@ describe('an admitted call', () => {
 	it('is not sent when its row cannot be written', async () => {
 		const ledger = { open: () => Promise.reject(new Fault('records_unavailable')), close: () => Promise.reject(new Error('never')) };
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
-		expect(summaryOf(await ask(bench, chatPath, chatBody))).toBe('503 records_unavailable');
+		const answer = await ask(bench, chatPath, chatBody);
+		expect([summaryOf(answer), answer.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);
 		expect(bench.sent).toEqual([]);
 		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
 	});

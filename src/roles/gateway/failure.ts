@@ -26,6 +26,9 @@ const pagesUnlessJson: ReadonlySet<string> = new Set<FaultCode>(['provider_unrea
 /** No retry helps before an operator acts. */
 const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset', 'provider_key_rejected', 'provider_model_unknown']);
 
+/** What is away for a moment is tried again by us every second. */
+const soonSeconds = '1';
+
 /** The answer to a request that ended in a throw. */
 export function renderFailure(cause: unknown, request: HttpRequest, facts: GatewayFacts, ports: GatewayPorts): HttpResponse {
 	const error = describeFailure(cause, request.id);
@@ -41,7 +44,7 @@ export function renderFailure(cause: unknown, request: HttpRequest, facts: Gatew
 	if (cause instanceof Refusal) {
 		if (cause.retryAfterSeconds !== undefined) headers['retry-after'] = String(cause.retryAfterSeconds);
 		Object.assign(headers, cause.headers);
-	}
+	} else if (error.status === 503) headers['retry-after'] = soonSeconds;
 	// The earlier release's answer, to the letter (Spec: Endpoints, provider routing).
 	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
 	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };

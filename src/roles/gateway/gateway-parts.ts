@@ -1,9 +1,16 @@
+import { noMetrics } from '../../core/metrics.ts';
 import { PriceBook } from '../../policy/budgets/price-book.ts';
 import { TermsBook } from '../../policy/limits/team-terms.ts';
+import { BodySpace } from '../../policy/overload/body-space.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
+import { CallMetrics } from './call-metrics.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
+import { Guarding } from './guarding.ts';
+import type { ModelFactsBook } from './model-facts.ts';
 import { OpenCalls } from './open-calls.ts';
+import type { ProviderTraffic } from './provider-traffic.ts';
 import { Settlements } from './settlements.ts';
 
 /** What is made once and used by every call. */
@@ -12,21 +19,45 @@ export interface GatewayParts {
 	readonly ports: GatewayPorts;
 	readonly routing: Routing;
 	readonly providers: ReadonlyMap<string, Provider>;
+	readonly modelFacts: ModelFactsBook;
+	/** What bounds calls to each provider, by its name. */
+	readonly traffic: ReadonlyMap<string, BoundTraffic>;
 	readonly openCalls: OpenCalls;
+	readonly bodySpace: BodySpace;
 	readonly terms: TermsBook;
 	readonly prices: PriceBook;
 	readonly settlements: Settlements;
+	readonly callMetrics: CallMetrics;
+	/** Undefined where no guardrails are configured. */
+	readonly guarding: Guarding | undefined;
+}
+
+/** The traffic outlives configurations, its terms do not. */
+export interface BoundTraffic {
+	readonly traffic: ProviderTraffic;
+	readonly terms: TrafficTerms;
 }
 
 export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): GatewayParts {
+	const prices = new PriceBook(settings.budgets, (provider, model) => ports.teams.priceOverride(provider, model));
 	return {
 		settings,
 		ports,
 		routing: new Routing(settings.routing, settings.providers),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
+		modelFacts: new Map(settings.providers.map(({ name, modelFacts = {} }) => [name, new Map(Object.entries(modelFacts))])),
+		traffic: new Map(settings.providers.map(({ name, traffic: terms }) => [name, { traffic: ports.traffic.of(name), terms }])),
 		openCalls: new OpenCalls(),
+		bodySpace: ports.bodySpace ?? new BodySpace(),
 		terms: new TermsBook(settings.tiers, settings.budgets),
-		prices: new PriceBook(settings.budgets, (provider, model) => ports.teams.priceOverride(provider, model)),
+		prices,
 		settlements: new Settlements(),
+		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
+		callMetrics: new CallMetrics(ports.metrics ?? noMetrics, {
+			settings,
+			prices,
+			isRegistered: (team) => ports.teams.team(team) !== undefined,
+			nowMs: () => ports.clock.nowMs(),
+		}),
 	};
 }

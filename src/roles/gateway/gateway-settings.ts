@@ -1,16 +1,25 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
 import type { Readiness } from '../../core/readiness.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-book.ts';
+import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/team-terms.ts';
+import type { BodySpace } from '../../policy/overload/body-space.ts';
+import type { ShedReason } from '../../policy/overload/load-shedder.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
-import type { ProviderSettings } from '../../wire/providers/provider.ts';
+import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
+import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
+import type { ModelFacts } from './model-facts.ts';
+import type { TrafficBook } from './provider-traffic.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
 
 export interface GatewaySettings {
@@ -19,10 +28,12 @@ export interface GatewaySettings {
 	/** True: a balancer in front has verified the access token, and nothing else can reach this port. */
 	readonly trustEdge: boolean;
 	readonly maxBodyBytes: number;
+	/** Of all requests together, as long as they are in flight. */
+	readonly maxBufferedRequestBytes: number;
 	readonly timeouts: UpstreamTimeouts;
 	/** A stream that was silent for so long gets a comment. */
 	readonly heartbeatMs: number;
-	readonly providers: readonly (ProviderSettings & RoutedProvider)[];
+	readonly providers: readonly GatewayProvider[];
 	readonly routing: RoutingSettings;
 	/** What cannot be translated faithfully is refused; else it is dropped with a warning. */
 	readonly isTranslationStrict: boolean;
@@ -31,6 +42,18 @@ export interface GatewaySettings {
 	/** By name. */
 	readonly tiers: Readonly<Record<string, TierSettings>>;
 	readonly budgets: BudgetSettings;
+	/** None unless given. */
+	readonly guardrails?: GuardrailSettings | undefined;
+	/** Whether calls are counted by team too. Not unless given. */
+	readonly hasTeamMetrics?: boolean;
+}
+
+export interface GatewayProvider extends ProviderSettings, RoutedProvider {
+	readonly name: string;
+	readonly kind: ProviderKind;
+	readonly traffic: TrafficTerms;
+	/** By the model's name there. */
+	readonly modelFacts?: Readonly<Record<string, ModelFacts>>;
 }
 
 export interface BudgetSettings extends BudgetDefaults, PriceSettings {
@@ -48,9 +71,22 @@ export interface GatewayPorts {
 	readonly admission: AdmissionStore;
 	readonly ledger: Pick<Ledger, 'open' | 'close'>;
 	readonly unpriced: UnpricedModels;
+	readonly traffic: TrafficBook;
+	/** Content is not judged without one. */
+	readonly contentScorer?: ContentScorer | undefined;
+	/** Engines that judge texts elsewhere; none unless given. */
+	readonly guardrailEngines?: readonly EngineSettings[];
 	readonly clock: Clock;
 	readonly log: Log;
+	/** None unless given. */
+	readonly metrics?: Metrics;
 	readonly readiness: () => Readiness | Promise<Readiness>;
+	/** True from the order to stop, while calls may still be taken. Never unless given. */
+	readonly isLeaving?: () => boolean;
+	/** Why one more request is to be turned away; undefined when it is to be taken, and always unless given. */
+	readonly overload?: (() => ShedReason | undefined) | undefined;
+	/** One for all gateways of a process. Its own unless given. */
+	readonly bodySpace?: BodySpace;
 }
 
 /** Teams, budgets and prices as they are now. */

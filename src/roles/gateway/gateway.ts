@@ -1,12 +1,14 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { formats } from '../../wire/formats/formats.ts';
-import { liveness, renderReadiness } from '../../wire/health.ts';
+import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
+import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { noteLimits } from './note-limits.ts';
+import { serveCountTokens } from './serve-count-tokens.ts';
 import { serveInference } from './serve-inference.ts';
 import { serveLimits } from './serve-limits.ts';
 import { serveModels } from './serve-models.ts';
@@ -15,11 +17,25 @@ import { identifyCaller } from './stages/identify-caller.ts';
 export interface Gateway {
 	/** Never rejects: whatever goes wrong is an answer. */
 	readonly handle: Handler;
+	/** All that is served. */
+	readonly routes: readonly { readonly method: string; readonly path: string }[];
 	/** Ends what is still in flight: streams by an error event with code `draining`, other calls by 503. */
 	endOpenCalls(): void;
 	openCalls(): number;
+	load(): GatewayLoad;
 	/** Resolves when all that ended calls cost is booked. */
 	settled(): Promise<void>;
+}
+
+/** What is under way now. */
+export interface GatewayLoad {
+	/** Calls whose answer is not complete, by whether it is a stream. */
+	readonly calls: number;
+	readonly streams: number;
+	/** Calls that hold money of a budget. */
+	readonly holds: number;
+	/** Ended calls whose cost is being booked. */
+	readonly settlements: number;
 }
 
 interface Route {
@@ -34,10 +50,12 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	const parts = assembleParts(settings, ports);
 	const routes = compileRoutes(parts);
 	return {
+		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
 		async handle(request) {
 			const facts: GatewayFacts = {};
 			try {
 				const route = routes.get(request.path);
+				if (route?.isPublic !== true && ports.overload?.() !== undefined) throw new Refusal('overloaded');
 				if (route?.methods.includes(request.method)) return await route.serve(request, facts);
 				if (route?.isPublic !== true) await identifyCaller(request, settings, ports.verifier);
 				throw routeRefusal(request, route);
@@ -48,6 +66,12 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 		},
 		endOpenCalls: () => parts.openCalls.endAll(),
 		openCalls: () => parts.openCalls.count,
+		load: () => ({
+			calls: parts.openCalls.count - parts.openCalls.streamCount,
+			streams: parts.openCalls.streamCount,
+			holds: parts.callMetrics.openHolds,
+			settlements: parts.settlements.count,
+		}),
 		settled: () => parts.settlements.settled(),
 	};
 }
@@ -56,12 +80,13 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 	const { ports } = parts;
 	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: () => liveness };
 	const routes = new Map<string, Route>([
-		['/', health],
+		['/', { ...health, serve: () => (ports.isLeaving?.() === true ? leaving : liveness) }],
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
 		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
 		['/v1/limits', { methods: ['GET'], serve: (request, facts) => serveLimits(request, facts, parts) }],
 	]);
+	routes.set(tokenCounting.path, { methods: ['POST'], serve: (request, facts) => serveCountTokens(request, facts, parts) });
 	for (const format of formats) {
 		routes.set(format.path, { methods: ['POST'], serve: (request, facts) => serveInference(request, format, facts, parts) });
 	}

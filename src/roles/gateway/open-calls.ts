@@ -1,10 +1,16 @@
 import type { Fault } from '../../core/fault.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { BodyHold } from '../../policy/overload/body-space.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 
 /** Why a call ends before its answer is complete. */
 export type EndReason = Refusal | Fault;
+
+/** Where a call takes up room while its provider works for it. */
+export interface Place {
+	leave(): void;
+}
 
 /** One inference call, from the moment it is read until its last byte has left or it was ended from outside. */
 export class OpenCall {
@@ -12,9 +18,14 @@ export class OpenCall {
 	#listener: ((reason: EndReason) => void) | undefined;
 	readonly #calls: Set<OpenCall>;
 	readonly facts: GatewayFacts;
+	/** When its first provider's turn came, by the monotonic clock: the time for the whole call is one, whatever is tried. */
+	calledMs: number | undefined;
+	#place: Place | undefined;
+	readonly #hold: BodyHold;
 
-	constructor(request: HttpRequest, facts: GatewayFacts, calls: Set<OpenCall>) {
+	constructor(request: HttpRequest, facts: GatewayFacts, hold: BodyHold, calls: Set<OpenCall>) {
 		this.facts = facts;
+		this.#hold = hold;
 		this.#calls = calls;
 		calls.add(this);
 		request.onClientGone(() => this.end(new Refusal('client_closed')));
@@ -36,16 +47,30 @@ export class OpenCall {
 		else queueMicrotask(() => listener(reason));
 	}
 
+	/** Until `vacate`, or the end of the call. */
+	occupy(place: Place): void {
+		this.#place = place;
+	}
+
+	vacate(): void {
+		const place = this.#place;
+		this.#place = undefined;
+		place?.leave();
+	}
+
 	end(reason: EndReason): void {
 		if (this.isEnded || !this.#calls.has(this)) return;
 		this.#reason = reason;
 		this.#listener?.(reason);
+		this.vacate();
 	}
 
 	/** The answer is complete, or will never be. */
 	close(): void {
 		this.#calls.delete(this);
 		this.#listener = undefined;
+		this.vacate();
+		this.#hold.release();
 	}
 }
 
@@ -56,8 +81,15 @@ export class OpenCalls {
 		return this.#calls.size;
 	}
 
-	open(request: HttpRequest, facts: GatewayFacts): OpenCall {
-		return new OpenCall(request, facts, this.#calls);
+	get streamCount(): number {
+		let count = 0;
+		for (const { facts } of this.#calls) if (facts.isStreamed === true) count++;
+		return count;
+	}
+
+	/** @param hold the room of its body, which is freed at the end: until then somebody may have to send it. */
+	open(request: HttpRequest, facts: GatewayFacts, hold: BodyHold): OpenCall {
+		return new OpenCall(request, facts, hold, this.#calls);
 	}
 
 	/** Ends every call: streams by an error event, the others by an error answer. */

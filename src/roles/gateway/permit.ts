@@ -5,21 +5,24 @@ import type { Price } from '../../core/price.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
-import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
+import { allModels, type BudgetTerms } from '../../policy/limits/team-terms.ts';
 import { crossed } from '../../policy/limits/warning-threshold.ts';
 import type { BudgetHold, Settled } from '../../stores/contracts/admission.ts';
-import type { CallOutcome } from '../../stores/contracts/ledger.ts';
+import type { CallOutcome, OpenRow } from '../../stores/contracts/ledger.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
 import { type MeteredUsage, meterAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { OpenCall } from './open-calls.ts';
 
+const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
+
 /** What was decided of a call when it was admitted. */
 export interface PermitTerms {
-	readonly id: string;
-	readonly team: string;
-	readonly admittedMs: number;
+	/** In the ledger, for as long as the call stays with this target. */
+	readonly row: OpenRow;
+	/** Targets that were called before this one. */
+	readonly earlierTargets: number;
 	readonly price: Price;
 	readonly budgets: readonly BudgetTerms[];
 	readonly holds: readonly BudgetHold[];
@@ -43,19 +46,42 @@ export interface PermitTerms {
  */
 export class Permit {
 	readonly terms: PermitTerms;
-	/** True once the request has begun to leave: the provider may charge for it. */
-	isSent = false;
 	readonly #open: OpenCall;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
 	#isExtending = false;
 	#isEnded = false;
+	/** By the monotonic clock. */
+	#sentMs: number | undefined;
+	#mayCost = false;
 
 	constructor(terms: PermitTerms, open: OpenCall, parts: GatewayParts) {
 		this.terms = terms;
 		this.#open = open;
 		this.#parts = parts;
 		this.#coveredTokens = terms.outputTokens;
+		if (terms.holds.length > 0) parts.callMetrics.openHolds++;
+	}
+
+	/** The request has begun to leave: the provider may charge for it. */
+	markSent(): void {
+		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
+		this.#mayCost = true;
+	}
+
+	/** The provider answered with an error: it charges nothing for that. */
+	markDeclined(): void {
+		this.#mayCost = false;
+	}
+
+	/** Whether the provider may charge for what it was sent, though it gave no answer. */
+	get mayCost(): boolean {
+		return this.#mayCost;
+	}
+
+	/** What the provider is taken to charge then. */
+	get owedNanoUsd(): bigint {
+		return this.#mayCost ? costNanoUsd(this.#held().usage, this.terms.price) : 0n;
 	}
 
 	createMeter(): UsageMeter {
@@ -72,7 +98,7 @@ export class Permit {
 
 	/** The provider answered whole. @param isEncoded nothing can be read from the body. */
 	endAnswered(status: number, body: Buffer, isEncoded: boolean): void {
-		if (status >= 400) this.#end('upstream_error', status, { usage: noUsage, isEstimated: false });
+		if (status >= 400) this.#end('upstream_error', status, nothingUsed);
 		else this.#end('complete', status, isEncoded ? this.#held() : meterAnswer(body, this.terms.reader, this.terms.inputTokens));
 	}
 
@@ -85,8 +111,22 @@ export class Permit {
 	/** Without an answer. What may have reached the provider is charged what was held for it: nobody knows what it did. */
 	endUnanswered(cause: unknown): void {
 		const status = cause instanceof Refusal || cause instanceof Fault ? cause.status : 500;
-		if (!this.isSent) this.#end('not_sent', status, { usage: noUsage, isEstimated: false });
-		else this.#end(status === 499 ? 'client_closed' : 'broken', status, this.#held());
+		const ending = status === 499 ? 'client_closed' : 'broken';
+		if (this.#sentMs === undefined) this.#end('not_sent', status, nothingUsed);
+		else this.#end(ending, status, this.#mayCost ? this.#held() : nothingUsed);
+	}
+
+	/**
+	 * Another permit takes over the call, for another target. What this one may have cost is booked as a row of its own.
+	 * @throws Fault `records_unavailable` when that cannot be promised; this permit then stays as it is.
+	 */
+	async giveWay(): Promise<void> {
+		const { row, earlierTargets } = this.terms;
+		const apart = { ...row, id: `${row.id}.${earlierTargets + 1}` };
+		if (this.#mayCost) await this.#parts.ports.ledger.open(apart);
+		if (this.#isEnded) return;
+		if (this.#mayCost) this.#end('broken', 0, this.#held(), apart.id);
+		else this.#leave();
 	}
 
 	#held(): MeteredUsage {
@@ -94,18 +134,37 @@ export class Permit {
 		return { usage: { ...noUsage, inputTokens, outputTokens }, isEstimated: true };
 	}
 
-	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage): void {
-		if (this.#isEnded) return;
+	#leave(): void {
 		this.#isEnded = true;
+		if (this.terms.holds.length > 0) this.#parts.callMetrics.openHolds--;
+	}
+
+	/** @param id of the row in the ledger. */
+	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
+		if (this.#isEnded) return;
+		this.#leave();
 		const cost = costNanoUsd(usage, this.terms.price);
 		if (outcome !== 'not_sent') noteCost(this.#open.facts, usage, cost, isEstimated);
-		const row = { id: this.terms.id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		const row = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		this.#count(usage, cost, isEstimated);
 		this.#parts.settlements.track(this.#book(row));
+	}
+
+	#count(usage: Usage, cost: bigint, isEstimated: boolean): void {
+		if (this.#sentMs === undefined) return;
+		const { callMetrics, ports } = this.#parts;
+		const { provider, model, team } = this.terms.row;
+		const upstreamMs = ports.clock.monotonicMs() - this.#sentMs;
+		callMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
 	}
 
 	/** The ledger first: counters can be summed up from it, not the other way round. */
 	async #book(row: Parameters<GatewayParts['ports']['ledger']['close']>[0]): Promise<void> {
-		const { id, team, admittedMs, holds } = this.terms;
+		const { id } = row;
+		const {
+			holds,
+			row: { team, startedMs: admittedMs },
+		} = this.terms;
 		const { ledger, admission, log } = this.#parts.ports;
 		try {
 			// A close that is refused for now is kept, and written later.
@@ -128,7 +187,8 @@ export class Permit {
 		for (const { budget, id, wholeNanoUsd, warningThresholdPercent: percent } of this.terms.budgets) {
 			const spent = readings.find((reading) => reading.budget === budget)?.settledNanoUsd;
 			if (spent === undefined || !crossed(spent - cost, spent, wholeNanoUsd, percent)) continue;
-			const { team } = this.terms;
+			const { team } = this.terms.row;
+			this.#parts.callMetrics.warned(budget !== allModels);
 			this.#parts.ports.log.warn('budget warning', {
 				team,
 				budget: id,
@@ -140,7 +200,8 @@ export class Permit {
 	}
 
 	async #extend(outputTokens: number): Promise<void> {
-		const { id, team, holds, price, inputTokens } = this.terms;
+		const { holds, price, inputTokens, row } = this.terms;
+		const { id, team } = row;
 		const { ports, settings } = this.#parts;
 		const amountNanoUsd = costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price);
 		try {
@@ -162,9 +223,10 @@ export class Permit {
 	}
 }
 
+/** Of all targets that were called. */
 function noteCost(facts: CallFacts, usage: Usage, cost: bigint, isEstimated: boolean): void {
-	facts.inputTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-	facts.outputTokens = usage.outputTokens;
-	facts.costNanoUsd = cost;
+	facts.inputTokens = (facts.inputTokens ?? 0) + usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+	facts.outputTokens = (facts.outputTokens ?? 0) + usage.outputTokens;
+	facts.costNanoUsd = (facts.costNanoUsd ?? 0n) + cost;
 	if (isEstimated) facts.isEstimated = true;
 }

@@ -1,15 +1,18 @@
-import type { HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
 import type { Format } from '../../wire/formats/format.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
-import type { Permit } from './permit.ts';
-import { admitCall } from './stages/admit-call.ts';
+import type { OpenCall } from './open-calls.ts';
 import { answer } from './stages/answer.ts';
-import { callProvider } from './stages/call-provider.ts';
+import { callProvider, type Outcome, resultOf } from './stages/call-provider.ts';
+import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
-import { prepareCall } from './stages/prepare-call.ts';
 import { readCall } from './stages/read-call.ts';
+import { screenInput } from './stages/screen-input.ts';
+import { screenOutput } from './stages/screen-output.ts';
+import { type Taken, takeTarget } from './stages/take-target.ts';
 
 /** The inference path: every decision about a call, in order. What it throws becomes the caller's error answer. */
 export async function serveInference(
@@ -18,46 +21,54 @@ export async function serveInference(
 	facts: GatewayFacts,
 	parts: GatewayParts,
 ): Promise<HttpResponse> {
-	const { settings, ports, routing, openCalls } = parts;
+	const { settings, ports, openCalls } = parts;
 	const caller = await identifyCaller(request, settings, ports.verifier);
 	facts.clientId = caller.clientId;
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
 	facts.callerTeam = team;
-	const call = await readCall(request, format, settings.maxBodyBytes);
-	facts.requestBytes = call.body.bytes.length;
-	facts.isStreamed = call.isStreamed;
-	const target = routing.resolveTarget({
-		format: format.name,
-		model: call.model,
-		team: team.id,
-		stickyKey: stickyKeyOf(request, team.id),
-		rules: ports.teams.routingRules(),
-		providerHeader: providerHeaderOf(request.headers),
-	});
-	facts.provider = target.provider;
-	facts.model = target.model;
-	const prepared = prepareCall(call, target, facts, parts);
-	const open = openCalls.open(request, facts);
-	let permit: Permit | undefined;
+	const hold = parts.bodySpace.hold(settings.maxBufferedRequestBytes);
+	const asked = await readCall(request, format, settings.maxBodyBytes, hold);
+	facts.requestBytes = asked.body.bytes.length;
+	facts.isStreamed = asked.isStreamed;
+	const open = openCalls.open(request, facts, hold);
+	let taken: Taken | undefined;
+	let outcome: Outcome | undefined;
 	try {
-		permit = await admitCall(prepared, team, open, parts);
-		const reply = await callProvider(prepared, permit, open, parts);
-		return answer(prepared, reply, permit, open, parts);
+		const call = await screenInput(asked, team.id, parts);
+		const targets = chooseTargets(call, team.id, parts);
+		for (const target of targets) {
+			const next = await takeTarget(call, target, team, taken?.permit, target === targets.at(-1), open, parts);
+			if (next === undefined) continue;
+			if (outcome !== undefined) noteFallback(open, taken, next, outcome, parts);
+			taken = next;
+			outcome = await callProvider(taken, open, parts);
+			if (!mayFallBack(resultOf(outcome))) break;
+		}
+		if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
+		if (outcome instanceof Error) throw outcome;
+		return await screenOutput(call, team.id, answer(taken.prepared, outcome, taken.permit, open, parts), parts);
 	} catch (cause) {
 		open.close();
-		permit?.endUnanswered(cause);
+		taken?.permit.endUnanswered(cause);
 		throw cause;
 	}
 }
 
-/** Calls of one session find the same target; others are spread. */
-function stickyKeyOf({ id, headers }: HttpRequest, team: string): string {
-	const session = headers['x-gateway-session'];
-	return typeof session === 'string' ? `${team}/${session}` : id;
-}
-
-function providerHeaderOf(headers: HeaderFields): string | undefined {
-	const value = headers['x-gateway-provider'];
-	return Array.isArray(value) ? value.join(', ') : value;
+function noteFallback({ facts }: OpenCall, from: Taken | undefined, to: Taken, outcome: Outcome, { ports, traffic }: GatewayParts): void {
+	// Of the target that failed.
+	delete facts.upstreamStatus;
+	const failed = from?.permit.terms.row;
+	const bound = failed && traffic.get(failed.provider);
+	if (failed === undefined || bound === undefined) return;
+	bound.traffic.fallbacks++;
+	const why = outcome instanceof Error ? outcome.code : outcome.response.status;
+	const { provider, model } = to.prepared.target;
+	ports.log.warn('call goes on to another target', {
+		requestId: failed.id,
+		provider: failed.provider,
+		model: failed.model,
+		why,
+		to: `${provider}/${model}`,
+	});
 }

@@ -3,6 +3,10 @@ export class Settlements {
 	#running = 0;
 	readonly #waiting: (() => void)[] = [];
 
+	get count(): number {
+		return this.#running;
+	}
+
 	track(settlement: Promise<void>): void {
 		this.#running++;
 		void settlement.finally(() => {

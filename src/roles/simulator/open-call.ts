@@ -3,6 +3,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { Usage } from './plan/answer-plan.ts';
+import type { EngineWireName } from './wires/engine-wire.ts';
 import type { WireName } from './wires/wire.ts';
 import { type Bill, type CallOutcome, nothingBilled } from './witness/bill.ts';
 import { lastFour, type RequestLog, type RequestRow } from './witness/request-log.ts';
@@ -22,7 +23,12 @@ export interface CallWitness {
 	readonly clock: Clock;
 }
 
-export function openCall(request: HttpRequest, id: string, wire: WireName, { bill, requestLog, clock }: CallWitness): OpenCall {
+export function openCall(
+	request: HttpRequest,
+	id: string,
+	wire: WireName | EngineWireName,
+	{ bill, requestLog, clock }: CallWitness,
+): OpenCall {
 	const period = bill.period();
 	const startedMs = clock.monotonicMs();
 	const row = requestLog.open({

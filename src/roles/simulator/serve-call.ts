@@ -17,6 +17,7 @@ import type { ReplayQueue } from './replay/replay-queue.ts';
 import { createSeededRandom, hashText } from './seeded-random.ts';
 import type { SimulatorSettings } from './settings.ts';
 import { errorOfStatus, VendorError } from './vendor-error.ts';
+import type { EngineWireName } from './wires/engine-wire.ts';
 import { type Answer, headerText, type ModelCall, type Wire, type WireName, type WireTarget } from './wires/wire.ts';
 
 export interface CallServer extends CallWitness {
@@ -26,7 +27,7 @@ export interface CallServer extends CallWitness {
 	readonly replays: ReplayQueue;
 	readonly cache: PromptCache;
 	/** Counts a wire's answers from 1. */
-	nextNumber(wire: WireName): number;
+	nextNumber(wire: WireName | EngineWireName): number;
 }
 
 /** What is known of a call while it is being answered. */

@@ -10,9 +10,10 @@ import { createReplayQueue } from './replay/replay-queue.ts';
 import { findRoute, type Route } from './routes.ts';
 import { createSeededRandom } from './seeded-random.ts';
 import { type CallServer, serveCall } from './serve-call.ts';
+import { findEngine, serveEngine } from './serve-engine.ts';
 import { defaultSimulatorSettings, type SimulatorSettings } from './settings.ts';
 import { VendorError } from './vendor-error.ts';
-import type { Wire, WireName, WireTarget } from './wires/wire.ts';
+import type { Wire, WireTarget } from './wires/wire.ts';
 import { createBill } from './witness/bill.ts';
 import { createRequestLog } from './witness/request-log.ts';
 
@@ -30,7 +31,7 @@ export interface Simulator {
 export function createSimulator(settings: Partial<SimulatorSettings>, ports: SimulatorPorts): Simulator {
 	const initial = { ...defaultSimulatorSettings, ...settings };
 	let current: SimulatorSettings = initial;
-	const numbers = new Map<WireName, number>();
+	const numbers = new Map<string, number>();
 	const server: CallServer = {
 		settings: () => current,
 		clock: ports.clock,
@@ -65,10 +66,12 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 				return { status: 200, headers: jsonHeaders, body: '{"role":"simulator","ok":true}' };
 			}
 			if (request.path.startsWith('/_simulator')) return control(request);
+			const engine = findEngine(request.path);
+			if (engine !== undefined) return serveEngine(request, engine, server);
 			const route = findRoute(request.path);
 			if (route === undefined) {
 				const body = JSON.stringify({
-					error: `No provider is simulated at ${request.path}; see /openai, /anthropic, /gemini, /azure and /_simulator`,
+					error: `No provider is simulated at ${request.path}; see /openai, /anthropic, /gemini, /azure, /bedrock, /judge and /_simulator`,
 				});
 				return { status: 404, headers: jsonHeaders, body };
 			}

@@ -3,11 +3,31 @@ import type { GatewayError } from '../gateway-error.ts';
 import type { JsonBody, JsonObject } from '../json/parse-body.ts';
 import type { Edit } from '../json/splice-body.ts';
 import type { MarkLine } from '../sse/event-frames.ts';
-import type { CapMember } from '../usage/output-cap.ts';
+import type { TextViews } from '../text-view.ts';
+import type { RequestedOutput } from '../usage/output-cap.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
 
+/** A format of a provider's, as far as the gateway must know it to charge for it and to pass its streams on. */
+export interface ProviderFormat {
+	/** Where answers of this format tell of usage. */
+	readonly usage: UsageReader;
+	/** What to change in a request so that its stream tells of usage. */
+	askForUsage(body: JsonBody): readonly Edit[];
+	/** What a request asks for at most. */
+	requestedOutput(body: JsonObject): RequestedOutput;
+	/** What to change in a request so that it asks for so many tokens at most. @param body with the places of the members that caps stand in known. */
+	writeCap(body: JsonBody, tokens: number): readonly Edit[];
+	/** How a stream of this format tells that it is complete, or failed. */
+	readonly markLine: MarkLine;
+	/**
+	 * Whether a stream that its provider ended in order, but without the terminal event, is complete all the same.
+	 * @param tail the last bytes of the stream, a few KB.
+	 */
+	isComplete(tail: Buffer): boolean;
+}
+
 /** A wire format that callers may speak, as far as the gateway must know it to pass it through. */
-export interface Format {
+export interface Format extends ProviderFormat {
 	readonly name: FormatName;
 	/** Where it is served, and what SDKs append to their base address. */
 	readonly path: string;
@@ -17,19 +37,8 @@ export interface Format {
 	 * @throws Refusal `field_missing`, `field_invalid` with the JSON path in `param`.
 	 */
 	validate(body: JsonObject): void;
-	/** Where answers of this format tell of usage. */
-	readonly usage: UsageReader;
-	/** What to change in a request so that its stream tells of usage. */
-	askForUsage(body: JsonBody): readonly Edit[];
-	/** The cap on output that a request without one is given. */
-	readonly capMember: CapMember;
-	/** How a stream of this format tells that it is complete, or failed. */
-	readonly markLine: MarkLine;
-	/**
-	 * Whether a stream that its provider ended in order, but without the terminal event, is complete all the same.
-	 * @param tail the last bytes of the stream, a few KB.
-	 */
-	isComplete(tail: Buffer): boolean;
+	/** What guardrails see of requests and answers. */
+	readonly textViews: TextViews;
 	/** A whole event that ends a broken stream in a way the format's SDKs raise as an error. */
 	renderErrorEvent(error: GatewayError): Buffer;
 }

@@ -43,3 +43,13 @@ it.each(cases.map((entry) => [entry.file, entry] as const))('judges %s as JSONTe
 	const expected = { y: [expect.any(Boolean), true], n: [false, false], i: [expect.any(Boolean), expect.any(Boolean)] };
 	expect(verdicts).toEqual(expected[entry.expect]);
 });
+
+it('integers that a double cannot hold can be read with their digits, and nothing else changes', () => {
+	const text =
+		'{"a":12345678901234567890,"b":[-9007199254740993, 0.12345678901234567, 1e30],"c":"12345678901234567890","__proto__":{"d":1234567890123456789}}';
+	const body = parseBody(Buffer.from(text), new Set());
+	expect(JSON.stringify(body.readExactly?.())).toBe(
+		'{"a":12345678901234567890,"b":[-9007199254740993,0.12345678901234566,1e30],"c":"12345678901234567890","__proto__":{"d":1234567890123456789}}',
+	);
+	expect(parseBody(Buffer.from('{"a":123456789012345,"b":"1234567890123456","c":1.5}'), new Set()).readExactly).toBeUndefined();
+});

@@ -1,4 +1,5 @@
 import { Refusal } from '../../core/refusal.ts';
+import { parseExactly } from './exact-json.ts';
 import { type ByteRange, readKey, scanMembers } from './scan-members.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -9,6 +10,8 @@ export interface JsonBody {
 	readonly members: JsonObject;
 	/** Where the wanted top-level members' values lie in `bytes`. */
 	readonly ranges: ReadonlyMap<string, ByteRange>;
+	/** The members with the digits of integers that a double cannot hold kept; undefined where there are none. */
+	readonly readExactly?: (() => JsonObject) | undefined;
 }
 
 // `ignoreBOM` keeps a byte-order mark in the text instead of dropping it; it is refused before.
@@ -25,11 +28,13 @@ export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody 
 	if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
 		throw new Refusal('body_not_utf8', { message: 'The body begins with a byte-order mark: send it without' });
 	}
-	const { ranges, count, repeated, escapedKeys } = scanMembers(bytes, wanted);
+	const { ranges, count, repeated, escapedKeys, hasLongNumber } = scanMembers(bytes, wanted);
 	const text = decode(bytes);
-	const members = parseObject(escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys)));
+	const read = (parse: (source: string) => unknown): JsonObject =>
+		parseObject(escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys)), parse);
+	const members = read(JSON.parse);
 	if (repeated !== undefined || count !== Object.keys(members).length) throw duplicateMember(repeated);
-	return { bytes, members, ranges };
+	return { bytes, members, ranges, ...(hasLongNumber && { readExactly: () => read(parseExactly) }) };
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -65,10 +70,10 @@ function decode(bytes: Buffer): string {
 	}
 }
 
-function parseObject(text: string): JsonObject {
+function parseObject(text: string, parse: (text: string) => unknown): JsonObject {
 	let value: unknown;
 	try {
-		value = JSON.parse(text);
+		value = parse(text);
 	} catch (cause) {
 		// The engine's message quotes the body; only the position may leave.
 		const position = cause instanceof Error ? / at position (\d+)/.exec(cause.message)?.[1] : undefined;

@@ -28,6 +28,8 @@ export interface ScannedMembers {
 	readonly repeated: string | undefined;
 	/** Keys at any depth that are written with escapes, quotes included. */
 	readonly escapedKeys: readonly ByteRange[];
+	/** A number has so many digits in a row that a double may not hold it. */
+	readonly hasLongNumber: boolean;
 }
 
 const quote = 0x22;
@@ -38,6 +40,9 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+
+/** Every integer of fewer digits is held by a double. */
+const longNumberDigits = 16;
 
 /** Strings end within so many bytes more often than not; beyond, a native search is faster than a loop. */
 const nearBytes = 48;
@@ -56,6 +61,9 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 	let stringEnd = 0;
 	let key: string | undefined;
 	let valueStart = 0;
+	let digits = 0;
+	let lastDigit = 0;
+	let hasLongNumber = false;
 
 	const closeMember = (end: number): void => {
 		if (key === undefined) return;
@@ -102,9 +110,13 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				if (values > maxValues) throw tooManyValues();
 				break;
 			default:
+				if (!isDigit(bytes[at])) break;
+				digits = lastDigit === at - 1 ? digits + 1 : 1;
+				lastDigit = at;
+				if (digits === longNumberDigits) hasLongNumber = true;
 		}
 	}
-	return { ranges, count, repeated, escapedKeys };
+	return { ranges, count, repeated, escapedKeys, hasLongNumber };
 }
 
 function tooDeep(): Refusal {
@@ -162,6 +174,10 @@ function trimmed(bytes: Buffer, from: number, to: number): ByteRange {
 	while (start < end && isWhitespace(bytes[start])) start++;
 	while (end > start && isWhitespace(bytes[end - 1])) end--;
 	return { start, end };
+}
+
+function isDigit(byte: number | undefined): boolean {
+	return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 export function isWhitespace(byte: number | undefined): boolean {

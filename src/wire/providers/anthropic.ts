@@ -1,8 +1,9 @@
 import { type Protocol, withQuery } from './protocol.ts';
 
 export const anthropic: Protocol = {
-	format: 'messages',
+	wire: 'messages',
 	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1/messages`, query),
+	countPath: '/v1/messages/count_tokens',
 	authenticate: (apiKey) => ({ 'x-api-key': apiKey }),
 	// The version that every model takes; a caller that sends none was written against it.
 	defaultHeaders: { 'anthropic-version': '2023-06-01' },

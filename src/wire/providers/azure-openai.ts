@@ -3,7 +3,7 @@ import { type Protocol, withQuery } from './protocol.ts';
 
 /** Azure OpenAI. In the classic address form, which has a version, the path names the deployment; in the newer one the body does. */
 export const azureOpenai: Protocol = {
-	format: 'chat',
+	wire: 'chat',
 	locate({ pathPrefix, apiVersion }, model, query) {
 		const base = /\/openai(\/v1)?$/.test(pathPrefix) ? pathPrefix : `${pathPrefix}/openai`;
 		if (apiVersion === null) return withQuery(`${base.endsWith('/v1') ? base : `${base}/v1`}/chat/completions`, query);

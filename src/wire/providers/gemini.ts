@@ -1,11 +1,39 @@
+import { Refusal } from '../../core/refusal.ts';
 import { type Protocol, withQuery } from './protocol.ts';
 
-/** Google Gemini. Its own format is none that callers speak. */
+/** Codes of quotas that are used up for the day; those by the minute are haste. */
+const spendStops = ['PerDay'];
+
+/** Google Gemini in its own format, in which the address says whether the answer is a stream. */
 export const gemini: Protocol = {
-	format: null,
-	locate: ({ pathPrefix }, model, query) => withQuery(`${pathPrefix}/v1beta/models/${encodeURIComponent(model)}:generateContent`, query),
+	wire: 'gemini',
+	locate({ pathPrefix }, model, query, isStreamed) {
+		const method = isStreamed ? 'streamGenerateContent' : 'generateContent';
+		const parameters = isStreamed ? [query, 'alt=sse'].filter((one) => one !== '').join('&') : query;
+		return withQuery(`${pathPrefix}/v1beta/models/${modelSegment(model)}:${method}`, parameters);
+	},
 	authenticate: (apiKey) => ({ 'x-goog-api-key': apiKey }),
 	defaultHeaders: {},
 	forwards: [],
-	spendStops: [],
+	spendStops,
 };
+
+/** Google Gemini as it offers itself to programs that were written for chat completions. */
+export const geminiOpenai: Protocol = {
+	wire: 'gemini-openai',
+	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/v1beta/openai/chat/completions`, query),
+	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+	defaultHeaders: {},
+	forwards: [],
+	spendStops,
+};
+
+/** The name becomes part of a path, so only names that Google gives to models may pass. */
+function modelSegment(model: string): string {
+	const name = model.replace(/^models\//, '');
+	if (/^[\w.-]{1,128}$/.test(name) && !/^\.+$/.test(name)) return name;
+	throw new Refusal('field_invalid', {
+		param: 'model',
+		message: '`model` must be the name of a Gemini model: at most 128 letters, digits, `-`, `_` and `.`',
+	});
+}

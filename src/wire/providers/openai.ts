@@ -2,7 +2,7 @@ import { type Protocol, withQuery } from './protocol.ts';
 
 /** OpenAI, and servers that speak its chat completions. The base address ends in `/v1` where the vendor's does. */
 export const openai: Protocol = {
-	format: 'chat',
+	wire: 'chat',
 	locate: ({ pathPrefix }, _model, query) => withQuery(`${pathPrefix}/chat/completions`, query),
 	authenticate: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 	defaultHeaders: {},

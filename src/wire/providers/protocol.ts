@@ -1,18 +1,17 @@
-import type { FormatName } from '../../core/format-name.ts';
-
-/** `openai-compatible` is `openai` for servers of others, which may need no key. */
-export type ProviderKind = 'anthropic' | 'openai' | 'openai-compatible' | 'azure-openai' | 'gemini';
+import type { WireName } from '../wire-name.ts';
 
 /** How providers of one kind are addressed and authenticated, and what they may see. Knows no policy. */
 export interface Protocol {
-	/** The format it speaks; null: none that callers speak. */
-	readonly format: FormatName | null;
+	readonly wire: WireName;
 	/**
 	 * Path with query of the inference address.
 	 * @param query the caller's, without `?`; empty for none.
+	 * @param isStreamed where the address says so, not the body.
 	 * @throws Refusal `field_invalid` when no model of this provider can have that name.
 	 */
-	locate(place: ProviderPlace, model: string, query: string): string;
+	locate(place: ProviderPlace, model: string, query: string, isStreamed: boolean): string;
+	/** Path of the address that counts tokens of requests in its own format; undefined: there is none. */
+	readonly countPath?: string;
 	authenticate(apiKey: string): Readonly<Record<string, string>>;
 	/** Sent unless the caller sends them and they are forwarded. */
 	readonly defaultHeaders: Readonly<Record<string, string>>;

@@ -40,14 +40,34 @@ describe('Provider', () => {
 		],
 	] as const)('finds the address of %s, version %s, under %s', (kind, apiVersion, baseUrl, query, origin, target) => {
 		const provider = open({ kind, baseUrl, apiVersion });
-		expect([provider.origin, provider.locate('gpt-4o', query)]).toEqual([origin, target]);
+		expect([provider.origin, provider.locate('gpt-4o', query, false)]).toEqual([origin, target]);
 	});
 
 	it.each(['..', '.', 'a/b', '../x', 'a?b', 'a#b', 'é', 'a b', '%2e%2e', 'x'.repeat(65)])(
 		'lets no model name %j change the path at Azure',
 		(model) => {
-			expect(() => open({ kind: 'azure-openai', baseUrl: 'https://h.test', apiVersion: '2024-10-21' }).locate(model, '')).toThrow(
+			expect(() => open({ kind: 'azure-openai', baseUrl: 'https://h.test', apiVersion: '2024-10-21' }).locate(model, '', false)).toThrow(
 				'`model` must be the name of a deployment',
+			);
+		},
+	);
+
+	it('says in Gemini’s address whether a stream is wanted', () => {
+		const gemini = open({ kind: 'gemini', baseUrl: 'https://h.test/proxy' });
+		expect(gemini.locate('gemini-3-pro', '', false)).toBe('/proxy/v1beta/models/gemini-3-pro:generateContent');
+		expect(gemini.locate('models/gemini-3-pro', '', true)).toBe('/proxy/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
+		const compatible = open({ kind: 'gemini', speaksOpenai: true, baseUrl: 'https://h.test' });
+		expect(compatible.locate('gemini-3-pro', '', true)).toBe('/v1beta/openai/chat/completions');
+		expect([gemini.protocol.wire, compatible.protocol.wire]).toEqual(['gemini', 'gemini-openai']);
+		expect(gemini.requestHeaders({})['x-goog-api-key']).toBe('sk-secret');
+		expect(compatible.requestHeaders({}).authorization).toBe('Bearer sk-secret');
+	});
+
+	it.each(['..', 'a/b', 'models/', 'models/../x', 'x:streamGenerateContent', 'a?b', 'a#b', 'é', '%2e%2e', 'x'.repeat(129)])(
+		'lets no model name %j change the path at Gemini',
+		(model) => {
+			expect(() => open({ kind: 'gemini', baseUrl: 'https://h.test' }).locate(model, '', false)).toThrow(
+				'must be the name of a Gemini model',
 			);
 		},
 	);
@@ -177,6 +197,27 @@ describe('scrubKey', () => {
 			expect(scrubKey(bytes, apiKey)).toBe(bytes);
 		},
 	);
+
+	it.each([
+		['a/b+c"d\\e-0123', JSON.stringify('key a/b+c"d\\e-0123.'), '"key ***."'],
+		['a/b+c"d\\e-0123', JSON.stringify({ message: JSON.stringify('a/b+c"d\\e-0123') }), '{"message":"\\"***\\""}'],
+		['sk-a/b=c0123', 'key sk-a\\/b\\u003dc0123', 'key ***'],
+		['sk-a/b=c0123', '\\u0073\\u006B\\u002da\\/b=c01\\u00323', '***'],
+		['sk-a/b=c0123', `https://vendor.test/?key=${encodeURIComponent('sk-a/b=c0123')}&x=%41`, 'https://vendor.test/?key=***&x=%41'],
+	])('hides %j however it is escaped', (key, text, expected) => {
+		expect(scrub(text, key)).toBe(expected);
+	});
+
+	it('leaves other escapes as they are', () => {
+		const bytes = Buffer.from('{"a":"\\u0041\\n\\"%20\\\\"}');
+		expect(scrubKey(bytes, apiKey)).toBe(bytes);
+	});
+
+	it.each(['\\', '\\u00', '%', 'sk-\\', '\\\\-'])('stays quick on a body made of %j', (piece) => {
+		const before = performance.now();
+		scrub(piece.repeat(50_000), '\\--\\\\-sk-\\\\\\\\\\\\\\\\x');
+		expect(performance.now() - before).toBeLessThan(500);
+	});
 
 	it('does not take a short word for a key', () => {
 		expect(scrub('a word is a word', 'word')).toBe('a word is a word');

@@ -1,9 +1,22 @@
 import type { HeaderFields } from '../../core/handler.ts';
 import { anthropic } from './anthropic.ts';
 import { azureOpenai } from './azure-openai.ts';
-import { gemini } from './gemini.ts';
+import { gemini, geminiOpenai } from './gemini.ts';
 import { openai } from './openai.ts';
-import type { ForwardedHeader, Protocol, ProviderKind, ProviderPlace } from './protocol.ts';
+import { type ForwardedHeader, type Protocol, type ProviderPlace, withQuery } from './protocol.ts';
+
+/** By kind, in the order in which kinds are listed. `openai-compatible` is `openai` for servers of others, which may need no key. */
+const protocols = {
+	anthropic,
+	openai,
+	gemini,
+	'azure-openai': azureOpenai,
+	'openai-compatible': openai,
+} as const satisfies Readonly<Record<string, Protocol>>;
+
+export type ProviderKind = keyof typeof protocols;
+
+export const providerKinds = Object.keys(protocols) as readonly ProviderKind[];
 
 export interface ProviderSettings {
 	readonly name: string;
@@ -17,20 +30,14 @@ export interface ProviderSettings {
 	readonly apiVersion?: string | null;
 	/** False: a server that refuses `stream_options`; its streams are charged from what was seen. */
 	readonly asksForStreamUsage?: boolean;
+	/** Of Gemini: by what it offers to programs that were written for chat completions, instead of its own format. */
+	readonly speaksOpenai?: boolean;
 	/** Sent with every request, whatever the caller sends. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Stands in sample configurations where a key belongs. */
 export const keyPlaceholder = 'REPLACE_ME';
-
-const protocols: Readonly<Record<ProviderKind, Protocol>> = {
-	anthropic,
-	openai,
-	'openai-compatible': openai,
-	'azure-openai': azureOpenai,
-	gemini,
-};
 
 /**
  * What every provider may see of the caller's header fields. All others stay here: credentials and addresses above all, and
@@ -62,7 +69,7 @@ export class Provider {
 		this.name = name;
 		this.kind = kind;
 		this.asksForStreamUsage = settings.asksForStreamUsage ?? true;
-		this.protocol = protocols[kind];
+		this.protocol = kind === 'gemini' && settings.speaksOpenai === true ? geminiOpenai : protocols[kind];
 		this.origin = url?.origin ?? '';
 		this.mayReachPrivateNetwork = mayReachPrivateNetwork;
 		this.apiKey = apiKey?.trim() ?? '';
@@ -81,8 +88,14 @@ export class Provider {
 	}
 
 	/** Path with query of the inference address. @throws Refusal `field_invalid`. */
-	locate(model: string, query: string): string {
-		return this.protocol.locate(this.#place, model, query);
+	locate(model: string, query: string, isStreamed: boolean): string {
+		return this.protocol.locate(this.#place, model, query, isStreamed);
+	}
+
+	/** The same of what counts tokens; undefined where nothing does. */
+	locateCount(query: string): string | undefined {
+		const { countPath } = this.protocol;
+		return countPath && withQuery(`${this.#place.pathPrefix}${countPath}`, query);
 	}
 
 	/** Header fields of a request to the provider, given those of the caller's. */

@@ -13,11 +13,32 @@ const shortestFragment = 3;
  * @returns the same buffer when there was nothing to remove.
  */
 export function scrubKey(body: Buffer, apiKey: string): Buffer {
-	if (apiKey.length < shortestKey || !(body.includes(apiKey) || body.includes('**'))) return body;
+	if (apiKey.length < shortestKey) return body;
 	// One character a byte, so that whatever else the body holds survives.
 	const text = body.toString('latin1');
-	const scrubbed = hideMasked(text.replaceAll(apiKey, hidden), apiKey);
+	const scrubbed = hideMasked(hideEscaped(text.replaceAll(apiKey, hidden), apiKey), apiKey);
 	return scrubbed === text ? body : Buffer.from(scrubbed, 'latin1');
+}
+
+/** JSON may write any character as an escape (RFC 8259 section 7), a JSON text inside JSON escapes the escapes, and so may a form. */
+function hideEscaped(text: string, apiKey: string): string {
+	if (!escapeMark.test(text)) return text;
+	const spellings = Array.from(apiKey.replaceAll(/\\+/g, '\\'), spellingsOf);
+	return text.replace(new RegExp(spellings.join(''), 'g'), hidden);
+}
+
+const escapeMark = /[\\%]/;
+
+/** Pattern of one printable ASCII character. Backslashes are counted, so that a body made of them is no work. */
+function spellingsOf(character: string): string {
+	if (character === '\\') return '(?:\\\\{1,8}(?:u005[cC])?|%5[cC])';
+	const code = anyCase(character.charCodeAt(0).toString(16).padStart(2, '0'));
+	const literal = /[A-Za-z0-9]/.test(character) ? character : `\\\\{0,4}\\${character}`;
+	return `(?:${literal}|\\\\{1,4}u00${code}|%${code})`;
+}
+
+function anyCase(hexadecimal: string): string {
+	return hexadecimal.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
 function hideMasked(text: string, apiKey: string): string {

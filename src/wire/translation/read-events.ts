@@ -1,5 +1,3 @@
-import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
-
 /** Calls `take` with the data of each event in these bytes, several lines joined (WHATWG HTML section 9.2.6). */
 export function readEvents(events: Buffer, take: (data: string, name: string) => void): void {
 	const raw = events.toString('utf8');
@@ -24,14 +22,4 @@ export function readEvents(events: Buffer, take: (data: string, name: string) =>
 	}
 	// The last event may lack its empty line.
 	if (data !== undefined) take(data, name);
-}
-
-/** @returns undefined for what is no JSON object. */
-export function parseData(data: string): JsonObject | undefined {
-	try {
-		const value: unknown = JSON.parse(data);
-		return isJsonObject(value) ? value : undefined;
-	} catch {
-		return undefined;
-	}
 }

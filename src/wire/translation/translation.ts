@@ -1,12 +1,14 @@
 import type { FormatName } from '../../core/format-name.ts';
 import type { JsonObject } from '../json/parse-body.ts';
+import type { WireName } from '../wire-name.ts';
+import type { ModelCapabilities } from './model-capabilities.ts';
 
 /** How a caller of one format is served by a provider of another. Pure; one for each pair of formats. */
 export interface Translation {
 	/** What the caller speaks. */
 	readonly caller: FormatName;
 	/** What the provider speaks. */
-	readonly provider: FormatName | 'gemini';
+	readonly provider: WireName;
 	/**
 	 * The request as the provider takes it.
 	 * @throws Refusal `field_invalid` with the JSON path in `param`, for what has no equivalent and must not be guessed.
@@ -24,6 +26,10 @@ export interface TranslationTarget {
 	readonly model: string;
 	/** The most that the model can write; undefined when nothing is known. */
 	readonly maxOutputTokens: number | undefined;
+	/** The vendor's name of the model behind a free one, such as a deployment's; undefined: `model` is it. */
+	readonly knownAs?: string | undefined;
+	/** What operators say of the model, over what its name tells. */
+	readonly capabilities?: ModelCapabilities | undefined;
 }
 
 export interface TranslatedRequest {
@@ -41,11 +47,17 @@ export interface TranslatedCall {
 	readonly requestId: string;
 	/** Unix seconds of the request's arrival. */
 	readonly nowSeconds: number;
+	/** About what the provider will count of the request, for streams that must begin with it. */
+	readonly estimatedInputTokens?: number;
 }
 
 export interface TranslatedError {
 	readonly status: number;
 	readonly body: JsonObject;
+	/** Told in the body alone, where the provider has no header field for it. */
+	readonly retryAfterSeconds?: number;
+	/** The gateway's own key is at fault, whatever the status says. */
+	readonly isKeyRejected?: boolean;
 }
 
 /** One stream. Bytes in are whole events of the provider's format, bytes out whole events of the caller's. */

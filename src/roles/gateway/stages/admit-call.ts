@@ -1,3 +1,4 @@
+import type { Declined } from '../../../core/counters.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
@@ -6,15 +7,14 @@ import { worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimateNanoUsd, usualOutputTokens } from '../../../policy/budgets/estimate.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
 import { capFor, mayThinkUnseen } from '../../../policy/budgets/model-limits.ts';
-import { refuseCall } from '../../../policy/limits/limit-refusal.ts';
+import type { PricedAs } from '../../../policy/budgets/price-book.ts';
+import { type LimitRefusal, refuseCall } from '../../../policy/limits/limit-refusal.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { TeamTerms } from '../../../policy/limits/team-terms.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
-import type { Target } from '../../../policy/routing/target.ts';
 import { type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
+import type { OpenRow } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
-import type { Provider } from '../../../wire/providers/provider.ts';
-import { requestedOutput, writeCap } from '../../../wire/usage/output-cap.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import { Permit } from '../permit.ts';
@@ -25,33 +25,47 @@ const bookingMs = 30_000;
 const longestHoldMs = 24 * 3_600_000;
 
 /**
- * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger.
- * @throws LimitRefusal; Refusal `model_unpriced`; Fault `records_unavailable`; what the call was ended with.
+ * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger. A call that goes on to
+ * another target stays the one request that it is, and is judged anew for the rest: price, budgets and caps of the other model.
+ * @param before of the target that was called before; gives way when this succeeds.
+ * @throws LimitRefusal; Refusal `model_unpriced`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
  */
-export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts): Promise<Permit> {
+export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Promise<Permit> {
 	const { settings, ports } = parts;
-	const { target, provider } = call;
-	const nowMs = ports.clock.nowMs();
-	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, target.model));
-	const price = findPrice(target, provider, nowMs, parts);
-	const need = settings.budgets.hold === 'worst_case' ? worstCase(call, price) : estimate(call, price);
-	const period = periodOf(nowMs);
-	const check = settings.budgets.hold === 'worst_case' ? 'after' : 'before';
-	const holds = terms.budgets.map(
-		({ budget, limitNanoUsd }): BudgetHold => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }),
-	);
+	const { target } = call;
+	const nowMs = before?.terms.row.startedMs ?? ports.clock.nowMs();
+	const { terms, priced, need, holds, usageEdits } = judgeCall(call, team, nowMs, parts);
+	const { price } = priced;
 	if (need.capEdits.length > 0) {
-		open.facts.warnings = [...(open.facts.warnings ?? []), `the output is capped at ${need.capTokens} tokens, for a budget`];
+		open.facts.warnings = [...(open.facts.warnings ?? []), capWarning(need)];
 	}
-	const { id } = call.request;
-	const holdMs = Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
-	await takeLimits(id, team.id, terms, holds, holdMs, open, parts);
-	const usageEdits = provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : [];
-	const permit = new Permit(
+	const row: OpenRow = {
+		id: call.request.id,
+		startedMs: nowMs,
+		team: team.id,
+		clientId: open.facts.clientId ?? '',
+		provider: target.provider,
+		model: target.model,
+		format: call.format.name,
+		isStreamed: call.isStreamed,
+		priceVersion: price.version,
+		holdNanoUsd: need.amountNanoUsd,
+		budgets: terms.budgets.map(({ budget }) => budget),
+	};
+	if (before === undefined) {
+		const holdMs = Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
+		await takeLimits(row, terms, holds, holdMs, open, parts);
+	} else {
+		await takeOver(before, row, holds, parts);
+	}
+	await ports.ledger.open(row).catch(async (cause: unknown) => {
+		await ports.admission.release(row.id, team.id).catch(() => undefined);
+		throw cause;
+	});
+	return new Permit(
 		{
-			id,
-			team: team.id,
-			admittedMs: nowMs,
+			row,
+			earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
 			price,
 			budgets: terms.budgets,
 			holds,
@@ -61,45 +75,61 @@ export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, 
 			isUnasked: usageEdits.length > 0,
 			usageEdits,
 			reader: call.providerFormat.usage,
-			mayThinkUnseen: mayThinkUnseen(target.model),
+			mayThinkUnseen: mayThinkUnseen(call.knownAs),
 		},
 		open,
 		parts,
 	);
-	try {
-		await ports.ledger.open({
-			id,
-			startedMs: nowMs,
-			team: team.id,
-			clientId: open.facts.clientId ?? '',
-			provider: target.provider,
-			model: target.model,
-			format: call.format.name,
-			isStreamed: call.isStreamed,
-			priceVersion: price.version,
-			holdNanoUsd: need.amountNanoUsd,
-			budgets: terms.budgets.map(({ budget }) => budget),
-		});
-	} catch (cause) {
-		await ports.admission.release(id, team.id).catch(() => undefined);
-		throw cause;
-	}
-	return permit;
 }
 
-function findPrice(target: Target, provider: Provider, nowMs: number, { prices, ports, settings }: GatewayParts): Price {
-	const priced = prices.priceOf(provider, target.model, nowMs);
+export interface JudgedCall {
+	readonly terms: TeamTerms;
+	readonly priced: PricedAs;
+	readonly need: Need;
+	readonly holds: readonly BudgetHold[];
+	readonly usageEdits: readonly Edit[];
+}
+
+/** What a call of the team is bounded by, costs and needs; takes nothing yet. @throws Refusal `model_unpriced`. */
+export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: GatewayParts): JudgedCall {
+	const { settings, ports } = parts;
+	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, call.target.model));
+	const priced = findPrice(call, nowMs, parts);
+	const { price } = priced;
+	const isWorstCase = settings.budgets.hold === 'worst_case';
+	const need = isWorstCase ? worstCase(call, price) : estimate(call, price);
+	const period = periodOf(nowMs);
+	const check = isWorstCase ? 'after' : 'before';
+	const holds = terms.budgets.map(
+		({ budget, limitNanoUsd }): BudgetHold => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }),
+	);
+	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : [];
+	return { terms, priced, need, holds, usageEdits };
+}
+
+/** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
+async function takeOver(before: Permit, { id, team }: OpenRow, holds: readonly BudgetHold[], { ports }: GatewayParts): Promise<void> {
+	const { owedNanoUsd } = before;
+	const shared = new Set(before.terms.row.budgets);
+	const wanted = holds.map((hold) => (shared.has(hold.budget) ? { ...hold, amountNanoUsd: hold.amountNanoUsd + owedNanoUsd } : hold));
+	const isHeld = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
+	if (!isHeld) throw new Refusal('budget_exceeded', { message: 'The budget does not allow the next target' });
+	await before.giveWay();
+}
+
+function findPrice({ target, provider, knownAs }: PreparedCall, nowMs: number, { prices, ports, settings }: GatewayParts): PricedAs {
+	const priced = prices.priceOf(provider, target.model, nowMs, knownAs);
 	if (priced?.isUnknown !== false) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
-	if (priced !== undefined) return priced.price;
+	if (priced !== undefined) return priced;
 	throw new Refusal('model_unpriced', {
 		param: 'model',
 		message: `The model \`${target.model}\` of ${target.provider} has no price, and calls without one are refused: use another model`,
 	});
 }
 
-async function takeLimits(
-	id: string,
-	team: string,
+/** @param holds none: only the minute and the day are asked. @throws LimitRefusal; Fault `records_unavailable`. */
+export async function takeLimits(
+	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
 	terms: TeamTerms,
 	holds: readonly BudgetHold[],
 	holdMs: number,
@@ -107,19 +137,29 @@ async function takeLimits(
 	{ ports }: GatewayParts,
 ): Promise<void> {
 	const { requestsPerMinute, dailyTokens } = terms;
-	const admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }).catch((cause: unknown) => {
-		// Only counters that are summed up from the ledger can be out of reach; shared ones are stood in for.
-		throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
-	});
+	const admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }).catch(unlessUnreachable);
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) facts.isUncounted = true;
 	else facts.limitHeaders = rateLimitHeaders(terms, admission.reading);
 	if (admission.isAdmitted) return;
-	const amountNanoUsd = holds[0]?.amountNanoUsd ?? 0n;
-	throw refuseCall(admission, { ...terms, budgets: terms.budgets.map((budget) => ({ ...budget, amountNanoUsd })) });
+	throw refusalOf(admission, terms, holds);
 }
 
-interface Need {
+export function refusalOf(declined: Declined, terms: TeamTerms, holds: readonly BudgetHold[]): LimitRefusal {
+	const amountNanoUsd = holds[0]?.amountNanoUsd ?? 0n;
+	return refuseCall(declined, { ...terms, budgets: terms.budgets.map((budget) => ({ ...budget, amountNanoUsd })) });
+}
+
+/** Only counters that are summed up from the ledger can be out of reach; shared ones are stood in for. */
+function unlessUnreachable(cause: unknown): never {
+	throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
+}
+
+export function capWarning({ capTokens }: Need): string {
+	return `the output is capped at ${capTokens} tokens, for a budget`;
+}
+
+export interface Need {
 	readonly amountNanoUsd: bigint;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
@@ -128,9 +168,9 @@ interface Need {
 	readonly capEdits: readonly Edit[];
 }
 
-function estimate({ outgoing: body, target: { model } }: PreparedCall, price: Price): Need {
-	const { estimatedTokens } = measureInput(body.bytes, body.members, model);
-	const { capTokens, choices } = requestedOutput(body.members);
+function estimate({ body: { members }, outgoing, providerFormat, knownAs }: PreparedCall, price: Price): Need {
+	const { estimatedTokens } = measureInput(outgoing.bytes, members, knownAs);
+	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	return {
 		amountNanoUsd: estimateNanoUsd({ inputTokens: estimatedTokens, capTokens, choices }, price),
 		inputTokens: estimatedTokens,
@@ -140,16 +180,16 @@ function estimate({ outgoing: body, target: { model } }: PreparedCall, price: Pr
 }
 
 /** The cap is what makes the worst case finite, so the request is made to have one. */
-function worstCase({ outgoing: body, providerFormat: format, target: { model } }: PreparedCall, price: Price): Need {
-	const { highestTokens } = measureInput(body.bytes, body.members, model);
-	const { capTokens, choices } = requestedOutput(body.members);
-	const cap = capFor(model, capTokens);
+function worstCase({ body: { members }, outgoing, providerFormat, knownAs, maxOutputTokens }: PreparedCall, price: Price): Need {
+	const { highestTokens } = measureInput(outgoing.bytes, members, knownAs);
+	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
+	const cap = capFor(knownAs, capTokens, maxOutputTokens);
 	const outputTokens = cap.tokens * choices;
 	return {
 		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price),
 		inputTokens: highestTokens,
 		outputTokens,
 		capTokens: cap.tokens,
-		capEdits: cap.mustWrite ? writeCap(body, cap.tokens, format.capMember) : [],
+		capEdits: cap.mustWrite ? providerFormat.writeCap(outgoing, cap.tokens) : [],
 	};
 }

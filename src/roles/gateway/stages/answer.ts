@@ -1,6 +1,7 @@
 import { Fault, type FaultCode } from '../../../core/fault.ts';
 import type { HttpResponse } from '../../../core/handler.ts';
 import { renderGatewayError } from '../../../wire/gateway-error.ts';
+import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubKey } from '../../../wire/providers/scrub-key.ts';
@@ -9,8 +10,8 @@ import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
-import type { Reply } from './call-provider.ts';
 import type { PreparedCall } from './prepare-call.ts';
+import { isSpendStop, type Reply } from './send-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 
 /** The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). */
@@ -45,19 +46,27 @@ function answerBody({ translated }: PreparedCall, body: Buffer): Buffer | string
 
 function readObject(body: Buffer): JsonObject | undefined {
 	try {
-		const value: unknown = JSON.parse(body.toString());
-		return isJsonObject(value) ? value : undefined;
+		const value = parseExactly(body.toString());
+		// Google's servers put errors into lists of one.
+		const told: unknown = Array.isArray(value) ? value[0] : value;
+		return isJsonObject(told) ? told : undefined;
 	} catch {
 		return undefined;
 	}
 }
 
 /** Errors that are the gateway's business become 502 with the provider's own body; the caller's own mistakes pass. */
-function answerError(call: PreparedCall, { response }: Reply, body: Buffer, headers: Record<string, string>, open: OpenCall): HttpResponse {
+export function answerError(
+	call: Pick<PreparedCall, 'request' | 'provider' | 'translated'>,
+	reply: Reply,
+	body: Buffer,
+	headers: Record<string, string>,
+	open: OpenCall,
+): HttpResponse {
+	const { response } = reply;
 	const code = faultOf(response.status);
 	const { provider } = call;
-	const spendStopped = response.status === 429 && provider.protocol.spendStops.some((stop) => body.includes(stop));
-	if (spendStopped || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
+	if (isSpendStop(reply, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
 	const status = code === undefined ? response.status : 502;
 	if (code !== undefined) {
 		open.facts.code = code;
@@ -75,7 +84,7 @@ function answerError(call: PreparedCall, { response }: Reply, body: Buffer, head
 }
 
 function translateError(
-	{ provider }: PreparedCall,
+	{ provider }: Pick<PreparedCall, 'provider'>,
 	{ translation, call }: NonNullable<PreparedCall['translated']>,
 	upstreamStatus: number,
 	body: Buffer,
@@ -86,8 +95,14 @@ function translateError(
 	const error = translation.translateError(upstreamStatus, readObject(body), call);
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
+	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
+	if (error.isKeyRejected === true) {
+		headers['x-should-retry'] = 'false';
+		headers['x-gateway-upstream-status'] = String(upstreamStatus);
+		open.facts.code = 'provider_key_rejected';
+	}
 	// An overloaded provider is as good as one that sheds load.
-	const shown = status === 502 && error.status === 503 ? 503 : status;
+	const shown = error.isKeyRejected === true || (status === 502 && error.status === 503) ? error.status : status;
 	return { status: shown, headers, body: scrubKey(Buffer.from(JSON.stringify(error.body)), provider.apiKey), facts: open.facts };
 }
 

@@ -1,89 +1,87 @@
-import { discardStream } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
-import type { ByteStream } from '../../../core/handler.ts';
-import type { UpstreamResponse } from '../../../core/upstream.ts';
-import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { isWholeObject } from '../../../wire/json/whole-object.ts';
-import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
+import { retryWaitMs } from '../../../policy/resilience/retry-wait.ts';
+import type { BoundTraffic, GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
-import type { Permit } from '../permit.ts';
-import type { PreparedCall } from './prepare-call.ts';
-import { readAnswer, sendUpstream } from './reach-upstream.ts';
-import type { Call } from './read-call.ts';
+import { readRetryAfterMs } from '../retry-after.ts';
+import { pauseCall } from './reach-upstream.ts';
+import { isSpendStop, type Reply, sendCall } from './send-call.ts';
+import type { Taken } from './take-target.ts';
 
-/** What the provider said: the whole of it, or a stream that has just begun. */
-export interface Reply {
-	readonly response: UpstreamResponse;
-	readonly body: Buffer | ByteStream;
-	/** From the request being sent to the whole answer, or to a stream's head. */
-	readonly upstreamMs: number;
-}
-
-/** Whole answers are held in memory; no real one comes near these. */
-const maxAnswerBytes = 64 * 1024 * 1024;
-const maxErrorBytes = 1024 * 1024;
+/** What a provider said, or why it said nothing. */
+export type Outcome = Reply | Fault | Refusal;
 
 /**
- * Sends the call to its target.
- * @throws Refusal `field_invalid`; every Fault `provider_*`; what the call was ended with.
+ * Has the call done by its target: in its turn, and again where that is safe and worth it.
+ * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
  */
-export async function callProvider(call: PreparedCall, permit: Permit, open: OpenCall, { settings, ports }: GatewayParts): Promise<Reply> {
-	open.requireRunning();
-	const { request, provider, target, translated } = call;
-	const sentMs = ports.clock.monotonicMs();
-	const response = await sendUpstream(ports.upstream, open, {
-		origin: provider.origin,
-		method: 'POST',
-		target: provider.locate(target.model, translated === undefined ? request.query : ''),
-		headers: provider.requestHeaders(translated === undefined ? request.headers : {}),
-		body: bodyFor(call, permit),
-		timeouts: settings.timeouts,
-		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
-		onSent() {
-			permit.isSent = true;
-		},
-	});
-	open.facts.upstreamStatus = response.status;
-	open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
-	const body = await readReply(call, response, open);
-	return { response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
-}
-
-/** A success must be what was asked for; an error may look like anything. */
-async function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Promise<Buffer | ByteStream> {
-	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
-	requireSuccess(call, response);
-	if (call.translated !== undefined && isEncoded(response.headers)) {
-		discardStream(response.body);
-		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
+export async function callProvider(taken: Taken, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
+	const bound = parts.traffic.get(taken.prepared.provider.name);
+	if (bound === undefined) throw new Error(`nothing bounds calls to \`${taken.prepared.provider.name}\``);
+	bound.traffic.retryBudget.countCall();
+	for (let retriesBefore = 0; ; retriesBefore++) {
+		const outcome = await attempt(taken, bound, open, parts);
+		// A stream goes on, and keeps its place.
+		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) open.vacate();
+		bound.traffic.note(resultOf(outcome), bound.terms);
+		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, open, parts);
+		if (waitMs === undefined) return outcome;
+		bound.traffic.retries++;
+		await pauseCall(waitMs, open, parts.ports.clock);
 	}
-	if (call.isStreamed) return response.body;
-	const body = await readAnswer(response, open, maxAnswerBytes);
-	if (!isEncoded(response.headers)) requireObject(body);
-	return body;
 }
 
-/** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
-function bodyFor({ outgoing: body, target }: PreparedCall, { terms: { capEdits, usageEdits } }: Permit): Buffer {
-	const range = body.ranges.get('model');
-	const edits = [...capEdits, ...usageEdits];
-	if (range !== undefined && body.members.model !== target.model) edits.push({ ...range, text: JSON.stringify(target.model) });
-	return edits.length === 0 ? body.bytes : spliceBody(body.bytes, edits);
+export function resultOf(outcome: Outcome): AttemptResult {
+	return outcome instanceof Error ? outcome : outcome.response.status;
 }
 
-function requireSuccess(call: Call, response: UpstreamResponse): void {
-	const mediaType = mediaTypeOf(response.headers);
-	const expected = call.isStreamed ? 'text/event-stream' : 'application/json';
-	if (response.status === 200 && mediaType === expected) return;
-	discardStream(response.body);
-	throw new Fault('provider_answer_invalid', {
-		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
+/** Sends the call when its turn has come. */
+function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
+	const { clock } = parts.ports;
+	const { timeouts } = parts.settings;
+	open.requireRunning();
+	const { prepared, permit } = taken;
+	const cameMs = clock.monotonicMs();
+	const entered = traffic.gate.enter(open, terms, timeouts.firstByteMs, clock);
+	if (entered === undefined && open.calledMs === undefined) {
+		open.calledMs = cameMs;
+		return sendCall(prepared, permit, open, timeouts, parts);
+	}
+	return Promise.resolve(entered).then((cause): Outcome | Promise<Outcome> => {
+		if (cause !== undefined) return cause;
+		open.calledMs ??= cameMs;
+		const nowMs = clock.monotonicMs();
+		const totalMs = timeouts.totalMs - (nowMs - open.calledMs);
+		if (totalMs <= 0) return new Fault('provider_total_timeout');
+		// What it waited is part of the time to the first byte.
+		const firstByteMs = Math.max(1, timeouts.firstByteMs - (nowMs - cameMs));
+		return sendCall(prepared, permit, open, { ...timeouts, totalMs, firstByteMs }, parts);
 	});
 }
 
-/** A page that claims to be JSON is no answer, and neither is half of one. */
-function requireObject(body: Buffer): void {
-	if (isWholeObject(body)) return;
-	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+function waitBeforeRetry(
+	{ prepared: { provider }, permit }: Taken,
+	outcome: Outcome,
+	retriesBefore: number,
+	{ traffic, terms }: BoundTraffic,
+	open: OpenCall,
+	{ ports, settings }: GatewayParts,
+): number | undefined {
+	const result = resultOf(outcome);
+	if (terms.retries === 0 || (typeof result === 'number' && result < 400)) return undefined;
+	const reply = outcome instanceof Error ? undefined : outcome;
+	const waitMs = retryWaitMs(
+		{
+			result,
+			mayCost: permit.mayCost,
+			isSpendStop: reply !== undefined && isSpendStop(reply, provider.protocol),
+			retryAfterMs: reply && readRetryAfterMs(reply.response.headers, ports.clock.nowMs()),
+			retriesBefore,
+			remainingMs: settings.timeouts.totalMs - (ports.clock.monotonicMs() - (open.calledMs ?? 0)),
+		},
+		terms,
+		traffic.chance,
+	);
+	return waitMs !== undefined && traffic.retryBudget.take() ? waitMs : undefined;
 }

@@ -5,7 +5,7 @@ import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 
 /** The caller's team; a client without one is its own, or refused. @throws Refusal `client_unregistered`. */
 export function identifyTeam(
-	{ clientId }: Caller,
+	{ clientId }: Pick<Caller, 'clientId'>,
 	{ unregisteredClients }: GatewaySettings,
 	teams: Pick<TeamDirectory, 'teamOf' | 'team'>,
 ): Team {

@@ -1,24 +1,30 @@
 import { Fault } from '../../../core/fault.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { measureInput } from '../../../policy/budgets/input-size.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
-import type { Format } from '../../../wire/formats/format.ts';
-import { formats } from '../../../wire/formats/formats.ts';
+import type { ProviderFormat } from '../../../wire/formats/format.ts';
+import { providerFormats } from '../../../wire/formats/provider-formats.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
-import { scanMembers } from '../../../wire/json/scan-members.ts';
+import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
 import { translationOf } from '../../../wire/translation/translations.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { nothingSaid } from '../model-facts.ts';
 import { type Call, placedMembers } from './read-call.ts';
 
 /** A call as its provider takes it. */
 export interface PreparedCall extends Call {
 	readonly target: Target;
 	readonly provider: Provider;
+	/** The vendor's name of the target's model: what it is priced and capped as. */
+	readonly knownAs: string;
+	/** The most that the model can write; undefined when nothing is known. */
+	readonly maxOutputTokens: number | undefined;
 	/** What the provider speaks. */
-	readonly providerFormat: Format;
+	readonly providerFormat: ProviderFormat;
 	/** What is sent, but for edits that are made on the way. */
 	readonly outgoing: JsonBody;
 	/** Undefined where caller and provider speak the same. */
@@ -27,46 +33,51 @@ export interface PreparedCall extends Call {
 
 /**
  * Finds who answers, and what it is to be asked.
- * @throws Refusal `translation_unavailable`, `field_invalid`; Fault `provider_key_unset`.
+ * @throws Refusal `field_invalid`; Fault `provider_key_unset`.
  */
 export function prepareCall(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
 	const provider = parts.providers.get(target.provider);
 	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
-	const spoken = provider.protocol.format;
-	if (spoken === call.format.name) {
-		requireConfigured(provider);
-		return { ...call, target, provider, providerFormat: call.format, outgoing: call.body, translated: undefined };
-	}
-	const translation = translationOf(call.format.name, spoken);
-	const providerFormat = formats.find(({ name }) => name === spoken);
-	if (translation === undefined || providerFormat === undefined) {
-		throw new Refusal('translation_unavailable', {
-			param: 'model',
-			message: `The model's provider, ${provider.name}, does not speak the format of ${call.format.path}: use another endpoint or model`,
-		});
-	}
+	const { wire: spoken } = provider.protocol;
+	const said = parts.modelFacts.get(target.provider)?.get(target.model) ?? nothingSaid;
+	const knownAs = said.knownAs ?? target.model;
+	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
 	requireConfigured(provider);
-	const { members } = call.body;
-	const { body: whole, warnings } = translation.translateRequest(members, {
+	const translation = translationOf(call.format.name, spoken);
+	if (translation === undefined) {
+		return { ...call, target, provider, knownAs, maxOutputTokens, providerFormat: call.format, outgoing: call.body, translated: undefined };
+	}
+	// Arguments of calls are text in chat completions, whose digits nobody changes.
+	const members = (call.format.name === 'messages' ? call.body.readExactly?.() : undefined) ?? call.body.members;
+	const { body: whole, warnings: lost } = translation.translateRequest(members, {
 		model: target.model,
-		maxOutputTokens: maxOutputTokensOf(target.model),
+		maxOutputTokens,
+		knownAs,
+		capabilities: said.capabilities,
 	});
 	const body = provider.asksForStreamUsage ? whole : withoutStreamOptions(whole);
+	const warnings = call.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Refusal('field_invalid', {
 			message: `Not translated faithfully, and \`routing.translation\` is strict: ${warnings.join('; ')}`,
 		});
 	}
 	facts.warnings = warnings;
-	const bytes = Buffer.from(JSON.stringify(body));
+	const outgoing = new WrittenBody(body, placedMembers);
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
+	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing.bytes, members, knownAs);
 	return {
 		...call,
 		target,
 		provider,
-		providerFormat,
-		outgoing: { bytes, members: body, ranges: scanMembers(bytes, placedMembers).ranges },
-		translated: { translation, call: { request: members, model: call.model, requestId: call.request.id, nowSeconds } },
+		knownAs,
+		maxOutputTokens,
+		providerFormat: providerFormats[spoken],
+		outgoing,
+		translated: {
+			translation,
+			call: { request: members, model: call.model, requestId: call.request.id, nowSeconds, estimatedInputTokens },
+		},
 	};
 }
 

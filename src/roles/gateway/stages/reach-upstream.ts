@@ -1,5 +1,6 @@
 /** The upstream port, made to end when the call does. */
 import { discardStream, readWhole } from '../../../core/byte-stream.ts';
+import type { Clock } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
@@ -44,6 +45,17 @@ export function readAnswer(response: UpstreamResponse, open: OpenCall, maxBytes:
 		readWhole(stream, maxBytes).then(resolve, (cause: unknown) => {
 			const message = `The provider's answer is longer than ${maxBytes} bytes`;
 			reject(cause instanceof Refusal ? new Fault('provider_answer_invalid', { message }) : cause);
+		});
+	});
+}
+
+/** @throws what the call was ended with. */
+export function pauseCall(ms: number, open: OpenCall, clock: Clock): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const timer = clock.after(ms, resolve);
+		open.whenEnded((reason) => {
+			timer.cancel();
+			reject(reason);
 		});
 	});
 }

@@ -1,6 +1,7 @@
-import { readWhole, tooLargeMessage } from '../../../core/byte-stream.ts';
-import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { readWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
+import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import { type JsonBody, parseBody } from '../../../wire/json/parse-body.ts';
 
@@ -15,22 +16,62 @@ export interface Call {
 }
 
 /** Members whose place in the body must be known, so that they can be changed alone. */
-export const placedMembers: ReadonlySet<string> = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens']);
+export const placedMembers: ReadonlySet<string> = new Set([
+	'model',
+	'stream_options',
+	'max_tokens',
+	'max_completion_tokens',
+	'generationConfig',
+]);
+
+/** Reading and translating one of 1 MB takes some milliseconds each. */
+const largeBodyBytes = 256 * 1024;
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
 /**
  * Reads and checks the body. What can be refused by the header fields is refused before a byte is read.
- * @throws Refusal `media_type_unsupported`, `content_encoding_unsupported`, `body_*`, `field_*`.
+ * @param hold gets room for the body, which is given back when this throws. None is counted unless given.
+ * @throws Refusal `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
-export async function readCall(request: HttpRequest, format: Format, maxBodyBytes: number): Promise<Call> {
+export async function readCall(request: HttpRequest, format: Format, maxBodyBytes: number, hold?: BodyHold): Promise<Call> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
-	const body = parseBody(await readWhole(request.body, maxBodyBytes), placedMembers);
-	format.validate(body.members);
-	return { request, format, body, model: String(body.members.model), isStreamed: body.members.stream === true };
+	try {
+		const body = parseBody(await readWhole(withRoom(request, hold), maxBodyBytes), placedMembers);
+		format.validate(body.members);
+		// Others have their turn between reading a long conversation and translating it.
+		if (body.bytes.length > largeBodyBytes) await new Promise((resolve) => setImmediate(resolve));
+		return { request, format, body, model: String(body.members.model), isStreamed: body.members.stream === true };
+	} catch (cause) {
+		hold?.release();
+		throw cause;
+	}
+}
+
+/** The body, once there is room for it; where its length is not known, piece by piece. @throws Refusal `overloaded` */
+function withRoom({ body, announcedLength }: HttpRequest, hold: BodyHold | undefined): ByteStream {
+	if (hold === undefined) return body;
+	if (announcedLength !== undefined) {
+		hold.grow(announcedLength);
+		return body;
+	}
+	return wrapStream(body, (sink, flow) => ({
+		write(chunk) {
+			try {
+				hold.grow(chunk.length);
+			} catch (cause) {
+				flow.cancel();
+				sink.fail(cause);
+				return false;
+			}
+			return sink.write(chunk);
+		},
+		end: () => sink.end(),
+		fail: (cause) => sink.fail(cause),
+	}));
 }
 
 function requireJson(headers: HeaderFields): void {

@@ -5,7 +5,7 @@ import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
 import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
-import type { Format } from '../../../wire/formats/format.ts';
+import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
 import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
@@ -39,7 +39,7 @@ const tailBytes = 8192;
 export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #source: ByteStream;
 	readonly #format: Format;
-	readonly #providerFormat: Format;
+	readonly #providerFormat: ProviderFormat;
 	readonly #translation: StreamTranslation | undefined;
 	readonly #permit: Permit;
 	readonly #meter: UsageMeter;

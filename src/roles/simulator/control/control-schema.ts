@@ -1,9 +1,10 @@
 /** Bodies of the control calls. Unknown fields are refused: a typo in a fault must not make a test pass. */
 import { z } from 'zod';
+import { engineWireNames } from '../wires/engine-wire.ts';
 import { wireNames } from '../wires/wire.ts';
 
 const match = {
-	wire: z.enum(wireNames).optional(),
+	wire: z.enum([...wireNames, ...engineWireNames]).optional(),
 	/** The end of the key, or all of it. */
 	key: z.string().min(1).optional(),
 	model: z.string().min(1).optional(),

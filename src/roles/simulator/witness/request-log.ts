@@ -118,7 +118,16 @@ export function lastFour(key: string): string {
 	return key.slice(-4);
 }
 
-const secretHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie', 'proxy-authorization'];
+const secretHeaders = [
+	'authorization',
+	'x-api-key',
+	'api-key',
+	'x-goog-api-key',
+	'ocp-apim-subscription-key',
+	'x-amz-security-token',
+	'cookie',
+	'proxy-authorization',
+];
 
 function withoutSecrets(headers: HeaderFields): Record<string, string | string[] | undefined> {
 	const kept: Record<string, string | string[] | undefined> = { ...headers };

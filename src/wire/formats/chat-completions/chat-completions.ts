@@ -1,10 +1,12 @@
 import { errorMembers } from '../../gateway-error.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { equals, startsWith, valueOffset } from '../../sse/line-value.ts';
+import { requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
 import type { Format } from '../format.ts';
 import { askForUsage } from './ask-for-usage.ts';
+import { chatTextViews } from './text-view.ts';
 
 const required: FieldTable = { model: modelName };
 
@@ -32,9 +34,11 @@ export const chatCompletions: Format = {
 		checkFields(body, required, optional);
 		checkMessages(body, (role) => rolesWithoutContent.has(role));
 	},
+	textViews: chatTextViews,
 	usage: chatUsage,
 	askForUsage,
-	capMember: 'max_completion_tokens',
+	requestedOutput,
+	writeCap: (body, tokens) => writeCap(body, tokens, 'max_completion_tokens'),
 	markLine,
 	// Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped.
 	isComplete: (tail) => tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "'),

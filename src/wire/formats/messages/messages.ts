@@ -1,9 +1,11 @@
 import { errorMembers } from '../../gateway-error.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { equals, valueOffset } from '../../sse/line-value.ts';
+import { requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
 import type { Format } from '../format.ts';
+import { messagesTextViews } from './text-view.ts';
 
 /** `max_tokens: 0` only fills the prompt cache. */
 const required: FieldTable = { model: modelName, max_tokens: integerFrom(0) };
@@ -28,10 +30,12 @@ export const messages: Format = {
 		checkFields(body, required, optional);
 		checkMessages(body, () => false);
 	},
+	textViews: messagesTextViews,
 	usage: messagesUsage,
 	// Its streams tell anyway.
 	askForUsage: () => [],
-	capMember: 'max_tokens',
+	requestedOutput,
+	writeCap: (body, tokens) => writeCap(body, tokens, 'max_tokens'),
 	markLine,
 	isComplete: () => false,
 	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),

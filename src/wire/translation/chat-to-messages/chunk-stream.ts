@@ -1,14 +1,15 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
-import { parseData, readEvents } from '../read-events.ts';
+import { ChatChunks } from '../chat/chat-chunks.ts';
+import { readEvents } from '../read-events.ts';
+import { readObject } from '../read-json.ts';
 import type { StreamTranslation, TranslatedCall } from '../translation.ts';
 import { callId, completionId } from './answer-id.ts';
 import { chatUsage } from './chat-usage.ts';
 import { finishReason, refusalText } from './finish-reason.ts';
 import { isReplayable } from './thinking-blocks.ts';
 import { chatError } from './translate-error.ts';
-import { speaksOfFunctions } from './translate-tools.ts';
 
 /** The block that is being streamed, as far as its end depends on its beginning. */
 interface OpenBlock {
@@ -30,14 +31,8 @@ export class ChunkStream implements StreamTranslation {
 	isTerminated = false;
 	hasFailed = false;
 	readonly #call: TranslatedCall;
-	readonly #wantsUsage: boolean;
-	readonly #isLegacy: boolean;
-	/** Chunks made of the events of one push. */
-	#out = '';
+	readonly #chunks: ChatChunks;
 	#id = '';
-	/** What all chunks begin with; empty until the message has started. */
-	#head = '';
-	#tail = '';
 	#block: OpenBlock | undefined;
 	/** Calls alone are counted, not blocks: the callers' libraries take an index for a place in the list of calls. */
 	#callCount = 0;
@@ -48,23 +43,21 @@ export class ChunkStream implements StreamTranslation {
 
 	constructor(call: TranslatedCall) {
 		this.#call = call;
-		const options = call.request.stream_options;
-		this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
-		this.#isLegacy = speaksOfFunctions(call.request);
+		this.#chunks = new ChatChunks(call);
 	}
 
 	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
 	push(events: Buffer): Buffer {
 		if (this.#fault !== undefined) throw this.#fault;
-		this.#out = '';
 		try {
 			readEvents(events, this.#takeEvent);
 		} catch (cause) {
 			if (!(cause instanceof Fault)) throw cause;
 			this.#fault = cause;
-			if (this.#out === '') throw cause;
 		}
-		return this.#out === '' ? nothing : Buffer.from(this.#out);
+		const text = this.#chunks.take();
+		if (text === '' && this.#fault !== undefined) throw this.#fault;
+		return text === '' ? nothing : Buffer.from(text);
 	}
 
 	/** Nothing is ever owed. @throws Fault `provider_disconnected` for a stream without its last event. */
@@ -76,7 +69,7 @@ export class ChunkStream implements StreamTranslation {
 
 	readonly #takeEvent = (data: string, name: string): void => {
 		if (this.isTerminated || this.hasFailed) return;
-		const event = parseData(data);
+		const event = readObject(data);
 		if (event === undefined) throw invalid('an event that is no JSON object');
 		switch (event.type ?? name) {
 			case 'message_start':
@@ -99,19 +92,11 @@ export class ChunkStream implements StreamTranslation {
 
 	#start(message: unknown): void {
 		if (!isJsonObject(message)) throw invalid('a start without a message');
-		if (this.#head !== '') throw invalid('a second start of the message');
-		const { nowSeconds, model, requestId } = this.#call;
-		this.#id = completionId(message.id, requestId);
-		const members = JSON.stringify({
-			id: this.#id,
-			object: 'chat.completion.chunk',
-			created: nowSeconds,
-			model: typeof message.model === 'string' ? message.model : model,
-		});
-		this.#head = `data: ${members.slice(0, -1)},"choices":[`;
-		this.#tail = `]${this.#wantsUsage ? ',"usage":null' : ''}}\n\n`;
+		if (this.#chunks.hasStarted) throw invalid('a second start of the message');
+		this.#id = completionId(message.id, this.#call.requestId);
+		this.#chunks.start(this.#id, message.model);
 		this.#mergeUsage(message.usage);
-		this.#send('{"role":"assistant","content":"","refusal":null}');
+		this.#chunks.startChoice();
 	}
 
 	#startBlock(block: unknown): void {
@@ -126,13 +111,7 @@ export class ChunkStream implements StreamTranslation {
 	#startCall({ id, name }: JsonObject): void {
 		if (typeof name !== 'string') throw invalid('a tool call without a name');
 		const index = this.#callCount++;
-		const called = { name, arguments: '' };
-		if (!this.#isLegacy) {
-			const call = { index, id: callId(id, this.#id, index), type: 'function', function: called };
-			this.#send(`{"tool_calls":[${JSON.stringify(call)}]}`);
-		} else if (index === 0) {
-			this.#send(`{"function_call":${JSON.stringify(called)}}`);
-		}
+		this.#writing().startCall({ index, id: callId(id, this.#id, index), name });
 	}
 
 	#addDelta(delta: unknown): void {
@@ -157,14 +136,11 @@ export class ChunkStream implements StreamTranslation {
 	}
 
 	#sendText(text: unknown): void {
-		if (typeof text === 'string' && text !== '') this.#send(`{"content":${JSON.stringify(text)}}`);
+		if (typeof text === 'string' && text !== '') this.#writing().addText(text);
 	}
 
 	#sendArguments(fragment: string): void {
-		const text = JSON.stringify(fragment);
-		const index = this.#callCount - 1;
-		if (!this.#isLegacy) this.#send(`{"tool_calls":[{"index":${index},"function":{"arguments":${text}}}]}`);
-		else if (index === 0) this.#send(`{"function_call":{"arguments":${text}}}`);
+		this.#writing().addArguments(this.#callCount - 1, fragment);
 	}
 
 	#think(text: unknown, signature: unknown): void {
@@ -172,7 +148,7 @@ export class ChunkStream implements StreamTranslation {
 		if (typeof signature === 'string') this.#block.signature += signature;
 		if (typeof text !== 'string' || text === '') return;
 		this.#block.thinking += text;
-		this.#send(`{"reasoning_content":${JSON.stringify(text)}}`);
+		this.#writing().addReasoning(text);
 	}
 
 	#stopBlock(): void {
@@ -193,23 +169,21 @@ export class ChunkStream implements StreamTranslation {
 
 	#finish(stopReason: unknown, stopDetails: unknown): void {
 		if (this.#isFinished) return;
-		if (this.#thinkingBlocks.length > 0) this.#send(`{"thinking_blocks":${JSON.stringify(this.#thinkingBlocks)}}`);
-		if (stopReason === 'refusal') this.#send(`{"refusal":${JSON.stringify(refusalText(stopDetails))}}`);
-		this.#send('{}', `"${finishReason(stopReason, this.#callCount > 0, this.#isLegacy)}"`);
+		const chunks = this.#writing();
+		if (this.#thinkingBlocks.length > 0) chunks.add(`{"thinking_blocks":${JSON.stringify(this.#thinkingBlocks)}}`);
+		if (stopReason === 'refusal') chunks.add(`{"refusal":${JSON.stringify(refusalText(stopDetails))}}`);
+		chunks.add('{}', 0, `"${finishReason(stopReason, this.#callCount > 0, chunks.isLegacy)}"`);
 		this.#isFinished = true;
 	}
 
 	#stop(): void {
 		this.#finish(undefined, undefined);
-		const usage = this.#wantsUsage ? chatUsage(this.#usage) : undefined;
-		if (usage !== undefined) this.#out += `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`;
-		this.#out += 'data: [DONE]\n\n';
+		this.#chunks.end(chatUsage(this.#usage));
 		this.isTerminated = true;
 	}
 
 	#fail(told: unknown): void {
-		const error = chatError(isJsonObject(told) ? told : {}, 500);
-		this.#out += `data: ${JSON.stringify({ error, request_id: this.#call.requestId })}\n\n`;
+		this.#chunks.fail(chatError(isJsonObject(told) ? told : {}, 500));
 		this.hasFailed = true;
 	}
 
@@ -217,10 +191,9 @@ export class ChunkStream implements StreamTranslation {
 		if (isJsonObject(told)) this.#usage = messagesUsage.merge(this.#usage, told);
 	}
 
-	/** @param delta in JSON. @param reason in JSON. */
-	#send(delta: string, reason = 'null'): void {
-		if (this.#head === '') throw invalid('content before the start of the message');
-		this.#out += `${this.#head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}${this.#tail}`;
+	#writing(): ChatChunks {
+		if (!this.#chunks.hasStarted) throw invalid('content before the start of the message');
+		return this.#chunks;
 	}
 }
 

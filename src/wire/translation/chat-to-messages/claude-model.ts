@@ -1,3 +1,5 @@
+import type { TranslationTarget } from '../translation.ts';
+
 /** What a Claude model takes, as far as its request depends on it. */
 export interface ClaudeModel {
 	/** `temperature` and `top_p` freely, under API version 2023-06-01; others take only the defaults. */
@@ -23,6 +25,20 @@ interface ModelName {
 	readonly family: string;
 	/** 408 for 4.8. */
 	readonly version: number;
+}
+
+/** What its operator says of it, else what its name tells. */
+export function claudeModelOf({ model, knownAs, capabilities = {} }: TranslationTarget): ClaudeModel {
+	const named = claudeModel(knownAs ?? model);
+	const { sampling, prefill, midSystem, thinking, efforts } = capabilities;
+	return {
+		takesSampling: sampling ?? named.takesSampling,
+		takesPrefill: prefill ?? named.takesPrefill,
+		takesMidSystem: midSystem ?? named.takesMidSystem,
+		thinking: thinking === 'enabled' ? 'manual' : (thinking ?? named.thinking),
+		mayDisableThinking: named.mayDisableThinking,
+		efforts: efforts ?? named.efforts,
+	};
 }
 
 /** By the name at the provider. An unknown model is taken for one of the newest family: the least is sent to it. */

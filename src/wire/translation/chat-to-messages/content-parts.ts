@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { parseDataUrl } from '../chat/data-url.ts';
 import { refuseField } from '../refuse-field.ts';
 import { cacheMark } from './cache-mark.ts';
-import { parseDataUrl } from './data-url.ts';
 
 const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 

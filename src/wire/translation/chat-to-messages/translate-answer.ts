@@ -1,11 +1,11 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { speaksOfFunctions } from '../chat/chat-tools.ts';
 import type { TranslatedCall } from '../translation.ts';
 import { callId, completionId } from './answer-id.ts';
 import { chatUsage } from './chat-usage.ts';
 import { finishReason, refusalText } from './finish-reason.ts';
 import { isReplayable } from './thinking-blocks.ts';
-import { speaksOfFunctions } from './translate-tools.ts';
 
 /** @throws Fault `provider_answer_invalid`. */
 export function translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../json/parse-body.ts';
+import { judgeOtherFields } from '../chat/other-fields.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import type { TranslatedRequest, TranslationTarget } from '../translation.ts';
-import { claudeModel } from './claude-model.ts';
+import { claudeModelOf } from './claude-model.ts';
 import { translateMaxTokens } from './max-tokens.ts';
-import { judgeOtherFields } from './other-fields.ts';
 import { translateOutputFormat } from './output-format.ts';
 import { translateMessages } from './translate-messages.ts';
 import { translateSampling, translateStop } from './translate-sampling.ts';
@@ -14,7 +14,7 @@ import { translateTools } from './translate-tools.ts';
 /** @throws Refusal `field_invalid`. */
 export function translateRequest(request: JsonObject, target: TranslationTarget): TranslatedRequest {
 	const warnings = new RequestWarnings();
-	const model = claudeModel(target.model);
+	const model = claudeModelOf(target);
 	judgeOtherFields(request, warnings);
 	const conversation = translateMessages(request.messages, model, warnings);
 	const messages = conversation.finish(model);

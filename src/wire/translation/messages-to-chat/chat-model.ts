@@ -1,3 +1,5 @@
+import type { TranslationTarget } from '../translation.ts';
+
 /** What a model behind chat completions takes, as far as its request depends on it. */
 export interface ChatModel {
 	/** What limits the output: reasoning models refuse the older name, servers of other vendors may not know the newer one. */
@@ -14,6 +16,8 @@ export interface ChatModel {
 	readonly efforts: readonly string[];
 	/** Function tools are refused unless `reasoning_effort` is `none`. */
 	readonly toolsNeedNoEffort: boolean;
+	/** Calls come back with the signature that they were made with. */
+	readonly takesSignatures: boolean;
 }
 
 const classicEfforts = ['low', 'medium', 'high'] as const;
@@ -27,6 +31,7 @@ const compatible: ChatModel = {
 	takesTextParts: false,
 	efforts: classicEfforts,
 	toolsNeedNoEffort: false,
+	takesSignatures: false,
 };
 
 const classic: ChatModel = { ...compatible, takesTextParts: true, efforts: [] };
@@ -38,6 +43,21 @@ const reasoning: ChatModel = {
 	instructionRole: 'developer',
 	efforts: classicEfforts,
 };
+
+/** What its operator says of it, else what its name tells. */
+export function chatModelOf({ model, knownAs, capabilities = {} }: TranslationTarget): ChatModel {
+	const named = chatModel(knownAs ?? model);
+	const { capMember, sampling, stop, instructionRole, efforts, thinking, toolsNeedNoEffort } = capabilities;
+	return {
+		...named,
+		capMember: capMember ?? named.capMember,
+		takesSampling: sampling ?? named.takesSampling,
+		takesStop: stop ?? named.takesStop,
+		instructionRole: instructionRole ?? named.instructionRole,
+		efforts: efforts ?? (thinking === 'none' ? [] : named.efforts),
+		toolsNeedNoEffort: toolsNeedNoEffort ?? named.toolsNeedNoEffort,
+	};
+}
 
 /** By the name at the provider. A name that is none of OpenAI's is taken for a model of another vendor behind a compatible server. */
 export function chatModel(name: string): ChatModel {

@@ -1,10 +1,13 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { parseData, readEvents } from '../read-events.ts';
+import { usageOfChat } from '../../usage/told-usage.ts';
+import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
+import { MessageEvents } from '../messages/message-events.ts';
+import { readEvents } from '../read-events.ts';
+import { readObject } from '../read-json.ts';
 import type { StreamTranslation, TranslatedCall } from '../translation.ts';
-import { MessageEvents } from './message-events.ts';
 import { StreamedCalls } from './streamed-calls.ts';
-import { contentText, messageId, modelName, reasoningText, renderStop, renderUsage, toolUseId, wantsThinking } from './told-answer.ts';
+import { contentText, reasoningText, renderStop } from './told-answer.ts';
 import { answerInvalid } from './translate-answer.ts';
 import { translateStreamError } from './translate-error.ts';
 import { toolNamesOf } from './translate-tools.ts';
@@ -48,7 +51,7 @@ export class ChunkStream implements StreamTranslation {
 			this.#finish();
 			return;
 		}
-		const chunk = parseData(data);
+		const chunk = readObject(data);
 		if (chunk === undefined) throw answerInvalid('with an event that is not a JSON object');
 		if (name === 'error' || isJsonObject(chunk.error) || typeof chunk.error === 'string') {
 			this.#events.fail(translateStreamError(chunk, this.#call));
@@ -65,7 +68,7 @@ export class ChunkStream implements StreamTranslation {
 
 	#start(chunk: JsonObject): void {
 		this.#hasStarted = true;
-		this.#events.startMessage(messageId(chunk.id, this.#call), modelName(chunk.model, this.#call), renderUsage(undefined));
+		this.#events.startMessage(messageId(chunk.id, this.#call), modelName(chunk.model, this.#call), renderUsage(undefined, this.#call));
 	}
 
 	#addDelta(delta: JsonObject): void {
@@ -103,7 +106,7 @@ export class ChunkStream implements StreamTranslation {
 		this.#calls?.flush();
 		if (this.#finishReason !== 'length') this.#calls?.requireWhole();
 		const hasCalls = this.#calls?.hasWritten === true;
-		this.#events.endMessage(renderStop(this.#finishReason, hasCalls, this.#refusal), renderUsage(this.#usage));
+		this.#events.endMessage(renderStop(this.#finishReason, hasCalls, this.#refusal), renderUsage(usageOfChat(this.#usage), this.#call));
 		this.isTerminated = true;
 	}
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { isTold, objectAt, stringAt } from '../messages/fields.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';
 
@@ -82,16 +83,4 @@ function dataUrl({ media_type, data }: JsonObject, path: string): string {
 
 function textsOf(content: unknown): unknown[] {
 	return Array.isArray(content) ? content.map((block: unknown) => (isJsonObject(block) ? block.text : undefined)) : [];
-}
-
-function isTold(value: unknown): value is string {
-	return typeof value === 'string' && value.trim() !== '';
-}
-
-export function stringAt(value: unknown, path: string): string {
-	return typeof value === 'string' ? value : refuseField(path, 'must be a string');
-}
-
-export function objectAt(value: unknown, path: string): JsonObject {
-	return isJsonObject(value) ? value : refuseField(path, 'must be an object');
 }

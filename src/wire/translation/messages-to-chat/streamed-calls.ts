@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { parseArguments } from '../tool-arguments.ts';
-import type { MessageEvents } from './message-events.ts';
+import type { MessageEvents } from '../messages/message-events.ts';
+import { parseArguments } from '../read-json.ts';
+import { signatureOf, withSignature } from '../thought-signature.ts';
 import { answerInvalid } from './translate-answer.ts';
 
 /** What events of calls need to know. */
@@ -12,6 +13,7 @@ export interface CallNames {
 interface StreamedCall {
 	readonly id: unknown;
 	readonly position: number;
+	readonly signature: string | undefined;
 	name: string;
 	/** All of the arguments so far. */
 	input: string;
@@ -70,26 +72,28 @@ export class StreamedCalls {
 	}
 
 	/** By `index`; without one by id, else by order. A known index with a new id and a name is a new call. */
-	#find({ index, id }: JsonObject, { name }: JsonObject, order: number | undefined): StreamedCall {
+	#find(fragment: JsonObject, { name }: JsonObject, order: number | undefined): StreamedCall {
+		const { index, id } = fragment;
 		const isNamed = typeof name === 'string' && name !== '';
 		const hasId = typeof id === 'string' && id !== '';
 		if (Number.isInteger(index)) {
 			const known = this.#byIndex.get(Number(index));
 			if (known !== undefined && !(hasId && isNamed && known.id !== id)) return known;
-			const call = this.#create(id);
+			const call = this.#create(fragment);
 			this.#byIndex.set(Number(index), call);
 			return call;
 		}
 		const sameId = hasId ? this.#calls.findLast((call) => call.id === id) : undefined;
 		if (sameId !== undefined) return sameId;
-		if (isNamed) return this.#create(id);
-		return (order === undefined ? this.#calls.at(-1) : this.#calls[order]) ?? this.#create(id);
+		if (isNamed) return this.#create(fragment);
+		return (order === undefined ? this.#calls.at(-1) : this.#calls[order]) ?? this.#create(fragment);
 	}
 
-	#create(id: unknown): StreamedCall {
+	#create(fragment: JsonObject): StreamedCall {
 		const call: StreamedCall = {
-			id,
+			id: fragment.id,
 			position: this.#calls.length,
+			signature: signatureOf(fragment),
 			name: '',
 			input: '',
 			writtenLength: 0,
@@ -121,7 +125,8 @@ export class StreamedCalls {
 		if (this.#open !== undefined) this.#open.state = 'closed';
 		this.#open = call;
 		call.state = 'open';
-		this.#events.startTool(this.#names.toolUseId(call.id, call.position), this.#names.toolName(call.name));
+		const id = this.#names.toolUseId(call.id, call.position);
+		this.#events.startTool(id, this.#names.toolName(call.name), withSignature(call.signature));
 		this.#writeInput(call);
 	}
 

@@ -1,8 +1,11 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { parseArguments } from '../tool-arguments.ts';
+import { usageOfChat } from '../../usage/told-usage.ts';
+import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
+import { parseArguments } from '../read-json.ts';
+import { signatureOf, withSignature } from '../thought-signature.ts';
 import type { TranslatedCall } from '../translation.ts';
-import { contentText, messageId, modelName, reasoningText, renderStop, renderUsage, toolUseId, wantsThinking } from './told-answer.ts';
+import { contentText, reasoningText, renderStop } from './told-answer.ts';
 import { toolNamesOf } from './translate-tools.ts';
 
 /** The first choice is the answer. @throws Fault `provider_answer_invalid`. */
@@ -26,23 +29,25 @@ export function translateAnswer(body: JsonObject, call: TranslatedCall): JsonObj
 			...toolUses,
 		],
 		...renderStop(choice.finish_reason, toolUses.length > 0, refusal),
-		usage: renderUsage(body.usage),
+		usage: renderUsage(usageOfChat(body.usage), call),
 	};
 }
 
 function translateCalls({ tool_calls, function_call }: JsonObject, finishReason: unknown, call: TranslatedCall): JsonObject[] {
 	const calls: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : [];
-	const told = calls.length === 0 && isJsonObject(function_call) ? [{ function: function_call }] : calls;
-	if (told.length === 0) return [];
+	const list = calls.length === 0 && isJsonObject(function_call) ? [{ function: function_call }] : calls;
+	if (list.length === 0) return [];
 	const nameOf = toolNamesOf(call.request);
-	return told.map((one, position) => {
-		const { id, function: called } = isJsonObject(one) ? one : {};
+	return list.map((one, position) => {
+		const told: JsonObject = isJsonObject(one) ? one : {};
+		const { id, function: called } = told;
 		if (!isJsonObject(called) || typeof called.name !== 'string') throw answerInvalid('with a tool call without a name');
 		return {
 			type: 'tool_use',
 			id: toolUseId(id, position, call),
 			name: nameOf(called.name),
 			input: inputOf(called.arguments, finishReason),
+			...withSignature(signatureOf(told)),
 		};
 	});
 }

@@ -1,37 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { judgeOtherFields, listAt, objectAt, outputCap, outputSchema, stringAt } from '../messages/fields.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import { sha256Hex } from '../sha256.ts';
 import type { TranslatedRequest, TranslationTarget } from '../translation.ts';
-import { type ChatModel, chatModel } from './chat-model.ts';
-import { type ChatPart, contentOf, objectAt, stringAt, textParts } from './content-parts.ts';
+import { type ChatModel, chatModelOf } from './chat-model.ts';
+import { type ChatPart, contentOf, textParts } from './content-parts.ts';
 import { reasoningEffort } from './reasoning-effort.ts';
 import { translateToolChoice, translateTools } from './translate-tools.ts';
 import { translateTurns } from './translate-turns.ts';
-
-/** Fields that `translateRequest` reads, or that mean nothing outside their vendor. */
-const read: ReadonlySet<string> = new Set([
-	'model',
-	'messages',
-	'system',
-	'max_tokens',
-	'stop_sequences',
-	'temperature',
-	'top_p',
-	'stream',
-	'tools',
-	'tool_choice',
-	'thinking',
-	'output_config',
-	'output_format',
-	'metadata',
-	'service_tier',
-	'cache_control',
-	'betas',
-]);
-
-/** Whose loss would change what is asked for. */
-const refused: ReadonlySet<string> = new Set(['mcp_servers', 'thread']);
 
 const mostStops = 4;
 /** OpenAI refuses longer names of users. */
@@ -39,12 +16,15 @@ const longestUser = 64;
 
 export function translateRequest(members: JsonObject, target: TranslationTarget): TranslatedRequest {
 	const warnings = new RequestWarnings();
-	const model = chatModel(target.model);
-	checkOthers(members, warnings);
+	return { body: chatRequest(members, target, chatModelOf(target), warnings), warnings: warnings.list() };
+}
+
+export function chatRequest(members: JsonObject, target: TranslationTarget, model: ChatModel, warnings: RequestWarnings): JsonObject {
+	judgeOtherFields(members, warnings);
 	const tools = Array.isArray(members.tools) ? translateTools(members.tools) : [];
 	const effort = reasoningEffort(members, model, tools.length > 0, warnings);
 	const isStream = members.stream === true;
-	const body = {
+	return {
 		model: target.model,
 		messages: [...translateSystem(members.system, model), ...translateTurns(listAt(members.messages), model, warnings)],
 		[model.capMember]: outputCap(members.max_tokens, target.maxOutputTokens, warnings),
@@ -52,23 +32,11 @@ export function translateRequest(members: JsonObject, target: TranslationTarget)
 		...translateSampling(members, model, warnings),
 		...(tools.length > 0 && { tools, ...translateToolChoice(members.tool_choice, model.takesParallelFlag) }),
 		...(effort !== undefined && { reasoning_effort: effort }),
-		...translateOutputFormat(members, warnings),
+		...translateOutputFormat(outputSchema(members, warnings)),
 		...translateUser(members.metadata),
 		...translateTier(members.service_tier, warnings),
 		...(isStream && { stream: true, stream_options: { include_usage: true } }),
 	};
-	return { body, warnings: warnings.list() };
-}
-
-function checkOthers(members: JsonObject, warnings: RequestWarnings): void {
-	for (const name in members) {
-		const value = members[name];
-		if (read.has(name) || value === null || value === undefined) continue;
-		if (!refused.has(name)) warnings.add(name, 'ignored');
-		else if (!Array.isArray(value) || value.length > 0) refuseField(name, 'has no equivalent at the model’s provider: leave it out');
-	}
-	const { thinking } = members;
-	if (isJsonObject(thinking) && thinking.type === 'between_tools') warnings.add('thinking', 'ignored');
 }
 
 function translateSystem(system: unknown, model: ChatModel): readonly JsonObject[] {
@@ -84,14 +52,6 @@ function systemBlocks(system: unknown): readonly ChatPart[] {
 		if (type !== 'text') refuseField(`system[${index}].type`, 'must be `text`');
 		return textParts(stringAt(text, `system[${index}].text`));
 	});
-}
-
-function outputCap(asked: unknown, most: number | undefined, warnings: RequestWarnings): number {
-	if (!Number.isInteger(asked) || Number(asked) < 0) return refuseField('max_tokens', 'must be an integer of at least 1');
-	if (asked === 0) refuseField('max_tokens', 'must be at least 1: the model’s provider cannot fill a prompt cache without answering');
-	if (most === undefined || Number(asked) <= most) return Number(asked);
-	warnings.add('max_tokens', `lowered to ${most} as the most that the model can write`);
-	return most;
 }
 
 function translateStops(stops: unknown, model: ChatModel, warnings: RequestWarnings): JsonObject {
@@ -117,18 +77,8 @@ function translateSampling(members: JsonObject, model: ChatModel, warnings: Requ
 	return taken;
 }
 
-function translateOutputFormat({ output_config, output_format }: JsonObject, warnings: RequestWarnings): JsonObject {
-	const config = isJsonObject(output_config) ? output_config : {};
-	for (const name in config) if (name !== 'effort' && name !== 'format') warnings.add(`output_config.${name}`, 'ignored');
-	const path = isJsonObject(config.format) ? 'output_config.format' : 'output_format';
-	// The older name, under which betas had it.
-	const format = config.format ?? output_format;
-	if (format === undefined || format === null) return {};
-	const { type, schema } = objectAt(format, path);
-	if (type !== 'json_schema') refuseField(`${path}.type`, 'must be `json_schema`');
-	return {
-		response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: objectAt(schema, `${path}.schema`) } },
-	};
+function translateOutputFormat(schema: JsonObject | undefined): JsonObject {
+	return schema === undefined ? {} : { response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema } } };
 }
 
 /** Some clients put a whole JSON text there. */
@@ -144,8 +94,4 @@ function translateTier(tier: unknown, warnings: RequestWarnings): JsonObject {
 	if (tier === 'standard_only') return { service_tier: 'default' };
 	warnings.add('service_tier', 'ignored');
 	return {};
-}
-
-function listAt(value: unknown): readonly unknown[] {
-	return Array.isArray(value) ? value : [];
 }

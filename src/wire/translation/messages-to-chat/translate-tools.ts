@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { fitName, longestToolName } from '../fit-name.ts';
+import { objectAt, stringAt } from '../messages/fields.ts';
 import { refuseField } from '../refuse-field.ts';
-import { objectAt, stringAt } from './content-parts.ts';
 
 /** Client tools alone: what the other vendor runs itself, or trained its own models for, nobody else can offer. */
 export function translateTools(tools: readonly unknown[]): readonly JsonObject[] {

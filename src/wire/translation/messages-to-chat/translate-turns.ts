@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { fitName, longestCallId, longestToolName } from '../fit-name.ts';
+import { objectAt, stringAt } from '../messages/fields.ts';
+import { describeServerBlock } from '../messages/server-blocks.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';
+import { signatureOf, withSignature } from '../thought-signature.ts';
 import type { ChatModel } from './chat-model.ts';
-import { type ChatPart, contentOf, objectAt, stringAt, textParts, translateBlock, translateContent } from './content-parts.ts';
-import { describeServerBlock } from './server-blocks.ts';
+import { type ChatPart, contentOf, textParts, translateBlock, translateContent } from './content-parts.ts';
 
 /** Calls that the next turn must answer: id to path. */
 type OpenCalls = Map<string, string>;
@@ -18,7 +20,7 @@ export function translateTurns(messages: readonly unknown[], model: ChatModel, w
 		end = start + 1;
 		while (end < messages.length && roleAt(messages, end) === role) end++;
 		if (open.size > 0 && role !== 'user') refuseUnanswered(open);
-		if (role === 'assistant') addAssistantTurn(out, messages, start, end, open, warnings);
+		if (role === 'assistant') addAssistantTurn(out, messages, start, end, open, model, warnings);
 		else if (role === 'user') addUserTurn(out, messages, start, end, open, model, warnings);
 		else if (role === 'system') addInstructions(out, messages, start, end, model);
 		else refuseField(`messages[${start}].role`, 'must be `user`, `assistant` or `system`');
@@ -132,6 +134,7 @@ function addAssistantTurn(
 	start: number,
 	end: number,
 	open: OpenCalls,
+	model: ChatModel,
 	warnings: RequestWarnings,
 ): void {
 	let text = '';
@@ -145,7 +148,7 @@ function addAssistantTurn(
 			case 'redacted_thinking':
 				break;
 			case 'tool_use':
-				calls.push(translateCall(block, path, open));
+				calls.push({ ...translateCall(block, path, open), ...(model.takesSignatures && withSignature(signatureOf(block))) });
 				break;
 			default:
 				warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or left out');

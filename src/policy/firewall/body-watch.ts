@@ -1,0 +1,48 @@
+/** Looks at the beginning of a body while it passes. What is found is told; the bytes are neither held back nor changed. */
+import { wrapStream } from '../../core/byte-stream.ts';
+import type { ByteSink, ByteStream } from '../../core/handler.ts';
+
+/** @param look called once: with the first `bytes`, or all of a shorter body, and whether there are more. */
+export function watchBeginning(body: ByteStream, bytes: number, look: (beginning: Buffer, isLonger: boolean) => void): ByteStream {
+	return wrapStream(body, (sink) => new BeginningWatch(sink, bytes, look));
+}
+
+class BeginningWatch implements ByteSink {
+	readonly #sink: ByteSink;
+	readonly #bytes: number;
+	readonly #look: (beginning: Buffer, isLonger: boolean) => void;
+	#pieces: Buffer[] | undefined = [];
+	#length = 0;
+
+	constructor(sink: ByteSink, bytes: number, look: (beginning: Buffer, isLonger: boolean) => void) {
+		this.#sink = sink;
+		this.#bytes = bytes;
+		this.#look = look;
+	}
+
+	write(chunk: Buffer): boolean {
+		if (this.#pieces !== undefined) {
+			this.#pieces.push(chunk);
+			this.#length += chunk.length;
+			if (this.#length > this.#bytes) this.#finish(true);
+		}
+		return this.#sink.write(chunk);
+	}
+
+	end(): void {
+		this.#finish(false);
+		this.#sink.end();
+	}
+
+	fail(cause: unknown): void {
+		this.#pieces = undefined;
+		this.#sink.fail(cause);
+	}
+
+	#finish(isLonger: boolean): void {
+		if (this.#pieces === undefined) return;
+		const beginning = Buffer.concat(this.#pieces).subarray(0, this.#bytes);
+		this.#pieces = undefined;
+		this.#look(beginning, isLonger);
+	}
+}

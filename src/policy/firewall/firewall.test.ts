@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { sdkRequests } from '../../../test/support/sdk-requests.ts';
+import { streamOf } from '../../core/byte-stream.ts';
+import type { HttpRequest } from '../../core/handler.ts';
+import { type Labels, type Metrics, noMetrics } from '../../core/metrics.ts';
+import { createFirewall, type FirewallSettings, type ReputationEntry } from './firewall.ts';
+import { IpRateWindow } from './ip-rate-window.ts';
+import { ReputationListReader } from './reputation-list.ts';
+
+const [ordinary] = sdkRequests;
+if (ordinary === undefined) throw new Error('no request');
+const attack = { query: 'q=<script>' };
+
+function start(settings: Partial<FirewallSettings> = {}, lists: readonly ReputationEntry[] = [], requests = 5) {
+	const clock = new ManualClock();
+	const log = createRememberedLog();
+	const counted: string[] = [];
+	const count = (name: string, labels: Labels = {}): void => void counted.push([name, ...Object.values(labels)].join(' '));
+	const metrics: Metrics = {
+		...noMetrics,
+		counter: (name) => ({ ...noMetrics.counter('', ''), add: (_by, labels) => count(name, labels) }),
+	};
+	const rate = new IpRateWindow({ requests, windowSeconds: 300, maxSources: 100 }, 1);
+	const firewall = createFirewall(
+		{ trustedProxies: [], rules: {}, ...settings },
+		{ admitSource: (source, nowMs) => rate.admit(source, nowMs), reputationLists: () => lists, clock, log, metrics },
+	);
+	const judge = (request: Partial<HttpRequest> = {}): string => {
+		try {
+			firewall({ ...(ordinary as HttpRequest), ...request });
+			return 'passed';
+		} catch (cause) {
+			return (cause as { code?: string }).code ?? String(cause);
+		}
+	};
+	return { firewall, judge, clock, log, counted };
+}
+
+function list(action: ReputationEntry['action'], ...ranges: string[]): ReputationEntry {
+	const reader = new ReputationListReader();
+	for (const range of ranges) reader.add(range);
+	return { name: 'bad', action, ranges: reader.end().ranges };
+}
+
+describe('the order', () => {
+	test('reputation, rules, rate; what an earlier one refuses a later one does not count', () => {
+		const { judge } = start({}, [list('block', '203.0.113.0/24')], 2);
+		expect(judge({ peerAddress: '203.0.113.9', ...attack })).toBe('ip_reputation_listed');
+		expect([judge(attack), judge(attack), judge(attack)]).toEqual(Array.from({ length: 3 }, () => 'firewall_rule_matched'));
+		expect([judge(), judge(), judge(), judge(attack)]).toEqual(['passed', 'passed', 'ip_rate_exceeded', 'firewall_rule_matched']);
+	});
+});
+
+describe('reputation', () => {
+	test('a list that only counts lets pass', () => {
+		const { judge, counted } = start({}, [list('count', '203.0.113.9')]);
+		expect(judge({ peerAddress: '203.0.113.9' })).toBe('passed');
+		expect(counted).toEqual(['tollgate_firewall_listed_total bad count']);
+	});
+
+	test('a trusted proxy is never listed; its clients are', () => {
+		const { judge } = start({ trustedProxies: ['10.0.0.0/8'] }, [list('block', '10.0.0.0/8', '203.0.113.0/24')]);
+		const from = (client?: string): Partial<HttpRequest> => ({
+			peerAddress: '10.0.0.1',
+			headers: { ...ordinary.headers, ...(client !== undefined && { 'x-forwarded-for': client }) },
+		});
+		expect(judge(from())).toBe('passed');
+		expect(judge(from('10.9.9.9'))).toBe('passed');
+		expect(judge(from('203.0.113.9'))).toBe('ip_reputation_listed');
+		expect(judge(from('198.51.100.1'))).toBe('passed');
+	});
+
+	test('an IPv6 source is judged by its whole address', () => {
+		const { judge } = start({}, [list('block', '2001:db8::7/128')]);
+		expect(judge({ peerAddress: '2001:db8::7' })).toBe('ip_reputation_listed');
+		expect(judge({ peerAddress: '2001:db8::8' })).toBe('passed');
+	});
+});
+
+describe('what is told of a match', () => {
+	test('each in the metrics; one line a rule and second in the log, with what was left out, and never the value', () => {
+		const { judge, log, counted, clock } = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } }, [], 100);
+		for (let index = 0; index < 5; index++) expect(judge(attack)).toBe('passed');
+		clock.advance(1000);
+		judge(attack);
+		expect(counted).toHaveLength(6);
+		expect(new Set(counted)).toEqual(new Set(['tollgate_firewall_matches_total CrossSiteScripting_QUERYARGUMENTS count']));
+		const fields = { requestId: 'req_0', rule: 'CrossSiteScripting_QUERYARGUMENTS', part: 'QUERYARGUMENTS', action: 'count' };
+		expect(log.lines).toEqual([
+			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, leftOut: 0 } },
+			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, leftOut: 4 } },
+		]);
+		expect(JSON.stringify(log.lines)).not.toContain('script>');
+	});
+});
+
+describe('bodies', () => {
+	const body = (text: string): Partial<HttpRequest> => ({ body: streamOf([Buffer.from(text)]), announcedLength: text.length });
+
+	test('pass as they are, the same object even, unless a rule for them is on', () => {
+		const { firewall } = start();
+		const request = { ...ordinary, ...body('{}') };
+		expect(firewall(request)).toBe(request);
+	});
+
+	test('a match in a body is only counted, though the rule says block', () => {
+		const { firewall, counted } = start({ rules: { CrossSiteScripting_BODY: 'block' } });
+		const source = new HandFedStream();
+		const received: string[] = [];
+		const watched = firewall({ ...ordinary, body: source });
+		watched.body.start({ write: (chunk) => received.push(chunk.toString()) > 0, end: () => received.push('end'), fail: () => undefined });
+		source.push('{"content":"<scr');
+		expect(received, 'nothing is held back').toHaveLength(1);
+		source.push('ipt>alert(1)"}');
+		expect(counted).toEqual([]);
+		source.end();
+		expect(received).toEqual(['{"content":"<scr', 'ipt>alert(1)"}', 'end']);
+		expect(counted).toEqual(['tollgate_firewall_matches_total CrossSiteScripting_BODY count']);
+	});
+
+	test('only the beginning is looked at, once', () => {
+		const { firewall, counted } = start({ rules: { CrossSiteScripting_BODY: 'count', SizeRestrictions_BODY: 'count' } });
+		const source = new HandFedStream();
+		firewall({ ...ordinary, body: source }).body.start({ write: () => true, end: () => undefined, fail: () => undefined });
+		source.push('x'.repeat(9000));
+		for (let index = 0; index < 3; index++) source.push('<script>');
+		source.end();
+		expect(counted).toEqual(['tollgate_firewall_matches_total SizeRestrictions_BODY count']);
+	});
+});

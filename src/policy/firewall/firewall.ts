@@ -1,0 +1,83 @@
+/** What is refused before the access token is looked at: known bad addresses, requests that match a rule, sources that send too much. */
+import type { Clock } from '../../core/clock.ts';
+import type { HttpRequest } from '../../core/handler.ts';
+import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { watchBeginning } from './body-watch.ts';
+import { createClientAddressReader, createProxyTest } from './client-address.ts';
+import type { IpRangeSet } from './ip-range-set.ts';
+import { MatchReport } from './match-report.ts';
+import type { RuleAction } from './rules/rule-catalogue.ts';
+import { type RuleMatch, RuleSet, sizeLimits } from './rules/rule-set.ts';
+import { type SourceKey, sourceKey } from './source-key.ts';
+
+export interface FirewallSettings {
+	/** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
+	readonly trustedProxies: readonly string[];
+	/** By rule name; what is not named does what it does by default. */
+	readonly rules: Readonly<Record<string, RuleAction>>;
+}
+
+export interface FirewallPorts {
+	/** The rate windows, which outlive a change of the settings. */
+	readonly admitSource: (source: SourceKey, nowMs: number) => boolean;
+	/** As they are at the moment. */
+	readonly reputationLists: () => readonly ReputationEntry[];
+	readonly clock: Pick<Clock, 'monotonicMs'>;
+	readonly log: Log;
+	readonly metrics: Metrics;
+}
+
+export interface ReputationEntry {
+	readonly name: string;
+	readonly action: Exclude<RuleAction, 'off'>;
+	readonly ranges: IpRangeSet;
+}
+
+/**
+ * Judges a request, in the order of contract section 4. @returns the request to go on with.
+ * @throws Refusal `ip_reputation_listed`, `firewall_rule_matched`, `ip_rate_exceeded`.
+ */
+export type Firewall = (request: HttpRequest) => HttpRequest;
+
+export function createFirewall(settings: FirewallSettings, { admitSource, reputationLists, clock, log, metrics }: FirewallPorts): Firewall {
+	const clientAddress = createClientAddressReader(settings.trustedProxies);
+	const isProxy = createProxyTest(settings.trustedProxies);
+	const rules = new RuleSet(settings.rules);
+	const report = new MatchReport(metrics, log);
+	const listed = metrics.counter('tollgate_firewall_listed_total', 'Requests from addresses on a reputation list.', ['list', 'action']);
+	const overRate = metrics.counter('tollgate_firewall_rate_exceeded_total', 'Requests refused because their source sent too many.');
+
+	const judgeAddress = (source: SourceKey, address: string): void => {
+		for (const { name, action, ranges } of reputationLists()) {
+			if (!ranges.includes(source, address) || isProxy(address)) continue;
+			listed.add(1, { list: name, action });
+			if (action === 'block') throw new Refusal('ip_reputation_listed');
+		}
+	};
+	const judgeMatches = (matches: readonly RuleMatch[], request: HttpRequest): void => {
+		for (const match of matches) report.tell(request.id, match, clock.monotonicMs());
+		if (matches.some(({ action }) => action === 'block')) throw new Refusal('firewall_rule_matched');
+	};
+	const watched = (request: HttpRequest): HttpRequest => {
+		const body = watchBeginning(request.body, sizeLimits.bodyBytes, (beginning, isLonger) => {
+			for (const match of rules.judgeBody(beginning.toString('latin1'), isLonger)) {
+				report.tell(request.id, { ...match, action: 'count' }, clock.monotonicMs());
+			}
+		});
+		return { ...request, body };
+	};
+
+	return (request) => {
+		const address = clientAddress(request);
+		const source = sourceKey(address);
+		judgeAddress(source, address);
+		judgeMatches(rules.judgeHead(request), request);
+		if (!admitSource(source, clock.monotonicMs())) {
+			overRate.add();
+			throw new Refusal('ip_rate_exceeded');
+		}
+		return rules.watchesBodies && request.announcedLength !== 0 ? watched(request) : request;
+	};
+}

@@ -1,0 +1,94 @@
+/**
+ * Lists of addresses with a bad name, as they are published: FireHOL's `.netset` and `.ipset`, Spamhaus DROP as text and
+ * as JSON lines, and any other text with one address or range a line.
+ */
+import { type AddressClass, addressClassNames, classifyAddress } from './address-class.ts';
+import { parseIpRange } from './ip-address.ts';
+import { type IpRange, IpRangeSet } from './ip-range-set.ts';
+
+/** A list that cannot be used. */
+export class ReputationListError extends Error {
+	override readonly name = 'ReputationListError';
+	/** From 1; 0 for the list as a whole. */
+	readonly line: number;
+
+	constructor(line: number, reason: string) {
+		super(reason);
+		this.line = line;
+	}
+}
+
+export interface ReputationList {
+	readonly ranges: IpRangeSet;
+	/** Ranges of networks that are nobody's on the internet, such as FireHOL's first level has. */
+	readonly reserved: readonly ReservedRange[];
+}
+
+export interface ReservedRange {
+	readonly line: number;
+	readonly range: string;
+	/** In words. */
+	readonly what: string;
+}
+
+const mostRanges = 1_000_000;
+const longestLine = 4096;
+
+/** What is worth a warning; a list may well name single test networks. */
+const warned: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 'link_local', 'shared', 'metadata', 'unspecified']);
+
+/** Reads a list line by line, so that a long one can be read in several turns. */
+export class ReputationListReader {
+	readonly #ranges: IpRange[] = [];
+	readonly #reserved: ReservedRange[] = [];
+	#line = 0;
+
+	/** @throws ReputationListError. */
+	add(line: string): void {
+		this.#line++;
+		if (line.length > longestLine) throw this.#error(`is longer than ${longestLine} characters`);
+		const text = line.trim();
+		if (text === '' || text.startsWith('#') || text.startsWith(';')) return;
+		const written = text.startsWith('{') ? this.#readJson(text) : text.split(/[\s;#]/, 1)[0];
+		if (written === undefined) return;
+		const parsed = parseIpRange(written);
+		if (parsed === undefined) throw this.#error(`\`${written.slice(0, 60)}\` is neither an address nor a range`);
+		const { address, prefixLength } = parsed;
+		const hostBits = BigInt((address.family === 4 ? 32 : 128) - prefixLength);
+		const first = (address.bits >> hostBits) << hostBits;
+		this.#ranges.push(unmapped({ family: address.family, first, last: first | ((1n << hostBits) - 1n) }));
+		if (this.#ranges.length > mostRanges) throw this.#error(`has more than ${mostRanges} ranges`);
+		const addressClass = classifyAddress(written.split('/', 1)[0] ?? '');
+		if (warned.has(addressClass)) this.#reserved.push({ line: this.#line, range: written, what: addressClassNames[addressClass] });
+	}
+
+	/** @throws ReputationListError when there is not a single range: what a download that failed leaves. */
+	end(): ReputationList {
+		if (this.#ranges.length === 0) throw new ReputationListError(0, 'holds no address and no range');
+		return { ranges: new IpRangeSet(this.#ranges), reserved: this.#reserved };
+	}
+
+	/** A range of Spamhaus's JSON lines; undefined for the record about the list that ends them. */
+	#readJson(text: string): string | undefined {
+		let record: unknown;
+		try {
+			record = JSON.parse(text);
+		} catch {
+			throw this.#error('is not JSON');
+		}
+		const { cidr, type } = record as { cidr?: unknown; type?: unknown };
+		if (typeof cidr === 'string') return cidr;
+		if (type === 'metadata') return undefined;
+		throw this.#error('has no `cidr`');
+	}
+
+	#error(reason: string): ReputationListError {
+		return new ReputationListError(this.#line, reason);
+	}
+}
+
+/** IPv4 ranges written as IPv6 are IPv4 ranges: so their addresses are looked up. */
+function unmapped(range: IpRange): IpRange {
+	if (range.family === 4 || range.first >> 32n !== 0xffffn || range.last >> 32n !== 0xffffn) return range;
+	return { family: 4, first: range.first & 0xffff_ffffn, last: range.last & 0xffff_ffffn };
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { maxScannedLength, readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
+
+const plainOf = (readings: readonly { plain: string }[]): string[] => readings.map(({ plain }) => plain);
+
+describe('a text is read as a server might decode it', () => {
+	test.each([
+		['percent signs', '%3CScript%3E', ['<script>']],
+		['percent signs twice', '%253Cscript%253E', ['%3cscript%3e', '<script>']],
+		['the %u of old servers', '%u003cscript', ['<script']],
+		['character references, decimal and hexadecimal', '&#60;a&#x3E;', ['&#60;a&#x3e;', '<a>']],
+		['named character references, also without their end', 'java&Tab;script&colon;&lt', ['java&tab;script&colon;&lt', 'java script:<']],
+		['escapes of JavaScript', String.raw`\u003cscript\x3e`, [String.raw`\u003cscript\x3e`, '<script>']],
+		['full-width characters, as they are', '＜script＞', ['＜script＞', '<script>']],
+		['full-width characters, as bytes', '%EF%BC%9Cscript', ['ï¼\u009cscript', '<script']],
+		['a slash in two bytes', '..%c0%afetc', ['..à¯etc', '../etc']],
+		['white space of all kinds', 'a%09%0a%0d  b', ['a b']],
+		['a NUL in the middle of a name', 'etc/pass%00wd', ['etc/passwd']],
+		['percent signs that encode nothing', '100%zz %', ['100%zz %']],
+	])('%s', (_what, written, expected) => {
+		expect(plainOf(readHeaderValue(written))).toEqual(expected);
+	});
+
+	test('letters with accents do not become others', () => {
+		expect(plainOf(readHeaderValue('Müller'))).toEqual(['müller']);
+	});
+
+	test('names and values of a query stand on lines of their own, and none can break out of its line', () => {
+		expect(plainOf(readQuery('a=1=1&b=x+y%26c%0Ad&flag'))[0]).toBe('a\n1=1\nb\nx y&c d\nflag');
+		expect(plainOf(readCookies('a=b=c; d; e=%0Af'))[0]).toBe('a\nb=c\n d\ne\n f');
+	});
+
+	test('a plus is a space in queries alone', () => {
+		expect(plainOf(readPath('/a+b'))).toEqual(['/a+b']);
+	});
+
+	test('the other forms: without spaces, comments, quotes', () => {
+		expect(readHeaderValue(`a /*x*/ "b'\\c" /*open`)[0]).toEqual({
+			plain: `a /*x*/ "b'\\c" /*open`,
+			packed: `a/*x*/"b'\\c"/*open`,
+			uncommented: `a "b'\\c" /*open`,
+			unquoted: 'a /*x*/ bc /*open',
+		});
+	});
+});
+
+test('whatever comes in, two readings at most, no longer than what is scanned, and lines only where parts end', () => {
+	const hostile = fc.oneof(
+		fc.string({ unit: 'binary', maxLength: 300 }),
+		fc.stringMatching(/^(?:%[0-9a-f]{2}|&#?x?[0-9a-z]{1,6};?|\\[ux][0-9a-f{}]{2,5}|[/*=&;+ ]){0,60}$/),
+	);
+	fc.assert(
+		fc.property(hostile, (text) => {
+			for (const readings of [readHeaderValue(text.replaceAll('\n', '')), readPath(text.replaceAll('\n', '')), readBodyText(text)]) {
+				expect(readings.length).toBeLessThanOrEqual(2);
+				for (const { plain, packed, uncommented, unquoted } of readings) {
+					expect(plain).not.toMatch(/[\n\r\t\0]| {2}/);
+					expect(Math.max(plain.length, packed.length, uncommented.length, unquoted.length)).toBeLessThanOrEqual(2 * text.length);
+				}
+			}
+		}),
+	);
+	expect(readHeaderValue('x'.repeat(100_000))[0]?.plain).toHaveLength(maxScannedLength);
+});

@@ -1,0 +1,78 @@
+/**
+ * The firewall's rules by name. Names are those of AWS's managed rule groups wherever such a rule exists there, so that
+ * who knows them can map them; families are looked for in more parts than there.
+ */
+import { genericCode, javaDeserialization, log4j, php } from './code-signatures.ts';
+import { unixCommands, windowsCommands } from './command-signatures.ts';
+import { queryInjection } from './database-signatures.ts';
+import { hiddenFiles, innerAddresses, localFiles, metadataAddresses, remoteFiles, restrictedExtensions } from './file-signatures.ts';
+import { crossSiteScripting } from './markup-signatures.ts';
+import type { Signature } from './signature.ts';
+
+export type RuleAction = 'block' | 'count' | 'off';
+
+/** Of a request, as rule names end with them. */
+export type RulePart = 'HEADER' | 'COOKIE' | 'QUERYARGUMENTS' | 'URIPATH' | 'BODY';
+
+export interface Rule {
+	readonly name: string;
+	readonly part: RulePart;
+	/** Unless the configuration says otherwise. */
+	readonly defaultAction: RuleAction;
+	/** Any of these is a match; none for rules that look at something else. */
+	readonly signatures: readonly Signature[];
+}
+
+interface Family {
+	readonly signatures: readonly Signature[];
+	readonly parts: readonly RulePart[];
+	/** Searched in the path besides. */
+	readonly inPath?: readonly Signature[];
+}
+
+const everywhere: readonly RulePart[] = ['HEADER', 'COOKIE', 'QUERYARGUMENTS', 'URIPATH', 'BODY'];
+
+/** Rules that search for signatures: one for each part. */
+const families: Readonly<Record<string, Family>> = {
+	CrossSiteScripting: { signatures: crossSiteScripting, parts: everywhere },
+	EC2MetaDataSSRF: { signatures: metadataAddresses, parts: ['COOKIE', 'QUERYARGUMENTS', 'URIPATH', 'BODY'] },
+	GenericCodeInjection: { signatures: genericCode, parts: everywhere },
+	GenericLFI: { signatures: localFiles, parts: everywhere, inPath: hiddenFiles },
+	GenericSSRF: { signatures: innerAddresses, parts: ['COOKIE', 'QUERYARGUMENTS', 'BODY'] },
+	GenericRFI: { signatures: remoteFiles, parts: ['QUERYARGUMENTS', 'URIPATH', 'BODY'] },
+	JavaDeserializationRCE: { signatures: javaDeserialization, parts: everywhere },
+	Log4JRCE: { signatures: log4j, parts: everywhere },
+	PHPHighRiskMethodsVariables: { signatures: php, parts: everywhere },
+	RestrictedExtensions: { signatures: restrictedExtensions, parts: ['QUERYARGUMENTS', 'URIPATH'] },
+	SQLi: { signatures: queryInjection, parts: everywhere },
+	UNIXShellCommandsVariables: { signatures: unixCommands, parts: everywhere },
+	WindowsShellCommands: { signatures: windowsCommands, parts: everywhere },
+};
+
+/** Rules that look at something else than signatures. */
+const specialRules = {
+	NoUserAgent_HEADER: { part: 'HEADER', defaultAction: 'count' },
+	UserAgent_BadBots_HEADER: { part: 'HEADER', defaultAction: 'block' },
+	SizeRestrictions_QUERYSTRING: { part: 'QUERYARGUMENTS', defaultAction: 'block' },
+	SizeRestrictions_Cookie_HEADER: { part: 'COOKIE', defaultAction: 'block' },
+	SizeRestrictions_BODY: { part: 'BODY', defaultAction: 'off' },
+	SizeRestrictions_URIPATH: { part: 'URIPATH', defaultAction: 'block' },
+} as const satisfies Record<string, Omit<Rule, 'name' | 'signatures'>>;
+
+export type SpecialRuleName = keyof typeof specialRules;
+
+export const rules: readonly Rule[] = [
+	...Object.entries(specialRules).map(([name, rule]) => ({ name, ...rule, signatures: [] })),
+	...Object.entries(families).flatMap(([family, { parts, signatures, inPath = [] }]) =>
+		parts.map(
+			(part): Rule => ({
+				name: `${family}_${part}`,
+				part,
+				defaultAction: part === 'BODY' ? 'off' : 'block',
+				signatures: part === 'URIPATH' ? [...signatures, ...inPath] : signatures,
+			}),
+		),
+	),
+];
+
+export const ruleNames: readonly string[] = rules.map(({ name }) => name);

@@ -1,0 +1,181 @@
+/** The rules as configured, applied to a request's head. Knows no request but the one it is given, and remembers verdicts by text. */
+import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { type Reading, readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
+import { runnableFileNames } from './code-signatures.ts';
+import { badBots } from './known-bots.ts';
+import { type RuleAction, type RulePart, rules, type SpecialRuleName } from './rule-catalogue.ts';
+import type { Signature } from './signature.ts';
+import { VerdictCache } from './verdict-cache.ts';
+
+/** A rule that a request matched, and what is to be done about it. */
+export interface RuleMatch {
+	readonly rule: string;
+	readonly part: RulePart;
+	readonly action: Exclude<RuleAction, 'off'>;
+}
+
+/** Longest texts that pass, as in the rule group of AWS. */
+export const sizeLimits = { queryLength: 2048, pathLength: 1024, cookieLength: 10_240, bodyBytes: 8192 } as const;
+
+/** Longer texts are judged anew each time, so that the caches' memory is bounded. */
+const longestRemembered = 1024;
+const headersRemembered = 4096;
+/** Fewer, for a path keeps the whole target alive that it was cut from. */
+const targetsRemembered = 512;
+
+/** Secrets, which nobody looks into; and fields that the HTTP checks have judged already. */
+const unscanned: ReadonlySet<string> = new Set([
+	'api-key',
+	'authorization',
+	'connection',
+	'content-length',
+	'cookie',
+	'host',
+	'keep-alive',
+	'proxy-authorization',
+	'transfer-encoding',
+	'x-api-key',
+	'x-goog-api-key',
+]);
+
+/** Identifiers, which differ in each request: no signature of a header field consists of these alone. */
+const plainIdentifier = /^[\w-]{0,64}$/;
+const fileNameField = /^x[-_.]?file[-_.]?name$/;
+
+const noMatches: readonly RuleMatch[] = [];
+
+type Matches = readonly RuleMatch[];
+
+interface ScannedRule {
+	readonly match: RuleMatch;
+	readonly signatures: readonly Signature[];
+}
+
+export class RuleSet {
+	readonly #scanned: Readonly<Record<RulePart, readonly ScannedRule[]>>;
+	readonly #special: ReadonlyMap<string, RuleMatch>;
+	readonly #agents = new VerdictCache<Matches>(headersRemembered);
+	readonly #fields = new VerdictCache<Matches>(headersRemembered);
+	readonly #cookies = new VerdictCache<Matches>(headersRemembered);
+	readonly #paths = new VerdictCache<Matches>(targetsRemembered);
+	readonly #queries = new VerdictCache<Matches>(targetsRemembered);
+
+	/** @param actions by rule name; what is not named does what it does by default. */
+	constructor(actions: Readonly<Record<string, RuleAction>>) {
+		const active = rules.flatMap(({ name, part, defaultAction, signatures }) => {
+			const action = actions[name] ?? defaultAction;
+			return action === 'off' ? [] : [{ match: { rule: name, part, action }, signatures }];
+		});
+		const scannedIn = (part: RulePart): ScannedRule[] =>
+			active.filter(({ match, signatures }) => match.part === part && signatures.length > 0);
+		this.#scanned = {
+			HEADER: scannedIn('HEADER'),
+			COOKIE: scannedIn('COOKIE'),
+			QUERYARGUMENTS: scannedIn('QUERYARGUMENTS'),
+			URIPATH: scannedIn('URIPATH'),
+			BODY: scannedIn('BODY'),
+		};
+		this.#special = new Map(active.map(({ match }) => [match.rule, match]));
+	}
+
+	/** What the head of this request matches; in no particular order, and mostly nothing. */
+	judgeHead({ method, path, query, headers }: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>): Matches {
+		let found = this.#judgePath(path);
+		if (query !== '') found = joined(found, this.#judgeQuery(query));
+		return joined(found, this.#judgeFields(headers, path === '/' && (method === 'GET' || method === 'HEAD')));
+	}
+
+	/** Whether any rule wants to see bodies. */
+	get watchesBodies(): boolean {
+		return this.#scanned.BODY.length > 0 || this.#special.has('SizeRestrictions_BODY');
+	}
+
+	/** @param beginning of the body, as text. */
+	judgeBody(beginning: string, isLarge: boolean): Matches {
+		const found = this.#scan('BODY', readBodyText(beginning));
+		return isLarge ? this.#with(found, 'SizeRestrictions_BODY') : found;
+	}
+
+	#judgeFields(headers: HeaderFields, isHealthCheck: boolean): Matches {
+		let found = noMatches;
+		for (const name of Object.keys(headers)) {
+			if (unscanned.has(name)) continue;
+			const field = headers[name];
+			if (typeof field === 'string') found = joined(found, this.#judgeField(name, field));
+			else for (const value of field ?? []) found = joined(found, this.#judgeField(name, value));
+		}
+		const cookie = headers['cookie'];
+		if (cookie !== undefined) found = joined(found, this.#judgeCookie(String(cookie)));
+		// Balancers' probes carry what their makers thought of.
+		return isNothing(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
+	}
+
+	#judgeField(name: string, value: string): Matches {
+		if (name === 'user-agent') {
+			return remembered(this.#agents, value, () => {
+				const found = this.#scan('HEADER', readHeaderValue(value));
+				return badBots.test(value) ? this.#with(found, 'UserAgent_BadBots_HEADER') : found;
+			});
+		}
+		if (fileNameField.test(name)) return joined(this.#judgeFileName(value), this.#scan('HEADER', readHeaderValue(value)));
+		if (plainIdentifier.test(value)) return noMatches;
+		return remembered(this.#fields, value, () => this.#scan('HEADER', readHeaderValue(value)));
+	}
+
+	#judgeFileName(value: string): Matches {
+		const isRunnable = readHeaderValue(value).some((reading) => hasAny(runnableFileNames, reading));
+		return isRunnable ? this.#with(noMatches, 'PHPHighRiskMethodsVariables_HEADER') : noMatches;
+	}
+
+	#judgeCookie(cookie: string): Matches {
+		return remembered(this.#cookies, cookie, () => {
+			const found = this.#scan('COOKIE', readCookies(cookie));
+			return cookie.length > sizeLimits.cookieLength ? this.#with(found, 'SizeRestrictions_Cookie_HEADER') : found;
+		});
+	}
+
+	#judgePath(path: string): Matches {
+		return remembered(this.#paths, path, () => {
+			const found = this.#scan('URIPATH', readPath(path));
+			return path.length > sizeLimits.pathLength ? this.#with(found, 'SizeRestrictions_URIPATH') : found;
+		});
+	}
+
+	#judgeQuery(query: string): Matches {
+		return remembered(this.#queries, query, () => {
+			const found = this.#scan('QUERYARGUMENTS', readQuery(query));
+			return query.length > sizeLimits.queryLength ? this.#with(found, 'SizeRestrictions_QUERYSTRING') : found;
+		});
+	}
+
+	#scan(part: RulePart, readings: readonly Reading[]): Matches {
+		const found = this.#scanned[part].filter(({ signatures }) => readings.some((reading) => hasAny(signatures, reading)));
+		return found.length === 0 ? noMatches : found.map(({ match }) => match);
+	}
+
+	#with(found: Matches, rule: SpecialRuleName | 'PHPHighRiskMethodsVariables_HEADER'): Matches {
+		const match = this.#special.get(rule);
+		return match === undefined ? found : [...found, match];
+	}
+}
+
+function hasAny(signatures: readonly Signature[], reading: Reading): boolean {
+	return signatures.some(({ form, pattern }) => pattern.test(reading[form]));
+}
+
+function remembered(cache: VerdictCache<Matches>, text: string, judge: () => Matches): Matches {
+	const known = cache.get(text);
+	if (known !== undefined) return known;
+	const found = judge();
+	if (text.length <= longestRemembered) cache.set(text, found);
+	return found;
+}
+
+function joined(some: Matches, more: Matches): Matches {
+	if (more.length === 0) return some;
+	return some.length === 0 ? more : [...some, ...more];
+}
+
+function isNothing(field: string | string[] | undefined): boolean {
+	return field === undefined || field.length === 0;
+}

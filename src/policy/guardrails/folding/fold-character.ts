@@ -1,0 +1,57 @@
+/** What a character stands for to a reader, whatever it is made of: its letters, a gap between letters, or nothing at all. */
+import { confusables } from './confusables.ts';
+
+/** Nobody sees it: zero-width characters, tags, variation selectors, marks that sit on the letter before. */
+export const unseen = '';
+/** White space, punctuation, pictures. */
+export const gap = ' ';
+
+const ignorable = /^[\p{Default_Ignorable_Code_Point}\p{Mark}\p{Emoji_Modifier}]$/u;
+const letterOrDigit = /[\p{L}\p{N}]/u;
+const decimalDigit = /^\p{Nd}$/u;
+const marks = /[\p{Mark}\p{Default_Ignorable_Code_Point}]/gu;
+const hangulFiller = /[\u115f\u1160\u3164\uffa0]/;
+
+/** Characters of the basic plane, folded once; others are rare. */
+const remembered: (string | undefined)[] = [];
+
+/** @returns lower-case letters and digits, most often one; `gap`; or `unseen`. */
+export function foldCharacter(codePoint: number): string {
+	if (codePoint > 0xffff) return fold(codePoint);
+	let folded = remembered[codePoint];
+	if (folded === undefined) {
+		folded = fold(codePoint);
+		remembered[codePoint] = folded;
+	}
+	return folded;
+}
+
+function fold(codePoint: number): string {
+	const character = String.fromCodePoint(codePoint);
+	const direct = confusables.get(character) ?? framedLetter(codePoint);
+	if (direct !== undefined) return direct;
+	if (ignorable.test(character) || hangulFiller.test(character)) return unseen;
+	let folded = '';
+	for (const part of character.normalize('NFKD').replaceAll(marks, '').toLowerCase()) {
+		const letter = confusables.get(part);
+		if (letter !== undefined) folded += letter;
+		else if (decimalDigit.test(part)) folded += digitOf(part.codePointAt(0) ?? 0);
+		else if (letterOrDigit.test(part)) folded += part;
+	}
+	return folded === '' ? gap : folded;
+}
+
+/** Decimal digits of every script stand ten in a row, from zero to nine. */
+function digitOf(codePoint: number): string {
+	let value = 0;
+	while (value < 10 && decimalDigit.test(String.fromCodePoint(codePoint - value - 1))) value++;
+	return String(value % 10);
+}
+
+/** Letters in squares and circles, and flags: those that compatibility normalisation leaves alone. */
+function framedLetter(codePoint: number): string | undefined {
+	for (const first of [0x1f150, 0x1f170, 0x1f1e6, 0x1f110, 0x249c]) {
+		if (codePoint >= first && codePoint < first + 26) return String.fromCharCode(0x61 + codePoint - first);
+	}
+	return undefined;
+}

@@ -1,0 +1,62 @@
+/** JSON as its reader sees it: escapes resolved, quotes and braces kept, so that what stands together stays together. */
+
+export interface ResolvedText {
+	readonly text: string;
+	/** Where each character was, and the end; undefined where nothing moved. */
+	readonly places: Int32Array | undefined;
+	/** Up to where the JSON was read: half an escape at its end waits. */
+	readonly readEnd: number;
+}
+
+const backslash = 0x5c;
+const letterU = 0x75;
+const short: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: ' ', f: ' ' };
+
+export function resolveEscapes(json: string): ResolvedText {
+	if (!json.includes('\\')) return { text: json, places: undefined, readEnd: json.length };
+	const places = new Int32Array(json.length + 1);
+	let text = '';
+	let length = 0;
+	let at = 0;
+	while (at < json.length) {
+		let end = at + 1;
+		let character = json.charAt(at);
+		if (json.charCodeAt(at) === backslash) {
+			end = at + (json.charCodeAt(at + 1) === letterU ? 6 : 2);
+			if (end > json.length) break;
+			character = resolve(json, at, end);
+		}
+		places[length++] = at;
+		text += character;
+		at = end;
+	}
+	places[length] = at;
+	return { text, places, readEnd: at };
+}
+
+function resolve(json: string, at: number, end: number): string {
+	if (end - at === 2) return short[json.charAt(at + 1)] ?? json.charAt(at + 1);
+	const code = Number.parseInt(json.slice(at + 2, end), 16);
+	return Number.isNaN(code) ? ' ' : String.fromCharCode(code);
+}
+
+/** @returns whether the JSON stands inside a string after `json`, given whether it did before. */
+export function isInsideString(json: string, wasInside: boolean): boolean {
+	let isInside = wasInside;
+	for (let at = 0; at < json.length; at++) {
+		const character = json.charAt(at);
+		if (character === '"') isInside = !isInside;
+		else if (character === '\\' && isInside) at++;
+	}
+	return isInside;
+}
+
+/** Whether a part of JSON goes beyond one string. */
+export function holdsQuote(json: string): boolean {
+	for (let at = 0; at < json.length; at++) {
+		const character = json.charAt(at);
+		if (character === '"') return true;
+		if (character === '\\') at++;
+	}
+	return false;
+}

@@ -1,0 +1,64 @@
+/** Reads a text as a reader would: unit by unit, escapes resolved, each with the letters it stands for. */
+import { foldCharacter, gap, unseen } from './fold-character.ts';
+
+/** One unit of text, from `start` to `end`. One object is read into again and again. */
+export class Unit {
+	/** Lower-case letters and digits; `gap`; or `unseen`. */
+	letters = gap;
+	end = 0;
+	/** A sign that is read as a letter but is none: `@`, `$`. A word may as well end before it. */
+	isSign = false;
+	isSpace = false;
+}
+
+/** `l` in place of `i` and the like is decided where words are compared. */
+const signLetters: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', '|': 'i', '+': 't' };
+
+const isLetter = /^[\p{L}\p{N}]/u;
+const isWhitespace = /^\s$/u;
+/** Longest first character reference, escape or percent-encoding that is looked for. */
+const longestEscape = 10;
+const escapes =
+	/(?:&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&(nbsp|shy|amp|zwnj|zwj);|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-7][0-9a-fA-F]))/y;
+const beginningOfEscape = /(?:&|&#|&#\d{1,7}|&#[xX][0-9a-fA-F]{0,6}|&[a-z]{1,4}|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%[0-7]?)$/;
+const named: Readonly<Record<string, number>> = { nbsp: 0xa0, shy: 0xad, amp: 0x26, zwnj: 0x200c, zwj: 0x200d };
+
+/** Fills `unit` with what stands at `at`. */
+export function readUnit(text: string, at: number, unit: Unit): void {
+	const code = text.charCodeAt(at);
+	const codePoint = code >= 0xd800 && code <= 0xdbff ? (text.codePointAt(at) ?? code) : code;
+	unit.end = at + (codePoint > 0xffff ? 2 : 1);
+	if (code === 0x26 || code === 0x5c || code === 0x25) {
+		escapes.lastIndex = at;
+		const found = escapes.exec(text);
+		if (found !== null) {
+			unit.end = escapes.lastIndex;
+			fill(unit, escapedCodePoint(found));
+			return;
+		}
+	}
+	fill(unit, codePoint);
+}
+
+function escapedCodePoint([, decimal, hexadecimal, name, unicode, byte, percent]: RegExpExecArray): number {
+	if (name !== undefined) return named[name] ?? 0x20;
+	const value = decimal === undefined ? Number.parseInt(hexadecimal ?? unicode ?? byte ?? percent ?? '20', 16) : Number(decimal);
+	return value <= 0x10ffff ? value : 0x20;
+}
+
+function fill(unit: Unit, codePoint: number): void {
+	const character = String.fromCodePoint(codePoint);
+	const sign = signLetters[character];
+	unit.letters = sign ?? foldCharacter(codePoint);
+	unit.isSign = sign !== undefined || (unit.letters !== gap && unit.letters !== unseen && !isLetter.test(character));
+	unit.isSpace = unit.letters === gap && isWhitespace.test(character);
+}
+
+/** @returns where the text ends that nothing can change any more: before half an escape or half a character. */
+export function settledEnd(text: string): number {
+	const tail = text.slice(-longestEscape);
+	const escape = beginningOfEscape.exec(tail);
+	if (escape !== null) return text.length - tail.length + escape.index;
+	const last = text.charCodeAt(text.length - 1);
+	return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RuleAction } from './guardrail.ts';
+import { compileGuardrails, type GuardrailSettings, type Guardrails } from './guardrails.ts';
+
+const noContent = { strength: 'none', action: 'block' } as const;
+const settings: GuardrailSettings = {
+	isEnforced: true,
+	content: { hate: noContent, violence: noContent, sexual: noContent, misconduct: noContent, prompt_attack: noContent },
+	pii: { ssn: 'block', card: 'block', email: 'block', phone: 'block', iban: 'block', ip: 'block', aws_key: 'block', api_key: 'block' },
+	masksAnswers: true,
+	words: { entries: ['projekt falke', 'darkfish', 'bomb'], action: 'block' },
+	patterns: [],
+	topics: [],
+	unreadable: 'pass',
+	teams: {},
+};
+
+function compile(changes: Partial<GuardrailSettings> = {}): Guardrails {
+	const steps = compileGuardrails({ ...settings, ...changes }, undefined);
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+	}
+}
+
+const everything = (action: RuleAction): Partial<GuardrailSettings> => ({
+	pii: { ssn: action, card: action, email: action, phone: action, iban: action, ip: action, aws_key: action, api_key: action },
+	words: { ...settings.words, action },
+});
+const blocking = compile();
+const masking = compile(everything('mask'));
+
+/** What leaves, however the text is cut; undefined once blocked. */
+function stream(guardrails: Guardrails, pieces: readonly string[], isJson = false): { shown: string; isBlocked: boolean } {
+	const held = guardrails.holdBack(isJson, 'team');
+	const text = pieces.join('');
+	let shown = '';
+	let released = 0;
+	const release = (): void => {
+		const until = held.releasable;
+		if (held.isBlocked || until <= released) return;
+		shown += held.shown(text.slice(released, until), released);
+		released = until;
+	};
+	for (const piece of pieces) {
+		held.push(piece);
+		release();
+	}
+	held.end();
+	release();
+	return { shown, isBlocked: held.isBlocked };
+}
+
+function cutAt(text: string, ...places: readonly number[]): readonly string[] {
+	const ends = [...places.toSorted((one, other) => one - other), text.length];
+	return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end));
+}
+
+const secrets = [
+	'4111 1111 1111 1111',
+	'4111111111111111',
+	'078-05-1120',
+	'jane.doe@example.com',
+	'+1 415 555 2671',
+	'(415) 555-2671',
+	'GB82 WEST 1234 5698 7654 32',
+	'192.168.17.20',
+	'2001:db8::8a2e:370:7334',
+	'AKIAIOSFODNN7EXAMPLE',
+	'projekt falke',
+	'd a r k f i s h',
+	'd\u200ba\u200brk\u200bfish',
+	'daaaarkfish',
+	'ｂｏｍｂ',
+	'４１１１１１１１１１１１１１１１',
+	'ɓ0мb',
+];
+
+describe('holdBack', () => {
+	it.each(secrets)('delivers no character of %j however it is cut into three, and all before it', (secret) => {
+		const before = 'Größe 漢字 it is: ';
+		const text = `${before}${secret}, and 12 more`;
+		for (let first = 0; first <= text.length; first++) {
+			for (let second = first; second <= text.length; second += 3) {
+				const { shown, isBlocked } = stream(blocking, cutAt(text, first, second));
+				expect(isBlocked).toBe(true);
+				expect(before.startsWith(shown)).toBe(true);
+			}
+		}
+	});
+
+	it.each(secrets)('puts a label in place of %j however it is cut', (secret) => {
+		const text = `it is: ${secret}, and 12 more`;
+		const whole = stream(masking, [text]).shown;
+		expect(whole).toMatch(/^it is: \[[A-Z_]+\], and 12 more$/);
+		for (let first = 0; first <= text.length; first++) {
+			for (let second = first; second <= text.length; second += 2) {
+				expect(stream(masking, cutAt(text, first, second)).shown).toBe(whole);
+			}
+		}
+	});
+
+	it('finds what JSON escapes hide, however the escapes are cut', () => {
+		for (const written of ['jane\\u0040example.com', '4111\\u0020111111111111', 'pro\\u006aekt\\tfalke']) {
+			const text = `{"to":"${written}","n":1}`;
+			for (let first = 0; first <= text.length; first++) {
+				for (let second = first; second <= text.length; second++) {
+					const pieces = cutAt(text, first, second);
+					expect('{"to":"'.startsWith(stream(blocking, pieces, true).shown)).toBe(true);
+					expect(JSON.parse(stream(masking, pieces, true).shown)).toEqual({ to: expect.stringMatching(/^\[[A-Z]+\]$/), n: 1 });
+				}
+			}
+		}
+	});
+
+	it('keeps JSON whole where a number is masked', () => {
+		expect(stream(masking, ['{"card":41111111', '11111111,"x":2}'], true).shown).toBe('{"card":"[CARD]","x":2}');
+	});
+
+	it('delivers clean text unchanged, whatever it is and however it is cut', () => {
+		const piece = fc.oneof(
+			fc.string({ unit: 'binary', maxLength: 30 }),
+			fc.constantFrom(' ', 'the ', '12', '3.', '@', 'bo', 'm', 'dark', 'a@b', '+1 (', '&#9', '\\u00', '\ud83d', '4111 ', ':', '.\n'),
+		);
+		fc.assert(
+			fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+				const { shown, isBlocked } = stream(blocking, pieces);
+				if (!isBlocked) expect(shown).toBe(pieces.join(''));
+			}),
+			{ numRuns: 500 },
+		);
+	});
+
+	it('finds the same in a stream as in the whole', () => {
+		const part = fc.constantFrom(
+			...secrets,
+			' ',
+			', ',
+			'and ',
+			'boo',
+			'the dark',
+			'12',
+			'-',
+			'7',
+			'x',
+			'漢',
+			'\n',
+			'. ',
+			'call me on ',
+			'0',
+		);
+		fc.assert(
+			fc.property(fc.array(part, { maxLength: 12 }), fc.array(fc.nat(200), { maxLength: 6 }), (parts, cuts) => {
+				const text = parts.join('');
+				const pieces = cutAt(text, ...cuts.filter((cut) => cut < text.length));
+				expect(stream(masking, pieces).shown).toBe(stream(masking, [text]).shown);
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+
+	it('waits for a word or two, not for a window', () => {
+		const held = blocking.holdBack(false, 'team');
+		held.push('The quick brown fox jumps over the lazy cat');
+		expect(held.releasable).toBeGreaterThanOrEqual('The quick brown fox jumps over the lazy'.length);
+	});
+});

@@ -1,0 +1,140 @@
+/** The guardrails of one configuration, compiled once and used by every call. */
+import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
+import type { ContentScorer } from './content/content-scorer.ts';
+import { type Policy, type RuleAction, type SpanDetector, type Stage } from './guardrail.ts';
+import { HoldBack } from './hold-back.ts';
+import type { JudgedText, Judgement, TextJudge } from './judge.ts';
+import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
+import { createPiiDetector } from './pii/pii-detector.ts';
+import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
+import { type ScreenedText, Screening } from './screening.ts';
+import { TextScan } from './text-scan.ts';
+import { createTopicJudge, type TopicSettings } from './topics/topic-judge.ts';
+import { type RuleActions, Verdicts } from './verdicts.ts';
+import { buildWordDetector } from './words/word-detector.ts';
+
+export interface GuardrailSettings {
+	/** Else everything is evaluated and nothing done. */
+	readonly isEnforced: boolean;
+	readonly content: Readonly<Record<ContentCategory, { readonly strength: ContentStrength; readonly action: RuleAction }>>;
+	readonly pii: Readonly<Record<PiiKind, RuleAction>>;
+	/** Whether what is masked in requests is masked in answers too; else it is only noted there. */
+	readonly masksAnswers: boolean;
+	readonly words: { readonly entries: readonly string[]; readonly action: RuleAction };
+	readonly patterns: readonly (PatternSettings & { readonly action: RuleAction })[];
+	readonly topics: readonly (TopicSettings & { readonly action: RuleAction })[];
+	/** What becomes of content that cannot be read, under enforcement. */
+	readonly unreadable: 'pass' | 'block';
+	/** By team, the rules that differ. */
+	readonly teams: Readonly<Record<string, RuleActions>>;
+}
+
+/** @param scorer judges content; without one that policy is not evaluated. Pauses now and then. */
+export function* compileGuardrails(settings: GuardrailSettings, scorer: ContentScorer | undefined): Generator<void, Guardrails> {
+	const detectors: { policies: readonly Policy[]; detector: SpanDetector }[] = [];
+	const wanted = new Set(piiKinds.filter((kind) => isWanted(settings, 'pii', kind, settings.pii[kind])));
+	if (wanted.size > 0) detectors.push({ policies: ['pii'], detector: createPiiDetector(wanted) });
+	if (settings.words.entries.length > 0) {
+		detectors.push({ policies: ['words'], detector: yield* buildWordDetector(settings.words.entries) });
+	}
+	if (settings.patterns.length > 0) detectors.push({ policies: ['patterns'], detector: createPatternDetector(settings.patterns) });
+	return new Guardrails(settings, detectors, judgesOf(settings, scorer));
+}
+
+function isWanted(settings: GuardrailSettings, policy: Policy, category: string, action: RuleAction): boolean {
+	const isOn = (one: RuleAction | undefined): boolean => one !== undefined && one !== 'none';
+	return isOn(action) || Object.values(settings.teams).some((rules) => isOn(rules[`${policy}.${category}`] ?? rules[policy]));
+}
+
+function judgesOf(settings: GuardrailSettings, scorer: ContentScorer | undefined): ReadonlyMap<Policy, TextJudge> {
+	const judges = new Map<Policy, TextJudge>();
+	const judgesContent = contentCategories.some((category) => thresholdsOf(settings.content[category].strength) !== undefined);
+	if (scorer !== undefined && judgesContent) judges.set('content', contentJudge(settings, scorer));
+	if (settings.topics.length > 0) judges.set('topics', createTopicJudge(settings.topics));
+	return judges;
+}
+
+function contentJudge({ content }: GuardrailSettings, scorer: ContentScorer): TextJudge {
+	return {
+		begin() {
+			const reading = scorer.begin();
+			return {
+				add: (piece) => reading.add(piece),
+				judge(isOver) {
+					const scores = isOver ? reading.end() : reading.scores();
+					const judgements: Judgement[] = [];
+					for (const category of contentCategories) {
+						const thresholds = thresholdsOf(content[category].strength);
+						if (thresholds === undefined || scores[category] < thresholds.log) continue;
+						judgements.push({ policy: 'content', category, isSure: scores[category] >= thresholds.block });
+					}
+					return judgements;
+				},
+			};
+		},
+	};
+}
+
+export class Guardrails {
+	readonly settings: GuardrailSettings;
+	readonly #detectors: readonly { readonly policies: readonly Policy[]; readonly detector: SpanDetector }[];
+	readonly #judges: ReadonlyMap<Policy, TextJudge>;
+	readonly #actions: ReadonlyMap<string, RuleAction>;
+
+	/** Use `compileGuardrails`. */
+	constructor(
+		settings: GuardrailSettings,
+		detectors: readonly { readonly policies: readonly Policy[]; readonly detector: SpanDetector }[],
+		judges: ReadonlyMap<Policy, TextJudge>,
+	) {
+		this.settings = settings;
+		this.#detectors = detectors;
+		this.#judges = judges;
+		this.#actions = actionsOf(settings);
+	}
+
+	/** Begins to screen texts that are there as a whole. */
+	screen(texts: readonly ScreenedText[], stage: Stage, team: string): Screening {
+		const verdicts = this.#verdicts(stage, team);
+		return new Screening(texts, verdicts, {
+			createScan: (isJson) => new TextScan(this.#detectorsFor(verdicts), isJson),
+			beginJudging: () => this.#beginJudging((policy) => this.#isOn(verdicts, policy)),
+		});
+	}
+
+	/** For one text of a stream, under enforcement. */
+	holdBack(isJson: boolean, team: string): HoldBack {
+		const verdicts = this.#verdicts('output', team);
+		const judged = this.#beginJudging((policy) => this.#isOn(verdicts, policy));
+		return new HoldBack(new TextScan(this.#detectorsFor(verdicts), isJson), judged, verdicts, isJson);
+	}
+
+	#verdicts(stage: Stage, team: string): Verdicts {
+		return new Verdicts(this.#actions, this.settings.teams[team] ?? {}, stage, this.settings);
+	}
+
+	#detectorsFor(verdicts: Verdicts): readonly SpanDetector[] {
+		return this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))).map(({ detector }) => detector);
+	}
+
+	#beginJudging(isWantedPolicy: (policy: Policy) => boolean): readonly JudgedText[] {
+		return [...this.#judges].filter(([policy]) => isWantedPolicy(policy)).map(([, judge]) => judge.begin());
+	}
+
+	#isOn(verdicts: Verdicts, policy: Policy): boolean {
+		for (const rule of this.#actions.keys()) {
+			if (rule.startsWith(`${policy}.`) && verdicts.actionOf(policy, rule.slice(policy.length + 1)) !== 'none') return true;
+		}
+		return false;
+	}
+}
+
+function actionsOf({ content, pii, words, patterns, topics }: GuardrailSettings): ReadonlyMap<string, RuleAction> {
+	const actions = new Map<string, RuleAction>();
+	for (const category of contentCategories) actions.set(`content.${category}`, content[category].action);
+	for (const kind of piiKinds) actions.set(`pii.${kind}`, pii[kind]);
+	if (words.entries.length > 0) actions.set('words.listed', words.action);
+	for (const { name, action } of patterns) actions.set(`patterns.${name}`, action);
+	for (const { name, action } of topics) actions.set(`topics.${name}`, action);
+	return actions;
+}

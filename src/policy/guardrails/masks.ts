@@ -1,0 +1,45 @@
+/** What stands in a text in place of what was masked. */
+import type { Finding, Policy } from './guardrail.ts';
+
+export interface Mask {
+	readonly start: number;
+	readonly end: number;
+	readonly text: string;
+}
+
+/** @param isBare the place is JSON outside of a string, where only a string of its own keeps the JSON whole. */
+export function maskOf({ policy, category, start, end }: Finding, isBare: boolean): Mask {
+	const label = labelOf(policy, category);
+	return { start, end, text: isBare ? `"${label}"` : label };
+}
+
+function labelOf(policy: Policy, category: string): string {
+	const name = policy === 'words' ? 'word' : category;
+	return `[${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}]`;
+}
+
+/** Adds a mask; what overlaps becomes one, under the label of the first. */
+export function addMask(masks: Mask[], mask: Mask): void {
+	const last = masks.at(-1);
+	if (last === undefined || mask.start >= last.end) masks.push(mask);
+	else if (mask.end > last.end) masks[masks.length - 1] = { ...last, end: mask.end };
+}
+
+/**
+ * @param text a part of the whole text, which begins at `offset` of it.
+ * @param masks of the whole text, in order.
+ * @returns the part as it is delivered: parts follow each other as the whole would read.
+ */
+export function applyMasks(text: string, offset: number, masks: readonly Mask[]): string {
+	let shown = '';
+	let at = 0;
+	for (const mask of masks) {
+		const start = mask.start - offset;
+		const end = mask.end - offset;
+		if (end <= at) continue;
+		if (start >= text.length) break;
+		if (start >= at) shown += text.slice(at, start) + mask.text;
+		at = Math.min(end, text.length);
+	}
+	return at === 0 && shown === '' ? text : shown + text.slice(at);
+}

@@ -1,0 +1,159 @@
+/** What the digits of one run are: cards, social security numbers, addresses, telephone numbers, in this order. */
+import { announcesCard, isCard, longestCard, shortestCard } from './card.ts';
+import { isAlphanumeric } from './iban.ts';
+import { isIpv4 } from './ip-address.ts';
+import type { DigitGroup, NumberRun } from './number-run.ts';
+import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
+import type { PiiKind, PiiMatch } from './pii-kind.ts';
+
+/** How far back a word is looked for that tells what a number is. */
+export const contextLength = 40;
+const aboutSsn = /\b(?:ssn|social security|soc\.? sec)/i;
+const mostPhoneGroups = 6;
+const mostSinglesBefore = 8;
+const underscore = 0x5f;
+
+export function findNumbers(text: string, run: NumberRun, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
+	const { groups } = run;
+	for (let first = 0; first < groups.length; ) {
+		const found = findAt(text, groups, first, wanted);
+		if (found === undefined) {
+			first++;
+			continue;
+		}
+		const [kind, last] = found;
+		const start = kind === 'phone' ? phoneStart(text, groups[first]?.start ?? 0) : (groups[first]?.start ?? 0);
+		matches.push({ kind, start, end: groups[last]?.end ?? 0 });
+		first = last + 1;
+	}
+}
+
+type Found = readonly [kind: PiiKind, lastGroup: number];
+
+function findAt(text: string, groups: readonly DigitGroup[], first: number, wanted: ReadonlySet<PiiKind>): Found | undefined {
+	const group = groups[first];
+	if (group === undefined || (first === 0 && isGlued(text.charCodeAt(group.start - 1)))) return undefined;
+	return (
+		(wanted.has('card') ? cardAt(text, groups, first) : undefined) ??
+		(wanted.has('ssn') ? ssnAt(text, groups, first) : undefined) ??
+		(wanted.has('ip') ? ipv4At(text, groups, first) : undefined) ??
+		(wanted.has('phone') ? phoneAt(text, groups, first) : undefined)
+	);
+}
+
+/** A letter before or after makes digits part of a name. */
+function isGlued(code: number): boolean {
+	return isAlphanumeric(code) || code === underscore;
+}
+
+function cardAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
+	if (!isFree(groups[first]) || isDeepInSingles(groups, first)) return undefined;
+	let digits = '';
+	let separator: string | undefined;
+	let best: Found | undefined;
+	let announced: boolean | undefined;
+	const isAnnounced = (): boolean => {
+		announced ??= announcesCard(before(text, groups[first]?.start ?? 0));
+		return announced;
+	};
+	for (let last = first; last < groups.length && digits.length < longestCard; last++) {
+		const group = groups[last] as DigitGroup;
+		if (group.end - group.start > longestCard) return best;
+		if (last > first) {
+			separator ??= group.separator;
+			if (group.separator.length !== 1 || group.separator !== separator || !/[ \-.]/.test(separator)) return best;
+		}
+		digits += text.slice(group.start, group.end);
+		const isWhole = last === groups.length - 1 ? !isGlued(text.charCodeAt(group.end)) : isFree(groups[last + 1]);
+		if (digits.length < shortestCard || digits.length > longestCard || !isWhole) continue;
+		if (isCard(digits, isAnnounced) && isCardLayout(groups, first, last)) best = ['card', last];
+	}
+	return best;
+}
+
+/** A number that is written digit by digit is looked for near the beginning of its digits only: there may be thousands of them. */
+function isDeepInSingles(groups: readonly DigitGroup[], first: number): boolean {
+	if (first < mostSinglesBefore) return false;
+	for (let index = first - mostSinglesBefore; index <= first; index++) if (sizeOf(groups[index] as DigitGroup) > 1) return false;
+	return true;
+}
+
+/** No decimal point, hyphen or slash joins the group to the one before. */
+function isFree(group: DigitGroup | undefined): boolean {
+	if (group === undefined || group.separator === '') return true;
+	const first = group.separator.charCodeAt(0);
+	return first === 0x20 || first === 0xa0 || first === 0x28 || first === 0x29;
+}
+
+/** In one piece, digit by digit, or in groups of which the first has four. */
+function isCardLayout(groups: readonly DigitGroup[], first: number, last: number): boolean {
+	if (first === last) return true;
+	const sizes = groups.slice(first, last + 1).map(({ start, end }) => end - start);
+	if (sizes.every((size) => size === 1) || sizes.slice(0, -1).every((size) => size === 2)) return true;
+	return sizes[0] === 4 && sizes.slice(0, -1).every((size) => size > 1);
+}
+
+function ssnAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
+	const area = groups[first];
+	const group = groups[first + 1];
+	const serial = groups[first + 2];
+	if (area === undefined) return undefined;
+	const after = groups[first + 3];
+	if (sizeOf(area) === 9 && isFree(area) && isFree(groups[first + 1]) && !isGlued(text.charCodeAt(area.end))) {
+		return isSsn(text.slice(area.start, area.end)) && aboutSsn.test(before(text, area.start)) ? ['ssn', first] : undefined;
+	}
+	if (group === undefined || serial === undefined || sizeOf(area) !== 3 || sizeOf(group) !== 2 || sizeOf(serial) !== 4) return undefined;
+	if (group.separator !== serial.separator || !isFree(area) || !isFree(after) || isGlued(text.charCodeAt(serial.end))) return undefined;
+	const isUsual = group.separator === '-';
+	const isLikely = isUsual || (/^[ .]$/.test(group.separator) && aboutSsn.test(before(text, area.start)));
+	const digits = [area, group, serial].map(({ start, end }) => text.slice(start, end)).join('');
+	return isLikely && isSsn(digits) ? ['ssn', first + 2] : undefined;
+}
+
+function isSsn(digits: string): boolean {
+	return /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits);
+}
+
+function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
+	const start = groups[first];
+	const second = groups[first + 1];
+	const third = groups[first + 2];
+	const fourth = groups[first + 3];
+	if (start === undefined || second === undefined || third === undefined || fourth === undefined) return undefined;
+	if (start.separator.endsWith('.') || second.separator !== '.' || third.separator !== '.' || fourth.separator !== '.') return undefined;
+	if (groups[first + 4]?.separator === '.' || isGlued(text.charCodeAt(fourth.end))) return undefined;
+	return isIpv4(text.slice(start.start, fourth.end)) ? ['ip', first + 3] : undefined;
+}
+
+function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
+	const start = groups[first]?.start ?? 0;
+	if (!isFree(groups[first])) return undefined;
+	const begin = phoneStart(text, start);
+	const context = before(text, begin);
+	let digits = 0;
+	let best: Found | undefined;
+	for (let last = first; last < groups.length && last - first < mostPhoneGroups; last++) {
+		const group = groups[last] as DigitGroup;
+		digits += sizeOf(group);
+		if (digits > mostPhoneDigits) return best;
+		const isWhole = last === groups.length - 1 ? !isGlued(text.charCodeAt(group.end)) : isFree(groups[last + 1]);
+		if (!isWhole || digits < leastPhoneDigits) continue;
+		if (isPhone(text.slice(begin, group.end), groups.slice(first, last + 1).map(sizeOf), context)) best = ['phone', last];
+	}
+	return best;
+}
+
+/** The plus sign and the parenthesis belong to the number. */
+function phoneStart(text: string, start: number): number {
+	let at = start;
+	while (start - at < 3 && /[+(]/.test(text.charAt(at - 1))) at--;
+	return at;
+}
+
+function before(text: string, at: number): string {
+	return text.slice(Math.max(0, at - contextLength), at);
+}
+
+function sizeOf({ start, end }: DigitGroup): number {
+	return end - start;
+}

@@ -1,0 +1,145 @@
+/** Finds personal data in one pass over a text whose digits are plain. */
+import { emailAround, longestEmail } from './email.ts';
+import { contextLength, findNumbers } from './find-numbers.ts';
+import { ibanEnd, isAlphanumeric } from './iban.ts';
+import { isIpv6, longestIp } from './ip-address.ts';
+import { isDigitCode, isSeparatorCode, readNumberRun } from './number-run.ts';
+import type { PiiKind, PiiMatch } from './pii-kind.ts';
+import { firstsOfKeys, keyAt } from './secret-key.ts';
+
+/** No match is longer. */
+export const longestPii = longestEmail + 2;
+/** How far before a match what stands there decides about it. */
+export const piiContext = contextLength;
+
+const plain = 0;
+const digit = 1;
+const letter = 2;
+const atSign = 3;
+const colon = 4;
+const hyphen = 5;
+const kinds = new Uint8Array(128);
+for (let code = 0; code < 10; code++) kinds[0x30 + code] = digit;
+for (const first of [0x41, 0x61]) kinds.fill(letter, first, first + 26);
+kinds[0x40] = atSign;
+kinds[0x3a] = colon;
+kinds[0x2d] = hyphen;
+const mayBeginKey = new Uint8Array(128);
+for (const first of firstsOfKeys) mayBeginKey[first] = 1;
+const underscore = 0x5f;
+
+/** @param text as `plainDigits` makes it. @returns matches in order, none overlapping another. */
+export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly PiiMatch[] {
+	const matches: PiiMatch[] = [];
+	const hasKeys = wanted.has('aws_key') || wanted.has('api_key');
+	/** Whether what stands before is a letter, a digit or an underscore. */
+	let isInside = false;
+	let addressEnd = 0;
+	for (let index = 0; index < text.length; index++) {
+		const code = text.charCodeAt(index);
+		const kind = code < 128 ? (kinds[code] as number) : plain;
+		if (kind === letter) {
+			if (!isInside) addWord(text, index, wanted, hasKeys, matches);
+			isInside = true;
+		} else if (kind === digit) {
+			const run = readNumberRun(text, index);
+			findNumbers(text, run, wanted, matches);
+			index = run.end - 1;
+			isInside = true;
+		} else {
+			if (kind === atSign && wanted.has('email')) {
+				const span = emailAround(text, index);
+				if (span !== undefined) matches.push({ kind: 'email', ...span });
+			} else if (kind === colon && wanted.has('ip') && index >= addressEnd) {
+				addressEnd = addIpv6(text, index, matches);
+			} else if (kind === hyphen && hasKeys && text.charCodeAt(index + 1) === 0x2d) {
+				addKey(text, index, wanted, matches);
+			}
+			isInside = code === underscore;
+		}
+	}
+	return withoutOverlaps(matches);
+}
+
+function addWord(text: string, start: number, wanted: ReadonlySet<PiiKind>, hasKeys: boolean, matches: PiiMatch[]): void {
+	if (hasKeys && mayBeginKey[text.charCodeAt(start)] === 1) addKey(text, start, wanted, matches);
+	if (!isDigitCode(text.charCodeAt(start + 2)) || !isDigitCode(text.charCodeAt(start + 3)) || !wanted.has('iban')) return;
+	const end = ibanEnd(text, start);
+	if (end !== -1) matches.push({ kind: 'iban', start, end });
+}
+
+function addKey(text: string, start: number, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
+	const key = keyAt(text, start);
+	if (key !== undefined && wanted.has(key.kind)) matches.push({ kind: key.kind, start, end: key.end });
+}
+
+/** @returns where what might have been an address ends. */
+function addIpv6(text: string, at: number, matches: PiiMatch[]): number {
+	let start = at;
+	while (start > 0 && at - start < longestIp && isAddressCode(text.charCodeAt(start - 1))) start--;
+	let end = at;
+	while (end < text.length && end - start <= longestIp && isAddressCode(text.charCodeAt(end))) end++;
+	const next = end;
+	while (text.charAt(end - 1) === '.' || (text.charAt(end - 1) === ':' && text.charAt(end - 2) !== ':')) end--;
+	const isWhole = !isNameCode(text.charCodeAt(start - 1)) && !isNameCode(text.charCodeAt(next));
+	if (isWhole && end > at && isIpv6(text.slice(start, end))) matches.push({ kind: 'ip', start, end });
+	return next;
+}
+
+function isAddressCode(code: number): boolean {
+	return isDigitCode(code) || code === 0x3a || code === 0x2e || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
+}
+
+function isNameCode(code: number): boolean {
+	return isAlphanumeric(code) || code === underscore;
+}
+
+/** What overlaps becomes one match, of the kind of the one that begins first, or is longer. */
+function withoutOverlaps(matches: PiiMatch[]): readonly PiiMatch[] {
+	if (matches.length < 2) return matches;
+	const kept: PiiMatch[] = [];
+	for (const match of matches.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+		const before = kept.at(-1);
+		if (before === undefined || match.start >= before.end) kept.push(match);
+		else if (match.end > before.end) kept[kept.length - 1] = { ...before, end: match.end };
+	}
+	return kept;
+}
+
+/**
+ * @returns from where on more text may make or change matches: the last words, as far back as one match may reach.
+ * A match has no spaces, or is of groups with digits; an account number may have one group of letters between them.
+ */
+export function livePiiStart(text: string): number {
+	const least = Math.max(0, text.length - longestPii);
+	let live = wordStart(text, skipSeparators(text, text.length, least), least);
+	let next = live;
+	while (live > least) {
+		const end = skipSeparators(text, next, least);
+		const start = wordStart(text, end, least);
+		if (hasDigit(text, start, end)) live = start;
+		else if (start === end || end - start > longestLetterGroup || next < live) return live;
+		next = start;
+	}
+	return live;
+}
+
+const longestLetterGroup = 4;
+const mostSeparators = 3;
+
+function skipSeparators(text: string, end: number, least: number): number {
+	let at = end;
+	while (at > least && end - at < mostSeparators && isSeparatorCode(text.charCodeAt(at - 1))) at--;
+	return at;
+}
+
+function wordStart(text: string, end: number, least: number): number {
+	let at = end;
+	while (at > least && text.charCodeAt(at - 1) > 0x20) at--;
+	return at;
+}
+
+function hasDigit(text: string, start: number, end: number): boolean {
+	for (let at = start; at < end; at++) if (isDigitCode(text.charCodeAt(at))) return true;
+	return false;
+}

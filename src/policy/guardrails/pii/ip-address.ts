@@ -1,0 +1,31 @@
+/** IP addresses. Those that every machine has (loopback, unspecified) tell nothing of anybody. */
+
+export const longestIp = 45;
+const nobodys = new Set(['0.0.0.0', '127.0.0.1', '255.255.255.255', '::1', '::']);
+
+export function isIpv4(text: string): boolean {
+	const parts = text.split('.');
+	return parts.length === 4 && parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256) && !nobodys.has(text);
+}
+
+/** RFC 4291 section 2.2. */
+export function isIpv6(text: string): boolean {
+	if (text.length > longestIp || nobodys.has(text)) return false;
+	const halves = text.split('::');
+	if (halves.length > 2) return false;
+	let groups = 0;
+	for (const [index, half] of halves.entries()) {
+		if (half === '') continue;
+		const parts = half.split(':');
+		const last = parts.at(-1) ?? '';
+		if (index === halves.length - 1 && last.includes('.')) {
+			if (!isIpv4(last)) return false;
+			parts.pop();
+			groups += 2;
+		}
+		if (!parts.every((part) => /^[0-9a-f]{1,4}$/i.test(part))) return false;
+		groups += parts.length;
+	}
+	// Names in code have two colons too: `ab::cd`. An address has more than two groups, or a digit.
+	return halves.length === 2 ? groups < 8 && (groups > 2 || /\d/.test(text)) && groups > 1 : groups === 8;
+}

@@ -1,0 +1,41 @@
+/** Digits that stand together, with what people put between the groups of a number. */
+
+export interface DigitGroup {
+	readonly start: number;
+	readonly end: number;
+	/** What stands between the group before and this one; empty for the first. */
+	readonly separator: string;
+}
+
+export interface NumberRun {
+	readonly groups: readonly DigitGroup[];
+	readonly end: number;
+}
+
+const longestSeparator = 3;
+const separators = new Set(Array.from(' -.()/\u00a0', (sign) => sign.charCodeAt(0)));
+
+export function isDigitCode(code: number): boolean {
+	return code >= 0x30 && code <= 0x39;
+}
+
+export function isSeparatorCode(code: number): boolean {
+	return separators.has(code);
+}
+
+/** @param start of its first digit. */
+export function readNumberRun(text: string, start: number): NumberRun {
+	const groups: DigitGroup[] = [];
+	let separator = '';
+	let at = start;
+	for (;;) {
+		const groupStart = at;
+		while (isDigitCode(text.charCodeAt(at))) at++;
+		groups.push({ start: groupStart, end: at, separator });
+		let next = at;
+		while (next - at < longestSeparator && separators.has(text.charCodeAt(next))) next++;
+		if (next === at || !isDigitCode(text.charCodeAt(next))) return { groups, end: at };
+		separator = text.slice(at, next);
+		at = next;
+	}
+}

@@ -1,0 +1,65 @@
+/** Keys of cloud and API vendors, by the beginnings that vendors gave them. */
+import type { PiiKind } from './pii-kind.ts';
+
+interface Shape {
+	readonly prefix: string;
+	readonly kind: PiiKind;
+	/** Of what follows the prefix. */
+	readonly shape: RegExp;
+}
+
+const aws: readonly Shape[] = ['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((prefix) => ({
+	prefix,
+	kind: 'aws_key',
+	shape: /[A-Z2-7]{16}(?![A-Za-z0-9])/y,
+}));
+
+const others: readonly (readonly [prefixes: readonly string[], shape: RegExp])[] = [
+	[['sk-ant-'], /[\w-]{20,200}/y],
+	[['sk-', 'rk-'], /(?:proj-|svcacct-|admin-|or-v1-)?[\w-]{20,200}/y],
+	[['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'pk_live_'], /[A-Za-z0-9]{16,200}/y],
+	[['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], /[A-Za-z0-9]{36,200}/y],
+	[['github_pat_'], /\w{22,200}/y],
+	[['glpat-'], /[\w-]{20,100}/y],
+	[['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'], /[A-Za-z0-9-]{10,200}/y],
+	[['AIza'], /[\w-]{35}(?![\w-])/y],
+	[['hf_'], /[A-Za-z0-9]{30,100}/y],
+	[['npm_'], /[A-Za-z0-9]{36}(?![A-Za-z0-9])/y],
+	[['pypi-'], /[\w-]{50,200}/y],
+	[['SG.'], /[\w-]{16,32}\.[\w-]{16,64}/y],
+	[['eyJ'], /[\w-]{10,200}\.eyJ[\w-]{10,200}/y],
+	[['-----BEGIN '], /(?:[A-Z]{1,12} ){0,2}PRIVATE KEY-----/y],
+	[['gsk_', 'r8_'], /[A-Za-z0-9]{30,100}/y],
+];
+
+const shapes: readonly Shape[] = [
+	...aws,
+	...others.flatMap(([prefixes, shape]) => prefixes.map((prefix) => ({ prefix, kind: 'api_key' as const, shape }))),
+];
+
+const byFirst = new Map<number, Shape[]>();
+for (const shape of shapes) {
+	const code = shape.prefix.charCodeAt(0);
+	byFirst.set(code, [...(byFirst.get(code) ?? []), shape]);
+}
+
+/** First characters of the beginnings. */
+export const firstsOfKeys: readonly number[] = [...byFirst.keys()];
+
+/** The longest of them are cut here, which is where the secret of a signed token begins. */
+export const longestKey = 256;
+
+/** @returns the key that begins at `start`. */
+export function keyAt(text: string, start: number): { kind: PiiKind; end: number } | undefined {
+	for (const { prefix, kind, shape } of byFirst.get(text.charCodeAt(start)) ?? []) {
+		if (!text.startsWith(prefix, start)) continue;
+		shape.lastIndex = start + prefix.length;
+		if (shape.test(text) && hasDigit(text, start, shape.lastIndex, prefix)) return { kind, end: shape.lastIndex };
+	}
+	return undefined;
+}
+
+/** Words with hyphens are no keys: `sk-learn-compatible-estimators`. */
+function hasDigit(text: string, start: number, end: number, prefix: string): boolean {
+	return prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(text.slice(start + prefix.length, end));
+}

@@ -1,0 +1,96 @@
+/** Searches a text that comes in pieces, so that however it is cut the same is found, and nothing is given away too early. */
+import { holdsQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
+import type { Span, SpanDetector } from './guardrail.ts';
+
+/** So much of what was decided is kept, for it may tell what follows. */
+const contextLength = 96;
+/** More is never waited for: what a word is drawn apart by is bounded too. */
+const longestWait = 2048;
+
+export interface FoundSpan extends Span {
+	/** Of JSON: whether the span stands inside a string. */
+	readonly isInString: boolean;
+	/** False where a label in place of the span would break the JSON around it. */
+	readonly isMaskable: boolean;
+}
+
+export class TextScan {
+	readonly #detectors: readonly SpanDetector[];
+	readonly #isJson: boolean;
+	/** Begins with what was decided, as context, and goes on with what was not. */
+	#buffer = '';
+	/** Where in the text the buffer begins. */
+	#bufferStart = 0;
+	#isBufferInString = false;
+	#decided = 0;
+
+	/** @param isJson the text is JSON, whose escapes hide what they stand for. */
+	constructor(detectors: readonly SpanDetector[], isJson: boolean) {
+		this.#detectors = detectors;
+		this.#isJson = isJson;
+	}
+
+	/** Whatever follows, nothing is found any more that begins before this offset. */
+	get decided(): number {
+		return this.#decided;
+	}
+
+	/** @returns what was found for certain, in the order of where it begins, by offsets in the whole text. */
+	push(piece: string): readonly FoundSpan[] {
+		this.#buffer += piece;
+		return this.#scan(true);
+	}
+
+	/** The text is over, after this last piece. */
+	end(piece = ''): readonly FoundSpan[] {
+		this.#buffer += piece;
+		return this.#scan(false);
+	}
+
+	#scan(isOpen: boolean): readonly FoundSpan[] {
+		const buffer = this.#buffer;
+		const { text, places, readEnd } = this.#isJson ? resolveEscapes(buffer) : { text: buffer, places: undefined, readEnd: buffer.length };
+		const spans: Span[] = [];
+		let live = text.length;
+		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
+		live = Math.max(live, text.length - longestWait);
+		const decided = isOpen ? Math.min(places?.[live] ?? live, readEnd) : buffer.length;
+		const found = this.#accept(spans, places, decided);
+		this.#decided = Math.max(this.#decided, this.#bufferStart + decided);
+		this.#trim(places, text.length);
+		return found;
+	}
+
+	#accept(spans: readonly Span[], places: Int32Array | undefined, decided: number): readonly FoundSpan[] {
+		if (spans.length === 0) return [];
+		const from = this.#decided - this.#bufferStart;
+		const found = new Map<string, FoundSpan>();
+		for (const { policy, category, ...span } of spans) {
+			const start = places?.[span.start] ?? span.start;
+			const end = places?.[span.end] ?? span.end;
+			if (start < from || start >= decided) continue;
+			const isInString = this.#isJson && isInsideString(this.#buffer.slice(0, start), this.#isBufferInString);
+			const isMaskable = !this.#isJson || !holdsQuote(this.#buffer.slice(start, end));
+			const placed = { policy, category, start: start + this.#bufferStart, end: end + this.#bufferStart, isInString, isMaskable };
+			found.set(`${start} ${end} ${policy} ${category}`, placed);
+		}
+		return [...found.values()].toSorted((one, other) => one.start - other.start || other.end - one.end);
+	}
+
+	/** @param length of what the places are of. */
+	#trim(places: Int32Array | undefined, length: number): void {
+		let keep = this.#decided - this.#bufferStart - contextLength;
+		if (keep <= contextLength) return;
+		// Never in the middle of an escape or a character.
+		if (places !== undefined) {
+			let index = length;
+			while (index > 0 && (places[index] ?? 0) > keep) index--;
+			keep = places[index] ?? 0;
+		}
+		const code = this.#buffer.charCodeAt(keep);
+		if (code >= 0xdc00 && code <= 0xdfff) keep--;
+		if (this.#isJson) this.#isBufferInString = isInsideString(this.#buffer.slice(0, keep), this.#isBufferInString);
+		this.#buffer = this.#buffer.slice(keep);
+		this.#bufferStart += keep;
+	}
+}

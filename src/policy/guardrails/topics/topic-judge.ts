@@ -1,0 +1,147 @@
+/**
+ * Topics, known by their words: a keyword or the topic's name trips at once, an example when most of its words come close
+ * together. It reads no meaning: another wording with other words is not seen, and a text against the topic is.
+ */
+import type { JudgedText, Judgement, TextJudge } from '../judge.ts';
+import { isStopWord, stemOf, wordsOf } from './stem.ts';
+
+export interface TopicSettings {
+	readonly name: string;
+	readonly description: string;
+	readonly examples: readonly string[];
+	readonly keywords: readonly string[];
+}
+
+/** Words of one set that come within so many words of each other count together. */
+const nearWords = 40;
+/** Of an example's words. */
+const leastShare = 0.6;
+/** An example of one word says too little. */
+const leastWords = 2;
+/** Of all the words that describe a topic, however they are spread over its examples. */
+const leastOfVocabulary = 5;
+const longestWord = 64;
+const beyondAscii = /[^\0-\x7f]/;
+/** Of the first three characters of words, folded into a small number. */
+const beginningCount = 32 ** 3;
+const asciiWord = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z\d]/i.test(String.fromCharCode(code)) ? 1 : 0));
+
+/** A stem begins as its word does: it has three characters, or is the word. */
+function beginningOf(text: string, start: number, end: number): number {
+	let beginning = 0;
+	for (let at = start; at < start + 3; at++) beginning = (beginning << 5) | (at < end ? text.charCodeAt(at) & 31 : 0);
+	return beginning;
+}
+
+/** Where the word begins that the text ends in; its end when it does not. */
+function lastWordStart(text: string): number {
+	let at = text.length;
+	while (at > 0 && wordCharacter.test(text.charAt(at - 1)) && text.length - at < longestWord) at--;
+	return at;
+}
+const wordCharacter = /[\p{L}\p{N}\ud800-\udfff]/u;
+
+interface WordSet {
+	readonly topic: string;
+	readonly size: number;
+	/** How many of them must come together. */
+	readonly needed: number;
+}
+
+export function createTopicJudge(topics: readonly TopicSettings[]): TextJudge {
+	const sets: WordSet[] = [];
+	/** By word: the sets that have it. */
+	const setsOf = new Map<string, number[]>();
+	const addSet = (topic: string, words: ReadonlySet<string>, needed: number): void => {
+		if (words.size === 0) return;
+		for (const word of words) setsOf.set(word, [...(setsOf.get(word) ?? []), sets.length]);
+		sets.push({ topic, size: words.size, needed: Math.min(needed, words.size) });
+	};
+	for (const { name, description, examples, keywords } of topics) {
+		for (const keyword of [name, ...keywords]) {
+			const words = tellingWords(keyword, true);
+			addSet(name, words, words.size);
+		}
+		const vocabulary = new Set(tellingWords(description));
+		for (const example of examples) {
+			const words = tellingWords(example);
+			for (const word of words) vocabulary.add(word);
+			if (words.size >= leastWords) addSet(name, words, Math.max(leastWords, Math.ceil(words.size * leastShare)));
+		}
+		if (vocabulary.size > leastOfVocabulary) addSet(name, vocabulary, leastOfVocabulary);
+	}
+	const beginnings = new Uint8Array(beginningCount);
+	for (const word of setsOf.keys()) beginnings[beginningOf(word, 0, word.length)] = 1;
+	return { begin: () => new TopicReading(sets, setsOf, beginnings) };
+}
+
+/** @param keepsAll also words that are in every text, when there are no others. */
+function tellingWords(text: string, keepsAll = false): ReadonlySet<string> {
+	const all = wordsOf(text).map(stemOf);
+	const telling = all.filter((word) => !isStopWord(word));
+	return new Set(telling.length === 0 && keepsAll ? all : telling);
+}
+
+class TopicReading implements JudgedText {
+	readonly #sets: readonly WordSet[];
+	readonly #setsOf: ReadonlyMap<string, readonly number[]>;
+	readonly #beginnings: Uint8Array;
+	/** By set: its words that came lately, and when. */
+	readonly #seen: (Map<string, number> | undefined)[] = [];
+	readonly #tripped = new Set<string>();
+	#count = 0;
+	/** A word that may go on. */
+	#rest = '';
+
+	constructor(sets: readonly WordSet[], setsOf: ReadonlyMap<string, readonly number[]>, beginnings: Uint8Array) {
+		this.#beginnings = beginnings;
+		this.#sets = sets;
+		this.#setsOf = setsOf;
+	}
+
+	add(piece: string): void {
+		const text = this.#rest + piece;
+		const end = lastWordStart(text);
+		this.#rest = text.slice(end, end + longestWord);
+		if (beyondAscii.test(text)) for (const word of wordsOf(text.slice(0, end))) this.#take(stemOf(word));
+		else this.#readAscii(text, end);
+	}
+
+	judge(isOver: boolean): readonly Judgement[] {
+		if (isOver && this.#rest !== '') {
+			for (const word of wordsOf(this.#rest)) this.#take(stemOf(word));
+			this.#rest = '';
+		}
+		return [...this.#tripped].map((category) => ({ policy: 'topics', category, isSure: true }));
+	}
+
+	/** Looks closer only at words that begin as one of the topics' does. */
+	#readAscii(text: string, end: number): void {
+		let start = -1;
+		for (let at = 0; at <= end; at++) {
+			const isWord = at < end && asciiWord[text.charCodeAt(at)] === 1;
+			if (isWord) {
+				if (start === -1) start = at;
+			} else if (start !== -1) {
+				if (this.#beginnings[beginningOf(text, start, at)] === 1) this.#take(stemOf(text.slice(start, at).toLowerCase()));
+				else this.#count++;
+				start = -1;
+			}
+		}
+	}
+
+	#take(word: string): void {
+		this.#count++;
+		for (const index of this.#setsOf.get(word) ?? []) {
+			const set = this.#sets[index];
+			if (set === undefined) continue;
+			const seen = this.#seen[index] ?? new Map<string, number>();
+			this.#seen[index] = seen;
+			seen.set(word, this.#count);
+			if (seen.size < set.needed) continue;
+			let near = 0;
+			for (const at of seen.values()) if (this.#count - at < nearWords) near++;
+			if (near >= set.needed) this.#tripped.add(set.topic);
+		}
+	}
+}

@@ -1,0 +1,135 @@
+/**
+ * An Aho-Corasick automaton over symbols below 32. Nodes are numbered level by level, so that a node's children follow each
+ * other and one word of bits tells which there are: 16 bytes a node, whatever the alphabet.
+ */
+import { breakSymbol } from './symbol-stream.ts';
+
+/** Nodes that are made between two pauses. */
+const nodesPerStep = 4000;
+
+export class Automaton {
+	/** By node: which symbols have a child. */
+	readonly #masks: Int32Array;
+	/** By node: its first child. */
+	readonly #firsts: Int32Array;
+	/** By node: the node of its longest proper suffix. */
+	readonly #fails: Int32Array;
+	/** By node: itself or the nearest of its suffixes that ends entries; 0 for none. */
+	readonly #outputs: Int32Array;
+	readonly #depths: Uint16Array;
+	/** By node: the first of the entries that end here, in the order in which they were given; -1 for none. */
+	readonly #entries: Int32Array;
+
+	private constructor(size: number) {
+		this.#masks = new Int32Array(size);
+		this.#firsts = new Int32Array(size);
+		this.#fails = new Int32Array(size);
+		this.#outputs = new Int32Array(size);
+		this.#depths = new Uint16Array(size);
+		this.#entries = new Int32Array(size).fill(-1);
+	}
+
+	/** @param entries sorted, not empty, with repetitions. Pauses now and then, for it may take a while. */
+	static *build(entries: readonly Uint8Array[]): Generator<void, Automaton> {
+		const size = 1 + countNodes(entries);
+		const automaton = new Automaton(size);
+		yield;
+		// By node: the entries that pass through it.
+		const lows = new Int32Array(size);
+		const highs = new Int32Array(size);
+		highs[0] = entries.length;
+		let made = 1;
+		for (let node = 0; node < size; node++) {
+			made = automaton.#makeChildren(node, made, entries, lows, highs);
+			if (node % nodesPerStep === nodesPerStep - 1) yield;
+		}
+		return automaton;
+	}
+
+	/** @returns the node after `symbol`. */
+	step(node: number, symbol: number): number {
+		if (symbol === breakSymbol) return 0;
+		const masks = this.#masks;
+		let from = node;
+		let mask = masks[from] as number;
+		while (((mask >>> symbol) & 1) === 0) {
+			if (from === 0) return 0;
+			from = this.#fails[from] as number;
+			mask = masks[from] as number;
+		}
+		return (this.#firsts[from] as number) + countBits(mask & ((1 << symbol) - 1));
+	}
+
+	/** The node itself or its longest suffix that ends entries; 0 for none. */
+	outputOf(node: number): number {
+		return this.#outputs[node] as number;
+	}
+
+	/** The longest proper suffix. */
+	failOf(node: number): number {
+		return this.#fails[node] as number;
+	}
+
+	/** How many symbols lead to the node. */
+	depthOf(node: number): number {
+		return this.#depths[node] as number;
+	}
+
+	/** The first entry that ends here; others of the same symbols follow it. */
+	entryOf(node: number): number {
+		return this.#entries[node] as number;
+	}
+
+	#makeChildren(node: number, made: number, entries: readonly Uint8Array[], lows: Int32Array, highs: Int32Array): number {
+		const depth = this.depthOf(node);
+		const high = highs[node] as number;
+		let low = lows[node] as number;
+		// Sorted: those that end here come first.
+		if (depth > 0 && entries[low]?.length === depth) {
+			this.#entries[node] = low;
+			this.#outputs[node] = node;
+			while (low < high && entries[low]?.length === depth) low++;
+		} else if (depth > 0) {
+			this.#outputs[node] = this.outputOf(this.failOf(node));
+		}
+		let child = made;
+		this.#firsts[node] = child;
+		while (low < high) {
+			const symbol = entries[low]?.[depth] ?? 0;
+			const end = endOfSymbol(entries, depth, symbol, low, high);
+			this.#masks[node] = (this.#masks[node] as number) | (1 << symbol);
+			this.#depths[child] = depth + 1;
+			this.#fails[child] = node === 0 ? 0 : this.step(this.failOf(node), symbol);
+			lows[child] = low;
+			highs[child] = end;
+			child++;
+			low = end;
+		}
+		return child;
+	}
+}
+
+/** Each entry adds a node for every symbol that it does not share with the one before. */
+function countNodes(entries: readonly Uint8Array[]): number {
+	let count = 0;
+	let before = new Uint8Array(0);
+	for (const entry of entries) {
+		let shared = 0;
+		while (shared < before.length && shared < entry.length && before[shared] === entry[shared]) shared++;
+		count += entry.length - shared;
+		before = entry as Uint8Array<ArrayBuffer>;
+	}
+	return count;
+}
+
+function endOfSymbol(entries: readonly Uint8Array[], depth: number, symbol: number, low: number, high: number): number {
+	let at = low;
+	while (at < high && entries[at]?.[depth] === symbol) at++;
+	return at;
+}
+
+function countBits(mask: number): number {
+	let bits = mask - ((mask >>> 1) & 0x55555555);
+	bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+	return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,150 @@
+/** One listed word or phrase, and whether a text really holds it where its symbols were found. */
+import { gap, unseen } from '../folding/fold-character.ts';
+import { readUnit, Unit } from '../folding/read-unit.ts';
+import { longestGap, type Reading, writtenTogether } from './symbol-stream.ts';
+
+export interface Entry {
+	/** Folded, one letter each. */
+	readonly letters: readonly string[];
+	/** Indexes of letters before which the entry itself has a gap. */
+	readonly breaks: ReadonlySet<number>;
+}
+
+interface ReadLetter {
+	readonly letter: string;
+	readonly end: number;
+	/** As it is written, where that is one character. */
+	readonly code: number;
+	readonly isSign: boolean;
+	readonly gapBefore: number;
+	readonly hasSpaceBefore: boolean;
+}
+
+/** What a digit is written for. */
+const meantBy: Readonly<Record<string, string>> = { 0: 'o', 1: 'il', 2: 'z', 3: 'e', 4: 'a', 5: 's', 6: 'gb', 7: 't', 8: 'b', 9: 'g' };
+/** A letter that stands twice where the entry has it once is another word; so often, it is a drawn-out one. */
+const leastDrawnOut = 3;
+/** Shorter entries are not looked for letter by letter: `a s` is no word. */
+const leastSpacedLetters = 3;
+/** From here on one space inside an entry does not hide it; in shorter ones it would make words of neighbours (`pen is`). */
+const leastCutLetters = 7;
+const capitalI = 0x49;
+
+export function readEntry(text: string): Entry {
+	const unit = new Unit();
+	const letters: string[] = [];
+	const breaks = new Set<number>();
+	for (let at = 0; at < text.length; at = unit.end) {
+		readUnit(text, at, unit);
+		if (unit.letters === gap) breaks.add(letters.length);
+		else letters.push(...unit.letters);
+	}
+	return { letters, breaks };
+}
+
+/** Only more text can tell. */
+export const undecided = -2;
+export const noMatch = -1;
+
+/** Compares entries with texts. */
+export class EntryMatcher {
+	readonly #unit = new Unit();
+	readonly #read: ReadLetter[] = [];
+	#text = '';
+	#at = 0;
+	#end = 0;
+	#signsAreLetters = true;
+	#gap = 0;
+	#hasSpace = false;
+
+	/**
+	 * @param end of what may be looked at of the text; `isOpen`: more may follow there.
+	 * @returns where the entry that begins at `start` ends; `noMatch`; `undecided`.
+	 */
+	match(text: string, start: number, end: number, isOpen: boolean, entry: Entry, reading: Reading): number {
+		this.#text = text;
+		this.#at = start;
+		this.#end = end;
+		this.#signsAreLetters = reading.signsAreLetters;
+		this.#read.length = 0;
+		this.#gap = 0;
+		this.#hasSpace = false;
+		const { letters, breaks } = entry;
+		let gaps = 0;
+		let spaces = 0;
+		let next = 0;
+		for (let index = 0; index < letters.length; ) {
+			const letter = letters[index] ?? '';
+			const runStart = index;
+			for (; letters[index] === letter; index++, next++) {
+				const read = this.#letterAt(next);
+				if (read === undefined) return this.#isCutOff(isOpen) ? undecided : noMatch;
+				if (!stands(read, letter)) return noMatch;
+				if (index === 0 || breaks.has(index) || read.gapBefore === 0) continue;
+				gaps++;
+				if (read.hasSpaceBefore) spaces++;
+			}
+			const afterRun = next;
+			while (this.#isDrawnOut(next, letter, letters[index])) next++;
+			if (index === letters.length && this.#letterAt(next) === undefined && this.#gap === 0 && this.#isCutOff(isOpen)) return undecided;
+			if (next > afterRun && next - afterRun + index - runStart < leastDrawnOut) return noMatch;
+		}
+		const last = this.#read[next - 1];
+		if (last === undefined || !isEndOfWord(last, this.#letterAt(next))) return noMatch;
+		const isSpacedOut = gaps === letters.length - 1 - countInner(breaks, letters.length) && letters.length >= leastSpacedLetters;
+		const isCut = spaces === 1 && letters.length >= leastCutLetters;
+		return spaces === 0 || isSpacedOut || isCut ? last.end : noMatch;
+	}
+
+	#isDrawnOut(index: number, letter: string, following: string | undefined): boolean {
+		const read = this.#letterAt(index);
+		if (read === undefined || read.gapBefore > 0 || !stands(read, letter)) return false;
+		return following === undefined || !stands(read, following);
+	}
+
+	/** The text ended before a gap ended the word. */
+	#isCutOff(isOpen: boolean): boolean {
+		return isOpen && this.#gap <= longestGap;
+	}
+
+	#letterAt(index: number): ReadLetter | undefined {
+		const unit = this.#unit;
+		while (this.#read.length <= index && this.#at < this.#end && this.#gap <= longestGap) {
+			readUnit(this.#text, this.#at, unit);
+			const code = unit.end - this.#at === 1 ? this.#text.charCodeAt(this.#at) : 0;
+			this.#at = unit.end;
+			if (unit.letters === unseen) continue;
+			if (unit.letters === gap || (unit.isSign && !this.#signsAreLetters)) {
+				this.#gap++;
+				if (unit.isSpace) this.#hasSpace = true;
+				continue;
+			}
+			for (const letter of unit.letters) {
+				const { isSign, end } = unit;
+				this.#read.push({ letter, end, code, isSign, gapBefore: this.#gap, hasSpaceBefore: this.#hasSpace });
+				this.#gap = 0;
+				this.#hasSpace = false;
+			}
+		}
+		return this.#read[index];
+	}
+}
+
+/** Whether what is written may mean the letter. */
+function stands({ letter, code, isSign }: ReadLetter, wanted: string): boolean {
+	if (letter === wanted) return true;
+	if (meantBy[letter]?.includes(wanted) === true) return true;
+	// A capital I and the like look as an l does, which plain i never does.
+	return letter === 'i' && wanted === 'l' && (isSign || code === capitalI || code > 127);
+}
+
+function isEndOfWord(last: ReadLetter, next: ReadLetter | undefined): boolean {
+	if (next === undefined || next.gapBefore > 0 || next.isSign || last.isSign) return true;
+	return writtenTogether.test(last.letter) || writtenTogether.test(next.letter);
+}
+
+function countInner(breaks: ReadonlySet<number>, length: number): number {
+	let count = 0;
+	for (const index of breaks) if (index > 0 && index < length) count++;
+	return count;
+}

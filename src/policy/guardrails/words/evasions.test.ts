@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { evasions, safeSentences as safe, listedWords as words } from '../../../../test/support/word-evasions.ts';
+import { WordList, type WordMatch } from './word-list.ts';
+
+function build(entries: readonly string[]): WordList {
+	const steps = WordList.build(entries);
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+	}
+}
+
+function find(list: WordList, text: string): readonly string[] {
+	const matches: WordMatch[] = [];
+	list.find(text, false, matches);
+	return matches.map(({ start, end }) => text.slice(start, end));
+}
+
+describe('word list', () => {
+	const list = build(words);
+
+	it('catches nine of ten disguised words, and each kind of disguise at least in half of the words', () => {
+		let caught = 0;
+		for (const [name, disguise] of evasions) {
+			const found = words.filter((word) => find(list, `He said: ${disguise(word)}, and left.`).length > 0).length;
+			expect([name, found >= words.length / 2]).toEqual([name, true]);
+			caught += found;
+		}
+		expect(caught / (evasions.length * words.length)).toBeGreaterThanOrEqual(0.9);
+	});
+
+	it.each(safe)('leaves %j alone', (sentence) => {
+		expect(find(list, sentence)).toEqual([]);
+	});
+
+	it.each([
+		['classic', 'Ass', []],
+		['what an ass.', 'ass', ['ass']],
+		['good god', 'god', ['god']],
+		['my therapist', 'rapist', []],
+		['the rapist', 'therapist', ['the rapist']],
+		['pen is', 'penis', []],
+		['a bail for the ball', 'ball', ['ball']],
+		['kIll and kiil', 'kill', ['kIll']],
+		['credit\ncard, creditcard, credit-card', 'credit card', ['credit\ncard', 'creditcard', 'credit-card']],
+		['credit report of a card', 'credit card', []],
+		['это бомба, бомбардир', 'бомба', ['бомба']],
+		['我要买炸弹吗', '炸弹', ['炸弹']],
+		['ＢＯＭＢ！', 'bomb', ['ＢＯＭＢ']],
+		['email e-mail', 'e-mail', ['email', 'e-mail']],
+		['covid19 and covidig', 'covid19', ['covid19']],
+	])('finds in %j, of %j, %j', (text, entry, expected) => {
+		expect(find(build([entry]), text)).toEqual(expected);
+	});
+
+	it('reads a megabyte with 100,000 entries in time linear in the text, whatever the text is', () => {
+		const letters = 'etaoinshrdlcumwfgypbvk';
+		let seed = 7;
+		const random = (below: number): number => {
+			seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+			return Math.floor((seed / 0x80000000) * below);
+		};
+		const entries = Array.from({ length: 100_000 }, () =>
+			Array.from({ length: 4 + random(8) }, () => letters[random(letters.length)]).join(''),
+		);
+		const large = build(entries);
+		const texts = [
+			Array.from({ length: 20_000 }, () => `${entries[random(entries.length)]}x `).join(''),
+			'ab'.repeat(100_000),
+			'a b '.repeat(50_000),
+			'aaaa'.repeat(50_000),
+			'&#9'.repeat(60_000),
+		];
+		const timeOf = (text: string): number => {
+			const before = process.cpuUsage();
+			find(large, text);
+			const { user, system } = process.cpuUsage(before);
+			return user + system;
+		};
+		for (const text of texts) {
+			timeOf(text);
+			const half = Math.min(timeOf(text.slice(0, text.length / 2)), timeOf(text.slice(0, text.length / 2)));
+			const whole = Math.min(timeOf(text), timeOf(text));
+			expect(whole).toBeLessThan(half * 4 + 20_000);
+		}
+	});
+});

@@ -1,0 +1,28 @@
+import type { CounterReading, Declined } from '../../core/counters.ts';
+import type { RateLimits } from './call-limits.ts';
+
+export interface WantedHold {
+	readonly budget: string;
+	readonly limitNanoUsd: bigint;
+	readonly amountNanoUsd: bigint;
+	readonly check: 'before' | 'after';
+}
+
+/**
+ * What counters that say this would answer a call, without asking them to take anything. Every store of counters decides so.
+ * @param reading with the budgets of the holds. @returns undefined when the call would be admitted.
+ */
+export function judgeReading(
+	reading: CounterReading,
+	{ requestsPerMinute, dailyTokens }: RateLimits,
+	holds: readonly WantedHold[],
+): Declined | undefined {
+	if (requestsPerMinute !== null && reading.requestsThisMinute >= requestsPerMinute) return { isAdmitted: false, binding: 'rpm', reading };
+	if (dailyTokens !== null && reading.tokensToday >= dailyTokens) return { isAdmitted: false, binding: 'daily_tokens', reading };
+	const bound = holds.find(({ budget, limitNanoUsd, amountNanoUsd, check }) => {
+		const counter = reading.budgets.find((one) => one.budget === budget);
+		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.heldNanoUsd ?? 0n);
+		return takenNanoUsd >= limitNanoUsd || (check === 'after' && takenNanoUsd + amountNanoUsd > limitNanoUsd);
+	});
+	return bound && { isAdmitted: false, binding: 'budget', budget: bound.budget, reading };
+}

@@ -1,0 +1,218 @@
+/** Figures of what calls cost and held. Counted where the ledger's row is closed, so that both say the same. */
+import type { Counter, Histogram, Metrics } from '../../core/metrics.ts';
+import { totalTokens, type Usage } from '../../core/usage.ts';
+import type { PriceBook } from '../../policy/budgets/price-book.ts';
+import { listedModel } from '../../policy/budgets/price-of.ts';
+import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
+
+/** A call that has ended, as its ledger row says. */
+export interface EndedCall {
+	readonly provider: string;
+	readonly model: string;
+	readonly team: string;
+	readonly usage: Usage;
+	readonly costNanoUsd: bigint;
+	readonly isEstimated: boolean;
+	/** From the request being sent to the end. */
+	readonly upstreamMs: number;
+}
+
+/** From seconds of thinking to the longest answers that the time limits allow. */
+const upstreamBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
+
+/** Models are chosen by callers; those that are neither configured nor priced are counted together. */
+const mostRemembered = 1000;
+
+type Counting = ReturnType<Counter['of']>;
+
+interface ModelCounters {
+	readonly input: Counting;
+	readonly cacheRead: Counting;
+	readonly cacheWrite: Counting;
+	readonly output: Counting;
+	readonly reasoning: Counting;
+	readonly costUsd: Counting;
+	readonly estimated: Counting;
+	readonly upstream: ReturnType<Histogram['of']>;
+}
+
+interface TeamCounters {
+	readonly calls: Counting;
+	readonly tokens: Counting;
+	readonly costUsd: Counting;
+}
+
+export interface CallMetricsParts {
+	readonly settings: {
+		readonly providers: readonly RoutedProvider[];
+		readonly routing: Pick<RoutingSettings, 'aliases'>;
+		readonly hasTeamMetrics?: boolean;
+	};
+	readonly prices: Pick<PriceBook, 'priceOf'>;
+	/** Whether a team is registered; others are named by callers' clients. */
+	readonly isRegistered: (team: string) => boolean;
+	readonly nowMs: () => number;
+}
+
+export class CallMetrics {
+	/** Calls that hold money of a budget now. */
+	openHolds = 0;
+	readonly #parts: CallMetricsParts;
+	readonly #metrics: Metrics;
+	readonly #kinds: ReadonlyMap<string, string>;
+	/** `provider/model` of all that the configuration names. */
+	readonly #configured: ReadonlySet<string>;
+	readonly #ofModels = new Map<string, ModelCounters>();
+	/** By provider. */
+	readonly #ofOthers = new Map<string, ModelCounters>();
+	readonly #ofTeams = new Map<string, TeamCounters>();
+	readonly #warnings: Counter;
+
+	constructor(metrics: Metrics, parts: CallMetricsParts) {
+		const { providers, routing } = parts.settings;
+		this.#metrics = metrics;
+		this.#parts = parts;
+		this.#kinds = new Map(providers.map(({ name, kind }) => [name, kind]));
+		this.#configured = new Set([
+			...Object.values(routing.aliases),
+			...providers.flatMap(({ name, models = [] }) => models.map((model) => `${name}/${model}`)),
+		]);
+		this.#warnings = metrics.counter('tollgate_budget_warnings_total', 'Budgets whose warning threshold was crossed, once per crossing.', [
+			'scope',
+		]);
+		declareModelCounters(metrics);
+		if (parts.settings.hasTeamMetrics === true) declareTeamCounters(metrics);
+	}
+
+	ended({ provider, model, team, usage, costNanoUsd, isEstimated, upstreamMs }: EndedCall): void {
+		const counters = this.#countersOf(provider, model);
+		const costUsd = Number(costNanoUsd) / 1e9;
+		counters.input.add(usage.inputTokens);
+		counters.output.add(usage.outputTokens);
+		if (usage.cacheReadTokens > 0) counters.cacheRead.add(usage.cacheReadTokens);
+		if (usage.cacheWriteTokens > 0) counters.cacheWrite.add(usage.cacheWriteTokens);
+		if (usage.reasoningTokens > 0) counters.reasoning.add(usage.reasoningTokens);
+		counters.costUsd.add(costUsd);
+		if (isEstimated) counters.estimated.add();
+		counters.upstream.observe(upstreamMs / 1000);
+		if (this.#parts.settings.hasTeamMetrics !== true) return;
+		const ofTeam = this.#countersOfTeam(team);
+		ofTeam.calls.add();
+		ofTeam.tokens.add(totalTokens(usage));
+		ofTeam.costUsd.add(costUsd);
+	}
+
+	warned(isOfModel: boolean): void {
+		this.#warnings.add(1, { scope: isOfModel ? 'model' : 'team' });
+	}
+
+	#countersOf(provider: string, model: string): ModelCounters {
+		const key = `${provider}/${model}`;
+		const known = this.#ofModels.get(key);
+		if (known !== undefined) return known;
+		const label = this.#labelOf(provider, model);
+		// Not remembered by its name, for a price may be set for it later.
+		if (label === undefined) return this.#countersOfOthers(provider);
+		const counters = modelCounters(this.#metrics, provider, label);
+		if (this.#ofModels.size >= mostRemembered) this.#ofModels.clear();
+		this.#ofModels.set(key, counters);
+		return counters;
+	}
+
+	#countersOfOthers(provider: string): ModelCounters {
+		let counters = this.#ofOthers.get(provider);
+		if (counters === undefined) {
+			counters = modelCounters(this.#metrics, provider, 'other');
+			this.#ofOthers.set(provider, counters);
+		}
+		return counters;
+	}
+
+	/** From sets that callers cannot widen: a dated name is counted as the model that the price list knows. */
+	#labelOf(provider: string, model: string): string | undefined {
+		if (this.#configured.has(`${provider}/${model}`)) return model;
+		const kind = this.#kinds.get(provider);
+		if (kind === undefined) return undefined;
+		const priced = this.#parts.prices.priceOf({ name: provider, kind }, model, this.#parts.nowMs());
+		return priced?.isOverride === true ? model : listedModel(kind, model);
+	}
+
+	#countersOfTeam(id: string): TeamCounters {
+		const team = this.#parts.isRegistered(id) ? id : 'other';
+		let counters = this.#ofTeams.get(team);
+		if (counters === undefined) {
+			counters = teamCounters(this.#metrics, team);
+			if (this.#ofTeams.size >= mostRemembered) this.#ofTeams.clear();
+			this.#ofTeams.set(team, counters);
+		}
+		return counters;
+	}
+}
+
+const ofModel = ['provider', 'model'];
+
+interface ModelDeclarations {
+	readonly tokens: Counter;
+	readonly reasoning: Counter;
+	readonly cost: Counter;
+	readonly estimated: Counter;
+	readonly upstream: Histogram;
+}
+
+function declareModelCounters(metrics: Metrics): ModelDeclarations {
+	return {
+		tokens: metrics.counter(
+			'tollgate_tokens_total',
+			'Tokens of ended calls; the kinds `input`, `cache_read`, `cache_write` and `output` do not overlap.',
+			[...ofModel, 'kind'],
+		),
+		reasoning: metrics.counter('tollgate_reasoning_tokens_total', 'The part of the output tokens that was reasoning.', ofModel),
+		cost: metrics.counter('tollgate_cost_usd_total', 'US dollars that ended calls cost, as the ledger has them.', ofModel),
+		estimated: metrics.counter(
+			'tollgate_estimated_calls_total',
+			'Calls charged by what was seen or held, because their answer told of no usage.',
+			ofModel,
+		),
+		upstream: metrics.histogram(
+			'tollgate_upstream_duration_seconds',
+			'From a request being sent to the provider to the end of its answer, streams included.',
+			upstreamBuckets,
+			ofModel,
+		),
+	};
+}
+
+function modelCounters(metrics: Metrics, provider: string, model: string): ModelCounters {
+	const { tokens, reasoning, cost, estimated, upstream } = declareModelCounters(metrics);
+	const labels = { provider, model };
+	return {
+		input: tokens.of({ ...labels, kind: 'input' }),
+		cacheRead: tokens.of({ ...labels, kind: 'cache_read' }),
+		cacheWrite: tokens.of({ ...labels, kind: 'cache_write' }),
+		output: tokens.of({ ...labels, kind: 'output' }),
+		reasoning: reasoning.of(labels),
+		costUsd: cost.of(labels),
+		estimated: estimated.of(labels),
+		upstream: upstream.of(labels),
+	};
+}
+
+interface TeamDeclarations {
+	readonly calls: Counter;
+	readonly tokens: Counter;
+	readonly cost: Counter;
+}
+
+function declareTeamCounters(metrics: Metrics): TeamDeclarations {
+	const registered = 'With `metrics.team_label`; teams that are not registered are `other`.';
+	return {
+		calls: metrics.counter('tollgate_team_calls_total', `Ended calls by team. ${registered}`, ['team']),
+		tokens: metrics.counter('tollgate_team_tokens_total', `Tokens of ended calls by team. ${registered}`, ['team']),
+		cost: metrics.counter('tollgate_team_cost_usd_total', `US dollars that ended calls cost, by team. ${registered}`, ['team']),
+	};
+}
+
+function teamCounters(metrics: Metrics, team: string): TeamCounters {
+	const { calls, tokens, cost } = declareTeamCounters(metrics);
+	return { calls: calls.of({ team }), tokens: tokens.of({ team }), costUsd: cost.of({ team }) };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, textOf } from '../../../test/support/gateway-bench.ts';
+import { Fault } from '../../core/fault.ts';
+
+const path = '/v1/messages/count_tokens';
+const body = JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'How many tokens are these?' }] });
+const of = (model: string): string => body.replace('claude-x', model);
+
+function sentBody({ sent }: GatewayBench): string {
+	const bytes = sent[0]?.body;
+	return Buffer.isBuffer(bytes) ? bytes.toString() : '';
+}
+
+function limited(requestsPerMinute: number): GatewayBench {
+	const tier = { requestsPerMinute, dailyTokens: null, monthlyBudgetUsd: '0' };
+	return new GatewayBench({ tiers: { sandbox: tier, standard: tier } });
+}
+
+describe('counting tokens', () => {
+	it('is done by a provider that can: the caller’s bytes there, the provider’s bytes back', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		const response = await bench.ask(`${path}?beta=true`, body, { 'anthropic-beta': 'x' });
+		expect([response.status, textOf(response), response.headers['x-gateway-warnings']]).toEqual([200, '{"input_tokens": 14}', undefined]);
+		expect(bench.sent).toHaveLength(1);
+		expect(bench.sent[0]).toMatchObject({ origin: 'https://a.test', target: `${path}?beta=true`, headers: { 'anthropic-beta': 'x' } });
+		expect(sentBody(bench)).toBe(body);
+	});
+
+	it('has an alias replaced by the model’s name, and nothing else', async () => {
+		const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { smart: 'provider_a/claude-sonnet-4-5' } } });
+		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		await bench.ask(path, of('smart'));
+		expect(sentBody(bench)).toBe(of('claude-sonnet-4-5'));
+	});
+
+	it.each(['gpt-5', 'gemini-3', 'our-gpt'])('is estimated for %s, and marked, without a call', async (model) => {
+		const bench = new GatewayBench();
+		const response = await bench.ask(path, of(model));
+		const told = JSON.parse(textOf(response)) as Record<string, number>;
+		expect([response.status, Object.keys(told), bench.sent]).toEqual([200, ['input_tokens'], []]);
+		expect(told['input_tokens']).toBeGreaterThan(10);
+		expect(response.headers['x-gateway-warnings']).toMatch(/^input_tokens: estimated/);
+	});
+
+	it('is one of the minute’s requests, needs no money and writes no row', async () => {
+		const bench = limited(1);
+		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		const first = await bench.ask(path, body, {}, { id: 'one' });
+		expect([first.status, first.headers['x-ratelimit-remaining-requests']]).toEqual([200, '0']);
+		expect(summaryOf(await bench.ask(path, body, {}, { id: 'two' }))).toBe('429 rpm_limit_exceeded');
+		expect((await bench.ledger.list({ limit: 9 })).rows).toEqual([]);
+	});
+
+	it('fails as calls do', async () => {
+		const bench = new GatewayBench();
+		expect(errorOf(await bench.ask(path, '{"model":"claude-x"}')).error.param).toBe('messages');
+		expect((await bench.ask(path, body, { authorization: 'Bearer bad' })).status).toBe(401);
+		expect((await bench.ask(path, '', {}, { method: 'GET' })).status).toBe(405);
+		bench.respond = () => jsonAnswer(401, '{"error":{"message":"sk-ant-secret-key-0001"}}');
+		const rejected = await bench.ask(path, body, { accept: 'application/json' });
+		expect([rejected.status, rejected.headers['x-should-retry'], textOf(rejected)]).toEqual([502, 'false', '{"error":{"message":"***"}}']);
+		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');
+		expect((await bench.ask(path, body)).status).toBe(400);
+		bench.respond = () => {
+			throw new Fault('provider_first_byte_timeout');
+		};
+		expect((await bench.ask(path, body, { accept: 'application/json' })).status).toBe(504);
+		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+	});
+});

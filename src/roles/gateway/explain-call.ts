@@ -1,0 +1,307 @@
+/** What would become of a call, decided by the stages of the inference path themselves. Nothing is sent, counted, held or written. */
+import { streamOf } from '../../core/byte-stream.ts';
+import type { Clock } from '../../core/clock.ts';
+import { Fault } from '../../core/fault.ts';
+import type { FormatName } from '../../core/format-name.ts';
+import type { HttpRequest } from '../../core/handler.ts';
+import type { Log } from '../../core/log.ts';
+import { noMetrics } from '../../core/metrics.ts';
+import { formatUsd, formatUsdPerMillionTokens } from '../../core/money.ts';
+import type { Price } from '../../core/price.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Team } from '../../core/team.ts';
+import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
+import { judgeReading } from '../../policy/limits/judge-reading.ts';
+import type { RoutedBy } from '../../policy/routing/routing.ts';
+import type { Target, Targets } from '../../policy/routing/target.ts';
+import type { AdmissionStore } from '../../stores/contracts/admission.ts';
+import { formats } from '../../wire/formats/formats.ts';
+import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
+import { describeFailure } from './failure.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
+import { assembleParts, type GatewayParts } from './gateway-parts.ts';
+import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
+import { TrafficBook } from './provider-traffic.ts';
+import { capWarning, type JudgedCall, judgeCall, refusalOf } from './stages/admit-call.ts';
+import { chooseTargets, routingFactsOf } from './stages/choose-targets.ts';
+import { identifyCaller } from './stages/identify-caller.ts';
+import { identifyTeam } from './stages/identify-team.ts';
+import { type PreparedCall, prepareCall } from './stages/prepare-call.ts';
+import { type Call, readCall } from './stages/read-call.ts';
+import { bodyFor } from './stages/send-call.ts';
+import { maySkip } from './stages/take-target.ts';
+import { UnpricedModels } from './unpriced-models.ts';
+
+export interface ExplainRequest {
+	/** Whose call it is: of a client, of any client of a team, or of who has an access token. */
+	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
+	readonly format: FormatName;
+	/** As it would be sent. */
+	readonly body: Buffer;
+	/** By lower-case name. */
+	readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ExplainPorts {
+	readonly teams: TeamDirectory;
+	readonly readCounters: AdmissionStore['read'];
+	readonly verifier: AccessTokenVerifier;
+	/** Undefined: nobody watches here. */
+	readonly isEjected: ((provider: string) => boolean) | undefined;
+	readonly clock: Clock;
+}
+
+/** In the order of the decisions; what was not come to is null. Members are named as the admin API shows them. */
+export interface Explanation {
+	readonly outcome: ExplainedOutcome;
+	readonly identity: { readonly client_id: string | null; readonly scopes: readonly string[] | null } | null;
+	readonly team: { readonly id: string; readonly name: string; readonly tier: string; readonly is_registered: boolean } | null;
+	readonly request: { readonly format: FormatName; readonly model: string; readonly streamed: boolean; readonly bytes: number } | null;
+	readonly route: ExplainedRoute | null;
+	readonly price: ExplainedPrice | null;
+	readonly hold: ExplainedHold | null;
+	readonly limits: LimitsBody | null;
+	readonly guardrails: { readonly state: 'not_evaluated' };
+	readonly upstream: ExplainedUpstream | null;
+}
+
+export interface ExplainedOutcome {
+	/** True: the call would be sent to the provider. */
+	readonly admitted: boolean;
+	/** Of the answer that the caller would get instead. */
+	readonly status: number | null;
+	readonly code: string | null;
+	readonly message: string | null;
+	readonly param: string | null;
+}
+
+export interface ExplainedRoute {
+	readonly decided_by: RoutedBy;
+	readonly rule: string | null;
+	/** Where the call goes, and then where it may go instead. */
+	readonly targets: readonly {
+		readonly provider: string;
+		readonly model: string;
+		/** What would keep the call from it; null: nothing. */
+		readonly code: string | null;
+		/** Null: not watched here. */
+		readonly ejected: boolean | null;
+	}[];
+}
+
+export interface ExplainedPrice {
+	readonly provider: string;
+	readonly model: string;
+	readonly version: string;
+	readonly source: 'override' | 'default' | 'unknown';
+	/** For inputs of at most so many tokens; null: any more. */
+	readonly tiers: readonly {
+		readonly up_to_input_tokens: number | null;
+		readonly input_usd_per_million_tokens: string;
+		readonly output_usd_per_million_tokens: string;
+	}[];
+}
+
+export interface ExplainedHold {
+	readonly mode: 'estimate' | 'worst_case';
+	readonly amount_usd: string;
+	readonly input_tokens: number;
+	readonly output_tokens: number;
+	/** Written into the request, for a budget; null: not. */
+	readonly cap_tokens: number | null;
+}
+
+export interface ExplainedUpstream {
+	readonly translated: boolean;
+	readonly warnings: readonly string[];
+	readonly bytes: number;
+	/** Between the body given and the body sent; the first of them. */
+	readonly differences: readonly JsonDifference[];
+}
+
+export type ExplainCall = (request: ExplainRequest) => Promise<Explanation>;
+
+const mostDifferences = 200;
+const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** @throws Error when the settings contradict themselves. */
+export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
+	const parts = assembleParts(settings, portsWithoutEffect(ports));
+	return async (request) => {
+		const explained: Partial<Mutable<Explanation>> = {};
+		let outcome: ExplainedOutcome = { admitted: true, status: null, code: null, message: null, param: null };
+		try {
+			await explain(request, explained, parts, ports);
+		} catch (cause) {
+			if (!(cause instanceof Refusal || cause instanceof Fault)) throw cause;
+			const { status, code, message, param = null } = describeFailure(cause, '');
+			outcome = { admitted: false, status, code, message, param };
+		}
+		const {
+			identity = null,
+			team = null,
+			request: read = null,
+			route = null,
+			price = null,
+			hold = null,
+			limits = null,
+			upstream = null,
+		} = explained;
+		return { outcome, identity, team, request: read, route, price, hold, limits, guardrails: { state: 'not_evaluated' }, upstream };
+	};
+}
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
+
+async function explain(
+	{ of, format: formatName, body, headers }: ExplainRequest,
+	explained: Partial<Mutable<Explanation>>,
+	parts: GatewayParts,
+	ports: ExplainPorts,
+): Promise<void> {
+	const format = formats.find(({ name }) => name === formatName);
+	if (format === undefined) throw new Error(`no caller speaks ${formatName}`);
+	const request = requestOf(body, format.path, headers, of, ports.clock);
+	const { clientId, scopes, team } = await identify(of, request, parts);
+	explained.identity = { client_id: clientId, scopes };
+	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
+	const call = await readCall(request, format, parts.settings.maxBodyBytes);
+	explained.request = { format: formatName, model: call.model, streamed: call.isStreamed, bytes: body.length };
+	const targets = chooseTargets(call, team.id, parts);
+	const route = parts.routing.explain(routingFactsOf(call, team.id, parts));
+	explained.route = {
+		decided_by: route.by,
+		rule: route.rule,
+		targets: targets.map((target) => describeTarget(call, target, parts, ports)),
+	};
+	const facts: GatewayFacts = {};
+	const prepared = prepareFirst(call, targets, facts, parts);
+	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
+	explained.price = describePrice(prepared, judged);
+	explained.hold = describeHold(judged, parts);
+	explained.upstream = describeUpstream(prepared, judged, facts.warnings ?? []);
+	const { terms, holds } = judged;
+	const reading = await ports.readCounters(
+		team.id,
+		holds.map(({ budget, period }) => ({ budget, period })),
+	);
+	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
+	const declined = judgeReading(reading, terms, holds);
+	if (declined !== undefined) throw refusalOf(declined, terms, holds);
+}
+
+async function identify(
+	of: ExplainRequest['of'],
+	request: HttpRequest,
+	{ settings, ports }: GatewayParts,
+): Promise<{ clientId: string | null; scopes: string[] | null; team: Team }> {
+	if ('team' in of) {
+		const team = ports.teams.team(of.team);
+		if (team === undefined) throw new Refusal('record_unknown', { message: 'No team has this id' });
+		return { clientId: null, scopes: null, team };
+	}
+	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };
+	const caller = await identifyCaller(request, settings, ports.verifier);
+	return { clientId: caller.clientId, scopes: [...caller.scopes], team: identifyTeam(caller, settings, ports.teams) };
+}
+
+function requestOf(body: Buffer, path: string, headers: ExplainRequest['headers'], of: ExplainRequest['of'], clock: Clock): HttpRequest {
+	return {
+		id: '',
+		method: 'POST',
+		path,
+		query: '',
+		headers: { 'content-type': 'application/json', ...headers, ...('accessToken' in of && { authorization: `Bearer ${of.accessToken}` }) },
+		body: streamOf(body.length === 0 ? [] : [body]),
+		announcedLength: body.length,
+		peerAddress: '',
+		arrivedMs: clock.monotonicMs(),
+		onClientGone: () => undefined,
+	};
+}
+
+function describeTarget(call: Call, target: Target, parts: GatewayParts, { isEjected }: ExplainPorts): ExplainedRoute['targets'][number] {
+	const { provider, model } = target;
+	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
+	try {
+		prepareCall(call, target, {}, parts);
+		return { ...described, code: null };
+	} catch (cause) {
+		if (cause instanceof Refusal || cause instanceof Fault) return { ...described, code: cause.code };
+		throw cause;
+	}
+}
+
+/** As the inference path passes over targets, before any was called. */
+function prepareFirst(call: Call, targets: Targets, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
+	for (const target of targets) {
+		try {
+			return prepareCall(call, target, facts, parts);
+		} catch (cause) {
+			if (!maySkip(cause, false, target === targets.at(-1))) throw cause;
+		}
+	}
+	throw new Error('routing named no target');
+}
+
+function describePrice({ target }: PreparedCall, { priced }: JudgedCall): ExplainedPrice {
+	const { price, isUnknown, isOverride } = priced;
+	const source = isUnknown ? 'unknown' : isOverride ? 'override' : 'default';
+	return { provider: target.provider, model: target.model, version: price.version, source, tiers: price.tiers.map(describeTier) };
+}
+
+function describeTier({ upToInputTokens, inputPicoUsd, outputPicoUsd }: Price['tiers'][number]): ExplainedPrice['tiers'][number] {
+	return {
+		up_to_input_tokens: upToInputTokens,
+		input_usd_per_million_tokens: formatUsdPerMillionTokens(inputPicoUsd),
+		output_usd_per_million_tokens: formatUsdPerMillionTokens(outputPicoUsd),
+	};
+}
+
+function describeHold({ need }: JudgedCall, { settings }: GatewayParts): ExplainedHold {
+	return {
+		mode: settings.budgets.hold,
+		amount_usd: formatUsd(need.amountNanoUsd),
+		input_tokens: need.inputTokens,
+		output_tokens: need.outputTokens,
+		cap_tokens: need.capEdits.length > 0 ? (need.capTokens ?? null) : null,
+	};
+}
+
+function describeUpstream(prepared: PreparedCall, { need, usageEdits }: JudgedCall, warnings: readonly string[]): ExplainedUpstream {
+	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
+	const given = prepared.body.bytes;
+	const allWarnings = need.capEdits.length > 0 ? [...warnings, capWarning(need)] : warnings;
+	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), mostDifferences);
+	return { translated: prepared.translated !== undefined, warnings: allWarnings, bytes: sent.length, differences };
+}
+
+/** The stages that are used here ask these for nothing; if one did, it would fail instead of having an effect. */
+function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPorts {
+	const refuse = (): never => {
+		throw new Error('an explanation has no effect');
+	};
+	return {
+		upstream: refuse,
+		verifier,
+		teams,
+		admission: {
+			admit: refuse,
+			settle: refuse,
+			release: refuse,
+			extend: refuse,
+			read: refuse,
+			restore: refuse,
+			rehold: refuse,
+			onReturn: refuse,
+			close: refuse,
+		},
+		ledger: { open: refuse, close: refuse },
+		unpriced: new UnpricedModels(),
+		traffic: new TrafficBook({ clock, log: silent, metrics: noMetrics, chance: () => 0 }),
+		clock,
+		log: silent,
+		readiness: refuse,
+	};
+}

@@ -1,0 +1,205 @@
+/** From target to target: who is tried, what it costs, and what the caller is told. */
+import { describe, expect, it } from 'vitest';
+import {
+	ask,
+	azure,
+	benchWith,
+	chatAnswer,
+	claude,
+	costAtClaude,
+	gpt,
+	hostOf,
+	messageAnswer,
+	neverSent,
+	readingOf,
+	rowsOf,
+	sentThenLost,
+	shown,
+} from '../../../test/support/fallback-rig.ts';
+import {
+	chatBody,
+	HandStream,
+	jsonAnswer,
+	readStream,
+	settle,
+	sseAnswer,
+	summaryOf,
+	testSettings,
+	textOf,
+} from '../../../test/support/gateway-bench.ts';
+import { Fault } from '../../core/fault.ts';
+
+describe('a rule with several targets', () => {
+	it.each([
+		['500', () => jsonAnswer(500, '{"error":{"message":"no"}}')],
+		['429', () => jsonAnswer(429, '{"error":{"message":"slow down"}}', { 'retry-after': '7' })],
+		['401', () => jsonAnswer(401, '{"error":{"message":"key"}}')],
+		['404', () => jsonAnswer(404, '{"error":{"message":"model"}}')],
+		['a refused connection', neverSent],
+	])('goes on to the next after %s: one request, one row, charged where it was answered', async (_name, fail) => {
+		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
+		bench.respond = (request) => (hostOf(request) === 'b' ? fail() : jsonAnswer(200, messageAnswer));
+		const response = await ask(bench);
+		expect([response.status, response.headers['x-gateway-provider'], response.headers['x-gateway-model']]).toEqual([
+			200,
+			'provider_a',
+			'claude-sonnet-4-5',
+		]);
+		expect(JSON.parse(textOf(response))).toMatchObject({ object: 'chat.completion' });
+		expect(response.headers['x-ratelimit-remaining-requests']).toBe('99');
+		expect((await rowsOf(bench)).map(shown)).toEqual([`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`]);
+		expect(await readingOf(bench, 'all')).toEqual([`${costAtClaude} 0`]);
+		expect(bench.log.lines.filter(({ event }) => event === 'call goes on to another target')).toHaveLength(1);
+	});
+
+	it.each(['provider_unreachable', 'provider_first_byte_timeout'] as const)(
+		'books what a target may charge that was sent the call and gave no answer (%s) as a row of its own',
+		async (code) => {
+			const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'gpt-5': 10n ** 9n } });
+			bench.respond = (request) => (hostOf(request) === 'b' ? sentThenLost(request, code) : jsonAnswer(200, messageAnswer));
+			expect((await ask(bench)).status).toBe(200);
+			const rows = await rowsOf(bench);
+			const lost = rows.find(({ id }) => id.endsWith('.1'));
+			expect(rows.map(shown)).toContain(`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`);
+			expect(lost).toMatchObject({ provider: 'provider_b', model: 'gpt-5', closed: { outcome: 'broken', isEstimated: true } });
+			const charged = lost?.closed?.costNanoUsd ?? 0n;
+			expect(charged).toBeGreaterThan(0n);
+			expect(await readingOf(bench, 'all', 'model:gpt-5')).toEqual([`${costAtClaude + charged} 0`, `${charged} 0`]);
+			const reading = await bench.admission.read('team-1', []);
+			expect(reading.requestsThisMinute).toBe(1);
+		},
+	);
+
+	it('does not go on from the caller’s own mistake, nor once an answer has begun', async () => {
+		for (const answer of [
+			() => jsonAnswer(400, '{"error":{"message":"bad"}}'),
+			() => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } }),
+			() => jsonAnswer(200, 'not json'),
+		]) {
+			const bench = benchWith();
+			bench.respond = answer;
+			await ask(bench);
+			expect(bench.sent.map(hostOf)).toEqual(['b']);
+		}
+	});
+
+	it('does not go on from a whole answer that breaks off', async () => {
+		const bench = benchWith();
+		const body = new HandStream();
+		bench.respond = () => ({ ...jsonAnswer(200, ''), body });
+		const response = ask(bench);
+		while (body.sink === undefined) await settle();
+		body.sink.fail(new Fault('provider_disconnected'));
+		expect([(await response).status, bench.sent.map(hostOf)]).toEqual([502, ['b']]);
+	});
+
+	it('never goes on from a stream that has begun', async () => {
+		const bench = benchWith();
+		const body = new HandStream();
+		bench.respond = () => sseAnswer(body);
+		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), stream: true }));
+		const { reader } = readStream(response);
+		body.sink?.fail(new Fault('provider_disconnected'));
+		await settle();
+		expect([bench.sent.length, reader.ending]).toEqual([1, 'ended']);
+		expect(reader.text).toContain('provider_disconnected');
+	});
+
+	it('when all fail, tells what the last one that was called said, and books it there', async () => {
+		const bench = benchWith({ targets: [gpt, claude, azure], monthlyBudgetUsd: '1.00' });
+		bench.respond = (request) => {
+			if (hostOf(request) === 'b') return jsonAnswer(500, '{"error":{"message":"first"}}');
+			return hostOf(request) === 'a' ? neverSent() : jsonAnswer(429, '{"error":{"message":"third"}}', { 'retry-after': '9' });
+		};
+		const response = await ask(bench);
+		expect([response.status, response.headers['retry-after'], response.headers['x-gateway-provider']]).toEqual([429, '9', 'provider_d']);
+		expect(textOf(response)).toContain('third');
+		expect((await rowsOf(bench)).map(shown)).toEqual(['req provider_d our-gpt upstream_error 0']);
+		expect(await readingOf(bench, 'all')).toEqual(['0 0']);
+	});
+
+	it('passes over a target without a key, wherever it stands', async () => {
+		const withoutKey = (name: string) =>
+			testSettings.providers.map((provider) => (provider.name === name ? { ...provider, apiKey: 'REPLACE_ME' } : provider));
+		const first = benchWith({ settings: { providers: withoutKey('provider_b') } });
+		first.respond = () => jsonAnswer(200, messageAnswer);
+		expect((await ask(first)).headers['x-gateway-provider']).toBe('provider_a');
+		const later = benchWith({ targets: [gpt, claude, azure], settings: { providers: withoutKey('provider_a') } });
+		later.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
+		expect((await ask(later)).headers['x-gateway-provider']).toBe('provider_d');
+		expect(later.sent.map(hostOf)).toEqual(['b', 'd']);
+	});
+
+	it('weighted, falls back on the others, and a session keeps its target and its fallback', async () => {
+		const bench = benchWith({
+			targets: [gpt, azure, { ...claude, weight: 0 }],
+			strategy: 'weighted',
+			traffic: { ejectAfterFailures: null },
+		});
+		let isAway = false;
+		bench.respond = (request) => (hostOf(request) === 'b' && isAway ? neverSent() : jsonAnswer(200, chatAnswer));
+		const providersOf = async () => {
+			const found: unknown[] = [];
+			for (let session = 0; session < 24; session++) {
+				const response = await ask(bench, { 'x-gateway-session': `s${session}` });
+				found.push(response.headers['x-gateway-provider']);
+			}
+			return found;
+		};
+		const before = await providersOf();
+		expect(new Set(before)).toEqual(new Set(['provider_b', 'provider_d']));
+		isAway = true;
+		expect(new Set(await providersOf())).toEqual(new Set(['provider_d']));
+		isAway = false;
+		expect(await providersOf()).toEqual(before);
+	});
+});
+
+describe('what the next target is judged by', () => {
+	it('its own cap: a target whose budget allows nothing is passed over, and the failure before it stands', async () => {
+		const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'claude-sonnet-4-5': 0n } });
+		bench.respond = () => jsonAnswer(503, '{"error":{"message":"first"}}');
+		const response = await ask(bench);
+		expect([response.status, response.headers['x-gateway-provider']]).toEqual([502, 'provider_b']);
+		expect(bench.sent.map(hostOf)).toEqual(['b']);
+		expect((await rowsOf(bench)).map(shown)).toEqual(['req provider_b gpt-5 upstream_error 0']);
+		expect(await readingOf(bench, 'all', 'model:claude-sonnet-4-5')).toEqual(['0 0', '0 0']);
+	});
+
+	it('its own price, under worst-case holds: what two targets may cost together never passes the limit', async () => {
+		const bench = benchWith({ monthlyBudgetUsd: '0.06', budgets: { hold: 'worst_case' } });
+		bench.respond = (request) =>
+			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonAnswer(200, messageAnswer);
+		const body = JSON.stringify({ ...JSON.parse(chatBody), max_tokens: 2000 });
+		const response = await ask(bench, {}, body);
+		// 2000 output tokens cost 0.02 USD at the first and 0.03 at the second.
+		expect(response.status).toBe(504);
+		expect(bench.sent.map(hostOf)).toEqual(['b']);
+		const [row] = await rowsOf(bench);
+		expect(await readingOf(bench, 'all')).toEqual([`${row?.closed?.costNanoUsd} 0`]);
+	});
+
+	it('a price that is unknown, where such calls are refused', async () => {
+		const bench = benchWith({ targets: [gpt, { ...claude, model: 'made-up' }, azure], budgets: { unknownPrice: 'reject' } });
+		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
+		const response = await ask(bench);
+		expect([bench.sent.map(hostOf), response.status]).toEqual([['b'], 502]);
+	});
+
+	it('what its format can say: a target that cannot take the request is passed over', async () => {
+		const bench = benchWith({ targets: [gpt, claude, azure] });
+		bench.respond = (request) => (hostOf(request) === 'b' ? neverSent() : jsonAnswer(200, chatAnswer));
+		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), n: 3 }));
+		expect([response.status, response.headers['x-gateway-provider'], response.headers['x-gateway-warnings']]).toEqual([
+			200,
+			'provider_d',
+			undefined,
+		]);
+	});
+
+	it('nothing at all when the first refuses: that is the caller’s answer', async () => {
+		const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'gpt-5': 0n } });
+		expect(summaryOf(await ask(bench))).toBe('429 model_budget_exceeded');
+		expect(bench.sent).toEqual([]);
+	});
+});

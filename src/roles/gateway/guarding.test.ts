@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayBench, HandStream, jsonAnswer, Reader } from '../../../test/support/gateway-bench.ts';
+import type { ByteStream, HttpResponse } from '../../core/handler.ts';
+import type { RuleAction } from '../../policy/guardrails/guardrail.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+
+const silent = { strength: 'none', action: 'block' } as const;
+
+function settings(isEnforced: boolean, action: RuleAction = 'block', more: Partial<GuardrailSettings> = {}): GuardrailSettings {
+	return {
+		isEnforced,
+		content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
+		pii: { ssn: action, card: action, email: action, phone: action, iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
+		masksAnswers: true,
+		words: { entries: ['darkfish'], action },
+		patterns: [{ name: 'ticket', pattern: 'TCK-[0-9]{4}', action }],
+		topics: [
+			{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: action === 'mask' ? 'block' : action },
+		],
+		unreadable: 'pass',
+		teams: {},
+		...more,
+	};
+}
+
+const paths = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+type Format = keyof typeof paths;
+
+function request(format: Format, text: string, stream: boolean): string {
+	const model = format === 'chat' ? 'gpt-5' : 'claude-opus-4-5';
+	return JSON.stringify({ model, max_tokens: 9, stream, messages: [{ role: 'user', content: text }] });
+}
+
+function wholeAnswer(format: Format, text: string): string {
+	if (format === 'messages') return JSON.stringify({ type: 'message', content: [{ type: 'text', text }], stop_reason: 'end_turn' });
+	return JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] });
+}
+
+function events(format: Format, pieces: readonly string[]): string[] {
+	if (format === 'chat') {
+		const chunk = (delta: object, finish_reason: string | null = null): string =>
+			`data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+		return [chunk({ role: 'assistant' }), ...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'];
+	}
+	const event = (data: { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+	return [
+		event({ type: 'message_start', ...{ message: { content: [] } } }),
+		event({ type: 'content_block_start', ...{ index: 0, content_block: { type: 'text', text: '' } } }),
+		...pieces.map((text) => event({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'text_delta', text } } })),
+		event({ type: 'content_block_stop', ...{ index: 0 } }),
+		event({ type: 'message_delta', ...{ delta: { stop_reason: 'end_turn' } } }),
+		event({ type: 'message_stop' }),
+	];
+}
+
+interface Asked {
+	readonly bench: GatewayBench;
+	readonly response: HttpResponse;
+	readonly text: string;
+	readonly upstream: HandStream | undefined;
+}
+
+async function ask(
+	guardrails: GuardrailSettings,
+	format: Format,
+	prompt: string,
+	answer: readonly string[],
+	isStreamed: boolean,
+): Promise<Asked> {
+	const bench = new GatewayBench({ guardrails });
+	let upstream: HandStream | undefined;
+	bench.respond = () => {
+		if (!isStreamed) return jsonAnswer(200, wholeAnswer(format, answer.join('')));
+		upstream = new HandStream();
+		return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream };
+	};
+	const response = await bench.ask(paths[format], request(format, prompt, isStreamed));
+	let text = String(response.body);
+	if (upstream !== undefined) {
+		const reader = new Reader();
+		(response.body as ByteStream).start(reader);
+		for (const event of events(format, answer)) if (!upstream.isCancelled) upstream.write(event);
+		if (!upstream.isCancelled) upstream.sink?.end();
+		text = reader.text;
+		expect(reader.ending).toBe('ended');
+	}
+	for (let round = 0; round < 20; round++) {
+		bench.clock.advance(5);
+		await Promise.resolve();
+	}
+	return { bench, response, text, upstream };
+}
+
+const assessments = ({ bench }: Asked): readonly unknown[] =>
+	bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields);
+
+const trips = [
+	['pii', 'card', ['My card is 4111 11', '11 1111 1111, ok?']],
+	['words', 'listed', ['Bring the dark', 'fish over.']],
+	['patterns', 'ticket', ['It is TCK-', '1234 now']],
+	['topics', 'gambling', ['Let us play rou', 'lette tonight. And more.']],
+] as const;
+const clean = ['Nothing to see', ' here, carry on.'];
+const cells = trips.flatMap(([policy, category, pieces]) =>
+	(['chat', 'messages'] as const).flatMap((format) =>
+		[true, false].map((isStreamed) => ({ policy, category, pieces, format, isStreamed })),
+	),
+);
+
+describe('guardrails', () => {
+	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, the request is blocked before the provider is called', async (cell) => {
+		const asked = await ask(settings(true), cell.format, cell.pieces.join(''), clean, cell.isStreamed);
+		expect(asked.response.status).toBe(400);
+		expect(asked.bench.sent).toHaveLength(0);
+		expect(JSON.parse(asked.text)).toMatchObject({ error: { code: 'guardrail_blocked', message: expect.stringContaining(cell.category) } });
+		expect(assessments(asked)).toMatchObject([
+			{ stage: 'input', policy: cell.policy, category: cell.category, action: 'BLOCK', requestId: 'req-1' },
+		]);
+		expect(JSON.stringify(asked.bench.log.lines)).not.toMatch(/4111|darkfish|TCK-|roulette/);
+	});
+
+	it.each(cells)('$policy, $format, streamed $isStreamed: enforced, nothing of the match in the answer is delivered', async (cell) => {
+		const asked = await ask(settings(true), cell.format, 'hello', cell.pieces, cell.isStreamed);
+		expect(asked.bench.sent).toHaveLength(1);
+		expect(asked.text).toContain('guardrail_blocked');
+		for (const secret of ['4111', 'dark', 'TCK', 'rou', '1111']) expect(asked.text).not.toContain(secret);
+		expect(assessments(asked)).toMatchObject([{ stage: 'output', policy: cell.policy, category: cell.category, action: 'BLOCK' }]);
+		if (asked.upstream !== undefined) {
+			expect(asked.upstream.isCancelled).toBe(true);
+			expect(asked.text.endsWith('\n\n')).toBe(true);
+		} else expect(asked.response.status).toBe(400);
+	});
+
+	it.each(cells)('$policy, $format, streamed $isStreamed: not enforced, bytes are untouched and the trips told', async (cell) => {
+		const prompt = cell.pieces.join('');
+		const asked = await ask(settings(false), cell.format, prompt, cell.pieces, cell.isStreamed);
+		expect(asked.text).toBe(cell.isStreamed ? events(cell.format, cell.pieces).join('') : wholeAnswer(cell.format, prompt));
+		expect(asked.bench.sent).toHaveLength(1);
+		const common = { policy: cell.policy, category: cell.category, action: 'NONE' };
+		expect(assessments(asked)).toMatchObject([
+			{ stage: 'input', ...common },
+			{ stage: 'output', ...common },
+		]);
+	});
+
+	it.each(cells.slice(0, 4))(
+		'$format, streamed $isStreamed: what is clean passes byte for byte, enforced or not',
+		async ({ format, isStreamed }) => {
+			for (const isEnforced of [true, false]) {
+				const asked = await ask(settings(isEnforced), format, 'hello', clean, isStreamed);
+				expect(asked.text).toBe(isStreamed ? events(format, clean).join('') : wholeAnswer(format, clean.join('')));
+				expect(assessments(asked)).toEqual([]);
+			}
+		},
+	);
+
+	it.each(cells.slice(0, 8))('$policy, $format, streamed $isStreamed: masks in request and answer', async (cell) => {
+		const prompt = cell.pieces.join('');
+		const asked = await ask(settings(true, 'mask'), cell.format, prompt, cell.pieces, cell.isStreamed);
+		const label = cell.policy === 'pii' ? '[CARD]' : '[WORD]';
+		const sent = String(asked.bench.sent[0]?.body);
+		expect(sent).toContain(label);
+		for (const text of [sent, asked.text]) for (const secret of ['4111', '1111', 'dark', 'fish']) expect(text).not.toContain(secret);
+		expect(asked.text).toContain(label);
+	});
+
+	it('a stream is held back by little more than what may become a match', async () => {
+		const bench = new GatewayBench({ guardrails: settings(true, 'block', { patterns: [], topics: [] }) });
+		const upstream = new HandStream();
+		bench.respond = () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream });
+		const response = await bench.ask(paths.chat, request('chat', 'hi', true));
+		const reader = new Reader();
+		(response.body as ByteStream).start(reader);
+		const [start = '', first = '', second = ''] = events('chat', ['The answer is ', 'forty ']);
+		upstream.write(start + first);
+		expect(reader.text).toContain('assistant');
+		upstream.write(second);
+		expect(reader.text).toContain('The answer is ');
+	});
+
+	it('what cannot be read is told, and blocked where it is to be', async () => {
+		const image = JSON.stringify({
+			model: 'gpt-5',
+			messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }],
+		});
+		for (const [unreadable, status] of [
+			['pass', 200],
+			['block', 400],
+		] as const) {
+			const bench = new GatewayBench({ guardrails: settings(true, 'block', { unreadable }) });
+			bench.respond = () => jsonAnswer(200, wholeAnswer('chat', 'ok'));
+			expect((await bench.ask(paths.chat, image)).status).toBe(status);
+			expect(bench.log.lines.map(({ event }) => event)).toContain('guardrails not evaluated');
+		}
+	});
+
+	it('teams may have rules of their own', async () => {
+		const teams = { 'team-1': { pii: 'log', 'words.listed': 'none' } } as const;
+		const asked = await ask(settings(true, 'block', { teams }), 'chat', 'darkfish 4111 1111 1111 1111', clean, false);
+		expect(asked.response.status).toBe(200);
+		expect(assessments(asked)).toMatchObject([{ policy: 'pii', category: 'card', action: 'NONE' }]);
+	});
+});

@@ -1,0 +1,134 @@
+/** Engines that judge texts elsewhere: bounded in time and number, counted, and never the reason that a call fails by accident. */
+import type { Clock } from '../../../core/clock.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Metrics } from '../../../core/metrics.ts';
+import type { Upstream } from '../../../core/upstream.ts';
+import type { EngineAnswer, EngineFinding, EngineStage, EngineUsage } from '../../../wire/guardrail-engines/engine.ts';
+import { engineProtocol } from '../../../wire/guardrail-engines/engine-protocols.ts';
+import { EngineCounts } from './engine-counts.ts';
+import type { EngineJudgement, JudgedFinding } from './engine-judgement.ts';
+import type { EnginePrice, EngineSettings } from './engine-settings.ts';
+import { Places } from './places.ts';
+import { type EnginePlace, type EngineTrouble, sendToEngine } from './send-to-engine.ts';
+
+export interface GuardrailEngine {
+	readonly name: string;
+	/**
+	 * Judges texts of one call together. Never rejects but for a defect, and is over when its time is.
+	 * @param onClientGone registers what ends the judgement when nobody waits for it any more.
+	 */
+	judge(texts: readonly string[], stage: EngineStage, onClientGone?: (listener: () => void) => void): Promise<EngineJudgement>;
+}
+
+export interface EnginePorts {
+	readonly upstream: Upstream;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly metrics: Metrics;
+}
+
+/** A call whose texts take more requests than this is not judged. */
+const mostRequests = 16;
+/** For each place, so many may wait. */
+const mostWaitingPerPlace = 8;
+
+const nothingUsed: EngineUsage = { inputTokens: 0, outputTokens: 0, units: 0 };
+
+export function createGuardrailEngines(settings: readonly EngineSettings[], ports: EnginePorts): readonly GuardrailEngine[] {
+	const counts = new EngineCounts(ports.metrics);
+	return settings.map((one) => createEngine(one, ports, counts));
+}
+
+function createEngine(settings: EngineSettings, { upstream, clock, log }: EnginePorts, counts: EngineCounts): GuardrailEngine {
+	const { name, timeoutMs, mostConcurrent, onFailure } = settings;
+	const place: EnginePlace = { settings, protocol: engineProtocol(settings.protocol), upstream, clock };
+	const places = new Places(clock, mostConcurrent, mostConcurrent * mostWaitingPerPlace);
+
+	const conclude = (judgement: EngineJudgement, startedMs: number, status?: number): EngineJudgement => {
+		const durationMs = clock.monotonicMs() - startedMs;
+		counts.add(name, judgement, durationMs);
+		const { usage, costNanoUsd } = judgement;
+		const fields = { engine: name, ...usage, cost_nano_usd: String(costNanoUsd), duration_ms: Math.round(durationMs) };
+		if (judgement.outcome === 'judged') log.debug('guardrail engine judged', fields);
+		else if (judgement.failure !== 'abandoned') {
+			log.warn('guardrail engine failed', {
+				...fields,
+				reason: judgement.failure,
+				on_failure: onFailure,
+				...(status !== undefined && { status }),
+			});
+		}
+		return judgement;
+	};
+
+	return {
+		name,
+		async judge(texts, stage, onClientGone = () => undefined) {
+			const startedMs = clock.monotonicMs();
+			const dueMs = startedMs + timeoutMs;
+			const requests = place.protocol.requestsFor(texts, stage);
+			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), startedMs);
+			const answers = await Promise.all(
+				requests.map(async (request) => {
+					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
+					try {
+						const leftMs = dueMs - clock.monotonicMs();
+						if (leftMs < 1) return { failure: 'busy' } as const;
+						return await sendToEngine(place, request, leftMs, onClientGone);
+					} finally {
+						places.leave();
+					}
+				}),
+			);
+			return conclude(reportOf(answers, settings), startedMs, answers.find(isTrouble)?.status);
+		},
+	};
+}
+
+function reportOf(answers: readonly (EngineAnswer | EngineTrouble)[], { onFailure, price, thresholds }: EngineSettings): EngineJudgement {
+	const good = answers.filter((answer): answer is EngineAnswer => !isTrouble(answer));
+	const usage = sumUsage(good.map((answer) => answer.usage));
+	const report = {
+		findings: noted(
+			good.flatMap(({ findings }) => findings),
+			thresholds,
+		),
+		usage,
+		costNanoUsd: costOf(usage, price),
+	};
+	const trouble = answers.find(isTrouble);
+	if (trouble === undefined) return { outcome: 'judged', ...report };
+	return { outcome: 'failed', failure: trouble.failure, isBlocking: onFailure === 'closed', ...report };
+}
+
+function isTrouble(answer: EngineAnswer | EngineTrouble): answer is EngineTrouble {
+	return 'failure' in answer;
+}
+
+function noted(findings: readonly EngineFinding[], { log, block }: EngineSettings['thresholds']): JudgedFinding[] {
+	const byCategory = new Map<string, JudgedFinding>();
+	for (const finding of findings) {
+		const known = byCategory.get(finding.category);
+		if (finding.score < log || finding.score <= (known?.score ?? 0)) continue;
+		byCategory.set(finding.category, { ...finding, isSure: finding.score >= block });
+	}
+	return [...byCategory.values()];
+}
+
+function sumUsage(usages: readonly EngineUsage[]): EngineUsage {
+	return usages.reduce(
+		(sum, usage) => ({
+			inputTokens: sum.inputTokens + usage.inputTokens,
+			outputTokens: sum.outputTokens + usage.outputTokens,
+			units: sum.units + usage.units,
+		}),
+		nothingUsed,
+	);
+}
+
+/** Rounded up. */
+function costOf(usage: EngineUsage, { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd }: EnginePrice): bigint {
+	const picoUsd =
+		BigInt(usage.inputTokens) * inputPicoUsd + BigInt(usage.outputTokens) * outputPicoUsd + BigInt(usage.units) * thousandUnitsNanoUsd;
+	return (picoUsd + 999n) / 1000n;
+}

@@ -1,0 +1,91 @@
+/** One request to an engine: sent, read, understood, or why not. */
+import { discardStream, readWhole } from '../../../core/byte-stream.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { ByteStream } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Upstream, UpstreamResponse } from '../../../core/upstream.ts';
+import type { EngineAnswer, EngineProtocol, EngineRequest } from '../../../wire/guardrail-engines/engine.ts';
+import type { EngineFailure } from './engine-judgement.ts';
+import { type EngineSettings, timeoutsWithin } from './engine-settings.ts';
+import { signAwsRequest } from './sign-aws-request.ts';
+
+export interface EngineTrouble {
+	readonly failure: EngineFailure;
+	/** Of the engine's answer, where that is the trouble. */
+	readonly status?: number;
+}
+
+export interface EnginePlace {
+	readonly settings: EngineSettings;
+	readonly protocol: EngineProtocol;
+	readonly upstream: Upstream;
+	readonly clock: Clock;
+}
+
+/** No engine's answer comes near. */
+const mostAnswerBytes = 1024 * 1024;
+
+/** @param leftMs of the judgement's time. Never rejects. */
+export async function sendToEngine(
+	place: EnginePlace,
+	request: EngineRequest,
+	leftMs: number,
+	onClientGone: (listener: () => void) => void,
+): Promise<EngineAnswer | EngineTrouble> {
+	const { settings, protocol, upstream } = place;
+	const { origin, host, pathname } = new URL(settings.baseUrl);
+	const target = pathname.replace(/\/+$/, '') + request.target;
+	try {
+		const response = await upstream({
+			origin,
+			method: 'POST',
+			target,
+			headers: headersFor(place, host, target, request.body),
+			body: Buffer.from(request.body),
+			timeouts: timeoutsWithin(leftMs),
+			mayReachPrivateNetwork: settings.mayReachPrivateNetwork,
+			onClientGone,
+		});
+		if (response.status !== 200) {
+			discardStream(response.body);
+			return { failure: 'status', status: response.status };
+		}
+		return protocol.read(await readJson(response, onClientGone)) ?? { failure: 'malformed', status: 200 };
+	} catch (cause) {
+		return { failure: failureOf(cause) };
+	}
+}
+
+function headersFor({ settings, protocol, clock }: EnginePlace, host: string, target: string, body: string): Record<string, string> {
+	const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity', 'user-agent': 'tollgate', ...protocol.headers };
+	const { awsCredentials } = settings;
+	if (awsCredentials === null) return headers;
+	const signed = { 'content-type': headers['content-type'] };
+	return {
+		...headers,
+		...signAwsRequest({ method: 'POST', host, target, headers: signed, body }, 'bedrock', awsCredentials, clock.nowMs()),
+	};
+}
+
+async function readJson({ body }: UpstreamResponse, onClientGone: (listener: () => void) => void): Promise<unknown> {
+	const endable: ByteStream = {
+		start(sink) {
+			const flow = body.start(sink);
+			onClientGone(() => {
+				flow.cancel();
+				sink.fail(new Refusal('client_closed'));
+			});
+			return flow;
+		},
+	};
+	return JSON.parse((await readWhole(endable, mostAnswerBytes)).toString('utf8'));
+}
+
+/** @throws what is neither the world's failure nor a body that is not what it should be. */
+function failureOf(cause: unknown): EngineFailure {
+	if (cause instanceof Fault) return cause.code.endsWith('_timeout') ? 'timeout' : 'unreachable';
+	if (cause instanceof Refusal) return cause.code === 'client_closed' ? 'abandoned' : 'malformed';
+	if (cause instanceof SyntaxError) return 'malformed';
+	throw cause;
+}

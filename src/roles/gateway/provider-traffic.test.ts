@@ -1,0 +1,242 @@
+/** What calls to one provider do to each other: retries, health and places. */
+import { describe, expect, it } from 'vitest';
+import {
+	ask,
+	benchWith,
+	chatAnswer,
+	claude,
+	costAtGpt5,
+	gpt,
+	hostOf,
+	messageAnswer,
+	neverSent,
+	rowsOf,
+	sentThenLost,
+	shown,
+	untilWaiting,
+} from '../../../test/support/fallback-rig.ts';
+import {
+	chatBody,
+	chatPath,
+	HandStream,
+	jsonAnswer,
+	readStream,
+	settle,
+	sseAnswer,
+	summaryOf,
+	testSettings,
+} from '../../../test/support/gateway-bench.ts';
+import { Fault } from '../../core/fault.ts';
+import type { HttpResponse } from '../../core/handler.ts';
+
+describe('retries', () => {
+	it('a connection that was refused is tried once more, after a wait, and billed once', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 1 }, monthlyBudgetUsd: '1.00' });
+		bench.respond = () => (bench.sent.length === 1 ? neverSent() : jsonAnswer(200, chatAnswer));
+		const response = ask(bench);
+		await settle();
+		expect(bench.sent).toHaveLength(1);
+		bench.clock.advance(75);
+		expect((await response).status).toBe(200);
+		expect(bench.sent[1]?.timeouts.totalMs).toBe(testSettings.timeouts.totalMs - 75);
+		expect((await rowsOf(bench)).map(shown)).toEqual([`req provider_b gpt-5 complete ${costAtGpt5}`]);
+		expect(bench.traffic.of('provider_b').retries).toBe(1);
+	});
+
+	it('what was sent and lost is not sent again', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 3 } });
+		bench.respond = (request) => sentThenLost(request, 'provider_unreachable');
+		expect((await ask(bench)).status).toBe(502);
+		expect(bench.sent).toHaveLength(1);
+	});
+
+	it('an answer of a status that is to be retried waits for what it asks for; one that is out of money does not', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429] } });
+		bench.respond = () =>
+			bench.sent.length === 1
+				? jsonAnswer(429, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '1' })
+				: jsonAnswer(200, chatAnswer);
+		const response = ask(bench);
+		await untilWaiting(bench);
+		bench.clock.advance(999);
+		await settle();
+		expect(bench.sent).toHaveLength(1);
+		bench.clock.advance(1);
+		expect((await response).status).toBe(200);
+		const broke = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429] } });
+		broke.respond = () => jsonAnswer(429, '{"error":{"code":"insufficient_quota"}}');
+		expect((await ask(broke)).headers['x-should-retry']).toBe('false');
+		expect(broke.sent).toHaveLength(1);
+	});
+
+	it('a client that leaves while a retry waits ends the call, and nothing is owed', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 1 }, monthlyBudgetUsd: '1.00' });
+		bench.respond = neverSent;
+		let leave: (() => void) | undefined;
+		const response = bench.ask(chatPath, chatBody, {}, { id: 'req-left', onClientGone: (listener) => (leave = listener) });
+		await settle();
+		leave?.();
+		expect((await response).status).toBe(499);
+		expect([bench.sent.length, bench.clock.pending, bench.gateway.openCalls()]).toEqual([1, 0, 0]);
+		expect((await rowsOf(bench)).map(shown)).toEqual(['req-left provider_b gpt-5 not_sent 0']);
+	});
+
+	it('stop at a fifth of the calls', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 5, retryStatuses: [503] } });
+		bench.respond = () => jsonAnswer(503, '{}', { 'retry-after-ms': '0' });
+		for (let call = 0; call < 30; call++) {
+			const response = ask(bench);
+			let isOver = false;
+			void response.then(() => (isOver = true));
+			while (!isOver) {
+				await settle();
+				bench.clock.advance(100);
+			}
+		}
+		expect(bench.sent.length).toBeLessThanOrEqual(30 + 10 + 6);
+		expect(bench.sent.length).toBeGreaterThan(40);
+	});
+});
+
+describe('a provider that fails', () => {
+	it('is passed over while there is another target, probed by one call, and used again once it answers', async () => {
+		const bench = benchWith({ traffic: { ejectAfterFailures: 2 } });
+		let isAway = true;
+		bench.respond = (request) =>
+			hostOf(request) === 'a' ? jsonAnswer(200, messageAnswer) : isAway ? jsonAnswer(500, '{}') : jsonAnswer(200, chatAnswer);
+		const hostsOf = async (calls: number): Promise<string> => {
+			bench.sent.length = 0;
+			for (let call = 0; call < calls; call++) expect((await ask(bench)).status).toBe(200);
+			return bench.sent.map(hostOf).join('');
+		};
+		expect(await hostsOf(2)).toBe('baba');
+		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'unhealthy', detail: 'answered 500' });
+		expect(await hostsOf(3)).toBe('aaa');
+		bench.clock.advance(5000);
+		expect(await hostsOf(2)).toBe('baa');
+		isAway = false;
+		bench.clock.advance(10_000);
+		expect(await hostsOf(3)).toBe('bbb');
+		expect(bench.traffic.of('provider_b').health.report().state).toBe('healthy');
+	});
+
+	it('is still called when there is no other target, and when all others fail', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { ejectAfterFailures: 1 } });
+		bench.respond = () => jsonAnswer(500, '{}');
+		for (let call = 0; call < 3; call++) await ask(bench);
+		expect(bench.sent).toHaveLength(3);
+		bench.respond = () => jsonAnswer(200, chatAnswer);
+		expect((await ask(bench)).status).toBe(200);
+		expect(bench.traffic.of('provider_b').health.isEjected).toBe(false);
+		const both = benchWith({ traffic: { ejectAfterFailures: 1 } });
+		both.respond = () => jsonAnswer(500, '{}');
+		await ask(both);
+		await ask(both);
+		expect(both.sent.map(hostOf).join('')).toBe('baba');
+	});
+});
+
+describe('places at a provider', () => {
+	function withPlaces(maxConcurrent: number, maxQueued: number, targets = [gpt]) {
+		const bench = benchWith({ targets, traffic: { maxConcurrent, maxQueued } });
+		const answers: ((status: number) => void)[] = [];
+		bench.respond = (request) =>
+			hostOf(request) === 'a'
+				? jsonAnswer(200, messageAnswer)
+				: new Promise((resolve) => answers.push((status) => resolve(jsonAnswer(status, chatAnswer))));
+		return { bench, answers };
+	}
+
+	it('are bounded; who comes next waits, in order, and the one too many is refused at once', async () => {
+		const { bench, answers } = withPlaces(2, 1);
+		const calls = [ask(bench), ask(bench), ask(bench)];
+		await settle();
+		expect([bench.sent.length, bench.traffic.of('provider_b').gate.queued]).toEqual([2, 1]);
+		const refused = await ask(bench);
+		expect([summaryOf(refused), refused.headers['retry-after']]).toEqual(['503 provider_busy', '1']);
+		answers[0]?.(200);
+		await settle();
+		expect(bench.sent).toHaveLength(3);
+		answers[1]?.(200);
+		answers[2]?.(200);
+		expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
+		expect([bench.traffic.of('provider_b').gate.inFlight, bench.clock.pending]).toEqual([0, 0]);
+		expect((await rowsOf(bench)).filter(({ closed }) => closed?.outcome === 'not_sent')).toHaveLength(1);
+	});
+
+	it('are waited for as long as for a first byte, which then has only the rest of that time', async () => {
+		const { bench, answers } = withPlaces(1, 5);
+		const calls = [ask(bench), ask(bench), ask(bench)];
+		await settle();
+		bench.clock.advance(1500);
+		answers[0]?.(200);
+		await settle();
+		expect(bench.sent[1]?.timeouts.firstByteMs).toBe(500);
+		bench.clock.advance(500);
+		expect(summaryOf((await calls[2]) as HttpResponse)).toBe('504 provider_first_byte_timeout');
+		answers[1]?.(200);
+		await Promise.all(calls);
+		expect(bench.traffic.of('provider_b').gate.inFlight).toBe(0);
+	});
+
+	it('are kept by a stream until it ends, however it does', async () => {
+		const bench = benchWith({ targets: [gpt], traffic: { maxConcurrent: 1, maxQueued: 9 } });
+		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
+		const { gate } = bench.traffic.of('provider_b');
+		for (const end of [
+			(body: HandStream) => body.sink?.fail(new Fault('provider_idle_timeout')),
+			(body: HandStream) => {
+				body.write('data: [DONE]\n\n');
+				body.sink?.end();
+			},
+		]) {
+			const body = new HandStream();
+			bench.respond = () => sseAnswer(body);
+			readStream(await ask(bench, {}, streamed));
+			expect(gate.inFlight).toBe(1);
+			end(body);
+			expect(gate.inFlight).toBe(0);
+		}
+		const body = new HandStream();
+		bench.respond = () => sseAnswer(body);
+		const { flow } = readStream(await ask(bench, {}, streamed));
+		flow.cancel();
+		expect([gate.inFlight, bench.gateway.openCalls()]).toEqual([0, 0]);
+	});
+
+	it('are given up by a client that leaves before its stream is read', async () => {
+		const bench = benchWith({ targets: [gpt] });
+		const body = new HandStream();
+		bench.respond = () => sseAnswer(body);
+		let leave: (() => void) | undefined;
+		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
+		await bench.ask(chatPath, streamed, {}, { id: 'req-away', onClientGone: (listener) => (leave = listener) });
+		expect(bench.traffic.of('provider_b').gate.inFlight).toBe(1);
+		leave?.();
+		expect(bench.traffic.of('provider_b').gate.inFlight).toBe(0);
+	});
+
+	it('are given up by a client that leaves while it waits', async () => {
+		const { bench, answers } = withPlaces(1, 5);
+		const first = ask(bench);
+		await settle();
+		let leave: (() => void) | undefined;
+		const second = bench.ask(chatPath, chatBody, {}, { id: 'req-gone', onClientGone: (listener) => (leave = listener) });
+		await settle();
+		leave?.();
+		expect((await second).status).toBe(499);
+		answers[0]?.(200);
+		await first;
+		const { gate } = bench.traffic.of('provider_b');
+		expect([gate.inFlight, gate.queued, bench.sent.length]).toEqual([0, 0, 1]);
+	});
+
+	it('that are all taken send the call to the next target', async () => {
+		const { bench, answers } = withPlaces(1, 0, [gpt, claude]);
+		const first = ask(bench);
+		await settle();
+		expect((await ask(bench)).headers['x-gateway-provider']).toBe('provider_a');
+		answers[0]?.(200);
+		expect((await first).headers['x-gateway-provider']).toBe('provider_b');
+	});
+});

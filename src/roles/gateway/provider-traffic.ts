@@ -1,0 +1,116 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import { type AttemptResult, tellsHealth } from '../../policy/resilience/attempt-result.ts';
+import { ProviderHealth } from '../../policy/resilience/provider-health.ts';
+import { RetryBudget } from '../../policy/resilience/retry-budget.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
+import { ProviderGate } from './provider-gate.ts';
+
+export interface TrafficPorts {
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly metrics: Metrics;
+	/** Uniform in [0, 1). */
+	readonly chance: () => number;
+}
+
+/** What is known of one provider from the calls that go to it. It outlives configurations. */
+export class ProviderTraffic {
+	readonly name: string;
+	readonly gate = new ProviderGate();
+	readonly health = new ProviderHealth();
+	readonly retryBudget = new RetryBudget();
+	retries = 0;
+	/** Calls that went on to another target. */
+	fallbacks = 0;
+	ejections = 0;
+	readonly #ports: TrafficPorts;
+
+	constructor(name: string, ports: TrafficPorts) {
+		this.name = name;
+		this.#ports = ports;
+	}
+
+	get chance(): () => number {
+		return this.#ports.chance;
+	}
+
+	takesTurn(): boolean {
+		return !this.health.isEjected || this.health.takeTurn(this.#ports.clock.nowMs(), this.chance);
+	}
+
+	/** To be told of every attempt. */
+	note(result: AttemptResult, { ejectAfterFailures }: TrafficTerms): void {
+		const told = tellsHealth(result);
+		if (told === undefined) return;
+		const { clock, log } = this.#ports;
+		if (told === 'well') {
+			if (this.health.succeeded(clock.nowMs())) log.info('provider answers again', { provider: this.name });
+			return;
+		}
+		const detail = typeof result === 'number' ? `answered ${result}` : result.message;
+		if (!this.health.failed(detail, ejectAfterFailures, clock.nowMs(), this.chance)) return;
+		this.ejections++;
+		log.warn('provider ejected: calls go to other targets where there are any', { provider: this.name, detail });
+	}
+}
+
+/** By provider; made once a process. */
+export class TrafficBook {
+	readonly #ports: TrafficPorts;
+	readonly #byName = new Map<string, ProviderTraffic>();
+
+	constructor(ports: TrafficPorts) {
+		this.#ports = ports;
+		const { metrics } = ports;
+		const samples = (read: (traffic: ProviderTraffic) => number) => () =>
+			[...this.#byName.values()].map((traffic) => ({ labels: { provider: traffic.name }, value: read(traffic) }));
+		const labels = ['provider'];
+		metrics.gauge(
+			'tollgate_provider_ejected',
+			'Whether the provider is ejected.',
+			samples(({ health }) => Number(health.isEjected)),
+			labels,
+		);
+		metrics.gauge(
+			'tollgate_provider_calls_in_flight',
+			'Calls that the provider has.',
+			samples(({ gate }) => gate.inFlight),
+			labels,
+		);
+		metrics.gauge(
+			'tollgate_provider_calls_queued',
+			'Calls that wait for a place.',
+			samples(({ gate }) => gate.queued),
+			labels,
+		);
+		metrics.total(
+			'tollgate_provider_ejections_total',
+			'Times that the provider was ejected.',
+			samples(({ ejections }) => ejections),
+			labels,
+		);
+		metrics.total(
+			'tollgate_provider_retries_total',
+			'Calls sent to the provider again.',
+			samples(({ retries }) => retries),
+			labels,
+		);
+		metrics.total(
+			'tollgate_provider_fallbacks_total',
+			'Calls that went on to another target.',
+			samples(({ fallbacks }) => fallbacks),
+			labels,
+		);
+	}
+
+	of(name: string): ProviderTraffic {
+		let traffic = this.#byName.get(name);
+		if (traffic === undefined) {
+			traffic = new ProviderTraffic(name, this.#ports);
+			this.#byName.set(name, traffic);
+		}
+		return traffic;
+	}
+}

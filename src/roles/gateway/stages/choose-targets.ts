@@ -1,0 +1,45 @@
+import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import type { RoutingFacts } from '../../../policy/routing/routing-settings.ts';
+import type { Target, Targets } from '../../../policy/routing/target.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { Call } from './read-call.ts';
+
+/** Where the call goes, and where it may go instead, in the order in which they are tried. @throws Refusal `provider_*`. */
+export function chooseTargets(call: Call, team: string, parts: GatewayParts): Targets {
+	const targets = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
+	return targets.length === 1 ? targets : ejectedLast(targets, parts);
+}
+
+export function routingFactsOf({ request, format, model }: Call, team: string, { ports }: GatewayParts): RoutingFacts {
+	return {
+		format: format.name,
+		model,
+		team,
+		stickyKey: stickyKeyOf(request, team),
+		rules: ports.teams.routingRules(),
+		providerHeader: providerHeaderOf(request.headers),
+	};
+}
+
+/**
+ * Targets whose provider is ejected are still tried when there is no other, for it was judged by calls and may have come back. One whose
+ * time has come to be tried again stays in its place for one call.
+ */
+function ejectedLast(targets: Targets, { traffic }: GatewayParts): Targets {
+	const isEjected = ({ provider }: Target): boolean => traffic.get(provider)?.traffic.health.isEjected === true;
+	if (!targets.some(isEjected)) return targets;
+	const [preferred = targets[0], ...others] = targets.toSorted((left, right) => Number(isEjected(left)) - Number(isEjected(right)));
+	const probed = targets.slice(0, targets.indexOf(preferred)).find(({ provider }) => traffic.get(provider)?.traffic.takesTurn());
+	return probed === undefined ? [preferred, ...others] : [probed, preferred, ...others.filter((target) => target !== probed)];
+}
+
+/** Calls of one session find the same target; others are spread. */
+function stickyKeyOf({ id, headers }: HttpRequest, team: string): string {
+	const session = headers['x-gateway-session'];
+	return typeof session === 'string' ? `${team}/${session}` : id;
+}
+
+function providerHeaderOf(headers: HeaderFields): string | undefined {
+	const value = headers['x-gateway-provider'];
+	return Array.isArray(value) ? value.join(', ') : value;
+}

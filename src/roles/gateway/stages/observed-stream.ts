@@ -1,0 +1,75 @@
+import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { Format } from '../../../wire/formats/format.ts';
+import { readEvent } from '../../../wire/sse/read-event.ts';
+import type { StreamedText, Unreadable } from '../../../wire/text-view.ts';
+import { readEvents } from '../../../wire/translation/read-events.ts';
+import type { GuardedCall, Guarding } from '../guarding.ts';
+
+/** Longer streams are looked at only so far, which is told. */
+const mostBytes = 4 * 1024 * 1024;
+
+/** Passes a stream on untouched and looks at it when it is over. */
+export class ObservedStream implements ByteStream {
+	readonly #source: ByteStream;
+	readonly #format: Format;
+	readonly #call: GuardedCall;
+	readonly #guarding: Guarding;
+	readonly #chunks: Buffer[] = [];
+	#length = 0;
+
+	constructor(source: ByteStream, format: Format, call: GuardedCall, guarding: Guarding) {
+		this.#source = source;
+		this.#format = format;
+		this.#call = call;
+		this.#guarding = guarding;
+	}
+
+	start(sink: ByteSink): ByteFlow {
+		const flow = this.#source.start({
+			write: (chunk) => {
+				this.#keep(chunk);
+				return sink.write(chunk);
+			},
+			end: () => {
+				sink.end();
+				this.#observe();
+			},
+			fail: (cause) => {
+				sink.fail(cause);
+				this.#observe();
+			},
+		});
+		return {
+			resume: () => flow.resume(),
+			cancel: () => {
+				flow.cancel();
+				this.#observe();
+			},
+		};
+	}
+
+	#keep(chunk: Buffer): void {
+		if (this.#length < mostBytes) this.#chunks.push(chunk);
+		this.#length += chunk.length;
+	}
+
+	#observe(): void {
+		if (this.#chunks.length === 0) return;
+		const blocks = new Map<string, StreamedText>();
+		const unreadable: Unreadable[] = [];
+		if (this.#length > mostBytes) unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
+		readEvents(Buffer.concat(this.#chunks), (data) => {
+			const event = readEvent(data);
+			if (event === undefined) return;
+			const view = this.#format.textViews.event(event);
+			unreadable.push(...view.unreadable);
+			for (const piece of view.texts) {
+				const key = `${piece.block} ${piece.isJson}`;
+				const before = blocks.get(key);
+				blocks.set(key, before === undefined ? piece : { ...before, text: before.text + piece.text });
+			}
+		});
+		this.#chunks.length = 0;
+		this.#guarding.observe(this.#call, 'output', { texts: [...blocks.values()], unreadable });
+	}
+}

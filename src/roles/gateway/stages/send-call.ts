@@ -1,0 +1,112 @@
+import { discardStream } from '../../../core/byte-stream.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { ByteStream } from '../../../core/handler.ts';
+import type { UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
+import { spliceBody } from '../../../wire/json/splice-body.ts';
+import { isWholeObject } from '../../../wire/json/whole-object.ts';
+import type { Protocol } from '../../../wire/providers/protocol.ts';
+import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { OpenCall } from '../open-calls.ts';
+import type { Permit, PermitTerms } from '../permit.ts';
+import type { PreparedCall } from './prepare-call.ts';
+import { readAnswer, sendUpstream } from './reach-upstream.ts';
+import type { Call } from './read-call.ts';
+
+/** What the provider said: the whole of it, or a stream that has just begun. */
+export interface Reply {
+	readonly response: UpstreamResponse;
+	readonly body: Buffer | ByteStream;
+	/** From the request being sent to the whole answer, or to a stream's head. */
+	readonly upstreamMs: number;
+}
+
+/** Whole answers are held in memory; no real one comes near these. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 1024 * 1024;
+
+/**
+ * Sends the call to its target, once.
+ * @returns a fault when the provider gave no answer: no connection, none of its bytes in time, or an error without an end.
+ * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
+ */
+export async function sendCall(
+	call: PreparedCall,
+	permit: Permit,
+	open: OpenCall,
+	timeouts: UpstreamTimeouts,
+	{ ports }: GatewayParts,
+): Promise<Reply | Fault> {
+	const { request, provider, target, translated } = call;
+	const sentMs = ports.clock.monotonicMs();
+	const outgoing = {
+		origin: provider.origin,
+		method: 'POST',
+		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
+		headers: provider.requestHeaders(translated === undefined ? request.headers : {}),
+		body: bodyFor(call, permit.terms),
+		timeouts,
+		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+		onSent() {
+			permit.markSent();
+		},
+	};
+	let response: UpstreamResponse | undefined;
+	try {
+		response = await sendUpstream(ports.upstream, open, outgoing);
+		open.facts.upstreamStatus = response.status;
+		open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
+		if (response.status >= 400) permit.markDeclined();
+		const body = await readReply(call, response, open);
+		return { response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
+	} catch (cause) {
+		if (!(cause instanceof Fault) || (response !== undefined && response.status < 400)) throw cause;
+		return cause;
+	}
+}
+
+/** A 429 that is about spent money, not haste: no retry helps. */
+export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Protocol, 'spendStops'>): boolean {
+	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
+}
+
+/** A success must be what was asked for; an error may look like anything. */
+async function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Promise<Buffer | ByteStream> {
+	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
+	requireSuccess(call, response);
+	if (call.translated !== undefined && isEncoded(response.headers)) {
+		discardStream(response.body);
+		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
+	}
+	if (call.isStreamed) return response.body;
+	const body = await readAnswer(response, open, maxAnswerBytes);
+	if (!isEncoded(response.headers)) requireObject(body);
+	return body;
+}
+
+export type BodyEdits = Pick<PermitTerms, 'capEdits' | 'usageEdits'>;
+
+/** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
+export function bodyFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdits }: BodyEdits): Buffer {
+	const edits = [...capEdits, ...usageEdits];
+	const { model } = body.members;
+	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
+	if (range !== undefined) edits.push({ ...range, text: JSON.stringify(target.model) });
+	return edits.length === 0 ? body.bytes : spliceBody(body.bytes, edits);
+}
+
+function requireSuccess(call: Call, response: UpstreamResponse): void {
+	const mediaType = mediaTypeOf(response.headers);
+	const expected = call.isStreamed ? 'text/event-stream' : 'application/json';
+	if (response.status === 200 && mediaType === expected) return;
+	discardStream(response.body);
+	throw new Fault('provider_answer_invalid', {
+		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
+	});
+}
+
+/** A page that claims to be JSON is no answer, and neither is half of one. */
+function requireObject(body: Buffer): void {
+	if (isWholeObject(body)) return;
+	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+}

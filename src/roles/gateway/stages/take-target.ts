@@ -1,0 +1,60 @@
+import { Fault } from '../../../core/fault.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Team } from '../../../core/team.ts';
+import type { Target } from '../../../policy/routing/target.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { OpenCall } from '../open-calls.ts';
+import type { Permit } from '../permit.ts';
+import { admitCall } from './admit-call.ts';
+import { type PreparedCall, prepareCall } from './prepare-call.ts';
+import type { Call } from './read-call.ts';
+
+/** A call that may go to its target. */
+export interface Taken {
+	readonly prepared: PreparedCall;
+	readonly permit: Permit;
+}
+
+/**
+ * Makes the call fit for a target, and asks whether the target may have it: each is judged as if it were the only one.
+ * @param before whose target was called before, and failed.
+ * @returns undefined when this target cannot be had while there was one before, or will be one after.
+ * @throws as `prepareCall` and `admitCall` do.
+ */
+export async function takeTarget(
+	call: Call,
+	target: Target,
+	team: Team,
+	before: Permit | undefined,
+	isLast: boolean,
+	open: OpenCall,
+	parts: GatewayParts,
+): Promise<Taken | undefined> {
+	const { facts } = open;
+	const { provider, model, warnings } = facts;
+	facts.provider = target.provider;
+	facts.model = target.model;
+	if (warnings !== undefined) delete facts.warnings;
+	try {
+		const prepared = prepareCall(call, target, facts, parts);
+		return { prepared, permit: await admitCall(prepared, team, open, parts, before) };
+	} catch (cause) {
+		open.requireRunning();
+		if (!maySkip(cause, before !== undefined, isLast)) throw cause;
+		parts.ports.log.warn('target passed over', {
+			requestId: call.request.id,
+			provider: target.provider,
+			model: target.model,
+			code: cause.code,
+			message: cause.message,
+		});
+		Object.assign(facts, { provider, model, warnings });
+		return undefined;
+	}
+}
+
+/** A refusal of the first target is the caller's answer; one of a later target leaves the failure of the one before. */
+export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean): cause is Refusal | Fault {
+	if (cause instanceof Fault) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
+	return hasBefore && cause instanceof Refusal;
+}

@@ -1,0 +1,112 @@
+/** Whole answers and errors of a provider that speaks another format than the caller. */
+import { describe, expect, test } from 'vitest';
+import { errorOf, GatewayBench, jsonAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
+
+const callers = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+const ask = (
+	bench: GatewayBench,
+	caller: keyof typeof callers,
+	model: string,
+	more: object = {},
+	headers = {},
+): ReturnType<GatewayBench['ask']> =>
+	bench.ask(callers[caller], JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...more }), headers);
+
+const sentBody = (bench: GatewayBench, index = 0): string => {
+	const body = bench.sent[index]?.body;
+	if (!Buffer.isBuffer(body)) throw new Error('nothing was sent');
+	return body.toString();
+};
+
+const googleError = (code: number, status: string, details: readonly object[]): string =>
+	JSON.stringify([{ error: { code, message: 'Told by Google', status, details } }]);
+
+describe.each(['chat', 'messages'] as const)('Gemini’s errors for a caller of %s', (caller) => {
+	test('a rejected key is the gateway’s own affair, though it comes as a 400 and in a list', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(400, googleError(400, 'INVALID_ARGUMENT', [{ reason: 'API_KEY_INVALID' }]));
+		const answer = await ask(bench, caller, 'gemini-3-pro');
+		expect([answer.status, answer.facts?.code, answer.headers['x-should-retry'], answer.headers['x-gateway-upstream-status']]).toEqual([
+			502,
+			'provider_key_rejected',
+			'false',
+			'400',
+		]);
+		expect(textOf(answer)).not.toContain('Told by Google');
+	});
+
+	test('the wait that stands in the body becomes a header field, in whole seconds', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }]));
+		const answer = await ask(bench, caller, 'gemini-3-pro');
+		expect([answer.status, answer.headers['retry-after'], answer.headers['x-should-retry']]).toEqual([429, '35', undefined]);
+		expect(errorOf(answer).error).toMatchObject({ type: 'rate_limit_error', message: 'Told by Google' });
+	});
+
+	test('a quota that is used up for the day is not worth a retry', async () => {
+		const bench = new GatewayBench();
+		const details = [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier' }] }];
+		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', details));
+		expect((await ask(bench, caller, 'gemini-3-pro')).headers['x-should-retry']).toBe('false');
+	});
+});
+
+test('the address says what is wanted of Gemini, and no field or query of the caller’s goes along', async () => {
+	const bench = new GatewayBench();
+	await ask(bench, 'messages', 'gemini-3-pro', {}, { 'anthropic-beta': 'a', 'anthropic-version': '2023-06-01' });
+	await ask(bench, 'chat', 'gemini-3-pro', { stream: true });
+	expect(bench.sent.map(({ origin, target }) => origin + target)).toEqual([
+		'https://c.test/v1beta/models/gemini-3-pro:generateContent',
+		'https://c.test/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse',
+	]);
+	expect(Object.keys(bench.sent[0]?.headers ?? {}).toSorted()).toEqual(['accept-encoding', 'content-type', 'user-agent', 'x-goog-api-key']);
+	expect(JSON.parse(sentBody(bench, 1))).toEqual({
+		contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+		generationConfig: { maxOutputTokens: 9 },
+	});
+});
+
+describe('integers that a double cannot hold keep their digits', () => {
+	const big = '12345678901234567890';
+
+	test('in arguments of a whole answer', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () =>
+			jsonAnswer(
+				200,
+				`{"type":"message","id":"msg_1","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":${big}}}],"stop_reason":"tool_use"}`,
+			);
+		expect(textOf(await ask(bench, 'chat', 'claude-sonnet-4-5'))).toContain(`"arguments":"{\\"n\\":${big}}"`);
+		bench.respond = () =>
+			jsonAnswer(200, `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"n":${big}}}}]},"finishReason":"STOP"}]}`);
+		expect(textOf(await ask(bench, 'messages', 'gemini-3-pro'))).toContain(`"input":{"n":${big}}`);
+		expect(textOf(await ask(bench, 'chat', 'gemini-3-pro'))).toContain(`"arguments":"{\\"n\\":${big}}"`);
+	});
+
+	test.each(['gpt-5', 'gemini-2.5-pro'])('in the history that goes to %s', async (model) => {
+		const bench = new GatewayBench();
+		const body = `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"hi"},
+			{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":${big},"m":-${big},"small":7,"text":"1234567890123456"}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}]}`;
+		await bench.ask(callers.messages, body);
+		expect(sentBody(bench).replaceAll('\\', '')).toContain(`{"n":${big},"m":-${big},"small":7,"text":"1234567890123456"}`);
+	});
+});
+
+test('a cap that a budget demands is written where Gemini reads it', async () => {
+	const bench = new GatewayBench({
+		budgets: {
+			isEnabled: true,
+			warningThresholdPercent: 80,
+			hardLimitPercent: 100,
+			hold: 'worst_case',
+			onStreamOver: 'extend',
+			unknownPrice: 'allow',
+			defaultRate: { inputUsd: '10.00', outputUsd: '50.00' },
+		},
+	});
+	await bench.ask(callers.chat, '{"model":"gemini-2.5-pro","temperature":1,"messages":[{"role":"user","content":"hi"}]}');
+	expect(JSON.parse(sentBody(bench))).toMatchObject({ generationConfig: { temperature: 1, maxOutputTokens: 65_536 } });
+	await bench.ask(callers.chat, '{"model":"gemini-2.5-pro","messages":[{"role":"user","content":"hi"}]}');
+	expect(JSON.parse(sentBody(bench, 1))).toMatchObject({ generationConfig: { maxOutputTokens: 65_536 } });
+});

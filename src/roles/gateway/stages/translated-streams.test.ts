@@ -1,0 +1,81 @@
+/** Every recorded stream through every pair of formats: however its bytes are cut, the caller reads the same. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { GatewayBench, readStream, settle, testSettings } from '../../../../test/support/gateway-bench.ts';
+import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { streamOf } from '../../../core/byte-stream.ts';
+
+const [first] = testSettings.providers;
+if (first === undefined) throw new Error('the bench has no provider');
+const { models: _none, ...terms } = first;
+const compat = {
+	...terms,
+	name: 'compat',
+	kind: 'gemini' as const,
+	speaksOpenai: true,
+	baseUrl: 'https://compat.test',
+	apiKey: 'compat-key',
+};
+const providers = [...testSettings.providers, compat];
+
+const callers = {
+	chat: { path: '/v1/chat/completions', body: { stream: true, stream_options: { include_usage: true } } },
+	messages: { path: '/v1/messages', body: { stream: true, max_tokens: 100, thinking: { type: 'adaptive' } } },
+};
+/** Models by what their provider speaks, and whose recordings show it. */
+const pairs = [
+	['chat', 'claude-opus-4-8', ['anthropic']],
+	['chat', 'gemini-3-pro-preview', ['gemini']],
+	['chat', 'compat/gemini-3-pro-preview', ['openai', 'azure']],
+	['messages', 'gpt-5', ['openai']],
+	['messages', 'our-gpt', ['azure']],
+	['messages', 'gemini-3-pro-preview', ['gemini']],
+	['messages', 'compat/gemini-3-pro-preview', ['openai', 'azure']],
+] as const;
+
+const streamsOf = (vendors: readonly string[]): Recording[] =>
+	vendors.flatMap(readRecordings).filter(({ response }) => response.sse !== undefined);
+
+async function read({ response }: Recording, caller: keyof typeof callers, model: string, pieces: readonly Buffer[]): Promise<string> {
+	const bench = new GatewayBench({ providers });
+	bench.respond = () => ({ status: 200, headers: response.headers, body: streamOf([...pieces]) });
+	const { path, body } = callers[caller];
+	const answer = await bench.ask(path, JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...body }));
+	const { reader } = readStream(answer);
+	while (reader.ending === 'open') await settle();
+	expect([reader.ending, bench.clock.pending, bench.gateway.openCalls()]).toEqual(['ended', 0, 0]);
+	return Buffer.from(reader.text, 'latin1').toString();
+}
+
+function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+	const pieces: Buffer[] = [];
+	for (let at = 0, turn = 0; at < bytes.length; turn++) {
+		const size = sizes[turn % sizes.length] ?? 1;
+		pieces.push(bytes.subarray(at, at + size));
+		at += size;
+	}
+	return pieces;
+}
+
+describe.each(pairs)('%s to %s', (caller, model, vendors) => {
+	test.each(streamsOf(vendors).map((recording) => [recording.name, recording] as const))('%s', async (_name, recording) => {
+		const bytes = recordedBytes(recording);
+		const whole = await read(recording, caller, model, [bytes]);
+		expect(whole).toContain(caller === 'chat' ? 'data: [DONE]' : 'event: message_stop');
+		const events = bytes.toString('latin1').split(/(?<=\r?\n\r?\n)/);
+		expect(
+			await read(
+				recording,
+				caller,
+				model,
+				events.map((event) => Buffer.from(event, 'latin1')),
+			),
+		).toBe(whole);
+		await fc.assert(
+			fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 17 }), { minLength: 1, maxLength: 40 }), async (sizes) => {
+				expect(await read(recording, caller, model, cut(bytes, sizes))).toBe(whole);
+			}),
+			{ numRuns: 3 },
+		);
+	});
+});

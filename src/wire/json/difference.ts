@@ -1,0 +1,36 @@
+/** Where two JSON values differ. */
+export interface JsonDifference {
+	/** Such as `messages[0].content`; empty for the whole. */
+	readonly path: string;
+	/** Absent: it was added. */
+	readonly before?: unknown;
+	/** Absent: it was removed. */
+	readonly after?: unknown;
+}
+
+/** The innermost places that differ, in the order of `before`, then what was added. @param most of them. */
+export function differencesOf(before: unknown, after: unknown, most: number): JsonDifference[] {
+	const found: JsonDifference[] = [];
+	collect(before, after, '', found, most);
+	return found;
+}
+
+function collect(before: unknown, after: unknown, path: string, found: JsonDifference[], most: number): void {
+	if (found.length >= most || Object.is(before, after)) return;
+	if (!isInner(before) || !isInner(after) || Array.isArray(before) !== Array.isArray(after)) {
+		found.push({ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) });
+		return;
+	}
+	for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+		const step = Array.isArray(before) ? `[${name}]` : path === '' ? name : `.${name}`;
+		collect(valueOf(before, name), valueOf(after, name), `${path}${step}`, found, most);
+	}
+}
+
+function valueOf(value: object, name: string): unknown {
+	return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function isInner(value: unknown): value is object {
+	return typeof value === 'object' && value !== null;
+}

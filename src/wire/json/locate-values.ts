@@ -1,0 +1,87 @@
+import { type ByteRange, endOfString, readKey } from './scan-members.ts';
+
+/** Places in a body, as a tree: what is wanted at a place has `index`, its position in the list that was asked for. */
+interface Wanted {
+	index: number | undefined;
+	readonly children: Map<string | number, Wanted>;
+}
+
+const quote = 0x22;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+
+/**
+ * Finds where values lie in the bytes of valid JSON. Of members that occur twice the last one counts, as for `JSON.parse`.
+ * @param paths names and indexes from the top, none the beginning of another.
+ * @returns a range for each path; undefined where there is nothing.
+ */
+export function locateValues(bytes: Buffer, paths: readonly (readonly (string | number)[])[]): readonly (ByteRange | undefined)[] {
+	const root: Wanted = { index: undefined, children: new Map() };
+	for (const [index, path] of paths.entries()) {
+		let node = root;
+		for (const step of path) {
+			const child = node.children.get(step) ?? { index: undefined, children: new Map() };
+			node.children.set(step, child);
+			node = child;
+		}
+		node.index = index;
+	}
+	const ranges: (ByteRange | undefined)[] = paths.map(() => undefined);
+	new Locator(bytes, ranges).read(root);
+	return ranges;
+}
+
+class Locator {
+	readonly #bytes: Buffer;
+	readonly #ranges: (ByteRange | undefined)[];
+	#at = 0;
+
+	constructor(bytes: Buffer, ranges: (ByteRange | undefined)[]) {
+		this.#bytes = bytes;
+		this.#ranges = ranges;
+	}
+
+	/** Reads one value; JSON that came this far is at most 64 deep. */
+	read(wanted: Wanted | undefined): void {
+		const start = this.#skipSpace();
+		const first = this.#bytes[start];
+		if (first === quote) this.#at = endOfString(this.#bytes, start + 1);
+		else if (first === openBrace) this.#readItems(wanted, closeBrace);
+		else if (first === openBracket) this.#readItems(wanted, closeBracket);
+		else while (this.#at < this.#bytes.length && !isEnd(this.#bytes[this.#at])) this.#at++;
+		if (wanted?.index !== undefined) this.#ranges[wanted.index] = { start, end: this.#at };
+	}
+
+	#readItems(wanted: Wanted | undefined, close: number): void {
+		this.#at++;
+		for (let index = 0; this.#at < this.#bytes.length; index++) {
+			if (this.#bytes[this.#skipSpace()] === close) break;
+			const step = close === closeBrace ? this.#readName() : index;
+			this.read(wanted?.children.get(step));
+			if (this.#bytes[this.#skipSpace()] === comma) this.#at++;
+		}
+		this.#at++;
+	}
+
+	/** The name and the colon after it. */
+	#readName(): string {
+		const start = this.#at;
+		this.#at = endOfString(this.#bytes, start + 1);
+		const name = readKey(this.#bytes, { start, end: this.#at }) ?? '';
+		this.#skipSpace();
+		this.#at++;
+		return name;
+	}
+
+	#skipSpace(): number {
+		while (this.#at < this.#bytes.length && (this.#bytes[this.#at] ?? 0) <= 0x20) this.#at++;
+		return this.#at;
+	}
+}
+
+function isEnd(byte: number | undefined): boolean {
+	return byte === comma || byte === closeBrace || byte === closeBracket || byte === undefined || byte <= 0x20;
+}

@@ -1,0 +1,16 @@
+/** Changes of single texts in a body, every other byte kept. */
+import { locateValues } from './json/locate-values.ts';
+import type { Edit } from './json/splice-body.ts';
+import type { ViewedText } from './text-view.ts';
+
+/** @param changes what each text is to be instead; of a text that is a JSON value: the JSON. */
+export function textEdits(bytes: Buffer, changes: readonly (readonly [ViewedText, string])[]): readonly Edit[] {
+	const ranges = locateValues(
+		bytes,
+		changes.map(([{ path }]) => path),
+	);
+	return changes.flatMap(([{ isValue }, text], index) => {
+		const range = ranges[index];
+		return range === undefined ? [] : [{ ...range, text: isValue ? text : JSON.stringify(text) }];
+	});
+}

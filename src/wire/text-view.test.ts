@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readRecordings } from '../../test/support/recordings.ts';
+import { formats } from './formats/formats.ts';
+import type { JsonObject } from './json/parse-body.ts';
+import { spliceBody } from './json/splice-body.ts';
+import { textEdits } from './text-edits.ts';
+import type { TextView } from './text-view.ts';
+
+const [chat, messages] = formats.map(({ textViews }) => textViews);
+if (chat === undefined || messages === undefined) throw new Error('a format is missing');
+
+/** `role part path text`. */
+const shown = ({ texts }: TextView): readonly string[] =>
+	texts.map(({ role, part, path, text, isJson }) => `${role} ${part} ${path.join('.')} ${isJson ? 'json ' : ''}${text}`);
+const skipped = ({ unreadable }: TextView): readonly string[] => unreadable.map(({ type, path }) => `${type} ${path.join('.')}`);
+
+describe('text views', () => {
+	it('chat completions: shows every text of a request with its place', () => {
+		const view = chat.request({
+			model: 'm',
+			messages: [
+				{ role: 'system', content: 's' },
+				{
+					role: 'user',
+					name: 'ann',
+					content: [
+						{ type: 'text', text: 't' },
+						{ type: 'image_url', image_url: {} },
+						{ type: 'hologram', says: 'x' },
+					],
+				},
+				{
+					role: 'assistant',
+					content: null,
+					refusal: 'r',
+					reasoning_content: 'why',
+					tool_calls: [{ function: { name: 'f', arguments: '{"a":1}' } }, { custom: { name: 'g', input: 'raw' } }],
+				},
+				{ role: 'tool', tool_call_id: 'c', content: 'result' },
+			],
+			tools: [{ function: { name: 'f', description: 'd' } }],
+			response_format: { type: 'json_schema' },
+			user: 'u',
+			metadata: { a: 'b' },
+			vendor_prompt: 'v',
+		});
+		expect(shown(view)).toEqual([
+			'system text messages.0.content s',
+			'user text messages.1.content.0.text t',
+			'user other messages.1.content.2 json {"type":"hologram","says":"x"}',
+			'user name messages.1.name ann',
+			'assistant refusal messages.2.refusal r',
+			'assistant reasoning messages.2.reasoning_content why',
+			'assistant name messages.2.tool_calls.0.function.name f',
+			'assistant tool_arguments messages.2.tool_calls.0.function.arguments json {"a":1}',
+			'assistant name messages.2.tool_calls.1.custom.name g',
+			'assistant tool_arguments messages.2.tool_calls.1.custom.input raw',
+			'tool tool_result messages.3.content result',
+			'system tool_definition tools.0 json {"function":{"name":"f","description":"d"}}',
+			'user other response_format json {"type":"json_schema"}',
+			'user other vendor_prompt v',
+		]);
+		expect(skipped(view)).toEqual(['image_url messages.1.content.1', 'hologram messages.1.content.2']);
+	});
+
+	it('messages: shows every text of a request with its place', () => {
+		const view = messages.request({
+			model: 'm',
+			system: [{ type: 'text', text: 's' }],
+			messages: [
+				{
+					role: 'user',
+					content: [
+						{ type: 'document', title: 't', source: { type: 'text', data: 'd' } },
+						{ type: 'document', source: { type: 'base64', data: 'AAAA' } },
+						{
+							type: 'tool_result',
+							content: [
+								{ type: 'text', text: 'r' },
+								{ type: 'image', source: {} },
+							],
+						},
+						{ type: 'search_result', title: 'st', source: 'ss', content: [{ type: 'text', text: 'sc' }] },
+					],
+				},
+				{
+					role: 'assistant',
+					content: [
+						{ type: 'thinking', thinking: 'h', signature: 'x' },
+						{ type: 'redacted_thinking', data: 'x' },
+						{ type: 'tool_use', name: 'f', input: { to: 'a' } },
+						{ type: 'web_search_tool_result', content: [{ title: 'w' }] },
+					],
+				},
+			],
+			tools: [{ name: 'f' }],
+			metadata: { user_id: 'u' },
+		});
+		expect(shown(view)).toEqual([
+			'system text system.0.text s',
+			'user document messages.0.content.0.title t',
+			'user document messages.0.content.0.source.data d',
+			'tool tool_result messages.0.content.2.content.0.text r',
+			'user document messages.0.content.3.title st',
+			'user document messages.0.content.3.source ss',
+			'user document messages.0.content.3.content.0.text sc',
+			'assistant reasoning messages.1.content.0.thinking h',
+			'assistant name messages.1.content.2.name f',
+			'assistant tool_arguments messages.1.content.2.input json {"to":"a"}',
+			'tool tool_result messages.1.content.3 json {"type":"web_search_tool_result","content":[{"title":"w"}]}',
+			'system tool_definition tools.0 json {"name":"f"}',
+		]);
+		expect(skipped(view)).toEqual(['document messages.0.content.1', 'image messages.0.content.2.content.1']);
+	});
+
+	it.each(['openai', 'anthropic'])('misses no long text of the recorded requests and answers of %s', (provider) => {
+		const views = provider === 'anthropic' ? messages : chat;
+		for (const { request, response } of readRecordings(provider)) {
+			if (request !== undefined) expectAllShown(request.body, views.request(request.body));
+			if (response.status === 200 && response.json !== undefined)
+				expectAllShown(response.json as JsonObject, views.answer(response.json as JsonObject));
+		}
+	});
+});
+
+/** Texts that are no names, ids or data: those with a space. */
+function expectAllShown(body: JsonObject, view: TextView): void {
+	const all = view.texts.map(({ text }) => text).join('\n');
+	const visit = (value: unknown, name: string): void => {
+		if (typeof value === 'string') {
+			if (value.includes(' ') && !/^(?:metadata|description|url|explanation)$/.test(name)) {
+				expect([name, value, all.includes(value) || all.includes(JSON.stringify(value).slice(1, -1))]).toEqual([name, value, true]);
+			}
+		} else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) visit(item, key);
+	};
+	visit(body, '');
+}
+
+describe('textEdits', () => {
+	it('changes the one text and keeps every other byte', () => {
+		const content = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.toWellFormed());
+		fc.assert(
+			fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), fc.nat(4), fc.nat(3), (texts, which, indent) => {
+				const index = which % texts.length;
+				const body = {
+					'é"k': [1.0, true, null, 'x,}'],
+					messages: texts.map((text) => ({ role: 'user', content: [{ type: 'text', text }] })),
+					z: {},
+				};
+				const bytes = Buffer.from(JSON.stringify(body, null, indent));
+				const viewed = chat.request(body).texts.find(({ path }) => path[1] === index && path[0] === 'messages');
+				if (viewed === undefined) throw new Error('the text is not shown');
+				const edited = spliceBody(bytes, textEdits(bytes, [[viewed, '[X] "é"']]));
+				const expected = structuredClone(body);
+				const part = expected.messages[index]?.content[0];
+				if (part !== undefined) part.text = '[X] "é"';
+				expect(edited.toString()).toBe(JSON.stringify(expected, null, indent));
+			}),
+		);
+	});
+});

@@ -1,0 +1,110 @@
+import { Fault } from '../../../core/fault.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { chatError } from '../chat-to-gemini/translate-error.ts';
+import { answerInvalid } from '../gemini/read-answer.ts';
+import { unlisted } from '../gemini/read-contents.ts';
+import { readEvents } from '../read-events.ts';
+import { readJson } from '../read-json.ts';
+import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import { answerId, callId, repairedReason, repairedUsage } from './repair-answer.ts';
+
+const done = 'data: [DONE]\n\n';
+
+/** Chunks that are none of OpenAI's into such that are: calls get their index and id, and an end in calls says so. */
+export class RepairedStream implements StreamTranslation {
+	isTerminated = false;
+	hasFailed = false;
+	readonly #call: TranslatedCall;
+	#text = '';
+	#id = '';
+	/** Of the calls of each choice. */
+	readonly #callIds = new Map<number, string[]>();
+	#isFinished = false;
+
+	constructor(call: TranslatedCall) {
+		this.#call = call;
+	}
+
+	push(events: Buffer): Buffer {
+		readEvents(events, this.#take);
+		return this.#written();
+	}
+
+	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
+	end(): Buffer {
+		if (!this.isTerminated && !this.hasFailed) {
+			if (!this.#isFinished) throw new Fault('provider_disconnected');
+			this.#terminate();
+		}
+		return this.#written();
+	}
+
+	readonly #take = (data: string): void => {
+		if (this.isTerminated || this.hasFailed) return;
+		if (data.trim() === '[DONE]') {
+			if (!this.#isFinished) throw answerInvalid('with a stream that has no end');
+			this.#terminate();
+			return;
+		}
+		const chunk = unlisted(readJson(data));
+		if (!isJsonObject(chunk)) throw answerInvalid('with an event that is not a JSON object');
+		if (chunk.error !== undefined && chunk.error !== null) {
+			this.#text += `data: ${JSON.stringify({ error: chatError(200, chunk), request_id: this.#call.requestId })}\n\n`;
+			this.hasFailed = true;
+			return;
+		}
+		if (this.#id === '') this.#id = answerId(chunk.id, this.#call);
+		this.#text += `data: ${JSON.stringify(this.#repair(chunk))}\n\n`;
+	};
+
+	#repair(chunk: JsonObject): JsonObject {
+		const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+		return {
+			...chunk,
+			id: this.#id,
+			object: 'chat.completion.chunk',
+			choices: choices.filter(isJsonObject).map((choice, at) => this.#repairChoice(choice, at)),
+			...repairedUsage(chunk.usage),
+		};
+	}
+
+	#repairChoice(choice: JsonObject, at: number): JsonObject {
+		const index = Number.isInteger(choice.index) ? Number(choice.index) : at;
+		const delta = isJsonObject(choice.delta) ? choice.delta : {};
+		const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
+		const repaired = calls.map((call) => this.#repairCall(call, index));
+		if (typeof choice.finish_reason === 'string') this.#isFinished = true;
+		return {
+			...choice,
+			index,
+			delta: { ...delta, ...(repaired.length > 0 && { tool_calls: repaired }) },
+			finish_reason: repairedReason(choice.finish_reason ?? null, this.#callIds.has(index)),
+		};
+	}
+
+	/** Calls arrive whole: what has a name, and no known id, is a new one. */
+	#repairCall(call: JsonObject, choice: number): JsonObject {
+		const ids = this.#callIds.get(choice) ?? [];
+		this.#callIds.set(choice, ids);
+		const { name } = isJsonObject(call.function) ? call.function : {};
+		const isNamed = typeof name === 'string' && name !== '';
+		const known = typeof call.id === 'string' && call.id !== '' ? ids.indexOf(call.id) : -1;
+		if (isNamed && known === -1) {
+			const id = callId(call.id, this.#id, ids.length);
+			return { ...call, index: ids.push(id) - 1, id, type: 'function' };
+		}
+		const told = Number.isInteger(call.index) ? Number(call.index) : ids.length - 1;
+		return { ...call, index: Math.max(known === -1 ? told : known, 0) };
+	}
+
+	#terminate(): void {
+		this.#text += done;
+		this.isTerminated = true;
+	}
+
+	#written(): Buffer {
+		const text = this.#text;
+		this.#text = '';
+		return Buffer.from(text);
+	}
+}

@@ -1,0 +1,136 @@
+import { Fault } from '../../../core/fault.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
+import { ChatChunks } from '../chat/chat-chunks.ts';
+import { blockReasonOf, candidatesOf, finishOf } from '../gemini/finish.ts';
+import { answerInvalid, CandidateReader, type CandidateSink, type ToldCall } from '../gemini/read-answer.ts';
+import { readContents } from '../gemini/read-contents.ts';
+import { withSignature } from '../thought-signature.ts';
+import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import { callId, completionId, finishReason, toolNamesOf } from './chat-answer.ts';
+import { chatUsage } from './chat-usage.ts';
+import { chatError } from './translate-error.ts';
+
+/** Partial answers of Gemini's into chat completion chunks. Nothing tells the last one: what ends the answer waits for the stream's end. */
+export class ContentStream implements StreamTranslation {
+	isTerminated = false;
+	hasFailed = false;
+	readonly #call: TranslatedCall;
+	readonly #chunks: ChatChunks;
+	readonly #choices = new Map<number, ChoiceWriter>();
+	readonly #nameOf: (name: string) => string;
+	#id = '';
+	#usage: unknown;
+	#isBlocked = false;
+	#fault: Fault | undefined;
+
+	constructor(call: TranslatedCall) {
+		this.#call = call;
+		this.#chunks = new ChatChunks(call);
+		this.#nameOf = toolNamesOf(call.request);
+	}
+
+	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
+	push(events: Buffer): Buffer {
+		if (this.#fault !== undefined) throw this.#fault;
+		try {
+			readContents(events, this.#take);
+		} catch (cause) {
+			if (!(cause instanceof Fault)) throw cause;
+			this.#fault = cause;
+		}
+		const text = this.#chunks.take();
+		if (text === '' && this.#fault !== undefined) throw this.#fault;
+		return Buffer.from(text);
+	}
+
+	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
+	end(): Buffer {
+		if (this.#fault !== undefined) throw this.#fault;
+		if (!this.isTerminated && !this.hasFailed) this.#finish();
+		return Buffer.from(this.#chunks.take());
+	}
+
+	readonly #take = (told: JsonObject): void => {
+		if (this.isTerminated || this.hasFailed) return;
+		if (told.error !== undefined) {
+			this.#chunks.fail(chatError(200, told));
+			this.hasFailed = true;
+			return;
+		}
+		if (told.usageMetadata !== undefined) this.#usage = told.usageMetadata;
+		if (blockReasonOf(told) !== undefined) this.#isBlocked = true;
+		const candidates = candidatesOf(told);
+		if (candidates.length === 0 && !this.#isBlocked) return;
+		this.#start(told);
+		for (const [at, candidate] of candidates.entries()) {
+			this.#choice(Number.isInteger(candidate.index) ? Number(candidate.index) : at).reader.read(candidate);
+		}
+	};
+
+	#start(told: JsonObject): void {
+		if (this.#chunks.hasStarted) return;
+		this.#id = completionId(told.responseId, this.#call);
+		this.#chunks.start(this.#id, told.modelVersion);
+	}
+
+	#choice(index: number): ChoiceWriter {
+		let choice = this.#choices.get(index);
+		if (choice === undefined) {
+			this.#chunks.startChoice(index);
+			choice = new ChoiceWriter(this.#chunks, index, this.#id, this.#nameOf);
+			this.#choices.set(index, choice);
+		}
+		return choice;
+	}
+
+	#finish(): void {
+		if (this.#isBlocked && this.#choices.size === 0) {
+			this.#chunks.startChoice();
+			this.#chunks.add('{}', 0, '"content_filter"');
+		} else {
+			if (this.#choices.size === 0) throw answerInvalid('with a stream without a candidate');
+			for (const { reader } of this.#choices.values()) if (reader.finishReason === undefined) throw new Fault('provider_disconnected');
+			for (const [index, choice] of this.#choices) {
+				this.#chunks.add('{}', index, `"${finishReason(finishOf(choice.reader), this.#chunks.isLegacy)}"`);
+			}
+		}
+		this.#chunks.end(chatUsage(this.#usage));
+		this.isTerminated = true;
+	}
+}
+
+class ChoiceWriter implements CandidateSink {
+	readonly reader: CandidateReader;
+	readonly #chunks: ChatChunks;
+	readonly #index: number;
+	readonly #completion: string;
+	readonly #nameOf: (name: string) => string;
+	#callCount = 0;
+
+	constructor(chunks: ChatChunks, index: number, completion: string, nameOf: (name: string) => string) {
+		this.reader = new CandidateReader(this);
+		this.#chunks = chunks;
+		this.#index = index;
+		this.#completion = completion;
+		this.#nameOf = nameOf;
+	}
+
+	addText(text: string): void {
+		this.#chunks.addText(text, this.#index);
+	}
+
+	addThinking(text: string): void {
+		this.#chunks.addReasoning(text, this.#index);
+	}
+
+	addCall(call: ToldCall): void {
+		const index = this.#callCount++;
+		const id = callId(call, this.#completion, this.#index, index);
+		this.#chunks.startCall({ index, id, name: this.#nameOf(call.name), more: withSignature(call.signature) }, this.#index);
+		this.#chunks.addArguments(index, JSON.stringify(call.args), this.#index);
+	}
+
+	addSignature(signature: string): void {
+		this.#chunks.add(JSON.stringify(withSignature(signature)), this.#index);
+	}
+}

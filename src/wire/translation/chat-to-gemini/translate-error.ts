@@ -1,0 +1,25 @@
+import { errorTypeOf } from '../../gateway-error.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
+import { type ToldError, toldError } from '../gemini/told-error.ts';
+import type { TranslatedCall, TranslatedError } from '../translation.ts';
+
+export function translateError(status: number, body: JsonObject | undefined, { requestId }: TranslatedCall): TranslatedError {
+	const told = toldError(status, body);
+	const { retryAfterSeconds, isKeyRejected } = told;
+	return {
+		status: told.status,
+		body: { error: render(told), request_id: requestId },
+		...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+		...(isKeyRejected && { isKeyRejected }),
+	};
+}
+
+/** `error` as chat completions have it. @param status 200 for an error inside a stream. */
+export function chatError(status: number, body: JsonObject): JsonObject {
+	return render(toldError(status, body));
+}
+
+function render({ status, message, word, isKeyRejected, isTooLong }: ToldError): JsonObject {
+	const code = isTooLong ? 'context_length_exceeded' : word.toLowerCase();
+	return { message, type: errorTypeOf(status), param: null, code: isKeyRejected ? 'provider_key_rejected' : code || errorTypeOf(status) };
+}

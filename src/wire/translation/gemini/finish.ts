@@ -1,0 +1,48 @@
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { answerInvalid, type CandidateReader } from './read-answer.ts';
+
+export type Finish = 'stop' | 'calls' | 'length' | 'filtered';
+
+/** The provider's filters, and what it will not repeat or speak. */
+const filtered: ReadonlySet<unknown> = new Set([
+	'SAFETY',
+	'RECITATION',
+	'LANGUAGE',
+	'BLOCKLIST',
+	'PROHIBITED_CONTENT',
+	'SPII',
+	'MODEL_ARMOR',
+	'IMAGE_SAFETY',
+	'IMAGE_PROHIBITED_CONTENT',
+	'IMAGE_RECITATION',
+]);
+
+/** The model failed: what it said before stands, and nothing is no answer. */
+const failed: ReadonlySet<unknown> = new Set([
+	'MALFORMED_FUNCTION_CALL',
+	'UNEXPECTED_TOOL_CALL',
+	'TOO_MANY_TOOL_CALLS',
+	'MISSING_THOUGHT_SIGNATURE',
+	'MALFORMED_RESPONSE',
+	'NO_IMAGE',
+	'IMAGE_OTHER',
+	'OTHER',
+]);
+
+/** @throws Fault `provider_answer_invalid` for an answer that is none. */
+export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): Finish {
+	if (finishReason === 'MAX_TOKENS') return 'length';
+	if (filtered.has(finishReason)) return 'filtered';
+	if (failed.has(finishReason) && !hasParts) throw answerInvalid(`with nothing but \`${String(finishReason)}\``);
+	return hasCalls ? 'calls' : 'stop';
+}
+
+/** Why the prompt got no answer; undefined: nothing was said of it. */
+export function blockReasonOf({ promptFeedback }: JsonObject): string | undefined {
+	const reason = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;
+	return typeof reason === 'string' ? reason : undefined;
+}
+
+export function candidatesOf({ candidates }: JsonObject): readonly JsonObject[] {
+	return Array.isArray(candidates) ? candidates.filter(isJsonObject) : [];
+}

@@ -1,0 +1,60 @@
+import type { JsonObject } from '../../json/parse-body.ts';
+import type { RequestWarnings } from '../request-warnings.ts';
+import type { GeminiModel } from './gemini-model.ts';
+
+export interface WantedThinking {
+	/** Where the caller said it, for warnings. */
+	readonly field: string;
+	/** `none`, or how hard to think; undefined: as the model does by itself. */
+	readonly effort?: string | undefined;
+	/** In tokens; counts before the effort where the model thinks by a budget. */
+	readonly budget?: number | undefined;
+	/** Whether the caller is to see what was thought. */
+	readonly isShown: boolean;
+}
+
+/** As Google's own layer for chat completions has them. */
+const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576, max: 24_576 };
+/** From the least to the greatest, of all vendors. */
+const ladder = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+export function isKnownEffort(effort: unknown): effort is string {
+	return typeof effort === 'string' && (effort === 'none' || ladder.includes(effort));
+}
+
+/** @returns undefined where nothing is to be said of it. */
+export function thinkingConfig(wanted: WantedThinking, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
+	const { field, effort, budget, isShown } = wanted;
+	if (effort === undefined && budget === undefined && !isShown) return undefined;
+	if (model.thinking === 'none') {
+		if (effort !== 'none') warnings.add(field, 'ignored because the model does not think');
+		return undefined;
+	}
+	const shown = isShown && effort !== 'none' ? { includeThoughts: true } : {};
+	return { ...(model.thinking === 'budget' ? byBudget(wanted, model, warnings) : byLevel(wanted, model, warnings)), ...shown };
+}
+
+function byBudget({ field, effort, budget }: WantedThinking, model: GeminiModel, warnings: RequestWarnings): JsonObject {
+	if (effort === 'none') {
+		if (model.mayDisableThinking) return { thinkingBudget: 0 };
+		warnings.add(field, `${model.leastBudget} tokens as the least that the model thinks`);
+		return { thinkingBudget: model.leastBudget };
+	}
+	const asked = budget ?? (effort === undefined ? undefined : budgets[effort]);
+	return asked === undefined ? {} : { thinkingBudget: Math.min(Math.max(asked, model.leastBudget), model.mostBudget) };
+}
+
+function byLevel({ field, effort, budget }: WantedThinking, { levels }: GeminiModel, warnings: RequestWarnings): JsonObject {
+	const [least] = levels;
+	const asked = effort === 'none' ? 'minimal' : (effort ?? (budget === undefined ? undefined : levelOfBudget(budget)));
+	if (asked === undefined || least === undefined) return {};
+	const reachable = levels.filter((level) => ladder.indexOf(level) <= ladder.indexOf(asked));
+	const level = reachable.at(-1) ?? least;
+	if (effort !== undefined && level !== effort) warnings.add(field, `${level} as the nearest that the model takes`);
+	return { thinkingLevel: level };
+}
+
+function levelOfBudget(budget: number): string {
+	if (budget <= 2048) return 'low';
+	return budget <= 8192 ? 'medium' : 'high';
+}

@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { type GeminiModel, geminiModelOf } from '../gemini/gemini-model.ts';
+import { isKnownEffort, thinkingConfig } from '../gemini/thinking-config.ts';
+import { judgeOtherFields, listAt, outputCap, outputSchema, stringAt } from '../messages/fields.ts';
+import { refuseField } from '../refuse-field.ts';
+import { RequestWarnings } from '../request-warnings.ts';
+import type { TranslatedRequest, TranslationTarget } from '../translation.ts';
+import { translateTools } from './translate-tools.ts';
+import { translateConversation } from './translate-turns.ts';
+
+/** Fields that this provider knows beside those that every one does. */
+const translated: ReadonlySet<string> = new Set(['top_k']);
+
+const mostStops = 5;
+
+/** @throws Refusal `field_invalid`. */
+export function translateRequest(members: JsonObject, target: TranslationTarget): TranslatedRequest {
+	const warnings = new RequestWarnings();
+	const model = geminiModelOf(target);
+	judgeOtherFields(members, warnings, translated);
+	const { service_tier } = members;
+	if (typeof service_tier === 'string' && service_tier !== 'auto' && service_tier !== 'standard_only') {
+		warnings.add('service_tier', 'ignored');
+	}
+	const contents = translateConversation(members, warnings);
+	const tools = translateTools(members, warnings);
+	const schema = outputSchema(members, warnings);
+	const thinking = translateThinking(members, model, warnings);
+	const turns = contents.finish(model, warnings);
+	const body = {
+		...(contents.instructions.length > 0 && { systemInstruction: { parts: contents.instructions } }),
+		contents: turns,
+		...tools,
+		generationConfig: {
+			maxOutputTokens: outputCap(members.max_tokens, target.maxOutputTokens, warnings),
+			...sampling(members),
+			...stopSequences(members.stop_sequences),
+			...(schema !== undefined && { responseMimeType: 'application/json', responseJsonSchema: schema }),
+			...(thinking !== undefined && { thinkingConfig: thinking }),
+		},
+	};
+	return { body, warnings: warnings.list() };
+}
+
+function sampling({ temperature, top_p, top_k }: JsonObject): JsonObject {
+	return {
+		...(typeof temperature === 'number' && { temperature }),
+		...(typeof top_p === 'number' && { topP: top_p }),
+		...(typeof top_k === 'number' && { topK: top_k }),
+	};
+}
+
+function stopSequences(stops: unknown): JsonObject {
+	const list = listAt(stops);
+	for (const [index, stop] of list.entries()) stringAt(stop, `stop_sequences[${index}]`);
+	if (list.length > mostStops) refuseField('stop_sequences', `must hold at most ${mostStops} for the model’s provider`);
+	return list.length === 0 ? {} : { stopSequences: list };
+}
+
+function translateThinking({ thinking, output_config }: JsonObject, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
+	const { type, budget_tokens, display } = isJsonObject(thinking) ? thinking : {};
+	const field = type === undefined ? 'output_config.effort' : 'thinking';
+	if (type === 'disabled') return thinkingConfig({ field, effort: 'none', isShown: false }, model, warnings);
+	const asked = isJsonObject(output_config) ? output_config.effort : undefined;
+	const effort = isKnownEffort(asked) && asked !== 'none' ? asked : undefined;
+	if (asked !== undefined && asked !== null && effort === undefined) {
+		warnings.add('output_config.effort', 'ignored because it is not known');
+	}
+	const isAsked = type === 'enabled' || type === 'adaptive';
+	const budget = type === 'enabled' && typeof budget_tokens === 'number' ? budget_tokens : undefined;
+	return thinkingConfig({ field, effort, budget, isShown: isAsked && display !== 'omitted' }, model, warnings);
+}

@@ -1,0 +1,206 @@
+/** Whatever a provider does wrong, callers of the other format get a whole answer or an error in their own words, and never a false end. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { describeOwn, send, useSubject } from './subject.ts';
+
+const pairs = [
+	['chat', 'claude-sonnet-4-5'],
+	['chat', 'gemini-2.5-flash'],
+	['chat', 'compat/gemini-2.5-flash'],
+	['messages', 'gpt-4o'],
+	['messages', 'provider_d/gpt-4o'],
+	['messages', 'gemini-2.5-flash'],
+	['messages', 'compat/gemini-2.5-flash'],
+] as const;
+
+type Caller = 'chat' | 'messages';
+const paths: Readonly<Record<Caller, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+
+interface Told {
+	readonly status: number;
+	readonly headers: Headers;
+	/** How a stream ended. */
+	readonly ending: 'done' | 'error' | 'cut' | 'whole';
+	readonly text: string;
+}
+
+const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const toolsOf: Readonly<Record<Caller, unknown>> = {
+	chat: [{ type: 'function', function: { name: 'get_weather', parameters: schema } }],
+	messages: [{ name: 'get_weather', input_schema: schema }],
+};
+
+/** Breaks in the middle, on streams. */
+const breaks = ['stall-2', 'cut-after-2', 'cut-mid-event-2', 'end-after-2', 'error-mid-stream-2', 'malformed-json'];
+/** No answer at all: status by the contract's table. */
+const failures: readonly (readonly [fault: string, status: number])[] = [
+	['html-200', 502],
+	['wrong-content-type', 502],
+	['redirect', 502],
+	['reset', 502],
+	['hang', 504],
+	['500', 502],
+	['503', 502],
+	['401', 502],
+	['429', 429],
+	['429-quota', 429],
+];
+
+describeOwn('faults on every pair of formats', 'our simulator', () => {
+	const subject = useSubject((simulatorUrl) => ({
+		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 20_000 } },
+		providers: {
+			compat: {
+				kind: 'gemini',
+				speaks: 'openai',
+				base_url: `${simulatorUrl}/gemini`,
+				api_key: 'simulator-key',
+				allow_private_network: true,
+			},
+		},
+	}));
+	beforeAll(async () => subject.current.simulator.change({ interval_ms: 0, first_byte_ms: 0 }));
+
+	async function ask(caller: Caller, model: string, more: object): Promise<Told> {
+		const body = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'What is the weather in Paris and Rome?' }], ...more };
+		const response = await send(subject.current, paths[caller], { body });
+		const text = await response.text();
+		const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+		return { status: response.status, headers: response.headers, ending: isStream ? endingOf(caller, text) : 'whole', text };
+	}
+
+	// Most of the time goes into waiting for a provider that says nothing.
+	describe.concurrent.each(pairs)('%s to %s', (caller, base) => {
+		it.each(breaks)('%s', async (fault) => {
+			const streamed = await ask(caller, `${base}-sim-tokens-100-${fault}`, { stream: true });
+			expect([streamed.status, streamed.ending, streamed.text]).toEqual([200, 'error', expect.anything()]);
+			const whole = await ask(caller, `${base}-sim-tokens-100-${fault}`, {});
+			// What is about events leaves a whole answer alone, or breaks it.
+			if (whole.status === 200) expectAnswer(caller, whole.text);
+			else expectError(caller, whole);
+		});
+
+		it.each(failures)('%s is %i', async (fault, status) => {
+			for (const stream of [false, true]) {
+				const told = await ask(caller, `${base}-sim-${fault}`, { stream });
+				expect([told.status, told.ending]).toEqual([status, 'whole']);
+				if (fault === 'reset') continue;
+				expectError(caller, told);
+				if (fault === '429-quota' && !base.startsWith('claude')) expect(told.headers.get('x-should-retry')).toBe('false');
+				if (fault === '429') expect(Number(told.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+			}
+		});
+
+		it('an empty answer is none', async () => {
+			const whole = await ask(caller, `${base}-sim-empty`, {});
+			expect(whole.status).toBe(502);
+			const streamed = await ask(caller, `${base}-sim-empty`, { stream: true });
+			expect([streamed.status, streamed.ending]).toEqual([200, 'error']);
+		});
+
+		it.each(['missing-index', 'empty-ids'])('%s: each call has its own place and id all the same', async (fault) => {
+			for (const stream of [false, true]) {
+				const { status, ending, text } = await ask(caller, `${base}-sim-${fault}`, { stream, tools: toolsOf[caller] });
+				expect([status, ending]).toEqual([200, stream ? 'done' : 'whole']);
+				expect(callsOf(caller, text, stream)).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
+			}
+		});
+
+		it('a beginning that comes twice is no second answer', async () => {
+			const { status, ending, text } = await ask(caller, `${base}-sim-tokens-100-duplicate-message-start`, { stream: true });
+			expect(status).toBe(200);
+			// Only Anthropic's stream tells its beginning from the rest.
+			expect(ending).toBe(base.startsWith('claude') ? 'error' : 'done');
+			if (caller === 'messages') expect(text.match(/event: message_start/g)).toHaveLength(1);
+		});
+
+		it('usage that is not told does not break the answer', async () => {
+			const streamed = await ask(caller, `${base}-sim-usage-missing`, {
+				stream: true,
+				...(caller === 'chat' && { stream_options: { include_usage: true } }),
+			});
+			expect([streamed.status, streamed.ending]).toEqual([200, 'done']);
+			// The input is then what the gateway takes it for.
+			if (caller === 'messages') expect(streamed.text).toMatch(/"message_delta".*"input_tokens":[1-9]/);
+			expectAnswer(caller, (await ask(caller, `${base}-sim-usage-missing`, {})).text);
+		});
+
+		it.each(['refusal', 'content-filter'])('%s says why nothing was said', async (fault) => {
+			// Google's own layer lets the model decline in plain words.
+			if (fault === 'refusal' && base.startsWith('compat')) return;
+			const reasons = caller === 'chat' ? /"finish_reason":"content_filter"|"refusal":"[^"]/ : /"stop_reason":"refusal"/;
+			const whole = await ask(caller, `${base}-sim-${fault}`, {});
+			if (whole.status === 400) return;
+			expect(whole.text).toMatch(reasons);
+			const streamed = await ask(caller, `${base}-sim-${fault}`, { stream: true });
+			expect([streamed.ending, streamed.text]).toEqual(['done', expect.stringMatching(reasons)]);
+		});
+	});
+});
+
+function endingOf(caller: Caller, text: string): Told['ending'] {
+	const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
+	const last = events.at(-1) ?? '';
+	const isDone = caller === 'chat' ? last === 'data: [DONE]' : last.startsWith('event: message_stop\n');
+	const isError = caller === 'chat' ? last.startsWith('data: {"error":{') : last.startsWith('event: error\ndata: {"type":"error"');
+	const terminals = events.filter((event) => event === 'data: [DONE]' || event.startsWith('event: message_stop')).length;
+	if (isDone && terminals === 1) return 'done';
+	return isError && terminals === 0 ? 'error' : 'cut';
+}
+
+function expectError(caller: Caller, { status, text }: Told): void {
+	expect(status).toBeGreaterThanOrEqual(400);
+	const { error, type } = JSON.parse(text) as { error?: { message?: string }; type?: string };
+	expect(error?.message).toEqual(expect.stringMatching(/./));
+	if (caller === 'messages') expect(type).toBe('error');
+	expect(text).not.toContain('simulator-key');
+}
+
+function expectAnswer(caller: Caller, text: string): void {
+	const answer = JSON.parse(text) as Record<string, unknown>;
+	if (caller === 'chat')
+		{expect(answer).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] });}
+	else expect(answer).toMatchObject({ type: 'message', role: 'assistant', usage: { input_tokens: expect.any(Number) as number } });
+}
+
+interface Fragment {
+	readonly index?: number;
+	readonly id?: string;
+	readonly function?: { readonly arguments?: string };
+}
+
+/** Inputs of the calls, in order; each must have an id of its own. */
+function callsOf(caller: Caller, text: string, isStream: boolean): unknown[] {
+	const data = isStream
+		? [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as never)
+		: [JSON.parse(text) as never];
+	const ids: string[] = [];
+	const inputs: string[] = [];
+	for (const one of data as readonly Record<string, never>[]) {
+		if (caller === 'chat') {
+			const [choice] = (one['choices'] ?? []) as { delta?: { tool_calls?: Fragment[] }; message?: { tool_calls?: Fragment[] } }[];
+			for (const [at, call] of ((choice?.delta ?? choice?.message)?.tool_calls ?? []).entries()) {
+				const index = isStream ? (call.index ?? -1) : at;
+				if (call.id !== undefined) ids.push(call.id);
+				inputs[index] = (inputs[index] ?? '') + (call.function?.arguments ?? '');
+			}
+		} else {
+			const { content_block: block, delta, content } = one as { content_block?: Block; delta?: Block; content?: Block[] };
+			for (const use of [block, ...(content ?? [])]) {
+				if (use?.type !== 'tool_use') continue;
+				ids.push(use.id ?? '');
+				inputs.push(isStream ? '' : JSON.stringify(use.input));
+			}
+			if (delta?.type === 'input_json_delta') inputs[inputs.length - 1] += delta.partial_json ?? '';
+		}
+	}
+	expect(ids.every((id) => id !== '')).toBe(true);
+	expect(new Set(ids).size).toBe(inputs.length);
+	return inputs.map((input): unknown => JSON.parse(input));
+}
+
+interface Block {
+	readonly type?: string;
+	readonly id?: string;
+	readonly input?: unknown;
+	readonly partial_json?: string;
+}

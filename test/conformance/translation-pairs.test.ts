@@ -1,0 +1,183 @@
+/** Each caller format on a provider of each wire: long conversations, and the same answer whole and streamed. */
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { unknownGeminiFields } from '../support/gemini-wire-fields.ts';
+import { unknownWireFields } from '../support/messages-wire-fields.ts';
+import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
+import { describeOwn, useSubject } from './subject.ts';
+
+const chatModels = ['claude-sonnet-4-5', 'claude-opus-4-8', 'gemini-2.5-flash', 'gemini-3-pro-preview', 'compat/gemini-3-pro-preview'];
+const messagesModels = [
+	'gpt-4o-mini',
+	'gpt-5',
+	'team-deployment',
+	'gemini-2.5-flash',
+	'gemini-3-pro-preview',
+	'compat/gemini-3-pro-preview',
+];
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
+const question = 'What is the weather in Paris and Rome?';
+/** Each turn is a question with two calls, their results and an answer. */
+const turns = 10;
+
+describeOwn('every pair of formats', 'our simulator', () => {
+	const subject = useSubject((simulatorUrl) => ({
+		providers: {
+			compat: {
+				kind: 'gemini',
+				speaks: 'openai',
+				base_url: `${simulatorUrl}/gemini`,
+				api_key: 'simulator-key',
+				allow_private_network: true,
+			},
+		},
+	}));
+
+	beforeAll(async () => subject.current.simulator.change({ record_bodies: true, interval_ms: 0, first_byte_ms: 0 }));
+
+	/** Bodies that the provider was sent, oldest first, of those that it took. */
+	const sentBodies = async (): Promise<string[]> => {
+		const rows = await subject.current.simulator.requests('?limit=50');
+		return rows.map(({ body = '' }) => body).toReversed();
+	};
+
+	describe.each(chatModels)('a caller of chat completions on %s', (model) => {
+		const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'get_weather', parameters: schema } }];
+
+		it.each(openAiLines)('%s: a streamed answer is the whole one', async (_name, Sdk) => {
+			const client = await openOpenAi(Sdk, subject.current);
+			for (const content of ['Say hello.', question]) {
+				const ask = { model, messages: [{ role: 'user' as const, content }], tools };
+				const whole = await client.chat.completions.create(ask);
+				const streamed = await client.chat.completions.stream({ ...ask, stream_options: { include_usage: true } }).finalChatCompletion();
+				expect(shapeOfChat(streamed)).toEqual(shapeOfChat(whole));
+			}
+		});
+
+		it('holds a conversation of ten turns with parallel tools, their errors, images and thinking', async () => {
+			const [[, Sdk] = []] = openAiLines;
+			if (Sdk === undefined) throw new Error('no SDK');
+			const client = await openOpenAi(Sdk, subject.current);
+			const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'Be brief.' }];
+			const say = async (): Promise<OpenAI.ChatCompletionMessage> => {
+				const ask = { model, messages, tools, reasoning_effort: 'low' as const, max_completion_tokens: 4000 };
+				const isStreamed = messages.length % 2 === 0;
+				const completion = isStreamed
+					? await client.chat.completions.stream(ask).finalChatCompletion()
+					: await client.chat.completions.create(ask);
+				const message = completion.choices[0]?.message;
+				if (message === undefined) throw new Error('no answer');
+				messages.push(message);
+				return message;
+			};
+			for (let turn = 0; turn < turns; turn++) {
+				messages.push({ role: 'user', content: question });
+				const calls = (await say()).tool_calls ?? [];
+				expect(calls.map((call): unknown => call.type === 'function' && JSON.parse(call.function.arguments))).toEqual([
+					{ city: 'Paris' },
+					{ city: 'Rome' },
+				]);
+				expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+				for (const [index, { id }] of calls.toReversed().entries()) {
+					messages.push({ role: 'tool', tool_call_id: id, content: index === 0 ? 'Error: no such city' : '21 degrees' });
+				}
+				messages.push({
+					role: 'user',
+					content: [
+						{ type: 'text', text: 'The map:' },
+						{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
+					],
+				});
+				expect((await say()).content).toEqual(expect.stringMatching(/./));
+			}
+			const [last = ''] = (await sentBodies()).slice(-1);
+			expect(last).not.toContain('skip_thought_signature_validator');
+			expectKnownFields(model, last);
+			expect(last.match(/21 degrees/g)?.length ?? 0).toBeGreaterThanOrEqual(turns);
+		});
+	});
+
+	describe.each(messagesModels)('a caller of messages on %s', (model) => {
+		const tools: Anthropic.Tool[] = [{ name: 'get_weather', input_schema: schema }];
+
+		it.each(anthropicLines)('%s: a streamed answer is the whole one', async (_name, Sdk, credential) => {
+			const client = await openAnthropic(Sdk, credential, subject.current);
+			for (const content of ['Say hello.', question]) {
+				const ask = { model, max_tokens: 2000, messages: [{ role: 'user' as const, content }], tools };
+				const whole = await client.messages.create(ask);
+				const streamed = await client.messages.stream(ask).finalMessage();
+				expect(shapeOfMessage(streamed)).toEqual(shapeOfMessage(whole));
+			}
+		});
+
+		it('holds a conversation of ten turns with parallel tools, their errors, images from tools and thinking', async () => {
+			const [[, Sdk, credential] = []] = anthropicLines;
+			if (Sdk === undefined || credential === undefined) throw new Error('no SDK');
+			const client = await openAnthropic(Sdk, credential, subject.current);
+			const messages: Anthropic.MessageParam[] = [];
+			const say = async (): Promise<Anthropic.Message> => {
+				const ask = {
+					model,
+					max_tokens: 4000,
+					system: 'Be brief.',
+					messages,
+					tools,
+					thinking: { type: 'enabled' as const, budget_tokens: 1024 },
+				};
+				const message = messages.length % 4 === 1 ? await client.messages.stream(ask).finalMessage() : await client.messages.create(ask);
+				messages.push({ role: 'assistant', content: message.content });
+				return message;
+			};
+			for (let turn = 0; turn < turns; turn++) {
+				messages.push({ role: 'user', content: question });
+				const uses = (await say()).content.filter((block) => block.type === 'tool_use');
+				expect(uses.map(({ input }) => input)).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
+				const image = { type: 'image' as const, source: { type: 'base64' as const, media_type: 'image/png' as const, data: png } };
+				const results: Anthropic.ToolResultBlockParam[] = uses.map(({ id }, index) => ({
+					type: 'tool_result',
+					tool_use_id: id,
+					is_error: index === 0,
+					content: index === 0 ? 'no such city' : [{ type: 'text', text: '21 degrees' }, image],
+				}));
+				messages.push({ role: 'user', content: [...results.toReversed(), { type: 'text', text: 'And?' }] });
+				expect((await say()).content.some((block) => block.type === 'text' && block.text !== '')).toBe(true);
+			}
+			const [last = ''] = (await sentBodies()).slice(-1);
+			expect(last).not.toContain('skip_thought_signature_validator');
+			expectKnownFields(model, last);
+			expect(last.match(/21 degrees/g)?.length ?? 0).toBeGreaterThanOrEqual(turns);
+		});
+	});
+});
+
+/** Chat completions are held to theirs by the simulator, which refuses unknown fields as the vendor does. */
+function expectKnownFields(model: string, body: string): void {
+	const sent = JSON.parse(body) as Record<string, unknown>;
+	if (model.startsWith('claude')) expect(unknownWireFields(sent)).toEqual([]);
+	if (model.startsWith('gemini')) expect(unknownGeminiFields(sent)).toEqual([]);
+}
+
+/** What must be the same however the answer came; ids are new each time. */
+function shapeOfChat({ choices, usage, model }: OpenAI.ChatCompletion): unknown {
+	return {
+		model,
+		usage,
+		choices: choices.map(({ message, finish_reason }) => ({
+			finish_reason,
+			content: message.content ?? '',
+			calls: message.tool_calls?.map((call) => call.type === 'function' && [call.function.name, JSON.parse(call.function.arguments)]) ?? [],
+		})),
+	};
+}
+
+function shapeOfMessage({ content, stop_reason, usage, model }: Anthropic.Message): unknown {
+	return {
+		model,
+		stop_reason,
+		usage: [usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens],
+		content: content.map((block) => (block.type === 'tool_use' ? [block.name, block.input] : block)),
+	};
+}
