@@ -31,6 +31,8 @@ export interface Accounting {
 	readonly traffic: TrafficBook;
 	readonly ledger: Ledger;
 	readonly admission: AdmissionStore;
+	/** For reports: counters that would first have to be summed up from the ledger may be missing. */
+	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
 	/** Without records or a ledger no call can be served; without counters it can. */
 	readiness(): Readiness;
 	/** Takes the teams that another configuration names. */
@@ -48,7 +50,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
 	// Makes the ledger ready to be read, for each team's first call.
 	ledger.summarize({ fromMs: 0, toMs: 0, period: 'day' }).catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const { admission, counterStore } = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
+	const { admission, countersAtHand, counterStore } = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
@@ -62,6 +64,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		traffic: new TrafficBook({ ...world, chance: Math.random }),
 		ledger,
 		admission,
+		countersAtHand,
 		readiness() {
 			const dependencies = {
 				records: records.isLoaded,
@@ -82,6 +85,8 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 
 interface OpenedAdmission {
 	readonly admission: AdmissionStore;
+	/** For reports: counters that would first have to be summed up from the ledger may be missing. */
+	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
 	/** Undefined: the counters are in this process. */
 	readonly counterStore: (() => CounterStoreState) | undefined;
 }
@@ -89,12 +94,13 @@ interface OpenedAdmission {
 async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): Promise<OpenedAdmission> {
 	const { counters } = config.stores;
 	if (counters === 'memory') {
-		const admission = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
-		return { admission, counterStore: undefined };
+		const countersAtHand = createMemoryAdmission({ clock });
+		const admission = restoreMissing(countersAtHand, { clock, sumUp, endedSinceMs: () => clock.nowMs() });
+		return { admission, countersAtHand, counterStore: undefined };
 	}
 	const store = await openRedisAdmission({ url: counters }, { clock, log });
 	const admission = failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
-	return { admission, counterStore: () => admission.state() };
+	return { admission, countersAtHand: admission, counterStore: () => admission.state() };
 }
 
 /** A restore counts as ended what ended within so long: what is settled again must not be older. */

@@ -31,7 +31,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 		{
 			records,
 			ledger: accounting.ledger,
-			admission: accounting.admission,
+			admission: accounting.countersAtHand,
 			verifier,
 			configured: () => current.configured,
 			effectiveConfig: () => current.shown,

@@ -5,12 +5,22 @@ import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
 import { adminSettings } from './admin-part.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
-import { accessTokenSettings, configuredTeams, edgeSettings, forwardSettings, gatewaySettings, liveIdentitySettings } from './settings.ts';
+import {
+	accessTokenSettings,
+	configuredTeams,
+	edgeSettings,
+	firewallSettings,
+	forwardSettings,
+	gatewaySettings,
+	ipRateSettings,
+	liveIdentitySettings,
+	reputationSettings,
+} from './settings.ts';
 
 /** A configuration in which every list and mapping has a member, so that every setting has a place. */
 const running = parseConfig(
 	`
-edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count } } }
+edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count }, reputation: [{ file: /lists/drop.txt, name: drop }] } }
 identity:
   public_url: https://identity.example
   clients: [{ id: agent, secret: a-secret-of-the-agent, team: search }, { id: other, secret: a-secret-of-the-other }]
@@ -29,14 +39,16 @@ guardrails:
 ).config;
 
 /** Understood, but without effect in this version: changing them cannot take effect either. */
-const withoutEffect =
-	/^(enable_budgets|enable_guardrails|enforce_guardrails|budgets|guardrails|tiers|edge\.firewall\.rules|routing\.translation)\b/;
+const withoutEffect = /^(enable_budgets|enable_guardrails|enforce_guardrails|budgets|guardrails|tiers|routing\.translation)\b/;
 
 /** Everything that follows a changed file. */
 function liveSettings(config: Config): string {
 	return JSON.stringify([
 		gatewaySettings(config),
 		edgeSettings(config),
+		firewallSettings(config),
+		ipRateSettings(config),
+		reputationSettings(config),
 		forwardSettings(config),
 		liveIdentitySettings(config),
 		accessTokenSettings(config),

@@ -66,8 +66,8 @@ describe('parseConfig', () => {
 			'6:55 providers.mine.modls: unknown key, did you mean `models`?',
 			'8:20 routing.aliases.fast: names no provider, did you mean `provider_a`?',
 			'9:3 routing.zzzzzzzzzzzzz: unknown key, known here: provider_header, aliases, defaults, translation',
-			'10:47 guardrails.patterns[0].pattern: X',
-			'10:70 guardrails.pii.types: X',
+			'10:46 guardrails.patterns[0].pattern: is not a pattern that RE2 takes: error parsing regexp: missing closing ): `(`',
+			'10:68 guardrails.pii.types: must be a list of kinds, or for each kind block, mask, log or off',
 		]);
 	});
 

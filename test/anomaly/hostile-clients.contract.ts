@@ -24,6 +24,9 @@ export interface SlowClientsReport {
 	readonly growthBytes: number;
 }
 
+/** An answer of usual size, at once. */
+const usualStream = 'gpt-sim-tokens-200-interval-0';
+
 const firewall = { per_ip: { requests: 1_000_000 } };
 
 const post = (token: string, body: string, length = body.length): string =>
@@ -72,12 +75,12 @@ function callSteadily(product: Deployment, token: string): { stop(): Promise<{ s
 	};
 }
 
-/** What a process has once it has worked is no growth: ten callers at once, who read all. */
-async function warmUp({ gatewayUrl }: Deployment, token: string, calls: number, options: CallOptions = {}): Promise<void> {
+/** What a process has once it has worked is no growth: so many good callers at once, each of whom calls so often and reads all. */
+async function warmUp({ gatewayUrl }: Deployment, token: string, callers: number, calls: number, options: CallOptions = {}): Promise<void> {
 	const work = async (): Promise<void> => {
-		for (let index = 0; index < calls / 10; index++) expect(await callStatus(gatewayUrl, token, options)).toBe(200);
+		for (let index = 0; index < calls; index++) expect(await callStatus(gatewayUrl, token, options)).toBe(200);
 	};
-	await Promise.all(Array.from({ length: 10 }, work));
+	await Promise.all(Array.from({ length: callers }, work));
 }
 
 /** Fails when a slow client stays, the good one is refused once, or the process grows. */
@@ -91,7 +94,8 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 	};
 	const token = await product.accessToken();
 	const port = Number(new URL(product.gatewayUrl).port);
-	await warmUp(product, token, 500);
+	await warmUp(product, token, 10, 50);
+	await warmUp(product, token, each, 1, { model: usualStream, isStreamed: true });
 	const memory = watchMemory(product.pid);
 	const good = callSteadily(product, token);
 	const startMs = performance.now();
@@ -101,7 +105,7 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 		drip(port, 'POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', everyMs);
 		bodies.push(drip(port, post(token, '{"model":"', 100_000), 'x', everyMs));
 		// An answer of usual size: the system holds it for a client that does not read, and the connection is idle.
-		askAndNeverRead(port, token, 'gpt-sim-tokens-200-interval-0');
+		askAndNeverRead(port, token, usualStream);
 	}
 	const untilOpen = (what: string, isSo: (open: number) => boolean): Promise<true> =>
 		eventually(what, async () => (isSo(await openConnections()) ? true : undefined), 10 * limitMs + 20_000);
@@ -140,8 +144,8 @@ export async function refuseToRead({ readers, stalledMs, mostGrowthBytes }: Sile
 	});
 	const token = await product.accessToken();
 	const port = Number(new URL(product.gatewayUrl).port);
-	await warmUp(product, token, 200);
-	await warmUp(product, token, 30, { model: 'fast/x', isStreamed: true });
+	await warmUp(product, token, 10, 20);
+	await warmUp(product, token, 10, 3, { model: 'fast/x', isStreamed: true });
 	const memory = watchMemory(product.pid);
 	for (let index = 0; index < readers; index++) askAndNeverRead(port, token, 'fast/x');
 	const others = await Promise.all(

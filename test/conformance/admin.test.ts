@@ -87,3 +87,23 @@ describeOwn('the admin API', 'a configuration of its own', () => {
 		expect(requests.data.map((row) => row.request_id)).toContain(first.headers.get('x-request-id'));
 	});
 });
+
+describeOwn('without `enable_admin_api`', 'a configuration of its own', () => {
+	const subject = useSubject({
+		enable_admin_api: false,
+		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
+		admin: { listen: `127.0.0.1:${port}` },
+	});
+
+	it('nothing listens, though the role is named; no other address serves it', async () => {
+		const { baseUrl, product, adminClient, scopeBase } = subject.current;
+		await expect(fetch(`${adminUrl}/healthz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+		const accessToken = await product?.accessToken(adminClient, `${scopeBase}/admin ${scopeBase}/invoke`);
+		for (const path of ['/teams', '/budgets', '/openapi.json', '/config']) {
+			for (const url of [baseUrl, product?.identityUrl ?? '']) {
+				const { status } = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${accessToken}` } });
+				expect([404, 405], `${url}${path}`).toContain(status);
+			}
+		}
+	});
+});

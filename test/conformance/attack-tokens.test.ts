@@ -9,6 +9,7 @@ import {
 	attackTokens,
 	goodTokens,
 } from '../support/attack-tokens.ts';
+import { freePort } from '../support/product.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
 import { bothFormats, type FormatUnderTest, question } from './formats.ts';
 import { describeOwn, useSubject } from './subject.ts';
@@ -19,6 +20,20 @@ interface Answer {
 	readonly body: string;
 }
 
+const adminPort = await freePort();
+
+/** Reads one, changes one, deletes one. */
+const adminOperations: readonly (readonly [method: string, path: string])[] = [
+	['GET', '/teams'],
+	['PUT', '/budgets/attacked'],
+	['DELETE', '/clients/attacked'],
+];
+
+/** On tokens of the admin scope: those that are about the scope's own spelling are refused all the same, or have another meaning. */
+const adminAttacks = [...goodTokens, ...attackTokens].filter(
+	({ id, expect: status, needs }) => needs !== 'reject_unregistered' && id !== 'A60' && !(status === 200 && (id === 'A59' || id === 'A61')),
+);
+
 describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () => {
 	let issuer: TestIssuer;
 	beforeAll(async () => {
@@ -28,6 +43,9 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 	afterAll(() => issuer.stop());
 
 	const subject = useSubject(() => ({
+		enable_admin_api: true,
+		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
+		admin: { listen: `127.0.0.1:${adminPort}`, max_requests_per_minute: 1_000_000, max_unauthenticated_per_minute: 1_000_000 },
 		auth: {
 			issuer: issuer.issuer,
 			jwks_uri: issuer.jwksUri,
@@ -38,16 +56,21 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		teams: { unregistered_clients: 'reject', registered: [{ id: 'attacked', tier: 'enterprise', client_ids: [issuer.clientId] }] },
 	}));
 
+	function send({ path, family }: FormatUnderTest, attack: AttackToken): Promise<Answer> {
+		return sendTo('POST', `${subject.current.baseUrl}${path}`, JSON.stringify(question(`${family}-sim-text`)), attack);
+	}
+
 	/** Header fields as they are, doubled ones too. */
-	async function send(format: FormatUnderTest, attack: AttackToken): Promise<Answer> {
+	async function sendTo(method: string, url: string, body: string, attack: AttackToken): Promise<Answer> {
 		const accessToken = attack.makeToken(issuer);
 		const authorization = attack.authorization === undefined ? `Bearer ${accessToken}` : attack.authorization(accessToken);
-		const body = JSON.stringify(question(`${format.family}-sim-text`));
 		const query = attack.query === undefined ? '' : `?${attack.query(accessToken)}`;
 		return new Promise((resolve, reject) => {
-			const sent = request(`${subject.current.baseUrl}${format.path}${query}`, { method: 'POST', agent: false });
-			sent.setHeader('content-type', 'application/json');
-			sent.setHeader('content-length', Buffer.byteLength(body));
+			const sent = request(`${url}${query}`, { method, agent: false });
+			if (body !== '') {
+				sent.setHeader('content-type', 'application/json');
+				sent.setHeader('content-length', Buffer.byteLength(body));
+			}
 			if (authorization !== undefined) sent.setHeader('authorization', authorization);
 			sent.once('error', reject);
 			sent.once('response', (response) => {
@@ -74,6 +97,26 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 			if (attack.needs === 'reject_unregistered') expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'client_unregistered' } });
 			else expect(answer.body).toMatch(/^<!doctype html>/);
 			if (answer.status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+		});
+	});
+
+	describe.each(adminOperations)('admin API, %s %s', (method, path) => {
+		beforeAll(() => void (issuer.scopeName = 'admin'));
+		afterAll(() => void (issuer.scopeName = 'invoke'));
+
+		it.each(adminAttacks)('$id $title: $expect', async (attack) => {
+			const body = method === 'PUT' ? '{"limit_usd":"1.00"}' : '';
+			const answer = await sendTo(method, `http://127.0.0.1:${adminPort}${path}`, body, attack);
+			if (attack.expect === 200) {
+				// There are none of these records.
+				expect(answer.status).toBe(method === 'GET' ? 200 : 404);
+				return;
+			}
+			expect([attack.expect, ...(attack.expectOverHttp ?? [])]).toContain(answer.status);
+			if (answer.status !== 401 && answer.status !== 403) return;
+			expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+			expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+			expect(JSON.parse(answer.body)).toMatchObject({ status: answer.status, code: expect.stringMatching(/^(token|scope)_/) as unknown });
 		});
 	});
 

@@ -157,9 +157,9 @@ function expectError(caller: Caller, { status, text }: Told): void {
 
 function expectAnswer(caller: Caller, text: string): void {
 	const answer = JSON.parse(text) as Record<string, unknown>;
-	if (caller === 'chat')
-		{expect(answer).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] });}
-	else expect(answer).toMatchObject({ type: 'message', role: 'assistant', usage: { input_tokens: expect.any(Number) as number } });
+	if (caller === 'chat') {
+		expect(answer).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant' } }] });
+	} else expect(answer).toMatchObject({ type: 'message', role: 'assistant', usage: { input_tokens: expect.any(Number) as number } });
 }
 
 interface Fragment {

@@ -83,6 +83,8 @@ export class TestIssuer {
 	/** Requests to `attackerUrl`, which nobody should ever make. */
 	attackerRequests = 0;
 	readonly scopeBase: string;
+	/** The scope that its tokens carry, without the base. */
+	scopeName = 'invoke';
 	readonly clientId: string;
 	readonly audience: string;
 	readonly nowSeconds: () => number;
@@ -127,7 +129,7 @@ export class TestIssuer {
 			sub: this.clientId,
 			client_id: this.clientId,
 			aud: this.audience,
-			scope: `${this.scopeBase}/invoke`,
+			scope: `${this.scopeBase}/${this.scopeName}`,
 			token_use: 'access',
 			iat: now,
 			nbf: now,

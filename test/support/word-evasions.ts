@@ -55,7 +55,7 @@ export const evasions: readonly (readonly [name: string, disguise: (word: string
 		(word) => each(word, { a: 'ᴀ', b: 'ʙ', c: 'ᴄ', d: 'ᴅ', e: 'ᴇ', k: 'ᴋ', m: 'ᴍ', o: 'ᴏ', r: 'ʀ', n: 'ɴ', i: 'ɪ', l: 'ʟ' }),
 	],
 	['accents', (word) => each(word, { a: 'á', e: 'ë', i: 'ï', o: 'ö', u: 'ü', n: 'ñ', c: 'ç' })],
-	['struck through', (word) => spread(word, '\u0336') + '\u0336'],
+	['struck through', (word) => `${spread(word, '\u0336')}\u0336`],
 	['spaces', (word) => spread(word, ' ')],
 	['dots', (word) => spread(word, '.')],
 	['hyphens', (word) => spread(word, '-')],

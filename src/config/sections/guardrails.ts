@@ -25,7 +25,9 @@ const piiAction = z.enum(['block', 'mask', 'log', 'off']);
 const pii = z.strictObject({
 	enabled: z.boolean().default(true).describe('Whether texts are searched for personal data.'),
 	types: z
-		.union([z.array(z.enum(piiKinds)).max(100), z.partialRecord(z.enum(piiKinds), piiAction)])
+		.union([z.array(z.enum(piiKinds)).max(100), z.partialRecord(z.enum(piiKinds), piiAction)], {
+			error: 'must be a list of kinds, or for each kind block, mask, log or off',
+		})
 		.default(['ssn', 'card', 'email', 'phone'])
 		.describe(
 			'Kinds of personal data that are looked for: a list, whose kinds block, or for each kind `block`, `mask`, `log` or `off`. What is not named is off.',

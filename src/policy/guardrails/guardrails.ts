@@ -1,7 +1,7 @@
 /** The guardrails of one configuration, compiled once and used by every call. */
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import type { ContentScorer } from './content/content-scorer.ts';
-import { type Policy, type RuleAction, type SpanDetector, type Stage } from './guardrail.ts';
+import type { Policy, RuleAction, SpanDetector, Stage } from './guardrail.ts';
 import { HoldBack } from './hold-back.ts';
 import type { JudgedText, Judgement, TextJudge } from './judge.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';

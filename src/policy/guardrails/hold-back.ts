@@ -23,7 +23,7 @@ export class HoldBack {
 	#isOver = false;
 	#hasTripped = false;
 
-	/** @param judged only where their judgement may block. `isJson`: as the scan. */
+	/** @param isJson as the scan. */
 	constructor(scan: TextScan, judged: readonly JudgedText[], verdicts: Verdicts, isJson: boolean) {
 		this.#isJson = isJson;
 		this.#scan = scan;

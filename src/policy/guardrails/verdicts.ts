@@ -40,16 +40,6 @@ export class Verdicts {
 		return action === undefined ? undefined : { policy, category, action: action === 'MASK' ? 'BLOCK' : action, start: 0, end: length };
 	}
 
-	/** Whether any rule of the policy may block. */
-	mayBlock(policy: Policy): boolean {
-		if (!this.#isEnforced) return false;
-		for (const rule of this.#actions.keys()) {
-			const [of = '', category = ''] = splitRule(rule);
-			if (of === policy && this.actionOf(policy, category) === 'block') return true;
-		}
-		return false;
-	}
-
 	actionOf(policy: Policy, category: string): RuleAction {
 		const overrides = this.#overrides;
 		return overrides[`${policy}.${category}`] ?? overrides[policy] ?? this.#actions.get(`${policy}.${category}`) ?? 'none';
@@ -62,9 +52,4 @@ export class Verdicts {
 		if (action === 'block') return 'BLOCK';
 		return this.#stage === 'output' && !this.#masksAnswers ? 'NONE' : 'MASK';
 	}
-}
-
-function splitRule(rule: string): readonly [string, string] {
-	const dot = rule.indexOf('.');
-	return [rule.slice(0, dot), rule.slice(dot + 1)];
 }

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { counterName } from '../../policy/limits/team-terms.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
+import { CountersMissing } from '../../stores/contracts/admission.ts';
 import type { AdminPorts } from './admin-settings.ts';
 import { spanOfMonth } from './months.ts';
 import type { budgetUsage } from './schemas/budget.ts';
@@ -42,7 +43,10 @@ export function createBudgetMeter({ admission, ledger, clock, log }: Ports): Bud
 			const reading = await admission.read(team, counters);
 			return reading.budgets.length === budgets.length ? reading.budgets : await fromLedger(team, budgets, period);
 		} catch (cause) {
-			log.warn('counters could not be read; budgets are summed up from the ledger', { team, cause: String(cause) });
+			// Nobody has called since the start: the ledger says all there is.
+			if (!(cause instanceof CountersMissing)) {
+				log.warn('counters could not be read; budgets are summed up from the ledger', { team, cause: String(cause) });
+			}
 			return fromLedger(team, budgets, period);
 		}
 	};

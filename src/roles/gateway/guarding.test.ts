@@ -75,7 +75,7 @@ async function ask(
 		return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream };
 	};
 	const response = await bench.ask(paths[format], request(format, prompt, isStreamed));
-	let text = String(response.body);
+	let text = typeof response.body === 'string' || Buffer.isBuffer(response.body) ? response.body.toString() : '';
 	if (upstream !== undefined) {
 		const reader = new Reader();
 		(response.body as ByteStream).start(reader);
@@ -112,7 +112,9 @@ describe('guardrails', () => {
 		const asked = await ask(settings(true), cell.format, cell.pieces.join(''), clean, cell.isStreamed);
 		expect(asked.response.status).toBe(400);
 		expect(asked.bench.sent).toHaveLength(0);
-		expect(JSON.parse(asked.text)).toMatchObject({ error: { code: 'guardrail_blocked', message: expect.stringContaining(cell.category) } });
+		expect(JSON.parse(asked.text)).toMatchObject({
+			error: { code: 'guardrail_blocked', message: expect.stringContaining(cell.category) as unknown },
+		});
 		expect(assessments(asked)).toMatchObject([
 			{ stage: 'input', policy: cell.policy, category: cell.category, action: 'BLOCK', requestId: 'req-1' },
 		]);
@@ -158,7 +160,7 @@ describe('guardrails', () => {
 		const prompt = cell.pieces.join('');
 		const asked = await ask(settings(true, 'mask'), cell.format, prompt, cell.pieces, cell.isStreamed);
 		const label = cell.policy === 'pii' ? '[CARD]' : '[WORD]';
-		const sent = String(asked.bench.sent[0]?.body);
+		const sent = Buffer.from((asked.bench.sent[0]?.body ?? '') as Buffer).toString();
 		expect(sent).toContain(label);
 		for (const text of [sent, asked.text]) for (const secret of ['4111', '1111', 'dark', 'fish']) expect(text).not.toContain(secret);
 		expect(asked.text).toContain(label);

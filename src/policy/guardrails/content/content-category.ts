@@ -10,20 +10,6 @@ export const contentCategories = ['hate', 'violence', 'sexual', 'misconduct', 'p
 
 export type ContentCategory = (typeof contentCategories)[number];
 
-/**
- * The category that a head counts for. An insult of a person belongs with the demeaning of a group; whoever is hurt,
- * oneself included, it is violence.
- */
-export const categoryOf: Readonly<Record<ContentHead, ContentCategory>> = {
-	hate: 'hate',
-	harassment: 'hate',
-	violence: 'violence',
-	sexual: 'sexual',
-	self_harm: 'violence',
-	misconduct: 'misconduct',
-	prompt_attack: 'prompt_attack',
-};
-
 /** From 0 to 1. */
 export type ContentScores = Readonly<Record<ContentCategory, number>>;
 

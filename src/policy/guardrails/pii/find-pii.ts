@@ -1,6 +1,6 @@
 /** Finds personal data in one pass over a text whose digits are plain. */
 import { emailAround, longestEmail } from './email.ts';
-import { contextLength, findNumbers } from './find-numbers.ts';
+import { findNumbers } from './find-numbers.ts';
 import { ibanEnd, isAlphanumeric } from './iban.ts';
 import { isIpv6, longestIp } from './ip-address.ts';
 import { isDigitCode, isSeparatorCode, readNumberRun } from './number-run.ts';
@@ -9,8 +9,6 @@ import { firstsOfKeys, keyAt } from './secret-key.ts';
 
 /** No match is longer. */
 export const longestPii = longestEmail + 2;
-/** How far before a match what stands there decides about it. */
-export const piiContext = contextLength;
 
 const plain = 0;
 const digit = 1;

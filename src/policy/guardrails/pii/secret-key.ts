@@ -46,9 +46,6 @@ for (const shape of shapes) {
 /** First characters of the beginnings. */
 export const firstsOfKeys: readonly number[] = [...byFirst.keys()];
 
-/** The longest of them are cut here, which is where the secret of a signed token begins. */
-export const longestKey = 256;
-
 /** @returns the key that begins at `start`. */
 export function keyAt(text: string, start: number): { kind: PiiKind; end: number } | undefined {
 	for (const { prefix, kind, shape } of byFirst.get(text.charCodeAt(start)) ?? []) {

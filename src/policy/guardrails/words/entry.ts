@@ -37,7 +37,7 @@ export function readEntry(text: string): Entry {
 	for (let at = 0; at < text.length; at = unit.end) {
 		readUnit(text, at, unit);
 		if (unit.letters === gap) breaks.add(letters.length);
-		else letters.push(...unit.letters);
+		else letters.push(...Array.from(unit.letters));
 	}
 	return { letters, breaks };
 }

@@ -59,34 +59,34 @@ function viewBlock(view: ViewBuilder, role: string, part: TextPart, block: JsonO
 		case 'text':
 			view.string(role, part, [...path, 'text'], block.text);
 			view.json(role, 'citation', [...path, 'citations'], block.citations);
-			return;
+			break;
 		case 'thinking':
 			view.string(role, 'reasoning', [...path, 'thinking'], block.thinking);
-			return;
+			break;
 		// Nobody but its vendor can read it, and nobody but its vendor wrote it.
 		case 'redacted_thinking':
-			return;
+			break;
 		case 'tool_use':
 		case 'server_tool_use':
 		case 'mcp_tool_use':
 			view.string(role, 'name', [...path, 'name'], block.name);
 			view.json(role, 'tool_arguments', [...path, 'input'], block.input);
-			return;
+			break;
 		case 'tool_result':
 		case 'mcp_tool_result':
 			viewContent(view, 'tool', 'tool_result', block.content, [...path, 'content']);
-			return;
+			break;
 		case 'search_result':
 			for (const name of ['title', 'source']) view.string(role, 'document', [...path, name], block[name]);
 			viewContent(view, role, 'document', block.content, [...path, 'content']);
-			return;
+			break;
 		case 'document':
 			viewDocument(view, role, block, path);
-			return;
+			break;
 		case 'image':
 		case 'container_upload':
 			view.skip(role, block.type, path);
-			return;
+			break;
 		default:
 			if (typeof block.type === 'string' && block.type.endsWith('_tool_result')) view.json('tool', 'tool_result', path, block);
 			else view.unknown(role, block, path);

@@ -1,0 +1,148 @@
+/** Bodies and queries made from the OpenAPI document. `send` holds every answer against the document. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+import { type AdminAnswer, type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
+import { schemaBodies } from '../../../test/support/schema-bodies.ts';
+
+const ids = ['red', 'blue', 'pinned', 'pinned-client', 'agent', 'a/b', 'absent'];
+const likely = [...ids, 'sandbox', 'standard', '100.00', '0', '999999999.999999', 'gpt-4o-mini', 'local', 'provider_a', '2026-11-21'];
+
+const hints = {
+	texts: likely,
+	members: { provider: ['local'], tier: ['sandbox', 'standard'], team: ['red', 'blue', 'pinned'], name: ['Red', 'a', '=x'] },
+};
+
+const pathOf = (path: string, values: readonly string[]) => {
+	let index = 0;
+	return path.replace(/\{\w+\}/g, () => encodeURIComponent(values[index++] ?? 'red'));
+};
+
+function withoutKeys(body: unknown): unknown {
+	if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+	return Object.fromEntries(Object.entries(body).filter(([name, value]) => !['id', 'provider', 'model'].includes(name) || value === null));
+}
+
+export interface FuzzPlan {
+	/** Bodies for each operation that reads one. */
+	readonly bodies: number;
+	/** For those that hash a secret each time, which takes a while. */
+	readonly bodiesWithSecret: number;
+	/** For each operation that lists. */
+	readonly queries: number;
+	/** Whether all that the stores hold is compared around each refusal; else whether they told of a change. */
+	readonly comparesState: boolean;
+}
+
+/** Only documented answers, never one of a defect, and no change by what was refused. */
+export function adminFuzz(plan: FuzzPlan): void {
+	let subject: AdminSubject;
+	let document: AdminDocument;
+	let changes = 0;
+
+	beforeAll(async () => {
+		subject = await startAdmin();
+		document = await readAdminDocument(subject.baseUrl);
+		subject.records.onChange(() => changes++);
+	});
+	afterAll(() => subject.stop());
+
+	const runsOf = (path: string) => (path.startsWith('/clients') && path !== '/clients/{id}' ? plan.bodiesWithSecret : plan.bodies);
+
+	async function judge(send: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
+		const before = plan.comparesState ? await subject.state() : '';
+		const changesBefore = changes;
+		const answer = await send();
+		if (answer.status >= 500) throw new Error(answer.text);
+		if (answer.status < 400) return answer;
+		const isChanged = changes !== changesBefore || (plan.comparesState && (await subject.state()) !== before);
+		if (isChanged) throw new Error(`A refused request changed something: ${answer.text}`);
+		return answer;
+	}
+
+	describe('bodies', () => {
+		test.each([
+			['POST', '/teams'],
+			['PUT', '/teams/{id}'],
+			['POST', '/budgets'],
+			['PUT', '/budgets/{id}'],
+			['PUT', '/pricing/{provider}/{model}'],
+			['POST', '/routing'],
+			['PUT', '/routing/{id}'],
+			['POST', '/clients'],
+			['PUT', '/clients/{id}'],
+			['POST', '/clients/{id}/rotate'],
+			['POST', '/explain'],
+		])('%s %s', async (method, path) => {
+			for (const id of ['red', 'blue']) {
+				await subject.send('POST', '/teams', { id });
+				await subject.send('POST', '/budgets', { id, team: id, limit_usd: '1' });
+				await subject.send('POST', '/clients', { id, name: id });
+				await subject.send('POST', '/routing', { id, name: id, targets: [{ provider: 'local' }] });
+			}
+			const schema = document.operations.find((one) => one.method === method && one.path === path)?.body ?? {};
+			const seen = new Map<number, number>();
+			await fc.assert(
+				fc.asyncProperty(
+					schemaBodies(schema, hints),
+					fc.constantFrom('red', 'red', 'red', ...ids),
+					fc.constantFrom('local', 'local', 'provider_b', 'absent'),
+					fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.constantFrom('*', '"1"', 'W/"1"', 'x')),
+					async (made, id, provider, ifMatch) => {
+						// What changes a record may name it; seldom is that the one of the address.
+						const body = method === 'PUT' ? withoutKeys(made) : made;
+						const target = pathOf(path, path.startsWith('/pricing') ? [provider, id] : [id]);
+						const { status } = await judge(() =>
+							subject.send(method, target, JSON.stringify(body), ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+						);
+						seen.set(status, (seen.get(status) ?? 0) + 1);
+					},
+				),
+				{ numRuns: runsOf(path) },
+			);
+			// A generator whose bodies are all refused tests nothing behind the schema, one whose bodies all pass nothing in it.
+			const succeeded = (seen.get(200) ?? 0) + (seen.get(201) ?? 0);
+			expect(succeeded).toBeGreaterThan(runsOf(path) / 50);
+			expect(seen.get(422) ?? 0).toBeGreaterThan(runsOf(path) / 50);
+		});
+	});
+
+	describe('queries', () => {
+		test.each(['/teams', '/budgets', '/pricing', '/routing', '/clients', '/audit', '/requests', '/usage/{team}', '/usage/{team}/history'])(
+			'%s',
+			async (path) => {
+				await subject.book({ model: '=x' });
+				const names = document.operations
+					.find((one) => one.method === 'GET' && one.path === path)
+					?.parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []));
+				const value = fc.oneof(
+					fc.constantFrom(...likely, '1', '1000', '1001', 'true', 'model', 'day', 'complete', 'team', 'ImEi'),
+					fc.string({ maxLength: 8 }),
+				);
+				await fc.assert(
+					fc.asyncProperty(
+						fc.array(fc.tuple(fc.constantFrom(...(names ?? []), 'extra'), value), { maxLength: 3 }),
+						fc.constantFrom('*/*', 'text/csv', 'application/json'),
+						async (pairs, accept) => {
+							await judge(() =>
+								subject.send('GET', `${pathOf(path, ['red'])}?${new URLSearchParams(pairs).toString()}`, undefined, { accept }),
+							);
+						},
+					),
+					{ numRuns: plan.queries },
+				);
+			},
+		);
+	});
+
+	test('bytes that are no JSON are refused by every operation that reads a body', async () => {
+		const readers = document.operations.filter(({ body }) => body !== undefined);
+		await fc.assert(
+			fc.asyncProperty(fc.constantFrom(...readers), fc.uint8Array({ minLength: 1, maxLength: 40 }), async ({ method, path }, bytes) => {
+				const answer = await judge(() => subject.send(method, pathOf(path, ['red', 'red']), bytes));
+				expect([400, 422]).toContain(answer.status);
+			}),
+			{ numRuns: 150 },
+		);
+	});
+}

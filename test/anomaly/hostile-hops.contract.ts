@@ -1,0 +1,180 @@
+/** Guarantees 9: a front of another maker, mutated requests, and nobody who counts otherwise than the other. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { call, type Deployment, startDeployment, statusOf } from '../support/deployment.ts';
+import { startEchoProvider } from '../support/echo-provider.ts';
+import { mutate, seededNumbers } from '../support/mutations.ts';
+import { startProcess } from '../support/processes.ts';
+import { eventually, freePort } from '../support/product.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { requireProgram } from '../support/system-programs.ts';
+
+/** A front that runs, and what it says of the requests that it passed on. */
+export interface Front {
+	readonly url: string;
+	/** Paths of what was sent to the gateway, in order. */
+	passed(): string[];
+}
+
+export type StartFront = (product: Deployment) => Promise<Front>;
+
+export async function startNginx({ directory, gatewayUrl }: Deployment): Promise<Front> {
+	const listen = `127.0.0.1:${await freePort()}`;
+	const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ');
+	const logPath = join(directory, 'front.log');
+	writeFileSync(
+		join(directory, 'nginx.conf'),
+		`worker_processes 1; daemon off; error_log stderr crit; pid ${directory}/nginx.pid; events { worker_connections 512; }
+		http { ${temporary} log_format passed '$upstream_status $request_uri'; access_log ${logPath} passed;
+			upstream gateways { server ${new URL(gatewayUrl).host} max_fails=0; keepalive 8; }
+			server { listen ${listen}; client_header_timeout 2s; client_body_timeout 2s; ignore_invalid_headers off; underscores_in_headers on;
+				location / { proxy_pass http://gateways; proxy_http_version 1.1; proxy_set_header connection ""; proxy_request_buffering off;
+					proxy_next_upstream off; } } }`,
+	);
+	startProcess(join(requireProgram('nginx'), 'nginx'), ['-p', directory, '-c', join(directory, 'nginx.conf')]);
+	return started(`http://${listen}`, () => readFileSync(logPath, 'utf8'), /^(\S+) (\S*)/, (status) => status !== '-');
+}
+
+export async function startHaproxy({ directory, gatewayUrl }: Deployment): Promise<Front> {
+	const listen = `127.0.0.1:${await freePort()}`;
+	const path = join(directory, 'haproxy.cfg');
+	writeFileSync(
+		path,
+		`global
+	log stdout format raw local0
+defaults
+	mode http
+	log global
+	log-format "passed %s %HP"
+	timeout client 2s
+	timeout server 20s
+	timeout connect 2s
+	timeout http-request 2s
+	option accept-invalid-http-request
+	retries 0
+frontend front
+	bind ${listen}
+	default_backend gateways
+backend gateways
+	http-reuse always
+	server gateway ${new URL(gatewayUrl).host}
+`,
+	);
+	const running = startProcess(join(requireProgram('haproxy'), 'haproxy'), ['-db', '-f', path]);
+	return started(`http://${listen}`, () => running.stdout, /^passed (\S+) (\S*)/, (server) => server === 'gateway');
+}
+
+async function started(url: string, log: () => string, line: RegExp, isPassed: (first: string) => boolean): Promise<Front> {
+	await eventually('the front is there', async () => ((await statusOf(`${url}/healthz`)) === 200 ? true : undefined), 10_000);
+	return {
+		url,
+		passed: () =>
+			log()
+				.split('\n')
+				.flatMap((text) => {
+					const [, first = '', path = ''] = line.exec(text) ?? [];
+					return first !== '' && isPassed(first) ? [path.split('?')[0] ?? ''] : [];
+				})
+				.filter((path) => path !== '/healthz'),
+	};
+}
+
+/** Ways to say where a request ends that hops are known to read differently. */
+const framings: readonly (readonly [fields: string, body: string])[] = [
+	['Content-Length: 5', 'hello'],
+	['Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+	['Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+	['Transfer-Encoding: chunked\r\nContent-Length: 200', '0\r\n\r\n'],
+	['Content-Length: 0\r\nContent-Length: 5', 'hello'],
+	['Transfer-Encoding: xchunked', '0\r\n\r\n'],
+	['Transfer-Encoding : chunked', '0\r\n\r\n'],
+	['Transfer-Encoding:\tchunked', '0\r\n\r\n'],
+	['Transfer-Encoding: chunked, identity', '0\r\n\r\n'],
+	['Transfer-Encoding: identity, chunked', '0\r\n\r\n'],
+	['Transfer_Encoding: chunked\r\nContent-Length: 5', 'hello'],
+	['X: y\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+	['Content-Length: 5\r\n X: y', 'hello'],
+	['Content-Length: +5', 'hello'],
+	['Content-Length: 5, 5', 'hello'],
+	['Content-Length: 0x5', 'hello'],
+	['Transfer-Encoding: chunked', '0x5\r\nhello\r\n0\r\n\r\n'],
+	['Transfer-Encoding: chunked', '5;a\nb\r\nhello\r\n0\r\n\r\n'],
+	['Transfer-Encoding: chunked', '5\nhello\r\n0\r\n\r\n'],
+	['Transfer-Encoding: chunked', '5\r\nhelloXX0\r\n\r\n'],
+	['Transfer-Encoding: chunked', '00000000000000005\r\nhello\r\n0\r\n\r\n'],
+	['Transfer-Encoding: chunked', '0\r\nContent-Length: 200\r\n\r\n'],
+	['Expect: 100-continue\r\nContent-Length: 5', 'hello'],
+	['Connection: content-length\r\nContent-Length: 5', 'hello'],
+	['Connection: close, transfer-encoding\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+	['Upgrade: h2c\r\nConnection: upgrade\r\nContent-Length: 5', 'hello'],
+];
+
+/** One request with another hidden behind it, damaged in up to two places that follow from the numbers. */
+function mutant(index: number, token: string, next: () => number): string {
+	const [fields, body] = framings[index % framings.length] ?? ['', ''];
+	const hidden = `GET /hidden/${index} HTTP/1.1\r\nHost: hidden\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+	const method = next() < 0.8 ? 'POST' : 'GET';
+	let text = `${method} /mutant/${index} HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n${body}`;
+	// The first of each are as they are.
+	if (index >= framings.length) for (let times = 1 + Math.floor(next() * 2); times > 0; times--) text = mutate(text, next);
+	return text + hidden;
+}
+
+/** Fails when the gateway counts another number of requests than the front, or somebody gets another's answer. */
+export async function smuggle(startFront: StartFront, count: number, seed: number): Promise<{ passed: number; refusedByFront: number }> {
+	const echo = await startEchoProvider();
+	const product = await startDeployment({
+		edge: { firewall: { per_ip: { requests: 1_000_000 } }, limits: { headers_timeout_ms: 2000, body_timeout_ms: 2000 } },
+		providers: { echo: { kind: 'openai', base_url: echo.origin, api_key: 'k', allow_private_network: true } },
+	});
+	const token = await product.accessToken();
+	const front = await startFront(product);
+	const next = seededNumbers(seed);
+
+	let isOver = false;
+	const strange: string[] = [];
+	let good = 0;
+	const users = Array.from({ length: 3 }, async (_, user) => {
+		for (let index = 0; !isOver || index < 20; index++) {
+			const text = `words of user ${user}, call ${index}`;
+			const response = await call(front.url, token, { model: 'echo/m', text });
+			const answer = await response.text();
+			if (response.status !== 200 || !answer.includes(`"${text}"`)) strange.push(`${text}: ${response.status} ${answer.slice(0, 200)}`);
+			good++;
+			await sleep(5);
+		}
+	});
+	const port = Number(new URL(front.url).port);
+	let sent = 0;
+	const attack = async (): Promise<void> => {
+		while (sent < count) {
+			const client = new RawClient(port).send(mutant(sent++, token, next));
+			const untilMs = performance.now() + 400;
+			while (!client.isEnded && !client.isClosed && performance.now() < untilMs) await sleep(10);
+			client.destroy();
+		}
+	};
+	await Promise.all(Array.from({ length: 6 }, attack));
+	isOver = true;
+	await Promise.all(users);
+	expect(strange, `seed ${seed}`).toEqual([]);
+
+	const received = (): string[] =>
+		product.log.filter((line) => line['msg'] === 'request' && line['path'] !== '/healthz').map((line) => String(line['path']));
+	await eventually(
+		`both have counted the same: ${front.passed().length} passed on, ${received().length} received, seed ${seed}`,
+		() => (front.passed().length === received().length ? true : undefined),
+		10_000,
+	);
+	// A request whose head the gateway could not read has no path there.
+	const known = received().filter((path) => path !== '');
+	const passed = front.passed();
+	for (const path of new Set(known)) {
+		expect([path, known.filter((one) => one === path).length]).toEqual([path, passed.filter((one) => one === path).length]);
+	}
+	expect(good).toBeGreaterThan(50);
+	const mutants = passed.filter((path) => path.startsWith('/mutant/')).length;
+	return { passed: mutants, refusedByFront: count - mutants };
+}

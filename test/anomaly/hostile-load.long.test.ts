@@ -1,0 +1,102 @@
+/** Guarantees 45: four times more than one core can do, for a minute. Figures are of an otherwise idle machine. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { call, callStatus, client, planProduct, simulatedProviders, untilReady, writeSettings } from '../support/deployment.ts';
+import { type Answered, loadSteadily } from '../support/open-load.ts';
+import { cpuMs } from '../support/process-memory.ts';
+import { mainFile, startProcess } from '../support/processes.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+
+function p99Ms(answers: readonly Answered[]): number {
+	const sorted = answers.map(({ durationMs }) => durationMs).toSorted((left, right) => left - right);
+	return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+}
+
+const withStatus = (answers: readonly Answered[], status: number): Answered[] => answers.filter((answer) => answer.status === status);
+
+test('guarantees 45: accepted calls stay quick, the others are turned away at once, health answers, streams go on, then all is as before', async () => {
+	const seconds = Number(process.env['OVERLOAD_SECONDS'] ?? 60);
+	const base = await planProduct({ roles: ['identity', 'simulator'] });
+	startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	const jwks = `${base.identityUrl}/.well-known/jwks.json`;
+	await eventually('the identity is there', async () => ((await fetch(jwks).catch(() => undefined))?.ok === true ? true : undefined), 15_000);
+	const port = await freePort();
+	const url = `http://127.0.0.1:${port}`;
+	const configPath = `${base.directory}/gateway.json`;
+	writeSettings(configPath, {
+		roles: ['edge', 'gateway'],
+		auth: { issuer: base.identityUrl, jwks_uri: jwks },
+		data_dir: `${base.directory}/gateway`,
+		gateway: { listen: `127.0.0.1:${port}` },
+		edge: { firewall: { per_ip: { requests: 100_000_000 } } },
+		teams: { unregistered_clients: { tier: 'enterprise' } },
+		providers: simulatedProviders(base.simulatorUrl),
+		log: { level: 'warn' },
+	});
+	const gateway = startProcess('taskset', ['-c', '0', process.execPath, mainFile, 'start', '--config', configPath]);
+	await untilReady(url, gateway);
+	const token = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
+	const body = JSON.stringify({ model: 'gpt-sim-slow-first-byte-200', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
+	const bytes =
+		`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+		`Content-Length: ${body.length}\r\n\r\n${body}`;
+	const load = (perSecond: number, forSeconds: number): Promise<Answered[]> => loadSteadily({ port, bytes, perSecond, seconds: forSeconds });
+
+	await load(100, 3);
+	const cpuBefore = cpuMs(gateway.pid);
+	const calm = await load(100, 5);
+	const cpuPerCall = (cpuMs(gateway.pid) - cpuBefore) / calm.length;
+	const capacity = Math.round(1000 / cpuPerCall);
+	const normal = await load(capacity / 4, 8);
+	const p99NormalMs = p99Ms(normal);
+
+	let isOver = false;
+	const healthMs: number[] = [];
+	const health = (async () => {
+		while (!isOver) {
+			const startMs = performance.now();
+			const status = (await fetch(`${url}/healthz`)).status;
+			if (status !== 200) throw new Error(`health: ${status}`);
+			healthMs.push(performance.now() - startMs);
+			await sleep(100);
+		}
+	})();
+	const stream = call(url, token, { isStreamed: true, model: 'gpt-sim-tokens-200-interval-50' }).then(async (response) => readStream(response));
+	await sleep(200);
+	const overload = await load(4 * capacity, seconds);
+	isOver = true;
+	await health;
+	const steady = overload.filter(({ sentMs }) => sentMs > 5000);
+	const accepted = withStatus(steady, 200);
+	const refused = withStatus(steady, 503);
+	const endedMs = performance.now();
+	await eventually(
+		'all is taken again',
+		async () => {
+			for (let index = 0; index < 20; index++) if ((await callStatus(url, token)) !== 200) return undefined;
+			return true;
+		},
+		30_000,
+	);
+	const report = {
+		capacity,
+		p99NormalMs: Math.round(p99NormalMs),
+		offered: overload.length,
+		accepted: accepted.length,
+		refused: refused.length,
+		lost: steady.length - accepted.length - refused.length,
+		acceptedP99Ms: Math.round(p99Ms(accepted)),
+		refusedP99Ms: Math.round(p99Ms(refused)),
+		healthP99Ms: Math.round(healthMs.toSorted((left, right) => left - right)[Math.floor(healthMs.length * 0.99)] ?? Number.NaN),
+		recoveredMs: Math.round(performance.now() - endedMs),
+	};
+	console.log(JSON.stringify(report));
+	const { text, isBroken } = await stream;
+	expect([isBroken, text.endsWith('data: [DONE]\n\n')]).toEqual([false, true]);
+	expect(accepted.length).toBeGreaterThan(0);
+	expect(report.acceptedP99Ms).toBeLessThan(3 * p99NormalMs);
+	expect(report.refusedP99Ms).toBeLessThan(50);
+	expect(report.healthP99Ms).toBeLessThan(100);
+	expect(report.recoveredMs).toBeLessThan(5000);
+}, 300_000);

@@ -1,0 +1,95 @@
+/** Guarantees 45 and 48 on real processes, in short: what is over the bound is turned away at once, and what was begun goes on. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readBooks } from '../support/accounting-books.ts';
+import { call, callStatus, planProduct, startPlan, statusOf } from '../support/deployment.ts';
+import { eventually, freePort } from '../support/product.ts';
+import { readStream } from '../support/read-stream.ts';
+
+const ending = { chat: /\ndata: \[DONE\]\n\n$/, messages: /\nevent: message_stop\ndata: \{"type":"message_stop" *\}\n\n$/ };
+
+test('guarantees 45: with all places taken, 503 before anything else is done; open streams go on, health and admin answer', async () => {
+	const places = 20;
+	const adminPort = await freePort();
+	const plan = await planProduct({
+		enable_admin_api: true,
+		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
+		admin: { listen: `127.0.0.1:${adminPort}` },
+		edge: { overload: { max_in_flight: places, loop_delay_ms: 60_000 } },
+	});
+	const product = await startPlan(plan);
+	const { gatewayUrl } = product;
+	const token = await product.accessToken();
+	const streams = await Promise.all(
+		Array.from({ length: places }, async (_, index) => {
+			const format = index % 2 === 0 ? 'chat' : 'messages';
+			const model = `${format === 'chat' ? 'gpt' : 'claude'}-sim-tokens-100-interval-20`;
+			const response = await call(gatewayUrl, token, { format, model, isStreamed: true });
+			expect(response.status).toBe(200);
+			return { format, read: readStream(response) } as const;
+		}),
+	);
+	const refused = await Promise.all(Array.from({ length: 50 }, () => call(gatewayUrl, token)));
+	for (const response of refused) {
+		expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+		expect(await response.text()).toContain('<');
+	}
+	// Turned away before the token is looked at: an unknown one is not told more.
+	expect(await callStatus(gatewayUrl, 'no.such.token')).toBe(503);
+	for (const path of ['/', '/healthz', '/readyz']) expect(await statusOf(gatewayUrl + path)).toBe(200);
+	expect((await fetch(`http://127.0.0.1:${adminPort}/teams`, { headers: { authorization: `Bearer ${token}` } })).status).not.toBe(503);
+	for (const { format, read } of streams) {
+		const { text, isBroken } = await read;
+		expect(isBroken).toBe(false);
+		expect(text).toMatch(ending[format]);
+	}
+	expect(await eventually('there is room again', async () => ((await callStatus(gatewayUrl, token)) === 200 ? true : undefined))).toBe(
+		true,
+	);
+	const turnedAway = product.log.filter((line) => line['msg'] === 'request' && line['code'] === 'overloaded');
+	expect(turnedAway).toHaveLength(51);
+	expect(turnedAway.filter((line) => Number(line['durationMs']) > 1000)).toEqual([]);
+}, 30_000);
+
+test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, every call is in the ledger once, exit code 0', async () => {
+	const metricsPort = await freePort();
+	const plan = await planProduct({ gateway: { shutdown_grace_ms: 3000 }, metrics: { listen: `127.0.0.1:${metricsPort}` } });
+	const product = await startPlan(plan);
+	const token = await product.accessToken();
+	const streams = await Promise.all(
+		Array.from({ length: 200 }, async (_, index) => {
+			const format = index % 2 === 0 ? 'chat' : 'messages';
+			// Three in four end within the grace time, the others fall silent.
+			const faults = index % 4 < 3 ? 'tokens-50-interval-20' : 'stall-3';
+			const model = `${format === 'chat' ? 'gpt' : 'claude'}-sim-${faults}`;
+			const response = await call(product.gatewayUrl, token, { format, model, isStreamed: true });
+			expect(response.status).toBe(200);
+			return { format, isSilent: faults === 'stall-3', read: readStream(response) } as const;
+		}),
+	);
+	product.child.kill('SIGTERM');
+	let ended = 0;
+	for (const { format, isSilent, read } of streams) {
+		const { text, isBroken } = await read;
+		expect(isBroken).toBe(false);
+		if (text.includes('"draining"')) {
+			const last = text.trimEnd().split('\n\n').at(-1) ?? '';
+			expect(JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? 'null')).toMatchObject({ error: { code: 'draining' } });
+			ended++;
+		} else {
+			expect(isSilent).toBe(false);
+			expect(text).toMatch(ending[format]);
+		}
+	}
+	expect(ended).toBeGreaterThanOrEqual(50);
+	expect(await product.ended).toEqual({ code: 0, signal: null });
+	expect(product.stderr).toBe('');
+	const calls = product.log.filter((line) => line['msg'] === 'request' && line['isStreamed'] === true);
+	expect(calls).toHaveLength(200);
+
+	const { rows, differences } = await readBooks(join(plan.directory, 'data'), String(calls[0]?.['team']));
+	expect(differences).toEqual([]);
+	expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(calls.map((line) => line['requestId'])));
+	expect(rows).toHaveLength(200);
+	expect(rows.filter(({ closed }) => closed === undefined || closed.usage.outputTokens === 0)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,93 @@
+/** Requests at a rate that does not wait for answers, as many callers who know nothing of each other make them. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Answered {
+	readonly sentMs: number;
+	readonly status: number;
+	readonly durationMs: number;
+}
+
+export interface OpenLoad {
+	readonly port: number;
+	/** One request, whole. */
+	readonly bytes: string;
+	readonly perSecond: number;
+	readonly seconds: number;
+}
+
+/** Connections at once; a request that finds none free is lost, and counted with status 0. */
+const mostConnections = 4000;
+
+const stepMs = 5;
+
+/** @returns one entry for each request that was due. */
+export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad): Promise<Answered[]> {
+	const answers: Answered[] = [];
+	const idle: Connection[] = [];
+	const all = new Set<Connection>();
+	const startMs = performance.now();
+	let due = 0;
+	const send = (): void => {
+		const sentMs = performance.now() - startMs;
+		const one = idle.pop() ?? (all.size < mostConnections ? new Connection(port) : undefined);
+		if (one === undefined) {
+			answers.push({ sentMs, status: 0, durationMs: 0 });
+			return;
+		}
+		all.add(one);
+		one.exchange(bytes, (status, mayGoOn) => {
+			answers.push({ sentMs, status, durationMs: performance.now() - startMs - sentMs });
+			if (mayGoOn) idle.push(one);
+			else all.delete(one);
+		});
+	};
+	for (;;) {
+		const nowMs = performance.now() - startMs;
+		if (nowMs >= seconds * 1000) break;
+		for (const until = (nowMs / 1000) * perSecond; due < until; due++) send();
+		await sleep(stepMs);
+	}
+	const lastMs = performance.now() + 10_000;
+	while (answers.length < due && performance.now() < lastMs) await sleep(20);
+	for (const one of all) one.socket.destroy();
+	return answers;
+}
+
+/** HTTP/1.1 as far as our own answers need it. */
+class Connection {
+	readonly socket: Socket;
+	private received = '';
+	private tell: ((status: number, mayGoOn: boolean) => void) | undefined;
+
+	constructor(port: number) {
+		this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
+		this.socket.setEncoding('latin1').on('data', (text: string) => this.onText(text));
+		this.socket.on('error', () => undefined);
+		this.socket.on('close', () => this.finish(0, false));
+	}
+
+	exchange(bytes: string, tell: (status: number, mayGoOn: boolean) => void): void {
+		this.received = '';
+		this.tell = tell;
+		this.socket.write(bytes);
+	}
+
+	private onText(text: string): void {
+		this.received += text;
+		const headEnd = this.received.indexOf('\r\n\r\n');
+		if (headEnd === -1) return;
+		const head = this.received.slice(0, headEnd);
+		const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+		if (this.received.length < headEnd + 4 + length) return;
+		const isLast = /^connection: close$/im.test(head);
+		if (isLast) this.socket.end();
+		this.finish(Number(head.slice(9, 12)), !isLast);
+	}
+
+	private finish(status: number, mayGoOn: boolean): void {
+		const { tell } = this;
+		this.tell = undefined;
+		tell?.(status, mayGoOn);
+	}
+}
