@@ -15,7 +15,7 @@ export interface Overload {
 
 /** @param inFlight requests whose answer is not over, the one that is judged included. */
 export function watchOverload({ config, clock, log, metrics }: World, inFlight: () => number): Overload {
-	const shedder = following(config, settingsOf, (settings) => new LoadShedder(settings));
+	const shedder = following(config, overloadSettings, (settings) => new LoadShedder(settings));
 	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests that were turned away because of overload.', ['reason']);
 	metrics.gauge(
 		'tollgate_shed_ratio',
@@ -40,6 +40,6 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 	};
 }
 
-function settingsOf({ edge: { overload } }: Config): LoadShedderSettings {
+export function overloadSettings({ edge: { overload } }: Config): LoadShedderSettings {
 	return { maxInFlight: overload.max_in_flight, targetDelayMs: overload.loop_delay_ms, maxMemoryShare: overload.memory_percent / 100 };
 }

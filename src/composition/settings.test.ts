@@ -4,6 +4,9 @@ import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
 import { adminSettings } from './admin-part.ts';
+import { guardrailEngineSettings } from './guardrail-engine-settings.ts';
+import { guardrailSettings } from './guardrails.ts';
+import { overloadSettings } from './overload.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {
 	accessTokenSettings,
@@ -15,10 +18,11 @@ import {
 	ipRateSettings,
 	liveIdentitySettings,
 	reputationSettings,
+	tlsMaterial,
 } from './settings.ts';
 
 /** A configuration in which every list and mapping has a member, so that every setting has a place. */
-const running = parseConfig(
+const written = parseConfig(
 	`
 edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count }, reputation: [{ file: /lists/drop.txt, name: drop }] } }
 identity:
@@ -37,13 +41,21 @@ guardrails:
 `,
 	{ file: null, env: {} },
 ).config;
+const running: Config = {
+	...written,
+	enable_guardrails: true,
+	enforce_guardrails: true,
+	edge: { ...written.edge, tls: { ...written.edge.tls, certificate: 'certificate', private_key: 'key' } },
+};
 
-/** Understood, but without effect in this version: changing them cannot take effect either. */
-const withoutEffect = /^(enable_budgets|enable_guardrails|enforce_guardrails|budgets|guardrails|tiers|routing\.translation)\b/;
+/** Of a provider or an engine of another kind, or without enforcement. */
+const ofOtherKinds =
+	/^providers\.provider_[abd]\.speaks$|^guardrails\.topics_when$|^guardrails\.engines\[0\]\.(form|policy|category|guardrail_\w+|region|access_key_id|secret_access_key|session_token|\w+_usd_per_\w+|usd_per_\w+)$/;
+const otherChoices: Readonly<Record<string, string>> = { native: 'openai', lenient: 'strict', enforcing: 'always' };
 
 /** Everything that follows a changed file. */
 function liveSettings(config: Config): string {
-	return JSON.stringify([
+	const live = [
 		gatewaySettings(config),
 		edgeSettings(config),
 		firewallSettings(config),
@@ -53,11 +65,16 @@ function liveSettings(config: Config): string {
 		liveIdentitySettings(config),
 		accessTokenSettings(config),
 		configuredTeams(config),
+		overloadSettings(config),
+		tlsMaterial(config),
+		guardrailSettings(config),
+		guardrailEngineSettings(config),
 		adminSettings(() => config, ''),
 		config.gateway.shutdown_delay_ms,
 		config.gateway.shutdown_grace_ms,
 		config.log.level,
-	]);
+	];
+	return JSON.stringify(live, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 interface Setting {
@@ -77,6 +94,7 @@ function settingsOf(value: unknown, path: Path = []): Setting[] {
 function otherValue(value: unknown): unknown {
 	if (typeof value === 'boolean') return !value;
 	if (typeof value === 'number') return value + 1;
+	if (typeof value === 'string' && otherChoices[value] !== undefined) return otherChoices[value];
 	if (typeof value === 'string') return /:\d+$/.test(value) ? value.replace(/\d+$/, '9') : `${value}x`;
 	if (Array.isArray(value)) return ['10.9.9.9'];
 	return isRecord(value) ? { added: {} } : 'https://set.example';
@@ -92,7 +110,7 @@ function withChanged(value: unknown, [step, ...rest]: Path): unknown {
 /** A deployment is a name alone. */
 const settings = settingsOf(running).filter(({ name }) => !name.endsWith('.deployments.ours'));
 const ofRestart = settings.filter(({ path }) => needsRestart(path));
-const hot = settings.filter(({ path, name }) => !needsRestart(path) && !withoutEffect.test(name));
+const hot = settings.filter(({ path, name }) => !needsRestart(path) && !ofOtherKinds.test(name));
 
 describe('docs/reference/configuration.md: a changed file takes effect for the next request', () => {
 	test('the walk sees the settings', () => {

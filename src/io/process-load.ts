@@ -1,33 +1,31 @@
-/** How late the event loop is, and how much of its memory the process uses. */
+/** How late the event loop is, how busy, and how much of its memory the process uses. */
 
 import { totalmem } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Timer } from '../core/clock.ts';
+import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
 const tickMs = 20;
 /** Memory is slower to read, and slower to change. */
 const ticksPerSample = 5;
 
-export interface ProcessLoad {
-	/** Longest delay since the sample before. */
-	readonly loopDelayMs: number;
-	/** The larger of what is used of the heap and of the machine's or container's memory; 0 to 1. */
-	readonly memoryShare: number;
-}
-
-/** Reports ten times a second, and at once after a delay. @returns what ends it. */
-export function watchProcessLoad(clock: Clock, report: (load: ProcessLoad) => void): () => void {
+/** Reports ten times a second while the loop is in time, and after so many turns of it otherwise. @returns what ends it. */
+export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => void): () => void {
 	let timer: Timer | undefined;
-	let longestMs = 0;
+	let lateMs = 0;
 	let ticks = 0;
+	let before = performance.eventLoopUtilization();
 	const tick = (dueMs: number): void => {
 		const nowMs = clock.monotonicMs();
-		longestMs = Math.max(longestMs, nowMs - dueMs);
+		lateMs += Math.max(0, nowMs - dueMs);
 		ticks += 1;
-		if (ticks >= ticksPerSample || longestMs > 2 * tickMs) {
-			report({ loopDelayMs: longestMs, memoryShare: memoryShare() });
-			longestMs = 0;
+		if (ticks >= ticksPerSample) {
+			const { utilization: busyShare } = performance.eventLoopUtilization(before);
+			report({ loopDelayMs: lateMs / ticks, busyShare, memoryShare: memoryShare() });
+			before = performance.eventLoopUtilization();
+			lateMs = 0;
 			ticks = 0;
 		}
 		timer = clock.after(tickMs, () => tick(nowMs + tickMs));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { LoadShedder } from './load-shedder.ts';
 
-const settings = { maxInFlight: 100, targetDelayMs: 100, maxMemoryShare: 0.9 };
-const calm = { loopDelayMs: 1, memoryShare: 0.2 };
-const late = { loopDelayMs: 250, memoryShare: 0.2 };
+const settings = { maxInFlight: 100, targetDelayMs: 25, maxMemoryShare: 0.9 };
+const calm = { loopDelayMs: 1, busyShare: 0.3, memoryShare: 0.2 };
+const late = { loopDelayMs: 26, busyShare: 1, memoryShare: 0.2 };
 
 const observed = (samples: readonly (typeof calm)[]): LoadShedder => {
 	const shedder = new LoadShedder(settings);
@@ -21,13 +21,18 @@ describe('load shedding', () => {
 	});
 
 	test('a late event loop turns a growing share away, and leaves some to feel with', () => {
-		expect(observed([late, late, late]).share, 'not for a second yet').toBe(0);
-		expect(observed([late, late, calm, late, late, late]).share, 'not at a stretch').toBe(0);
-		expect(observed(Array(4).fill(late)).judge(0, 0.249)).toBe('loop_delay');
-		expect(observed(Array(4).fill(late)).judge(0, 0.251)).toBeUndefined();
+		expect(observed([late, late]).share, 'not for long enough yet').toBe(0);
+		expect(observed([late, late, calm, late, late]).share, 'not at a stretch').toBe(0);
+		expect(observed(Array(3).fill(late)).judge(0, 0.099)).toBe('loop_delay');
+		expect(observed(Array(3).fill(late)).judge(0, 0.101)).toBeUndefined();
 		const full = observed(Array(50).fill(late));
 		expect(full.judge(0, 0.969)).toBe('loop_delay');
 		expect(full.judge(0, 0.971)).toBeUndefined();
+	});
+
+	test('a loop that is late for want of the machine turns nothing away', () => {
+		expect(observed(Array(50).fill({ ...late, busyShare: 0.89 })).share).toBe(0);
+		expect(observed(Array(50).fill({ ...late, loopDelayMs: 10_000, busyShare: 0 })).share).toBe(0);
 	});
 
 	test('the share falls again, to nothing, once the loop is in time', () => {
@@ -37,7 +42,7 @@ describe('load shedding', () => {
 	});
 
 	test('exactly the target is in time', () => {
-		expect(observed([{ ...late, loopDelayMs: 100 }]).share).toBe(0);
+		expect(observed(Array(9).fill({ ...late, loopDelayMs: 25 })).share).toBe(0);
 	});
 
 	test('short of memory everything new is turned away until it is there again', () => {

@@ -3,27 +3,32 @@
 export interface LoadShedderSettings {
 	/** Requests in flight at once, open streams included; the next one is turned away. */
 	readonly maxInFlight: number;
-	/** How late the event loop may be before requests are turned away. */
+	/** How late the event loop may be, on average, before requests are turned away. */
 	readonly targetDelayMs: number;
 	/** Share of the memory that the process may use, beyond which nothing new is taken; 0 to 1. */
 	readonly maxMemoryShare: number;
 }
 
-/** What is known of the process now. */
+/** What is known of the process since the sample before. */
 export interface LoadSample {
-	/** Longest that the event loop was late since the sample before. */
+	/** How late the event loop was, on average over some of its turns. */
 	readonly loopDelayMs: number;
-	/** Of the memory that the process may use; 0 to 1. */
+	/** Of the time, what the loop did not wait for something to do; 0 to 1. */
+	readonly busyShare: number;
+	/** The larger of what is used of the heap and of the machine's or container's memory; 0 to 1. */
 	readonly memoryShare: number;
 }
 
 export type ShedReason = 'in_flight' | 'loop_delay' | 'memory';
 
-/** A pause, such as a collection of garbage or a busy neighbour, is no overload yet. */
-const sustainedMs = 1000;
+/** Samples in a row: a pause, such as one large request, is no overload yet. */
+const sustainedSamples = 3;
+
+/** A loop that is late without work of its own waits for a machine that others keep busy: turning requests away would not help. */
+const busyEnough = 0.9;
 
 /** Steps of the share that is turned away, from sample to sample: fast up, slowly down, so that it settles near what is too much. */
-const increase = 0.25;
+const increase = 0.1;
 const decrease = 0.03;
 /** So that the delay is still felt, and its end noticed. */
 const mostShed = 0.97;
@@ -31,7 +36,7 @@ const mostShed = 0.97;
 export class LoadShedder {
 	readonly #settings: LoadShedderSettings;
 	#shed = 0;
-	#lateForMs = 0;
+	#lateSamples = 0;
 	#isMemoryShort = false;
 
 	constructor(settings: LoadShedderSettings) {
@@ -44,11 +49,11 @@ export class LoadShedder {
 	}
 
 	/** To be told several times a second. */
-	observe({ loopDelayMs, memoryShare }: LoadSample): void {
+	observe({ loopDelayMs, busyShare, memoryShare }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
-		this.#lateForMs = loopDelayMs > targetDelayMs ? this.#lateForMs + loopDelayMs : 0;
-		if (this.#lateForMs >= sustainedMs) this.#shed = Math.min(mostShed, this.#shed + increase);
-		else if (this.#lateForMs === 0) this.#shed = Math.max(0, this.#shed - decrease);
+		this.#lateSamples = loopDelayMs > targetDelayMs && busyShare >= busyEnough ? this.#lateSamples + 1 : 0;
+		if (this.#lateSamples >= sustainedSamples) this.#shed = Math.min(mostShed, this.#shed + increase);
+		else if (this.#lateSamples === 0) this.#shed = Math.max(0, this.#shed - decrease);
 		this.#isMemoryShort = memoryShare > maxMemoryShare;
 	}
 

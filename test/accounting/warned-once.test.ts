@@ -1,0 +1,83 @@
+/** A budget's threshold is told of once, also when the gateway that knew dies: before, after and in the crossing. */
+import { expect, onTestFinished, test } from 'vitest';
+import { readLimits, untilNothingHeld } from '../support/accounting-books.ts';
+import { type Caller, callGateway, createCaller } from '../support/accounting-call.ts';
+import { type Fleet, type Gateway, startFleet } from '../support/accounting-fleet.ts';
+import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
+import { eventually } from '../support/product.ts';
+import { startRedis } from '../support/redis-server.ts';
+
+const model = 'gpt-4o';
+const outputTokens = 400;
+const inputTokens = 6;
+const costNanoUsd = reckonNanoUsd(model, plainCounts(inputTokens, outputTokens));
+const tenCalls = { monthlyBudgetUsd: usdOf(10n * costNanoUsd) };
+
+test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 }, async (counters) => {
+	const fleet = await openFleet(counters);
+	const [gateway] = fleet.gateways;
+	if (gateway === undefined) throw new Error('a fleet of none');
+	const restarted = openTeam(fleet, gateway, 'restarted');
+	const interrupted = openTeam(fleet, gateway, 'interrupted');
+	for (const team of [restarted, interrupted]) await team.spend(7);
+	expect([restarted.warnings(), interrupted.warnings()]).toEqual([0, 0]);
+
+	await fleet.simulator.clearFaults();
+	await fleet.simulator.addFaults({ fault: 'stall-1' });
+	await interrupted.begin();
+	await gateway.kill();
+	await fleet.simulator.clearFaults();
+	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
+	await gateway.start();
+	await eventually('a call that died with its gateway took its team there', () => (interrupted.warnings() > 0 ? true : undefined));
+	await restarted.spend(1);
+	expect([restarted.warnings(), interrupted.warnings()]).toEqual([1, 1]);
+
+	await gateway.kill();
+	await gateway.start();
+	for (const team of [restarted, interrupted]) await team.spend(1);
+	expect([restarted.warnings(), interrupted.warnings()]).toEqual([1, 1]);
+});
+
+async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
+	const redis = counters === 'redis' ? await startRedis() : undefined;
+	onTestFinished(() => redis?.stop());
+	const fleet = await startFleet({
+		teams: { restarted: tenCalls, interrupted: tenCalls },
+		counters: redis?.url ?? 'memory',
+		budgets: { hold: 'worst_case' },
+	});
+	onTestFinished(() => fleet.close());
+	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
+	return fleet;
+}
+
+interface TeamAtWork {
+	/** One call after the other, all booked. */
+	spend(calls: number): Promise<void>;
+	/** A call that holds money and does not end. */
+	begin(): Promise<void>;
+	warnings(): number;
+}
+
+function openTeam({ tokenOf }: Fleet, { url, log }: Gateway, name: string): TeamAtWork {
+	const caller: Caller = createCaller(tokenOf(name));
+	onTestFinished(() => caller.agent.destroy());
+	const call = (isStreamed: boolean) => callGateway(url, caller, { format: 'chat', model, isStreamed, capTokens: outputTokens });
+	return {
+		async spend(calls) {
+			for (let index = 0; index < calls; index++) {
+				expect((await call(false)).status).toBe(200);
+				await untilNothingHeld(url, caller.token);
+			}
+		},
+		async begin() {
+			void call(true);
+			await eventually(
+				'it holds',
+				async () => (await readLimits(url, caller.token)).budgets.some(({ heldNanoUsd }) => heldNanoUsd > 0n) || undefined,
+			);
+		},
+		warnings: () => log.filter((line) => line['msg'] === 'budget warning' && line['team'] === name).length,
+	};
+}
