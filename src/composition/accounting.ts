@@ -20,7 +20,8 @@ import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts
 import { measureAccounting } from './accounting-metrics.ts';
 import { openLedger } from './open-stores.ts';
 import type { World } from './part.ts';
-import { configuredTeams } from './settings.ts';
+import { RecoveredBookings } from './recovered-bookings.ts';
+import { configuredTeams, gatewaySettings } from './settings.ts';
 
 export interface Accounting {
 	/** Teams, budgets and prices as calls meet them. */
@@ -54,9 +55,12 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
-	if (config.stores.counters !== 'memory') {
-		await Promise.allSettled(interrupted.map((row) => admission.settle(settlementOf(row))));
-		settleAgain(ledger, admission, world).catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
+	const recovered = new RecoveredBookings({ ...world, settings: gatewaySettings(config), records, admission });
+	if (config.stores.counters === 'memory') {
+		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted calls were not looked at', { cause }));
+	} else {
+		await Promise.allSettled(interrupted.map((row) => recovered.settle(settlementOf(row))));
+		settleAgain(ledger, recovered, world).catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
 	}
 	return {
 		records,
@@ -107,12 +111,12 @@ async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): P
 const lateMs = 60_000;
 
 /** A process that died between a row's close and the counters' hearing of it left them short. What they know changes nothing. */
-async function settleAgain(ledger: Ledger, admission: AdmissionStore, { clock }: World): Promise<void> {
+async function settleAgain(ledger: Ledger, recovered: RecoveredBookings, { clock }: World): Promise<void> {
 	const sinceMs = clock.nowMs() - lateMs;
 	for await (const row of rowsSince(ledger, {}, sinceMs)) {
 		const { closed } = row;
 		if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
-		await admission.settle({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
+		await recovered.settle({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
 	}
 }
 

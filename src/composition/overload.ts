@@ -29,9 +29,17 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 		if (before === 0 && after > 0) log.warn('overload: new requests are turned away', { loop_delay_ms: Math.round(load.loopDelayMs) });
 		if (before > 0 && after === 0) log.info('overload is over');
 	});
+	let turnStartMs: number | undefined;
+	/** Since the first request of this turn of the event loop. */
+	const turnMs = (): number => {
+		if (turnStartMs !== undefined) return clock.monotonicMs() - turnStartMs;
+		turnStartMs = clock.monotonicMs();
+		setImmediate(() => (turnStartMs = undefined));
+		return 0;
+	};
 	return {
 		judge() {
-			const reason = shedder.current.judge(inFlight() - 1, Math.random());
+			const reason = shedder.current.judge(inFlight() - 1, Math.random(), shedder.current.share === 0 ? 0 : turnMs());
 			if (reason !== undefined) turnedAway.add(1, { reason });
 			return reason;
 		},

@@ -9,22 +9,24 @@ import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
 const tickMs = 20;
 /** Memory is slower to read, and slower to change. */
-const ticksPerSample = 5;
+const sampleMs = 100;
 
-/** Reports ten times a second while the loop is in time, and after so many turns of it otherwise. @returns what ends it. */
+/** Reports ten times a second, or as often as the loop allows. @returns what ends it. */
 export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => void): () => void {
 	let timer: Timer | undefined;
 	let lateMs = 0;
 	let ticks = 0;
 	let before = performance.eventLoopUtilization();
+	let reportMs = clock.monotonicMs() + sampleMs;
 	const tick = (dueMs: number): void => {
 		const nowMs = clock.monotonicMs();
 		lateMs += Math.max(0, nowMs - dueMs);
 		ticks += 1;
-		if (ticks >= ticksPerSample) {
+		if (nowMs >= reportMs) {
 			const { utilization: busyShare } = performance.eventLoopUtilization(before);
 			report({ loopDelayMs: lateMs / ticks, busyShare, memoryShare: memoryShare() });
 			before = performance.eventLoopUtilization();
+			reportMs = nowMs + sampleMs;
 			lateMs = 0;
 			ticks = 0;
 		}

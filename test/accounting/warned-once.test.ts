@@ -8,7 +8,8 @@ import { eventually } from '../support/product.ts';
 import { startRedis } from '../support/redis-server.ts';
 
 const model = 'gpt-4o';
-const outputTokens = 400;
+/** So many that what is held for the question is little beside them. */
+const outputTokens = 4000;
 const inputTokens = 6;
 const costNanoUsd = reckonNanoUsd(model, plainCounts(inputTokens, outputTokens));
 const tenCalls = { monthlyBudgetUsd: usdOf(10n * costNanoUsd) };
@@ -20,7 +21,7 @@ test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 
 	const restarted = openTeam(fleet, gateway, 'restarted');
 	const interrupted = openTeam(fleet, gateway, 'interrupted');
 	for (const team of [restarted, interrupted]) await team.spend(7);
-	expect([restarted.warnings(), interrupted.warnings()]).toEqual([0, 0]);
+	expect(restarted.warnings() + interrupted.warnings()).toBe(0);
 
 	await fleet.simulator.clearFaults();
 	await fleet.simulator.addFaults({ fault: 'stall-1' });
@@ -29,9 +30,9 @@ test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 
 	await fleet.simulator.clearFaults();
 	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
 	await gateway.start();
-	await eventually('a call that died with its gateway took its team there', () => (interrupted.warnings() > 0 ? true : undefined));
 	await restarted.spend(1);
-	expect([restarted.warnings(), interrupted.warnings()]).toEqual([1, 1]);
+	// By what a call held that died with its gateway, and by one that ended.
+	for (const team of [interrupted, restarted]) await eventually('it is warned of', () => team.warnings() > 0 || undefined);
 
 	await gateway.kill();
 	await gateway.start();

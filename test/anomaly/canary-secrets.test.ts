@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { call, planProduct, simulatedProviders, startPlan, writeSettings } from '../support/deployment.ts';
 import { runTollgate } from '../support/processes.ts';
@@ -15,7 +16,13 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 		return value;
 	};
 	const metricsPort = await freePort();
-	const plan = await planProduct({ metrics: { listen: `127.0.0.1:${metricsPort}`, team_label: true } });
+	const adminPort = await freePort();
+	const plan = await planProduct({
+		enable_admin_api: true,
+		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
+		admin: { listen: `127.0.0.1:${adminPort}` },
+		metrics: { listen: `127.0.0.1:${metricsPort}`, team_label: true },
+	});
 	const providers = simulatedProviders(plan.simulatorUrl) as Record<string, Record<string, unknown>>;
 	const keyTail = randomBytes(12).toString('hex');
 	const withKey = (name: string, key: string, more: object = {}): object => ({
@@ -25,11 +32,18 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	});
 	const closedUrl = `http://127.0.0.1:${await freePort()}`;
 	const agent = { id: 'agent', secret: plant('client secret') };
+	const operator = { id: 'operator', secret: plant('secret of the operator') };
 	const rotating = (key: string): object => ({
 		...plan.settings,
 		log: { level: 'debug' },
 		gateway: { ...(plan.settings['gateway'] as object), timeouts: { first_byte_ms: 300 } },
-		identity: { ...(plan.settings['identity'] as object), clients: [{ ...agent, scopes: ['invoke'] }] },
+		identity: {
+			...(plan.settings['identity'] as object),
+			clients: [
+				{ ...agent, scopes: ['invoke'] },
+				{ ...operator, scopes: ['admin'] },
+			],
+		},
 		providers: {
 			provider_a: withKey('provider_a', `sk-ant-${key}-${keyTail}`),
 			provider_b: withKey('provider_b', `plain-${key}-${keyTail}`, {
@@ -113,12 +127,38 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 		await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(replay) });
 		expect(await keep(await call(gatewayUrl, accessToken, {}))).toMatch(/Incorrect API key provided: (?!none)/);
 	}
+	// Some write it in the escapes of JSON.
+	const escaped = (canaries.get('key plain-first- of provider_b') ?? '').replaceAll('-', '\\u002d').replaceAll('p', '\\u0070');
+	plant('escaped key', escaped);
+	const body = `{"error":{"message":"Incorrect API key provided: ${escaped}","type":"invalid_request_error","code":"invalid_api_key"}}`;
+	const quoting = { wire: 'openai', status: 400, headers: { 'content-type': 'application/json' }, body };
+	await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(quoting) });
+	expect(await keep(await call(gatewayUrl, accessToken, {}))).toContain('Incorrect API key provided: ***');
 	for (const token of [forged, plant('opaque token'), `${accessToken}.x`, '']) await keep(await call(gatewayUrl, token, {}));
 	await keep(await call(gatewayUrl, accessToken, { headers: { 'content-type': plant('content type', 'text/canary-of-content-type') } }));
 	await keep(await fetch(`${gatewayUrl}/v1/models?access_token=${accessToken}&key=${plant('key in the query')}`));
 	await keep(await fetch(`${gatewayUrl}/v1/models`, { headers: { 'x-api-key': plant('x-api-key'), cookie: plant('cookie') } }));
 	expect(await keep(await fetch(`http://127.0.0.1:${metricsPort}/metrics`))).toContain('tollgate_errors_total{');
 	await keep(await fetch(`${gatewayUrl}/readyz`));
+
+	const adminToken = plant('admin token', await fetchAccessToken(tokenEndpoint, operator));
+	const admin = (path: string, init: { method?: string; body?: string } = {}): Promise<Response> =>
+		fetch(`http://127.0.0.1:${adminPort}${path}`, {
+			...init,
+			headers: { authorization: `Bearer ${adminToken}`, ...(init.body !== undefined && { 'content-type': 'application/json' }) },
+		});
+	// Shown once, to whoever made it.
+	const made = await admin('/clients', { method: 'POST', body: JSON.stringify({ id: 'made', name: 'Made', scopes: ['invoke'] }) });
+	plant('secret made by the admin API', ((await made.json()) as { client_secret: string }).client_secret);
+	const rotated = await admin('/clients/made/rotate', { method: 'POST', body: '{}' });
+	plant('rotated secret', ((await rotated.json()) as { client_secret: string }).client_secret);
+	for (const path of ['config', 'providers', 'clients', 'clients/made', 'clients/agent', 'teams', 'budgets', 'pricing', 'routing', 'audit', 'requests']) {
+		const response = await admin(`/${path}`);
+		expect([path, response.status]).toEqual([path, 200]);
+		await keep(response);
+	}
+	for (const path of ['openapi.json', 'docs', 'readyz', `clients/${plant('secret in a path')}`]) await keep(await admin(`/${path}`));
+	await keep(await admin('/clients', { method: 'POST', body: JSON.stringify({ id: 'x', client_secret: plant('secret in a wrong field') }) }));
 
 	writeSettings(plan.configPath, { ...rotating('second') });
 	await product.logged('configuration changed');
@@ -137,7 +177,9 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	expect(files.length, 'the database and its log').toBeGreaterThanOrEqual(2);
 	product.child.kill('SIGTERM');
 	await product.ended;
-	const places = { log: product.stdout, 'standard error': product.stderr, answers, 'data directory': files.join('\n') };
+	const dump = dumpDatabases(join(plan.directory, 'data'));
+	expect(dump).toContain('client_secrets');
+	const places = { log: product.stdout, 'standard error': product.stderr, answers, 'data directory': files.join('\n'), 'database dump': dump };
 	const found = [...canaries].flatMap(([name, value]) =>
 		Object.entries(places)
 			.filter(([, text]) => text.includes(value))
@@ -148,3 +190,33 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	expect(product.log.some((line) => line['level'] === 'debug')).toBe(true);
 	expect(answers.length).toBeGreaterThan(20_000);
 });
+
+/** Every row of every table, blobs as the bytes they are. */
+function dumpDatabases(directory: string): string {
+	const names = readdirSync(directory).filter((name) => name.endsWith('.db'));
+	return names.flatMap((name) => dumpDatabase(join(directory, name))).join('\n');
+}
+
+function dumpDatabase(path: string): string[] {
+	const database = new DatabaseSync(path, { readOnly: true });
+	try {
+		const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+		return tables.flatMap(({ name }) => [String(name), ...allOf(database, String(name))].map(textOf));
+	} finally {
+		database.close();
+	}
+}
+
+/** Whole numbers may be larger than a number holds. */
+function allOf(database: DatabaseSync, table: string): unknown[] {
+	const statement = database.prepare(`SELECT * FROM "${table}"`);
+	statement.setReadBigInts(true);
+	return statement.all();
+}
+
+function textOf(row: unknown): string {
+	if (typeof row === 'string') return row;
+	return Object.values(row as object)
+		.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)))
+		.join('\t');
+}

@@ -13,21 +13,21 @@ const observed = (samples: readonly (typeof calm)[]): LoadShedder => {
 
 describe('load shedding', () => {
 	test('nothing is turned away while all is well', () => {
-		expect(observed(Array(10).fill(calm)).judge(99, 0)).toBeUndefined();
+		expect(observed(Array(10).fill(calm)).judge(99, 0, 0)).toBeUndefined();
 	});
 
 	test('one more than may be in flight is turned away, whatever else is true', () => {
-		expect(observed([]).judge(100, 0.999)).toBe('in_flight');
+		expect(observed([]).judge(100, 0.999, 0)).toBe('in_flight');
 	});
 
 	test('a late event loop turns a growing share away, and leaves some to feel with', () => {
 		expect(observed([late, late]).share, 'not for long enough yet').toBe(0);
 		expect(observed([late, late, calm, late, late]).share, 'not at a stretch').toBe(0);
-		expect(observed(Array(3).fill(late)).judge(0, 0.099)).toBe('loop_delay');
-		expect(observed(Array(3).fill(late)).judge(0, 0.101)).toBeUndefined();
+		expect(observed(Array(3).fill(late)).judge(0, 0.099, 0)).toBe('loop_delay');
+		expect(observed(Array(3).fill(late)).judge(0, 0.101, 0)).toBeUndefined();
 		const full = observed(Array(50).fill(late));
-		expect(full.judge(0, 0.969)).toBe('loop_delay');
-		expect(full.judge(0, 0.971)).toBeUndefined();
+		expect(full.judge(0, 0.969, 0)).toBe('loop_delay');
+		expect(full.judge(0, 0.971, 0)).toBeUndefined();
 	});
 
 	test('a loop that is late for want of the machine turns nothing away', () => {
@@ -35,10 +35,23 @@ describe('load shedding', () => {
 		expect(observed(Array(50).fill({ ...late, loopDelayMs: 10_000, busyShare: 0 })).share).toBe(0);
 	});
 
-	test('the share falls again, to nothing, once the loop is in time', () => {
-		const samples = [...Array(50).fill(late), ...Array(32).fill(calm)];
-		expect(observed(samples).share).toBeGreaterThan(0);
-		expect(observed([...samples, calm]).share).toBe(0);
+	test('while some are turned away, one late sample is enough for more', () => {
+		const { share } = observed([late, late, late]);
+		expect(observed([late, late, late, calm, late]).share).toBeGreaterThan(share);
+	});
+
+	test('while some are turned away, so are those that come late in a long turn', () => {
+		expect(observed([late, late, late]).judge(0, 0.5, 13)).toBe('loop_delay');
+		expect(observed([late, late, late]).judge(0, 0.5, 12)).toBeUndefined();
+		expect(observed([calm]).judge(0, 0.5, 1000), 'a burst is no overload').toBeUndefined();
+	});
+
+	test('the share falls again, to nothing, once the loop is in time, and the more slowly the later it is', () => {
+		const full: (typeof calm)[] = Array(50).fill(late);
+		expect(observed([...full, ...Array(25).fill(calm)]).share).toBeGreaterThan(0);
+		expect(observed([...full, ...Array(26).fill(calm)]).share).toBe(0);
+		expect(observed([...full, ...Array(26).fill({ ...calm, loopDelayMs: 20 })]).share).toBeGreaterThan(0.7);
+		expect(observed([...full, ...Array(250).fill({ ...late, busyShare: 0 })]).share).toBe(0);
 	});
 
 	test('exactly the target is in time', () => {
@@ -47,8 +60,8 @@ describe('load shedding', () => {
 
 	test('short of memory everything new is turned away until it is there again', () => {
 		const shedder = observed([{ ...calm, memoryShare: 0.91 }]);
-		expect(shedder.judge(0, 0.999)).toBe('memory');
+		expect(shedder.judge(0, 0.999, 0)).toBe('memory');
 		shedder.observe({ ...calm, memoryShare: 0.9 });
-		expect(shedder.judge(0, 0.999)).toBeUndefined();
+		expect(shedder.judge(0, 0.999, 0)).toBeUndefined();
 	});
 });

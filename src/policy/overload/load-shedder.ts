@@ -21,15 +21,20 @@ export interface LoadSample {
 
 export type ShedReason = 'in_flight' | 'loop_delay' | 'memory';
 
-/** Samples in a row: a pause, such as one large request, is no overload yet. */
+/** Samples in a row before anything is turned away: a pause, such as one large request, is no overload yet. */
 const sustainedSamples = 3;
 
 /** A loop that is late without work of its own waits for a machine that others keep busy: turning requests away would not help. */
 const busyEnough = 0.9;
 
-/** Steps of the share that is turned away, from sample to sample: fast up, slowly down, so that it settles near what is too much. */
+/**
+ * Steps of the share that is turned away, from sample to sample: fast up, slowly down, and the more slowly the less there is
+ * to spare, so that it settles near what is too much.
+ */
 const increase = 0.1;
-const decrease = 0.03;
+const decrease = 0.04;
+/** Where the loop is late for want of the machine, there is nothing to spare, and nothing to be turned away either. */
+const minSpare = 0.1;
 /** So that the delay is still felt, and its end noticed. */
 const mostShed = 0.97;
 
@@ -52,19 +57,22 @@ export class LoadShedder {
 	observe({ loopDelayMs, busyShare, memoryShare }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
 		this.#lateSamples = loopDelayMs > targetDelayMs && busyShare >= busyEnough ? this.#lateSamples + 1 : 0;
-		if (this.#lateSamples >= sustainedSamples) this.#shed = Math.min(mostShed, this.#shed + increase);
-		else if (this.#lateSamples === 0) this.#shed = Math.max(0, this.#shed - decrease);
+		if (this.#lateSamples === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / targetDelayMs));
+		else if (this.#shed > 0 || this.#lateSamples >= sustainedSamples) this.#shed = Math.min(mostShed, this.#shed + increase);
 		this.#isMemoryShort = memoryShare > maxMemoryShare;
 	}
 
 	/**
 	 * @param inFlight requests whose answer is not over, without the one that is asked about.
 	 * @param chance from 0 to below 1, another one for each request.
+	 * @param turnMs how long the event loop has been at work since it last looked for what is new.
 	 * @returns why a new request is turned away; undefined when it is taken.
 	 */
-	judge(inFlight: number, chance: number): ShedReason | undefined {
+	judge(inFlight: number, chance: number, turnMs: number): ShedReason | undefined {
 		if (inFlight >= this.#settings.maxInFlight) return 'in_flight';
 		if (this.#isMemoryShort) return 'memory';
-		return chance < this.#shed ? 'loop_delay' : undefined;
+		if (this.#shed === 0) return undefined;
+		// What comes in one turn is answered in one: taking it all would make the next turn as late.
+		return chance < this.#shed || turnMs > this.#settings.targetDelayMs / 2 ? 'loop_delay' : undefined;
 	}
 }

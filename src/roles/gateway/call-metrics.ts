@@ -66,7 +66,6 @@ export class CallMetrics {
 	/** By provider. */
 	readonly #ofOthers = new Map<string, ModelCounters>();
 	readonly #ofTeams = new Map<string, TeamCounters>();
-	readonly #warnings: Counter;
 
 	constructor(metrics: Metrics, parts: CallMetricsParts) {
 		const { providers, routing } = parts.settings;
@@ -76,9 +75,6 @@ export class CallMetrics {
 		this.#configured = new Set([
 			...Object.values(routing.aliases),
 			...providers.flatMap(({ name, models = [] }) => models.map((model) => `${name}/${model}`)),
-		]);
-		this.#warnings = metrics.counter('tollgate_budget_warnings_total', 'Budgets whose warning threshold was crossed, once per crossing.', [
-			'scope',
 		]);
 		declareModelCounters(metrics);
 		if (parts.settings.hasTeamMetrics === true) declareTeamCounters(metrics);
@@ -100,10 +96,6 @@ export class CallMetrics {
 		ofTeam.calls.add();
 		ofTeam.tokens.add(totalTokens(usage));
 		ofTeam.costUsd.add(costUsd);
-	}
-
-	warned(isOfModel: boolean): void {
-		this.#warnings.add(1, { scope: isOfModel ? 'model' : 'team' });
 	}
 
 	#countersOf(provider: string, model: string): ModelCounters {

@@ -24,7 +24,7 @@ import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { TrafficBook } from './provider-traffic.ts';
 import { capWarning, type JudgedCall, judgeCall, refusalOf } from './stages/admit-call.ts';
-import { chooseTargets, routingFactsOf } from './stages/choose-targets.ts';
+import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
 import { type PreparedCall, prepareCall } from './stages/prepare-call.ts';
@@ -176,7 +176,7 @@ async function explain(
 		targets: targets.map((target) => describeTarget(call, target, parts, ports)),
 	};
 	const facts: GatewayFacts = {};
-	const prepared = prepareFirst(call, targets, facts, parts);
+	const prepared = prepareFirst(call, targets, team.id, facts, parts);
 	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
 	explained.hold = describeHold(judged, parts);
@@ -234,12 +234,13 @@ function describeTarget(call: Call, target: Target, parts: GatewayParts, { isEje
 }
 
 /** As the inference path passes over targets, before any was called. */
-function prepareFirst(call: Call, targets: Targets, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
+function prepareFirst(call: Call, targets: Targets, team: string, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
 	for (const target of targets) {
 		try {
 			return prepareCall(call, target, facts, parts);
 		} catch (cause) {
-			if (!maySkip(cause, false, target === targets.at(-1))) throw cause;
+			const isFirst = (): boolean => isFirstChoice(call, target, team, parts);
+			if (!maySkip(cause, false, target === targets.at(-1), isFirst)) throw cause;
 		}
 	}
 	throw new Error('routing named no target');

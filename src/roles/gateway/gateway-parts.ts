@@ -5,6 +5,7 @@ import { BodySpace } from '../../policy/overload/body-space.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
+import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
 import { CallMetrics } from './call-metrics.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { Guarding } from './guarding.ts';
@@ -28,6 +29,7 @@ export interface GatewayParts {
 	readonly prices: PriceBook;
 	readonly settlements: Settlements;
 	readonly callMetrics: CallMetrics;
+	readonly warnOfBudgets: WarnOfBudgets;
 	/** Undefined where no guardrails are configured. */
 	readonly guarding: Guarding | undefined;
 }
@@ -53,6 +55,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		prices,
 		settlements: new Settlements(),
 		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
+		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
 		callMetrics: new CallMetrics(ports.metrics ?? noMetrics, {
 			settings,
 			prices,

@@ -1,12 +1,10 @@
 import type { CallFacts } from '../../core/call-facts.ts';
 import { Fault } from '../../core/fault.ts';
-import { formatUsd } from '../../core/money.ts';
 import type { Price } from '../../core/price.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
-import { allModels, type BudgetTerms } from '../../policy/limits/team-terms.ts';
-import { crossed } from '../../policy/limits/warning-threshold.ts';
+import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
 import type { BudgetHold, Settled } from '../../stores/contracts/admission.ts';
 import type { CallOutcome, OpenRow } from '../../stores/contracts/ledger.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
@@ -182,21 +180,10 @@ export class Permit {
 		}
 	}
 
-	#warn({ isDuplicate, budgets: readings }: Settled, cost: bigint): void {
+	#warn({ isDuplicate, budgets: readings }: Settled, costOfCall: bigint): void {
 		if (isDuplicate) return;
-		for (const { budget, id, wholeNanoUsd, warningThresholdPercent: percent } of this.terms.budgets) {
-			const spent = readings.find((reading) => reading.budget === budget)?.settledNanoUsd;
-			if (spent === undefined || !crossed(spent - cost, spent, wholeNanoUsd, percent)) continue;
-			const { team } = this.terms.row;
-			this.#parts.callMetrics.warned(budget !== allModels);
-			this.#parts.ports.log.warn('budget warning', {
-				team,
-				budget: id,
-				percent,
-				spentUsd: formatUsd(spent),
-				limitUsd: formatUsd(wholeNanoUsd),
-			});
-		}
+		const { row, budgets } = this.terms;
+		this.#parts.warnOfBudgets({ team: row.team, costNanoUsd: costOfCall, readings }, budgets);
 	}
 
 	async #extend(outputTokens: number): Promise<void> {

@@ -1,7 +1,8 @@
 /** The record of every call that was admitted. A row is opened before the provider is called and closed exactly once. */
 import type { Usage } from '../../core/usage.ts';
+import type { AssessmentReader, AssessmentTaker } from './assessments.ts';
 
-export interface Ledger extends LedgerReader {
+export interface Ledger extends LedgerReader, AssessmentTaker {
 	/**
 	 * Resolves when the row would survive the death of the process. A row that is open already moves: it takes the provider, model, price
 	 * and hold given, and counts there; all else of it stays. One that is closed stays as it is.
@@ -18,13 +19,13 @@ export interface Ledger extends LedgerReader {
 	 * harmless at any time, since rows of living processes are left alone.
 	 */
 	closeInterrupted(): Promise<readonly InterruptedRow[]>;
-	/** Deletes closed rows of hours that ended before then, a few at a time. Sums stay. @returns how many. */
+	/** Deletes closed rows of hours that ended before then, a few at a time, and assessments of that time. Sums stay. @returns how many rows. */
 	prune(beforeMs: number): Promise<number>;
 	health(): LedgerHealth;
 }
 
 /** The part of the ledger that a process may use which serves no calls. */
-export interface LedgerReader {
+export interface LedgerReader extends AssessmentReader {
 	/** Sums over UTC days or months, by team, client, provider and model, ordered so; reads no raw rows. */
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
 	/** Raw rows, newest first. @throws RangeError for a cursor that no page gave. */
@@ -143,4 +144,6 @@ export interface LedgerHealth {
 	readonly rejectedRows: number;
 	/** Since the start: closes that will never be written, because too many waited or the process ended first. */
 	readonly lostCloses: number;
+	/** Since the start: assessments that found no room to wait in, or could not be written in the end. */
+	readonly droppedAssessments: number;
 }

@@ -1,6 +1,7 @@
 /** A ledger that lives as long as the process, for tests and trials: nothing is deleted unless asked. */
 import { noUsage, type Usage } from '../../core/usage.ts';
 import type { ClosedRow, Ledger, LedgerHealth, LedgerRow, RowQuery, SummaryQuery, SummaryRow } from '../contracts/ledger.ts';
+import { createMemoryAssessments } from './memory-assessments.ts';
 
 const msPerHour = 3_600_000;
 
@@ -11,6 +12,7 @@ interface HourlySum extends Sums {
 }
 
 export function createMemoryLedger(): Ledger {
+	const { prune: pruneAssessments, ...assessments } = createMemoryAssessments();
 	const rows = new Map<string, { sequence: number; row: LedgerRow }>();
 	const hours = new Map<string, HourlySum>();
 	const counts = { unknownCloses: 0, repeatedCloses: 0 };
@@ -24,6 +26,7 @@ export function createMemoryLedger(): Ledger {
 		else hours.set(key, { ...sum, ...total });
 	};
 	return {
+		...assessments,
 		async open(row) {
 			const found = rows.get(row.id);
 			if (found === undefined) {
@@ -55,6 +58,7 @@ export function createMemoryLedger(): Ledger {
 		closeInterrupted: async () => [],
 		async prune(beforeMs) {
 			const wholeHourMs = Math.floor(beforeMs / msPerHour) * msPerHour;
+			pruneAssessments(wholeHourMs);
 			const old = [...rows.values()].filter(({ row }) => row.closed !== undefined && row.startedMs < wholeHourMs);
 			for (const { row } of old) rows.delete(row.id);
 			return old.length;
@@ -67,7 +71,7 @@ export function createMemoryLedger(): Ledger {
 			);
 		},
 		check: async () => [],
-		health: (): LedgerHealth => ({ isWritable: true, queuedRows: 0, rejectedRows: 0, lostCloses: 0, ...counts }),
+		health: (): LedgerHealth => ({ isWritable: true, queuedRows: 0, rejectedRows: 0, lostCloses: 0, droppedAssessments: 0, ...counts }),
 		end: async () => undefined,
 	};
 }

@@ -7,7 +7,8 @@ import type { Log } from '../../core/log.ts';
 import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
 import type { LedgerSpool } from '../contracts/ledger-spool.ts';
 import type { StoreThread } from '../store-thread.ts';
-import type { ReaderCalls, WriterCalls } from './ledger/ledger-calls.ts';
+import { AssessmentQueue } from './ledger/assessment-queue.ts';
+import type { ReaderCalls, UnsentAssessments, WriterCalls } from './ledger/ledger-calls.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
 import { createLedgerThread } from './ledger/ledger-thread.ts';
@@ -35,13 +36,15 @@ const batchesPerCheckpoint = 250;
 /** What an outbox adds to a ledger. */
 export interface SpoolingLedger extends Ledger {
 	readonly spool: LedgerSpool;
+	/** What the fleet's database has not been told. */
+	readonly unsentAssessments: { read(limit: number): Promise<UnsentAssessments>; forget(through: number): Promise<void> };
 	/** Refuses rows from now on; resolves when those that wait are noted, or cannot be. Comes before `end`. */
 	stopTaking(): Promise<void>;
 }
 
 /** @throws StoreUnusable when the file cannot be opened. */
 export async function openSqliteLedger(settings: SqliteLedgerSettings, deps: SqliteLedgerDeps): Promise<Ledger> {
-	const { spool, stopTaking, ...ledger } = await openLedger(settings, deps, undefined);
+	const { spool, unsentAssessments, stopTaking, ...ledger } = await openLedger(settings, deps, undefined);
 	return ledger;
 }
 
@@ -66,11 +69,15 @@ async function openLedger(
 	const reader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
 	const write = createWrite(writer, reader, noted);
 	const queue = new LedgerQueue({ write, clock, log, path: join(settings.dataDir, ledgerFileName) });
-	const prune = (beforeMs: number): Promise<number> => untilNone(() => unlessUnavailable(writer.call('pruneSome', beforeMs)));
+	const assessments = new AssessmentQueue({ write: (rows) => writer.call('assess', rows), clock, log });
+	const prune = async (beforeMs: number): Promise<number> => {
+		await untilNone(() => unlessUnavailable(writer.call('pruneAssessments', beforeMs)));
+		return untilNone(() => unlessUnavailable(writer.call('pruneSome', beforeMs)));
+	};
 	const stopRetention = settings.retainDays === null ? undefined : retain(settings.retainDays, prune, deps);
 	const end = async (): Promise<void> => {
 		stopRetention?.();
-		await queue.end();
+		await Promise.all([queue.end(), assessments.end()]);
 		await Promise.all([writer.stop(), reader.stop()]);
 		unlockRun();
 	};
@@ -84,9 +91,19 @@ async function openLedger(
 			return rows;
 		},
 		prune,
-		health: () => queue.health(),
-		...createReading(reader),
-		stopTaking: () => queue.end(),
+		assess: (some) => assessments.add(some),
+		health: () => ({ ...queue.health(), droppedAssessments: assessments.dropped }),
+		...createReading(reader, () => assessments.flush()),
+		async stopTaking() {
+			await Promise.all([queue.end(), assessments.end()]);
+		},
+		unsentAssessments: {
+			async read(limit) {
+				await assessments.flush();
+				return reader.call('readUnsentAssessments', limit);
+			},
+			forget: async (through) => void (await writer.call('forgetAssessments', through)),
+		},
 		spool: {
 			read: (limit) => reader.call('readOutbox', limit),
 			forget: async (done) => void (await writer.call('forget', done)),
@@ -143,14 +160,19 @@ export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings
 		await reader.stop();
 		throw cause;
 	}
-	return createReading(reader);
+	return createReading(reader, async () => undefined);
 }
 
-function createReading(reader: StoreThread<ReaderCalls>): LedgerReader {
+/** @param assessed resolves when what was assessed before can be read. */
+function createReading(reader: StoreThread<ReaderCalls>, assessed: () => Promise<void>): LedgerReader {
 	return {
 		summarize: (query) => unlessUnavailable(reader.call('summarize', query)),
 		list: (query) => unlessUnavailable(reader.call('list', query)),
 		check: () => unlessUnavailable(reader.call('check', null)),
+		listAssessments: (query) => unlessUnavailable(assessed().then(() => reader.call('listAssessments', query))),
+		async verdictsOf(requestIds) {
+			return new Map(await unlessUnavailable(assessed().then(() => reader.call('verdictsOf', requestIds))));
+		},
 		end: () => reader.stop(),
 	};
 }

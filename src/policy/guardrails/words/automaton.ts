@@ -5,7 +5,9 @@
 import { breakSymbol } from './symbol-stream.ts';
 
 /** Nodes that are made between two pauses. */
-const nodesPerStep = 4000;
+const nodesPerStep = 1000;
+/** Entries that are counted between two pauses. */
+const entriesPerStep = 1000;
 
 export class Automaton {
 	/** By node: which symbols have a child. */
@@ -17,7 +19,7 @@ export class Automaton {
 	/** By node: itself or the nearest of its suffixes that ends entries; 0 for none. */
 	readonly #outputs: Int32Array;
 	readonly #depths: Uint16Array;
-	/** By node: the first of the entries that end here, in the order in which they were given; -1 for none. */
+	/** By node: one more than the first of the entries that end here, in the order in which they were given; 0 for none. */
 	readonly #entries: Int32Array;
 
 	private constructor(size: number) {
@@ -26,17 +28,19 @@ export class Automaton {
 		this.#fails = new Int32Array(size);
 		this.#outputs = new Int32Array(size);
 		this.#depths = new Uint16Array(size);
-		this.#entries = new Int32Array(size).fill(-1);
+		this.#entries = new Int32Array(size);
 	}
 
-	/** @param entries sorted, not empty, with repetitions. Pauses now and then, for it may take a while. */
-	static *build(entries: readonly Uint8Array[]): Generator<void, Automaton> {
-		const size = 1 + countNodes(entries);
+	/** @param entries a character for each symbol; sorted, not empty, with repetitions. Pauses now and then, for it may take a while. */
+	static *build(entries: readonly string[]): Generator<void, Automaton> {
+		const size = 1 + (yield* countNodes(entries));
+		yield;
 		const automaton = new Automaton(size);
 		yield;
 		// By node: the entries that pass through it.
 		const lows = new Int32Array(size);
 		const highs = new Int32Array(size);
+		yield;
 		highs[0] = entries.length;
 		let made = 1;
 		for (let node = 0; node < size; node++) {
@@ -77,16 +81,16 @@ export class Automaton {
 
 	/** The first entry that ends here; others of the same symbols follow it. */
 	entryOf(node: number): number {
-		return this.#entries[node] as number;
+		return (this.#entries[node] as number) - 1;
 	}
 
-	#makeChildren(node: number, made: number, entries: readonly Uint8Array[], lows: Int32Array, highs: Int32Array): number {
+	#makeChildren(node: number, made: number, entries: readonly string[], lows: Int32Array, highs: Int32Array): number {
 		const depth = this.depthOf(node);
 		const high = highs[node] as number;
 		let low = lows[node] as number;
 		// Sorted: those that end here come first.
 		if (depth > 0 && entries[low]?.length === depth) {
-			this.#entries[node] = low;
+			this.#entries[node] = low + 1;
 			this.#outputs[node] = node;
 			while (low < high && entries[low]?.length === depth) low++;
 		} else if (depth > 0) {
@@ -95,7 +99,7 @@ export class Automaton {
 		let child = made;
 		this.#firsts[node] = child;
 		while (low < high) {
-			const symbol = entries[low]?.[depth] ?? 0;
+			const symbol = entries[low]?.charCodeAt(depth) ?? 0;
 			const end = endOfSymbol(entries, depth, symbol, low, high);
 			this.#masks[node] = (this.#masks[node] as number) | (1 << symbol);
 			this.#depths[child] = depth + 1;
@@ -110,22 +114,29 @@ export class Automaton {
 }
 
 /** Each entry adds a node for every symbol that it does not share with the one before. */
-function countNodes(entries: readonly Uint8Array[]): number {
+function* countNodes(entries: readonly string[]): Generator<void, number> {
 	let count = 0;
-	let before = new Uint8Array(0);
-	for (const entry of entries) {
+	let before = '';
+	for (const [index, entry] of entries.entries()) {
+		if (index % entriesPerStep === entriesPerStep - 1) yield;
 		let shared = 0;
 		while (shared < before.length && shared < entry.length && before[shared] === entry[shared]) shared++;
 		count += entry.length - shared;
-		before = entry as Uint8Array<ArrayBuffer>;
+		before = entry;
 	}
 	return count;
 }
 
-function endOfSymbol(entries: readonly Uint8Array[], depth: number, symbol: number, low: number, high: number): number {
-	let at = low;
-	while (at < high && entries[at]?.[depth] === symbol) at++;
-	return at;
+/** Sorted, so that halving finds it: at the top there may be a hundred thousand. */
+function endOfSymbol(entries: readonly string[], depth: number, symbol: number, low: number, high: number): number {
+	let least = low + 1;
+	let most = high;
+	while (least < most) {
+		const middle = (least + most) >> 1;
+		if (entries[middle]?.charCodeAt(depth) === symbol) least = middle + 1;
+		else most = middle;
+	}
+	return least;
 }
 
 function countBits(mask: number): number {

@@ -29,17 +29,18 @@ const leastSpacedLetters = 3;
 /** From here on one space inside an entry does not hide it; in shorter ones it would make words of neighbours (`pen is`). */
 const leastCutLetters = 7;
 const capitalI = 0x49;
+const noBreaks: ReadonlySet<number> = new Set();
 
 export function readEntry(text: string): Entry {
 	const unit = new Unit();
 	const letters: string[] = [];
-	const breaks = new Set<number>();
+	let breaks: Set<number> | undefined;
 	for (let at = 0; at < text.length; at = unit.end) {
 		readUnit(text, at, unit);
-		if (unit.letters === gap) breaks.add(letters.length);
+		if (unit.letters === gap) (breaks ??= new Set()).add(letters.length);
 		else letters.push(...Array.from(unit.letters));
 	}
-	return { letters, breaks };
+	return { letters, breaks: breaks ?? noBreaks };
 }
 
 /** Only more text can tell. */

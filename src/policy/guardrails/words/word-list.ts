@@ -1,6 +1,7 @@
 /** The words and phrases that an operator listed, found however they are disguised, in time linear in the text. */
 import { Automaton } from './automaton.ts';
 import { type Entry, EntryMatcher, noMatch, readEntry, undecided } from './entry.ts';
+import { sortInSteps } from './sort-in-steps.ts';
 import { breakSymbol, plainReading, type Reading, SymbolStream } from './symbol-stream.ts';
 
 export interface WordMatch {
@@ -9,14 +10,13 @@ export interface WordMatch {
 }
 
 interface Listed {
-	readonly symbols: Uint8Array;
-	/** The symbols as a string, to sort by. */
-	readonly order: string;
+	/** A character for each symbol. */
+	readonly symbols: string;
 	readonly entry: Entry;
 }
 
 /** Entries that are read between two pauses. */
-const entriesPerStep = 2000;
+const entriesPerStep = 200;
 /** What a text is searched for again when it has signs or drawn-out letters. */
 const unsigned: Reading = { signsAreLetters: false, elongatedAs: 0 };
 const drawnOut: readonly Reading[] = [
@@ -38,31 +38,28 @@ export class WordList {
 	/** Pauses now and then: a hundred thousand entries take a fraction of a second. Entries without a letter or digit match nothing. */
 	static *build(entries: readonly string[]): Generator<void, WordList> {
 		const stream = new SymbolStream();
-		// By their first two symbols, so that no sorting takes long.
-		const groups = new Map<number, Listed[]>();
-		const known = new Set<string>();
+		const read: Listed[] = [];
 		for (const [index, text] of entries.entries()) {
 			if (index % entriesPerStep === entriesPerStep - 1) yield;
 			stream.read(text, false, plainReading);
-			const symbols = stream.symbols.slice(0, stream.length);
-			const first = symbols[0];
-			if (first === undefined || symbols.includes(breakSymbol)) continue;
-			const entry = readEntry(text);
-			const key = entry.letters.join('');
-			if (known.has(key)) continue;
-			known.add(key);
-			const pair = first * 64 + (symbols.length > 1 ? 1 + (symbols[1] ?? 0) : 0);
-			const group = groups.get(pair) ?? [];
-			group.push({ symbols, order: String.fromCharCode(...symbols), entry });
-			groups.set(pair, group);
+			const symbols = stream.symbols.subarray(0, stream.length);
+			if (symbols.length === 0 || symbols.includes(breakSymbol)) continue;
+			read.push({ symbols: String.fromCharCode(...symbols), entry: readEntry(text) });
 		}
+		const sorted = yield* sortInSteps(read, bySymbols);
 		const listed: Listed[] = [];
-		for (const pair of [...groups.keys()].toSorted((one, other) => one - other)) {
-			yield;
-			const group = groups.get(pair) ?? [];
-			listed.push(...group.toSorted((one, other) => (one.order < other.order ? -1 : 1)));
+		const lists: string[] = [];
+		const known = new Set<string>();
+		for (const [index, one] of sorted.entries()) {
+			if (index % entriesPerStep === entriesPerStep - 1) yield;
+			if (one.symbols !== lists.at(-1)) known.clear();
+			const written = one.entry.letters.join('');
+			if (known.has(written)) continue;
+			known.add(written);
+			listed.push(one);
+			lists.push(one.symbols);
 		}
-		return new WordList(yield* Automaton.build(listed.map(({ symbols }) => symbols)), listed);
+		return new WordList(yield* Automaton.build(lists), listed);
 	}
 
 	/**
@@ -109,10 +106,10 @@ export class WordList {
 			const first = index - depth + 1;
 			if (edges[first] !== 1) continue;
 			const start = starts[first] ?? 0;
-			const { order } = this.#listed[automaton.entryOf(node)] as Listed;
+			const { symbols } = this.#listed[automaton.entryOf(node)] as Listed;
 			for (let at = automaton.entryOf(node); ; at++) {
 				const listed = this.#listed[at];
-				if (listed?.order !== order) break;
+				if (listed?.symbols !== symbols) break;
 				const end = this.#matcher.match(text, start, readEnd, isOpen, listed.entry, reading);
 				if (end === undecided) live = Math.min(live, start);
 				else if (end !== noMatch) {
@@ -133,4 +130,9 @@ export class WordList {
 		}
 		return readEnd;
 	}
+}
+
+function bySymbols({ symbols: one }: Listed, { symbols: other }: Listed): number {
+	if (one === other) return 0;
+	return one < other ? -1 : 1;
 }

@@ -10,6 +10,12 @@ export function chooseTargets(call: Call, team: string, parts: GatewayParts): Ta
 	return targets.length === 1 ? targets : ejectedLast(targets, parts);
 }
 
+/** Whether routing prefers it to all others, wherever ejections have moved it. */
+export function isFirstChoice(call: Call, target: Target, team: string, parts: GatewayParts): boolean {
+	const [first] = parts.routing.resolveTargets(routingFactsOf(call, team, parts));
+	return first.provider === target.provider && first.model === target.model;
+}
+
 export function routingFactsOf({ request, format, model }: Call, team: string, { ports }: GatewayParts): RoutingFacts {
 	return {
 		format: format.name,

@@ -59,6 +59,7 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 	const warnings = call.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Refusal('field_invalid', {
+			...fieldOf(warnings[0]),
 			message: `Not translated faithfully, and \`routing.translation\` is strict: ${warnings.join('; ')}`,
 		});
 	}
@@ -79,6 +80,12 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 			call: { request: members, model: call.model, requestId: call.request.id, nowSeconds, estimatedInputTokens },
 		},
 	};
+}
+
+/** The first that would be lost; warnings begin with the field's name. */
+function fieldOf(warning = ''): { readonly param?: string } {
+	const [param] = /^[\w.[\]-]+(?=: )/.exec(warning) ?? [];
+	return param === undefined ? {} : { param };
 }
 
 function withoutStreamOptions({ stream_options: _dropped, ...body }: JsonObject): JsonObject {

@@ -153,7 +153,12 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	/** The client has what the provider had to say; what follows it does not matter. */
 	#mayEnd(): boolean {
 		if (this.#isUntranslatable) return false;
-		return this.#frames === undefined || this.#frames.isTerminated || this.#frames.hasFailed;
+		return this.#frames === undefined || this.#frames.isTerminated || this.#translation?.isTerminated === true || this.#hasFailed;
+	}
+
+	/** A translation reads events whole; the framing goes by their labels, which some servers leave out. */
+	get #hasFailed(): boolean {
+		return this.#frames?.hasFailed === true || this.#translation?.hasFailed === true;
 	}
 
 	/** @param events whole ones. */
@@ -217,9 +222,9 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 
 	#finish(outcome: CallOutcome): void {
 		this.#isDone = true;
-		this.#permit.endStreamed(this.#frames?.hasFailed === true ? 'upstream_error' : outcome, this.#meter.read());
+		this.#permit.endStreamed(this.#hasFailed ? 'upstream_error' : outcome, this.#meter.read());
 		this.#timer?.cancel();
-		if (this.#frames?.hasFailed === true) this.#open.facts.code = 'provider_failed';
+		if (this.#hasFailed) this.#open.facts.code = 'provider_failed';
 		this.#open.close();
 	}
 }

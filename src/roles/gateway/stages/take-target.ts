@@ -6,6 +6,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
 import { admitCall } from './admit-call.ts';
+import { isFirstChoice } from './choose-targets.ts';
 import { type PreparedCall, prepareCall } from './prepare-call.ts';
 import type { Call } from './read-call.ts';
 
@@ -40,7 +41,7 @@ export async function takeTarget(
 		return { prepared, permit: await admitCall(prepared, team, open, parts, before) };
 	} catch (cause) {
 		open.requireRunning();
-		if (!maySkip(cause, before !== undefined, isLast)) throw cause;
+		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(call, target, team.id, parts))) throw cause;
 		parts.ports.log.warn('target passed over', {
 			requestId: call.request.id,
 			provider: target.provider,
@@ -53,8 +54,11 @@ export async function takeTarget(
 	}
 }
 
-/** A refusal of the first target is the caller's answer; one of a later target leaves the failure of the one before. */
-export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean): cause is Refusal | Fault {
+/**
+ * A refusal of the first choice is the caller's answer; one of a later target leaves the failure of the one before, and one of a target
+ * that only stands in for an ejected one leaves the call to those after it.
+ */
+export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Refusal | Fault {
 	if (cause instanceof Fault) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
-	return hasBefore && cause instanceof Refusal;
+	return cause instanceof Refusal && (hasBefore || (!isLast && !isFirst()));
 }

@@ -1,4 +1,5 @@
 /** What the main thread asks of the ledger's threads. Rows travel as arrays: cloning those costs a third of cloning objects. */
+import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
 import type { InterruptedRow, LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 
@@ -46,6 +47,26 @@ export interface RowException {
 	readonly what: 'closed_before' | 'unknown' | 'failed';
 }
 
+export type CompactAssessment = readonly [
+	id: string,
+	atMs: number,
+	team: string,
+	stage: number,
+	policy: string,
+	category: string,
+	action: number,
+	outcome: number,
+	count: number,
+];
+
+export interface UnsentAssessments {
+	/** Sequence number of the last of them; 0 when there is none. */
+	readonly through: number;
+	readonly count: number;
+	/** JSON array of `Assessment`. */
+	readonly assessments: string;
+}
+
 export type WriterCalls = {
 	/** @throws when the file cannot be opened. */
 	open(argument: null): null;
@@ -56,6 +77,10 @@ export type WriterCalls = {
 	/** As `pruneSome`, of rows that were sent from the outbox. */
 	pruneSentSome(beforeMs: number): number;
 	forget(done: SpoolProgress): null;
+	assess(rows: readonly CompactAssessment[]): null;
+	forgetAssessments(through: number): null;
+	/** As `pruneSome`, of assessments. */
+	pruneAssessments(beforeMs: number): number;
 	/** Closes the file. */
 	stop(argument: null): null;
 };
@@ -66,6 +91,10 @@ export type ReaderCalls = {
 	list(query: RowQuery): RowPage;
 	check(argument: null): readonly LedgerDifference[];
 	readOutbox(limit: number): SpoolPart;
+	listAssessments(query: AssessmentQuery): AssessmentPage;
+	verdictsOf(requestIds: readonly string[]): readonly (readonly [id: string, verdict: Verdict])[];
+	/** None while another process with the same file sends them. */
+	readUnsentAssessments(limit: number): UnsentAssessments;
 	/** Moves what was written from the log into the file, while the writer goes on writing. */
 	checkpoint(argument: null): null;
 	/** Closes the file. */

@@ -5,6 +5,8 @@ import { workerData } from 'node:worker_threads';
 import { serveThreadCalls } from '../../store-thread.ts';
 import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
+import { createAssessmentReading } from './assessment-reading.ts';
+import { createAssessmentWriting } from './assessment-writing.ts';
 import type { ReaderCalls, WriterCalls } from './ledger-calls.ts';
 import { createLedgerReading } from './ledger-reader.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
@@ -57,21 +59,30 @@ function writerCalls(): WriterCalls {
 	const connection = connect((database) => {
 		// The reader's thread does it sooner; it waits for the disk.
 		database.exec('PRAGMA wal_autocheckpoint = 16000');
-		return createLedgerWriter(database, data.run, data.spools);
+		return { ledger: createLedgerWriter(database, data.run, data.spools), assessments: createAssessmentWriting(database) };
 	});
 	return {
 		open: () => connection.use(() => null),
-		write: (batch) => connection.use((writer) => writer.write(batch)),
+		write: (batch) => connection.use(({ ledger }) => ledger.write(batch)),
 		closeInterrupted(nowMs) {
 			buryDeadRuns(data.dataDir);
-			return connection.use((writer) => writer.closeInterrupted(nowMs, (run) => isRunAlive(data.dataDir, run)));
+			return connection.use(({ ledger }) => ledger.closeInterrupted(nowMs, (run) => isRunAlive(data.dataDir, run)));
 		},
-		pruneSome: (beforeMs) => connection.use((writer) => writer.pruneSome(beforeMs)),
-		pruneSentSome: (beforeMs) => connection.use((writer) => writer.pruneSentSome(beforeMs)),
+		pruneSome: (beforeMs) => connection.use(({ ledger }) => ledger.pruneSome(beforeMs)),
+		pruneSentSome: (beforeMs) => connection.use(({ ledger }) => ledger.pruneSentSome(beforeMs)),
 		forget(done) {
-			connection.use((writer) => writer.forget(done));
+			connection.use(({ ledger }) => ledger.forget(done));
 			return null;
 		},
+		assess(rows) {
+			connection.use(({ assessments }) => assessments.assess(rows));
+			return null;
+		},
+		forgetAssessments(through) {
+			connection.use(({ assessments }) => assessments.forgetThrough(through));
+			return null;
+		},
+		pruneAssessments: (beforeMs) => connection.use(({ assessments }) => assessments.pruneSome(beforeMs)),
 		stop() {
 			connection.close();
 			return null;
@@ -79,11 +90,14 @@ function writerCalls(): WriterCalls {
 	};
 }
 
+const nothingUnsent = { through: 0, count: 0, assessments: '[]' };
+
 function readerCalls(): ReaderCalls {
 	const sending = createSendingLock(data.dataDir);
 	const connection = connect((database) => {
 		return {
 			...createLedgerReading(database),
+			...createAssessmentReading(database),
 			readOutbox: createOutboxReading(database),
 			checkpoint: () => database.exec('PRAGMA wal_checkpoint(PASSIVE)'),
 		};
@@ -94,6 +108,9 @@ function readerCalls(): ReaderCalls {
 		list: (query) => connection.use((reading) => reading.list(query)),
 		check: () => connection.use((reading) => reading.check(null)),
 		readOutbox: (limit) => connection.use((reading) => reading.readOutbox(limit, sending.take())),
+		listAssessments: (query) => connection.use((reading) => reading.listAssessments(query)),
+		verdictsOf: (requestIds) => connection.use((reading) => reading.verdictsOf(requestIds)),
+		readUnsentAssessments: (limit) => connection.use((reading) => (sending.take() ? reading.readUnsent(limit) : nothingUnsent)),
 		checkpoint() {
 			connection.use((reading) => reading.checkpoint());
 			return null;

@@ -19,19 +19,30 @@ export class RepairedStream implements StreamTranslation {
 	#id = '';
 	/** Of the calls of each choice. */
 	readonly #callIds = new Map<number, string[]>();
-	#isFinished = false;
+	/** Whether each choice has ended. */
+	readonly #finished = new Map<number, boolean>();
+	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
 		this.#call = call;
 	}
 
+	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
 	push(events: Buffer): Buffer {
-		readEvents(events, this.#take);
+		if (this.#fault !== undefined) throw this.#fault;
+		try {
+			readEvents(events, this.#take);
+		} catch (cause) {
+			if (!(cause instanceof Fault)) throw cause;
+			this.#fault = cause;
+		}
+		if (this.#text === '' && this.#fault !== undefined) throw this.#fault;
 		return this.#written();
 	}
 
 	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
 	end(): Buffer {
+		if (this.#fault !== undefined) throw this.#fault;
 		if (!this.isTerminated && !this.hasFailed) {
 			if (!this.#isFinished) throw new Fault('provider_disconnected');
 			this.#terminate();
@@ -73,7 +84,7 @@ export class RepairedStream implements StreamTranslation {
 		const delta = isJsonObject(choice.delta) ? choice.delta : {};
 		const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
 		const repaired = calls.map((call) => this.#repairCall(call, index));
-		if (typeof choice.finish_reason === 'string') this.#isFinished = true;
+		this.#finished.set(index, typeof choice.finish_reason === 'string' || this.#finished.get(index) === true);
 		return {
 			...choice,
 			index,
@@ -95,6 +106,10 @@ export class RepairedStream implements StreamTranslation {
 		}
 		const told = Number.isInteger(call.index) ? Number(call.index) : ids.length - 1;
 		return { ...call, index: Math.max(known === -1 ? told : known, 0) };
+	}
+
+	get #isFinished(): boolean {
+		return this.#finished.size > 0 && [...this.#finished.values()].every(Boolean);
 	}
 
 	#terminate(): void {

@@ -21,5 +21,6 @@ export function chatError(status: number, body: JsonObject): JsonObject {
 
 function render({ status, message, word, isKeyRejected, isTooLong }: ToldError): JsonObject {
 	const code = isTooLong ? 'context_length_exceeded' : word.toLowerCase();
-	return { message, type: errorTypeOf(status), param: null, code: isKeyRejected ? 'provider_key_rejected' : code || errorTypeOf(status) };
+	const type = word === 'UNAVAILABLE' ? 'overloaded_error' : errorTypeOf(status);
+	return { message, type, param: null, code: isKeyRejected ? 'provider_key_rejected' : code || errorTypeOf(status) };
 }

@@ -36,7 +36,7 @@ export function translateRequest(request: JsonObject, target: TranslationTarget)
 		...tools.members,
 		...(thinking !== undefined && { thinking }),
 		...outputConfig(effort, format),
-		...translateSampling(request, model, thinking?.type === 'enabled', warnings),
+		...translateSampling(request, model, thinking !== undefined && thinking.type !== 'disabled', warnings),
 		...translateStop(request, warnings),
 		...userId(request),
 		...serviceTier(request, warnings),

@@ -9,12 +9,12 @@ const defaultTopP = 0.99;
 
 /**
  * `temperature` and `top_p`: at most one of them, for some models refuse both together, and none where the model takes
- * no sampling or thinks by a budget.
+ * no sampling or is asked to think.
  */
-export function translateSampling(request: JsonObject, model: ClaudeModel, isBudgeted: boolean, warnings: RequestWarnings): JsonObject {
+export function translateSampling(request: JsonObject, model: ClaudeModel, isThinking: boolean, warnings: RequestWarnings): JsonObject {
 	const temperature = numberOf(request, 'temperature');
 	const topP = numberOf(request, 'top_p');
-	if (!model.takesSampling || isBudgeted) {
+	if (!model.takesSampling || isThinking) {
 		if (temperature !== undefined && temperature !== 1) warnings.add('temperature', 'ignored');
 		if (topP !== undefined && topP < defaultTopP) warnings.add('top_p', 'ignored');
 		return {};

@@ -41,7 +41,10 @@ function byBudget({ field, effort, budget }: WantedThinking, model: GeminiModel,
 		return { thinkingBudget: model.leastBudget };
 	}
 	const asked = budget ?? (effort === undefined ? undefined : budgets[effort]);
-	return asked === undefined ? {} : { thinkingBudget: Math.min(Math.max(asked, model.leastBudget), model.mostBudget) };
+	if (asked === undefined) return {};
+	const given = Math.min(Math.max(asked, model.leastBudget), model.mostBudget);
+	if (budget !== undefined && given !== budget) warnings.add(field, `${given} tokens as the nearest that the model takes`);
+	return { thinkingBudget: given };
 }
 
 function byLevel({ field, effort, budget }: WantedThinking, { levels }: GeminiModel, warnings: RequestWarnings): JsonObject {

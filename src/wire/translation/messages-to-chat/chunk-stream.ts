@@ -25,19 +25,30 @@ export class ChunkStream implements StreamTranslation {
 	#usage: unknown;
 	#finishReason: unknown;
 	#refusal = '';
+	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
 		this.#call = call;
 		this.#showsThinking = wantsThinking(call);
 	}
 
+	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
 	push(events: Buffer): Buffer {
-		readEvents(events, this.#take);
-		return Buffer.from(this.#events.take());
+		if (this.#fault !== undefined) throw this.#fault;
+		try {
+			readEvents(events, this.#take);
+		} catch (cause) {
+			if (!(cause instanceof Fault)) throw cause;
+			this.#fault = cause;
+		}
+		const text = this.#events.take();
+		if (text === '' && this.#fault !== undefined) throw this.#fault;
+		return Buffer.from(text);
 	}
 
 	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
 	end(): Buffer {
+		if (this.#fault !== undefined) throw this.#fault;
 		if (!this.isTerminated && !this.hasFailed) {
 			if (this.#finishReason === undefined) throw new Fault('provider_disconnected');
 			this.#finish();

@@ -10,7 +10,8 @@ export function translateError(status: number, body: JsonObject | undefined, cal
 	const isKeyRejected = status === 401 || status === 403;
 	const told = status < 400 || status >= 500 || status === 404 || isKeyRejected ? 502 : status;
 	const message = isKeyRejected ? keyRejected : messageOf(body) || `The provider answered ${status} without a message`;
-	return { status: told, body: renderError(types[told] ?? errorTypeOf(told), withKnownWords(body, message), call) };
+	const type = types[told] ?? errorTypeOf(status >= 500 ? status : told);
+	return { status: told, body: renderError(type, withKnownWords(body, message), call) };
 }
 
 /** An error that the provider told in the middle of a stream. */

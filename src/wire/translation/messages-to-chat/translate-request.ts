@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { judgeOtherFields, listAt, objectAt, outputCap, outputSchema, stringAt } from '../messages/fields.ts';
+import { judgeOtherFields, listAt, objectAt, outputCap, outputSchema, stopSequences, stringAt } from '../messages/fields.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import { sha256Hex } from '../sha256.ts';
@@ -55,9 +55,8 @@ function systemBlocks(system: unknown): readonly ChatPart[] {
 }
 
 function translateStops(stops: unknown, model: ChatModel, warnings: RequestWarnings): JsonObject {
-	const list = listAt(stops);
+	const list = stopSequences(stops);
 	if (list.length === 0) return {};
-	for (const [index, stop] of list.entries()) stringAt(stop, `stop_sequences[${index}]`);
 	if (!model.takesStop) {
 		warnings.add('stop_sequences', 'ignored because the model takes none');
 		return {};

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { type GeminiModel, geminiModelOf } from '../gemini/gemini-model.ts';
 import { isKnownEffort, thinkingConfig } from '../gemini/thinking-config.ts';
-import { judgeOtherFields, listAt, outputCap, outputSchema, stringAt } from '../messages/fields.ts';
+import { judgeOtherFields, outputCap, outputSchema, stopSequences } from '../messages/fields.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import type { TranslatedRequest, TranslationTarget } from '../translation.ts';
@@ -34,7 +34,7 @@ export function translateRequest(members: JsonObject, target: TranslationTarget)
 		generationConfig: {
 			maxOutputTokens: outputCap(members.max_tokens, target.maxOutputTokens, warnings),
 			...sampling(members),
-			...stopSequences(members.stop_sequences),
+			...translateStops(members.stop_sequences),
 			...(schema !== undefined && { responseMimeType: 'application/json', responseJsonSchema: schema }),
 			...(thinking !== undefined && { thinkingConfig: thinking }),
 		},
@@ -50,9 +50,8 @@ function sampling({ temperature, top_p, top_k }: JsonObject): JsonObject {
 	};
 }
 
-function stopSequences(stops: unknown): JsonObject {
-	const list = listAt(stops);
-	for (const [index, stop] of list.entries()) stringAt(stop, `stop_sequences[${index}]`);
+function translateStops(stops: unknown): JsonObject {
+	const list = stopSequences(stops);
 	if (list.length > mostStops) refuseField('stop_sequences', `must hold at most ${mostStops} for the model’s provider`);
 	return list.length === 0 ? {} : { stopSequences: list };
 }

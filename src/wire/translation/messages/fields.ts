@@ -53,6 +53,13 @@ export function outputCap(asked: unknown, most: number | undefined, warnings: Re
 	return most;
 }
 
+/** @throws Refusal `field_invalid` for what its own vendor would refuse, blank ones too; the provider might stop at them. */
+export function stopSequences(stops: unknown): readonly string[] {
+	return listAt(stops).map((stop, index) =>
+		isTold(stop) ? stop : refuseField(`stop_sequences[${index}]`, 'must be a string with a visible character'),
+	);
+}
+
 /** The JSON schema that the answer must have. @throws Refusal `field_invalid`. */
 export function outputSchema({ output_config, output_format }: JsonObject, warnings: RequestWarnings): JsonObject | undefined {
 	const config = isJsonObject(output_config) ? output_config : {};

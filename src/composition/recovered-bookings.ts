@@ -1,0 +1,62 @@
+/** What calls of a process that died cost: told to the counters where these are shared, and warned of. */
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { Team } from '../core/team.ts';
+import { TermsBook } from '../policy/limits/team-terms.ts';
+import { periodOf } from '../policy/limits/utc-time.ts';
+import { budgetWarnings } from '../roles/gateway/budget-warnings.ts';
+import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
+import type { AdmissionStore, Settlement } from '../stores/contracts/admission.ts';
+import type { InterruptedRow } from '../stores/contracts/ledger.ts';
+import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
+
+export interface RecoveredBookingsPorts {
+	readonly settings: Pick<GatewaySettings, 'tiers' | 'budgets' | 'unregisteredClients'>;
+	readonly records: Pick<RecordsSnapshot, 'team' | 'budgetsOf'>;
+	readonly admission: Pick<AdmissionStore, 'settle' | 'read'>;
+	readonly metrics: Metrics;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export class RecoveredBookings {
+	readonly #ports: RecoveredBookingsPorts;
+	readonly #terms: TermsBook;
+	readonly #warn: ReturnType<typeof budgetWarnings>;
+
+	constructor(ports: RecoveredBookingsPorts) {
+		this.#ports = ports;
+		this.#terms = new TermsBook(ports.settings.tiers, ports.settings.budgets);
+		this.#warn = budgetWarnings(ports.metrics, ports.log);
+	}
+
+	/** In counters that others share. What they know already changes nothing. */
+	async settle(settlement: Settlement): Promise<void> {
+		const { team, costNanoUsd } = settlement;
+		const { isDuplicate, budgets: readings } = await this.#ports.admission.settle(settlement);
+		if (!isDuplicate) this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+	}
+
+	/** In counters of this process, which are summed up from the ledger: they contain these calls already, and nobody else books. */
+	async warnOf(rows: readonly InterruptedRow[]): Promise<void> {
+		const period = periodOf(this.#ports.clock.nowMs());
+		const ofPeriod = rows.filter(({ startedMs }) => periodOf(startedMs) === period);
+		for (const [team, ofTeam] of Map.groupBy(ofPeriod, (row) => row.team)) {
+			for (const budget of new Set(ofTeam.flatMap(({ budgets }) => budgets))) {
+				const { budgets: readings } = await this.#ports.admission.read(team, [{ budget, period }]);
+				const ofBudget = ofTeam.filter(({ budgets }) => budgets.includes(budget));
+				const costNanoUsd = ofBudget.reduce((sum, row) => sum + row.costNanoUsd, 0n);
+				this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+			}
+		}
+	}
+
+	#termsOf(id: string) {
+		const { records, settings } = this.#ports;
+		const { unregisteredClients: unregistered } = settings;
+		const alone: Team | undefined = unregistered === 'reject' ? undefined : { id, name: id, tier: unregistered.tier, clientIds: [id] };
+		const team = records.team(id) ?? alone;
+		return team === undefined ? [] : this.#terms.termsOf(team, records.budgetsOf(id)).budgets;
+	}
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { readExposition, valueOf } from '../../../test/support/exposition.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { createMetrics } from '../../io/metrics.ts';
+import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
+import { budgetWarnings } from './budget-warnings.ts';
+
+const period = '2026-11';
+const terms = (id: string, budget: string, wholeNanoUsd: bigint): BudgetTerms => ({
+	id,
+	budget,
+	model: budget === 'all' ? null : budget.slice('model:'.length),
+	limitNanoUsd: wholeNanoUsd,
+	wholeNanoUsd,
+	warningThresholdPercent: 80,
+});
+const both = [terms('whole', 'all', 10_000_000_000n), terms('cap', 'model:gpt-4o', 1_000_000_000n)];
+
+test('each budget that a booking takes to its threshold has one line and one count, and no other has', async () => {
+	const log = createRememberedLog();
+	const metrics = createMetrics();
+	const warn = budgetWarnings(metrics, log);
+	const book = (all: bigint, ofModel: bigint): void => {
+		const readings = [
+			{ budget: 'all', period, settledNanoUsd: all, heldNanoUsd: 0n },
+			{ budget: 'model:gpt-4o', period, settledNanoUsd: ofModel, heldNanoUsd: 5n },
+			{ budget: 'model:other', period, settledNanoUsd: 10n ** 15n, heldNanoUsd: 0n },
+		];
+		warn({ team: 'red', costNanoUsd: 100_000_000n, readings }, both);
+	};
+	book(7_000_000_000n, 799_999_999n);
+	expect(log.lines).toEqual([]);
+	book(7_100_000_000n, 800_000_000n);
+	book(7_200_000_000n, 900_000_000n);
+	book(8_000_000_001n, 1_000_000_000n);
+	expect(log.lines.map(({ level, event, fields }) => [level, event, fields])).toEqual([
+		['warn', 'budget warning', { team: 'red', budget: 'cap', percent: 80, spentUsd: '0.80', limitUsd: '1.00' }],
+		['warn', 'budget warning', { team: 'red', budget: 'whole', percent: 80, spentUsd: '8.000000001', limitUsd: '10.00' }],
+	]);
+	const found = readExposition((await metrics.scrape()).text);
+	expect(['team', 'model'].map((scope) => valueOf(found, 'tollgate_budget_warnings_total', { scope }))).toEqual([1, 1]);
+});

@@ -1,0 +1,31 @@
+import type { BudgetReading } from '../../core/counters.ts';
+import type { Log } from '../../core/log.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import { formatUsd } from '../../core/money.ts';
+import { allModels, type BudgetTerms } from '../../policy/limits/team-terms.ts';
+import { crossed } from '../../policy/limits/warning-threshold.ts';
+
+/** What was booked on budgets at once. */
+export interface Booking {
+	readonly team: string;
+	readonly costNanoUsd: bigint;
+	/** After booking. */
+	readonly readings: readonly BudgetReading[];
+}
+
+/** Tells of each budget that the booking took to its warning threshold: of all bookings of a period one does. */
+export type WarnOfBudgets = (booking: Booking, terms: readonly BudgetTerms[]) => void;
+
+export function budgetWarnings(metrics: Metrics, log: Log): WarnOfBudgets {
+	const warnings = metrics.counter('tollgate_budget_warnings_total', 'Budgets whose warning threshold was crossed, once per crossing.', [
+		'scope',
+	]);
+	return ({ team, costNanoUsd, readings }, terms) => {
+		for (const { budget, id, wholeNanoUsd, warningThresholdPercent: percent } of terms) {
+			const spent = readings.find((reading) => reading.budget === budget)?.settledNanoUsd;
+			if (spent === undefined || !crossed(spent - costNanoUsd, spent, wholeNanoUsd, percent)) continue;
+			warnings.add(1, { scope: budget === allModels ? 'team' : 'model' });
+			log.warn('budget warning', { team, budget: id, percent, spentUsd: formatUsd(spent), limitUsd: formatUsd(wholeNanoUsd) });
+		}
+	};
+}

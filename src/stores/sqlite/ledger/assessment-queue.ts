@@ -1,0 +1,91 @@
+import type { Clock, Timer } from '../../../core/clock.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Assessment } from '../../contracts/assessments.ts';
+import { compactAssessment } from './compact-assessments.ts';
+import type { CompactAssessment } from './ledger-calls.ts';
+
+export interface AssessmentQueueDeps {
+	/** Rejects when it is not known that they were written: the same ones may come again. */
+	readonly write: (rows: readonly CompactAssessment[]) => Promise<unknown>;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** About 10 MB. */
+export const mostQueuedAssessments = 20_000;
+const mostPerBatch = 1000;
+/** Those of many calls are one transaction. */
+const pauseMs = 100;
+const retryMs = 1000;
+
+/** Gathers assessments into batches. While they cannot be written they wait; those that find no room are dropped. */
+export class AssessmentQueue {
+	readonly #deps: AssessmentQueueDeps;
+	#waiting: CompactAssessment[] = [];
+	#writing: Promise<void> | undefined;
+	#timer: Timer | undefined;
+	#isFailing = false;
+	#hasEnded = false;
+	#dropped = 0;
+
+	constructor(deps: AssessmentQueueDeps) {
+		this.#deps = deps;
+	}
+
+	/** Since the start. */
+	get dropped(): number {
+		return this.#dropped;
+	}
+
+	add(assessments: readonly Assessment[]): void {
+		const room = this.#hasEnded ? 0 : mostQueuedAssessments - this.#waiting.length;
+		for (const assessment of assessments.slice(0, room)) this.#waiting.push(compactAssessment(assessment));
+		this.#dropped += Math.max(0, assessments.length - room);
+		this.#schedule(pauseMs);
+	}
+
+	/** Resolves when what was added is written; rejects when the next attempt fails. */
+	async flush(): Promise<void> {
+		this.#timer?.cancel();
+		this.#timer = undefined;
+		while (this.#waiting.length > 0 || this.#writing !== undefined) await (this.#writing ?? this.#writeSome());
+	}
+
+	/** Takes no more; what waits is written, or dropped when it cannot be. */
+	async end(): Promise<void> {
+		this.#hasEnded = true;
+		await this.flush().catch(() => undefined);
+		this.#timer?.cancel();
+		this.#dropped += this.#waiting.length;
+		this.#waiting = [];
+	}
+
+	#schedule(delayMs: number): void {
+		if (this.#hasEnded || this.#waiting.length === 0) return;
+		this.#timer ??= this.#deps.clock.after(delayMs, () => {
+			this.#timer = undefined;
+			this.flush().catch(() => this.#schedule(retryMs));
+		});
+	}
+
+	#writeSome(): Promise<void> {
+		const { write, log } = this.#deps;
+		const batch = this.#waiting.slice(0, mostPerBatch);
+		this.#writing = write(batch)
+			.then(
+				() => {
+					this.#waiting = this.#waiting.slice(batch.length);
+					this.#isFailing = false;
+				},
+				(cause: unknown) => {
+					if (!this.#isFailing) log.warn('guardrail assessments cannot be written, and wait', { cause, rows: this.#waiting.length });
+					this.#isFailing = true;
+					throw cause;
+				},
+			)
+			.finally(() => {
+				this.#writing = undefined;
+			});
+		return this.#writing;
+	}
+}

@@ -1,0 +1,43 @@
+import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
+import { integerOf, type Row, textOf } from '../database.ts';
+import type { CompactAssessment } from './ledger-calls.ts';
+import { readCallId } from './packed-call-id.ts';
+
+const longestTeam = 256;
+/** Callers name parts of requests that cannot be read. */
+const longestName = 128;
+
+export function compactAssessment(assessment: Assessment): CompactAssessment {
+	const { requestId, atMs, team, stage, policy, category, action, outcome, count } = assessment;
+	return [
+		requestId,
+		atMs,
+		team.slice(0, longestTeam),
+		assessmentStages.indexOf(stage),
+		policy.slice(0, longestName),
+		category.slice(0, longestName),
+		assessmentActions.indexOf(action),
+		assessmentOutcomes.indexOf(outcome),
+		count,
+	];
+}
+
+export function assessmentOf(row: Row): Assessment {
+	return {
+		requestId: readCallId(row['id']),
+		atMs: integerOf(row, 'at_ms'),
+		team: textOf(row, 'team'),
+		stage: memberOf(assessmentStages, row, 'stage'),
+		policy: textOf(row, 'policy'),
+		category: textOf(row, 'category'),
+		action: memberOf(assessmentActions, row, 'action'),
+		outcome: memberOf(assessmentOutcomes, row, 'outcome'),
+		count: integerOf(row, 'count'),
+	};
+}
+
+function memberOf<Member>(members: readonly Member[], row: Row, column: string): Member {
+	const member = members[integerOf(row, column)];
+	if (member === undefined) throw new TypeError(`${column} ${String(row[column])} is not known to this release`);
+	return member;
+}
