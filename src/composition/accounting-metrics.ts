@@ -89,6 +89,11 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 		'Ends of calls that will never be written.',
 		read(({ lostCloses }) => lostCloses),
 	);
+	metrics.total(
+		'tollgate_guardrail_assessments_dropped_total',
+		'Assessments that the admin API will not show, because they could not be written.',
+		read(({ droppedAssessments }) => droppedAssessments),
+	);
 	metrics.gauge(
 		'tollgate_ledger_shipping',
 		'1 while rows reach PostgreSQL; 0: they wait on this disk.',

@@ -11,6 +11,7 @@ import { Provider } from '../wire/providers/provider.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
 import type { Accounting } from './accounting.ts';
 import { reconfigurableExplainer } from './explainer.ts';
+import { contentScorerFor } from './guardrails.ts';
 import type { Part, World } from './part.ts';
 import { configuredTeams, gatewaySettings, listenAddress } from './settings.ts';
 
@@ -24,6 +25,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 		readCounters: (team, budgets) => accounting.admission.read(team, budgets),
 		verifier,
 		isEjected: config.roles.includes('gateway') ? (provider) => accounting.traffic.of(provider).health.isEjected : undefined,
+		contentScorerFor,
 		clock,
 	});
 	const role = createAdmin(

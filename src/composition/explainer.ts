@@ -8,6 +8,14 @@ export function reconfigurableExplainer(
 	config: Config,
 	ports: ExplainPorts,
 ): { explain: ExplainCall; prepare(config: Config): () => void } {
-	const explainer = following(config, gatewaySettings, (settings) => createExplainer(settings, ports));
+	const explainer = following(
+		config,
+		(next) => ({ settings: gatewaySettings(next), engines: engineNames(next) }),
+		({ settings, engines }) => createExplainer(settings, { ...ports, engines }),
+	);
 	return { explain: (request) => explainer.current(request), prepare: explainer.prepare };
+}
+
+export function engineNames({ guardrails }: Config): string[] {
+	return guardrails.engines.map(({ name }) => name);
 }

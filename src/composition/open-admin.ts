@@ -22,6 +22,8 @@ import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { restoreMissing } from '../stores/restoring-admission.ts';
 import { sumUpFrom } from './accounting.ts';
 import { configuredRecords } from './admin-part.ts';
+import { engineNames } from './explainer.ts';
+import { contentScorerFor } from './guardrails.ts';
 import { openLedgerReader, openRecords } from './open-stores.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 import { silentLog } from './silent-log.ts';
@@ -111,6 +113,8 @@ async function explainLocally(
 			readCounters: (team, budgets) => counters.read(team, budgets),
 			verifier,
 			isEjected: undefined,
+			contentScorerFor,
+			engines: engineNames(config),
 			clock,
 		});
 		return await explain(request);
@@ -120,12 +124,14 @@ async function explainLocally(
 }
 
 /** Few commands need the ledger, which takes a thread or a connection. */
-function readWhenNeeded(open: () => Promise<LedgerReader>): Pick<LedgerReader, 'summarize' | 'list' | 'end'> {
+function readWhenNeeded(open: () => Promise<LedgerReader>): Pick<LedgerReader, 'summarize' | 'list' | 'listAssessments' | 'verdictsOf' | 'end'> {
 	let opened: Promise<LedgerReader> | undefined;
 	const reader = (): Promise<LedgerReader> => (opened ??= open());
 	return {
 		summarize: async (query) => (await reader()).summarize(query),
 		list: async (query) => (await reader()).list(query),
+		listAssessments: async (query) => (await reader()).listAssessments(query),
+		verdictsOf: async (requestIds) => (await reader()).verdictsOf(requestIds),
 		async end() {
 			await (await opened)?.end();
 		},

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import type { Ledger, LedgerHealth, LedgerReader } from './contracts/ledger.ts';
+import { AssessmentShipper } from './postgres/ledger/assessment-shipper.ts';
 import { LedgerShipper, type ShippingHealth } from './postgres/ledger/ledger-shipper.ts';
 import type { PostgresLedgerCalls } from './postgres/ledger/postgres-ledger-calls.ts';
 import type { PostgresLedgerThreadData } from './postgres/ledger/postgres-ledger-worker.ts';
@@ -46,12 +47,24 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 	const send = (rows: string): ReturnType<PostgresLedgerCalls['send']> => postgres.call('send', rows);
 	const shipping = new LedgerShipper({ spool: local.spool, send, ...deps, address });
 	shipper = shipping;
+	const assessed = new AssessmentShipper({
+		unsent: local.unsentAssessments,
+		send: (assessments) => postgres.call('sendAssessments', assessments),
+		...deps,
+	});
+	// An earlier process may have left some.
+	assessed.wake();
 	const stopUpkeep = startUpkeep(settings, deps, local, postgres, shipping);
-	const reading = createReading(postgres, deps.clock, address, { catchUp: () => shipping.flush(), probe: () => shipping.probe() });
+	const reading = createReading(postgres, deps.clock, address, {
+		catchUp: () => shipping.flush(),
+		assessed: () => assessed.flush(),
+		probe: () => shipping.probe(),
+	});
 	const end = async (): Promise<void> => {
 		stopUpkeep();
+		assessed.end();
 		await local.stopTaking();
-		await within(deps.clock, address, shipping.flush()).catch((cause: unknown) => {
+		await within(deps.clock, address, Promise.all([shipping.flush(), assessed.flush().catch(() => undefined)])).catch((cause: unknown) => {
 			const { spooledRows } = shipping.health();
 			if (spooledRows === 0) return;
 			deps.log.warn('ledger rows wait on this disk until the next start', { address, cause, spooled_rows: spooledRows });
@@ -64,6 +77,10 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 		open: local.open,
 		close: local.close,
 		closeInterrupted: local.closeInterrupted,
+		assess(some) {
+			local.assess(some);
+			assessed.wake();
+		},
 		health: () => ({ ...local.health(), ...shipping.health() }),
 		...reading,
 		async prune(beforeMs) {
@@ -84,6 +101,7 @@ export async function openPostgresLedgerReader(settings: { readonly url: string 
 	const address = await openThread(postgres);
 	return createReading(postgres, deps.clock, address, {
 		catchUp: async () => undefined,
+		assessed: async () => undefined,
 		probe: async () => void (await postgres.call('send', '[]')),
 	});
 }
@@ -105,15 +123,20 @@ async function openThread(postgres: PostgresThread): Promise<string> {
 interface Preparation {
 	/** Resolves when PostgreSQL has what this process acknowledged. */
 	catchUp(): Promise<void>;
+	/** As `catchUp`, of assessments. */
+	assessed(): Promise<void>;
 	/** The same, once the server has answered. */
 	probe(): Promise<void>;
 }
 
-function createReading(postgres: PostgresThread, clock: Clock, address: string, { catchUp, probe }: Preparation): LedgerReader {
-	const report = <Result>(ask: () => Promise<Result>): Promise<Result> => unlessUnavailable(within(clock, address, catchUp().then(ask)));
+function createReading(postgres: PostgresThread, clock: Clock, address: string, { catchUp, assessed, probe }: Preparation): LedgerReader {
+	const report = <Result>(ask: () => Promise<Result>, ready = catchUp): Promise<Result> =>
+		unlessUnavailable(within(clock, address, ready().then(ask)));
 	return {
 		summarize: (query) => report(() => postgres.call('summarize', query)),
 		list: (query) => report(() => postgres.call('list', query)),
+		listAssessments: (query) => report(() => postgres.call('listAssessments', query), assessed),
+		verdictsOf: async (requestIds) => new Map(await report(() => postgres.call('verdictsOf', requestIds), assessed)),
 		// Takes as long as it takes, on a server that answers.
 		async check() {
 			await unlessUnavailable(within(clock, address, probe()));

@@ -1,5 +1,6 @@
 /** Changes of single texts in a body, every other byte kept. */
 import { locateValues } from './json/locate-values.ts';
+import { replacedTokens } from './json/replaced-tokens.ts';
 import type { Edit } from './json/splice-body.ts';
 import type { ViewedText } from './text-view.ts';
 
@@ -9,8 +10,10 @@ export function textEdits(bytes: Buffer, changes: readonly (readonly [ViewedText
 		bytes,
 		changes.map(([{ path }]) => path),
 	);
-	return changes.flatMap(([{ isValue }, text], index) => {
+	return changes.flatMap(([{ isValue, text: before }, text], index) => {
 		const range = ranges[index];
-		return range === undefined ? [] : [{ ...range, text: isValue ? text : JSON.stringify(text) }];
+		if (range === undefined) return [];
+		if (!isValue) return [{ ...range, text: JSON.stringify(text) }];
+		return replacedTokens(bytes, range, before, text) ?? [{ ...range, text }];
 	});
 }

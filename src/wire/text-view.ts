@@ -104,13 +104,13 @@ export class ViewBuilder {
 		this.json(role, 'other', path, value);
 	}
 
-	/** Members of a body that are neither known to hold no text nor looked at otherwise. */
-	others(body: JsonObject, known: ReadonlySet<string>): void {
-		for (const name in body) {
-			const value = body[name];
+	/** Members that are neither known to hold no text nor looked at otherwise. */
+	others(members: JsonObject, known: ReadonlySet<string>, role: string, path: ValuePath): void {
+		for (const name in members) {
+			const value = members[name];
 			if (known.has(name) || (typeof value !== 'string' && typeof value !== 'object')) continue;
-			if (typeof value === 'string') this.string('user', 'other', [name], value);
-			else this.json('user', 'other', [name], value);
+			if (typeof value === 'string') this.string(role, 'other', [...path, name], value);
+			else this.json(role, 'other', [...path, name], value);
 		}
 	}
 

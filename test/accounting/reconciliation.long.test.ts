@@ -1,11 +1,11 @@
 import { test } from 'vitest';
 import { expectBooksToAgree } from '../support/accounting-mix.ts';
 
-/** Enough for all of them on an idle machine. */
-const callingMs = 500_000;
+/** Enough for all of them on an idle machine; a busy one makes fewer. */
+const bounds = { withinMs: 500_000, leastCalls: 20_000 };
 
-test('up to 100,000 mixed calls over 2 gateways: ledger, sums, counters, reckoning and bill agree to the nano-dollar', {
-	timeout: 900_000,
+test('20,000 to 100,000 mixed calls over 2 gateways: ledger, sums, counters, reckoning and bill agree to the nano-dollar', {
+	timeout: 1_800_000,
 }, () => {
-	return expectBooksToAgree(100_000, callingMs);
+	return expectBooksToAgree(100_000, bounds);
 });

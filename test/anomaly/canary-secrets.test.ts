@@ -141,7 +141,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	expect(await keep(await fetch(`http://127.0.0.1:${metricsPort}/metrics`))).toContain('tollgate_errors_total{');
 	await keep(await fetch(`${gatewayUrl}/readyz`));
 
-	const adminToken = plant('admin token', await fetchAccessToken(tokenEndpoint, operator));
+	const adminToken = plant('admin token', await fetchAccessToken(tokenEndpoint, operator, 'tollgate/admin'));
 	const admin = (path: string, init: { method?: string; body?: string } = {}): Promise<Response> =>
 		fetch(`http://127.0.0.1:${adminPort}${path}`, {
 			...init,
@@ -152,13 +152,27 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	plant('secret made by the admin API', ((await made.json()) as { client_secret: string }).client_secret);
 	const rotated = await admin('/clients/made/rotate', { method: 'POST', body: '{}' });
 	plant('rotated secret', ((await rotated.json()) as { client_secret: string }).client_secret);
-	for (const path of ['config', 'providers', 'clients', 'clients/made', 'clients/agent', 'teams', 'budgets', 'pricing', 'routing', 'audit', 'requests']) {
+	for (const path of [
+		'config',
+		'providers',
+		'clients',
+		'clients/made',
+		'clients/agent',
+		'teams',
+		'budgets',
+		'pricing',
+		'routing',
+		'audit',
+		'requests',
+	]) {
 		const response = await admin(`/${path}`);
 		expect([path, response.status]).toEqual([path, 200]);
 		await keep(response);
 	}
 	for (const path of ['openapi.json', 'docs', 'readyz', `clients/${plant('secret in a path')}`]) await keep(await admin(`/${path}`));
-	await keep(await admin('/clients', { method: 'POST', body: JSON.stringify({ id: 'x', client_secret: plant('secret in a wrong field') }) }));
+	await keep(
+		await admin('/clients', { method: 'POST', body: JSON.stringify({ id: 'x', client_secret: plant('secret in a wrong field') }) }),
+	);
 
 	writeSettings(plan.configPath, { ...rotating('second') });
 	await product.logged('configuration changed');
@@ -179,7 +193,13 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	await product.ended;
 	const dump = dumpDatabases(join(plan.directory, 'data'));
 	expect(dump).toContain('client_secrets');
-	const places = { log: product.stdout, 'standard error': product.stderr, answers, 'data directory': files.join('\n'), 'database dump': dump };
+	const places = {
+		log: product.stdout,
+		'standard error': product.stderr,
+		answers,
+		'data directory': files.join('\n'),
+		'database dump': dump,
+	};
 	const found = [...canaries].flatMap(([name, value]) =>
 		Object.entries(places)
 			.filter(([, text]) => text.includes(value))
@@ -189,7 +209,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	expect(canaries.size).toBeGreaterThan(25);
 	expect(product.log.some((line) => line['level'] === 'debug')).toBe(true);
 	expect(answers.length).toBeGreaterThan(20_000);
-});
+}, 60_000);
 
 /** Every row of every table, blobs as the bytes they are. */
 function dumpDatabases(directory: string): string {

@@ -33,7 +33,10 @@ function ask(url: string, path: string, ca: string, init: { body?: string; token
 }
 
 /** Settings that name two files, and the files. */
-async function planWithFiles(material: { certificate: string; privateKey: string }): Promise<Plan & { certificatePath: string; keyPath: string }> {
+async function planWithFiles(material: {
+	certificate: string;
+	privateKey: string;
+}): Promise<Plan & { certificatePath: string; keyPath: string }> {
 	const plan = await planProduct();
 	const [certificatePath, keyPath] = [join(plan.directory, 'edge.pem'), join(plan.directory, 'edge.key')];
 	writeFileSync(certificatePath, material.certificate);

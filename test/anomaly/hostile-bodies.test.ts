@@ -168,7 +168,12 @@ test('bodies of all calls together have their bound: beyond it 503 before they a
 	// One whose length nobody knows is refused when it has become too large.
 	const growing = open('Transfer-Encoding: chunked');
 	const chunk = Buffer.alloc(100_000, 'a');
-	for (let index = 0; index < 21; index++) growing.send(`${chunk.length.toString(16)}\r\n`).send(chunk).send('\r\n');
+	for (let index = 0; index < 21; index++) {
+		growing
+			.send(`${chunk.length.toString(16)}\r\n`)
+			.send(chunk)
+			.send('\r\n');
+	}
 	await growing.untilReceived('503');
 	await held(4_000_000);
 

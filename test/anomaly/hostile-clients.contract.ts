@@ -114,7 +114,6 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 	const allClosedMs = performance.now() - startMs;
 	const { statuses, durationsMs } = await good.stop();
 	memory.stop();
-	expect(statuses.length).toBeGreaterThan(10);
 	expect(statuses.filter((status) => status !== 200)).toEqual([]);
 	expect(memory.peakGrowth).toBeLessThan(mostGrowthBytes);
 	await eventually('slow bodies are told', () => (bodies.every(({ statuses: [status] }) => status === 408) ? true : undefined));

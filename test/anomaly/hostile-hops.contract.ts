@@ -34,7 +34,12 @@ export async function startNginx({ directory, gatewayUrl }: Deployment): Promise
 					proxy_next_upstream off; } } }`,
 	);
 	startProcess(join(requireProgram('nginx'), 'nginx'), ['-p', directory, '-c', join(directory, 'nginx.conf')]);
-	return started(`http://${listen}`, () => readFileSync(logPath, 'utf8'), /^(\S+) (\S*)/, (status) => status !== '-');
+	return started(
+		`http://${listen}`,
+		() => readFileSync(logPath, 'utf8'),
+		/^(\S+) (\S*)/,
+		(status) => status !== '-',
+	);
 }
 
 export async function startHaproxy({ directory, gatewayUrl }: Deployment): Promise<Front> {
@@ -63,7 +68,12 @@ backend gateways
 `,
 	);
 	const running = startProcess(join(requireProgram('haproxy'), 'haproxy'), ['-db', '-f', path]);
-	return started(`http://${listen}`, () => running.stdout, /^passed (\S+) (\S*)/, (server) => server === 'gateway');
+	return started(
+		`http://${listen}`,
+		() => running.stdout,
+		/^passed (\S+) (\S*)/,
+		(server) => server === 'gateway',
+	);
 }
 
 async function started(url: string, log: () => string, line: RegExp, isPassed: (first: string) => boolean): Promise<Front> {

@@ -93,3 +93,26 @@ test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, ev
 	expect(rows).toHaveLength(200);
 	expect(rows.filter(({ closed }) => closed === undefined || closed.usage.outputTokens === 0)).toEqual([]);
 }, 60_000);
+
+test('a flood of wrong secrets at the token endpoint: few are checked, the rest is turned away at once, known clients are not', async () => {
+	const plan = await planProduct({ identity: { max_attempts_per_minute: 100_000 } });
+	const product = await startPlan(plan);
+	const endpoint = `${plan.identityUrl}/oauth2/token`;
+	const token = await product.accessToken();
+	const guess = async (index: number): Promise<number> => {
+		const form = { grant_type: 'client_credentials', client_id: `agent-${index}`, client_secret: `wrong-${index}` };
+		const response = await fetch(endpoint, { method: 'POST', body: new URLSearchParams(form) });
+		await response.arrayBuffer();
+		expect(response.status === 503 ? response.headers.get('retry-after') : '1').toBe('1');
+		return response.status;
+	};
+	const flood = Promise.all(Array.from({ length: 400 }, (_, index) => guess(index)));
+	// Right credentials that were checked before wait for nobody.
+	for (let times = 0; times < 3; times++) await product.accessToken();
+	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
+	const statuses = await flood;
+	const [checked, turnedAway] = [401, 503].map((status) => statuses.filter((one) => one === status).length);
+	expect((checked ?? 0) + (turnedAway ?? 0)).toBe(400);
+	expect(checked).toBeGreaterThanOrEqual(66);
+	expect(turnedAway).toBeGreaterThan(100);
+}, 30_000);

@@ -59,7 +59,11 @@ async function control(): Promise<unknown[]> {
 	const answers = await Promise.all(formats.map((format) => call(format, 'control')));
 	const seen = echo.seen.splice(0).toSorted((one, other) => (one.line < other.line ? -1 : 1));
 	const listed = await ask(`${adminUrl}/teams`, undefined, { method: 'GET' });
-	return [answers.map(({ status, text }) => [status, text]), seen.map(({ line, rawHeaders, body }) => [line, rawHeaders, body]), listed.status];
+	return [
+		answers.map(({ status, text }) => [status, text]),
+		seen.map(({ line, rawHeaders, body }) => [line, rawHeaders, body]),
+		listed.status,
+	];
 }
 
 /** For each of them, a dozen at a time. */
@@ -74,7 +78,8 @@ async function forEach(texts: readonly string[], act: (text: string, index: numb
 const defects = (): unknown[] => product.log.filter((line) => line['level'] === 'error');
 
 describe('guarantees 14: names of prototypes', () => {
-	const members = '"__proto__":{"isPolluted":"yes","model":"x","stream":true,"authorization":"x"},"constructor":{"prototype":{"isPolluted":"yes"}}';
+	const members =
+		'"__proto__":{"isPolluted":"yes","model":"x","stream":true,"authorization":"x"},"constructor":{"prototype":{"isPolluted":"yes"}}';
 	const places = (model: string): string[] => {
 		const head = `"model":"${model}","max_tokens":9`;
 		const user = '{"role":"user","content":"hi"}';
@@ -100,11 +105,12 @@ describe('guarantees 14: names of prototypes', () => {
 		let places50 = 0;
 		const isUnchanged = async (what: string): Promise<void> => {
 			places50++;
-			expect(await control(), what).toEqual(before);
+			expect([what, await control()]).toEqual([what, before]);
 		};
 		for (const { path, provider } of formats) {
 			for (const body of places(`${provider}/m`)) {
-				expect((await ask(product.gatewayUrl + path, body)).status, body).toBeLessThan(503);
+				const { status } = await ask(product.gatewayUrl + path, body);
+				expect([body, status]).toEqual([body, expect.toSatisfy((code: number) => code < 500 || code === 502)]);
 				echo.seen.splice(0);
 				await isUnchanged(body);
 			}
@@ -184,11 +190,13 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 	test('is a wrong value like any other', async () => {
 		const tokenUrl = `${product.identityUrl}/oauth2/token`;
 		const form = (fields: Record<string, string>): Promise<Answer> =>
-			fetch(tokenUrl, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', ...fields }) }).then(async (response) => ({
-				status: response.status,
-				text: await response.text(),
-				headers: response.headers,
-			}));
+			fetch(tokenUrl, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', ...fields }) }).then(
+				async (response) => ({
+					status: response.status,
+					text: await response.text(),
+					headers: response.headers,
+				}),
+			);
 		const kinds = new Map<string, Set<string>>();
 		const note = (kind: string, { status, text }: Answer): void => {
 			const code = /"(?:code|error)":\s*"(\w+)"/.exec(text)?.[1] ?? '';
@@ -223,7 +231,9 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 			'usage of a team': /^404/,
 			'a filter': /^(200|400|404|422)/,
 		};
-		const odd = [...kinds].flatMap(([kind, seen]) => [...seen].filter((one) => allowed[kind]?.test(one) !== true).map((one) => `${kind}: ${one}`));
+		const odd = [...kinds].flatMap(([kind, seen]) =>
+			[...seen].filter((one) => allowed[kind]?.test(one) !== true).map((one) => `${kind}: ${one}`),
+		);
 		expect(odd).toEqual([]);
 		expect(defects()).toEqual([]);
 		expect((await control())[2], 'all is still there').toBe(200);
@@ -232,7 +242,16 @@ describe('guarantees 17: SQL in every string that the way to an identity touches
 });
 
 describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
-	const evil = ['a\r\nx-injected: yes', 'a\nx-injected: yes', 'a\rx-injected: yes', 'a\0b', 'caf\u00e9', '\u00ff\u00fe', 'a\x0bb', 'a\x7fb'];
+	const evil = [
+		'a\r\nx-injected: yes',
+		'a\nx-injected: yes',
+		'a\rx-injected: yes',
+		'a\0b',
+		'caf\u00e9',
+		'\u00ff\u00fe',
+		'a\x0bb',
+		'a\x7fb',
+	];
 	const isEvil = (text: string): boolean => text === 'x-injected' || /[^\x20-\x7e\t]/.test(text);
 
 	test('in values that JSON and URLs carry never become header fields, of either side', async () => {
@@ -243,9 +262,13 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 				answers.push(await call(format, 'hi', { model: `${format.provider}/${text}` }));
 				answers.push(await call(format, 'hi', { model: text }));
 				answers.push(await call(format, text, { user: text, metadata: { user_id: text }, service_tier: text }));
-				answers.push(await ask(`${product.gatewayUrl}${format.path}?beta=${plain}`, { model: `${format.provider}/m`, max_tokens: 9, messages: [] }));
+				answers.push(
+					await ask(`${product.gatewayUrl}${format.path}?beta=${plain}`, { model: `${format.provider}/m`, max_tokens: 9, messages: [] }),
+				);
 			}
-			for (const path of [`/${plain}`, `/v1/models?a=${plain}`]) answers.push(await ask(product.gatewayUrl + path, undefined, { method: 'GET' }));
+			for (const path of [`/${plain}`, `/v1/models?a=${plain}`]) {
+				answers.push(await ask(product.gatewayUrl + path, undefined, { method: 'GET' }));
+			}
 			for (const path of [`/teams/${plain}`, `/clients/${plain}`, `/usage/${plain}?from=${plain}`, `/teams?cursor=${plain}`]) {
 				answers.push(await ask(adminUrl + path, undefined, { method: 'GET' }));
 			}
@@ -259,7 +282,16 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 
 	test('in header fields are refused, or go no further', async () => {
 		const port = Number(new URL(product.gatewayUrl).port);
-		const names = ['anthropic-beta', 'anthropic-version', 'openai-organization', 'x-gateway-provider', 'x-request-id', 'user-agent', 'accept', 'x-session-id'];
+		const names = [
+			'anthropic-beta',
+			'anthropic-version',
+			'openai-organization',
+			'x-gateway-provider',
+			'x-request-id',
+			'user-agent',
+			'accept',
+			'x-session-id',
+		];
 		await forEach(evil, async (value) => {
 			for (const name of names) {
 				const body = JSON.stringify({ model: 'echo-messages/m', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });

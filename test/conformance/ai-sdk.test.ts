@@ -20,18 +20,20 @@ const tools = {
 	}),
 };
 
-describeOwn('Vercel’s AI SDK', 'our simulator', () => {
-	const subject = useSubject((simulatorUrl) => ({
-		providers: {
-			compat: {
-				kind: 'gemini',
-				speaks: 'openai',
-				base_url: `${simulatorUrl}/gemini`,
-				api_key: 'simulator-key',
-				allow_private_network: true,
-			},
+/** One product for both. */
+const subject = useSubject((simulatorUrl) => ({
+	providers: {
+		compat: {
+			kind: 'gemini',
+			speaks: 'openai',
+			base_url: `${simulatorUrl}/gemini`,
+			api_key: 'simulator-key',
+			allow_private_network: true,
 		},
-	}));
+	},
+}));
+
+describeOwn('Vercel’s AI SDK', 'our simulator', () => {
 	beforeAll(async () => subject.current.simulator.change({ interval_ms: 0, first_byte_ms: 0 }));
 
 	const openers: readonly (readonly [string, (model: string) => Promise<LanguageModel>])[] = [
@@ -90,7 +92,6 @@ describeOwn('Vercel’s AI SDK', 'our simulator', () => {
 });
 
 describeOwn('Claude Code', 'our simulator', () => {
-	const subject = useSubject();
 	const body = {
 		model: 'claude-sonnet-4-5',
 		max_tokens: 100,

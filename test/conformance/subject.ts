@@ -20,6 +20,7 @@ export interface Subject {
 	readonly product: Product | undefined;
 	/** Of the providers behind our own product. @throws Error for another deployment. */
 	readonly simulator: SimulatorControl;
+	/** The client's, asked for once: it outlives the tests of a file, and costs more than a call. */
 	accessToken(): Promise<string>;
 }
 
@@ -72,7 +73,7 @@ function ownSubject(product: Product): Subject {
 		messagesModel: 'claude-haiku-4-5',
 		product,
 		simulator: new SimulatorControl(product.simulatorUrl),
-		accessToken: () => product.accessToken(),
+		accessToken: askedOnce(() => product.accessToken()),
 	};
 }
 
@@ -99,8 +100,13 @@ function foreignSubject(): Subject {
 		get simulator(): never {
 			throw new Error('the deployment under test has no simulator of ours');
 		},
-		accessToken: () => fetchAccessToken(tokenEndpoint, client),
+		accessToken: askedOnce(() => fetchAccessToken(tokenEndpoint, client)),
 	};
+}
+
+function askedOnce(ask: () => Promise<string>): () => Promise<string> {
+	let told: Promise<string> | undefined;
+	return () => (told ??= ask());
 }
 
 /** Calls that the simulated providers have answered; always 0 for another deployment, whose providers cannot be asked. */

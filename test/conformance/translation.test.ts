@@ -157,7 +157,9 @@ describeOwn('strict translation', 'a configuration of its own', () => {
 			body: JSON.stringify({ model: 'claude-sonnet-4-5', seed: 7, messages: [{ role: 'user', content: 'x' }] }),
 		});
 		expect(response.status).toBe(400);
-		expect(await response.text()).toContain('seed');
+		expect(await response.json()).toMatchObject({
+			error: { param: 'seed', message: expect.stringContaining('seed: ignored') as string },
+		});
 		expect(await subject.current.simulator.requestsServed()).toBe(0);
 	});
 });

@@ -38,11 +38,20 @@ interface Mixed extends CallPlan {
 	readonly cachesForAnHour: boolean;
 }
 
+export interface MixBounds {
+	/** No further calls are made after that, */
+	readonly withinMs: number;
+	/** but at least so many in any case. */
+	readonly leastCalls: number;
+}
+
 /**
- * @param withinMs no further calls are made after that.
  * @throws unless ledger, sums, counters of the team and of a model's cap, an independent reckoning and the provider's bill agree to the nano-dollar.
  */
-export async function expectBooksToAgree(calls: number, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+export async function expectBooksToAgree(
+	calls: number,
+	{ withinMs, leastCalls }: MixBounds = { withinMs: Number.POSITIVE_INFINITY, leastCalls: calls },
+): Promise<void> {
 	const redis = await startRedis();
 	onTestFinished(() => redis.stop());
 	const fleet = await startFleet({
@@ -57,7 +66,7 @@ export async function expectBooksToAgree(calls: number, withinMs = Number.POSITI
 	const seed = Date.now() % 1_000_000;
 	print(`${calls} mixed calls, seed ${seed}`);
 	const random = createSeededRandom(seed);
-	const running = callAll(fleet, calls, performance.now() + withinMs, random);
+	const running = callAll(fleet, { calls, leastCalls, untilMs: performance.now() + withinMs }, random);
 	await sleep(repricedAfterMs);
 	await reprice(fleet.dataDir);
 	const seen = await running;
@@ -123,13 +132,23 @@ function ratesOf({ priceVersion }: LedgerRow): Rates | undefined {
 	return priceVersion.startsWith('override:') ? otherRates : undefined;
 }
 
-async function callAll(fleet: Fleet, calls: number, untilMs: number, random: SeededRandom): Promise<Seen[]> {
+interface Stretch {
+	readonly calls: number;
+	readonly leastCalls: number;
+	readonly untilMs: number;
+}
+
+async function callAll(fleet: Fleet, { calls, leastCalls, untilMs }: Stretch, random: SeededRandom): Promise<Seen[]> {
 	const caller = createCaller(fleet.tokenOf('mixed'));
 	const seen: Seen[] = [];
-	let left = calls;
+	let made = 0;
+	const mayGoOn = (): boolean => made < calls && (made < leastCalls || performance.now() < untilMs);
 	const work = async (worker: number): Promise<void> => {
 		const url = fleet.gateways[worker % fleet.gateways.length]?.url ?? '';
-		while (left-- > 0 && performance.now() < untilMs) seen.push(inBrief(await callGateway(url, caller, planCall(random))));
+		while (mayGoOn()) {
+			made++;
+			seen.push(inBrief(await callGateway(url, caller, planCall(random))));
+		}
 	};
 	await Promise.all(Array.from({ length: atOnce }, (_, worker) => work(worker)));
 	caller.agent.destroy();

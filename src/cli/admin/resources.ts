@@ -256,6 +256,7 @@ const request: Resource = {
 			['OUTCOME', 'outcome'],
 			['TOKENS', 'tokens.total'],
 			['COST USD', 'cost_usd'],
+			['GUARDRAILS', 'guardrails'],
 			['MS', 'duration_ms'],
 		],
 		filters: [
@@ -271,4 +272,39 @@ const request: Resource = {
 	fields: [],
 };
 
-export const resources: readonly Resource[] = [team, budget, price, route, client, usage, request, audit];
+const assessment: Resource = {
+	name: 'assessment',
+	description: 'What guardrails found in calls, the newest first. Never the text.',
+	example: 'tollgate assessment list --team search --policy pii',
+	path: '/guardrails/assessments',
+	argument: 'id',
+	list: {
+		columns: [
+			['TIME', 'time'],
+			['REQUEST', 'request_id'],
+			['TEAM', 'team'],
+			['STAGE', 'stage'],
+			['POLICY', 'policy'],
+			['CATEGORY', 'category'],
+			['ACTION', 'action'],
+			['OUTCOME', 'outcome'],
+			['COUNT', 'count'],
+		],
+		filters: [
+			field('--request <id>', 'request_id', 'of this call alone'),
+			field('--team <id>', 'team', 'of this team alone'),
+			field('--stage <stage>', 'stage', 'input or output'),
+			field('--policy <policy>', 'policy', 'such as content or pii'),
+			field('--category <category>', 'category', 'such as email'),
+			field('--action <action>', 'action', 'NONE, MASK or BLOCK'),
+			field('--outcome <outcome>', 'outcome', 'such as tripped or failed; clean ones only when asked for'),
+			field('--from <time>', 'from', 'UTC, inclusive, such as 2026-11-21T00:00:00Z'),
+			field('--to <time>', 'to', 'UTC, exclusive'),
+		],
+		usualRows: 100,
+	},
+	views: {},
+	fields: [],
+};
+
+export const resources: readonly Resource[] = [team, budget, price, route, client, usage, request, assessment, audit];

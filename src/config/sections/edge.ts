@@ -47,8 +47,10 @@ const limits = z.strictObject({
 const overload = z.strictObject({
 	max_in_flight: count.default(10_000).describe('Requests in flight at once, open streams included; further ones are answered 503.'),
 	loop_delay_ms: milliseconds
-		.default(25)
-		.describe('How late the process may be with its work, on average over a third of a second in which it is busy throughout, before it answers a growing share of new requests 503.'),
+		.default(200)
+		.describe(
+			'How late the process may be with its work, on average over three turns in which it is busy throughout, before it answers a growing share of new requests 503; while it does, it is held to an eighth of that.',
+		),
 	memory_percent: integer(1, 100)
 		.default(90)
 		.describe('Share of the memory the process may use beyond which new requests are answered 503.'),

@@ -105,8 +105,24 @@ export class Guardrails {
 	/** For one text of a stream, under enforcement. */
 	holdBack(isJson: boolean, team: string): HoldBack {
 		const verdicts = this.#verdicts('output', team);
-		const judged = this.#beginJudging((policy) => this.#isOn(verdicts, policy));
-		return new HoldBack(new TextScan(this.#detectorsFor(verdicts), isJson), judged, verdicts, isJson);
+		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
+		const isNoting = (policy: Policy): boolean => this.#isOn(verdicts, policy);
+		const judged = this.#beginJudging(isNoting);
+		const holding = this.#detectors.filter(({ policies: of }) => of.some(isStopping));
+		const noting = this.#detectors.filter((one) => !holding.includes(one) && one.policies.some(isNoting));
+		return new HoldBack({
+			scan: new TextScan(detectorsOf(holding), isJson),
+			noted: noting.length === 0 ? undefined : new TextScan(detectorsOf(noting), isJson),
+			judged,
+			holdsSentences: [...this.#judges.keys()].some(isStopping),
+			verdicts,
+			isJson,
+		});
+	}
+
+	/** What the rule for it says, whether guardrails are enforced or not. */
+	ruleOf(policy: Policy, category: string, team: string): RuleAction {
+		return this.#verdicts('input', team).actionOf(policy, category);
 	}
 
 	#verdicts(stage: Stage, team: string): Verdicts {
@@ -114,7 +130,7 @@ export class Guardrails {
 	}
 
 	#detectorsFor(verdicts: Verdicts): readonly SpanDetector[] {
-		return this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))).map(({ detector }) => detector);
+		return detectorsOf(this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))));
 	}
 
 	#beginJudging(isWantedPolicy: (policy: Policy) => boolean): readonly JudgedText[] {
@@ -122,11 +138,19 @@ export class Guardrails {
 	}
 
 	#isOn(verdicts: Verdicts, policy: Policy): boolean {
+		return this.#isAny(policy, (category) => verdicts.actionOf(policy, category) !== 'none');
+	}
+
+	#isAny(policy: Policy, is: (category: string) => boolean): boolean {
 		for (const rule of this.#actions.keys()) {
-			if (rule.startsWith(`${policy}.`) && verdicts.actionOf(policy, rule.slice(policy.length + 1)) !== 'none') return true;
+			if (rule.startsWith(`${policy}.`) && is(rule.slice(policy.length + 1))) return true;
 		}
 		return false;
 	}
+}
+
+function detectorsOf(detectors: readonly { readonly detector: SpanDetector }[]): readonly SpanDetector[] {
+	return detectors.map(({ detector }) => detector);
 }
 
 function actionsOf({ content, pii, words, patterns, topics }: GuardrailSettings): ReadonlyMap<string, RuleAction> {

@@ -5,15 +5,26 @@ import { addMask, applyMasks, type Mask, maskOf } from './masks.ts';
 import type { TextScan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** A judgement on the whole waits for the end of a sentence, or for so many characters. */
+/** A judgement waits for the end of a sentence, or for so many characters: this is what trips and does not leave. */
 export const judgedWindow = 256;
-const sentenceEnd = /[.!?。！？\n]["')\]]?\s/g;
+const sentenceEnd = /[.!?\n]["')\]]?\s|[。！？]/;
+const lastWord = /[\p{L}\p{N}\ud800-\udfff]*$/u;
+
+interface HoldBackParts {
+	/** Of what may be blocked or masked. */
+	readonly scan: TextScan;
+	/** Of what is only noted, for which nothing waits. */
+	readonly noted: TextScan | undefined;
+	readonly judged: readonly JudgedText[];
+	/** Whether a judgement may block, so that sentences wait for it. */
+	readonly holdsSentences: boolean;
+	readonly verdicts: Verdicts;
+	/** As the scans. */
+	readonly isJson: boolean;
+}
 
 export class HoldBack {
-	readonly #scan: TextScan;
-	readonly #judged: readonly JudgedText[];
-	readonly #verdicts: Verdicts;
-	readonly #isJson: boolean;
+	readonly #parts: HoldBackParts;
 	readonly #masks: Mask[] = [];
 	readonly #findings: Finding[] = [];
 	readonly #told = new Set<string>();
@@ -23,31 +34,30 @@ export class HoldBack {
 	#isOver = false;
 	#hasTripped = false;
 
-	/** @param isJson as the scan. */
-	constructor(scan: TextScan, judged: readonly JudgedText[], verdicts: Verdicts, isJson: boolean) {
-		this.#isJson = isJson;
-		this.#scan = scan;
-		this.#judged = judged;
-		this.#verdicts = verdicts;
+	constructor(parts: HoldBackParts) {
+		this.#parts = parts;
 	}
 
 	push(piece: string): void {
+		const { scan, noted, judged } = this.#parts;
 		this.#length += piece.length;
-		this.#take(this.#scan.push(piece));
-		if (this.#judged.length === 0) return;
-		for (const judged of this.#judged) judged.add(piece);
+		this.#take(scan.push(piece));
+		if (noted !== undefined) this.#take(noted.push(piece));
+		if (judged.length === 0) return;
 		this.#unjudged += piece;
-		const end = this.#sentenceEnd();
-		if (end === 0) return;
-		this.#judge(false);
-		this.#unjudged = this.#unjudged.slice(end);
+		for (let end = unitEnd(this.#unjudged); end > 0; end = unitEnd(this.#unjudged)) {
+			this.#judge(this.#unjudged.slice(0, end), false);
+			this.#unjudged = this.#unjudged.slice(end);
+		}
 	}
 
 	/** The text is over: all of it may leave, unless it tripped. */
 	end(): void {
 		if (this.#isOver) return;
-		this.#take(this.#scan.end());
-		this.#judge(true);
+		const { scan, noted } = this.#parts;
+		this.#take(scan.end());
+		if (noted !== undefined) this.#take(noted.end());
+		this.#judge(this.#unjudged, true);
 		this.#unjudged = '';
 		this.#isOver = true;
 	}
@@ -64,7 +74,9 @@ export class HoldBack {
 	/** Up to where the text may leave. */
 	get releasable(): number {
 		if (this.#hasTripped) return 0;
-		return this.#isOver ? this.#length : Math.min(this.#scan.decided, this.#length - this.#unjudged.length);
+		if (this.#isOver) return this.#length;
+		const { scan, holdsSentences } = this.#parts;
+		return holdsSentences ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
 	}
 
 	/** How a part of the text that may leave reads; the same text where nothing in it is masked. `offset`: where the part begins. */
@@ -74,18 +86,19 @@ export class HoldBack {
 
 	#take(spans: ReturnType<TextScan['push']>): void {
 		for (const span of spans) {
-			const finding = this.#verdicts.ofSpan(span);
+			const finding = this.#parts.verdicts.ofSpan(span);
 			if (finding === undefined) continue;
 			this.#findings.push(finding);
 			if (finding.action === 'BLOCK') this.#hasTripped = true;
-			if (finding.action === 'MASK') addMask(this.#masks, maskOf(finding, this.#isJson && !span.isInString));
+			if (finding.action === 'MASK') addMask(this.#masks, maskOf(finding, this.#parts.isJson && !span.isInString));
 		}
 	}
 
-	#judge(isOver: boolean): void {
-		for (const judged of this.#judged) {
+	#judge(unit: string, isOver: boolean): void {
+		for (const judged of this.#parts.judged) {
+			judged.add(unit);
 			for (const judgement of judged.judge(isOver)) {
-				const finding = this.#verdicts.ofJudgement(judgement, this.#length);
+				const finding = this.#parts.verdicts.ofJudgement(judgement, this.#length);
 				const key = `${judgement.policy} ${judgement.category} ${finding?.action}`;
 				if (finding === undefined || this.#told.has(key)) continue;
 				this.#told.add(key);
@@ -94,14 +107,13 @@ export class HoldBack {
 			}
 		}
 	}
+}
 
-	/** @returns how much of what is not judged may be; 0 while a sentence goes on. */
-	#sentenceEnd(): number {
-		const text = this.#unjudged;
-		let end = 0;
-		for (const found of text.matchAll(sentenceEnd)) end = found.index + found[0].length;
-		if (end > 0 || text.length < judgedWindow) return end;
-		const space = text.lastIndexOf(' ');
-		return space > 0 ? space : text.length;
-	}
+/** @returns where the sentence ends that the text begins with, or its last whole word within the window; 0 while it goes on. */
+function unitEnd(text: string): number {
+	const found = sentenceEnd.exec(text.slice(0, judgedWindow));
+	if (found !== null) return found.index + found[0].length;
+	if (text.length < judgedWindow) return 0;
+	const window = text.slice(0, judgedWindow);
+	return window.length - (lastWord.exec(window)?.[0].length ?? 0) || judgedWindow;
 }

@@ -4,8 +4,10 @@ import type { Span, SpanDetector } from './guardrail.ts';
 
 /** So much of what was decided is kept, for it may tell what follows. */
 const contextLength = 96;
-/** More is never waited for: what a word is drawn apart by is bounded too. */
-const longestWait = 2048;
+/** What is longer is no match: a word with thousands of invisible characters between its letters is nobody's word. */
+export const longestMatch = 32_768;
+/** From so much on, what is undecided is searched again only when it has grown by its eighth: the time stays linear. */
+const patience = 4096;
 
 export interface FoundSpan extends Span {
 	/** Of JSON: whether the span stands inside a string. */
@@ -23,6 +25,8 @@ export class TextScan {
 	#bufferStart = 0;
 	#isBufferInString = false;
 	#decided = 0;
+	/** How much of the buffer was searched last. */
+	#searched = 0;
 
 	/** @param isJson the text is JSON, whose escapes hide what they stand for. */
 	constructor(detectors: readonly SpanDetector[], isJson: boolean) {
@@ -38,6 +42,9 @@ export class TextScan {
 	/** @returns what was found for certain, in the order of where it begins, by offsets in the whole text. */
 	push(piece: string): readonly FoundSpan[] {
 		this.#buffer += piece;
+		if (this.#detectors.length === 0) return this.#pass();
+		const undecided = this.#searched - (this.#decided - this.#bufferStart);
+		if (undecided > patience && this.#buffer.length - this.#searched < undecided / 8) return [];
 		return this.#scan(true);
 	}
 
@@ -53,12 +60,21 @@ export class TextScan {
 		const spans: Span[] = [];
 		let live = text.length;
 		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
-		live = Math.max(live, text.length - longestWait);
+		live = Math.max(live, text.length - longestMatch);
 		const decided = isOpen ? Math.min(places?.[live] ?? live, readEnd) : buffer.length;
 		const found = this.#accept(spans, places, decided);
 		this.#decided = Math.max(this.#decided, this.#bufferStart + decided);
 		this.#trim(places, text.length);
+		this.#searched = this.#buffer.length;
 		return found;
+	}
+
+	/** Nothing is looked for. */
+	#pass(): readonly FoundSpan[] {
+		this.#bufferStart += this.#buffer.length;
+		this.#decided = this.#bufferStart;
+		this.#buffer = '';
+		return [];
 	}
 
 	#accept(spans: readonly Span[], places: Int32Array | undefined, decided: number): readonly FoundSpan[] {

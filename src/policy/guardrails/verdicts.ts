@@ -40,6 +40,12 @@ export class Verdicts {
 		return action === undefined ? undefined : { policy, category, action: action === 'MASK' ? 'BLOCK' : action, start: 0, end: length };
 	}
 
+	/** Whether what is found may be blocked or masked: else nothing need wait until it is found. */
+	mayStop(policy: Policy, category: string): boolean {
+		const action = this.#assess(policy, category, true);
+		return action === 'BLOCK' || action === 'MASK';
+	}
+
 	actionOf(policy: Policy, category: string): RuleAction {
 		const overrides = this.#overrides;
 		return overrides[`${policy}.${category}`] ?? overrides[policy] ?? this.#actions.get(`${policy}.${category}`) ?? 'none';

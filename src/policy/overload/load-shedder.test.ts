@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { LoadShedder } from './load-shedder.ts';
+import { type LoadSample, LoadShedder } from './load-shedder.ts';
 
-const settings = { maxInFlight: 100, targetDelayMs: 25, maxMemoryShare: 0.9 };
+const settings = { maxInFlight: 100, targetDelayMs: 200, maxMemoryShare: 0.9 };
 const calm = { loopDelayMs: 1, busyShare: 0.3, memoryShare: 0.2 };
-const late = { loopDelayMs: 26, busyShare: 1, memoryShare: 0.2 };
+const late = { loopDelayMs: 201, busyShare: 1, memoryShare: 0.2 };
 
-const observed = (samples: readonly (typeof calm)[]): LoadShedder => {
+const repeat = (count: number, sample: LoadSample): LoadSample[] => Array.from({ length: count }, () => sample);
+
+const observed = (samples: readonly LoadSample[]): LoadShedder => {
 	const shedder = new LoadShedder(settings);
 	for (const sample of samples) shedder.observe(sample);
 	return shedder;
@@ -13,7 +15,7 @@ const observed = (samples: readonly (typeof calm)[]): LoadShedder => {
 
 describe('load shedding', () => {
 	test('nothing is turned away while all is well', () => {
-		expect(observed(Array(10).fill(calm)).judge(99, 0, 0)).toBeUndefined();
+		expect(observed(repeat(10, calm)).judge(99, 0, 0)).toBeUndefined();
 	});
 
 	test('one more than may be in flight is turned away, whatever else is true', () => {
@@ -23,16 +25,23 @@ describe('load shedding', () => {
 	test('a late event loop turns a growing share away, and leaves some to feel with', () => {
 		expect(observed([late, late]).share, 'not for long enough yet').toBe(0);
 		expect(observed([late, late, calm, late, late]).share, 'not at a stretch').toBe(0);
-		expect(observed(Array(3).fill(late)).judge(0, 0.099, 0)).toBe('loop_delay');
-		expect(observed(Array(3).fill(late)).judge(0, 0.101, 0)).toBeUndefined();
-		const full = observed(Array(50).fill(late));
+		expect(observed(repeat(3, late)).judge(0, 0.099, 0)).toBe('loop_delay');
+		expect(observed(repeat(3, late)).judge(0, 0.101, 0)).toBeUndefined();
+		const full = observed(repeat(50, late));
 		expect(full.judge(0, 0.969, 0)).toBe('loop_delay');
 		expect(full.judge(0, 0.971, 0)).toBeUndefined();
 	});
 
 	test('a loop that is late for want of the machine turns nothing away', () => {
-		expect(observed(Array(50).fill({ ...late, busyShare: 0.89 })).share).toBe(0);
-		expect(observed(Array(50).fill({ ...late, loopDelayMs: 10_000, busyShare: 0 })).share).toBe(0);
+		expect(observed(repeat(50, { ...late, busyShare: 0.89 })).share).toBe(0);
+		expect(observed(repeat(50, { ...late, loopDelayMs: 10_000, busyShare: 0 })).share).toBe(0);
+	});
+
+	test('begun at its limit, it goes on until the loop is in time by far', () => {
+		const begun = observed(repeat(3, late));
+		const slow = { ...late, loopDelayMs: 26 };
+		expect(observed([...repeat(3, late), slow]).share).toBeGreaterThan(begun.share);
+		expect(observed(repeat(50, slow)).share, 'callers who wait for each other').toBe(0);
 	});
 
 	test('while some are turned away, one late sample is enough for more', () => {
@@ -47,15 +56,15 @@ describe('load shedding', () => {
 	});
 
 	test('the share falls again, to nothing, once the loop is in time, and the more slowly the later it is', () => {
-		const full: (typeof calm)[] = Array(50).fill(late);
-		expect(observed([...full, ...Array(25).fill(calm)]).share).toBeGreaterThan(0);
-		expect(observed([...full, ...Array(26).fill(calm)]).share).toBe(0);
-		expect(observed([...full, ...Array(26).fill({ ...calm, loopDelayMs: 20 })]).share).toBeGreaterThan(0.7);
-		expect(observed([...full, ...Array(250).fill({ ...late, busyShare: 0 })]).share).toBe(0);
+		const full = repeat(50, late);
+		expect(observed([...full, ...repeat(25, calm)]).share).toBeGreaterThan(0);
+		expect(observed([...full, ...repeat(26, calm)]).share).toBe(0);
+		expect(observed([...full, ...repeat(26, { ...calm, loopDelayMs: 20 })]).share).toBeGreaterThan(0.7);
+		expect(observed([...full, ...repeat(250, { ...late, busyShare: 0 })]).share).toBe(0);
 	});
 
 	test('exactly the target is in time', () => {
-		expect(observed(Array(9).fill({ ...late, loopDelayMs: 25 })).share).toBe(0);
+		expect(observed(repeat(9, { ...late, loopDelayMs: 200 })).share).toBe(0);
 	});
 
 	test('short of memory everything new is turned away until it is there again', () => {

@@ -3,7 +3,7 @@
 export interface LoadShedderSettings {
 	/** Requests in flight at once, open streams included; the next one is turned away. */
 	readonly maxInFlight: number;
-	/** How late the event loop may be, on average, before requests are turned away. */
+	/** How late the event loop may be, on average, before requests are turned away. While they are, it is held to an eighth of it. */
 	readonly targetDelayMs: number;
 	/** Share of the memory that the process may use, beyond which nothing new is taken; 0 to 1. */
 	readonly maxMemoryShare: number;
@@ -23,6 +23,9 @@ export type ShedReason = 'in_flight' | 'loop_delay' | 'memory';
 
 /** Samples in a row before anything is turned away: a pause, such as one large request, is no overload yet. */
 const sustainedSamples = 3;
+
+/** Of the delay at which it begins, what is aimed at while requests are turned away. */
+const steadyShare = 1 / 8;
 
 /** A loop that is late without work of its own waits for a machine that others keep busy: turning requests away would not help. */
 const busyEnough = 0.9;
@@ -56,8 +59,10 @@ export class LoadShedder {
 	/** To be told several times a second. */
 	observe({ loopDelayMs, busyShare, memoryShare }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
-		this.#lateSamples = loopDelayMs > targetDelayMs && busyShare >= busyEnough ? this.#lateSamples + 1 : 0;
-		if (this.#lateSamples === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / targetDelayMs));
+		// Many callers who wait for their answers are no overload; more work than can be done is, and then nobody is to wait long.
+		const mostMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
+		this.#lateSamples = loopDelayMs > mostMs && busyShare >= busyEnough ? this.#lateSamples + 1 : 0;
+		if (this.#lateSamples === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / mostMs));
 		else if (this.#shed > 0 || this.#lateSamples >= sustainedSamples) this.#shed = Math.min(mostShed, this.#shed + increase);
 		this.#isMemoryShort = memoryShare > maxMemoryShare;
 	}
@@ -73,6 +78,6 @@ export class LoadShedder {
 		if (this.#isMemoryShort) return 'memory';
 		if (this.#shed === 0) return undefined;
 		// What comes in one turn is answered in one: taking it all would make the next turn as late.
-		return chance < this.#shed || turnMs > this.#settings.targetDelayMs / 2 ? 'loop_delay' : undefined;
+		return chance < this.#shed || turnMs > (this.#settings.targetDelayMs * steadyShare) / 2 ? 'loop_delay' : undefined;
 	}
 }

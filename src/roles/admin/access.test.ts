@@ -61,6 +61,7 @@ test('every operation of the table is refused without the admin scope, and nothi
 		'GET /clients',
 		'GET /clients/{id}',
 		'GET /config',
+		'GET /guardrails/assessments',
 		'GET /pricing',
 		'GET /pricing/{provider}/{model}',
 		'GET /providers',

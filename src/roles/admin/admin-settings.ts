@@ -73,7 +73,7 @@ export interface ExplainedRequest {
 
 export interface AdminPorts {
 	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;
-	readonly ledger: Pick<LedgerReader, 'summarize' | 'list'>;
+	readonly ledger: Pick<LedgerReader, 'summarize' | 'list' | 'listAssessments' | 'verdictsOf'>;
 	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
 	readonly verifier: AccessTokenVerifier;

@@ -8,6 +8,7 @@ import { createBudgetMeter } from './budget-meter.ts';
 import { keepLists } from './known-lists.ts';
 import { metricsOperation } from './metrics-route.ts';
 import type { Operation } from './operation.ts';
+import { assessmentOperations } from './resources/assessments.ts';
 import { auditOperations } from './resources/audit.ts';
 import { budgetOperations } from './resources/budgets.ts';
 import { clientOperations } from './resources/clients.ts';
@@ -108,6 +109,7 @@ function assembleResources(ports: Omit<AdminPorts, 'verifier' | 'metrics'>): Ope
 		clientOperations,
 		routingOperations,
 		requestOperations,
+		assessmentOperations,
 		auditOperations,
 		configurationOperations,
 		explainOperations,

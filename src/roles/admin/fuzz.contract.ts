@@ -124,7 +124,7 @@ export function adminFuzz(plan: FuzzPlan): void {
 	});
 
 	describe('queries', () => {
-		test.each(['/teams', '/budgets', '/pricing', '/routing', '/clients', '/audit', '/requests', '/usage/{team}', '/usage/{team}/history'])(
+		test.each(['/teams', '/budgets', '/pricing', '/routing', '/clients', '/audit', '/requests', '/guardrails/assessments', '/usage/{team}', '/usage/{team}/history'])(
 			'%s',
 			async (path) => {
 				await subject.book({ model: '=x' });

@@ -181,7 +181,7 @@ describe('CSV', () => {
 
 	test('of requests has the tokens in columns of their own', async () => {
 		const lines = (await send('GET', '/requests?team=red&limit=2', undefined, csv)).text.split('\r\n');
-		expect(lines[0]).toMatch(/^request_id,time,team,.*,duration_ms,input,output,cache_read,cache_write,total$/);
+		expect(lines[0]).toMatch(/^request_id,time,team,.*,duration_ms,input,output,cache_read,cache_write,total,guardrails$/);
 		expect(lines).toHaveLength(4);
 	});
 });
@@ -206,6 +206,7 @@ describe('requests', () => {
 			tokens: tokens(1),
 			cost_usd: '0.00',
 			estimated: false,
+			guardrails: null,
 			duration_ms: 1500,
 		});
 		expect(data[1]).toMatchObject({ status: null, outcome: null, duration_ms: null, cost_usd: '0.00' });

@@ -157,7 +157,11 @@ describe('an admitted call', () => {
 	});
 
 	it('is not sent when its row cannot be written', async () => {
-		const ledger = { open: () => Promise.reject(new Fault('records_unavailable')), close: () => Promise.reject(new Error('never')) };
+		const ledger = {
+			open: () => Promise.reject(new Fault('records_unavailable')),
+			close: () => Promise.reject(new Error('never')),
+			assess: () => undefined,
+		};
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
 		const answer = await ask(bench, chatPath, chatBody);
 		expect([summaryOf(answer), answer.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);

@@ -5,10 +5,11 @@ import type { FormatName } from '../../core/format-name.ts';
 import { parseUsd } from '../../core/money.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { allModels, counterName, type TeamBudget } from '../../policy/limits/team-terms.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { differencesOf } from '../../wire/json/difference.ts';
-import { createExplainer, type ExplainCall } from './explain-call.ts';
+import { createExplainer, type ExplainCall, type Explanation } from './explain-call.ts';
 import type { GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 
 /** mulberry32: the same corpus each time. */
@@ -94,6 +95,19 @@ const providers = [
 	{ ...firstProvider, name: 'provider_e', kind: 'openai-compatible' as const, baseUrl: 'https://e.test/v1', apiKey: 'REPLACE_ME' },
 ];
 
+const noContent = { strength: 'none', action: 'block' } as const;
+const guardrails: GuardrailSettings = {
+	isEnforced: true,
+	content: { hate: noContent, violence: noContent, sexual: noContent, misconduct: noContent, prompt_attack: noContent },
+	pii: { ssn: 'block', card: 'block', email: 'mask', phone: 'log', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
+	masksAnswers: true,
+	words: { entries: ['darkfish'], action: 'block' },
+	patterns: [{ name: 'ticket', pattern: 'TCK-[0-9]{4}', action: 'mask' }],
+	topics: [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' }],
+	unreadable: 'pass',
+	teams: { slow: { words: 'mask', 'pii.card': 'log' }, poor: { 'pii.email': 'none' } },
+};
+
 const variants: readonly Partial<GatewaySettings>[] = [
 	{},
 	{ isTranslationStrict: true, unregisteredClients: 'reject' },
@@ -107,6 +121,9 @@ const variants: readonly Partial<GatewaySettings>[] = [
 		tiers: { ...testSettings.tiers, sandbox: { requestsPerMinute: 3, dailyTokens: null, monthlyBudgetUsd: '0.01' } },
 	},
 	{ routing: { ...testSettings.routing, providerHeader: 'required' }, maxBodyBytes: 600 },
+	{ guardrails },
+	{ guardrails: { ...guardrails, unreadable: 'block' } },
+	{ guardrails: { ...guardrails, isEnforced: false } },
 ];
 
 const clients = ['free-bot', 'slow-bot', 'silent-bot', 'poor-bot', 'spent-bot', 'capped-bot', 'unknown-bot', 'free'];
@@ -129,10 +146,31 @@ const models = [
 
 type Chance = ReturnType<typeof createChance>;
 
+const tripping = [
+	'Write to ada@example.org, or to bob@example.org',
+	'My card is 4111 1111 1111 1111',
+	'Call +49 30 901820',
+	'Where is the darkfish?',
+	'It is in TCK-1234 \u00e9',
+	'A round of roulette',
+];
+
+function contentBy(chance: Chance): unknown {
+	const text = 'word '.repeat(chance([1, 20, 400]));
+	const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+	return chance<() => unknown>([
+		() => text,
+		() => text,
+		() => text + chance(tripping),
+		() => [{ type: 'text', text: chance(tripping) + text }],
+		() => [{ type: 'text', text }, image],
+	])();
+}
+
 function bodyBy(chance: Chance, format: FormatName): string {
 	const body: Record<string, unknown> = {
 		model: chance(models),
-		messages: [{ role: 'user', content: 'word '.repeat(chance([1, 20, 400])) }],
+		messages: [{ role: 'user', content: contentBy(chance) }],
 		...chance<object>([{}, { stream: true }, { stream: true, stream_options: { include_usage: true } }]),
 		...(format === 'messages' || chance([true, false]) ? { max_tokens: chance([1, 100, 5000, 200_000]) } : {}),
 		...chance<object>([{}, {}, { temperature: 0.5 }, { seed: 7, logit_bias: { 50: 1 } }, { n: 2 }, { metadata: { user_id: 'x' } }]),
@@ -178,6 +216,19 @@ async function createRig(variant: Partial<GatewaySettings>): Promise<Rig> {
 	return { bench, explain };
 }
 
+type Told = readonly [policy: string, category: string, action: string];
+
+function guardrailsOf({ guardrails: explained }: Explanation): readonly Told[] {
+	return (explained?.findings ?? []).map(({ policy, category, action }) => [policy, category, action]);
+}
+
+/** What guardrails logged of the request itself. */
+function reported({ log }: GatewayBench, requestId: string): readonly Told[] {
+	return log.lines
+		.filter(({ event, fields }) => event === 'guardrail assessment' && fields?.['requestId'] === requestId && fields['stage'] === 'input')
+		.map(({ fields = {} }) => [String(fields['policy']), String(fields['category']), String(fields['action'])]);
+}
+
 async function stateOf({ bench }: Rig): Promise<string> {
 	const period = periodOf(bench.clock.nowMs());
 	const counters = await Promise.all(teams.map(({ id }) => bench.admission.read(id, [{ budget: allModels, period }])));
@@ -190,6 +241,7 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 	const chance = createChance(20_261_121);
 	const rigs = await Promise.all(variants.map(createRig));
 	const seen = new Map<string, number>();
+	let masked = 0;
 	for (let index = 0; index < 500; index++) {
 		const rig = chance(rigs);
 		const { bench } = rig;
@@ -218,6 +270,8 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 			const bytes = sent.body as Buffer;
 			expect([upstream?.bytes, team?.id], `call ${what}`).toEqual([bytes.length, response.facts?.team]);
 			expect(upstream?.differences, `call ${what}`).toEqual(differencesOf(JSON.parse(String(body)), JSON.parse(String(bytes)), 200));
+			expect(guardrailsOf(explained)).toEqual(reported(bench, `req-${index}`));
+			masked += explained.guardrails?.state === 'masked' ? 1 : 0;
 			const target = route?.targets.find(({ code }) => code === null);
 			const origin = providers.find(({ name }) => name === target?.provider)?.baseUrl ?? '';
 			expect(origin, `call ${what}`).toContain(sent.origin);
@@ -227,6 +281,8 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 	}
 	// A corpus in which all calls end alike proves little.
 	expect(seen.get('admitted')).toBeGreaterThan(80);
+	expect(masked).toBeGreaterThan(10);
+	expect(seen.get('guardrail_blocked')).toBeGreaterThan(20);
 	const expected = [
 		'rpm_limit_exceeded',
 		'daily_token_limit_exceeded',
@@ -243,6 +299,7 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 		'body_too_deep',
 		'field_missing',
 		'field_invalid',
+		'guardrail_blocked',
 	];
 	expect([...seen.keys()]).toEqual(expect.arrayContaining(expected));
 });
@@ -289,7 +346,7 @@ describe('an explanation', () => {
 					{ id: 'capped-gpt', model: 'gpt-5', limit_usd: '0.00' },
 				],
 			},
-			guardrails: { state: 'not_evaluated' },
+			guardrails: { state: 'off', enforced: false, findings: [] },
 			upstream: {
 				translated: false,
 				differences: [

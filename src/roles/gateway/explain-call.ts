@@ -12,16 +12,20 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Team } from '../../core/team.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
+import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { judgeReading } from '../../policy/limits/judge-reading.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
+import { type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
+import { Guarding } from './guarding.ts';
 import { TrafficBook } from './provider-traffic.ts';
 import { capWarning, type JudgedCall, judgeCall, refusalOf } from './stages/admit-call.ts';
 import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
@@ -49,6 +53,10 @@ export interface ExplainPorts {
 	readonly verifier: AccessTokenVerifier;
 	/** Undefined: nobody watches here. */
 	readonly isEjected: ((provider: string) => boolean) | undefined;
+	/** Reads what judges content, when that is first needed. Content is not judged unless given. */
+	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
+	/** Names of engines that judge calls elsewhere, which are not asked here. */
+	readonly engines?: readonly string[];
 	readonly clock: Clock;
 }
 
@@ -62,7 +70,7 @@ export interface Explanation {
 	readonly price: ExplainedPrice | null;
 	readonly hold: ExplainedHold | null;
 	readonly limits: LimitsBody | null;
-	readonly guardrails: { readonly state: 'not_evaluated' };
+	readonly guardrails: ExplainedGuardrails | null;
 	readonly upstream: ExplainedUpstream | null;
 }
 
@@ -127,12 +135,20 @@ const silent: Log = { debug: () => undefined, info: () => undefined, warn: () =>
 
 /** @throws Error when the settings contradict themselves. */
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
-	const parts = assembleParts(settings, portsWithoutEffect(ports));
+	// Lists of words are read when the first call is explained.
+	const { guardrails, ...others } = settings;
+	const parts = assembleParts(others, portsWithoutEffect(ports));
+	let guarding: Guarding | undefined;
+	const getGuarding = (): Guarding | undefined => {
+		if (guardrails === undefined) return undefined;
+		guarding ??= new Guarding(guardrails, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(guardrails) });
+		return guarding;
+	};
 	return async (request) => {
 		const explained: Partial<Mutable<Explanation>> = {};
 		let outcome: ExplainedOutcome = { admitted: true, status: null, code: null, message: null, param: null };
 		try {
-			await explain(request, explained, parts, ports);
+			await explain(request, explained, { ...parts, guarding: getGuarding() }, ports);
 		} catch (cause) {
 			if (!(cause instanceof Refusal || cause instanceof Fault)) throw cause;
 			const { status, code, message, param = null } = describeFailure(cause, '');
@@ -146,9 +162,10 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 			price = null,
 			hold = null,
 			limits = null,
+			guardrails = null,
 			upstream = null,
 		} = explained;
-		return { outcome, identity, team, request: read, route, price, hold, limits, guardrails: { state: 'not_evaluated' }, upstream };
+		return { outcome, identity, team, request: read, route, price, hold, limits, guardrails, upstream };
 	};
 }
 
@@ -166,8 +183,9 @@ async function explain(
 	const { clientId, scopes, team } = await identify(of, request, parts);
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
-	const call = await readCall(request, format, parts.settings.maxBodyBytes);
-	explained.request = { format: formatName, model: call.model, streamed: call.isStreamed, bytes: body.length };
+	const asked = await readCall(request, format, parts.settings.maxBodyBytes);
+	explained.request = { format: formatName, model: asked.model, streamed: asked.isStreamed, bytes: body.length };
+	const call = await explainGuardrails(asked, team.id, explained, parts, ports);
 	const targets = chooseTargets(call, team.id, parts);
 	const route = parts.routing.explain(routingFactsOf(call, team.id, parts));
 	explained.route = {
@@ -180,7 +198,7 @@ async function explain(
 	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
 	explained.hold = describeHold(judged, parts);
-	explained.upstream = describeUpstream(prepared, judged, facts.warnings ?? []);
+	explained.upstream = describeUpstream(asked, prepared, judged, facts.warnings ?? []);
 	const { terms, holds } = judged;
 	const reading = await ports.readCounters(
 		team.id,
@@ -189,6 +207,20 @@ async function explain(
 	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
 	const declined = judgeReading(reading, terms, holds);
 	if (declined !== undefined) throw refusalOf(declined, terms, holds);
+}
+
+async function explainGuardrails(
+	asked: Call,
+	team: string,
+	explained: Partial<Mutable<Explanation>>,
+	{ guarding }: GatewayParts,
+	{ engines = [] }: ExplainPorts,
+): Promise<Call> {
+	explained.guardrails = guardrailsOff;
+	if (guarding === undefined) return asked;
+	const { guardrails, pass } = await screenExplained(asked, team, guarding, engines);
+	explained.guardrails = guardrails;
+	return pass();
 }
 
 async function identify(
@@ -270,9 +302,9 @@ function describeHold({ need }: JudgedCall, { settings }: GatewayParts): Explain
 	};
 }
 
-function describeUpstream(prepared: PreparedCall, { need, usageEdits }: JudgedCall, warnings: readonly string[]): ExplainedUpstream {
+function describeUpstream(asked: Call, prepared: PreparedCall, { need, usageEdits }: JudgedCall, warnings: readonly string[]): ExplainedUpstream {
 	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
-	const given = prepared.body.bytes;
+	const given = asked.body.bytes;
 	const allWarnings = need.capEdits.length > 0 ? [...warnings, capWarning(need)] : warnings;
 	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), mostDifferences);
 	return { translated: prepared.translated !== undefined, warnings: allWarnings, bytes: sent.length, differences };
@@ -298,7 +330,7 @@ function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPo
 			onReturn: refuse,
 			close: refuse,
 		},
-		ledger: { open: refuse, close: refuse },
+		ledger: { open: refuse, close: refuse, assess: refuse },
 		unpriced: new UnpricedModels(),
 		traffic: new TrafficBook({ clock, log: silent, metrics: noMetrics, chance: () => 0 }),
 		clock,

@@ -69,7 +69,7 @@ export interface GatewayPorts {
 	readonly verifier: AccessTokenVerifier;
 	readonly teams: TeamDirectory;
 	readonly admission: AdmissionStore;
-	readonly ledger: Pick<Ledger, 'open' | 'close'>;
+	readonly ledger: Pick<Ledger, 'open' | 'close' | 'assess'>;
 	readonly unpriced: UnpricedModels;
 	readonly traffic: TrafficBook;
 	/** Content is not judged without one. */

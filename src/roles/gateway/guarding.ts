@@ -6,6 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Finding, Stage } from '../../policy/guardrails/guardrail.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../../policy/guardrails/guardrails.ts';
 import type { Screening } from '../../policy/guardrails/screening.ts';
+import type { Assessment } from '../../stores/contracts/assessments.ts';
 import type { TextView } from '../../wire/text-view.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
 import { createGuardrailEngines, type GuardrailEngine } from './guardrail-engines/guardrail-engines.ts';
@@ -30,7 +31,19 @@ export interface Trip extends Pick<Finding, 'category' | 'action'> {
 	readonly policy: string;
 }
 
+/** What was found in some texts. */
+export interface Looked {
+	readonly screening: Screening;
+	readonly trips: readonly Trip[];
+}
+
 const engineFailed = '.failed';
+/** What callers name is told so often at most. */
+const mostUnreadableTypes = 10;
+
+type Found = Pick<Assessment, 'policy' | 'category' | 'action' | 'outcome' | 'count'>;
+
+const foundNothing: Found = { policy: '', category: '', action: 'NONE', outcome: 'clean', count: 1 };
 
 interface Observation {
 	readonly call: GuardedCall;
@@ -47,6 +60,7 @@ export class Guarding {
 	readonly #log: Log;
 	readonly #outcomes: Counter;
 	readonly #assessments: Counter;
+	readonly #ledger: GatewayPorts['ledger'];
 	readonly #waiting: Observation[] = [];
 	#waitingCharacters = 0;
 	#isWorking = false;
@@ -54,7 +68,8 @@ export class Guarding {
 	readonly #compiling: Promise<Guardrails>;
 
 	constructor(settings: GuardrailSettings, ports: GatewayPorts) {
-		const { clock, log, metrics = noMetrics, upstream, guardrailEngines = [] } = ports;
+		const { clock, log, metrics = noMetrics, upstream, ledger, guardrailEngines = [] } = ports;
+		this.#ledger = ledger;
 		this.#engines = createGuardrailEngines(guardrailEngines, { upstream, clock, log, metrics });
 		this.isEnforced = settings.isEnforced;
 		this.#settings = settings;
@@ -79,22 +94,37 @@ export class Guarding {
 	 * @throws Refusal `guardrail_blocked`.
 	 */
 	async screen(call: GuardedCall, stage: Stage, view: TextView): Promise<Screening> {
-		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
+		const { screening, trips } = await this.look(call.team, stage, view);
+		this.report(call, stage, trips, view);
+		this.requirePassing(stage, trips, view);
+		return screening;
+	}
+
+	/** Reads texts and has engines judge them; tells nobody. */
+	async look(team: string, stage: Stage, view: TextView): Promise<Looked> {
+		const screening = (await this.guardrails).screen(view.texts, stage, team);
 		await this.#read(screening);
 		// What is blocked anyway, or masked, is not shown to others.
 		const shown = view.texts.map(({ text }, index) => screening.maskedText(index) ?? text);
-		const judged = screening.isBlocked ? [] : await this.#askEngines(shown, stage);
-		const trips: readonly Trip[] = [...screening.findings, ...judged];
-		this.report(call, stage, trips, view);
+		const judged = screening.isBlocked ? [] : await this.askEngines(shown, stage);
+		return { screening, trips: [...screening.findings, ...judged] };
+	}
+
+	/** @throws Refusal `guardrail_blocked`. */
+	requirePassing(stage: Stage, trips: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		const blocking = trips.find(({ action }) => action === 'BLOCK');
 		if (blocking !== undefined) throw blocked(stage, blocking);
-		if (view.unreadable.length > 0) this.requireReadable(stage, view.unreadable[0]?.type ?? '');
-		return screening;
+		if (this.isEnforced && unreadable.length > 0) this.requireReadable(stage, unreadable[0]?.type ?? '');
 	}
 
 	/** @throws Refusal `guardrail_blocked` where what cannot be read may not pass. */
 	requireReadable(stage: Stage, type: string): void {
 		if (this.#settings.unreadable === 'block') throw blocked(stage, { policy: 'unreadable', category: type });
+	}
+
+	/** Whether engines are asked at all. */
+	get hasEngines(): boolean {
+		return this.#engines.length > 0;
 	}
 
 	/** Looks at it later, when there is time: the call does not wait. */
@@ -103,6 +133,7 @@ export class Guarding {
 		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 			this.#log.warn('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, why: 'too much waits' });
+			this.#keep(call, stage, [{ policy: 'unreadable', category: 'backlog', action: 'NONE', outcome: 'not_evaluated', count: 1 }]);
 			return;
 		}
 		this.#waiting.push({ call, stage, view, characters });
@@ -121,6 +152,7 @@ export class Guarding {
 			const types = [...new Set(unreadable.map(({ type }) => type))].slice(0, 10);
 			this.#log.info('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, count: unreadable.length, types });
 		}
+		const found: Found[] = this.#unreadableFound(unreadable);
 		const counts = new Map<string, { finding: Trip; count: number }>();
 		for (const finding of findings) {
 			const key = `${finding.policy} ${finding.category} ${finding.action}`;
@@ -129,15 +161,20 @@ export class Guarding {
 		for (const { finding, count } of counts.values()) {
 			const { policy, category, action } = finding;
 			this.#assessments.add(1, { stage, policy, action });
+			found.push({ policy, category, action, outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'tripped', count });
 			this.#log.info('guardrail assessment', { requestId: call.requestId, team: call.team, stage, policy, category, action, count });
 		}
+		this.#keep(call, stage, found.length === 0 ? [foundNothing] : found);
 	}
 
-	/** Never longer than the engines' own limits. Their categories bear their names. */
-	async #askEngines(texts: readonly string[], stage: Stage): Promise<readonly Trip[]> {
+	/**
+	 * Never longer than the engines' own limits. Their categories bear their names.
+	 * @param onClientGone as an engine has it.
+	 */
+	async askEngines(texts: readonly string[], stage: Stage, onClientGone?: (listener: () => void) => void): Promise<readonly Trip[]> {
 		if (this.#engines.length === 0 || texts.length === 0) return [];
 		const asked = this.#engines.map(async (engine): Promise<readonly Trip[]> => {
-			const judgement = await engine.judge(texts, stage);
+			const judgement = await engine.judge(texts, stage, onClientGone);
 			const tell = (category: string, blocks: boolean): Trip => ({
 				policy: 'engine',
 				category: `${engine.name}.${category}`,
@@ -147,6 +184,18 @@ export class Guarding {
 			return judgement.outcome === 'failed' ? [...trips, tell('failed', judgement.isBlocking)] : trips;
 		});
 		return (await Promise.all(asked)).flat();
+	}
+
+	#unreadableFound(unreadable: TextView['unreadable']): Found[] {
+		if (unreadable.length === 0) return [];
+		const action = this.isEnforced && this.#settings.unreadable === 'block' ? 'BLOCK' : 'NONE';
+		const byType = [...Map.groupBy(unreadable, ({ type }) => type)].slice(0, mostUnreadableTypes);
+		return byType.map(([category, some]) => ({ policy: 'unreadable', category, action, outcome: 'not_evaluated', count: some.length }));
+	}
+
+	#keep({ requestId, team }: GuardedCall, stage: Stage, found: readonly Found[]): void {
+		const atMs = this.#clock.nowMs();
+		this.#ledger.assess(found.map((one) => ({ requestId, atMs, team, stage, ...one })));
 	}
 
 	async #compile(steps: Generator<void, Guardrails>): Promise<Guardrails> {
@@ -171,7 +220,7 @@ export class Guarding {
 			await this.#read(screening);
 			this.#waitingCharacters -= characters;
 			const texts = view.texts.map(({ text }) => text);
-			this.report(call, stage, [...screening.findings, ...(await this.#askEngines(texts, stage))], view);
+			this.report(call, stage, [...screening.findings, ...(await this.askEngines(texts, stage))], view);
 		}
 		this.#isWorking = false;
 	}
@@ -198,8 +247,8 @@ export function blocked(stage: Stage, { policy, category }: { readonly policy: s
 	});
 }
 
-function isEngineFailure({ category }: Trip): boolean {
-	return category.endsWith(engineFailed);
+function isEngineFailure({ policy, category }: Trip): boolean {
+	return policy === 'engine' && category.endsWith(engineFailed);
 }
 
 function outcomeOf(findings: readonly Trip[]): ScreeningOutcome {

@@ -120,6 +120,16 @@ describe('a provider that fails', () => {
 		expect(bench.traffic.of('provider_b').health.report().state).toBe('healthy');
 	});
 
+	it('is still called when the one in its place cannot take the call', async () => {
+		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
+		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
+		expect((await ask(bench)).status).toBe(200);
+		bench.respond = () => jsonAnswer(200, chatAnswer);
+		const response = await ask(bench, {}, JSON.stringify({ ...JSON.parse(chatBody), n: 3 }));
+		expect([response.status, response.headers['x-gateway-provider']]).toEqual([200, 'provider_b']);
+		expect(bench.sent.map(hostOf).join('')).toBe('bab');
+	});
+
 	it('is still called when there is no other target, and when all others fail', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { ejectAfterFailures: 1 } });
 		bench.respond = () => jsonAnswer(500, '{}');

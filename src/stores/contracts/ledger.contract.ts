@@ -1,6 +1,7 @@
 /** What every ledger does. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noUsage } from '../../core/usage.ts';
+import { assessmentContract } from './assessments.contract.ts';
 import type { ClosedRow, Ledger, OpenRow, SummaryQuery } from './ledger.ts';
 
 export interface LedgerSubject {
@@ -31,6 +32,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		};
 		const idsOf = async (query: { team?: string; limit?: number; cursor?: string } = {}): Promise<string[]> =>
 			(await ledger.list({ limit: 100, ...query })).rows.map(({ id }) => id);
+
+		assessmentContract(() => ledger);
 
 		describe('rows', () => {
 			test('an opened row is listed as it was, and as running', async () => {

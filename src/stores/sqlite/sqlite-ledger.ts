@@ -93,7 +93,8 @@ async function openLedger(
 		prune,
 		assess: (some) => assessments.add(some),
 		health: () => ({ ...queue.health(), droppedAssessments: assessments.dropped }),
-		...createReading(reader, () => assessments.flush()),
+		// What cannot be written is not worth waiting for.
+		...createReading(reader, () => assessments.flush().catch(() => undefined)),
 		async stopTaking() {
 			await Promise.all([queue.end(), assessments.end()]);
 		},

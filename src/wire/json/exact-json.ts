@@ -1,6 +1,7 @@
 /** Not yet in the types: a number that is written as its source says. */
 const exactJson = JSON as unknown as {
 	rawJSON(source: string): unknown;
+	isRawJSON(value: unknown): boolean;
 	parse(text: string, revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown;
 };
 
@@ -13,6 +14,11 @@ const longNumber = /[:,[]\s*-?\d{16}/;
  */
 export function parseExactly(text: string): unknown {
 	return longNumber.test(text) ? exactJson.parse(text, keepDigits) : JSON.parse(text);
+}
+
+/** Such an integer, which looks like an object until it is serialized. */
+export function isExactInteger(value: unknown): boolean {
+	return exactJson.isRawJSON(value);
 }
 
 function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {

@@ -1,6 +1,7 @@
 /** Operators' own patterns, on an engine whose time is linear in the text: nobody's pattern can hold up the process. */
 import { RE2JS } from 're2js';
 import type { Span, SpanDetector } from '../guardrail.ts';
+import { PatternProgress } from './pattern-progress.ts';
 
 export interface PatternSettings {
 	readonly name: string;
@@ -9,9 +10,7 @@ export interface PatternSettings {
 
 export const longestPattern = 500;
 /** Instructions that a pattern may become: `(a{100}){100}` is short and costs as much as a long one. */
-const largestProgram = 2000;
-/** In streams, what is longer than this is found only in part. */
-export const patternWindow = 256;
+const largestProgram = 500;
 const mostMatches = 1000;
 
 /** @returns why the pattern cannot be used; undefined when it can. */
@@ -28,11 +27,19 @@ export function whyNotPattern(pattern: string): string | undefined {
 
 /** @throws RE2JSException for what `whyNotPattern` complains of. */
 export function createPatternDetector(patterns: readonly PatternSettings[]): SpanDetector {
-	const compiled = patterns.map(({ name, pattern }) => ({ name, compiled: RE2JS.compile(pattern) }));
+	const compiled = patterns.map(({ name, pattern }) => {
+		const one = RE2JS.compile(pattern);
+		return { name, compiled: one, progress: new PatternProgress(one) };
+	});
 	return {
 		find(text, isOpen, spans) {
-			for (const { name, compiled: pattern } of compiled) addMatches(pattern, name, text, spans);
-			return isOpen ? Math.max(0, text.length - patternWindow) : text.length;
+			let live = text.length;
+			for (const { name, compiled: pattern, progress } of compiled) {
+				const { mayMatch, openFrom } = progress.read(text);
+				if (mayMatch) addMatches(pattern, name, text, spans);
+				if (isOpen) live = Math.min(live, openFrom);
+			}
+			return live;
 		},
 	};
 }

@@ -38,6 +38,10 @@ describe('findPii', () => {
 		['room 781 1704, on 2026-11-21, 1990-1995, ISBN 978-3-16-148410-0', []],
 		['order number 541-714-1388', []],
 		['AKIAIOSFODNN7EXAMPLE', ['aws_key AKIAIOSFODNN7EXAMPLE']],
+		['aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', ['aws_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY']],
+		['{"SecretAccessKey":"wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}', ['aws_key wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY']],
+		['The secret access key is /JalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY.', ['aws_key /JalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY']],
+		['commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904, wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', []],
 		['sk-proj-abcdefghij1234567890', ['api_key sk-proj-abcdefghij1234567890']],
 		['sk-learn-compatible-estimators', []],
 		['-----BEGIN RSA PRIVATE KEY-----', ['api_key -----BEGIN RSA PRIVATE KEY-----']],
@@ -62,7 +66,7 @@ describe('findPii', () => {
 	});
 
 	it('takes time in proportion to the text, whatever the text is', () => {
-		const unit = ['1', '1 ', '4111 ', 'a@', '@', ':', '1.', '+1 415 555 2671, ', 'AKIA', '-', '0 ', 'phone 1 2 3 4 ', 'a1:', '::1 '];
+		const unit = ['1', '1 ', '4111 ', 'a@', '@', ':', '1.', '+1 415 555 2671, ', 'AKIA', 'secret key ', 'secretkey', '-', '0 ', 'phone 1 2 3 4 ', 'a1:', '::1 '];
 		const timeOf = (text: string): number => {
 			const before = process.cpuUsage();
 			findPii(text, new Set(piiKinds));

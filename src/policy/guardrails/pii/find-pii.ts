@@ -5,7 +5,7 @@ import { ibanEnd, isAlphanumeric } from './iban.ts';
 import { isIpv6, longestIp } from './ip-address.ts';
 import { isDigitCode, isSeparatorCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
-import { firstsOfKeys, keyAt } from './secret-key.ts';
+import { awsSecretsIn, firstsOfKeys, keyAt } from './secret-key.ts';
 
 /** No match is longer. */
 export const longestPii = longestEmail + 2;
@@ -56,6 +56,7 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 			isInside = code === underscore;
 		}
 	}
+	if (wanted.has('aws_key')) for (const secret of awsSecretsIn(text)) matches.push({ kind: 'aws_key', ...secret });
 	return withoutOverlaps(matches);
 }
 

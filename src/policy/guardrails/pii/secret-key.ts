@@ -60,3 +60,19 @@ export function keyAt(text: string, start: number): { kind: PiiKind; end: number
 function hasDigit(text: string, start: number, end: number, prefix: string): boolean {
 	return prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(text.slice(start + prefix.length, end));
 }
+
+/** AWS secret access keys begin in no way of their own, and are known by what is written before them. */
+const awsSecret =
+	/secret[ _-]?(?:access[ _-]?)?key[^A-Za-z0-9/+]{0,16}(?:(?:is|was)[^A-Za-z0-9/+]{1,4})?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi;
+const awsSecretLength = 40;
+
+/** @returns where AWS secret access keys stand. */
+export function awsSecretsIn(text: string): readonly { readonly start: number; readonly end: number }[] {
+	const found: { start: number; end: number }[] = [];
+	for (const { 0: whole, index } of text.matchAll(awsSecret)) {
+		const end = index + whole.length;
+		const key = text.slice(end - awsSecretLength, end);
+		if (/\d/.test(key) && /[A-Z]/.test(key) && /[a-z]/.test(key)) found.push({ start: end - awsSecretLength, end });
+	}
+	return found;
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noUsage } from '../../../core/usage.ts';
+import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import type { LedgerRow } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { csvAnswer } from '../csv.ts';
@@ -26,6 +27,10 @@ const requestRow = named(
 		cost_usd: usdSum,
 		estimated: z.boolean().describe('True: the provider did not tell the tokens, they were counted here.'),
 		duration_ms: z.int().nullable(),
+		guardrails: z
+			.enum(assessmentOutcomes)
+			.nullable()
+			.describe('The severest that guardrails found; `not_evaluated` also where the answer was not looked at. Null: they did not look at the call.'),
 	}),
 );
 
@@ -57,7 +62,7 @@ export function requestOperations(parts: AdminParts): Operation[] {
 			run: async ({ query, wantsCsv }) => {
 				const page = await withCursor(() => readPage(parts, query));
 				if (!wantsCsv) return { body: page };
-				const columns = [...plainColumns, 'input', 'output', 'cache_read', 'cache_write', 'total'] as const;
+				const columns = [...plainColumns, 'input', 'output', 'cache_read', 'cache_write', 'total', 'guardrails'] as const;
 				const answer = csvAnswer(
 					columns,
 					page.data.map(({ tokens: counts, ...row }) => ({ ...row, ...counts })),
@@ -83,9 +88,15 @@ const plainColumns = [
 	'duration_ms',
 ] as const;
 
-async function readPage({ ledger }: AdminParts, query: PageQuery & Filters): Promise<Page<z.output<typeof requestRow>>> {
+async function readPage(parts: AdminParts, query: PageQuery & Filters): Promise<Page<z.output<typeof requestRow>>> {
+	const { data, next_cursor } = await readRows(parts, query);
+	const verdicts = await parts.ledger.verdictsOf(data.map(({ id }) => id));
+	return { data: data.map((row) => rowBody(row, verdicts.get(row.id))), next_cursor };
+}
+
+async function readRows({ ledger }: AdminParts, query: PageQuery & Filters): Promise<Page<LedgerRow>> {
 	const limit = limitOf(query);
-	const data: z.output<typeof requestRow>[] = [];
+	const data: LedgerRow[] = [];
 	let { cursor } = query;
 	for (let read = 0; read < mostReads; read++) {
 		// A cursor stands at the end of what was read, so no more may be read than fits.
@@ -94,7 +105,7 @@ async function readPage({ ledger }: AdminParts, query: PageQuery & Filters): Pro
 			limit: limit - data.length,
 			...(cursor !== undefined && { cursor }),
 		});
-		data.push(...page.rows.filter((row) => isWanted(row, query)).map(rowBody));
+		data.push(...page.rows.filter((row) => isWanted(row, query)));
 		if (page.nextCursor === null) return { data, next_cursor: null };
 		cursor = page.nextCursor;
 		if (data.length >= limit) break;
@@ -112,7 +123,7 @@ function isWanted(row: LedgerRow, { client_id, provider, model, outcome }: Filte
 	return pairs.every(([wanted, found]) => wanted === undefined || wanted === found);
 }
 
-function rowBody(row: LedgerRow): z.output<typeof requestRow> {
+function rowBody(row: LedgerRow, verdict: Verdict | undefined): z.output<typeof requestRow> {
 	const { closed } = row;
 	return {
 		request_id: row.id,
@@ -128,5 +139,13 @@ function rowBody(row: LedgerRow): z.output<typeof requestRow> {
 		cost_usd: usdText(closed?.costNanoUsd ?? 0n),
 		estimated: closed?.isEstimated ?? false,
 		duration_ms: closed === undefined ? null : Math.max(0, closed.endedMs - row.startedMs),
+		guardrails: guardrailsOf(row, verdict),
 	};
+}
+
+/** An answer that nobody has looked at, or not yet, is not clean. */
+function guardrailsOf({ closed }: LedgerRow, verdict: Verdict | undefined): Verdict['outcome'] | null {
+	if (verdict === undefined) return null;
+	const isUnseen = closed?.outcome === 'complete' && !verdict.hasOutput;
+	return isUnseen && (verdict.outcome === 'clean' || verdict.outcome === 'masked') ? 'not_evaluated' : verdict.outcome;
 }

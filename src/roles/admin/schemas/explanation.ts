@@ -89,7 +89,24 @@ export const explanation = named(
 			})
 			.nullable(),
 		limits: z.record(z.string(), z.unknown()).nullable().describe('Of this call, with what is used now, as `GET /v1/limits` tells them.'),
-		guardrails: z.strictObject({ state: z.literal('not_evaluated') }),
+		guardrails: z
+			.strictObject({
+				state: z.enum(['off', 'clean', 'tripped', 'masked', 'not_evaluated']).describe('`not_evaluated`: clean, but for what cannot be read.'),
+				enforced: z.boolean().describe('False: findings change nothing.'),
+				findings: z.array(
+					z.strictObject({
+						policy: z.string(),
+						category: z.string(),
+						action: z.enum(['NONE', 'MASK', 'BLOCK']).describe('What is done.'),
+						rule: z.enum(['none', 'log', 'block', 'mask']).describe('What is configured.'),
+						count: z.int(),
+					}),
+				),
+				unreadable: z.array(z.string()).describe('Types of parts that cannot be read.'),
+				engines: z.array(z.string()).describe('Would be asked about the call too. They are not asked for an explanation.'),
+			})
+			.nullable()
+			.describe('Of the request.'),
 		upstream: z
 			.strictObject({
 				translated: z.boolean(),

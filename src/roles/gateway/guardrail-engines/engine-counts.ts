@@ -1,12 +1,14 @@
 import type { Counter, Histogram, Metrics } from '../../../core/metrics.ts';
 import type { EngineJudgement } from './engine-judgement.ts';
 
+const nanoUsdPerUsd = 1e9;
+
 /** What engines did and what they cost, by engine. */
 export class EngineCounts {
 	readonly #judgements: Counter;
 	readonly #seconds: Histogram;
 	readonly #usage: Counter;
-	readonly #nanoUsd: Counter;
+	readonly #costUsd: Counter;
 
 	constructor(metrics: Metrics) {
 		this.#judgements = metrics.counter(
@@ -21,9 +23,11 @@ export class EngineCounts {
 			['engine'],
 		);
 		this.#usage = metrics.counter('tollgate_guardrail_engine_usage_total', 'What guardrail engines charge for', ['engine', 'unit']);
-		this.#nanoUsd = metrics.counter('tollgate_guardrail_engine_cost_nano_usd_total', 'Cost of guardrail engines at the configured prices', [
-			'engine',
-		]);
+		this.#costUsd = metrics.counter(
+			'tollgate_guardrail_engine_cost_usd_total',
+			'US dollars that guardrail engines cost at the configured prices',
+			['engine'],
+		);
 	}
 
 	add(engine: string, judgement: EngineJudgement, durationMs: number): void {
@@ -33,6 +37,6 @@ export class EngineCounts {
 		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { engine, unit: 'input_tokens' });
 		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { engine, unit: 'output_tokens' });
 		if (usage.units > 0) this.#usage.add(usage.units, { engine, unit: 'units' });
-		if (costNanoUsd > 0n) this.#nanoUsd.add(Number(costNanoUsd), { engine });
+		if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { engine });
 	}
 }

@@ -91,7 +91,7 @@ describe.each(names)('%s', (name) => {
 		const units = name === 'judge' ? tripped.usage.inputTokens + tripped.usage.outputTokens : tripped.usage.units;
 		expect(units).toBeGreaterThan(0);
 		expect(added).toContainEqual(['tollgate_guardrail_engine_judgements_total', 1, { engine: name, outcome: 'judged' }]);
-		expect(added).toContainEqual(['tollgate_guardrail_engine_cost_nano_usd_total', Number(tripped.costNanoUsd), { engine: name }]);
+		expect(added).toContainEqual(['tollgate_guardrail_engine_cost_usd_total', Number(tripped.costNanoUsd) / 1e9, { engine: name }]);
 	});
 
 	it.each([

@@ -1,9 +1,9 @@
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import { readEvent } from '../../../wire/sse/read-event.ts';
 import type { StreamedText, Unreadable } from '../../../wire/text-view.ts';
 import { readEvents } from '../../../wire/translation/read-events.ts';
 import type { GuardedCall, Guarding } from '../guarding.ts';
+import { viewEvent } from './view-event.ts';
 
 /** Longer streams are looked at only so far, which is told. */
 const mostBytes = 4 * 1024 * 1024;
@@ -59,9 +59,8 @@ export class ObservedStream implements ByteStream {
 		const unreadable: Unreadable[] = [];
 		if (this.#length > mostBytes) unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
 		readEvents(Buffer.concat(this.#chunks), (data) => {
-			const event = readEvent(data);
-			if (event === undefined) return;
-			const view = this.#format.textViews.event(event);
+			const view = viewEvent(data, this.#format);
+			if (view === undefined) return;
 			unreadable.push(...view.unreadable);
 			for (const piece of view.texts) {
 				const key = `${piece.block} ${piece.isJson}`;

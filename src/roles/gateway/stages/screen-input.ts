@@ -1,6 +1,8 @@
+import type { Screening } from '../../../policy/guardrails/screening.ts';
 import { parseBody } from '../../../wire/json/parse-body.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
+import type { TextView } from '../../../wire/text-view.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { maskedTexts } from './masked-texts.ts';
 import { type Call, placedMembers } from './read-call.ts';
@@ -18,7 +20,11 @@ export async function screenInput(call: Call, team: string, { guarding }: Gatewa
 		guarding.observe(guarded, 'input', view);
 		return call;
 	}
-	const screening = await guarding.screen(guarded, 'input', view);
+	return withMasks(call, view, await guarding.screen(guarded, 'input', view));
+}
+
+/** The call with what is masked replaced; the same one when nothing is. */
+export function withMasks(call: Call, view: TextView, screening: Screening): Call {
 	const changes = maskedTexts(view, screening);
 	if (changes.length === 0) return call;
 	const bytes = spliceBody(call.body.bytes, textEdits(call.body.bytes, changes));

@@ -4,6 +4,7 @@ import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { Guarding } from '../guarding.ts';
+import { JudgedStream } from './judged-stream.ts';
 import { maskedTexts } from './masked-texts.ts';
 import { ObservedStream } from './observed-stream.ts';
 import type { Call } from './read-call.ts';
@@ -22,7 +23,8 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	if (body instanceof StreamRelay) {
 		if (!guarding.isEnforced) return { ...response, body: new ObservedStream(body, call.format, guarded, guarding) };
 		const guardrails = await guarding.guardrails;
-		return { ...response, body: new ScreenedStream(body, call.format, guarded, guarding, guardrails, response.facts) };
+		const Stream = guarding.hasEngines ? JudgedStream : ScreenedStream;
+		return { ...response, body: new Stream(body, call.format, guarded, guarding, guardrails, response.facts) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const told = readObject(body);

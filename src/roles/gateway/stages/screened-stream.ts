@@ -13,6 +13,9 @@ import { readEvents } from '../../../wire/translation/read-events.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import type { StreamRelay } from './stream-relay.ts';
+import { viewEvent } from './view-event.ts';
+
+export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
 /** A piece of text in a held event, and where it lies in its block. */
 interface HeldPiece {
@@ -44,7 +47,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	readonly #relay: StreamRelay;
 	readonly #format: Format;
 	readonly #call: GuardedCall;
-	readonly #guarding: Guarding;
+	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
 	readonly #facts: CallFacts | undefined;
 	readonly #blocks = new Map<string, Block>();
@@ -61,7 +64,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		relay: StreamRelay,
 		format: Format,
 		call: GuardedCall,
-		guarding: Guarding,
+		guarding: GuardingOfStream,
 		guardrails: Guardrails,
 		facts: CallFacts | undefined,
 	) {
@@ -89,7 +92,10 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		if (this.#isOver) return true;
 		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
 		this.#rest = splitEvents(bytes, (event) => this.#hold(event));
-		if (this.#heldBytes + this.#rest.length > mostHeldBytes) this.#block({ policy: 'unreadable', category: 'too_long' });
+		if (this.#heldBytes + this.#rest.length > mostHeldBytes) {
+			this.#unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
+			this.#block({ policy: 'unreadable', category: 'too_long' });
+		}
 		return this.#release();
 	}
 
@@ -114,9 +120,8 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		if (this.#isOver) return;
 		const pieces: HeldPiece[] = [];
 		readEvents(event, (data) => {
-			const told = readEvent(data);
-			if (told === undefined) return;
-			const view = this.#format.textViews.event(told);
+			const view = viewEvent(data, this.#format);
+			if (view === undefined) return;
 			for (const piece of view.texts) pieces.push(this.#push(piece));
 			this.#endBlocks(view);
 		});

@@ -57,6 +57,41 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 	return pieces;
 }
 
+/** A bench's own stream, in one piece. */
+function readEvents(caller: keyof typeof callers, model: string, sse: string): Promise<string> {
+	const response = { status: 200, headers: { 'content-type': 'text/event-stream' }, sse };
+	return read({ name: 'made', response }, caller, model, [Buffer.from(sse)]);
+}
+
+const messageEvents = [
+	{ type: 'message_start', message: { id: 'msg_1', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } } },
+	{ type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+	{ type: 'content_block_stop', index: 0 },
+	{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+	{ type: 'message_stop' },
+];
+const unlabelled = (events: readonly object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+
+test('events without their label end the stream as those with it do', async () => {
+	expect(await readEvents('chat', 'claude-opus-4-8', unlabelled(messageEvents))).toMatch(
+		/"usage":\{"prompt_tokens":1.*\n\ndata: \[DONE\]\n\n$/,
+	);
+	const failed = [...messageEvents.slice(0, 3), { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }];
+	const told = await readEvents('chat', 'claude-opus-4-8', unlabelled(failed));
+	expect(told.match(/"error"/g)).toHaveLength(1);
+	expect(told).not.toContain('[DONE]');
+});
+
+test('an error beside choices is told once', async () => {
+	const chunks = [
+		{ id: 'x', choices: [{ index: 0, delta: { content: 'Hi' } }] },
+		{ id: 'x', choices: [{ index: 0, delta: {} }], error: { code: 502, message: 'Gone' } },
+	];
+	const told = await readEvents('messages', 'gpt-5', unlabelled(chunks));
+	expect(told.match(/event: error/g)).toHaveLength(1);
+	expect(told).not.toContain('message_stop');
+});
+
 describe.each(pairs)('%s to %s', (caller, model, vendors) => {
 	test.each(streamsOf(vendors).map((recording) => [recording.name, recording] as const))('%s', async (_name, recording) => {
 		const bytes = recordedBytes(recording);

@@ -1,4 +1,5 @@
 /** What the main thread asks of the thread that talks to PostgreSQL. */
+import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
 import type { LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
 
 export type PostgresLedgerCalls = {
@@ -6,6 +7,10 @@ export type PostgresLedgerCalls = {
 	open(argument: null): string;
 	/** @param rows JSON array of `SpooledRow`; an empty one finds out whether the server answers. @returns those that can never be stored; the others are committed. */
 	send(rows: string): Promise<readonly { id: string; why: string }[]>;
+	/** @param assessments JSON array of `Assessment`. */
+	sendAssessments(assessments: string): Promise<null>;
+	listAssessments(query: AssessmentQuery): Promise<AssessmentPage>;
+	verdictsOf(requestIds: readonly string[]): Promise<readonly (readonly [id: string, verdict: Verdict])[]>;
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
 	list(query: RowQuery): Promise<RowPage>;
 	check(argument: null): Promise<readonly LedgerDifference[]>;

@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { Clock } from '../../../core/clock.ts';
+import { type Assessment, requireAssessmentCursor } from '../../contracts/assessments.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
 import { serveThreadCalls } from '../../store-thread.ts';
 import { migrate } from '../migrate.ts';
@@ -10,6 +11,7 @@ import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
 import { type Database, dayOf, makeDay } from './ledger-days.ts';
 import { listRows, requireCursor, summarize } from './ledger-reading.ts';
+import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
 import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
 import { msPerDay, postgresLedgerSchema } from './postgres-ledger-schema.ts';
 import { pruneDays } from './prune-days.ts';
@@ -68,18 +70,33 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 			});
 			return refused.map(({ id, cause }) => ({ id, why: connect(sendingDeadlineMs).describe(cause).message }));
 		},
+		async sendAssessments(text) {
+			await run(sendingDeadlineMs, (db) => sendAssessments(db, JSON.parse(text) as Assessment[]));
+			return null;
+		},
+		async listAssessments(query) {
+			requireAssessmentCursor(query);
+			return run(reportDeadlineMs, (db) => listAssessments(db, query));
+		},
+		verdictsOf: (requestIds) => run(reportDeadlineMs, (db) => verdictsOf(db, requestIds)),
 		summarize: (query) => run(reportDeadlineMs, (db) => summarize(db, query)),
 		async list(query) {
 			requireCursor(query);
 			return run(reportDeadlineMs, (db) => listRows(db, query));
 		},
 		check: () => run(upkeepDeadlineMs, checkLedger),
-		prune: (beforeMs) => run(upkeepDeadlineMs, (db) => pruneDays(db, beforeMs)),
+		prune: (beforeMs) =>
+			run(upkeepDeadlineMs, async (db) => {
+				await pruneAssessments(db, beforeMs);
+				return pruneDays(db, beforeMs);
+			}),
 		upkeep: ({ nowMs, retainDays }) =>
 			run(upkeepDeadlineMs, async (db) => {
 				for (const day of [0, 1]) await makeDay(db, dayOf(nowMs) + day);
 				const lost = await closeLost(db, nowMs);
-				if (retainDays !== null) await pruneDays(db, (dayOf(nowMs) - retainDays) * msPerDay);
+				if (retainDays === null) return lost;
+				await pruneAssessments(db, (dayOf(nowMs) - retainDays) * msPerDay);
+				await pruneDays(db, (dayOf(nowMs) - retainDays) * msPerDay);
 				return lost;
 			}),
 		async stop() {

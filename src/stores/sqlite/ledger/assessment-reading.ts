@@ -24,7 +24,7 @@ export interface AssessmentReading {
 	readUnsent(limit: number): UnsentAssessments;
 }
 
-type Condition = readonly [sql: string, value: string | number | Uint8Array];
+type Value = string | number | Uint8Array;
 
 export function createAssessmentReading(database: DatabaseSync): AssessmentReading {
 	const ofCall = database.prepare('SELECT * FROM assessments WHERE id = ?');
@@ -33,10 +33,10 @@ export function createAssessmentReading(database: DatabaseSync): AssessmentReadi
 		listAssessments(query) {
 			requireAssessmentCursor(query);
 			const toFind = rowsToFind(query);
-			const conditions = conditionsOf(query);
+			const { sql, values } = conditionsOf(query);
 			const found = database
-				.prepare(`SELECT * FROM assessments WHERE ${conditions.map(([sql]) => sql).join(' AND ')} ORDER BY sequence DESC LIMIT ?`)
-				.all(...conditions.map(([, value]) => value), toFind);
+				.prepare(`SELECT * FROM assessments WHERE ${sql} ORDER BY sequence DESC LIMIT ?`)
+				.all(...values, toFind);
 			return assessmentPage(
 				found.map((row) => ({ sequence: integerOf(row, 'sequence'), assessment: assessmentOf(row) })),
 				toFind,
@@ -59,19 +59,22 @@ export function createAssessmentReading(database: DatabaseSync): AssessmentReadi
 	};
 }
 
-function conditionsOf({ requestId, team, stage, policy, category, action, outcome, fromMs, toMs, cursor }: AssessmentQuery): Condition[] {
-	const conditions: Condition[] = [['sequence < ?', cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor)]];
-	const add = (sql: string, value: Condition[1] | undefined): void => void (value !== undefined && conditions.push([sql, value]));
-	add('outcome = ?', outcome && assessmentOutcomes.indexOf(outcome));
+function conditionsOf(query: AssessmentQuery): { readonly sql: string; readonly values: readonly Value[] } {
+	const { requestId, team, stage, policy, category, action, outcome, fromMs, toMs, cursor } = query;
+	const conditions: readonly (readonly [sql: string, value: Value | undefined])[] = [
+		['sequence < ?', cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor)],
+		['outcome = ?', outcome && assessmentOutcomes.indexOf(outcome)],
+		['id = ?', requestId === undefined ? undefined : packCallId(requestId)],
+		['team = ?', team],
+		['stage = ?', stage && assessmentStages.indexOf(stage)],
+		['policy = ?', policy],
+		['category = ?', category],
+		['action = ?', action && assessmentActions.indexOf(action)],
+		['at_ms >= ?', fromMs],
+		['at_ms < ?', toMs],
+	];
+	const given = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
 	// To the letter what the partial indexes say.
-	if (outcome !== 'clean') add('outcome <> 0 AND true = ?', 1);
-	add('id = ?', requestId === undefined ? undefined : packCallId(requestId));
-	add('team = ?', team);
-	add('stage = ?', stage && assessmentStages.indexOf(stage));
-	add('policy = ?', policy);
-	add('category = ?', category);
-	add('action = ?', action && assessmentActions.indexOf(action));
-	add('at_ms >= ?', fromMs);
-	add('at_ms < ?', toMs);
-	return conditions;
+	const listed = outcome === 'clean' ? [] : ['outcome <> 0'];
+	return { sql: [...listed, ...given.map(({ sql }) => sql)].join(' AND '), values: given.map(({ value }) => value) };
 }

@@ -72,7 +72,7 @@ export class LedgerQueue {
 		});
 	}
 
-	health(): LedgerHealth {
+	health(): Omit<LedgerHealth, 'droppedAssessments'> {
 		return { isWritable: this.failingSinceMs === undefined, queuedRows: this.countQueued(), ...this.counts };
 	}
 

@@ -9,6 +9,11 @@ const knownMembers: ReadonlySet<string> = new Set(
 	).split(' '),
 );
 
+/** Members of a message or an increment that hold no text, or are looked at by name. */
+const knownMessageMembers: ReadonlySet<string> = new Set(
+	'role content refusal reasoning reasoning_content audio name tool_calls tool_call_id function_call annotations'.split(' '),
+);
+
 const unreadableParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio', 'file']);
 
 /** What guardrails see of chat completions. */
@@ -22,7 +27,7 @@ export const chatTextViews: TextViews = {
 		for (const name of ['tools', 'functions']) {
 			for (const [index, tool] of objectsOf(body[name])) view.json('system', 'tool_definition', [name, index], tool);
 		}
-		view.others(body, knownMembers);
+		view.others(body, knownMembers, 'user', []);
 		return view;
 	},
 	answer(body) {
@@ -54,6 +59,7 @@ function viewMessage(view: ViewBuilder, role: string, message: JsonObject, path:
 	for (const [index, call] of objectsOf(message.tool_calls)) viewCall(view, role, call, [...path, 'tool_calls', index]);
 	if (isJsonObject(message.function_call)) viewFunction(view, role, message.function_call, [...path, 'function_call']);
 	if (itemsOf(message.annotations).length > 0) view.json(role, 'citation', [...path, 'annotations'], message.annotations);
+	view.others(message, knownMessageMembers, role, path);
 }
 
 function viewContent(view: ViewBuilder, role: string, part: TextPart, content: unknown, path: ValuePath): void {
@@ -120,5 +126,9 @@ function viewDelta(view: ViewBuilder, delta: JsonObject, choice: string, path: V
 	if (itemsOf(delta.annotations).length > 0) {
 		view.block = `${choice}annotations`;
 		view.json('assistant', 'citation', [...path, 'annotations'], delta.annotations);
+	}
+	for (const name of Object.keys(delta)) {
+		view.block = `${choice}other/${name}`;
+		view.others({ [name]: delta[name] }, knownMessageMembers, 'assistant', path);
 	}
 }

@@ -9,6 +9,12 @@ const knownMembers: ReadonlySet<string> = new Set(
 	).split(' '),
 );
 
+/** Members of increments that hold no text, or are looked at by name. */
+const knownDeltaMembers: ReadonlySet<string> = new Set(['type', 'text', 'thinking', 'partial_json', 'citation', 'signature']);
+
+/** Events that hold no text of a model's, and errors, which are the provider's own words. */
+const silentEvents: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'message_delta', 'message_stop', 'error']);
+
 /** What guardrails see of messages. */
 export const messagesTextViews: TextViews = {
 	request(body) {
@@ -19,7 +25,7 @@ export const messagesTextViews: TextViews = {
 			viewContent(view, role, 'text', message.content, ['messages', index, 'content']);
 		}
 		for (const [index, tool] of objectsOf(body.tools)) view.json('system', 'tool_definition', ['tools', index], tool);
-		view.others(body, knownMembers);
+		view.others(body, knownMembers, 'user', []);
 		return view;
 	},
 	answer(body) {
@@ -39,6 +45,9 @@ export const messagesTextViews: TextViews = {
 			viewDelta(view, event.delta, block);
 		} else if (event.type === 'content_block_stop') {
 			view.ended = [block];
+		} else if (!silentEvents.has(event.type)) {
+			view.block = `${block}other`;
+			view.unknown('assistant', event, []);
 		}
 		return view;
 	},
@@ -118,4 +127,6 @@ function viewDelta(view: ViewBuilder, delta: JsonObject, key: string): void {
 	view.json('assistant', 'tool_arguments', ['delta', 'partial_json'], delta.partial_json);
 	view.block = `${key}citation`;
 	if (delta.citation !== undefined) view.json('assistant', 'citation', ['delta', 'citation'], delta.citation);
+	view.block = `${key}other`;
+	view.others(delta, knownDeltaMembers, 'assistant', ['delta']);
 }

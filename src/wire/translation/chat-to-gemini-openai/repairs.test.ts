@@ -92,6 +92,23 @@ describe('a stream', () => {
 		expect(streamed([chunk({ content: 'Hi' })]).ending).toBe('provider_disconnected');
 	});
 
+	test('that ends before all of its choices have is cut', () => {
+		const second = (delta: JsonObject, finish_reason?: string): JsonObject => ({
+			...chunk(delta),
+			choices: [{ delta, index: 1, finish_reason }],
+		});
+		const begun = [chunk({ content: 'One' }), second({ content: 'Two' }), chunk({}, 'stop')];
+		expect(streamed(begun).ending).toBe('provider_disconnected');
+		expect(streamed([...begun, second({}, 'stop')]).text).toMatch(/\[DONE\]\n\n$/);
+	});
+
+	test('tells what stood before an event that is none', () => {
+		const stream = chatToGeminiOpenai.translateStream(call);
+		const bytes = `data: ${JSON.stringify(chunk({ content: 'Hi' }))}\n\ndata: {oops\n\n`;
+		expect(stream.push(Buffer.from(bytes)).toString()).toContain('"content":"Hi"');
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);
+	});
+
 	test.each([
 		[{ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }],
 		[[{ error: { code: 503, message: 'Overloaded' } }]],

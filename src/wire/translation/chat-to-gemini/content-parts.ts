@@ -53,7 +53,7 @@ function imagePart(image: unknown, path: string): JsonObject {
 
 function audioPart(audio: unknown, path: string): JsonObject {
 	const { data, format } = isJsonObject(audio) ? audio : {};
-	const part = mediaPart(`audio/${String(format)}`, stringAt(data, `${path}.data`));
+	const part = typeof format === 'string' ? mediaPart(`audio/${format}`, stringAt(data, `${path}.data`)) : undefined;
 	return part ?? refuseField(`${path}.format`, 'must be `wav` or `mp3`');
 }
 

@@ -35,7 +35,7 @@ export function readTools(request: JsonObject): ChatTools | undefined {
 	const allowed = names === undefined ? defined : defined.filter((tool) => names.has(tool.name));
 	const known = new Set<unknown>(defined.map((tool) => tool.name));
 	if (allowed.length === 0 || [...(names ?? [])].some((name) => !known.has(name))) {
-		refuseField(path, 'must name tools that the request defines');
+		refuseName(path);
 	}
 	// An old answer has room for one call.
 	return { defined, allowed, choice, named, isSingle: isLegacy || request.parallel_tool_calls === false };
@@ -89,12 +89,16 @@ function readChoice(wanted: unknown, path: string): ReadChoice {
 	if (wanted === 'auto' || wanted === 'none' || wanted === 'required') return { choice: wanted };
 	if (isJsonObject(wanted) && wanted.type === 'function') {
 		const name = isJsonObject(wanted.function) ? wanted.function.name : undefined;
-		return { choice: 'required', named: String(name), names: new Set([name]) };
+		return typeof name === 'string' ? { choice: 'required', named: name, names: new Set([name]) } : refuseName(path);
 	}
 	if (isJsonObject(wanted) && wanted.type === 'allowed_tools' && isJsonObject(wanted.allowed_tools)) {
 		return allowedTools(wanted.allowed_tools, `${path}.allowed_tools`);
 	}
 	return refuseField(path, 'must be `none`, `auto`, `required`, a function by name, or `allowed_tools`');
+}
+
+function refuseName(path: string): never {
+	return refuseField(path, 'must name tools that the request defines');
 }
 
 function allowedTools({ mode, tools }: JsonObject, path: string): ReadChoice {

@@ -140,7 +140,7 @@ describe('streams', () => {
 		[[{ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }]],
 	])('an error in the middle ends it: %j', (error) => {
 		const { chat, messages } = streamed([answer([{ text: 'So' }]), error, answer([{ text: 'not told' }], 'STOP')]);
-		expect(chat).toMatch(/data: \{"error":\{"message":"Overloaded".*\n\n$/);
+		expect(chat).toMatch(/data: \{"error":\{"message":"Overloaded","type":"overloaded_error".*\n\n$/);
 		expect(messages).toMatch(/event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error","message":"Overloaded".*\n\n$/);
 		expect(chat + messages).not.toMatch(/DONE|message_stop|not told/);
 	});
@@ -271,6 +271,7 @@ describe('errors', () => {
 		[429, wait('0s'), 429, 'rate_limit_error', { retryAfterSeconds: 0 }],
 		[429, wait('soon'), 429, 'rate_limit_error', {}],
 		[500, error(500, 'INTERNAL'), 502, 'api_error', {}],
+		[503, error(503, 'UNAVAILABLE'), 502, 'overloaded_error', {}],
 		[503, undefined, 502, 'api_error', {}],
 	])('%i %j', (status, body, expected, type, more) => {
 		const chat = chatToGemini.translateError(status, body, callOf());

@@ -33,7 +33,8 @@ const failed: ReadonlySet<unknown> = new Set([
 export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): Finish {
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';
-	if (failed.has(finishReason) && !hasParts) throw answerInvalid(`with nothing but \`${String(finishReason)}\``);
+	if (typeof finishReason === 'string' && failed.has(finishReason) && !hasParts)
+		{throw answerInvalid(`with nothing but \`${finishReason}\``);}
 	return hasCalls ? 'calls' : 'stop';
 }
 

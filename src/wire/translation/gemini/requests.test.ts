@@ -73,6 +73,7 @@ const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f
 test.each<[param: string, request: JsonObject]>([
 	['max_tokens', { max_tokens: 0 }],
 	['stop_sequences', { stop_sequences: ['1', '2', '3', '4', '5', '6'] }],
+	['stop_sequences[1]', { stop_sequences: ['1', ' '] }],
 	['mcp_servers', { mcp_servers: [{}] }],
 	['tools[0].type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
 	['tools[0].input_schema', { tools: [{ name: 'x' }] }],
@@ -146,13 +147,18 @@ describe('thinking', () => {
 	});
 
 	test.each([
-		['gemini-2.5-flash', { thinking: { type: 'enabled', budget_tokens: 90_000 } }, { thinkingBudget: 24_576, includeThoughts: true }],
+		[
+			'gemini-2.5-flash',
+			{ thinking: { type: 'enabled', budget_tokens: 90_000 } },
+			{ thinkingBudget: 24_576, includeThoughts: true },
+			'thinking: 24576 tokens as the nearest that the model takes',
+		],
 		['gemini-2.5-pro', { thinking: { type: 'adaptive', display: 'omitted' } }, undefined],
 		['gemini-3-pro-preview', { thinking: { type: 'enabled', budget_tokens: 2000 } }, { thinkingLevel: 'low', includeThoughts: true }],
 		['gemini-3-pro-preview', { thinking: { type: 'adaptive' } }, { includeThoughts: true }],
 		['gemini-3-pro-preview', { output_config: { effort: 'high' } }, { thinkingLevel: 'high' }],
-	])('%s, %j', (model, request, expected) => {
-		expect(asked(model, request, messagesToGemini)).toEqual([expected]);
+	])('%s, %j', (model, request, ...expected) => {
+		expect(asked(model, request, messagesToGemini)).toEqual(expected);
 	});
 
 	test('goes by what the operator says of the model', () => {

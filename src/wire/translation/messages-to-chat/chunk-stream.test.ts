@@ -106,6 +106,13 @@ describe('what is no answer', () => {
 		expect(() => translate([events])).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);
 		expect(() => translate([events])).toThrow(Fault);
 	});
+
+	test('what stood before it comes out first, though it came in the same piece', () => {
+		const stream = messagesToChat.translateStream(call);
+		expect(stream.push(Buffer.from(`${chunk({ content: 'Hi' })}data: {oops\n\n`)).toString()).toContain('"text":"Hi"');
+		expect(() => stream.push(Buffer.from(chunk({ content: 'more' })))).toThrow(Fault);
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);
+	});
 });
 
 interface ToldBlock {

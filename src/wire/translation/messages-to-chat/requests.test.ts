@@ -62,6 +62,11 @@ describe('models', () => {
 	});
 });
 
+test.each([[['a', '']], [[' ']], [[5]]])('stop sequences that say nothing are refused: %j', (stop_sequences) => {
+	const at = `stop_sequences[${stop_sequences.length - 1}]`;
+	expect(() => translate({ stop_sequences })).toThrow(expect.objectContaining({ code: 'field_invalid', param: at }) as Refusal);
+});
+
 describe('thinking becomes reasoning effort', () => {
 	const effortOf = (change: JsonObject, model = 'gpt-5'): unknown => translate(change, model).body['reasoning_effort'];
 	const budget = (tokens: number): JsonObject => ({ thinking: { type: 'enabled', budget_tokens: tokens } });

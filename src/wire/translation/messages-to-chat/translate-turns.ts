@@ -122,8 +122,9 @@ function resultParts(content: unknown, path: string, warnings: RequestWarnings):
 	if (content === undefined || content === null) return [];
 	if (!Array.isArray(content)) return translateContent(content, path, warnings);
 	return content.flatMap((block: unknown, index) => {
-		if (isJsonObject(block) && block.type === 'tool_reference') return textParts(String(block.tool_name));
-		return translateBlock(block, `${path}[${index}]`, warnings);
+		const at = `${path}[${index}]`;
+		if (isJsonObject(block) && block.type === 'tool_reference') return textParts(stringAt(block.tool_name, `${at}.tool_name`));
+		return translateBlock(block, at, warnings);
 	});
 }
 

@@ -27,7 +27,7 @@ export function translateBlock(block: JsonObject, path: string, warnings: Reques
 		case 'search_result':
 			return textParts([block.title, block.source, ...textsOf(block.content)].filter(isTold).join('\n'));
 		case 'tool_reference':
-			return textParts(String(block.tool_name));
+			return textParts(stringAt(block.tool_name, `${path}.tool_name`));
 		default:
 			return refuseField(`${path}.type`, 'names a kind of block that the model’s provider has no equivalent for: leave it out');
 	}
@@ -36,8 +36,9 @@ export function translateBlock(block: JsonObject, path: string, warnings: Reques
 function sourcePart(source: JsonObject, kind: 'image/' | 'application/pdf', path: string): JsonObject {
 	if (source.type === 'url') return linkedPart(stringAt(source.url, `${path}.url`));
 	if (source.type !== 'base64') return refuseField(`${path}.type`, 'must be `base64` or `url`: files of the other vendor cannot be read');
-	const type = String(source.media_type);
-	const part = type.startsWith(kind) ? mediaPart(type, stringAt(source.data, `${path}.data`)) : undefined;
+	const { media_type: type } = source;
+	const isOfKind = typeof type === 'string' && type.startsWith(kind);
+	const part = isOfKind ? mediaPart(type, stringAt(source.data, `${path}.data`)) : undefined;
 	return (
 		part ?? refuseField(`${path}.media_type`, `must be ${kind === 'image/' ? 'one of the images that the provider takes' : `\`${kind}\``}`)
 	);

@@ -1,4 +1,5 @@
 /** Reading of what a caller of the messages format wrote. */
+import { isExactInteger } from '../../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';
@@ -82,7 +83,7 @@ export function stringAt(value: unknown, path: string): string {
 }
 
 export function objectAt(value: unknown, path: string): JsonObject {
-	return isJsonObject(value) ? value : refuseField(path, 'must be an object');
+	return isJsonObject(value) && !isExactInteger(value) ? value : refuseField(path, 'must be an object');
 }
 
 export function isTold(value: unknown): value is string {

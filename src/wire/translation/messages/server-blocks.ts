@@ -6,7 +6,7 @@ const longestInput = 500;
 export function describeServerBlock(block: JsonObject): string {
 	const { type, name, input, content } = block;
 	if (type === 'server_tool_use' || type === 'mcp_tool_use') {
-		return `\n[Called ${String(name)} with ${(JSON.stringify(input) ?? '{}').slice(0, longestInput)}]\n`;
+		return `\n[Called ${typeof name === 'string' ? name : 'a tool'} with ${(JSON.stringify(input) ?? '{}').slice(0, longestInput)}]\n`;
 	}
 	if (typeof type !== 'string' || !type.endsWith('_tool_result')) return '';
 	return `\n${[`[Result of ${type.slice(0, -'_tool_result'.length)}]`, ...linesOf(content)].join('\n')}\n`;

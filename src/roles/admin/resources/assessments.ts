@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import {
+	type Assessment,
+	type AssessmentQuery,
+	assessmentActions,
+	assessmentOutcomes,
+	assessmentStages,
+} from '../../../stores/contracts/assessments.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
+import { named, time, timeOf } from '../schemas/values.ts';
+
+const assessment = named(
+	'Assessment',
+	z.strictObject({
+		time,
+		request_id: z.string().describe('The `x-request-id` of the answer.'),
+		team: z.string(),
+		stage: z.enum(assessmentStages).describe('Of the request, or of its answer.'),
+		policy: z
+			.string()
+			.nullable()
+			.describe('`content`, `pii`, `topics`, `words`, `patterns`, `engine`, or `unreadable` for what was not looked at; null: clean.'),
+		category: z.string().nullable().describe('Of an engine `<engine>.<category>`; null: clean.'),
+		action: z.enum(assessmentActions).describe('What was done. `NONE` wherever guardrails only observe.'),
+		outcome: z.enum(assessmentOutcomes).describe('`failed`: an engine could not judge.'),
+		count: z.int().describe('Findings that this stands for.'),
+	}),
+);
+
+const assessmentList = named('AssessmentList', pageOf(assessment));
+
+/** A UTC day stands for its beginning. */
+const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+const filters = {
+	request_id: z.string().optional(),
+	team: z.string().optional(),
+	stage: z.enum(assessmentStages).optional(),
+	policy: z.string().optional(),
+	category: z.string().optional(),
+	action: z.enum(assessmentActions).optional(),
+	outcome: z.enum(assessmentOutcomes).optional().describe('All but `clean` unless given.'),
+	from: moment.optional().describe('Inclusive.'),
+	to: moment.optional().describe('Exclusive.'),
+};
+
+export function assessmentOperations({ ledger }: AdminParts): Operation[] {
+	return [
+		defineOperation({
+			method: 'GET',
+			path: '/guardrails/assessments',
+			tag: 'guardrails',
+			summary: 'List what guardrails found, the newest first',
+			description: 'Kept as long as rows of `/requests`. Calls that were blocked before they were admitted are here, and not there.',
+			query: z.strictObject({ ...pageQuery, ...filters }),
+			success: { status: 200, schema: assessmentList },
+			run: async ({ query: { request_id: requestId, from, to, limit, ...query } }) => {
+				const given = Object.fromEntries(
+					Object.entries({ ...query, requestId, fromMs: msOf(from), toMs: msOf(to) }).filter(([, value]) => value !== undefined),
+				);
+				const asked = { ...given, limit: limitOf({ limit }) } as AssessmentQuery;
+				const { assessments, nextCursor } = await withCursor(() => ledger.listAssessments(asked));
+				return { body: { data: assessments.map(assessmentBody), next_cursor: nextCursor } };
+			},
+		}),
+	];
+}
+
+function msOf(text: string | undefined): number | undefined {
+	return text === undefined ? undefined : Date.parse(text);
+}
+
+function assessmentBody({ atMs, requestId, policy, category, ...rest }: Assessment): z.output<typeof assessment> {
+	const isClean = rest.outcome === 'clean';
+	return { time: timeOf(atMs), request_id: requestId, policy: isClean ? null : policy, category: isClean ? null : category, ...rest };
+}

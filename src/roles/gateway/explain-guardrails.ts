@@ -1,0 +1,62 @@
+import type { AssessedAction, RuleAction } from '../../policy/guardrails/guardrail.ts';
+import type { Guarding } from './guarding.ts';
+import type { Call } from './stages/read-call.ts';
+import { withMasks } from './stages/screen-input.ts';
+
+/** What guardrails find in a request. Never the text. */
+export interface ExplainedGuardrails {
+	readonly state: 'off' | 'clean' | 'tripped' | 'masked' | 'not_evaluated';
+	/** False: nothing is done about it. */
+	readonly enforced: boolean;
+	readonly findings: readonly {
+		readonly policy: string;
+		readonly category: string;
+		/** What is done. */
+		readonly action: AssessedAction;
+		/** What is configured. */
+		readonly rule: RuleAction;
+		readonly count: number;
+	}[];
+	/** Types of what cannot be read. */
+	readonly unreadable: readonly string[];
+	/** Would be asked too, and were not. */
+	readonly engines: readonly string[];
+}
+
+export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: false, findings: [], unreadable: [], engines: [] };
+
+export interface ScreenedRequest {
+	readonly guardrails: ExplainedGuardrails;
+	/** @returns the call with what is masked replaced. @throws Refusal `guardrail_blocked`. */
+	pass(): Call;
+}
+
+/** As `screenInput`, but for telling anybody. */
+export async function screenExplained(call: Call, team: string, guarding: Guarding, engines: readonly string[]): Promise<ScreenedRequest> {
+	const view = call.format.textViews.request(call.body.members);
+	const { screening } = await guarding.look(team, 'input', view);
+	const guardrails = await guarding.guardrails;
+	const { findings, isBlocked } = screening;
+	const groups = Map.groupBy(findings, ({ policy, category, action }) => `${policy} ${category} ${action}`);
+	const explained = [...groups.values()].flatMap((some) =>
+		some.slice(0, 1).map(({ policy, category, action }) => {
+			return { policy, category, action, rule: guardrails.ruleOf(policy, category, team), count: some.length };
+		}),
+	);
+	const isMasked = !isBlocked && findings.some(({ action }) => action === 'MASK');
+	const unreadable = [...new Set(view.unreadable.map(({ type }) => type))];
+	const found = isMasked ? 'masked' : 'tripped';
+	return {
+		guardrails: {
+			state: findings.length > 0 ? found : unreadable.length > 0 ? 'not_evaluated' : 'clean',
+			enforced: guarding.isEnforced,
+			findings: explained,
+			unreadable,
+			engines,
+		},
+		pass() {
+			guarding.requirePassing('input', findings, view);
+			return guarding.isEnforced ? withMasks(call, view, screening) : call;
+		},
+	};
+}

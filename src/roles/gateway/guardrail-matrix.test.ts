@@ -1,0 +1,228 @@
+/** Every cell of stage, caller's format, stream, policy and enforcement, with a trip and without, to a model of each provider. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { GatewayBench, HandStream, jsonAnswer, Reader, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { isByteStream } from '../../core/byte-stream.ts';
+import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
+import { createContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+
+const contentScorer = createContentScorer(readFileSync(new URL('../../policy/guardrails/content/weights.bin', import.meta.url)));
+
+function settings(isEnforced: boolean): GuardrailSettings {
+	const content = Object.fromEntries(contentCategories.map((category) => [category, { strength: 'medium', action: 'block' }]));
+	return {
+		isEnforced,
+		content: content as GuardrailSettings['content'],
+		pii: {
+			ssn: 'block',
+			card: 'block',
+			email: 'block',
+			phone: 'block',
+			iban: 'block',
+			ip: 'block',
+			aws_key: 'block',
+			api_key: 'block',
+		},
+		masksAnswers: true,
+		words: { entries: ['darkfish'], action: 'block' },
+		patterns: [],
+		topics: [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' }],
+		unreadable: 'pass',
+		teams: {},
+	};
+}
+
+const paths = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+type CallerFormat = keyof typeof paths;
+const wires = { provider_a: 'messages', provider_b: 'chat', provider_c: 'gemini', provider_d: 'chat' } as const;
+type ProviderName = keyof typeof wires;
+const models: Record<ProviderName, string> = {
+	provider_a: 'claude-opus-4-5',
+	provider_b: 'gpt-5',
+	provider_c: 'gemini-3',
+	provider_d: 'our-gpt',
+};
+
+/** As a provider of the wire writes it. */
+const wholes: Record<(typeof wires)[ProviderName], (text: string) => unknown> = {
+	chat: (content) => ({
+		id: 'c',
+		object: 'chat.completion',
+		created: 1,
+		model: 'm',
+		choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+		usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+	}),
+	messages: (text) => ({
+		id: 'm',
+		type: 'message',
+		role: 'assistant',
+		model: 'm',
+		content: [{ type: 'text', text }],
+		stop_reason: 'end_turn',
+		stop_sequence: null,
+		usage: { input_tokens: 3, output_tokens: 4 },
+	}),
+	gemini: (text) => ({
+		candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
+		usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
+		modelVersion: 'm',
+	}),
+};
+
+const data = (event: unknown): string => `data: ${JSON.stringify(event)}\n\n`;
+const named = (event: { type: string } & Record<string, unknown>): string => `event: ${event.type}\n${data(event)}`;
+const streams: Record<(typeof wires)[ProviderName], (pieces: readonly string[]) => string[]> = {
+	chat(pieces) {
+		const chunk = (delta: object, finish_reason: string | null = null): string =>
+			data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
+		return [chunk({ role: 'assistant', content: '' }), ...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'];
+	},
+	messages: (pieces) => [
+		named({ type: 'message_start', message: { ...(wholes.messages('') as object), content: [], stop_reason: null } }),
+		named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+		...pieces.map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+		named({ type: 'content_block_stop', index: 0 }),
+		named({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 4 } }),
+		named({ type: 'message_stop' }),
+	],
+	gemini: (pieces) =>
+		pieces.map((text, index) =>
+			data({
+				candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(index === pieces.length - 1 && { finishReason: 'STOP' }) }],
+				usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
+				modelVersion: 'm',
+			}),
+		),
+};
+
+interface Cell {
+	readonly format: CallerFormat;
+	readonly provider: ProviderName;
+	readonly isStreamed: boolean;
+}
+
+interface Asked {
+	readonly bench: GatewayBench;
+	readonly status: number;
+	readonly text: string;
+	/** How much the caller had read after each event of the provider's. */
+	readonly readAfter: readonly number[];
+	readonly upstream: HandStream | undefined;
+	readonly rows: readonly string[];
+}
+
+async function ask(guardrails: GuardrailSettings | undefined, cell: Cell, prompt: string, answer: readonly string[]): Promise<Asked> {
+	const { format, provider, isStreamed } = cell;
+	const bench = new GatewayBench(guardrails === undefined ? {} : { guardrails }, { contentScorer });
+	const wire = wires[provider];
+	let upstream: HandStream | undefined;
+	bench.respond = () => {
+		if (!isStreamed) return jsonAnswer(200, JSON.stringify(wholes[wire](answer.join(''))));
+		upstream = new HandStream();
+		return sseAnswer(upstream);
+	};
+	const body = { model: models[provider], max_tokens: 9, stream: isStreamed, messages: [{ role: 'user', content: prompt }] };
+	const response = await bench.ask(paths[format], JSON.stringify(body));
+	const readAfter: number[] = [];
+	let text = '';
+	if (response.body !== null && isByteStream(response.body)) {
+		const reader = new Reader();
+		response.body.start(reader);
+		for (const event of streams[wire](answer)) {
+			if (upstream?.isCancelled === false) upstream.write(event);
+			readAfter.push(reader.text.length);
+		}
+		if (upstream?.isCancelled === false) upstream.sink?.end();
+		expect(reader.ending).toBe('ended');
+		({ text } = reader);
+	} else {
+		text = response.body?.toString() ?? '';
+	}
+	for (let round = 0; round < 20; round++) {
+		bench.clock.advance(5);
+		await Promise.resolve();
+	}
+	await bench.gateway.settled();
+	const { rows } = await bench.ledger.list({ limit: 10 });
+	return { bench, status: response.status, text, readAfter, upstream, rows: rows.map(({ closed }) => closed?.outcome ?? 'open') };
+}
+
+const told = ({ bench }: Asked): readonly unknown[] =>
+	bench.log.lines
+		.filter(({ event }) => event === 'guardrail assessment')
+		.map(({ fields: { stage, policy, category, action } }) => [stage, policy, category, action].join(' '));
+
+const policies = [
+	{ policy: 'content', category: 'violence', pieces: ['I will kill ', 'you and your', ' family.'], secrets: ['kill', 'family'] },
+	{ policy: 'pii', category: 'card', pieces: ['My card is 4111 11', '11 1111 ', '1111, ok?'], secrets: ['4111', '1111'] },
+	{ policy: 'topics', category: 'gambling', pieces: ['Let us play rou', 'lette tonight.', ' And more.'], secrets: ['rou', 'lette'] },
+	{ policy: 'words', category: 'listed', pieces: ['Bring the dark', 'fish', ' over.'], secrets: ['dark', 'fish'] },
+] as const;
+const clean = ['Nothing to see', ' here,', ' carry on. ', 'All is well.'];
+const cells = (['chat', 'messages'] as const).flatMap((format) =>
+	(Object.keys(wires) as ProviderName[]).flatMap((provider) => [true, false].map((isStreamed): Cell => ({ format, provider, isStreamed }))),
+);
+
+describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
+	describe.each(policies)('$policy', ({ policy, category, pieces, secrets }) => {
+		it('input, enforced: refused before the provider is called, and nothing is held', async () => {
+			const asked = await ask(settings(true), cell, pieces.join(''), clean);
+			expect(asked.status).toBe(400);
+			expect(asked.bench.sent).toHaveLength(0);
+			expect(asked.rows).toEqual([]);
+			expect(await asked.bench.admission.read('team-1', [])).toMatchObject({ requests: 0 });
+			expect(JSON.parse(asked.text)).toMatchObject({
+				type: 'error',
+				error: {
+					code: 'guardrail_blocked',
+					message: `The request was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
+				},
+			});
+			expect(told(asked)).toEqual([`input ${policy} ${category} BLOCK`]);
+			for (const secret of secrets) expect(asked.text + JSON.stringify(asked.bench.log.lines)).not.toContain(secret);
+		});
+
+		it('output, enforced: nothing of the match is delivered, the call ends and is charged', async () => {
+			const asked = await ask(settings(true), cell, 'hello', pieces);
+			expect(asked.bench.sent).toHaveLength(1);
+			expect(asked.text).toContain('guardrail_blocked');
+			expect(asked.text).toContain(`policy \`${policy}\`, category \`${category}\``);
+			for (const secret of secrets) expect(asked.text + JSON.stringify(asked.bench.log.lines)).not.toContain(secret);
+			expect(told(asked)).toContain(`output ${policy} ${category} BLOCK`);
+			expect(asked.rows).toHaveLength(1);
+			expect(asked.rows).not.toContain('open');
+			if (!cell.isStreamed) {
+				expect(asked.status).toBe(400);
+				return;
+			}
+			expect(asked.upstream?.isCancelled).toBe(true);
+			// The last event is the error, and none says that the answer is complete.
+			expect(asked.text.endsWith('\n\n')).toBe(true);
+			expect(asked.text.trimEnd().split('\n\n').at(-1)).toContain('guardrail_blocked');
+			expect(asked.text).not.toMatch(/\[DONE\]|message_stop/);
+		});
+
+		it('not enforced: bytes and their timing are those of a gateway without guardrails, and the trips are told', async () => {
+			const prompt = pieces.join('');
+			const [asked, without] = [await ask(settings(false), cell, prompt, pieces), await ask(undefined, cell, prompt, pieces)];
+			expect(asked.status).toBe(200);
+			expect([asked.text, asked.readAfter]).toEqual([without.text, without.readAfter]);
+			expect(asked.bench.sent.map(({ body }) => String(body))).toEqual(without.bench.sent.map(({ body }) => String(body)));
+			expect(told(asked)).toContain(`input ${policy} ${category} NONE`);
+			expect(told(asked)).toContain(`output ${policy} ${category} NONE`);
+			expect(asked.rows).toEqual(without.rows);
+		});
+	});
+
+	it.each([true, false])('clean, enforced %s: bytes are those of a gateway without guardrails, and nothing is told', async (isEnforced) => {
+		const [asked, without] = [await ask(settings(isEnforced), cell, 'hello', clean), await ask(undefined, cell, 'hello', clean)];
+		expect(asked.status).toBe(200);
+		expect(asked.text).toBe(without.text);
+		if (!isEnforced) expect(asked.readAfter).toEqual(without.readAfter);
+		expect(asked.bench.sent.map(({ body }) => String(body))).toEqual(without.bench.sent.map(({ body }) => String(body)));
+		expect(told(asked)).toEqual([]);
+		expect(asked.rows).toEqual(without.rows);
+	});
+});

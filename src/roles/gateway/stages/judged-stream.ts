@@ -1,0 +1,234 @@
+import type { CallFacts } from '../../../core/call-facts.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { Format } from '../../../wire/formats/format.ts';
+import { readEvent } from '../../../wire/sse/read-event.ts';
+import { splitEvents } from '../../../wire/sse/split-events.ts';
+import type { TextView } from '../../../wire/text-view.ts';
+import { readEvents } from '../../../wire/translation/read-events.ts';
+import { describeFailure } from '../failure.ts';
+import { blocked, type GuardedCall, type Guarding, type Trip } from '../guarding.ts';
+import { ScreenedStream } from './screened-stream.ts';
+import type { StreamRelay } from './stream-relay.ts';
+
+/** A piece ends with a sentence once it is so long, and wherever it is when it is longer than the other. */
+const pieceCharacters = 400;
+const longestPieceCharacters = 1000;
+/** Of what was judged before, so that nothing hides where pieces meet. */
+const repeatedCharacters = 200;
+/** More is not taken from the provider while an engine thinks. */
+const mostHeldBytes = 256 * 1024;
+
+const sentenceEnd = /[.!?。！？\n]["')\]]?\s*$/;
+const colon = 0x3a;
+const commentLines = /^(?::[^\r\n]*\r?\n)+\r?\n$/;
+const nothing = Buffer.alloc(0);
+
+interface Block {
+	/** The end of what was judged. */
+	before: string;
+	unjudged: string;
+}
+
+/**
+ * Holds a stream back, under enforcement, until engines have judged it, a piece at a time and what is left before its last event. What
+ * they see was screened by the built-in guardrails before.
+ */
+export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
+	readonly #relay: StreamRelay;
+	readonly #screened: ScreenedStream;
+	readonly #format: Format;
+	readonly #call: GuardedCall;
+	readonly #guarding: Guarding;
+	readonly #facts: CallFacts | undefined;
+	readonly #blocks = new Map<string, Block>();
+	readonly #trips: Trip[] = [];
+	readonly #goneListeners: (() => void)[] = [];
+	/** What the built-in guardrails report. */
+	#screening: { readonly trips: readonly Trip[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
+	#held: Buffer[] = [];
+	#heldBytes = 0;
+	/** The beginning of an event. */
+	#rest: Buffer = nothing;
+	#unjudgedCharacters = 0;
+	#endsSentence = false;
+	#isJudging = false;
+	/** The source is over, and how. */
+	#ending: { readonly cause?: unknown } | undefined;
+	#isOver = false;
+	#flow: ByteFlow | undefined;
+	#sink: ByteSink | undefined;
+
+	constructor(
+		relay: StreamRelay,
+		format: Format,
+		call: GuardedCall,
+		guarding: Guarding,
+		guardrails: ConstructorParameters<typeof ScreenedStream>[4],
+		facts: CallFacts | undefined,
+	) {
+		this.#relay = relay;
+		this.#format = format;
+		this.#call = call;
+		this.#guarding = guarding;
+		this.#facts = facts;
+		this.#screened = new ScreenedStream(
+			relay,
+			format,
+			call,
+			{
+				requireReadable: (stage, type) => guarding.requireReadable(stage, type),
+				// Told with what engines find.
+				report: (_call, _stage, trips, view) => {
+					this.#screening = { trips, view };
+				},
+			},
+			guardrails,
+			facts,
+		);
+	}
+
+	start(sink: ByteSink): ByteFlow {
+		this.#sink = sink;
+		this.#flow = this.#screened.start(this);
+		return this;
+	}
+
+	resume(): void {
+		if (this.#heldBytes < mostHeldBytes) this.#flow?.resume();
+	}
+
+	cancel(): void {
+		this.#flow?.cancel();
+		for (const listener of this.#goneListeners) listener();
+		this.#finish();
+	}
+
+	write(chunk: Buffer): boolean {
+		if (this.#isOver) return true;
+		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+		let mayWrite = true;
+		this.#rest = splitEvents(bytes, (event) => {
+			if (isComment(event)) mayWrite = this.#sink?.write(event) ?? true;
+			else this.#hold(event);
+		});
+		this.#judgeWhenDue();
+		return mayWrite && this.#heldBytes < mostHeldBytes;
+	}
+
+	end(): void {
+		if (this.#isOver) return;
+		if (this.#rest.length > 0) this.#hold(this.#rest);
+		this.#ending = {};
+		this.#judgeWhenDue();
+	}
+
+	fail(cause: unknown): void {
+		if (this.#isOver) return;
+		this.#ending = { cause };
+		this.#judgeWhenDue();
+	}
+
+	#hold(event: Buffer): void {
+		this.#held.push(event);
+		this.#heldBytes += event.length;
+		readEvents(event, (data) => {
+			const told = readEvent(data);
+			if (told === undefined) return;
+			for (const { block: key, isJson, text } of this.#format.textViews.event(told).texts) {
+				const block = this.#blockOf(`${key} ${isJson}`);
+				block.unjudged += text;
+				this.#unjudgedCharacters += text.length;
+				this.#endsSentence = sentenceEnd.test(block.unjudged.slice(-8));
+			}
+		});
+	}
+
+	#blockOf(key: string): Block {
+		const known = this.#blocks.get(key);
+		if (known !== undefined) return known;
+		const block: Block = { before: '', unjudged: '' };
+		this.#blocks.set(key, block);
+		return block;
+	}
+
+	#judgeWhenDue(): void {
+		if (this.#isJudging || this.#isOver) return;
+		if (this.#unjudgedCharacters === 0) {
+			this.#pass(this.#held);
+			return;
+		}
+		const isLong = this.#unjudgedCharacters >= longestPieceCharacters;
+		const isPiece = isLong || (this.#endsSentence && this.#unjudgedCharacters >= pieceCharacters);
+		if (isPiece || this.#ending !== undefined || this.#heldBytes >= mostHeldBytes) void this.#judge();
+	}
+
+	/** What comes meanwhile is the next piece, or several. */
+	async #judge(): Promise<void> {
+		this.#isJudging = true;
+		const texts: string[] = [];
+		for (const block of this.#blocks.values()) {
+			if (block.unjudged === '') continue;
+			const text = block.before + block.unjudged;
+			texts.push(text);
+			block.before = text.slice(-repeatedCharacters);
+			block.unjudged = '';
+		}
+		const events = this.#held;
+		this.#held = [];
+		this.#unjudgedCharacters = 0;
+		const trips = await this.#guarding.askEngines(texts, 'output', (listener) => this.#goneListeners.push(listener));
+		this.#goneListeners.length = 0;
+		this.#isJudging = false;
+		if (this.#isOver) return;
+		for (const trip of trips) if (!this.#trips.some((known) => isSame(known, trip))) this.#trips.push(trip);
+		const blocking = trips.find(({ action }) => action === 'BLOCK');
+		if (blocking !== undefined) this.#block(blocking);
+		else {
+			this.#pass(events);
+			this.#judgeWhenDue();
+		}
+	}
+
+	/** @param events that were judged, or have no text. */
+	#pass(events: readonly Buffer[]): void {
+		const [first] = events;
+		if (events === this.#held) this.#held = [];
+		if (first !== undefined) {
+			const bytes = events.length === 1 ? first : Buffer.concat(events);
+			this.#heldBytes -= bytes.length;
+			if (this.#sink?.write(bytes) !== false) this.#flow?.resume();
+		}
+		if (this.#ending === undefined || this.#held.length > 0 || this.#isOver) return;
+		this.#finish();
+		if ('cause' in this.#ending) this.#sink?.fail(this.#ending.cause);
+		else this.#sink?.end();
+	}
+
+	#block(finding: Trip): void {
+		const refusal = blocked('output', finding);
+		this.#isOver = true;
+		// What the relay and the guardrails before us still have to say goes nowhere.
+		this.#relay.fail(refusal);
+		this.#isOver = false;
+		this.#finish();
+		if (this.#facts !== undefined) this.#facts.code = refusal.code;
+		this.#sink?.write(this.#format.renderErrorEvent(describeFailure(refusal, this.#call.requestId)));
+		this.#sink?.end();
+	}
+
+	#finish(): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		const { trips = [], view = { unreadable: [] } } = this.#screening ?? {};
+		this.#guarding.report(this.#call, 'output', [...trips, ...this.#trips], view);
+	}
+}
+
+/** Nothing but comments, which have no place among events. */
+function isComment(event: Buffer): boolean {
+	return event[0] === colon && commentLines.test(event.toString('latin1'));
+}
+
+function isSame(one: Trip, other: Trip): boolean {
+	return one.policy === other.policy && one.category === other.category && one.action === other.action;
+}
