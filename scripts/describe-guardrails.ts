@@ -1,4 +1,5 @@
 import { WordList, type WordMatch } from '../src/policy/guardrails/words/word-list.ts';
+import { measureIpAddresses } from '../test/support/ip-suite.ts';
 import { measurePii, type Recall } from '../test/support/pii-suite.ts';
 import { evasions, listedWords, safeSentences } from '../test/support/word-evasions.ts';
 
@@ -8,6 +9,7 @@ export function describeGuardrails(): string {
 	const kinds = [...new Set([...tuned, ...other].map(({ kind }) => kind))].toSorted();
 	const recall = kinds.map((kind) => `| ${kind} | ${shareOf(tuned, kind)} | ${shareOf(other, kind)} |`).join('\n');
 	const words = measureWords();
+	const ip = measureIpAddresses();
 	return `# What guardrails find
 
 Made by \`npm run docs\`; the same measurements are tests. Speed is in [bench/RESULTS.md](../../bench/RESULTS.md), the content filter in
@@ -18,7 +20,7 @@ Made by \`npm run docs\`; the same measurements are tests. Speed is in [bench/RE
 On \`test/suites/pii\`: half of the synthetic texts of presidio-research, with marks by others. Found of marked, split by template of the
 sentence. Neither column is unseen: the telephone numbers of both were read before the rules were written, and mistakes that the first
 run showed were corrected (dates taken for telephone numbers and the reverse, card ranges that were missing). The split shows that no
-figure hangs on single templates. The suite has no IP address, and few numbers of each kind.
+figure hangs on single templates. The suite has few numbers of each kind, and no IP address: those below are generated.
 
 | kind | two thirds of the templates | the others |
 |---|---|---|
@@ -26,8 +28,12 @@ ${recall}
 
 Of ${cleanRows} texts without any of these, ${flaggedRows} were flagged.
 
+IP addresses, in sentences that \`test/support/ip-suite.ts\` generates (so they show what the rules are for, not what people write):
+${ip.found} of ${ip.marked} addresses found, half of them of version 6; of ${ip.others} sentences with version numbers, times, ids, hardware
+addresses and names in code that are none, ${ip.flagged} flagged.
+
 What is not found: telephone numbers of seven or eight digits without a word such as \`phone\` or \`call\` before them, numbers written as
-words, names, addresses, dates of birth. What is found and is none: a number that passes a check by chance (one in ten of all 16-digit
+words, names, addresses, dates of birth, AWS secret access keys without a name such as \`secret access key\` before them. What is found and is none: a number that passes a check by chance (one in ten of all 16-digit
 numbers in a card range does).
 
 ## Words

@@ -24,7 +24,7 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 		ticks += 1;
 		if (nowMs >= reportMs) {
 			const { utilization: busyShare } = performance.eventLoopUtilization(before);
-			report({ loopDelayMs: lateMs / ticks, busyShare, memoryShare: memoryShare() });
+			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs: lateMs / ticks, busyShare, memoryShare: memoryShare() });
 			before = performance.eventLoopUtilization();
 			reportMs = nowMs + sampleMs;
 			lateMs = 0;

@@ -160,7 +160,8 @@ function gatewaySettings(plan: FleetPlan, identityUrl: string, simulatorUrl: str
 		auth: { issuer: identityUrl, jwks_uri: `${identityUrl}/.well-known/jwks.json`, clock_skew_seconds: 30 },
 		tiers: Object.fromEntries(tiers) as Settings,
 		teams: { unregistered_clients: 'reject', registered: teams.map(([id]) => ({ id, tier: id, client_ids: [id] })) },
-		edge: { firewall: { per_ip: { requests: 10_000_000 } } },
+		// Tests share the machine: a late process is no overload of the product's.
+		edge: { firewall: { per_ip: { requests: 10_000_000 } }, overload: { loop_delay_ms: 60_000 } },
 		providers: simulatedProviders(simulatorUrl),
 		stores: { counters: plan.counters ?? 'memory' },
 		...(plan.budgets && { budgets: plan.budgets }),

@@ -49,7 +49,7 @@ const overload = z.strictObject({
 	loop_delay_ms: milliseconds
 		.default(200)
 		.describe(
-			'How late the process may be with its work, on average over three turns in which it is busy throughout, before it answers a growing share of new requests 503; while it does, it is held to an eighth of that.',
+			'How late the process may be with its work, on average over a second in which it is busy throughout, before it answers a growing share of new requests 503; while it does, it is held to an eighth of that.',
 		),
 	memory_percent: integer(1, 100)
 		.default(90)

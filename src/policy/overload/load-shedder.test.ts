@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type LoadSample, LoadShedder } from './load-shedder.ts';
 
 const settings = { maxInFlight: 100, targetDelayMs: 200, maxMemoryShare: 0.9 };
-const calm = { loopDelayMs: 1, busyShare: 0.3, memoryShare: 0.2 };
-const late = { loopDelayMs: 201, busyShare: 1, memoryShare: 0.2 };
+const calm = { spanMs: 100, loopDelayMs: 1, busyShare: 0.3, memoryShare: 0.2 };
+const late = { spanMs: 334, loopDelayMs: 201, busyShare: 1, memoryShare: 0.2 };
 
 const repeat = (count: number, sample: LoadSample): LoadSample[] => Array.from({ length: count }, () => sample);
 

@@ -11,6 +11,8 @@ export interface LoadShedderSettings {
 
 /** What is known of the process since the sample before. */
 export interface LoadSample {
+	/** Since the sample before. */
+	readonly spanMs: number;
 	/** How late the event loop was, on average over some of its turns. */
 	readonly loopDelayMs: number;
 	/** Of the time, what the loop did not wait for something to do; 0 to 1. */
@@ -21,8 +23,8 @@ export interface LoadSample {
 
 export type ShedReason = 'in_flight' | 'loop_delay' | 'memory';
 
-/** Samples in a row before anything is turned away: a pause, such as one large request, is no overload yet. */
-const sustainedSamples = 3;
+/** For so long at a stretch before anything is turned away: a pause, or a burst of a thousand requests, is no overload yet. */
+const sustainedMs = 1000;
 
 /** Of the delay at which it begins, what is aimed at while requests are turned away. */
 const steadyShare = 1 / 8;
@@ -44,7 +46,7 @@ const mostShed = 0.97;
 export class LoadShedder {
 	readonly #settings: LoadShedderSettings;
 	#shed = 0;
-	#lateSamples = 0;
+	#lateForMs = 0;
 	#isMemoryShort = false;
 
 	constructor(settings: LoadShedderSettings) {
@@ -57,13 +59,13 @@ export class LoadShedder {
 	}
 
 	/** To be told several times a second. */
-	observe({ loopDelayMs, busyShare, memoryShare }: LoadSample): void {
+	observe({ spanMs, loopDelayMs, busyShare, memoryShare }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
 		// Many callers who wait for their answers are no overload; more work than can be done is, and then nobody is to wait long.
 		const mostMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
-		this.#lateSamples = loopDelayMs > mostMs && busyShare >= busyEnough ? this.#lateSamples + 1 : 0;
-		if (this.#lateSamples === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / mostMs));
-		else if (this.#shed > 0 || this.#lateSamples >= sustainedSamples) this.#shed = Math.min(mostShed, this.#shed + increase);
+		this.#lateForMs = loopDelayMs > mostMs && busyShare >= busyEnough ? this.#lateForMs + spanMs : 0;
+		if (this.#lateForMs === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / mostMs));
+		else if (this.#shed > 0 || this.#lateForMs >= sustainedMs) this.#shed = Math.min(mostShed, this.#shed + increase);
 		this.#isMemoryShort = memoryShare > maxMemoryShare;
 	}
 

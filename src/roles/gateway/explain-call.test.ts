@@ -162,6 +162,7 @@ function contentBy(chance: Chance): unknown {
 		() => text,
 		() => text,
 		() => text + chance(tripping),
+		() => text + chance(tripping),
 		() => [{ type: 'text', text: chance(tripping) + text }],
 		() => [{ type: 'text', text }, image],
 	])();
@@ -229,6 +230,14 @@ function reported({ log }: GatewayBench, requestId: string): readonly Told[] {
 		.map(({ fields = {} }) => [String(fields['policy']), String(fields['category']), String(fields['action'])]);
 }
 
+/** What guardrails only observe they look at later. */
+async function observe({ clock }: GatewayBench): Promise<void> {
+	for (let turn = 0; turn < 10; turn++) {
+		clock.advance(1);
+		await Promise.resolve();
+	}
+}
+
 async function stateOf({ bench }: Rig): Promise<string> {
 	const period = periodOf(bench.clock.nowMs());
 	const counters = await Promise.all(teams.map(({ id }) => bench.admission.read(id, [{ budget: allModels, period }])));
@@ -261,6 +270,8 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 		const path = format === 'chat' ? '/v1/chat/completions' : '/v1/messages';
 		const response = await bench.ask(path, body, { ...headers, authorization: `Bearer ${clientId}` }, { id: `req-${index}` });
 		await settle();
+		await observe(bench);
+		expect(guardrailsOf(explained), `call ${what}`).toEqual(reported(bench, `req-${index}`));
 		const [sent] = bench.sent.slice(sentBefore);
 		const { outcome, route, upstream, team } = explained;
 		expect(outcome.admitted, `call ${what}`).toBe(sent !== undefined);
@@ -270,7 +281,6 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 			const bytes = sent.body as Buffer;
 			expect([upstream?.bytes, team?.id], `call ${what}`).toEqual([bytes.length, response.facts?.team]);
 			expect(upstream?.differences, `call ${what}`).toEqual(differencesOf(JSON.parse(String(body)), JSON.parse(String(bytes)), 200));
-			expect(guardrailsOf(explained)).toEqual(reported(bench, `req-${index}`));
 			masked += explained.guardrails?.state === 'masked' ? 1 : 0;
 			const target = route?.targets.find(({ code }) => code === null);
 			const origin = providers.find(({ name }) => name === target?.provider)?.baseUrl ?? '';

@@ -172,7 +172,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 			expect(asked.status).toBe(400);
 			expect(asked.bench.sent).toHaveLength(0);
 			expect(asked.rows).toEqual([]);
-			expect(await asked.bench.admission.read('team-1', [])).toMatchObject({ requests: 0 });
+			expect(await asked.bench.admission.read('team-1', [])).toMatchObject({ requestsThisMinute: 0, tokensToday: 0 });
 			expect(JSON.parse(asked.text)).toMatchObject({
 				type: 'error',
 				error: {
@@ -180,7 +180,8 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 					message: `The request was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
 				},
 			});
-			expect(told(asked)).toEqual([`input ${policy} ${category} BLOCK`]);
+			expect(told(asked)).toContain(`input ${policy} ${category} BLOCK`);
+			if (policy !== 'content') expect(told(asked)).toHaveLength(1);
 			for (const secret of secrets) expect(asked.text + JSON.stringify(asked.bench.log.lines)).not.toContain(secret);
 		});
 

@@ -52,6 +52,8 @@ export class Permit {
 	/** By the monotonic clock. */
 	#sentMs: number | undefined;
 	#mayCost = false;
+	/** Of an answer that is there, and may yet be withheld. */
+	#answered: MeteredUsage | undefined;
 
 	constructor(terms: PermitTerms, open: OpenCall, parts: GatewayParts) {
 		this.terms = terms;
@@ -96,8 +98,22 @@ export class Permit {
 
 	/** The provider answered whole. @param isEncoded nothing can be read from the body. */
 	endAnswered(status: number, body: Buffer, isEncoded: boolean): void {
-		if (status >= 400) this.#end('upstream_error', status, nothingUsed);
-		else this.#end('complete', status, isEncoded ? this.#held() : meterAnswer(body, this.terms.reader, this.terms.inputTokens));
+		if (status >= 400) {
+			this.#end('upstream_error', status, nothingUsed);
+			return;
+		}
+		this.meterAnswered(body, isEncoded);
+		this.endMetered(status);
+	}
+
+	/** As `endAnswered` with a success, but what the caller gets is not decided: it costs the same whatever that is. */
+	meterAnswered(body: Buffer, isEncoded: boolean): void {
+		this.#answered = isEncoded ? this.#held() : meterAnswer(body, this.terms.reader, this.terms.inputTokens);
+	}
+
+	/** After `meterAnswered`; else nothing ends. @param status of the caller's answer. */
+	endMetered(status: number): void {
+		if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
 	}
 
 	endStreamed(outcome: CallOutcome, { usage, isEstimated }: MeteredUsage): void {
@@ -109,6 +125,10 @@ export class Permit {
 	/** Without an answer. What may have reached the provider is charged what was held for it: nobody knows what it did. */
 	endUnanswered(cause: unknown): void {
 		const status = cause instanceof Refusal || cause instanceof Fault ? cause.status : 500;
+		if (this.#answered !== undefined) {
+			this.endMetered(status);
+			return;
+		}
 		const ending = status === 499 ? 'client_closed' : 'broken';
 		if (this.#sentMs === undefined) this.#end('not_sent', status, nothingUsed);
 		else this.#end(ending, status, this.#mayCost ? this.#held() : nothingUsed);

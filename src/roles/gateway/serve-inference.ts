@@ -47,7 +47,9 @@ export async function serveInference(
 		}
 		if (taken === undefined || outcome === undefined) throw new Error('routing named no target');
 		if (outcome instanceof Error) throw outcome;
-		return await screenOutput(call, team.id, answer(taken.prepared, outcome, taken.permit, open, parts), parts);
+		const response = await screenOutput(call, team.id, answer(taken.prepared, outcome, taken.permit, open, parts), parts);
+		taken.permit.endMetered(response.status);
+		return response;
 	} catch (cause) {
 		open.close();
 		taken?.permit.endUnanswered(cause);

@@ -20,3 +20,8 @@ export function readObject(text: string): JsonObject | undefined {
 export function parseArguments(text: string): JsonObject | undefined {
 	return text.trim() === '' ? {} : readObject(text);
 }
+
+/** A number, or its digits as some servers send them. @returns NaN for anything else, whatever it would become by itself. */
+export function numberOf(told: unknown): number {
+	return typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
+}

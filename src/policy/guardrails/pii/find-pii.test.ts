@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ipRows, measureIpAddresses } from '../../../../test/support/ip-suite.ts';
 import { measurePii, type Recall } from '../../../../test/support/pii-suite.ts';
 import { plainDigits } from '../folding/plain-digits.ts';
 import { findPii } from './find-pii.ts';
@@ -63,6 +64,14 @@ describe('findPii', () => {
 		}
 		expect(cleanRows).toBe(621);
 		expect(flaggedRows / cleanRows).toBeLessThanOrEqual(0.01);
+	});
+
+	it('finds IP addresses in generated sentences, and none in those that hold none', () => {
+		const { found: hits, marked, others, flagged } = measureIpAddresses();
+		expect([marked, others]).toEqual([200, 200]);
+		expect(new Set(ipRows.map(({ text }) => text)).size).toBe(400);
+		expect(hits / marked).toBeGreaterThanOrEqual(0.95);
+		expect(flagged / others).toBeLessThanOrEqual(0.01);
 	});
 
 	it('takes time in proportion to the text, whatever the text is', () => {

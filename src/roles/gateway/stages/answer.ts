@@ -15,7 +15,8 @@ import { isSpendStop, type Reply } from './send-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 
 /** The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). */
-export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: OpenCall, { settings, ports }: GatewayParts): HttpResponse {
+export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: OpenCall, parts: GatewayParts): HttpResponse {
+	const { settings, ports, guarding } = parts;
 	const { response, body } = reply;
 	const headers = {
 		...relayedHeaders(response.status, response.headers),
@@ -26,12 +27,14 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		headers['content-type'] = 'text/event-stream; charset=utf-8';
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
-		const parts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
-		const relay = new StreamRelay(body, call, permit, open, parts, isEncoded(response.headers));
+		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
+		const relay = new StreamRelay(body, call, permit, open, relayParts, isEncoded(response.headers));
 		return { status: response.status, headers, body: relay, facts: open.facts };
 	}
 	open.close();
-	permit.endAnswered(response.status, body, isEncoded(response.headers));
+	// Guardrails may withhold it yet.
+	if (guarding?.isEnforced === true && response.status < 400) permit.meterAnswered(body, isEncoded(response.headers));
+	else permit.endAnswered(response.status, body, isEncoded(response.headers));
 	if (response.status < 400) return { status: response.status, headers, body: answerBody(call, body), facts: open.facts };
 	return answerError(call, reply, body, headers, open);
 }

@@ -52,6 +52,8 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	readonly #facts: CallFacts | undefined;
 	readonly #blocks = new Map<string, Block>();
 	readonly #holds: HoldBack[] = [];
+	/** Of blocks that are over. */
+	readonly #findings: Finding[] = [];
 	readonly #unreadable: Unreadable[] = [];
 	readonly #held: HeldEvent[] = [];
 	#heldBytes = 0;
@@ -96,7 +98,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 			this.#unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
 			this.#block({ policy: 'unreadable', category: 'too_long' });
 		}
-		return this.#release();
+		return this.#isOver || this.#release();
 	}
 
 	end(): void {
@@ -125,6 +127,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 			for (const piece of view.texts) pieces.push(this.#push(piece));
 			this.#endBlocks(view);
 		});
+		if (this.#isOver) return;
 		this.#held.push({ bytes: event, pieces: pieces.length === 0 ? noPieces : pieces });
 		this.#heldBytes += event.length;
 		this.#blockIfTripped();
@@ -148,17 +151,24 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		for (const begin of ended) {
 			for (const [key, { hold }] of this.#blocks) {
 				if (!key.startsWith(begin)) continue;
-				hold.end();
-				this.#blocks.delete(key);
+				this.#endBlock(key, hold);
 			}
 		}
-		if (unreadable.length === 0) return;
+		if (unreadable.length === 0 || this.#isOver) return;
 		this.#unreadable.push(...unreadable);
 		try {
 			this.#guarding.requireReadable('output', unreadable[0]?.type ?? '');
 		} catch {
 			this.#block({ policy: 'unreadable', category: unreadable[0]?.type ?? '' });
 		}
+	}
+
+	#endBlock(key: string, hold: HoldBack): void {
+		hold.end();
+		this.#blocks.delete(key);
+		if (hold.isBlocked) return;
+		this.#findings.push(...hold.findings);
+		this.#holds.splice(this.#holds.indexOf(hold), 1);
 	}
 
 	/** @returns whether more may come. */
@@ -203,7 +213,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	#finish(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		const findings = this.#holds.flatMap((hold) => hold.findings);
+		const findings = [...this.#findings, ...this.#holds.flatMap((hold) => hold.findings)];
 		this.#guarding.report(this.#call, 'output', findings, { unreadable: this.#unreadable });
 	}
 }

@@ -43,7 +43,10 @@ export const chatTextViews: TextViews = {
 		const ended: string[] = [];
 		for (const [index, choice] of objectsOf(event.choices)) {
 			const number = typeof choice.index === 'number' ? choice.index : index;
-			if (isJsonObject(choice.delta)) viewDelta(view, choice.delta, `${number}/`, ['choices', index, 'delta']);
+			if (isJsonObject(choice.delta)) {
+				viewDelta(view, choice.delta, `${number}/`, ['choices', index, 'delta']);
+				ended.push(...endedNames(choice.delta, `${number}/`));
+			}
 			if (typeof choice.finish_reason === 'string') ended.push(`${number}/`);
 		}
 		view.ended = ended;
@@ -131,4 +134,14 @@ function viewDelta(view: ViewBuilder, delta: JsonObject, choice: string, path: V
 		view.block = `${choice}other/${name}`;
 		view.others({ [name]: delta[name] }, knownMessageMembers, 'assistant', path);
 	}
+}
+
+/** A name is over when arguments come. */
+function endedNames(delta: JsonObject, choice: string): readonly string[] {
+	return objectsOf(delta.tool_calls).flatMap(([index, call]) => {
+		const called = isJsonObject(call.function) ? call.function : call.custom;
+		const written = isJsonObject(called) ? (called.arguments ?? called.input) : undefined;
+		const isOver = typeof written === 'string' && written !== '';
+		return isOver ? [`${choice}tool/${typeof call.index === 'number' ? call.index : index}/name`] : [];
+	});
 }

@@ -41,8 +41,11 @@ export const messagesTextViews: TextViews = {
 			viewContent(view, 'assistant', 'text', event.message.content, ['message', 'content']);
 		} else if (event.type === 'content_block_start' && isJsonObject(event.content_block)) {
 			viewStart(view, event.content_block, block);
+			// These are whole, unlike the text.
+			view.ended = [`${block}start`];
 		} else if (event.type === 'content_block_delta' && isJsonObject(event.delta)) {
 			viewDelta(view, event.delta, block);
+			if (event.delta.citation !== undefined) view.ended = [`${block}citation`];
 		} else if (event.type === 'content_block_stop') {
 			view.ended = [block];
 		} else if (!silentEvents.has(event.type)) {

@@ -145,6 +145,12 @@ describe('streams', () => {
 		expect(chat + messages).not.toMatch(/DONE|message_stop|not told/);
 	});
 
+	test.each([{ toString: 1 }, [5], true])('whatever an error calls its code, it is told: %j', (code) => {
+		const { chat, messages } = streamed([answer([{ text: 'So' }]), { error: { code, message: 'Oops' } }]);
+		expect(chat).toMatch(/"error":\{"message":"Oops","type":"api_error"/);
+		expect(messages).toMatch(/"error":\{"type":"api_error","message":"Oops"/);
+	});
+
 	test('what stood before an event that is none comes out first', () => {
 		const stream = chatToGemini.translateStream(callOf());
 		const bytes = Buffer.concat([eventsOf([answer([{ text: 'So' }])]), Buffer.from('data: {oops\n\n')]);

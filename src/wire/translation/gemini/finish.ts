@@ -33,8 +33,9 @@ const failed: ReadonlySet<unknown> = new Set([
 export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): Finish {
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';
-	if (typeof finishReason === 'string' && failed.has(finishReason) && !hasParts)
-		{throw answerInvalid(`with nothing but \`${finishReason}\``);}
+	if (typeof finishReason === 'string' && failed.has(finishReason) && !hasParts) {
+		throw answerInvalid(`with nothing but \`${finishReason}\``);
+	}
 	return hasCalls ? 'calls' : 'stop';
 }
 

@@ -1,5 +1,6 @@
 import { faults } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { numberOf } from '../read-json.ts';
 
 /** What an error of Google's says. */
 export interface ToldError {
@@ -20,7 +21,7 @@ const keyRejected = `${faults.provider_key_rejected.title}. ${faults.provider_ke
 export function toldError(status: number, body: JsonObject | undefined): ToldError {
 	const error = isJsonObject(body?.error) ? body.error : {};
 	const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
-	const told = status === 200 ? Number(error.code) || 500 : status;
+	const told = status === 200 ? numberOf(error.code) || 500 : status;
 	const isKeyRejected = told === 401 || told === 403 || details.some(({ reason }) => reason === 'API_KEY_INVALID');
 	const message =
 		typeof error.message === 'string' && error.message !== '' ? error.message : `The provider answered ${told} without a message`;

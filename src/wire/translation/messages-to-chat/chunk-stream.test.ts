@@ -83,6 +83,12 @@ describe('the end', () => {
 		expect(failed.isTerminated).toBe(false);
 	});
 
+	test.each([{ toString: 1 }, [5], true])('whatever an error calls its code, it is told: %j', (code) => {
+		const stream = messagesToChat.translateStream(call);
+		const told = stream.push(Buffer.from(`data: ${JSON.stringify({ error: { code, message: 'Oops' } })}\n\n`)).toString();
+		expect([stream.hasFailed, told]).toEqual([true, expect.stringContaining('"error":{"type":"api_error","message":"Oops"}')]);
+	});
+
 	test('an error of null is none', () => {
 		expect(translate([chunk({ content: 'Hi' }).replace('"choices"', '"error":null,"choices"'), chunk({}, 'stop'), done])).toContain(
 			'message_stop',

@@ -1,6 +1,7 @@
 import { faults } from '../../../core/fault.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { numberOf } from '../read-json.ts';
 import type { TranslatedCall, TranslatedError } from '../translation.ts';
 
 const types: Readonly<Record<number, string>> = { 402: 'billing_error', 409: 'conflict_error' };
@@ -48,7 +49,7 @@ function typeOf(chunk: JsonObject): string {
 	const words = [type, code].filter((word) => typeof word === 'string').join(' ');
 	if (/rate_?limit|insufficient_quota/i.test(words)) return 'rate_limit_error';
 	if (/overloaded/i.test(words)) return 'overloaded_error';
-	const told = Number(code ?? status);
+	const told = numberOf(code ?? status);
 	if (told === 429 || told === 503 || told === 504 || told === 529) return errorTypeOf(told);
 	return told === 400 || words.includes('invalid_request_error') ? 'invalid_request_error' : 'api_error';
 }

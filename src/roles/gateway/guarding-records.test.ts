@@ -1,0 +1,275 @@
+/** What guardrails leave behind: assessments, verdicts, costs; and what engines do to streams. */
+import { describe, expect, it } from 'vitest';
+import { GatewayBench, HandStream, jsonAnswer, Reader, settle, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import type { ByteStream, HttpResponse } from '../../core/handler.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+import { counterName } from '../../policy/limits/team-terms.ts';
+import { periodOf } from '../../policy/limits/utc-time.ts';
+import type { Assessment } from '../../stores/contracts/assessments.ts';
+import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
+
+const silent = { strength: 'none', action: 'block' } as const;
+const guardrails: GuardrailSettings = {
+	isEnforced: true,
+	content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
+	pii: { ssn: 'none', card: 'block', email: 'mask', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
+	masksAnswers: true,
+	words: { entries: ['darkfish'], action: 'block' },
+	patterns: [],
+	topics: [],
+	unreadable: 'pass',
+	teams: {},
+};
+
+const engine: EngineSettings = {
+	name: 'mod',
+	protocol: { kind: 'openai-moderation', apiKey: null, model: null },
+	baseUrl: 'https://engine.test/v1',
+	mayReachPrivateNetwork: false,
+	awsCredentials: null,
+	timeoutMs: 2000,
+	mostConcurrent: 8,
+	onFailure: 'open',
+	thresholds: { log: 0.5, block: 0.8 },
+	price: { inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: 0n },
+};
+
+const budget = { id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresholdPercent: 80, hardLimitPercent: 100 };
+
+class Guarded {
+	readonly bench: GatewayBench;
+	/** Texts that the engine was asked about. */
+	readonly judged: string[] = [];
+	judge: (texts: string[]) => HttpLike | Promise<HttpLike> = (texts) => ({ status: 200, body: verdict(texts) });
+	upstream: HandStream | undefined;
+
+	constructor(settings: Partial<GuardrailSettings> = {}, engines: readonly EngineSettings[] = [], answer = 'fine') {
+		this.bench = new GatewayBench(
+			{ guardrails: { ...guardrails, ...settings } },
+			{
+				guardrailEngines: engines,
+				teams: {
+					teamOf: () => ({ id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] }),
+					team: () => undefined,
+					budgetsFor: () => [budget],
+					budgetsOf: () => [budget],
+					priceOverride: () => undefined,
+					routingRules: () => [],
+				},
+			},
+		);
+		this.bench.respond = async (request) => {
+			if (request.origin === 'https://engine.test') {
+				const { input } = JSON.parse(String(request.body)) as { input: { text: string }[] | string[] };
+				const texts = input.map((one) => (typeof one === 'string' ? one : one.text));
+				this.judged.push(...texts);
+				const { status, body } = await this.judge(texts);
+				return jsonAnswer(status, body);
+			}
+			if (!String(request.body).includes('"stream":true')) {
+				const usage = { prompt_tokens: 1000, completion_tokens: 500 };
+				return jsonAnswer(200, JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: answer } }], usage }));
+			}
+			this.upstream = new HandStream();
+			return sseAnswer(this.upstream);
+		};
+	}
+
+	ask(prompt: string, stream = false): Promise<HttpResponse> {
+		return this.bench.ask('/v1/chat/completions', JSON.stringify({ model: 'gpt-5', stream, messages: [{ role: 'user', content: prompt }] }));
+	}
+
+	async read(response: HttpResponse): Promise<Reader> {
+		const reader = new Reader();
+		(response.body as ByteStream).start(reader);
+		await settle();
+		return reader;
+	}
+
+	async say(text: string): Promise<void> {
+		this.upstream?.write(chunk({ content: text }));
+		await settle();
+	}
+
+	async finish(): Promise<void> {
+		this.upstream?.write(chunk({}, 'stop'));
+		this.upstream?.write('data: {"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":500}}\n\ndata: [DONE]\n\n');
+		this.upstream?.sink?.end();
+		for (let turn = 0; turn < 5; turn++) await settle();
+	}
+
+	async told(outcome?: Assessment['outcome']): Promise<string[]> {
+		const { assessments } = await this.bench.ledger.listAssessments({ limit: 100, ...(outcome && { outcome }) });
+		return assessments.map((one) => [one.requestId, one.stage, one.policy, one.category, one.action, one.outcome].join(' '));
+	}
+
+	async money(): Promise<{ settled: bigint | undefined; held: bigint | undefined; requests: number }> {
+		await this.bench.gateway.settled();
+		const period = periodOf(this.bench.clock.nowMs());
+		const { budgets, requestsThisMinute } = await this.bench.admission.read('team-1', [{ budget: counterName(null), period }]);
+		return { settled: budgets[0]?.settledNanoUsd, held: budgets[0]?.heldNanoUsd, requests: requestsThisMinute };
+	}
+}
+
+interface HttpLike {
+	readonly status: number;
+	readonly body: string;
+}
+
+function chunk(delta: object, finish_reason: string | null = null): string {
+	return `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+}
+
+function verdict(texts: readonly string[]): string {
+	const results = texts.map((text) => ({ flagged: false, categories: {}, category_scores: { hate: text.includes('evil') ? 0.99 : 0.01 } }));
+	return JSON.stringify({ results });
+}
+
+describe('what is booked', () => {
+	it('for a request that is blocked: nothing counted, held or written but its assessment', async () => {
+		const guarded = new Guarded();
+		expect((await guarded.ask('the darkfish')).status).toBe(400);
+		expect(guarded.bench.sent).toEqual([]);
+		expect(await guarded.money()).toMatchObject({ settled: 0n, held: 0n, requests: 0 });
+		expect((await guarded.bench.ledger.list({ limit: 9 })).rows).toEqual([]);
+		expect(await guarded.told()).toEqual(['req-1 input words listed BLOCK tripped']);
+	});
+
+	it.each([false, true])('for an answer that is blocked, streamed %s: spend settled, hold released, the row as the caller saw it', async (stream) => {
+		const guarded = new Guarded({}, [], 'Here comes the darkfish.');
+		const response = await guarded.ask('hello', stream);
+		if (stream) {
+			const reader = await guarded.read(response);
+			await guarded.say('Here comes the dark');
+			await guarded.say('fish. And more of it.');
+			expect(reader.text).toContain('guardrail_blocked');
+			expect(guarded.upstream?.isCancelled).toBe(true);
+		} else expect(response.status).toBe(400);
+		const { settled, held, requests } = await guarded.money();
+		expect([held, requests]).toEqual([0n, 1]);
+		expect(settled).toBeGreaterThan(0n);
+		const { rows } = await guarded.bench.ledger.list({ limit: 9 });
+		expect(rows.map(({ closed }) => closed)).toMatchObject([stream ? { outcome: 'broken', status: 200 } : { outcome: 'complete', status: 400 }]);
+		expect(rows[0]?.closed?.costNanoUsd).toBe(settled);
+		expect(await guarded.told()).toEqual(['req-1 output words listed BLOCK tripped']);
+		expect((await guarded.bench.ledger.verdictsOf(['req-1'])).get('req-1')).toEqual({ outcome: 'tripped', hasOutput: true });
+	});
+
+	it('for a clean call: that both ways were looked at, its real cost, and 200', async () => {
+		const guarded = new Guarded();
+		expect((await guarded.ask('hello')).status).toBe(200);
+		expect(await guarded.told()).toEqual([]);
+		expect(await guarded.told('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
+		expect((await guarded.money()).held).toBe(0n);
+		expect((await guarded.bench.ledger.list({ limit: 9 })).rows[0]?.closed).toMatchObject({ outcome: 'complete', status: 200 });
+	});
+
+	it('for masks, and for what cannot be read', async () => {
+		const guarded = new Guarded();
+		await guarded.ask('ada@example.org');
+		expect(await guarded.told()).toEqual(['req-1 input pii email MASK masked']);
+		const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+		const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: [image] }] });
+		await guarded.bench.ask('/v1/chat/completions', body, {}, { id: 'req-2' });
+		expect(await guarded.told('not_evaluated')).toEqual(['req-2 input unreadable image_url NONE not_evaluated']);
+	});
+});
+
+describe('a stream that engines judge', () => {
+	const sentence = 'All is well in the quiet valley below the hills, as it was yesterday. ';
+
+	it('leaves in pieces, each after it was judged, and all of it in the end, byte for byte', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const reader = await guarded.read(await guarded.ask('hello', true));
+		await guarded.say(sentence);
+		expect(reader.text).toBe('');
+		for (let count = 0; count < 6; count++) await guarded.say(sentence);
+		await settle();
+		expect(reader.text).toContain('quiet valley');
+		await guarded.say('The end');
+		expect(reader.text).not.toContain('The end');
+		await guarded.finish();
+		expect(reader.ending).toBe('ended');
+		const all = [...Array.from({ length: 7 }, () => chunk({ content: sentence })), chunk({ content: 'The end' }), chunk({}, 'stop')];
+		expect(reader.text).toBe(`${all.join('')}data: [DONE]\n\n`);
+		expect(guarded.judged.at(-1)).toMatch(/yesterday\. The end$/);
+		expect(await guarded.told('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
+	});
+
+	it('ends before the piece that trips, wherever it is cut', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const reader = await guarded.read(await guarded.ask('hello', true));
+		for (let count = 0; count < 6; count++) await guarded.say(sentence);
+		await guarded.say('Something e');
+		await guarded.say('vil lurks');
+		await guarded.finish();
+		expect(reader.text).toContain('quiet valley');
+		expect(reader.text).not.toMatch(/Something|lurks|DONE/);
+		expect(reader.text).toMatch(/guardrail_blocked[^]*\n\n$/);
+		expect(reader.ending).toBe('ended');
+		expect(await guarded.told()).toEqual(['req-1 output engine mod.hate BLOCK tripped']);
+		const { settled, held } = await guarded.money();
+		expect([settled !== undefined && settled > 0n, held]).toEqual([true, 0n]);
+	});
+
+	it('has its provider stopped when a piece trips in the middle', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const reader = await guarded.read(await guarded.ask('hello', true));
+		await guarded.say(`${sentence.repeat(6)}An evil deed. `);
+		await settle();
+		expect(reader.text).toContain('guardrail_blocked');
+		expect(reader.text).not.toContain('valley');
+		expect(guarded.upstream?.isCancelled).toBe(true);
+	});
+
+	it.each([
+		['open', 'DONE'],
+		['closed', 'guardrail_blocked'],
+	] as const)('goes on or ends as on_failure says: %s', async (onFailure, expected) => {
+		const guarded = new Guarded({}, [{ ...engine, onFailure }]);
+		const asked = guarded.ask('hello', true);
+		guarded.judge = (texts) => (texts.includes('hello') ? { status: 200, body: verdict(texts) } : { status: 500, body: '{}' });
+		const reader = await guarded.read(await asked);
+		await guarded.say(sentence);
+		await guarded.finish();
+		expect(reader.text).toContain(expected);
+		const action = onFailure === 'open' ? 'NONE' : 'BLOCK';
+		expect(await guarded.told()).toEqual([`req-1 output engine mod.failed ${action} failed`]);
+	});
+
+	it('passes comments on while an engine thinks, and nothing else; who leaves is not judged further', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const response = await guarded.ask('hello', true);
+		guarded.judge = () => new Promise(() => undefined);
+		const reader = new Reader();
+		const flow = (response.body as ByteStream).start(reader);
+		await guarded.say(sentence.repeat(6));
+		guarded.upstream?.write(': a\n\n');
+		guarded.upstream?.write(`: a\n${chunk({ content: 'hidden' })}`);
+		await settle();
+		expect(reader.text).toBe(': a\n\n');
+		flow.cancel();
+		expect(guarded.upstream?.isCancelled).toBe(true);
+		await settle();
+		expect(reader.ending).toBe('open');
+	});
+
+	it('shows engines masks in place of what is masked', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const reader = await guarded.read(await guarded.ask('hello', true));
+		await guarded.say('Write to ada@example.org today. ');
+		await guarded.finish();
+		expect(guarded.judged.join('')).toContain('Write to [EMAIL] today.');
+		expect(reader.text).toContain('[EMAIL]');
+		expect(await guarded.told()).toEqual(['req-1 output pii email MASK masked']);
+	});
+
+	it('holds up the provider when more than a quarter of a megabyte waits', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const response = await guarded.ask('hello', true);
+		guarded.judge = () => new Promise(() => undefined);
+		await guarded.read(response);
+		await guarded.say('word '.repeat(1000));
+		expect(guarded.upstream?.write(chunk({ content: 'word. '.repeat(60_000) }))).toBe(false);
+	});
+});

@@ -1,0 +1,207 @@
+/** Nothing of a match is delivered, however a provider's stream is cut. */
+import { describe, expect, it } from 'vitest';
+import { GatewayBench, HandStream, readStream, sseAnswer } from '../../../../test/support/gateway-bench.ts';
+import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
+import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
+
+const silent = { strength: 'none', action: 'block' } as const;
+
+function settings(action: RuleAction, more: Partial<GuardrailSettings> = {}): GuardrailSettings {
+	return {
+		isEnforced: true,
+		content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
+		pii: { ssn: action, card: action, email: action, phone: action, iban: action, ip: action, aws_key: action, api_key: action },
+		masksAnswers: true,
+		words: { entries: ['darkfish', 'größenwahn'], action },
+		patterns: [],
+		topics: [],
+		unreadable: 'pass',
+		teams: {},
+		...more,
+	};
+}
+
+type Kind = 'chat text' | 'chat arguments' | 'messages text' | 'messages arguments';
+const kinds: readonly Kind[] = ['chat text', 'chat arguments', 'messages text', 'messages arguments'];
+
+/** The stream of an answer whose text, or whose arguments, come in these pieces. */
+function eventsOf(kind: Kind, pieces: readonly string[], lineEnd = '\n'): string[] {
+	const data = (event: unknown): string => `data: ${JSON.stringify(event)}${lineEnd}${lineEnd}`;
+	if (kind.startsWith('chat')) {
+		const chunk = (delta: object, finish_reason: string | null = null): string =>
+			data({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] });
+		const delta = (piece: string): object =>
+			kind === 'chat text' ? { content: piece } : { tool_calls: [{ index: 0, function: { arguments: piece } }] };
+		return [chunk({ role: 'assistant' }), ...pieces.map((piece) => chunk(delta(piece))), chunk({}, 'stop'), `data: [DONE]${lineEnd}${lineEnd}`];
+	}
+	const event = (told: { type: string } & Record<string, unknown>): string => `event: ${told.type}${lineEnd}${data(told)}`;
+	const isText = kind === 'messages text';
+	const block = isText ? { type: 'text', text: '' } : { type: 'tool_use', id: 't', name: 'f', input: {} };
+	const delta = (piece: string): object =>
+		isText ? { type: 'text_delta', text: piece } : { type: 'input_json_delta', partial_json: piece };
+	return [
+		event({ type: 'message_start', message: { content: [] } }),
+		event({ type: 'content_block_start', index: 0, content_block: block }),
+		...pieces.map((piece) => event({ type: 'content_block_delta', index: 0, delta: delta(piece) })),
+		event({ type: 'content_block_stop', index: 0 }),
+		event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }),
+		event({ type: 'message_stop' }),
+	];
+}
+
+interface Read {
+	readonly text: string;
+	/** The text, or the arguments, that the caller can put together. */
+	readonly said: string;
+	readonly isCancelled: boolean;
+	readonly bench: GatewayBench;
+}
+
+async function read(guardrails: GuardrailSettings, kind: Kind, chunks: readonly (string | Buffer)[]): Promise<Read> {
+	const bench = new GatewayBench({ guardrails });
+	const upstream = new HandStream();
+	bench.respond = () => sseAnswer(upstream);
+	const isChat = kind.startsWith('chat');
+	const body = { model: isChat ? 'gpt-5' : 'claude-x', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
+	const response = await bench.ask(isChat ? '/v1/chat/completions' : '/v1/messages', JSON.stringify(body));
+	const { reader } = readStream(response);
+	for (const chunk of chunks) if (!upstream.isCancelled) upstream.write(chunk);
+	if (!upstream.isCancelled) upstream.sink?.end();
+	const text = Buffer.from(reader.text, 'latin1').toString();
+	const said = [...text.matchAll(/"(?:content|arguments|text|partial_json)":("(?:[^"\\]|\\.)*")/g)].map(([, json]) => JSON.parse(json ?? '""') as string);
+	return { text, said: said.join(''), isCancelled: upstream.isCancelled, bench };
+}
+
+function cutAt(text: string, ...places: readonly number[]): readonly string[] {
+	const ends = [...places, text.length];
+	return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end)).filter((piece) => piece !== '');
+}
+
+const secrets = [
+	['card', '4111 1111 1111 1111'],
+	['ssn', '078-05-1120'],
+	['email', 'jörg@müller.example'],
+	['phone', '+1 415 555 2671'],
+	['banned word', 'd\u200barkfish'],
+	['banned word with letters of two bytes', 'größenwahn'],
+	['banned word in characters of four bytes', '\u{1d41d}\u{1d41a}\u{1d42b}\u{1d424}\u{1d41f}\u{1d422}\u{1d42c}\u{1d421}'],
+] as const;
+
+describe.each(kinds)('%s', (kind) => {
+	const isJson = kind.endsWith('arguments');
+
+	it.each(secrets)('a %s, cut at every place into one to three events: none of its characters is delivered', async (_name, secret) => {
+		const before = isJson ? '{"q":"it is: ' : 'it is: ';
+		const text = `${before}${secret}${isJson ? ', yes"}' : ', yes'}`;
+		for (let first = 0; first < text.length; first++) {
+			const second = Math.min(text.length, first + 1 + ((first * 7) % 9));
+			const { said, isCancelled, text: all } = await read(settings('block'), kind, eventsOf(kind, cutAt(text, first, second)));
+			expect([before.startsWith(said), isCancelled, all.includes('guardrail_blocked')]).toEqual([true, true, true]);
+		}
+	});
+
+	it('bytes may come cut anywhere, also inside of characters and line ends, and pass untouched when clean', async () => {
+		for (const lineEnd of ['\n', '\r\n', '\r']) {
+			const bytes = Buffer.from(eventsOf(kind, [isJson ? '{"q":"Gr' : 'Gr', 'öße 漢\u{1f600}', isJson ? '"}' : ' all'], lineEnd).join(''));
+			for (const size of [1, 3, 17]) {
+				const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+				expect((await read(settings('block'), kind, chunks)).text).toBe(bytes.toString());
+			}
+		}
+	});
+
+	it.each(['\n', '\r\n', '\r'])('events whose lines end with %j leave as soon as they are decided', async (lineEnd) => {
+		const bench = new GatewayBench({ guardrails: settings('block') });
+		const upstream = new HandStream();
+		bench.respond = () => sseAnswer(upstream);
+		const isChat = kind.startsWith('chat');
+		const body = { model: isChat ? 'gpt-5' : 'claude-x', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
+		const response = await bench.ask(isChat ? '/v1/chat/completions' : '/v1/messages', JSON.stringify(body));
+		const { reader } = readStream(response);
+		const [start = '', ...rest] = eventsOf(kind, ['all is well. ', 'and so on. '], lineEnd);
+		upstream.write(start);
+		expect(reader.text).toContain(start);
+		for (const event of rest.slice(0, 3)) upstream.write(event);
+		expect(reader.text).toContain('all is well');
+	});
+});
+
+describe('a stream under enforcement', () => {
+	it.each(['jane\\u0040example.com', '4111\\u0020111111111111', 'd\\u0061rkfish', '\\u0064\\u0061\\u0072kfish'])(
+		'arguments with %s, cut at every two places: nothing of it is delivered, or a label',
+		async (written) => {
+			const text = `{"to":"${written}","n":12345678901234567890}`;
+			for (let first = 0; first < text.length; first += 2) {
+				for (let second = first + 1; second < text.length; second += 5) {
+					const pieces = cutAt(text, first, second);
+					expect('{"to":"'.startsWith((await read(settings('block'), 'chat arguments', eventsOf('chat arguments', pieces))).said)).toBe(true);
+					const masked = await read(settings('mask'), 'messages arguments', eventsOf('messages arguments', pieces));
+					expect(masked.said.replace('{}', '')).toMatch(/^\{"to":"\[[A-Z]+\]","n":12345678901234567890\}$/);
+				}
+			}
+		},
+	);
+
+	it('a word that is drawn apart by thousands of characters is delivered in no part', async () => {
+		for (const between of ['\u200b'.repeat(3000), 'a'.repeat(9000)]) {
+			const pieces = `see d${between}${between.startsWith('a') ? '' : 'a'}rkfish!`.match(/.{1,500}/gsu) ?? [];
+			const { said, isCancelled } = await read(settings('block'), 'chat text', eventsOf('chat text', pieces));
+			expect([said, isCancelled]).toEqual(['see ', true].map((one) => (one === 'see ' ? '' : one)));
+		}
+	});
+
+	it('what no format knows is read as well: members, events, and data that is no JSON', async () => {
+		const odd = (delta: object): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+		const chat = await read(settings('block'), 'chat text', [odd({ vendor_thoughts: 'a dark' }), odd({ vendor_thoughts: 'fish' })]);
+		expect(chat.text).not.toContain('fish');
+		const event = 'event: hologram\ndata: {"type":"hologram","says":"a darkfish"}\n\n';
+		expect((await read(settings('block'), 'messages text', [event])).text).not.toContain('fish');
+		const raw = 'data: darkfish\n\n';
+		const passed = await read(settings('block'), 'chat text', [raw]);
+		expect(passed.bench.log.lines).toContainEqual(
+			expect.objectContaining({ event: 'guardrails not evaluated', fields: expect.objectContaining({ types: ['event'] }) as unknown }),
+		);
+		expect((await read(settings('block', { unreadable: 'block' }), 'chat text', [raw])).text).not.toContain('darkfish');
+	});
+
+	it('nothing waits for what is only noted', async () => {
+		const noting = settings('log', {
+			patterns: [{ name: 'all', pattern: '[a-z ]+!', action: 'log' }],
+			topics: [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'log' }],
+		});
+		const bench = new GatewayBench({ guardrails: noting });
+		const upstream = new HandStream();
+		bench.respond = () => sseAnswer(upstream);
+		const response = await bench.ask(
+			'/v1/chat/completions',
+			JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+		);
+		const { reader } = readStream(response);
+		let sent = '';
+		for (const event of eventsOf('chat text', ['a dark', 'fish and 4111', ' 1111 1111 ', '1111 at the rou', 'lette'])) {
+			upstream.write(event);
+			sent += event;
+			expect(reader.text).toBe(sent);
+		}
+		upstream.sink?.end();
+		const told = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => `${String(fields['policy'])} ${String(fields['action'])}`);
+		expect(told.toSorted()).toEqual(['pii NONE', 'topics NONE', 'words NONE']);
+	});
+
+	it('a sentence that trips a judgement is not delivered, and those before it are, however it is cut', async () => {
+		const topics = [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' as const }];
+		const text = 'All is well. We play roulette tonight, you and me. And so on.';
+		for (let first = 1; first < text.length; first++) {
+			const pieces = cutAt(text, first, Math.min(text.length, first + 3));
+			const { said } = await read(settings('none', { topics }), 'chat text', eventsOf('chat text', pieces));
+			expect('All is well. '.startsWith(said)).toBe(true);
+		}
+		// Without the end of a sentence: no more than the window before leaves, and no word of it half.
+		const long = `${'/abcdefgh'.repeat(60)}/roulette/${'x'.repeat(400)}`;
+		for (const size of [1, 50, 333]) {
+			const pieces = long.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
+			const { said, isCancelled } = await read(settings('none', { topics }), 'chat text', eventsOf('chat text', pieces));
+			expect([isCancelled, said.includes('/r'), said.length < 540]).toEqual([true, false, true]);
+		}
+	});
+});
