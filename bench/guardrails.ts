@@ -61,9 +61,9 @@ const steps = compileGuardrails(settingsOf({ ...none, words: many }), undefined)
 let longestStepMs = 0;
 let step = steps.next();
 while (step.done !== true) {
-	const startMs = performance.now();
+	const start = process.threadCpuUsage();
 	step = steps.next();
-	longestStepMs = Math.max(longestStepMs, performance.now() - startMs);
+	longestStepMs = Math.max(longestStepMs, cpuMsSince(start));
 }
 const built = process.cpuUsage(before);
 const list = step.value;
@@ -100,15 +100,21 @@ function timeOf(repetitions: number, work: () => void): number {
 	return best;
 }
 
+/** Of this thread. */
+function cpuMsSince(start: NodeJS.CpuUsage): number {
+	const { user, system } = process.threadCpuUsage(start);
+	return (user + system) / 1000;
+}
+
 function longestSlice(text: string): number {
 	let best = Number.POSITIVE_INFINITY;
 	for (let round = 0; round < 3; round++) {
 		const screening = allOn.screen([{ text, isJson: false }], 'input', 'team');
 		let longestMs = 0;
 		for (let isDone = false; !isDone; ) {
-			const startMs = performance.now();
+			const start = process.threadCpuUsage();
 			isDone = screening.run(4096);
-			longestMs = Math.max(longestMs, performance.now() - startMs);
+			longestMs = Math.max(longestMs, cpuMsSince(start));
 		}
 		best = Math.min(best, longestMs);
 	}

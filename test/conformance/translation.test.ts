@@ -3,7 +3,7 @@ import type Anthropic1 from '@anthropic-ai/sdk';
 import type OpenAI7 from 'openai';
 import { describe, expect, it } from 'vitest';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
-import { describeOwn, useSubject } from './subject.ts';
+import { describeOwn, send, useSubject } from './subject.ts';
 
 const weather = {
 	name: 'get_weather',
@@ -133,6 +133,54 @@ describeOwn('translation', 'our simulator', () => {
 			expect(Number(log.find((line) => line['requestId'] === id && line['msg'] === 'request')?.['outputTokens'])).toBeGreaterThanOrEqual(
 				50,
 			);
+		});
+	});
+
+	describe('what cannot be said to the provider is 400 with its place, and the provider is not called', () => {
+		const user = { role: 'user', content: 'x' };
+		const call = (text: string): object => ({
+			role: 'assistant',
+			tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],
+		});
+		const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] };
+		const image = (url: string): object => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] });
+		const chatCases: readonly (readonly [param: string, body: object])[] = [
+			[
+				'messages[1].tool_calls[0].function.arguments',
+				{ messages: [user, call('{"city":'), { role: 'tool', tool_call_id: 'a', content: 'x' }] },
+			],
+			['messages[1].tool_call_id', { messages: [user, { role: 'tool', tool_call_id: 'a', content: 'x' }] }],
+			['messages[1].tool_calls[0]', { messages: [user, call('{}'), user] }],
+			['messages[0].role', { messages: [{ role: 'critic', content: 'x' }] }],
+			['messages[0].content[0].image_url.url', { messages: [image('data:image/svg+xml;base64,PHN2Zz4=')] }],
+			['messages[0].content[0].image_url.url', { messages: [image('data:image/png,%89PNG')] }],
+			['n', { n: 20 }],
+			['logprobs', { logprobs: true }],
+		];
+		const messagesCases: readonly (readonly [param: string, body: object])[] = [
+			['messages[1].content[0].tool_use_id', { messages: [user, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] }],
+			['messages[1].content[0].input', { messages: [user, { role: 'assistant', content: [{ ...use.content[0], input: '{}' }] }] }],
+			['messages[0].role', { messages: [{ role: 'critic', content: 'x' }] }],
+			[
+				'messages[0].content[0].source.type',
+				{ messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
+			],
+			['tools[0].type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+			['stop_sequences[0]', { stop_sequences: [' '] }],
+		];
+		const every = [
+			...['claude-sonnet-4-5', 'gemini-2.5-flash'].map((model) => [model, '/v1/chat/completions', chatCases] as const),
+			...['gpt-4o', 'team-deployment', 'gemini-2.5-flash'].map((model) => [model, '/v1/messages', messagesCases] as const),
+		];
+
+		it.each(every)('%s at %s', async (model, path, cases) => {
+			const before = await subject.current.simulator.requestsServed();
+			for (const [param, body] of cases) {
+				const response = await send(subject.current, path, { body: { model, max_tokens: 9, messages: [user], ...body } });
+				const told: unknown = await response.json();
+				expect([param, response.status, told]).toMatchObject([param, 400, { error: { type: 'invalid_request_error', param } }]);
+			}
+			expect(await subject.current.simulator.requestsServed()).toBe(before);
 		});
 	});
 

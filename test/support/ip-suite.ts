@@ -53,6 +53,10 @@ const places: readonly ((address: string) => string)[] = [
 const others: readonly (() => string)[] = [
 	() => `It began at ${two(24)}:${two(60)}:${two(60)} and ended at ${two(24)}:${two(60)}.`,
 	() => `Upgrade to version ${random(30)}.${random(40)}.${random(90)} before Monday`,
+	() => `Driver version ${random(30)}.${random(40)}.${random(90)}.${random(200)} crashes`,
+	() =>
+		`Since v${random(30)}.${random(40)}.${random(90)}.${random(200)} and firmware ${random(9)}.${random(9)}.${random(90)}.${random(200)} it works`,
+	() => `Build number ${random(9)}.${random(9)}.${random(90)}.${random(200)}, compiled on Friday`,
 	() => `The build 1.${random(20)}.${random(20)}.${random(20)}.${random(900)} fails`,
 	() => `Chapter ${random(12)}.${random(9)} of ${1900 + random(120)} has ${random(900)}.${random(99)} lines`,
 	() => `Request ${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)} was lost`,
@@ -78,7 +82,7 @@ function generate(): readonly IpRow[] {
 	};
 	for (let made = 0; rows.length < rowsOfAKind; made++) {
 		const address = made % 2 === 0 ? ipv4() : ipv6();
-		add({ text: (places[made % places.length] as (of: string) => string)(address), address });
+		add({ text: (places[(made >> 1) % places.length] as (of: string) => string)(address), address });
 	}
 	for (let made = 0; rows.length < 2 * rowsOfAKind; made++) {
 		add({ text: (others[made % others.length] as () => string)(), address: undefined });

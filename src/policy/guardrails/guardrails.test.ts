@@ -160,6 +160,14 @@ describe('holdBack', () => {
 		);
 	});
 
+	it('lets nothing leave once it is blocked, not even what was decided', () => {
+		const held = blocking.holdBack(false, 'team');
+		held.push('All of this is fine. But the darkfish, and so on and on. ');
+		expect([held.isBlocked, held.releasable]).toEqual([true, 0]);
+		held.end();
+		expect(held.releasable).toBe(0);
+	});
+
 	it('waits for a word or two, not for a window', () => {
 		const held = blocking.holdBack(false, 'team');
 		held.push('The quick brown fox jumps over the lazy cat');

@@ -30,7 +30,10 @@ describe('GET /guardrails/assessments', () => {
 	};
 
 	test('shows what was found, the newest first, and nothing of the text', async () => {
-		subject.ledger.assess([found('one'), found('two', { stage: 'output', action: 'BLOCK', policy: 'engine', category: 'judge.hate', count: 3 })]);
+		subject.ledger.assess([
+			found('one'),
+			found('two', { stage: 'output', action: 'BLOCK', policy: 'engine', category: 'judge.hate', count: 3 }),
+		]);
 		const { body } = await subject.send('GET', '/guardrails/assessments');
 		const common = { time: '2026-11-21T12:00:05.000Z', team: 'red', outcome: 'tripped' };
 		expect(body).toEqual({

@@ -124,31 +124,39 @@ export function adminFuzz(plan: FuzzPlan): void {
 	});
 
 	describe('queries', () => {
-		test.each(['/teams', '/budgets', '/pricing', '/routing', '/clients', '/audit', '/requests', '/guardrails/assessments', '/usage/{team}', '/usage/{team}/history'])(
-			'%s',
-			async (path) => {
-				await subject.book({ model: '=x' });
-				const names = document.operations
-					.find((one) => one.method === 'GET' && one.path === path)
-					?.parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []));
-				const value = fc.oneof(
-					fc.constantFrom(...likely, '1', '1000', '1001', 'true', 'model', 'day', 'complete', 'team', 'ImEi'),
-					fc.string({ maxLength: 8 }),
-				);
-				await fc.assert(
-					fc.asyncProperty(
-						fc.array(fc.tuple(fc.constantFrom(...(names ?? []), 'extra'), value), { maxLength: 3 }),
-						fc.constantFrom('*/*', 'text/csv', 'application/json'),
-						async (pairs, accept) => {
-							await judge(() =>
-								subject.send('GET', `${pathOf(path, ['red'])}?${new URLSearchParams(pairs).toString()}`, undefined, { accept }),
-							);
-						},
-					),
-					{ numRuns: plan.queries },
-				);
-			},
-		);
+		test.each([
+			'/teams',
+			'/budgets',
+			'/pricing',
+			'/routing',
+			'/clients',
+			'/audit',
+			'/requests',
+			'/guardrails/assessments',
+			'/usage/{team}',
+			'/usage/{team}/history',
+		])('%s', async (path) => {
+			await subject.book({ model: '=x' });
+			const names = document.operations
+				.find((one) => one.method === 'GET' && one.path === path)
+				?.parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []));
+			const value = fc.oneof(
+				fc.constantFrom(...likely, '1', '1000', '1001', 'true', 'model', 'day', 'complete', 'team', 'ImEi'),
+				fc.string({ maxLength: 8 }),
+			);
+			await fc.assert(
+				fc.asyncProperty(
+					fc.array(fc.tuple(fc.constantFrom(...(names ?? []), 'extra'), value), { maxLength: 3 }),
+					fc.constantFrom('*/*', 'text/csv', 'application/json'),
+					async (pairs, accept) => {
+						await judge(() =>
+							subject.send('GET', `${pathOf(path, ['red'])}?${new URLSearchParams(pairs).toString()}`, undefined, { accept }),
+						);
+					},
+				),
+				{ numRuns: plan.queries },
+			);
+		});
 	});
 
 	test('bytes that are no JSON are refused by every operation that reads a body', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, textOf } from '../../../test/support/gateway-bench.ts';
 import { Fault } from '../../core/fault.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
 const path = '/v1/messages/count_tokens';
 const body = JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'How many tokens are these?' }] });
@@ -67,5 +68,41 @@ describe('counting tokens', () => {
 		};
 		expect((await bench.ask(path, body, { accept: 'application/json' })).status).toBe(504);
 		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+	});
+
+	it('is screened as the request itself would be: the prompt goes to the vendor', async () => {
+		const silent = { strength: 'none', action: 'none' } as const;
+		const guardrails: GuardrailSettings = {
+			isEnforced: true,
+			content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
+			pii: { ssn: 'none', card: 'block', email: 'mask', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
+			masksAnswers: true,
+			words: { entries: [], action: 'block' },
+			patterns: [],
+			topics: [],
+			unreadable: 'pass',
+			teams: {},
+		};
+		const asking = (text: string): string => body.replace('How many tokens are these?', text);
+		for (const model of ['claude-x', 'gpt-5']) {
+			const blocked = new GatewayBench({ guardrails });
+			const response = await blocked.ask(path, asking('4111 1111 1111 1111').replace('claude-x', model));
+			expect([summaryOf(response), blocked.sent]).toEqual(['400 guardrail_blocked', []]);
+		}
+		const masked = new GatewayBench({ guardrails });
+		masked.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		await masked.ask(path, asking('mail jane@example.com'));
+		expect(sentBody(masked)).toBe(asking('mail [EMAIL]'));
+		const observed = new GatewayBench({ guardrails: { ...guardrails, isEnforced: false } });
+		observed.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		await observed.ask(path, asking('mail jane@example.com'));
+		expect(sentBody(observed)).toBe(asking('mail jane@example.com'));
+		for (let round = 0; round < 20; round++) {
+			observed.clock.advance(5);
+			await Promise.resolve();
+		}
+		expect(observed.log.lines).toContainEqual(
+			expect.objectContaining({ fields: expect.objectContaining({ stage: 'input', category: 'email', action: 'NONE' }) as unknown }),
+		);
 	});
 });

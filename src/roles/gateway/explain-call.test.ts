@@ -34,7 +34,7 @@ const budget = (id: string, limit: string, model: string | null = null): TeamBud
 
 const teams: readonly Team[] = [
 	{ id: 'free', name: 'Free', tier: 'standard', clientIds: ['free-bot'] },
-	{ id: 'slow', name: 'Slow', tier: 'standard', clientIds: ['slow-bot'], limits: { requestsPerMinute: 5 } },
+	{ id: 'slow', name: 'Slow', tier: 'standard', clientIds: ['slow-bot'], limits: { requestsPerMinute: 2 } },
 	{ id: 'silent', name: 'Silent', tier: 'standard', clientIds: ['silent-bot'], limits: { dailyTokens: 2000 } },
 	{ id: 'poor', name: 'Poor', tier: 'standard', clientIds: ['poor-bot'] },
 	{ id: 'spent', name: 'Spent', tier: 'standard', clientIds: ['spent-bot'] },
@@ -110,19 +110,18 @@ const guardrails: GuardrailSettings = {
 
 const variants: readonly Partial<GatewaySettings>[] = [
 	{},
-	{ isTranslationStrict: true, unregisteredClients: 'reject' },
-	{ budgets: { ...testSettings.budgets, hold: 'worst_case', unknownPrice: 'reject' } },
+	{ isTranslationStrict: true, unregisteredClients: 'reject', guardrails },
+	{ budgets: { ...testSettings.budgets, hold: 'worst_case', unknownPrice: 'reject' }, guardrails: { ...guardrails, unreadable: 'block' } },
 	{
 		routing: {
 			providerHeader: 'optional',
 			aliases: { fast: 'provider_b/gpt-5-mini', soft: 'provider_a/claude-sonnet-4-5' },
 			defaults: { chat: 'provider_b' },
 		},
+		guardrails,
 		tiers: { ...testSettings.tiers, sandbox: { requestsPerMinute: 3, dailyTokens: null, monthlyBudgetUsd: '0.01' } },
 	},
 	{ routing: { ...testSettings.routing, providerHeader: 'required' }, maxBodyBytes: 600 },
-	{ guardrails },
-	{ guardrails: { ...guardrails, unreadable: 'block' } },
 	{ guardrails: { ...guardrails, isEnforced: false } },
 ];
 
@@ -153,6 +152,8 @@ const tripping = [
 	'Where is the darkfish?',
 	'It is in TCK-1234 \u00e9',
 	'A round of roulette',
+	'Ask (ada@example.org) about TCK-4321',
+	'carol@example.net, TCK-0001 and TCK-0002',
 ];
 
 function contentBy(chance: Chance): unknown {
@@ -272,6 +273,7 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 		await settle();
 		await observe(bench);
 		expect(guardrailsOf(explained), `call ${what}`).toEqual(reported(bench, `req-${index}`));
+		masked += explained.guardrails?.state === 'masked' ? 1 : 0;
 		const [sent] = bench.sent.slice(sentBefore);
 		const { outcome, route, upstream, team } = explained;
 		expect(outcome.admitted, `call ${what}`).toBe(sent !== undefined);
@@ -281,7 +283,6 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 			const bytes = sent.body as Buffer;
 			expect([upstream?.bytes, team?.id], `call ${what}`).toEqual([bytes.length, response.facts?.team]);
 			expect(upstream?.differences, `call ${what}`).toEqual(differencesOf(JSON.parse(String(body)), JSON.parse(String(bytes)), 200));
-			masked += explained.guardrails?.state === 'masked' ? 1 : 0;
 			const target = route?.targets.find(({ code }) => code === null);
 			const origin = providers.find(({ name }) => name === target?.provider)?.baseUrl ?? '';
 			expect(origin, `call ${what}`).toContain(sent.origin);

@@ -2,6 +2,7 @@ import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
+import { requireTextViews } from '../../wire/formats/require-text-views.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
@@ -78,6 +79,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 
 function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 	const { ports } = parts;
+	for (const format of [...formats, tokenCounting]) requireTextViews(format);
 	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: () => liveness };
 	const routes = new Map<string, Route>([
 		['/', { ...health, serve: () => (ports.isLeaving?.() === true ? leaving : liveness) }],

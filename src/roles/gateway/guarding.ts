@@ -161,7 +161,13 @@ export class Guarding {
 		for (const { finding, count } of counts.values()) {
 			const { policy, category, action } = finding;
 			this.#assessments.add(1, { stage, policy, action });
-			found.push({ policy, category, action, outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'tripped', count });
+			found.push({
+				policy,
+				category,
+				action,
+				outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'tripped',
+				count,
+			});
 			this.#log.info('guardrail assessment', { requestId: call.requestId, team: call.team, stage, policy, category, action, count });
 		}
 		this.#keep(call, stage, found.length === 0 ? [foundNothing] : found);
@@ -218,9 +224,14 @@ export class Guarding {
 			const screening = guardrails.screen(view.texts, stage, call.team);
 			await this.#turn();
 			await this.#read(screening);
-			this.#waitingCharacters -= characters;
 			const texts = view.texts.map(({ text }) => text);
-			this.report(call, stage, [...screening.findings, ...(await this.askEngines(texts, stage))], view);
+			const conclude = (judged: readonly Trip[]): void => {
+				this.#waitingCharacters -= characters;
+				this.report(call, stage, [...screening.findings, ...judged], view);
+			};
+			// One that thinks long keeps nobody waiting but this one.
+			if (this.hasEngines) void this.askEngines(texts, stage).then(conclude);
+			else conclude([]);
 		}
 		this.#isWorking = false;
 	}

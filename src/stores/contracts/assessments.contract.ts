@@ -32,7 +32,12 @@ export function assessmentContract(ledgerOf: () => Ledger): void {
 			const rows = [
 				rowOf(id),
 				rowOf(id, { action: 'MASK', outcome: 'masked', count: 7 }),
-				rowOf('req_0123456789ab0123456789abcdef0123', { stage: 'output', policy: 'words', category: 'Ünïcode "quoted" \u0000', action: 'BLOCK' }),
+				rowOf('req_0123456789ab0123456789abcdef0123', {
+					stage: 'output',
+					policy: 'words',
+					category: 'Ünïcode "quoted" \u0000',
+					action: 'BLOCK',
+				}),
 			];
 			ledgerOf().assess(rows);
 			expect(await list()).toEqual({ assessments: rows.toReversed(), nextCursor: null });

@@ -93,7 +93,10 @@ export function rowsToFind({ limit }: Pick<AssessmentQuery, 'limit'>): number {
 }
 
 /** @param found newest first, as many as `rowsToFind` says. */
-export function assessmentPage(found: readonly { readonly sequence: number; readonly assessment: Assessment }[], toFind: number): AssessmentPage {
+export function assessmentPage(
+	found: readonly { readonly sequence: number; readonly assessment: Assessment }[],
+	toFind: number,
+): AssessmentPage {
 	const page = found.slice(0, toFind - 1);
 	return {
 		assessments: page.map(({ assessment }) => assessment),

@@ -214,6 +214,9 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(ofModels.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(6n * 1234n);
 				expect((await ledger.summarize({ ...november, team: 'b' })).map(({ team }) => team)).toEqual(['b']);
 				expect(await ledger.summarize({ ...november, team: 'nobody' })).toEqual([]);
+				const ofTwo = await ledger.summarize({ ...november, team: ['b', 'nobody', 'a', 'b'] });
+				expect(ofTwo.map(({ team, requests }) => `${team} ${requests}`)).toEqual(['a 2', 'a 1', 'a 1', 'a 1', 'b 1']);
+				expect(await ledger.summarize({ ...november, team: [] })).toEqual([]);
 			});
 
 			test('belong to the moment of admission, whenever the call ends', async () => {

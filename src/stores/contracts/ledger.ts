@@ -86,7 +86,8 @@ export interface SummaryQuery {
 	/** Unix milliseconds, exclusive; the hour that it lies in counts whole. */
 	readonly toMs: number;
 	readonly period: 'day' | 'month';
-	readonly team?: string;
+	/** One or several; all unless given. */
+	readonly team?: string | readonly string[];
 	/** True: over all teams and clients together, whose names are then empty. */
 	readonly isByModel?: boolean;
 }

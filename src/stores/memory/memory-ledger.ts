@@ -92,9 +92,10 @@ function sumOf(left: Sums, right: Sums): Sums {
 function summarize(hours: Iterable<HourlySum>, { fromMs, toMs, period, team, isByModel = false }: SummaryQuery): SummaryRow[] {
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.ceil(toMs / msPerHour);
+	const teams = team === undefined ? undefined : new Set([team].flat());
 	const sums = new Map<string, SummaryRow>();
 	for (const { hour, row, ...sum } of hours) {
-		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
+		if (hour < fromHour || hour >= toHour || teams?.has(row.team) === false) continue;
 		const name = new Date(hour * msPerHour).toISOString().slice(0, period === 'day' ? 10 : 7);
 		const { team: of, clientId } = isByModel ? { team: '', clientId: '' } : row;
 		const parts = [name, of, clientId, row.provider, row.model] as const;

@@ -9,6 +9,8 @@ import type { PiiKind, PiiMatch } from './pii-kind.ts';
 /** How far back a word is looked for that tells what a number is. */
 const contextLength = 40;
 const aboutSsn = /\b(?:ssn|social security|soc\.? sec)/i;
+/** Four numbers with dots between them may be a version as well. */
+const aboutVersion = /\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver)[ :]{0,2}$/i;
 const mostPhoneGroups = 6;
 const mostSinglesBefore = 8;
 const underscore = 0x5f;
@@ -122,7 +124,8 @@ function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Fou
 	if (start === undefined || second === undefined || third === undefined || fourth === undefined) return undefined;
 	if (start.separator.endsWith('.') || second.separator !== '.' || third.separator !== '.' || fourth.separator !== '.') return undefined;
 	if (groups[first + 4]?.separator === '.' || isGlued(text.charCodeAt(fourth.end))) return undefined;
-	return isIpv4(text.slice(start.start, fourth.end)) ? ['ip', first + 3] : undefined;
+	if (!isIpv4(text.slice(start.start, fourth.end)) || aboutVersion.test(before(text, start.start))) return undefined;
+	return ['ip', first + 3];
 }
 
 function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {

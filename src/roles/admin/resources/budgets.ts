@@ -145,21 +145,12 @@ async function answerBudget(parts: AdminParts, record: Stored<Budget>): Promise<
 	return { body, headers: { etag: entityTag(record.version) } };
 }
 
-/** Counters that are summed up from the ledger first are worked at one after the other, and whoever waits too long gives up. */
-const teamsAtOnce = 16;
-
 async function withUsage({ budgetMeter }: AdminParts, records: readonly Budget[]): Promise<z.output<typeof budget>[]> {
-	const usage = new Map<Budget, z.output<typeof budget>['usage']>();
-	const readTeam = async (team: string, ofTeam: readonly Budget[]): Promise<void> => {
-		for (const [index, reading] of (await budgetMeter.read(team, ofTeam)).entries()) {
-			const record = ofTeam[index];
-			if (record !== undefined) usage.set(record, reading);
-		}
-	};
-	const teams = [...Map.groupBy(records, (record) => record.team)];
-	for (let first = 0; first < teams.length; first += teamsAtOnce) {
-		await Promise.all(teams.slice(first, first + teamsAtOnce).map(([team, ofTeam]) => readTeam(team, ofTeam)));
-	}
+	const byTeam = Map.groupBy(records, (record) => record.team);
+	const usageByTeam = await budgetMeter.readAll(byTeam);
+	const usage = new Map(
+		[...byTeam].flatMap(([team, ofTeam]) => ofTeam.map((record, index) => [record, usageByTeam.get(team)?.[index]] as const)),
+	);
 	return records.flatMap((record) => {
 		const reading = usage.get(record);
 		return reading === undefined ? [] : [{ ...budgetRecordBody(record), usage: reading }];

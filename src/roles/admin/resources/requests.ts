@@ -30,7 +30,9 @@ const requestRow = named(
 		guardrails: z
 			.enum(assessmentOutcomes)
 			.nullable()
-			.describe('The severest that guardrails found; `not_evaluated` also where the answer was not looked at. Null: they did not look at the call.'),
+			.describe(
+				'The severest that guardrails found; `not_evaluated` also where the answer was not looked at. Null: they did not look at the call.',
+			),
 	}),
 );
 

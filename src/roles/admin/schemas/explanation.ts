@@ -91,7 +91,9 @@ export const explanation = named(
 		limits: z.record(z.string(), z.unknown()).nullable().describe('Of this call, with what is used now, as `GET /v1/limits` tells them.'),
 		guardrails: z
 			.strictObject({
-				state: z.enum(['off', 'clean', 'tripped', 'masked', 'not_evaluated']).describe('`not_evaluated`: clean, but for what cannot be read.'),
+				state: z
+					.enum(['off', 'clean', 'tripped', 'masked', 'not_evaluated'])
+					.describe('`not_evaluated`: clean, but for what cannot be read.'),
 				enforced: z.boolean().describe('False: findings change nothing.'),
 				findings: z.array(
 					z.strictObject({

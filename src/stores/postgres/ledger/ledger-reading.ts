@@ -15,7 +15,7 @@ export async function summarize(
 	const toDay = Math.max(fromDay, Math.floor(toHour / hoursPerDay));
 	const headEnd = toDay > fromDay ? fromDay * hoursPerDay : toHour;
 	const tailStart = toDay > fromDay ? toDay * hoursPerDay : toHour;
-	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
+	const ofTeam = team === undefined ? sql`` : sql`AND team = ANY(${[team].flat()}::text[])`;
 	const who = isByModel ? `'' AS team, '' AS client` : 'team, client';
 	const columns = sql.raw(`${who}, provider, model, ${amounts.join(', ')}`);
 	const { rows } = await sql<SumRow>`

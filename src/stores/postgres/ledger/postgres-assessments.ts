@@ -51,7 +51,10 @@ export async function listAssessments(db: Database, query: AssessmentQuery): Pro
 }
 
 /** As entries, which pass from thread to thread. */
-export async function verdictsOf(db: Database, requestIds: readonly string[]): Promise<readonly (readonly [id: string, verdict: Verdict])[]> {
+export async function verdictsOf(
+	db: Database,
+	requestIds: readonly string[],
+): Promise<readonly (readonly [id: string, verdict: Verdict])[]> {
 	const { rows } = await sql<Pick<Assessment, 'stage' | 'outcome'> & { request_id: string }>`
 		SELECT request_id, stage, outcome FROM tollgate.assessments WHERE request_id = ANY (${textArray(requestIds)}::text[])`.execute(db);
 	return [...Map.groupBy(rows, (row) => row.request_id)].map(([id, some]) => [id, verdictOf(some)]);

@@ -34,9 +34,7 @@ export function createAssessmentReading(database: DatabaseSync): AssessmentReadi
 			requireAssessmentCursor(query);
 			const toFind = rowsToFind(query);
 			const { sql, values } = conditionsOf(query);
-			const found = database
-				.prepare(`SELECT * FROM assessments WHERE ${sql} ORDER BY sequence DESC LIMIT ?`)
-				.all(...values, toFind);
+			const found = database.prepare(`SELECT * FROM assessments WHERE ${sql} ORDER BY sequence DESC LIMIT ?`).all(...values, toFind);
 			return assessmentPage(
 				found.map((row) => ({ sequence: integerOf(row, 'sequence'), assessment: assessmentOf(row) })),
 				toFind,

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { ask, benchWith, chatAnswer, messageAnswer } from '../../../test/support/fallback-rig.ts';
+import { chatBody, errorOf, GatewayBench, jsonAnswer, textOf } from '../../../test/support/gateway-bench.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+
+const silent = { strength: 'none', action: 'none' } as const;
+const guardrails: GuardrailSettings = {
+	isEnforced: true,
+	content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
+	pii: { ssn: 'none', card: 'none', email: 'none', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
+	masksAnswers: true,
+	words: { entries: ['darkfish'], action: 'block' },
+	patterns: [],
+	topics: [],
+	unreadable: 'pass',
+	teams: {},
+};
+
+const { routes } = new GatewayBench().gateway;
+const taking = routes.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(({ path }) => path);
+
+it('the routes that take a body are known', () => {
+	expect(taking).toEqual(['/v1/messages/count_tokens', '/v1/chat/completions', '/v1/messages']);
+});
+
+it.each(taking)('%s is guarded: no prompt passes by, to whatever provider, streamed or not', async (path) => {
+	for (const model of ['claude-x', 'gpt-5', 'gemini-3', 'our-gpt']) {
+		for (const stream of [true, false]) {
+			const bench = new GatewayBench({ guardrails });
+			const response = await bench.ask(
+				path,
+				JSON.stringify({ model, max_tokens: 9, stream, messages: [{ role: 'user', content: 'the darkfish' }] }),
+			);
+			expect([response.status, errorOf(response).error.code, bench.sent]).toEqual([400, 'guardrail_blocked', []]);
+		}
+	}
+});
+
+it('what is masked is masked for every target that a call goes on to, and each one’s answer is read', async () => {
+	const bench = benchWith({ settings: { guardrails: { ...guardrails, words: { entries: ['darkfish'], action: 'mask' } } } });
+	bench.respond = ({ origin }) =>
+		origin.includes('b.test')
+			? jsonAnswer(500, chatAnswer)
+			: jsonAnswer(200, JSON.stringify({ ...(JSON.parse(messageAnswer) as object), content: [{ type: 'text', text: 'Darkfish it is' }] }));
+	const response = await ask(bench, {}, chatBody.replace('"hi"', '"the darkfish"'));
+	expect(bench.sent.map(({ origin }) => origin)).toEqual(['https://b.test', 'https://a.test']);
+	for (const { body } of bench.sent) {
+		expect(String(body)).toContain('the [WORD]');
+		expect(String(body)).not.toContain('darkfish');
+	}
+	expect(textOf(response)).toContain('"[WORD] it is"');
+	// Read once, before a target is chosen: no rule of a team's names a provider or a model.
+	expect(bench.log.lines.filter(({ event, fields }) => event === 'guardrail assessment' && fields['stage'] === 'input')).toHaveLength(1);
+});

@@ -1,0 +1,155 @@
+/** What callers' own SDKs, both of their lines, make of a block. */
+import Anthropic from '@anthropic-ai/sdk';
+import Anthropic0 from '@anthropic-ai/sdk-0';
+import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
+import { describe, expect, it } from 'vitest';
+import { GatewayBench, HandStream, jsonAnswer, Reader, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { isByteStream } from '../../core/byte-stream.ts';
+import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+
+const silent = { strength: 'none', action: 'none' } as const;
+const guardrails: GuardrailSettings = {
+	isEnforced: true,
+	content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
+	pii: { ssn: 'block', card: 'block', email: 'none', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
+	masksAnswers: true,
+	words: { entries: ['darkfish'], action: 'block' },
+	patterns: [],
+	topics: [],
+	unreadable: 'pass',
+	teams: {},
+};
+
+const chatChunk = (content: string): string => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`;
+const messageEvent = (event: { type: string } & Record<string, unknown>): string =>
+	`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const message = {
+	id: 'm',
+	type: 'message',
+	role: 'assistant',
+	model: 'm',
+	content: [],
+	stop_reason: null,
+	usage: { input_tokens: 1, output_tokens: 1 },
+};
+const streams = {
+	'/v1/chat/completions': [chatChunk('All is well. My card is 4111 1111 '), chatChunk('1111 1111, ok?'), 'data: [DONE]\n\n'],
+	'/v1/messages': [
+		messageEvent({ type: 'message_start', message }),
+		messageEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+		messageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'All is well. My card is 4111 1111 ' } }),
+		messageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '1111 1111, ok?' } }),
+	],
+};
+const wholes = {
+	'/v1/chat/completions': { choices: [{ index: 0, message: { role: 'assistant', content: 'See the d4rkfish.' }, finish_reason: 'stop' }] },
+	'/v1/messages': { ...message, content: [{ type: 'text', text: 'See the d4rkfish.' }], stop_reason: 'end_turn' },
+};
+
+/** The gateway in place of the network. */
+async function fetchFromGateway(input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
+	const path = new URL(input instanceof Request ? input.url : input).pathname as keyof typeof streams;
+	const bench = new GatewayBench({ guardrails });
+	const { body } = init ?? {};
+	if (typeof body !== 'string') throw new Error('the SDK sent no text');
+	const upstream = new HandStream();
+	const isStreamed = (JSON.parse(body) as { stream?: boolean }).stream === true;
+	bench.respond = () => (isStreamed ? sseAnswer(upstream) : jsonAnswer(200, JSON.stringify(wholes[path])));
+	const { status, headers, body: answer } = await bench.ask(path, body);
+	if (answer === null || !isByteStream(answer))
+		return new Response(answer?.toString() ?? null, { status, headers: headers as Record<string, string> });
+	const reader = new Reader();
+	answer.start(reader);
+	for (const event of streams[path]) if (!upstream.isCancelled) upstream.write(event);
+	if (!upstream.isCancelled) upstream.sink?.end();
+	return new Response(reader.text, { status, headers: headers as Record<string, string> });
+}
+
+const settings = { apiKey: 'any', maxRetries: 0, fetch: fetchFromGateway };
+const openAiLines = [
+	['openai 7', OpenAI],
+	['openai 6', OpenAI6 as unknown as typeof OpenAI],
+] as const;
+const anthropicLines = [
+	['@anthropic-ai/sdk 1', Anthropic],
+	['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
+] as const;
+
+const blockedInput = 'The request was blocked by guardrails: policy `words`, category `listed`';
+const blockedAnswer = 'The answer was blocked by guardrails: policy `words`, category `listed`';
+const blockedStream = 'The answer was blocked by guardrails: policy `pii`, category `card`';
+const listed = [{ role: 'user' as const, content: 'A dаrkfish, please' }];
+const harmless = [{ role: 'user' as const, content: 'hello' }];
+
+async function failureOf(asked: Promise<unknown>): Promise<Error> {
+	const failure = await asked.then(
+		() => new Error('not blocked'),
+		(cause: unknown) => cause,
+	);
+	if (!(failure instanceof Error)) throw new TypeError('what was thrown is no error');
+	expect(`${failure.message} ${JSON.stringify(failure)}`).not.toMatch(/4111|fish/);
+	return failure;
+}
+
+describe.each(openAiLines)('%s', (_line, Client) => {
+	const client = new Client({ ...settings, baseURL: 'http://gateway.test/v1' });
+
+	it.each([true, false])('a request, streamed %s, raises BadRequestError', async (stream) => {
+		const failure = await failureOf(client.chat.completions.create({ model: 'gpt-5', stream, messages: listed }));
+		expect(failure).toBeInstanceOf(Client.BadRequestError);
+		expect(failure).toMatchObject({ status: 400, code: 'guardrail_blocked' });
+		expect(failure.message).toContain(blockedInput);
+	});
+
+	it('a whole answer raises BadRequestError', async () => {
+		const failure = await failureOf(client.chat.completions.create({ model: 'gpt-5', messages: harmless }));
+		expect(failure).toBeInstanceOf(Client.BadRequestError);
+		expect(failure.message).toContain(blockedAnswer);
+	});
+
+	it('a stream raises APIError after what came before', async () => {
+		const stream = await client.chat.completions.create({ model: 'gpt-5', stream: true, messages: harmless });
+		let text = '';
+		const reading = (async () => {
+			for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+		})();
+		const failure = await failureOf(reading);
+		expect(failure).toBeInstanceOf(Client.APIError);
+		expect(failure).toMatchObject({ code: 'guardrail_blocked' });
+		expect(failure.message).toContain(blockedStream);
+		expect(text).not.toContain('4');
+	});
+});
+
+describe.each(anthropicLines)('%s', (_line, Client) => {
+	const client = new Client({ ...settings, baseURL: 'http://gateway.test' });
+	const asked = { model: 'claude-opus-4-5', max_tokens: 9 };
+
+	it.each([true, false])('a request, streamed %s, raises BadRequestError', async (stream) => {
+		const failure = await failureOf(client.messages.create({ ...asked, stream, messages: listed }));
+		expect(failure).toBeInstanceOf(Client.BadRequestError);
+		expect(failure).toMatchObject({ status: 400, error: { error: { code: 'guardrail_blocked' } } });
+		expect(failure.message).toContain(blockedInput);
+	});
+
+	it('a whole answer raises BadRequestError', async () => {
+		const failure = await failureOf(client.messages.create({ ...asked, messages: harmless }));
+		expect(failure).toBeInstanceOf(Client.BadRequestError);
+		expect(failure.message).toContain(blockedAnswer);
+	});
+
+	it('a stream raises APIError, and so does the helper', async () => {
+		const stream = await client.messages.create({ ...asked, stream: true, messages: harmless });
+		const reading = (async () => {
+			for await (const event of stream) expect(JSON.stringify(event)).not.toContain('4111');
+		})();
+		for (const failure of [
+			await failureOf(reading),
+			await failureOf(client.messages.stream({ ...asked, messages: harmless }).finalMessage()),
+		]) {
+			expect(failure).toBeInstanceOf(Client.APIError);
+			expect(failure.message).toContain(blockedStream);
+		}
+	});
+});

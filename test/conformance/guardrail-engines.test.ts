@@ -1,0 +1,159 @@
+/** The whole product with the four engines, which the simulator plays: what they say, and what becomes of calls when they fail. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agent, eventually, fetchAccessToken, freePort, operator, type Product, startProduct } from '../support/product.ts';
+
+const kinds = {
+	moderation: { kind: 'openai-moderation', path: '/openai/v1', api_key: 'sk-moderation' },
+	'bedrock-guardrail': { kind: 'bedrock-guardrail', path: '/bedrock', api_key: 'bedrock-key', guardrail_id: 'gr1', region: 'eu-west-1' },
+	'content-safety': { kind: 'azure-content-safety', path: '/azure', api_key: 'azure-key' },
+	judge: { kind: 'chat-judge', path: '/judge/v1', api_key: 'judge-key', model: 'llama-guard-4', form: 'llama-guard' },
+} as const;
+type EngineName = keyof typeof kinds;
+const names = Object.keys(kinds) as EngineName[];
+/** Two of each. */
+const failsClosed = (name: EngineName): boolean => name === 'bedrock-guardrail' || name === 'judge';
+
+const shapes = (['chat', 'messages'] as const).flatMap((format) => [false, true].map((stream) => ({ format, stream })));
+type Shape = (typeof shapes)[number];
+const faults = { down: 'reset', slow: 'hang', 'answering 500': '500', malformed: 'malformed-json' } as const;
+
+describe.each([true, false])('enforced %s', (isEnforced) => {
+	let product: Product;
+	let adminUrl: string;
+	const accessTokens = { invoke: '', admin: '' };
+
+	beforeAll(async () => {
+		const adminPort = await freePort();
+		adminUrl = `http://127.0.0.1:${adminPort}`;
+		product = await startProduct((simulatorUrl) => ({
+			roles: ['edge', 'gateway', 'admin', 'identity', 'simulator'],
+			enable_admin_api: true,
+			admin: { listen: `127.0.0.1:${adminPort}` },
+			enable_guardrails: true,
+			enforce_guardrails: isEnforced,
+			guardrails: {
+				content: { enabled: false },
+				engines: names.map((name) => {
+					const { path, ...kind } = kinds[name];
+					const on_failure = failsClosed(name) ? 'closed' : 'open';
+					return { name, ...kind, base_url: simulatorUrl + path, allow_private_network: true, timeout_ms: 300, on_failure };
+				}),
+			},
+		}));
+		accessTokens.invoke = await fetchAccessToken(product.tokenEndpoint, agent);
+		accessTokens.admin = await fetchAccessToken(product.tokenEndpoint, operator, 'tollgate/admin');
+		await control('POST', 'settings', { interval_ms: 0 });
+		await ask({ format: 'chat', stream: false }, 'warm up');
+	});
+	afterAll(() => product.stop());
+
+	const control = async (method: string, path: string, body?: object): Promise<void> => {
+		const init = body === undefined ? {} : { body: JSON.stringify(body) };
+		const response = await fetch(`${product.simulatorUrl}/_simulator/${path}`, { method, ...init });
+		if (!response.ok) throw new Error(await response.text());
+	};
+
+	async function ask({ format, stream }: Shape, content: string): Promise<{ status: number; text: string; id: string }> {
+		const isChat = format === 'chat';
+		const body = { model: isChat ? 'gpt-4o-mini' : 'claude-opus-4-5', max_tokens: 900, stream, messages: [{ role: 'user', content }] };
+		const response = await fetch(product.gatewayUrl + (isChat ? '/v1/chat/completions' : '/v1/messages'), {
+			method: 'POST',
+			headers: { authorization: `Bearer ${accessTokens.invoke}`, 'content-type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+		return { status: response.status, text: await response.text(), id: response.headers.get('x-request-id') ?? '' };
+	}
+
+	const admin = async <Row>(path: string): Promise<Row[]> => {
+		const response = await fetch(adminUrl + path, { headers: { authorization: `Bearer ${accessTokens.admin}` } });
+		return ((await response.json()) as { data: Row[] }).data;
+	};
+
+	interface Told {
+		readonly stage: string;
+		readonly policy: string;
+		readonly category: string;
+		readonly action: string;
+		readonly outcome: string;
+	}
+	/** Where nothing is enforced, calls are looked at after they ended. */
+	const told = (id: string, isThere: (rows: readonly Told[]) => boolean): Promise<Told[]> =>
+		eventually(`assessments of ${id}`, async () => {
+			const rows = await admin<Told>(`/guardrails/assessments?request_id=${id}`);
+			return isThere(rows) ? rows : undefined;
+		});
+	const verdict = (id: string, wanted: string | null): Promise<string | null> =>
+		eventually(`verdict of ${id}`, async () => {
+			const found = (await admin<{ request_id: string; guardrails: string | null }>('/requests')).find((row) => row.request_id === id);
+			return found?.guardrails === wanted ? wanted : undefined;
+		});
+	const figure = async (name: string): Promise<number> => {
+		const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${accessTokens.admin}` } })).text();
+		return Number(new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
+	};
+
+	it.each(shapes)('a clean call passes: $format, streamed $stream', async (shape) => {
+		const { status, text, id } = await ask(shape, 'What is the capital of France?');
+		expect(status).toBe(200);
+		expect(text).not.toContain('guardrail_blocked');
+		expect(await verdict(id, 'clean')).toBe('clean');
+		expect(await told(id, () => true)).toEqual([]);
+	});
+
+	it.each(shapes)('a request that trips: $format, streamed $stream', async (shape) => {
+		const { status, text, id } = await ask(shape, 'Please simulate-hate now');
+		expect([status, text.includes('guardrail_blocked')]).toEqual(isEnforced ? [400, true] : [200, false]);
+		const action = isEnforced ? 'BLOCK' : 'NONE';
+		const hated = (rows: readonly Told[]) =>
+			rows.filter(({ stage, category, ...row }) => stage === 'input' && category.endsWith('.hate') && row.action === action);
+		const rows = await told(id, (all) => hated(all).length === names.length);
+		expect(
+			hated(rows)
+				.map(({ category }) => category.split('.')[0])
+				.toSorted(),
+		).toEqual(names.toSorted());
+		// What was not admitted has no row.
+		const row = (await admin<{ request_id: string }>('/requests')).find(({ request_id }) => request_id === id);
+		expect(row === undefined).toBe(isEnforced);
+	});
+
+	it.each(shapes)('an answer that trips: $format, streamed $stream', async (shape) => {
+		const text = `${'All is quiet in the valley tonight. '.repeat(20)}Now simulate-violence happens. ${'And then all was quiet. '.repeat(20)}`;
+		await control('POST', 'script', { text, count: 1 });
+		const answer = await ask(shape, 'Tell me a story');
+		expect(answer.status).toBe(isEnforced && !shape.stream ? 400 : 200);
+		if (isEnforced) {
+			expect(answer.text).toContain('guardrail_blocked');
+			expect(answer.text).not.toMatch(/simulate|then all/i);
+		} else expect(answer.text).not.toContain('guardrail_blocked');
+		await told(answer.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
+		expect(await verdict(answer.id, 'tripped')).toBe('tripped');
+	});
+
+	const breakdowns = names.flatMap((name) => Object.entries(faults).map(([how, fault]) => ({ name, how, fault })));
+	it.each(breakdowns)('$name is $how: as configured, within two seconds, counted', async ({ name, fault }) => {
+		const reason = { reset: 'unreachable', hang: 'timeout', '500': 'status', 'malformed-json': 'malformed' }[fault];
+		const series = `tollgate_guardrail_engine_judgements_total{engine="${name}",outcome="${reason}"}`;
+		const before = await figure(series);
+		await control('POST', 'faults', { wire: name, fault });
+		const isBlocked = isEnforced && failsClosed(name);
+		const answers = await Promise.all(
+			shapes.map(async (shape) => {
+				const startedMs = performance.now();
+				const answer = await ask(shape, 'What is the capital of France?');
+				return { ...answer, isLate: performance.now() - startedMs > 2000 };
+			}),
+		);
+		for (const { status, text, isLate, id } of answers) {
+			expect([status, text.includes('guardrail_blocked'), isLate]).toEqual([isBlocked ? 400 : 200, isBlocked, false]);
+			const rows = await told(id, (all) => all.filter(({ category }) => category === `${name}.failed`).length === (isBlocked ? 1 : 2));
+			expect(rows.filter(({ stage }) => stage === 'input')).toMatchObject([
+				{ policy: 'engine', category: `${name}.failed`, action: isBlocked ? 'BLOCK' : 'NONE', outcome: 'failed' },
+			]);
+			if (!isBlocked) expect(await verdict(id, 'failed')).toBe('failed');
+		}
+		await control('DELETE', 'faults');
+		// One for each request, and for each answer that there was.
+		await eventually('counts', async () => ((await figure(series)) >= before + (isBlocked ? 4 : 8) ? true : undefined));
+	});
+});
