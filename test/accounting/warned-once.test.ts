@@ -32,7 +32,7 @@ test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 
 	await gateway.start();
 	await restarted.spend(1);
 	// By what a call held that died with its gateway, and by one that ended.
-	for (const team of [interrupted, restarted]) await eventually('it is warned of', () => team.warnings() > 0 || undefined);
+	for (const team of [interrupted, restarted]) await eventually('it is warned of', () => team.warnings() > 0 || undefined, 20_000);
 
 	await gateway.kill();
 	await gateway.start();

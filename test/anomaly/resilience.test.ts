@@ -227,7 +227,7 @@ async function fallbacksAfter(calls: number): Promise<number> {
 }
 
 it('one that hangs has its places taken, and takes none of the others’', async () => {
-	const hung = Array.from({ length: 3 }, () => ask('chat', 'narrow/gpt-4o-mini-sim-slow-first-byte-250'));
+	const hung = Array.from({ length: 3 }, () => ask('chat', 'narrow/gpt-4o-mini-sim-slow-first-byte-2500'));
 	await eventually('both places taken', async () => {
 		const refused = await ask('chat', 'narrow/gpt-4o-mini');
 		return refused.status === 503 ? refused : undefined;

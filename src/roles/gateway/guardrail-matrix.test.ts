@@ -77,7 +77,12 @@ const streams: Record<(typeof wires)[ProviderName], (pieces: readonly string[]) 
 	chat(pieces) {
 		const chunk = (delta: object, finish_reason: string | null = null): string =>
 			data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
-		return [chunk({ role: 'assistant', content: '' }), ...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'];
+		return [
+			chunk({ role: 'assistant', content: '' }),
+			...pieces.map((content) => chunk({ content })),
+			chunk({}, 'stop'),
+			'data: [DONE]\n\n',
+		];
 	},
 	messages: (pieces) => [
 		named({ type: 'message_start', message: { ...(wholes.messages('') as object), content: [], stop_reason: null } }),
@@ -90,7 +95,9 @@ const streams: Record<(typeof wires)[ProviderName], (pieces: readonly string[]) 
 	gemini: (pieces) =>
 		pieces.map((text, index) =>
 			data({
-				candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(index === pieces.length - 1 && { finishReason: 'STOP' }) }],
+				candidates: [
+					{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(index === pieces.length - 1 && { finishReason: 'STOP' }) },
+				],
 				usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
 				modelVersion: 'm',
 			}),

@@ -100,7 +100,9 @@ describe('patterns', () => {
 
 	it('find the same in a stream as in the whole, whatever the pattern and the text', () => {
 		const patterns = ['TCK-[0-9]+', 'a+b', '\\bab\\b', '(ab|ba)+c', 'a.*c', '[ab]{3,5}c', '(?i)A{2}', 'é+\u{1f600}', 'ab$'];
-		const piece = fc.stringMatching(/^(?:TCK-|[abc ]|1|é|A){0,4}$/u).chain((text) => fc.constantFrom(text, `${text}\u{1f600}`, `${text}\n`));
+		const piece = fc
+			.stringMatching(/^(?:TCK-|[abc ]|1|é|A){0,4}$/u)
+			.chain((text) => fc.constantFrom(text, `${text}\u{1f600}`, `${text}\n`));
 		fc.assert(
 			fc.property(fc.constantFrom(...patterns), fc.array(piece, { maxLength: 12 }), (pattern, pieces) => {
 				const found = (parts: readonly string[]): readonly (readonly [number, number])[] => {

@@ -32,7 +32,12 @@ function eventsOf(kind: Kind, pieces: readonly string[], lineEnd = '\n'): string
 			data({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] });
 		const delta = (piece: string): object =>
 			kind === 'chat text' ? { content: piece } : { tool_calls: [{ index: 0, function: { arguments: piece } }] };
-		return [chunk({ role: 'assistant' }), ...pieces.map((piece) => chunk(delta(piece))), chunk({}, 'stop'), `data: [DONE]${lineEnd}${lineEnd}`];
+		return [
+			chunk({ role: 'assistant' }),
+			...pieces.map((piece) => chunk(delta(piece))),
+			chunk({}, 'stop'),
+			`data: [DONE]${lineEnd}${lineEnd}`,
+		];
 	}
 	const event = (told: { type: string } & Record<string, unknown>): string => `event: ${told.type}${lineEnd}${data(told)}`;
 	const isText = kind === 'messages text';
@@ -68,7 +73,9 @@ async function read(guardrails: GuardrailSettings, kind: Kind, chunks: readonly 
 	for (const chunk of chunks) if (!upstream.isCancelled) upstream.write(chunk);
 	if (!upstream.isCancelled) upstream.sink?.end();
 	const text = Buffer.from(reader.text, 'latin1').toString();
-	const said = [...text.matchAll(/"(?:content|arguments|text|partial_json)":("(?:[^"\\]|\\.)*")/g)].map(([, json]) => JSON.parse(json ?? '""') as string);
+	const said = [...text.matchAll(/"(?:content|arguments|text|partial_json)":("(?:[^"\\]|\\.)*")/g)].map(
+		([, json]) => JSON.parse(json ?? '""') as string,
+	);
 	return { text, said: said.join(''), isCancelled: upstream.isCancelled, bench };
 }
 
@@ -104,7 +111,9 @@ describe.each(kinds)('%s', (kind) => {
 		for (const lineEnd of ['\n', '\r\n', '\r']) {
 			const bytes = Buffer.from(eventsOf(kind, [isJson ? '{"q":"Gr' : 'Gr', 'öße 漢\u{1f600}', isJson ? '"}' : ' all'], lineEnd).join(''));
 			for (const size of [1, 3, 17]) {
-				const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+				const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+					bytes.subarray(index * size, (index + 1) * size),
+				);
 				expect((await read(settings('block'), kind, chunks)).text).toBe(bytes.toString());
 			}
 		}
@@ -134,7 +143,9 @@ describe('a stream under enforcement', () => {
 			for (let first = 0; first < text.length; first += 2) {
 				for (let second = first + 1; second < text.length; second += 5) {
 					const pieces = cutAt(text, first, second);
-					expect('{"to":"'.startsWith((await read(settings('block'), 'chat arguments', eventsOf('chat arguments', pieces))).said)).toBe(true);
+					expect('{"to":"'.startsWith((await read(settings('block'), 'chat arguments', eventsOf('chat arguments', pieces))).said)).toBe(
+						true,
+					);
 					const masked = await read(settings('mask'), 'messages arguments', eventsOf('messages arguments', pieces));
 					expect(masked.said.replace('{}', '')).toMatch(/^\{"to":"\[[A-Z]+\]","n":12345678901234567890\}$/);
 				}
@@ -184,7 +195,9 @@ describe('a stream under enforcement', () => {
 			expect(reader.text).toBe(sent);
 		}
 		upstream.sink?.end();
-		const told = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => `${String(fields['policy'])} ${String(fields['action'])}`);
+		const told = bench.log.lines
+			.filter(({ event }) => event === 'guardrail assessment')
+			.map(({ fields }) => `${String(fields['policy'])} ${String(fields['action'])}`);
 		expect(told.toSorted()).toEqual(['pii NONE', 'topics NONE', 'words NONE']);
 	});
 

@@ -127,7 +127,6 @@ export class ScreenedStream implements ByteStream, ByteSink {
 			for (const piece of view.texts) pieces.push(this.#push(piece));
 			this.#endBlocks(view);
 		});
-		if (this.#isOver) return;
 		this.#held.push({ bytes: event, pieces: pieces.length === 0 ? noPieces : pieces });
 		this.#heldBytes += event.length;
 		this.#blockIfTripped();
