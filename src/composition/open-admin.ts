@@ -124,7 +124,9 @@ async function explainLocally(
 }
 
 /** Few commands need the ledger, which takes a thread or a connection. */
-function readWhenNeeded(open: () => Promise<LedgerReader>): Pick<LedgerReader, 'summarize' | 'list' | 'listAssessments' | 'verdictsOf' | 'end'> {
+function readWhenNeeded(
+	open: () => Promise<LedgerReader>,
+): Pick<LedgerReader, 'summarize' | 'list' | 'listAssessments' | 'verdictsOf' | 'end'> {
 	let opened: Promise<LedgerReader> | undefined;
 	const reader = (): Promise<LedgerReader> => (opened ??= open());
 	return {

@@ -107,11 +107,7 @@ describe.each([true, false])('enforced %s', (isEnforced) => {
 		const hated = (rows: readonly Told[]) =>
 			rows.filter(({ stage, category, ...row }) => stage === 'input' && category.endsWith('.hate') && row.action === action);
 		const rows = await told(id, (all) => hated(all).length === names.length);
-		expect(
-			hated(rows)
-				.map(({ category }) => category.split('.')[0])
-				.toSorted(),
-		).toEqual(names.toSorted());
+		expect(new Set(hated(rows).map(({ category }) => category.split('.')[0]))).toEqual(new Set(names));
 		// What was not admitted has no row.
 		const row = (await admin<{ request_id: string }>('/requests')).find(({ request_id }) => request_id === id);
 		expect(row === undefined).toBe(isEnforced);

@@ -239,6 +239,12 @@ export function textOf(response: HttpResponse): string {
 	return response.body.toString();
 }
 
+/** What was sent to a provider. */
+export function sentText({ body }: UpstreamRequest): string {
+	if (!Buffer.isBuffer(body)) throw new Error('the body that was sent is not there as a whole');
+	return body.toString();
+}
+
 /** Reads a streamed answer; returns at once, the reader fills as the stream runs. */
 export function readStream(response: HttpResponse): { reader: Reader; flow: ByteFlow } {
 	if (response.body === null || !isByteStream(response.body)) {

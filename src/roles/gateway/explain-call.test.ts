@@ -227,8 +227,8 @@ function guardrailsOf({ guardrails: explained }: Explanation): readonly Told[] {
 /** What guardrails logged of the request itself. */
 function reported({ log }: GatewayBench, requestId: string): readonly Told[] {
 	return log.lines
-		.filter(({ event, fields }) => event === 'guardrail assessment' && fields?.['requestId'] === requestId && fields['stage'] === 'input')
-		.map(({ fields = {} }) => [String(fields['policy']), String(fields['category']), String(fields['action'])]);
+		.filter(({ event, fields }) => event === 'guardrail assessment' && fields['requestId'] === requestId && fields['stage'] === 'input')
+		.map(({ fields }) => [String(fields['policy']), String(fields['category']), String(fields['action'])]);
 }
 
 /** What guardrails only observe they look at later. */

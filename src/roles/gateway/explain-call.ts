@@ -11,9 +11,9 @@ import type { Price } from '../../core/price.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Team } from '../../core/team.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
-import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+import { describeLimits, type LimitsBody } from '../../policy/limits/describe-limits.ts';
 import { judgeReading } from '../../policy/limits/judge-reading.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
@@ -136,12 +136,12 @@ const silent: Log = { debug: () => undefined, info: () => undefined, warn: () =>
 /** @throws Error when the settings contradict themselves. */
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
 	// Lists of words are read when the first call is explained.
-	const { guardrails, ...others } = settings;
+	const { guardrails: ruled, ...others } = settings;
 	const parts = assembleParts(others, portsWithoutEffect(ports));
 	let guarding: Guarding | undefined;
 	const getGuarding = (): Guarding | undefined => {
-		if (guardrails === undefined) return undefined;
-		guarding ??= new Guarding(guardrails, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(guardrails) });
+		if (ruled === undefined) return undefined;
+		guarding ??= new Guarding(ruled, { ...portsWithoutEffect(ports), contentScorer: ports.contentScorerFor?.(ruled) });
 		return guarding;
 	};
 	return async (request) => {
@@ -302,7 +302,12 @@ function describeHold({ need }: JudgedCall, { settings }: GatewayParts): Explain
 	};
 }
 
-function describeUpstream(asked: Call, prepared: PreparedCall, { need, usageEdits }: JudgedCall, warnings: readonly string[]): ExplainedUpstream {
+function describeUpstream(
+	asked: Call,
+	prepared: PreparedCall,
+	{ need, usageEdits }: JudgedCall,
+	warnings: readonly string[],
+): ExplainedUpstream {
 	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
 	const given = asked.body.bytes;
 	const allWarnings = need.capEdits.length > 0 ? [...warnings, capWarning(need)] : warnings;

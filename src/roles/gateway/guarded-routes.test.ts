@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ask, benchWith, chatAnswer, messageAnswer } from '../../../test/support/fallback-rig.ts';
-import { chatBody, errorOf, GatewayBench, jsonAnswer, textOf } from '../../../test/support/gateway-bench.ts';
+import { chatBody, errorOf, GatewayBench, jsonAnswer, sentText, textOf } from '../../../test/support/gateway-bench.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
 const silent = { strength: 'none', action: 'none' } as const;
@@ -44,9 +44,9 @@ it('what is masked is masked for every target that a call goes on to, and each o
 			: jsonAnswer(200, JSON.stringify({ ...(JSON.parse(messageAnswer) as object), content: [{ type: 'text', text: 'Darkfish it is' }] }));
 	const response = await ask(bench, {}, chatBody.replace('"hi"', '"the darkfish"'));
 	expect(bench.sent.map(({ origin }) => origin)).toEqual(['https://b.test', 'https://a.test']);
-	for (const { body } of bench.sent) {
-		expect(String(body)).toContain('the [WORD]');
-		expect(String(body)).not.toContain('darkfish');
+	for (const sent of bench.sent) {
+		expect(sentText(sent)).toContain('the [WORD]');
+		expect(sentText(sent)).not.toContain('darkfish');
 	}
 	expect(textOf(response)).toContain('"[WORD] it is"');
 	// Read once, before a target is chosen: no rule of a team's names a provider or a model.

@@ -60,13 +60,13 @@ class Guarded {
 		);
 		this.bench.respond = async (request) => {
 			if (request.origin === 'https://engine.test') {
-				const { input } = JSON.parse(String(request.body)) as { input: { text: string }[] | string[] };
+				const { input } = JSON.parse(String(request.body as Buffer)) as { input: { text: string }[] | string[] };
 				const texts = input.map((one) => (typeof one === 'string' ? one : one.text));
 				this.judged.push(...texts);
 				const { status, body } = await this.judge(texts);
 				return jsonAnswer(status, body);
 			}
-			if (!String(request.body).includes('"stream":true')) {
+			if (!String(request.body as Buffer).includes('"stream":true')) {
 				const usage = { prompt_tokens: 1000, completion_tokens: 500 };
 				return jsonAnswer(200, JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: answer } }], usage }));
 			}

@@ -1,7 +1,7 @@
 /** Every cell of stage, caller's format, stream, policy and enforcement, with a trip and without, to a model of each provider. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, jsonAnswer, Reader, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, sseAnswer } from '../../../test/support/gateway-bench.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
 import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { createContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
@@ -217,7 +217,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 			const [asked, without] = [await ask(settings(false), cell, prompt, pieces), await ask(undefined, cell, prompt, pieces)];
 			expect(asked.status).toBe(200);
 			expect([asked.text, asked.readAfter]).toEqual([without.text, without.readAfter]);
-			expect(asked.bench.sent.map(({ body }) => String(body))).toEqual(without.bench.sent.map(({ body }) => String(body)));
+			expect(asked.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
 			expect(told(asked)).toContain(`input ${policy} ${category} NONE`);
 			expect(told(asked)).toContain(`output ${policy} ${category} NONE`);
 			expect(asked.rows).toEqual(without.rows);
@@ -229,7 +229,7 @@ describe.each(cells)('$format to $provider, streamed $isStreamed', (cell) => {
 		expect(asked.status).toBe(200);
 		expect(asked.text).toBe(without.text);
 		if (!isEnforced) expect(asked.readAfter).toEqual(without.readAfter);
-		expect(asked.bench.sent.map(({ body }) => String(body))).toEqual(without.bench.sent.map(({ body }) => String(body)));
+		expect(asked.bench.sent.map(sentText)).toEqual(without.bench.sent.map(sentText));
 		expect(told(asked)).toEqual([]);
 		expect(asked.rows).toEqual(without.rows);
 	});

@@ -12,6 +12,11 @@ interface Instruction {
 	matchRune(codePoint: number): boolean;
 }
 
+interface Program {
+	readonly inst: readonly Instruction[];
+	readonly start: number;
+}
+
 const alternative = 1;
 const alternativeMatch = 2;
 const assertion = 4;
@@ -50,8 +55,8 @@ export class PatternProgress {
 	#idle: State;
 
 	constructor(compiled: RE2JS) {
-		const { inst, start } = compiled.re2Input.prog;
-		this.#program = inst as readonly Instruction[];
+		const { inst, start } = compiled.re2Input.prog as Program;
+		this.#program = inst;
 		this.#first = start;
 		this.#idle = this.#stateAfter([]);
 	}
