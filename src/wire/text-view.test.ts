@@ -161,4 +161,13 @@ describe('textEdits', () => {
 			}),
 		);
 	});
+
+	it('changes single strings of a JSON value: white space, long numbers and escapes of the others stay', () => {
+		const input = '{ "to" : "jane@x.org",\n\t"n": 12345678901234567890, "e": 1.50, "u": "\\u00e9" }';
+		const bytes = Buffer.from(`{"messages": [{"role":"assistant","content":[{"type":"tool_use","name":"f","input": ${input}}]}]}`);
+		const viewed = messages.request(JSON.parse(bytes.toString()) as JsonObject).texts.find(({ part }) => part === 'tool_arguments');
+		if (viewed === undefined) throw new Error('the input is not shown');
+		const edited = spliceBody(bytes, textEdits(bytes, [[viewed, viewed.text.replace('jane@x.org', '[EMAIL]')]]));
+		expect(edited.toString()).toBe(bytes.toString().replace('jane@x.org', '[EMAIL]'));
+	});
 });

@@ -2,6 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agent, fetchAccessToken, type Product, startProduct } from '../support/product.ts';
+import { SimulatorControl } from '../support/simulator-control.ts';
 
 let product: Product;
 let accessToken: string;
@@ -41,4 +42,48 @@ it('lets what is clean through, streamed', async () => {
 	let text = '';
 	for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
 	expect(text.length).toBeGreaterThan(0);
+});
+
+interface Pair {
+	readonly path: string;
+	readonly model: string;
+	readonly stream: boolean;
+}
+
+async function ask({ path, ...rest }: Pair, content: string): Promise<{ status: number; text: string }> {
+	const response = await fetch(`${product.gatewayUrl}${path}`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json', accept: 'application/json' },
+		body: JSON.stringify({ ...rest, max_tokens: 99, messages: [{ role: 'user', content }] }),
+	});
+	return { status: response.status, text: await response.text() };
+}
+
+/** What the model says next, whatever it is asked. */
+async function scriptModel(pieces: readonly string[]): Promise<void> {
+	const response = await fetch(`${product.simulatorUrl}/_simulator/script`, { method: 'POST', body: JSON.stringify({ pieces }) });
+	expect(response.ok).toBe(true);
+}
+
+const models = ['provider_a/claude-opus-4-5', 'provider_b/gpt-5', 'provider_c/gemini-3-pro', 'provider_d/team-deployment'];
+const paths = ['/v1/chat/completions', '/v1/messages'];
+const pairs = paths.flatMap((path) => models.flatMap((model) => [true, false].map((stream) => ({ path, model, stream }))));
+
+it('no card number is sent, from whatever format to whatever provider', async () => {
+	const simulator = new SimulatorControl(product.simulatorUrl);
+	const before = await simulator.requestsServed();
+	for (const pair of pairs) {
+		const { status, text } = await ask(pair, 'My card is 4111 1111 1111 1111');
+		expect([status, text.includes('policy `pii`, category `card`')]).toEqual([400, true]);
+	}
+	expect(await simulator.requestsServed()).toBe(before);
+});
+
+it.each(pairs)('$path to $model, streamed $stream: nothing of a card number is delivered', async ({ path, model, stream }) => {
+	await scriptModel(['It is fine. ', 'The card is 41', '11 1111 11', '11 1111, if I ', 'remember it well.']);
+	const { status, text } = await ask({ path, model, stream }, 'Which card?');
+	expect(status).toBe(stream ? 200 : 400);
+	expect(text).toContain('policy `pii`, category `card`');
+	expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop/);
+	if (stream) expect(text).toContain('It is fine.');
 });

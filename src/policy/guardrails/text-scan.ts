@@ -56,12 +56,12 @@ export class TextScan {
 
 	#scan(isOpen: boolean): readonly FoundSpan[] {
 		const buffer = this.#buffer;
-		const { text, places, readEnd } = this.#isJson ? resolveEscapes(buffer) : { text: buffer, places: undefined, readEnd: buffer.length };
+		const { text, places } = this.#isJson ? resolveEscapes(buffer) : { text: buffer, places: undefined };
 		const spans: Span[] = [];
 		let live = text.length;
 		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
 		live = Math.max(live, text.length - longestMatch);
-		const decided = isOpen ? Math.min(places?.[live] ?? live, readEnd) : buffer.length;
+		const decided = isOpen ? (places?.[live] ?? live) : buffer.length;
 		const found = this.#accept(spans, places, decided);
 		this.#decided = Math.max(this.#decided, this.#bufferStart + decided);
 		this.#trim(places, text.length);

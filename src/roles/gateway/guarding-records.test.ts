@@ -220,6 +220,20 @@ describe('a stream that engines judge', () => {
 		expect([settled !== undefined && settled > 0n, held]).toEqual([true, 0n]);
 	});
 
+	it('hides nothing where two pieces meet', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const reader = await guarded.read(await guarded.ask('hello', true));
+		guarded.judge = (texts) => ({ status: 200, body: verdict(texts.map((text) => text.replace('very bad', 'evil'))) });
+		await guarded.say(`${'word '.repeat(210)}and then very `);
+		await guarded.say('bad things came ');
+		await guarded.say('to pass');
+		await guarded.finish();
+		expect(guarded.judged.filter((text) => text.includes('and then'))).toHaveLength(2);
+		expect(reader.text).toContain('and then very ');
+		expect(reader.text).not.toContain('things');
+		expect(reader.text).toContain('guardrail_blocked');
+	});
+
 	it('has its provider stopped when a piece trips in the middle', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = await guarded.read(await guarded.ask('hello', true));

@@ -2,10 +2,8 @@
 
 export interface ResolvedText {
 	readonly text: string;
-	/** Where each character was, and the end; undefined where nothing moved. */
+	/** Where each character was, and the end of what was read: half an escape waits. Undefined where nothing moved. */
 	readonly places: Int32Array | undefined;
-	/** Up to where the JSON was read: half an escape at its end waits. */
-	readonly readEnd: number;
 }
 
 const backslash = 0x5c;
@@ -13,7 +11,7 @@ const letterU = 0x75;
 const short: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: ' ', f: ' ' };
 
 export function resolveEscapes(json: string): ResolvedText {
-	if (!json.includes('\\')) return { text: json, places: undefined, readEnd: json.length };
+	if (!json.includes('\\')) return { text: json, places: undefined };
 	const places = new Int32Array(json.length + 1);
 	let text = '';
 	let length = 0;
@@ -31,7 +29,7 @@ export function resolveEscapes(json: string): ResolvedText {
 		at = end;
 	}
 	places[length] = at;
-	return { text, places, readEnd: at };
+	return { text, places };
 }
 
 function resolve(json: string, at: number, end: number): string {

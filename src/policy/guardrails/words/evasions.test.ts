@@ -85,6 +85,11 @@ describe('word list', () => {
 		}
 	});
 
+	it('keeps entries apart that are written with letters of one look, and takes each once', () => {
+		const looks = build(['bail', 'ball', 'BALL', 'b-a-l-l', 'bail']);
+		expect([find(looks, 'a bail'), find(looks, 'a ball')]).toEqual([['bail'], ['ball']]);
+	});
+
 	it.each([
 		['different', 100_000, (index: number) => `${(index * 7919).toString(36)}word${(index * 104_729).toString(36)}`],
 		['of one beginning', 20_000, (index: number) => `confidential project ${index.toString(7)}`],

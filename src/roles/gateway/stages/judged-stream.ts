@@ -168,7 +168,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		const texts: string[] = [];
 		for (const block of this.#blocks.values()) {
 			if (block.unjudged === '') continue;
-			const text = block.unjudged;
+			const text = block.before + block.unjudged;
 			texts.push(text);
 			block.before = text.slice(-repeatedCharacters);
 			block.unjudged = '';

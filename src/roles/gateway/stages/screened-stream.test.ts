@@ -1,6 +1,7 @@
 /** Nothing of a match is delivered, however a provider's stream is cut. */
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, readStream, sseAnswer } from '../../../../test/support/gateway-bench.ts';
+import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
+import { Fault } from '../../../core/fault.ts';
 import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 
@@ -157,7 +158,7 @@ describe('a stream under enforcement', () => {
 		for (const between of ['\u200b'.repeat(3000), 'a'.repeat(9000)]) {
 			const pieces = `see d${between}${between.startsWith('a') ? '' : 'a'}rkfish!`.match(/.{1,500}/gsu) ?? [];
 			const { said, isCancelled } = await read(settings('block'), 'chat text', eventsOf('chat text', pieces));
-			expect([said, isCancelled]).toEqual(['see ', true].map((one) => (one === 'see ' ? '' : one)));
+			expect([said, isCancelled]).toEqual(['', true]);
 		}
 	});
 
@@ -215,6 +216,61 @@ describe('a stream under enforcement', () => {
 			const pieces = long.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
 			const { said, isCancelled } = await read(settings('none', { topics }), 'chat text', eventsOf('chat text', pieces));
 			expect([isCancelled, said.includes('/r'), said.length < 540]).toEqual([true, false, true]);
+		}
+	});
+
+	it('an event of several lines stays whole when it is masked', async () => {
+		const json = JSON.stringify({ choices: [{ index: 0, delta: { content: 'a darkfish' } }] }, null, 1);
+		const event = `id: 7\n${json
+			.split('\n')
+			.map((line) => `data:${line}\n`)
+			.join('')}\n`;
+		const { text } = await read(settings('mask'), 'chat text', [event, 'data: [DONE]\n\n']);
+		const lines = text.split('\n\n')[0]?.split('\n') ?? [];
+		expect(lines.every((line) => line.startsWith('data:'))).toBe(true);
+		expect(lines.map((line) => line.slice('data:'.length)).join('\n')).toBe(json.replace('darkfish', '[WORD]'));
+	});
+
+	it('what is masked is not told by the probabilities of its pieces either', async () => {
+		const chunk = (content: string): string => {
+			const logprobs = { content: [{ token: content, logprob: -0.1, bytes: [], top_logprobs: [] }], refusal: null };
+			return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, logprobs }] })}\n\n`;
+		};
+		const { text } = await read(settings('mask'), 'chat text', [...['a ', 'dark', 'fish', ' it is'].map(chunk), 'data: [DONE]\n\n']);
+		expect(text).toBe(
+			[chunk('a '), chunk('[WORD]'), chunk(''), chunk(' it is'), 'data: [DONE]\n\n']
+				.join('')
+				.replaceAll(/("content":"(?:\[WORD\])?"\},"logprobs":)\{.*?"refusal":null\}/g, '$1null'),
+		);
+		expect(text).not.toMatch(/dark|fish/);
+
+		const bench = new GatewayBench({ guardrails: settings('mask') });
+		const logprobs = { content: [{ token: 'darkfish', logprob: -0.1 }] };
+		const whole = { choices: [{ index: 0, message: { role: 'assistant', content: 'a darkfish' }, logprobs, finish_reason: 'stop' }] };
+		bench.respond = () => jsonAnswer(200, JSON.stringify(whole));
+		const response = await bench.ask('/v1/chat/completions', chatBody);
+		expect(JSON.parse(textOf(response))).toEqual({
+			choices: [{ index: 0, message: { role: 'assistant', content: 'a [WORD]' }, logprobs: null, finish_reason: 'stop' }],
+		});
+	});
+
+	it('what was observed of a stream is told when the caller leaves, when the provider fails, and when it ends', async () => {
+		for (const leave of ['cancel', 'fail', 'end'] as const) {
+			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced: false } });
+			const upstream = new HandStream();
+			bench.respond = () => sseAnswer(upstream);
+			const body = JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] });
+			const { flow } = readStream(await bench.ask('/v1/chat/completions', body));
+			for (const event of eventsOf('chat text', ['a dark', 'fish']).slice(0, 3)) upstream.write(event);
+			if (leave === 'cancel') flow.cancel();
+			else if (leave === 'fail') upstream.sink?.fail(new Fault('provider_disconnected'));
+			else upstream.sink?.end();
+			for (let round = 0; round < 20; round++) {
+				bench.clock.advance(5);
+				await Promise.resolve();
+			}
+			const told = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields['category']);
+			expect([leave, told]).toEqual([leave, ['listed']]);
 		}
 	});
 });

@@ -234,7 +234,8 @@ function shown(bytes: Buffer, pieces: readonly HeldPiece[]): Buffer {
 		);
 		let edited = json;
 		for (const edit of edits) edited = Buffer.concat([edited.subarray(0, edit.start), Buffer.from(edit.text), edited.subarray(edit.end)]);
-		event += `${name === '' ? '' : `event: ${name}\n`}data: ${edited.toString()}\n\n`;
+		const lines = edited.toString().split('\n');
+		event += `${name === '' ? '' : `event: ${name}\n`}${lines.map((line) => `data:${line}\n`).join('')}\n`;
 	});
 	return Buffer.from(event);
 }
