@@ -102,7 +102,8 @@ export function createHttpServer(handler: Handler, options: HttpServerOptions): 
 class NodeHttpServer implements HttpServer {
 	inFlight = 0;
 	private readonly options: HttpServerOptions;
-	private readonly server: Server | TlsServer;
+	private readonly server: Server;
+	private readonly tlsServer: TlsServer | undefined;
 	private readonly deadlines: DeadlineSweep;
 	private readonly connections = new Map<Socket, ServerConnection>();
 	private readonly connectionsByPeer = new Map<string, number>();
@@ -140,10 +141,11 @@ class NodeHttpServer implements HttpServer {
 			keepAlive: true,
 			keepAliveInitialDelay: 60_000,
 		};
-		this.server =
+		this.tlsServer =
 			options.tls === undefined
-				? createServer(serverOptions)
+				? undefined
 				: createTlsServer({ ...serverOptions, ...secureContextOf(options.tls), handshakeTimeout: limits.headersTimeoutMs });
+		this.server = this.tlsServer ?? createServer(serverOptions);
 		this.server.maxConnections = limits.maxConnections === 0 ? Number.POSITIVE_INFINITY : limits.maxConnections;
 		this.listen();
 	}
@@ -178,7 +180,7 @@ class NodeHttpServer implements HttpServer {
 	}
 
 	renewTls(material: TlsMaterial): void {
-		if ('setSecureContext' in this.server) this.server.setSecureContext(secureContextOf(material));
+		this.tlsServer?.setSecureContext(secureContextOf(material));
 	}
 
 	get openConnections(): number {
@@ -187,7 +189,7 @@ class NodeHttpServer implements HttpServer {
 
 	private listen(): void {
 		const { server } = this;
-		server.on('setSecureContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => this.connect(socket));
+		server.on(this.tlsServer === undefined ? 'connection' : 'secureConnection', (socket: Socket) => this.connect(socket));
 		server.on('request', (message, answer) => this.accept(message, answer, false));
 		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
 		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Refusal('expectation_unknown')));

@@ -176,6 +176,7 @@ describe('an answer', () => {
 		const flow = response.body.start({ write: () => true, end: () => undefined, fail: () => undefined });
 		flow.cancel();
 		await until(() => server.connections[0]?.isClosed === true);
+		expect(server.connections).toHaveLength(1);
 	});
 
 	test('whose reader has enough costs no further connection, unless somebody waits for one', async () => {

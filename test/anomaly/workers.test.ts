@@ -64,7 +64,7 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 	running.child.kill('SIGTERM');
 	expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
 	expect(await running.ended).toEqual({ code: 0, signal: null });
-	for (const pid of second) expect(() => process.kill(pid, 0)).toThrow();
+	for (const pid of second) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 }, 90_000);
 
 test('without shared counters several workers are refused', async () => {

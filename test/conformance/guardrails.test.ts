@@ -65,7 +65,7 @@ async function scriptModel(pieces: readonly string[]): Promise<void> {
 	expect(response.ok).toBe(true);
 }
 
-const models = ['provider_a/claude-opus-4-5', 'provider_b/gpt-5', 'provider_c/gemini-3-pro', 'provider_d/team-deployment'];
+const models = ['provider_a/claude-opus-4-5', 'provider_b/gpt-4.1', 'provider_c/gemini-3-pro', 'provider_d/team-deployment'];
 const paths = ['/v1/chat/completions', '/v1/messages'];
 const pairs = paths.flatMap((path) => models.flatMap((model) => [true, false].map((stream) => ({ path, model, stream }))));
 
