@@ -16,7 +16,10 @@ process.exitCode = status ?? 1;
 
 // What the program reads beside its code.
 const source = join(root, 'src');
-for (const file of globSync('**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', { cwd: source, exclude: ['**/golden/**', '**/fixtures/**'] })) {
+for (const file of globSync('**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', {
+	cwd: source,
+	exclude: ['**/golden/**', '**/fixtures/**'],
+})) {
 	const copy = join(target, file);
 	mkdirSync(dirname(copy), { recursive: true });
 	copyFileSync(join(source, file), copy);

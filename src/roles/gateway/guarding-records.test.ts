@@ -1,6 +1,6 @@
 /** What guardrails leave behind: assessments, verdicts, costs; and what engines do to streams. */
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, jsonAnswer, Reader, settle, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, settle, sseAnswer } from '../../../test/support/gateway-bench.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { counterName } from '../../policy/limits/team-terms.ts';
@@ -60,13 +60,13 @@ class Guarded {
 		);
 		this.bench.respond = async (request) => {
 			if (request.origin === 'https://engine.test') {
-				const { input } = JSON.parse(String(request.body as Buffer)) as { input: { text: string }[] | string[] };
+				const { input } = JSON.parse(sentText(request)) as { input: { text: string }[] | string[] };
 				const texts = input.map((one) => (typeof one === 'string' ? one : one.text));
 				this.judged.push(...texts);
 				const { status, body } = await this.judge(texts);
 				return jsonAnswer(status, body);
 			}
-			if (!String(request.body as Buffer).includes('"stream":true')) {
+			if (!sentText(request).includes('"stream":true')) {
 				const usage = { prompt_tokens: 1000, completion_tokens: 500 };
 				return jsonAnswer(200, JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: answer } }], usage }));
 			}

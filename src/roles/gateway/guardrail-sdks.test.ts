@@ -57,8 +57,9 @@ async function fetchFromGateway(input: string | URL | Request, init: RequestInit
 	const isStreamed = (JSON.parse(body) as { stream?: boolean }).stream === true;
 	bench.respond = () => (isStreamed ? sseAnswer(upstream) : jsonAnswer(200, JSON.stringify(wholes[path])));
 	const { status, headers, body: answer } = await bench.ask(path, body);
-	if (answer === null || !isByteStream(answer))
-		{return new Response(answer?.toString() ?? null, { status, headers: headers as Record<string, string> });}
+	if (answer === null || !isByteStream(answer)) {
+		return new Response(answer?.toString() ?? null, { status, headers: headers as Record<string, string> });
+	}
 	const reader = new Reader();
 	answer.start(reader);
 	for (const event of streams[path]) if (!upstream.isCancelled) upstream.write(event);
