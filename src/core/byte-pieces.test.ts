@@ -34,3 +34,18 @@ test('single bytes do not hold on to the reads they came in', () => {
 	// 20,000 reads of 16 KB are 328 MB; at most the last 1,024 of them may still be held, and what waits for collection.
 	expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(250 * 1024 * 1024);
 });
+
+test.each([
+	['as announced', 600_000],
+	['less', 700_000],
+	['more', 500_000],
+	['in one piece more', 599_999],
+])('a large whole of which %s comes is what came', (_, announced) => {
+	const pieces = Array.from({ length: 60 }, (__, index) => Buffer.alloc(10_000, index));
+	const gathered = new BytePieces(announced);
+	for (const round of [1, 2]) {
+		for (const piece of pieces) gathered.push(piece);
+		expect(gathered.length).toBe(600_000);
+		expect(gathered.take().equals(Buffer.concat(pieces)), `round ${round}`).toBe(true);
+	}
+});

@@ -39,11 +39,12 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
 
 /**
  * Reads a stream whole.
+ * @param announcedBytes its length, where that is known: a large body is put together in its place.
  * @throws Refusal `body_too_large` as soon as more than `maxBytes` have arrived; what the stream failed with.
  */
-export function readWhole(stream: ByteStream, maxBytes: number): Promise<Buffer> {
+export function readWhole(stream: ByteStream, maxBytes: number, announcedBytes?: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
-		const pieces = new BytePieces();
+		const pieces = new BytePieces(announcedBytes);
 		const flow = stream.start({
 			write(chunk) {
 				pieces.push(chunk);

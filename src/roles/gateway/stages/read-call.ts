@@ -40,7 +40,7 @@ export async function readCall(request: HttpRequest, format: Format, maxBodyByte
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
 	try {
-		const body = parseBody(await readWhole(withRoom(request, hold), maxBodyBytes), placedMembers);
+		const body = parseBody(await readWhole(withRoom(request, hold), maxBodyBytes, request.announcedLength), placedMembers);
 		format.validate(body.members);
 		// Others have their turn between reading a long conversation and translating it.
 		if (body.bytes.length > largeBodyBytes) await new Promise((resolve) => setImmediate(resolve));
