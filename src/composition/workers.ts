@@ -105,6 +105,8 @@ export class Workers {
 
 	#fork(): Worker {
 		const worker = cluster.fork();
+		// A connection handed to a worker that has just died: nobody else would hear of it, and it must not end this process.
+		worker.on('error', (cause) => this.#log.warn('a worker cannot be reached', { pid: worker.process.pid, cause }));
 		this.#running.add(worker);
 		return worker;
 	}
