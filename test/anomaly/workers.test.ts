@@ -40,6 +40,10 @@ async function startWorkers(): Promise<Started> {
 
 test('two workers admit the team’s limit together; one that dies is replaced; streams outlive the order to stop; nobody is left', async () => {
 	const { running, gatewayUrl, accessToken, workers } = await startWorkers();
+	const areStarted = (count: number) => () =>
+		running.log.filter((line) => line['msg'] === 'started').length === count ? true : undefined;
+	// A worker may be killed between its listening and its line in the log: the count would never be reached.
+	await eventually('the first process and two workers have started', areStarted(3), 20_000);
 	const first = workers();
 	expect(first).toHaveLength(2);
 
@@ -48,19 +52,23 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 		const now = workers();
 		return now.length === 2 && !now.includes(first[0] ?? 0) ? now : undefined;
 	});
-	await eventually(
-		'both are there',
-		() => (running.log.filter((line) => line['msg'] === 'started').length === 4 ? true : undefined),
-		20_000,
-	);
+	await eventually('both are there', areStarted(4), 20_000);
 
 	await untilMinuteHasRoom(15_000);
 	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
 	const statuses = await Promise.all(Array.from({ length: 129 }, () => callStatus(gatewayUrl, accessToken)));
-	expect([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length]).toEqual([99, 30]);
+	const requests = () => running.log.filter((line) => line['msg'] === 'request');
+	await eventually('all but the stream are in the log', () => (requests().length >= statuses.length ? true : undefined));
+	expect(new Set(requests().map((line) => line['worker'])), 'both have worked').toEqual(new Set([2, 3]));
+	// On a machine that is too busy for Redis to answer in time calls pass uncounted, and say so.
+	const uncounted = requests().filter((line) => line['isUncounted'] === true).length;
+	const passed = statuses.filter((status) => status === 200).length;
+	const refused = statuses.filter((status) => status === 429).length;
+	expect(passed + refused).toBe(statuses.length);
+	expect(passed - uncounted, `with ${uncounted} uncounted`).toBeLessThanOrEqual(99);
+	expect(refused, `with ${uncounted} uncounted`).toBeLessThanOrEqual(30);
+	if (uncounted === 0) expect(passed).toBe(99);
 
-	const served = new Set(running.log.filter((line) => line['msg'] === 'request').map((line) => line['worker']));
-	expect(served, 'both have worked').toEqual(new Set([2, 3]));
 	running.child.kill('SIGTERM');
 	expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
 	expect(await running.ended).toEqual({ code: 0, signal: null });
