@@ -13,15 +13,27 @@ export interface CallRows {
 	close(row: CompactClose, sums: GatheredSums): Closing;
 }
 
+/** Where a row is that was opened here, and where it counts: it is closed without being looked for. */
+interface OpenedRow {
+	readonly sequence: number | bigint;
+	readonly key: SumKey;
+}
+
+/** More calls than one process has open. */
+const mostRemembered = 50_000;
+
 /** @param spools whether rows are for the outbox. */
 export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): CallRows {
 	const insert = database.prepare(`
 		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd, is_spooled)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${spools ? '1' : 'NULL'}) ON CONFLICT DO NOTHING`);
-	const update = database.prepare(`
+	const close = `
 		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
 			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
-		WHERE id = ? AND outcome IS NULL
+		WHERE id = ? AND outcome IS NULL`;
+	// What a failed transaction left behind of what is remembered is some other call's row by now, or nobody's.
+	const updateOpened = database.prepare(`${close} AND sequence = ?`);
+	const update = database.prepare(`${close}
 		RETURNING sequence, is_spooled, started_ms, team, client, provider, model`);
 	const findElsewhere = database.prepare(`
 		SELECT sequence, is_spooled, started_ms, team, client, provider, model FROM calls
@@ -30,6 +42,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 		UPDATE calls SET provider = ?, model = ?, price_version = ?, budgets = ?, hold_nano_usd = ? WHERE sequence = ?`);
 	const note = database.prepare('INSERT INTO outbox (call, noted_ms) VALUES (?, ?)');
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
+	const opened = new Map<string, OpenedRow>();
 	return {
 		open(row, sums) {
 			const [id, startedMs, team, client, provider, model, form, priceVersion, budgets, hold] = row;
@@ -56,9 +69,12 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			);
 			if (changes === 1) {
 				sums.addOpened(key);
+				if (opened.size >= mostRemembered) opened.clear();
+				opened.set(id, { sequence: lastInsertRowid, key });
 				if (spools) note.run(lastInsertRowid, startedMs);
 				return;
 			}
+			opened.delete(id);
 			const target = [key.provider, key.model, ...terms, hold] as const;
 			const elsewhere = findElsewhere.get(packed, ...target);
 			if (elsewhere === undefined) return;
@@ -72,7 +88,15 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = row;
 			const packed = packCallId(id);
 			const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning] as const;
-			const closed = update.get(endedMs, outcome, status, isEstimated, ...counts, cost, packed);
+			const values = [endedMs, outcome, status, isEstimated, ...counts, cost, packed] as const;
+			const known = opened.get(id);
+			opened.delete(id);
+			if (known !== undefined && updateOpened.run(...values, known.sequence).changes === 1) {
+				sums.addClosed(known.key, counts, cost);
+				if (spools) note.run(known.sequence, endedMs);
+				return 'closed';
+			}
+			const closed = update.get(...values);
 			if (closed === undefined) return find.get(packed) === undefined ? 'unknown' : 'closed_before';
 			sums.addClosed(keyOf(closed), counts, cost);
 			if (closed['is_spooled'] === 1) note.run(integerOf(closed, 'sequence'), endedMs);

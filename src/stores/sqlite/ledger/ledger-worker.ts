@@ -1,4 +1,5 @@
 /** Entry of the ledger's threads: answers calls in the order they come, and keeps a connection that it opens anew after each failure. */
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
@@ -25,6 +26,9 @@ export interface LedgerThreadData {
 }
 
 const data = workerData as LedgerThreadData;
+
+// On Linux this is the thread's own: on a busy core the requests go first, and the writer finds larger batches. Five keeps it a quarter.
+if (process.platform === 'linux' && data.kind === 'writer') setPriority(5);
 
 interface Connection<Parts> {
 	use<Result>(work: (parts: Parts) => Result): Result;
@@ -105,6 +109,7 @@ function readerCalls(): ReaderCalls {
 	return {
 		open: () => connection.use(() => null),
 		summarize: (query) => connection.use((reading) => reading.summarize(query)),
+		sumCosts: (query) => connection.use((reading) => reading.sumCosts(query)),
 		list: (query) => connection.use((reading) => reading.list(query)),
 		check: () => connection.use((reading) => reading.check(null)),
 		readOutbox: (limit) => connection.use((reading) => reading.readOutbox(limit, sending.take())),
