@@ -30,6 +30,8 @@ export function readRows(folder: string): LabelledRow[] {
 	});
 }
 
+const splitSalt = 0x51ed270b;
+
 /** Runs of so many words are compared. */
 const runWords = 4;
 
@@ -47,8 +49,8 @@ export function placeOf(text: string): number {
 	reader.read(text);
 	reader.end();
 	if (least === 0xffffffff) least = hashOf(recent);
-	// A least hash is small: hashed again it is anywhere.
-	return (finishHash(Math.imul(least, 0x2545f491) ^ 0x5bd1e995) >>> 0) / 2 ** 32;
+	// A least hash is small: hashed again it is anywhere. Another salt makes another split.
+	return (finishHash(finishHash(Math.imul(least, 0x2545f491) ^ 0x5bd1e995) ^ splitSalt) >>> 0) / 2 ** 32;
 }
 
 function hashOf(words: readonly number[]): number {
