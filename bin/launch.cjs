@@ -14,7 +14,6 @@ const entry = existsSync(source) ? source : join(root, 'dist', 'main.js');
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 exports.launch = function launch(args) {
-	require('node:module').enableCompileCache?.();
 	const major = Number(process.versions.node.split('.')[0]);
 	const runtime = major < 26 ? findRuntime() : undefined;
 	if (runtime !== undefined) {

@@ -19,6 +19,7 @@ import {
 	type TeamTotals,
 } from './contracts/admission.ts';
 import { LastKnown } from './last-known.ts';
+import { RecentEnds } from './recent-ends.ts';
 import { type RestoringPorts, restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 import { createStandIn } from './stand-in-counters.ts';
 import { Undelivered } from './undelivered.ts';
@@ -75,8 +76,8 @@ const probeMs = 750;
 /** The longest time for telling the store what it missed before it is asked again; the rest follows. */
 const catchUpMs = 500;
 
-/** Settlements are under way for less than this. */
-const settlementMs = 60_000;
+/** Settlements are told again, or for the first time, for less than this after their call has ended. */
+const settlementMs = 180_000;
 
 /** No team has such a name. */
 const probeTeam = ':probe';
@@ -99,6 +100,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private readonly catchUpDeadlines: CallDeadlines;
 	private readonly calls = new CallsInFlight();
 	private readonly undelivered = new Undelivered(this.calls);
+	private readonly recent = new RecentEnds();
 	private readonly lastKnown = new LastKnown();
 	private standIn: AdmissionStore | undefined;
 	private timer: Timer | undefined;
@@ -129,6 +131,8 @@ class FailingOpen implements FailingOpenAdmission {
 		this.patientStore = restoreMissing(store, restoring);
 		store.onReturn(() => {
 			for (const id of this.calls.ids()) this.undelivered.hold(id);
+			// It may be empty, and summed up from a ledger that does not have the latest ends yet. What it knows changes nothing.
+			for (const [id, end] of this.recent.latest(ports.clock.monotonicMs())) this.undelivered.tell(id, end);
 			void this.catchUp();
 		});
 	}
@@ -153,6 +157,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	async settle(settlement: Settlement): Promise<Settled> {
 		this.calls.end(settlement.id);
+		this.recent.note(settlement.id, { settlement }, this.ports.clock.monotonicMs());
 		if (this.awaySinceMs === undefined) {
 			try {
 				const settled = await this.ask(this.store.settle(settlement));
@@ -169,6 +174,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	async release(id: string, team: string): Promise<void> {
 		this.calls.end(id);
+		this.recent.note(id, { team }, this.ports.clock.monotonicMs());
 		if (this.awaySinceMs === undefined) {
 			try {
 				return await this.ask(this.store.release(id, team));

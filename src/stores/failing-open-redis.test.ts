@@ -151,6 +151,40 @@ test('a store that was restarted while nobody asked it holds again what is in fl
 	expect(await counted()).toBe(357n);
 });
 
+test('a store that was emptied before the ledger had the latest ends is told them again', async () => {
+	await store.admit({ id: 'unshipped', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
+	await server.restart();
+	await until(() => record.asked === 2, 'the restoration');
+	await until(() => store.state().undelivered === 0);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
+});
+
+test('what calls of a gateway that died hold is held again, as the ledger has it, until they are told to have ended', async () => {
+	const orphan = { id: 'orphan', admittedMs: Date.now(), holdMs: 60_000, holds: [{ ...month, amountNanoUsd: 10n }] };
+	// Its end, and that it was given back, the ledger does not have yet either.
+	record.open.push(orphan, { ...orphan, id: 'given-back' });
+	await store.admit({ id: 'given-back', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+	await store.release('given-back', 'red');
+	await server.restart();
+	await until(() => record.asked === 2, 'the restoration');
+	await until(() => store.state().undelivered === 0);
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 350n, heldNanoUsd: 10n }]);
+	await store.settle({ id: 'orphan', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
+});
+
+test('what is told late, of a call that the ledger had when the counters were summed up, is not counted twice', async () => {
+	await server.kill();
+	const settlement = { id: 'told-late', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
+	record.close(settlement, Date.now() - 100_000);
+	await store.settle(settlement);
+	await server.restart();
+	await until(() => record.asked === 2, 'the restoration');
+	await until(() => store.state().undelivered === 0);
+	expect(await counted()).toBe(357n);
+});
+
 test('a server that comes back with old counters is not believed', async () => {
 	await server.command('SAVE');
 	await calls('unsaved', 10);

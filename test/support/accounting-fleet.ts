@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SimulatorBooks } from './accounting-bill.ts';
 import { type Settings, simulatedProviders, writeSettings } from './deployment.ts';
 import type { MovableClock } from './movable-clock.ts';
-import { mainFile, packageRoot } from './processes.ts';
+import { mainFile } from './processes.ts';
 import { eventually, fetchAccessToken, freePort } from './product.ts';
 import { requireProgram } from './system-programs.ts';
 
@@ -181,7 +181,6 @@ function startProcess(
 		env: {
 			PATH: process.env['PATH'],
 			HOME: tmpdir(),
-			NODE_COMPILE_CACHE: join(packageRoot, 'node_modules/.cache/tollgate-tests'),
 			// Only the time of day is wrong: timers go on as they should.
 			FAKETIME_DONT_FAKE_MONOTONIC: '1',
 			...clock,

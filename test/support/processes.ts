@@ -16,9 +16,6 @@ export const systemPath = (process.env['PATH'] ?? '')
 	.filter((folder) => !folder.includes('node_modules'))
 	.join(delimiter);
 
-/** Halves what a start costs; the tests start the product a hundred times. */
-const compileCache = { NODE_COMPILE_CACHE: join(packageRoot, 'node_modules/.cache/tollgate-tests') };
-
 export interface Running {
 	readonly child: ChildProcess;
 	readonly pid: number;
@@ -42,7 +39,7 @@ export interface StartOptions {
 export function startProcess(program: string, args: readonly string[], { cwd, env = {} }: StartOptions = {}): Running {
 	const child = spawn(program, args, {
 		cwd,
-		env: { PATH: process.env['PATH'], HOME: tmpdir(), ...(program === process.execPath && compileCache), ...env },
+		env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env },
 		stdio: ['ignore', 'pipe', 'pipe'],
 		detached: true,
 	});

@@ -2,6 +2,8 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 
 export interface SlowLink {
 	readonly port: number;
+	/** That went to the target so far: what was sent together counts once. */
+	readonly pieces: number;
 	/** Of each piece that comes back, from now on. */
 	setDelay(ms: number): void;
 	/** Drops every connection; new ones are accepted. */
@@ -12,6 +14,7 @@ export interface SlowLink {
 /** A TCP link to a port on loopback whose answers take their time. */
 export async function openSlowLink(targetPort: number): Promise<SlowLink> {
 	let delayMs = 0;
+	let pieces = 0;
 	const sockets = new Set<Socket>();
 	const server = createServer((near) => {
 		const far = createConnection({ host: '127.0.0.1', port: targetPort });
@@ -24,7 +27,10 @@ export async function openSlowLink(targetPort: number): Promise<SlowLink> {
 				far.destroy();
 			});
 		}
-		near.on('data', (piece) => far.write(piece));
+		near.on('data', (piece) => {
+			pieces++;
+			far.write(piece);
+		});
 		far.on('data', (piece) => {
 			if (delayMs === 0) near.write(piece);
 			else setTimeout(() => near.write(piece), delayMs);
@@ -36,6 +42,9 @@ export async function openSlowLink(targetPort: number): Promise<SlowLink> {
 	};
 	return {
 		port: (server.address() as AddressInfo).port,
+		get pieces() {
+			return pieces;
+		},
 		setDelay: (ms) => (delayMs = ms),
 		cut,
 		close: () =>

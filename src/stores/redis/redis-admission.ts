@@ -16,6 +16,7 @@ import {
 } from '../contracts/admission.ts';
 import { compileScripts, type Operation, type Script } from './admission-scripts.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
+import { Riders } from './riders.ts';
 
 export interface RedisAdmissionSettings extends RedisSettings {
 	/** Begins every key. */
@@ -27,6 +28,9 @@ export interface RedisAdmissionSettings extends RedisSettings {
 /** How long a start waits for the server before it goes on without. */
 const firstReadyMs = 1000;
 
+/** Of a team that has no counters, so that it changes nothing. */
+const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, holds: [], holdMs: 1 };
+
 /** Calls that one script holds again. */
 const reheldAtOnce = 100;
 
@@ -35,9 +39,12 @@ export async function openRedisAdmission(
 	settings: RedisAdmissionSettings,
 	{ clock, log }: { clock: Clock; log: Log },
 ): Promise<AdmissionStore> {
-	const connection = new RedisConnection(settings, log);
-	const store = new RedisAdmission(connection, settings);
-	if (!(await connection.firstReady(firstReadyMs, clock))) log.warn('counter store not reached yet', { address: connection.address });
+	const scripts = compileScripts(settings.clockLua);
+	const connection = new RedisConnection({ ...settings, scripts: Object.values(scripts) }, log);
+	const store = new RedisAdmission(connection, scripts, settings.prefix ?? 'tollgate', clock);
+	// What is asked for the first time is slow, here and there: that shall be nobody's call.
+	if (await connection.firstReady(firstReadyMs, clock)) await store.admit(trial).catch(() => undefined);
+	else log.warn('counter store not reached yet', { address: connection.address });
 	return store;
 }
 
@@ -45,11 +52,13 @@ class RedisAdmission implements AdmissionStore {
 	private readonly connection: RedisConnection;
 	private readonly scripts: Record<Operation, Script>;
 	private readonly prefix: string;
+	private readonly ends: Riders;
 
-	constructor(connection: RedisConnection, { prefix = 'tollgate', clockLua }: RedisAdmissionSettings) {
+	constructor(connection: RedisConnection, scripts: Record<Operation, Script>, prefix: string, clock: Clock) {
 		this.connection = connection;
-		this.scripts = compileScripts(clockLua);
+		this.scripts = scripts;
 		this.prefix = prefix;
+		this.ends = new Riders(clock);
 	}
 
 	async admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }: AdmissionRequest): Promise<Admission> {
@@ -64,12 +73,12 @@ class RedisAdmission implements AdmissionStore {
 
 	async settle({ id, team, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
 		const values = [id, tokens, moneyText(costNanoUsd), rememberEndedMs, dayOf(admittedMs), ...budgets.map(budgetKey)];
-		const [verdict, reading] = await this.ask('settle', team, [id], values, budgets);
+		const [verdict, reading] = await this.ends.wait(() => this.ask('settle', team, [id], values, budgets));
 		return { isDuplicate: verdict === 'duplicate', isLate: verdict === 'late', budgets: reading.budgets };
 	}
 
 	async release(id: string, team: string): Promise<void> {
-		await this.evaluate('release', team, [id], [id, rememberEndedMs]);
+		await this.ends.wait(() => this.evaluate('release', team, [id], [id, rememberEndedMs]));
 	}
 
 	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
@@ -109,6 +118,7 @@ class RedisAdmission implements AdmissionStore {
 	}
 
 	close(): Promise<void> {
+		this.ends.go();
 		return this.connection.close();
 	}
 
@@ -139,6 +149,7 @@ class RedisAdmission implements AdmissionStore {
 		ids: readonly string[],
 		values: readonly (string | number)[],
 	): Promise<unknown> {
+		this.ends.go();
 		const stem = `${this.prefix}:{${encodeURIComponent(team)}}`;
 		const keys = [`${stem}:counters`, `${stem}:calls`, `${stem}:ends`, ...ids.map((id) => `${stem}:ended:${id}`)];
 		return this.connection.evaluate(this.scripts[operation], keys, [this.connection.run, ...values]);

@@ -30,7 +30,7 @@ export function openRedisSourceCounts(
 	{ prefix = 'tollgate', ...server }: RedisSettings & { readonly prefix?: string },
 	log: Log,
 ): SourceCounts {
-	const connection = new RedisConnection(server, log);
+	const connection = new RedisConnection({ ...server, scripts: [addToSource] }, log);
 	return {
 		add: (counts, windowSeconds) => {
 			const sliceMs = Math.ceil((windowSeconds * 1000) / slicesPerWindow);

@@ -1,0 +1,98 @@
+/** How often the server is asked, counted by a link between it and the store, whose own clock stands still. */
+import { setImmediate } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { openSlowLink, type SlowLink } from '../../../test/support/slow-link.ts';
+import type { AdmissionStore } from '../contracts/admission.ts';
+import { openRedisAdmission } from './redis-admission.ts';
+
+const month = { budget: 'month', period: '2026-11' };
+const hold = { ...month, limitNanoUsd: 1000n, amountNanoUsd: 10n, check: 'after' as const };
+
+let server: RedisServer;
+let link: SlowLink;
+let clock: ManualClock;
+let store: AdmissionStore;
+
+beforeAll(async () => {
+	server = await startRedis();
+	link = await openSlowLink(server.port);
+});
+afterAll(async () => {
+	await link.close();
+	await server.stop();
+});
+beforeEach(async () => {
+	await server.command('FLUSHALL');
+	clock = new ManualClock();
+	store = await open();
+	await store.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 0n }] });
+});
+
+async function open(): Promise<AdmissionStore> {
+	const opened = await openRedisAdmission({ url: `redis://127.0.0.1:${link.port}` }, { clock, log: createRememberedLog() });
+	onTestFinished(() => opened.close());
+	return opened;
+}
+
+const admit = (id: string) => store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+const settle = (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
+
+/** Whatever is on its way arrives. */
+async function turns(): Promise<void> {
+	for (let turn = 0; turn < 10; turn++) await setImmediate();
+}
+
+test('a call is one round trip: its end goes with the next call, which already sees it', async () => {
+	const ends: ReturnType<typeof settle>[] = [];
+	const before = link.pieces;
+	for (let call = 0; call < 20; call++) {
+		const { reading } = await admit(`call-${call}`);
+		expect(reading.budgets).toEqual([{ ...month, settledNanoUsd: 7n * BigInt(call), heldNanoUsd: 10n }]);
+		ends.push(settle(`call-${call}`));
+		await turns();
+	}
+	expect(link.pieces - before).toBe(20);
+	clock.advance(3);
+	expect(new Set((await Promise.all(ends)).map(({ isDuplicate, isLate }) => isDuplicate || isLate))).toEqual(new Set([false]));
+	expect(link.pieces - before).toBe(21);
+});
+
+test('without another call ends go together after a moment, and many at once', async () => {
+	for (let call = 0; call < 30; call++) await admit(`call-${call}`);
+	const before = link.pieces;
+	const some = Array.from({ length: 10 }, (_, call) => settle(`call-${call}`));
+	const released = store.release('call-10', 'red');
+	await turns();
+	expect(link.pieces).toBe(before);
+	clock.advance(3);
+	await Promise.all([...some, released]);
+	expect(link.pieces - before).toBe(1);
+	await Promise.all(Array.from({ length: 25 }, (_, call) => settle(`call-${call}`)));
+	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n * 24n, heldNanoUsd: 50n }]);
+});
+
+test('ends that wait are told before the connection is closed', async () => {
+	await admit('one');
+	const [settled] = await Promise.all([settle('one'), store.close()]);
+	expect(settled).toMatchObject({ isLate: false, budgets: [{ settledNanoUsd: 7n, heldNanoUsd: 0n }] });
+});
+
+test('the first call of all finds its script on the server', async () => {
+	await server.command('SCRIPT', 'FLUSH');
+	await server.command('CONFIG', 'RESETSTAT');
+	store = await open();
+	await admit('one');
+	await store.extend('one', 'red', [{ ...hold, amountNanoUsd: 20n }]);
+	const end = settle('one');
+	clock.advance(3);
+	await end;
+	const client = new Redis(server.url);
+	onTestFinished(() => client.disconnect());
+	const counts = await client.info('commandstats');
+	expect(counts).toMatch(/cmdstat_evalsha:calls=4,.*failed_calls=0/);
+	expect(counts).not.toContain('cmdstat_eval:');
+});

@@ -1,0 +1,51 @@
+/** What a start loads, and what it keeps for the next one. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { planProduct } from '../support/deployment.ts';
+import { mainFile, packageRoot, startProcess } from '../support/processes.ts';
+
+/** Writes the address of every module that is loaded to standard error. */
+const listing = `data:text/javascript,${encodeURIComponent(`import { registerHooks } from 'node:module';
+registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context); } });`)}`;
+
+test('what the configuration does not use is not loaded', async () => {
+	const { configPath } = await planProduct({ roles: ['edge', 'gateway', 'identity'], enable_guardrails: false });
+	const product = startProcess(process.execPath, ['--import', listing, mainFile, 'start', '--config', configPath]);
+	await product.logged('started');
+	const loaded = product.stderr.split('\n');
+	const ofKind = (pattern: RegExp): string[] => loaded.filter((url) => pattern.test(url));
+	expect(ofKind(/node_modules\/(fastify|undici)\//).length, 'the list is one').toBeGreaterThan(10);
+	expect(ofKind(/node_modules\/(ioredis|pg|kysely|libphonenumber-js)\//)).toEqual([]);
+	expect(ofKind(/\/src\/(roles\/(admin|simulator)|stores\/(redis|postgres))\//)).toEqual([]);
+});
+
+/** A copy of the program; `token` needs no package. */
+function copyProgram(): string {
+	const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
+	onTestFinished(() => rmSync(folder, { recursive: true }));
+	cpSync(join(packageRoot, 'package.json'), join(folder, 'package.json'));
+	for (const part of ['main.ts', 'cli', 'client', 'config', 'core']) {
+		cpSync(join(packageRoot, 'src', part), join(folder, 'src', part), { recursive: true });
+	}
+	return folder;
+}
+
+async function askForToken(folder: string): Promise<[number | null, string]> {
+	const running = startProcess(process.execPath, [join(folder, 'src/main.ts'), 'token'], { cwd: folder });
+	const { code } = await running.ended;
+	return [code, running.stderr];
+}
+
+test('compiled code is kept beside the program, and nothing is said where that cannot be', async () => {
+	const [usual, closed] = [copyProgram(), copyProgram()];
+	mkdirSync(join(usual, 'node_modules'));
+	writeFileSync(join(closed, 'node_modules'), 'no folder');
+	const answer = await askForToken(usual);
+	expect(answer[1]).toContain('missing environment variables');
+	const kept = join(usual, 'node_modules/.cache/tollgate');
+	expect(existsSync(kept) && readdirSync(kept, { recursive: true }).length).toBeGreaterThan(5);
+	expect(await askForToken(usual), 'from what was kept').toEqual(answer);
+	expect(await askForToken(closed)).toEqual(answer);
+});
