@@ -1,14 +1,15 @@
 /**
- * `node bench/admin.ts [--rows N] [--teams N] [--seconds N]`: what reads of the admin API take with a full ledger on the embedded stores,
- * and what they do to the event loop that serves calls, which the admin role shares.
+ * `node bench/admin.ts [--rows N] [--teams N] [--seconds N] [--data DIRECTORY]`: what reads of the admin API take with a full ledger on the
+ * embedded stores, and what they do to the event loop that serves calls, which the admin role shares. A directory that is given is filled
+ * unless it has been, and stays.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { compose } from '../src/compose.ts';
 import { parseConfig } from '../src/config/load.ts';
 import { parseUsd } from '../src/core/money.ts';
@@ -24,6 +25,16 @@ const models = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', '
 const operator = { id: 'operator', secret: 'secret-of-the-operator-0123456789' };
 const log = { debug() {}, info() {}, warn: console.log, error: console.log };
 
+const singles = [
+	'/teams/team-500',
+	'/budgets/budget-500',
+	'/clients/bot-500',
+	'/pricing/provider_b/gpt-5',
+	'/usage/team-500',
+	'/usage/team-500/history',
+];
+const lists = ['/teams', '/budgets', '/clients', '/pricing', '/audit', '/requests', '/requests?team=team-500', '/pricing?unpriced=true'];
+
 interface Job {
 	readonly baseUrl: string;
 	readonly accessToken: string;
@@ -33,10 +44,22 @@ interface Job {
 	readonly paths: readonly string[];
 }
 
-type Timings = readonly (readonly [path: string, ms: number])[];
+interface Answers {
+	readonly timings: readonly (readonly [path: string, ms: number])[];
+	/** Of the thread that asks. */
+	readonly cpuUs: number;
+}
+
+interface Outcome extends Pick<Answers, 'timings'> {
+	readonly tookMs: number;
+	/** Of the thread that serves calls. */
+	readonly mainUs: number;
+	/** Of the threads of the stores, and of what the runtime does beside them all. */
+	readonly otherUs: number;
+}
 
 if (isMainThread) await measureAll();
-else parentPort?.postMessage(await read(workerData as Job), []);
+else parentPort?.on('message', (job: Job) => void read(job).then((answers) => parentPort?.postMessage(answers, [])));
 
 async function measureAll(): Promise<void> {
 	const { values } = parseArgs({
@@ -44,10 +67,11 @@ async function measureAll(): Promise<void> {
 			rows: { type: 'string', default: '1000000' },
 			teams: { type: 'string', default: '1000' },
 			seconds: { type: 'string', default: '10' },
+			data: { type: 'string' },
 		},
 	});
 	const [rows, teams, forMs] = [Number(values.rows), Number(values.teams), Number(values.seconds) * 1000];
-	const directory = mkdtempSync(join(tmpdir(), 'tollgate-admin-bench-'));
+	const directory = values.data ?? mkdtempSync(join(tmpdir(), 'tollgate-admin-bench-'));
 	const [adminPort, identityPort, gatewayPort] = [await freePort(), await freePort(), await freePort()];
 	const settings = {
 		enable_admin_api: true,
@@ -59,79 +83,85 @@ async function measureAll(): Promise<void> {
 	};
 	const { config } = parseConfig(JSON.stringify(settings), { file: null, env: {} });
 	try {
-		await fill(config.data_dir, rows, teams);
+		if (!existsSync(config.data_dir)) await fill(config.data_dir, rows, teams);
 		const product = await compose(config, { clock: systemClock, log, version: '0.0.0' });
 		await product.start();
 		const accessToken = await fetchToken(`http://127.0.0.1:${identityPort}/oauth2/token`);
-		const job = { baseUrl: `http://127.0.0.1:${adminPort}`, accessToken };
-		const one = [
-			'/teams/team-500',
-			'/budgets/budget-500',
-			'/clients/bot-500',
-			'/pricing/provider_b/gpt-5',
-			'/usage/team-500',
-			'/usage/team-500/history',
-		];
-		const lists = [
-			'/teams',
-			'/budgets',
-			'/clients',
-			'/pricing',
-			'/audit',
-			'/requests',
-			'/requests?team=team-500',
-			'/pricing?unpriced=true',
-		];
 		console.log(`${rows} rows in the ledger, ${teams} teams, as many budgets and clients`);
-		await run({ ...job, clients: 1, forMs: 2000, paths: [...one, ...lists] });
-		await idle(2000);
-		report('one client', await run({ ...job, clients: 1, forMs, paths: [...one, ...lists] }));
-		report('20 clients that page through lists', await run({ ...job, clients: 20, forMs, paths: lists }));
+		await measureReads({ baseUrl: `http://127.0.0.1:${adminPort}`, accessToken }, forMs);
 		await product.stop();
 	} finally {
-		rmSync(directory, { recursive: true });
+		if (values.data === undefined) rmSync(directory, { recursive: true });
 	}
 }
 
-interface Outcome {
-	readonly timings: Timings;
-	readonly delay: ReturnType<typeof monitorEventLoopDelay>;
-	/** Of the main thread. */
-	readonly cpuUs: number;
-}
-
-async function run(job: Job): Promise<Outcome> {
-	const delay = monitorEventLoopDelay({ resolution: 1 });
-	const cpu = process.threadCpuUsage();
-	const worker = new Worker(new URL(import.meta.url), { workerData: job });
-	delay.enable();
-	const [timings] = (await once(worker, 'message')) as [Timings];
-	delay.disable();
-	const { user, system } = process.threadCpuUsage(cpu);
-	return { timings, delay, cpuUs: user + system };
-}
-
-async function idle(forMs: number): Promise<void> {
+async function measureReads(job: Pick<Job, 'baseUrl' | 'accessToken'>, forMs: number): Promise<void> {
+	const asker = new Worker(new URL(import.meta.url));
+	const run = async (clients: number, runMs: number, paths: readonly string[]): Promise<Outcome> => {
+		const [whole, main, startMs] = [process.cpuUsage(), process.threadCpuUsage(), performance.now()];
+		asker.postMessage({ ...job, clients, forMs: runMs, paths } satisfies Job, []);
+		const [{ timings, cpuUs }] = (await once(asker, 'message')) as [Answers];
+		const mainUs = sumOf(process.threadCpuUsage(main));
+		return { timings, mainUs, otherUs: sumOf(process.cpuUsage(whole)) - mainUs - cpuUs, tookMs: performance.now() - startMs };
+	};
+	const paths = [...singles, ...lists];
+	await run(1, 3000, paths);
 	const delay = monitorEventLoopDelay({ resolution: 1 });
 	delay.enable();
-	await new Promise((resolve) => setTimeout(resolve, forMs));
-	delay.disable();
+	const idleUs = process.threadCpuUsage();
+	await new Promise((resolve) => setTimeout(resolve, 2000));
+	/** To watch the delay takes time as well. */
+	const idleShare = sumOf(process.threadCpuUsage(idleUs)) / 2000;
 	console.log(`nobody asks: event loop delay ${delayText(delay)}`);
+
+	console.log('\none client                          reads    p50    p99    max ms   CPU main other ms');
+	delay.reset();
+	const all: Outcome[] = [];
+	for (const path of paths) {
+		const outcome = await run(1, forMs / paths.length, [path]);
+		console.log(rowText(path, outcome, idleShare));
+		all.push(outcome);
+	}
+	console.log(rowText('all', together(all), idleShare));
+	console.log(`event loop delay ${delayText(delay)}`);
+
+	console.log('\n20 clients that page through lists  reads    p50    p99    max ms   CPU main other ms');
+	delay.reset();
+	const crowd = await run(20, forMs, lists);
+	for (const [path, timings] of Map.groupBy(crowd.timings, ([one]) => one)) console.log(timesText(path, timings));
+	console.log(rowText('all', crowd, idleShare));
+	console.log(`event loop delay ${delayText(delay)}`);
+	delay.disable();
+	await asker.terminate();
+}
+
+function together(outcomes: readonly Outcome[]): Outcome {
+	const sum = (name: 'mainUs' | 'otherUs' | 'tookMs'): number => outcomes.reduce((total, outcome) => total + outcome[name], 0);
+	return {
+		timings: outcomes.flatMap(({ timings }) => timings),
+		mainUs: sum('mainUs'),
+		otherUs: sum('otherUs'),
+		tookMs: sum('tookMs'),
+	};
+}
+
+function sumOf({ user, system }: NodeJS.CpuUsage): number {
+	return user + system;
 }
 
 function delayText(delay: ReturnType<typeof monitorEventLoopDelay>): string {
 	return `p50 ${(delay.percentile(50) / 1e6).toFixed(1)} p99 ${(delay.percentile(99) / 1e6).toFixed(1)} p99.9 ${(delay.percentile(99.9) / 1e6).toFixed(1)} max ${(delay.max / 1e6).toFixed(1)} ms`;
 }
 
-function report(title: string, { timings, delay, cpuUs }: Outcome): void {
-	const perRead = (cpuUs / timings.length / 1000).toFixed(2);
-	console.log(`\n${title}: ${timings.length} reads, ${perRead} ms of the main thread each; event loop delay ${delayText(delay)}`);
-	const byPath = Map.groupBy(timings, ([path]) => path);
-	for (const [path, ofPath] of [...byPath, ['all', timings] as const]) {
-		const ms = ofPath.map(([, one]) => one);
-		const shown = [0.5, 0.99, 1].map((share) => quantile(ms, share).toFixed(1));
-		console.log(`${path.padEnd(34)} ${String(ms.length).padStart(6)} reads  p50 ${shown[0]} p99 ${shown[1]} max ${shown[2]} ms`);
-	}
+function rowText(title: string, { timings, mainUs, otherUs, tookMs }: Outcome, idleShare: number): string {
+	const perRead = (us: number): string => (us / timings.length / 1000).toFixed(2).padStart(6);
+	return `${timesText(title, timings)}      ${perRead(mainUs - idleShare * tookMs)} ${perRead(otherUs)}`;
+}
+
+function timesText(title: string, timings: Answers['timings']): string {
+	const ms = timings.map(([, one]) => one);
+	const shown = [0.5, 0.99, 1].map((share) => quantile(ms, share).toFixed(1).padStart(6));
+	return `${title.padEnd(34)} ${String(ms.length).padStart(6)} ${shown.join(' ')}`;
 }
 
 async function fill(dataDir: string, rows: number, teams: number): Promise<void> {
@@ -206,7 +236,8 @@ async function fetchToken(endpoint: string): Promise<string> {
 }
 
 /** In a thread of its own, so that what it costs to ask is nobody's delay. */
-async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promise<Timings> {
+async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promise<Answers> {
+	const cpu = process.threadCpuUsage();
 	const timings: (readonly [string, number])[] = [];
 	const endMs = performance.now() + forMs;
 	const client = async (_: unknown, first: number): Promise<void> => {
@@ -226,5 +257,5 @@ async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promi
 		}
 	};
 	await Promise.all(Array.from({ length: clients }, client));
-	return timings;
+	return { timings, cpuUs: sumOf(process.threadCpuUsage(cpu)) };
 }

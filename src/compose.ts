@@ -1,9 +1,8 @@
-/** Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. */
+/**
+ * Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. What only some configurations need
+ * is loaded when one does, so that a process is ready sooner.
+ */
 import { openKeySet } from './composition/access-tokens.ts';
-import { openAccounting } from './composition/accounting.ts';
-import { composeAdmin } from './composition/admin-part.ts';
-import { composeDataPlane } from './composition/data-plane.ts';
-import { composeMetrics } from './composition/metrics-part.ts';
 import { openRecords } from './composition/open-stores.ts';
 import { createWorld, type Part, type Phase, serve, type World } from './composition/part.ts';
 import { measureProduct, type NoteReload } from './composition/product-metrics.ts';
@@ -16,8 +15,7 @@ import type { Log } from './core/log.ts';
 import type { ScrapedMetrics } from './io/metrics.ts';
 import { ReopeningServer } from './io/reopening-server.ts';
 import { ServingRole } from './io/serving-role.ts';
-import { createIdentity, type Identity } from './roles/identity/identity.ts';
-import { createSimulator } from './roles/simulator/simulator.ts';
+import type { Identity } from './roles/identity/identity.ts';
 import type { RecordStore } from './stores/contracts/records.ts';
 
 export interface ComposeParts {
@@ -65,20 +63,30 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =
 		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { mayComeLate: true }) : undefined;
-	const identity = has('identity') && records !== undefined ? composeIdentity(world, records) : undefined;
+	const identity = has('identity') && records !== undefined ? await composeIdentity(world, records) : undefined;
 	// What others rely on starts first.
 	const parts: Part[] = [];
-	const simulator = has('simulator') ? composeSimulator(world, simulatorIntervalMs) : undefined;
+	const simulator = has('simulator') ? await composeSimulator(world, simulatorIntervalMs) : undefined;
 	if (simulator !== undefined) parts.push(simulator);
 	if (identity !== undefined) parts.push(identity);
-	const accounting = (has('gateway') || hasAdmin) && records !== undefined ? await openAccounting(world, records) : undefined;
+	const accounting =
+		(has('gateway') || hasAdmin) && records !== undefined
+			? await (await import('./composition/accounting.ts')).openAccounting(world, records)
+			: undefined;
 	const keySet = openKeySet(world, identity?.role);
 	const noteReload = measureProduct(world, version, keySet);
-	if (has('edge') || has('gateway')) parts.push(composeDataPlane(world, keySet, has('gateway') ? accounting : undefined));
+	if (has('edge') || has('gateway')) {
+		const { composeDataPlane } = await import('./composition/data-plane.ts');
+		parts.push(await composeDataPlane(world, keySet, has('gateway') ? accounting : undefined));
+	}
 	if (hasAdmin && records !== undefined && accounting !== undefined) {
+		const { composeAdmin } = await import('./composition/admin-part.ts');
 		parts.push(composeAdmin(world, version, keySet, records, accounting));
 	}
-	if (config.metrics.listen !== null) parts.push(composeMetrics(world, config.metrics.listen));
+	if (config.metrics.listen !== null) {
+		const { composeMetrics } = await import('./composition/metrics-part.ts');
+		parts.push(composeMetrics(world, config.metrics.listen));
+	}
 
 	const stopPart = async ({ role, close }: Part): Promise<void> => {
 		await role.stop();
@@ -120,7 +128,8 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 	};
 }
 
-function composeIdentity(world: World, records: RecordStore): Part & { readonly role: Identity } {
+async function composeIdentity(world: World, records: RecordStore): Promise<Part & { readonly role: Identity }> {
+	const { createIdentity } = await import('./roles/identity/identity.ts');
 	const { config, clock, log, newRequestId } = world;
 	const role = createIdentity(identitySettings(config), { records, clock, log, newId: newRequestId });
 	// Secrets are hashed aside: one change at a time, so that the latest is also the last.
@@ -136,7 +145,8 @@ function composeIdentity(world: World, records: RecordStore): Part & { readonly 
 	};
 }
 
-function composeSimulator(world: World, intervalMs: number | undefined): Part {
+async function composeSimulator(world: World, intervalMs: number | undefined): Promise<Part> {
+	const { createSimulator } = await import('./roles/simulator/simulator.ts');
 	const { config, clock } = world;
 	// Beside other roles each call would have two lines; the simulator keeps a record of its own.
 	const log: Log = config.roles.length === 1 ? world.log : { ...world.log, info: (event, fields) => world.log.debug(event, fields) };

@@ -9,13 +9,19 @@ import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
-import { type AdmissionStore, type BudgetTotal, rememberEndedMs, type Settlement, type TeamTotals } from '../stores/contracts/admission.ts';
+import {
+	type AdmissionStore,
+	type BudgetTotal,
+	type HeldCall,
+	rememberEndedMs,
+	type Settlement,
+	type TeamTotals,
+} from '../stores/contracts/admission.ts';
 import type { InterruptedRow, Ledger, LedgerReader, LedgerRow, RowPage } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { type CounterStoreState, failOpen } from '../stores/failing-open-admission.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
-import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
 import { measureAccounting } from './accounting-metrics.ts';
 import { openLedger } from './open-stores.ts';
@@ -51,7 +57,10 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
 	// Makes the ledger ready to be read, for each team's first call.
 	ledger.summarize({ fromMs: 0, toMs: 0, period: 'day' }).catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const { admission, countersAtHand, counterStore } = await openAdmission(world, sumUpFrom(ledger, records, world.clock));
+	const { admission, countersAtHand, counterStore } = await openAdmission(
+		world,
+		sumUpFrom(ledger, records, world.clock, () => longestHoldMs(world.config)),
+	);
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
@@ -102,9 +111,15 @@ async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): P
 		const admission = restoreMissing(countersAtHand, { clock, sumUp, endedSinceMs: () => clock.nowMs() });
 		return { admission, countersAtHand, counterStore: undefined };
 	}
+	const { openRedisAdmission } = await import('../stores/redis/redis-admission.ts');
 	const store = await openRedisAdmission({ url: counters }, { clock, log });
 	const admission = failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
 	return { admission, countersAtHand: admission, counterStore: () => admission.state() };
+}
+
+/** What a call takes at most, and the time for booking it. */
+function longestHoldMs({ gateway }: Config): number {
+	return gateway.timeouts.total_ms + 30_000;
 }
 
 /** A restore counts as ended what ended within so long: what is settled again must not be older. */
@@ -139,19 +154,30 @@ export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
 	records: Pick<RecordsSnapshot, 'budgetsOf'>,
 	clock: Clock,
+	holdMs: () => number = () => 0,
 ): SumUpTeam {
 	return async (team, asked, endedSinceMs) => {
 		let totals = await sumUp(team, asked);
 		// Nobody settles what ended before this process began.
 		if (endedSinceMs >= clock.nowMs()) return { ...totals, endedIds: [] };
 		for (let attempt = 0; attempt < mostAttempts; attempt++) {
-			const endedIds = await endedSince(ledger, team, endedSinceMs);
+			const calls = await lateCalls(ledger, team, endedSinceMs);
 			const again = await sumUp(team, asked);
-			if (isDeepStrictEqual(again, totals)) return { ...totals, endedIds };
+			if (isDeepStrictEqual(again, totals)) return { ...totals, endedIds: calls.endedIds, openCalls: stillHeld(calls.open) };
 			totals = again;
 		}
 		throw new Error(`The ledger of team ${team} changes faster than it can be summed up`);
 	};
+
+	function stillHeld(rows: readonly LedgerRow[]): HeldCall[] {
+		const nowMs = clock.nowMs();
+		return rows
+			.map(({ id, startedMs, budgets, holdNanoUsd }) => {
+				const holds = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: holdNanoUsd }));
+				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs() - nowMs, holds };
+			})
+			.filter((call) => call.holdMs > 0);
+	}
 
 	async function sumUp(team: string, asked: readonly BudgetPeriod[]): Promise<Omit<TeamTotals, 'endedIds'>> {
 		const nowMs = clock.nowMs();
@@ -172,12 +198,19 @@ export function sumUpFrom(
 	}
 }
 
-async function endedSince(ledger: Pick<LedgerReader, 'list'>, team: string, sinceMs: number): Promise<string[]> {
-	const ids: string[] = [];
-	for await (const { id, closed } of rowsSince(ledger, { team }, sinceMs)) {
-		if (closed !== undefined && closed.endedMs >= sinceMs) ids.push(id);
+interface LateCalls {
+	readonly endedIds: readonly string[];
+	readonly open: readonly LedgerRow[];
+}
+
+async function lateCalls(ledger: Pick<LedgerReader, 'list'>, team: string, sinceMs: number): Promise<LateCalls> {
+	const endedIds: string[] = [];
+	const open: LedgerRow[] = [];
+	for await (const row of rowsSince(ledger, { team }, sinceMs)) {
+		if (row.closed === undefined) open.push(row);
+		else if (row.closed.endedMs >= sinceMs) endedIds.push(row.id);
 	}
-	return ids;
+	return { endedIds, open };
 }
 
 /** Newest first, until rows began so long before `sinceMs` that they ended before it too. */

@@ -40,6 +40,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 			metrics: () => world.metrics.scrape(),
 			explain: (request) => explainer.explain(request),
 			unpricedModels: () => accounting.unpriced.list(),
+			changesApplied: () => accounting.records.caughtUp(),
 			nearestName: (name, known) => nearestName(name, [...known]),
 			clock,
 			log,

@@ -15,7 +15,7 @@ import { BodySpace } from '../policy/overload/body-space.ts';
 import { edgeLayer } from '../roles/edge/edge.ts';
 import type { EdgePorts } from '../roles/edge/edge-settings.ts';
 import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
-import { createGateway, type Gateway, type GatewayLoad } from '../roles/gateway/gateway.ts';
+import type { Gateway, GatewayLoad } from '../roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
 import { formats } from '../wire/formats/formats.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
@@ -47,7 +47,7 @@ interface Reconfigurable {
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for an edge that runs apart. */
-export function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Part {
+export async function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Promise<Part> {
 	const { config, clock, log, metrics } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
 	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin, isAllowedAddress: isPublicAddress });
@@ -69,8 +69,8 @@ export function composeDataPlane(world: World, keySet: KeySet, accounting: Accou
 	const inner =
 		accounting === undefined
 			? composeForwarding(world, upstream.send)
-			: composeGateway(world, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
-	const outer = hasEdge ? composeEdge(world, ports, inner) : inner;
+			: await composeGateway(world, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
+	const outer = hasEdge ? await composeEdge(world, ports, inner) : inner;
 	let graceMs = config.gateway.shutdown_grace_ms;
 	const name = accounting === undefined ? 'edge' : 'gateway';
 	const observe = createRequestObserver(metrics, { role: name, formats: new Map(formats.map((format) => [format.path, format.name])) });
@@ -110,10 +110,10 @@ export function composeDataPlane(world: World, keySet: KeySet, accounting: Accou
 	};
 }
 
-function composeEdge(world: World, ports: CommonPorts, { handle, hasGateway }: Reconfigurable): Reconfigurable {
+async function composeEdge(world: World, ports: CommonPorts, { handle, hasGateway }: Reconfigurable): Promise<Reconfigurable> {
 	const readiness: EdgePorts['readiness'] =
 		hasGateway === undefined ? ports.readiness : async () => withDependency(await ports.readiness(), 'gateways', hasGateway());
-	const firewall = composeFirewall(world);
+	const firewall = await composeFirewall(world);
 	const edge = following(world.config, edgeSettings, (settings) =>
 		edgeLayer(settings, { ...ports, readiness, firewall: firewall.judge })(handle),
 	);
@@ -151,12 +151,13 @@ function composeForwarding({ config, clock, log }: World, upstream: Upstream): R
 	};
 }
 
-function composeGateway(
+async function composeGateway(
 	{ config, metrics }: World,
 	ports: Omit<CommonPorts, 'overload'> & Pick<GatewayPorts, 'overload'>,
 	upstream: Upstream,
 	accounting: Accounting,
-): Reconfigurable {
+): Promise<Reconfigurable> {
+	const { createGateway } = await import('../roles/gateway/gateway.ts');
 	const { ledger, admission, records, unpriced, traffic } = accounting;
 	const bodySpace = new BodySpace();
 	metrics.gauge('tollgate_request_bytes_held', 'Bodies of requests in flight, in bytes.', () => bodySpace.heldBytes);

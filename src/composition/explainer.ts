@@ -1,6 +1,7 @@
 /** What tells an operator what would become of a call, by the settings, records and counters that this process has. */
 import type { Config } from '../config/schema.ts';
 import { createExplainer, type ExplainCall, type ExplainPorts } from '../roles/gateway/explain-call.ts';
+import type { ExplainedEngine } from '../roles/gateway/explain-guardrails.ts';
 import { following } from './following.ts';
 import { gatewaySettings } from './settings.ts';
 
@@ -10,12 +11,12 @@ export function reconfigurableExplainer(
 ): { explain: ExplainCall; prepare(config: Config): () => void } {
 	const explainer = following(
 		config,
-		(next) => ({ settings: gatewaySettings(next), engines: engineNames(next) }),
+		(next) => ({ settings: gatewaySettings(next), engines: explainedEngines(next) }),
 		({ settings, engines }) => createExplainer(settings, { ...ports, engines }),
 	);
 	return { explain: (request) => explainer.current(request), prepare: explainer.prepare };
 }
 
-export function engineNames({ guardrails }: Config): string[] {
-	return guardrails.engines.map(({ name }) => name);
+export function explainedEngines({ guardrails }: Config): ExplainedEngine[] {
+	return guardrails.engines.map(({ name, action }) => ({ name, action }));
 }

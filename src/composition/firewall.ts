@@ -2,11 +2,12 @@
 import { randomInt } from 'node:crypto';
 import { ConfigError } from '../config/problem.ts';
 import type { Config } from '../config/schema.ts';
+import type { Log } from '../core/log.ts';
 import { ReputationFileError, ReputationFiles } from '../io/reputation-files.ts';
 import { createFirewall, type Firewall } from '../policy/firewall/firewall.ts';
 import { IpRateWindow } from '../policy/firewall/ip-rate-window.ts';
 import { SharedIpRate } from '../policy/firewall/shared-ip-rate.ts';
-import { openRedisSourceCounts } from '../stores/redis/redis-source-counts.ts';
+import type { SourceCounts } from '../stores/contracts/source-counts.ts';
 import { following } from './following.ts';
 import type { World } from './part.ts';
 import { firewallSettings, ipRateSettings, reputationSettings } from './settings.ts';
@@ -19,10 +20,9 @@ export interface ComposedFirewall {
 }
 
 /** @throws ConfigError when a reputation list cannot be used. */
-export function composeFirewall({ config, clock, log, metrics }: World): ComposedFirewall {
+export async function composeFirewall({ config, clock, log, metrics }: World): Promise<ComposedFirewall> {
 	const hashSeed = randomInt(2 ** 32);
-	const { counters } = config.stores;
-	const shared = counters === 'memory' ? undefined : openRedisSourceCounts({ url: counters }, log);
+	const shared = await openSharedCounts(config, log);
 	const rate = following(config, ipRateSettings, (settings) => {
 		const window = new IpRateWindow(settings, hashSeed);
 		return shared === undefined ? window : new SharedIpRate(window, (counts) => shared.add(counts, settings.windowSeconds), { clock, log });
@@ -55,6 +55,12 @@ export function composeFirewall({ config, clock, log, metrics }: World): Compose
 			await shared?.close();
 		},
 	};
+}
+
+async function openSharedCounts({ stores: { counters } }: Config, log: Log): Promise<SourceCounts | undefined> {
+	if (counters === 'memory') return undefined;
+	const { openRedisSourceCounts } = await import('../stores/redis/redis-source-counts.ts');
+	return openRedisSourceCounts({ url: counters }, log);
 }
 
 function readLists(read: () => ReputationFiles): ReputationFiles {

@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
-import type { EngineSettings } from '../roles/gateway/guardrail-engines/engine-settings.ts';
+import { defaultPricesDay } from '../policy/budgets/default-prices.ts';
+import { defaultPrice } from '../policy/budgets/price-of.ts';
+import type { EnginePrice, EngineSettings } from '../roles/gateway/guardrail-engines/engine-settings.ts';
 import type { ProtocolSettings } from '../wire/guardrail-engines/engine-protocols.ts';
 
 type Engine = Config['guardrails']['engines'][number];
@@ -8,6 +10,7 @@ type Engine = Config['guardrails']['engines'][number];
 export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails'>): EngineSettings[] {
 	return guardrails.engines.map((engine) => ({
 		name: engine.name,
+		action: engine.action,
 		protocol: protocolOf(engine),
 		baseUrl: engine.base_url ?? ownAddress(engine),
 		mayReachPrivateNetwork: engine.allow_private_network,
@@ -16,16 +19,36 @@ export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails
 		mostConcurrent: engine.max_concurrent,
 		onFailure: engine.on_failure,
 		thresholds: { log: engine.log_threshold, block: engine.block_threshold },
-		price: {
-			inputPicoUsd: parseUsdPerMillionTokens(engine.input_usd_per_million_tokens) ?? 0n,
-			outputPicoUsd: parseUsdPerMillionTokens(engine.output_usd_per_million_tokens) ?? 0n,
-			thousandUnitsNanoUsd: parseUsd(engine.usd_per_thousand_units) ?? 0n,
-		},
+		price: priceOf(engine),
 	}));
 }
 
+const openAi = 'https://api.openai.com/v1';
+
+function priceOf(engine: Engine): EnginePrice | undefined {
+	const {
+		kind,
+		model,
+		base_url: baseUrl,
+		input_usd_per_million_tokens: input,
+		output_usd_per_million_tokens: output,
+		usd_per_thousand_units: units,
+	} = engine;
+	// The same model has other prices elsewhere.
+	const [listed] = baseUrl === openAi ? (defaultPrice('openai', model ?? '', defaultPricesDay)?.tiers ?? []) : [];
+	const inputPicoUsd = input === null ? listed?.inputPicoUsd : parseUsdPerMillionTokens(input);
+	const outputPicoUsd = output === null ? listed?.outputPicoUsd : parseUsdPerMillionTokens(output);
+	if (kind === 'chat-judge') {
+		if (inputPicoUsd === undefined || outputPicoUsd === undefined) return undefined;
+		return { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd: 0n };
+	}
+	// OpenAI charges nothing for moderation.
+	if (units === null && kind !== 'openai-moderation') return undefined;
+	return { inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: parseUsd(units ?? '0') ?? 0n };
+}
+
 function ownAddress({ kind, region }: Engine): string {
-	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${region ?? ''}.amazonaws.com` : 'https://api.openai.com/v1';
+	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${region ?? ''}.amazonaws.com` : openAi;
 }
 
 /** The schema has seen to it that what a kind needs is there. */

@@ -22,7 +22,7 @@ import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { restoreMissing } from '../stores/restoring-admission.ts';
 import { sumUpFrom } from './accounting.ts';
 import { configuredRecords } from './admin-part.ts';
-import { engineNames } from './explainer.ts';
+import { explainedEngines } from './explainer.ts';
 import { contentScorerFor } from './guardrails.ts';
 import { openLedgerReader, openRecords } from './open-stores.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
@@ -62,6 +62,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 		effectiveConfig: () => shown,
 		explain: (request) => explainLocally(config, records, ledger, request),
 		unpricedModels: () => [],
+		changesApplied: async () => undefined,
 		nearestName: (name, known) => nearestName(name, [...known]),
 		newId: randomUUID,
 		...deps,
@@ -114,7 +115,7 @@ async function explainLocally(
 			verifier,
 			isEjected: undefined,
 			contentScorerFor,
-			engines: engineNames(config),
+			engines: explainedEngines(config),
 			clock,
 		});
 		return await explain(request);
@@ -126,11 +127,12 @@ async function explainLocally(
 /** Few commands need the ledger, which takes a thread or a connection. */
 function readWhenNeeded(
 	open: () => Promise<LedgerReader>,
-): Pick<LedgerReader, 'summarize' | 'list' | 'listAssessments' | 'verdictsOf' | 'end'> {
+): Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf' | 'end'> {
 	let opened: Promise<LedgerReader> | undefined;
 	const reader = (): Promise<LedgerReader> => (opened ??= open());
 	return {
 		summarize: async (query) => (await reader()).summarize(query),
+		sumCosts: async (query) => (await reader()).sumCosts(query),
 		list: async (query) => (await reader()).list(query),
 		listAssessments: async (query) => (await reader()).listAssessments(query),
 		verdictsOf: async (requestIds) => (await reader()).verdictsOf(requestIds),

@@ -181,3 +181,38 @@ test('an edge outlasts every time limit of its gateways', () => {
 	expect(timeouts.idleMs).toBeGreaterThan(gateway.timeouts.idle_ms);
 	expect(timeouts.totalMs).toBeGreaterThan(gateway.timeouts.total_ms);
 });
+
+test('what may be said of a model is understood alike of an alias, a model and a deployment', () => {
+	const facts =
+		'{ model: gpt-5, max_output_tokens: 900, default_max_tokens: 90, sampling: none, temperature_max: 0.5, prefill: true, ' +
+		'mid_system: false, thinking: enabled, efforts: [low], token_param: max_tokens, system_role: developer, stop: false, ' +
+		'tools_need_effort_none: true, structured_output: false, anthropic_version: 2026-10-21 }';
+	const { config } = parseConfig(
+		`
+routing: { aliases: { mine: ${facts.replace('{', '{ target: provider_d/ours,')}, plain: provider_d/ours } }
+providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${facts} }, model_facts: { other: ${facts} } } }
+`,
+		{ file: null, env: {} },
+	);
+	const { aliasFacts, routing, providers } = gatewaySettings(config);
+	const understood = {
+		knownAs: 'gpt-5',
+		maxOutputTokens: 900,
+		defaultMaxTokens: 90,
+		sampling: 'none',
+		temperatureMax: 0.5,
+		prefill: true,
+		midSystem: false,
+		thinking: 'enabled',
+		efforts: ['low'],
+		tokenParam: 'max_tokens',
+		systemRole: 'developer',
+		stop: false,
+		toolsNeedEffortNone: true,
+		structuredOutput: false,
+		anthropicVersion: '2026-10-21',
+	};
+	expect({ ...aliasFacts }).toEqual({ mine: understood });
+	expect({ ...routing.aliases }).toEqual({ mine: 'provider_d/ours', plain: 'provider_d/ours' });
+	expect(providers.find(({ name }) => name === 'provider_d')?.modelFacts).toEqual({ ours: understood, other: understood });
+});

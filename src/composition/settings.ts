@@ -13,8 +13,8 @@ import type { IpRateSettings } from '../policy/firewall/ip-rate-window.ts';
 import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
 import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
-import type { ModelFacts } from '../roles/gateway/model-facts.ts';
 import type { IdentitySettings, LiveSettings } from '../roles/identity/settings.ts';
+import type { ModelFacts } from '../wire/translation/model-facts.ts';
 import { guardrailSettings } from './guardrails.ts';
 
 export function gatewaySettings(config: Config): GatewaySettings {
@@ -32,7 +32,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		},
 		heartbeatMs: gateway.heartbeat_ms,
 		providers: Object.entries(config.providers).map(([name, provider]) => providerSettings(name, provider)),
-		routing: { providerHeader: routing.provider_header, aliases: routing.aliases, defaults: routing.defaults },
+		...aliasSettings(config),
 		isTranslationStrict: routing.translation === 'strict',
 		unregisteredClients: config.teams.unregistered_clients,
 		tiers: Object.fromEntries(
@@ -45,6 +45,16 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		guardrails: guardrailSettings(config),
 		hasTeamMetrics: config.metrics.team_label,
 	};
+}
+
+function aliasSettings({ routing }: Config): Pick<GatewaySettings, 'routing' | 'aliasFacts'> {
+	const aliases: Record<string, string> = Object.create(null) as Record<string, string>;
+	const aliasFacts: Record<string, ModelFacts> = Object.create(null) as Record<string, ModelFacts>;
+	for (const [name, alias] of Object.entries(routing.aliases)) {
+		aliases[name] = typeof alias === 'string' ? alias : alias.target;
+		if (typeof alias !== 'string') aliasFacts[name] = modelFacts(alias);
+	}
+	return { routing: { providerHeader: routing.provider_header, aliases, defaults: routing.defaults }, aliasFacts };
 }
 
 function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): GatewaySettings['budgets'] {
@@ -100,17 +110,19 @@ function modelFacts(facts: ProviderConfig['model_facts'][string]): ModelFacts {
 	return {
 		knownAs: facts.model,
 		maxOutputTokens: facts.max_output_tokens,
-		capabilities: {
-			sampling: facts.sampling && facts.sampling === 'full',
-			prefill: facts.prefill,
-			midSystem: facts.mid_system,
-			thinking: facts.thinking,
-			efforts: facts.efforts,
-			capMember: facts.token_param,
-			instructionRole: facts.system_role,
-			stop: facts.stop,
-			toolsNeedNoEffort: facts.tools_need_effort_none,
-		},
+		defaultMaxTokens: facts.default_max_tokens,
+		sampling: facts.sampling,
+		temperatureMax: facts.temperature_max,
+		prefill: facts.prefill,
+		midSystem: facts.mid_system,
+		thinking: facts.thinking,
+		efforts: facts.efforts,
+		tokenParam: facts.token_param,
+		systemRole: facts.system_role,
+		stop: facts.stop,
+		toolsNeedEffortNone: facts.tools_need_effort_none,
+		structuredOutput: facts.structured_output,
+		anthropicVersion: facts.anthropic_version,
 	};
 }
 

@@ -2,6 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Clock } from '../core/clock.ts';
 import type { ScrapedMetrics } from '../io/metrics.ts';
+import { numberOf } from './workers.ts';
 
 const question = 'tollgate metrics?';
 
@@ -28,7 +29,11 @@ export function answerFirstProcess(metrics: ScrapedMetrics): void {
 export async function scrapeWorkers(clock: Clock): Promise<ReadonlyMap<string, string>> {
 	const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 	const texts = await Promise.all(workers.map((worker) => ask(worker, clock)));
-	return new Map(texts.flatMap((text, index) => (text === undefined ? [] : [[String(workers[index]?.id), text] as const])));
+	return new Map(texts.flatMap((text, index) => (text === undefined ? [] : [[nameOf(workers[index]), text] as const])));
+}
+
+function nameOf(worker: Worker | undefined): string {
+	return String(worker && numberOf(worker));
 }
 
 function ask(worker: Worker, clock: Clock): Promise<string | undefined> {

@@ -8,8 +8,18 @@ import type { Log } from '../core/log.ts';
 
 export const isWorker = cluster.isWorker;
 
-/** Which of the workers this is, counted from 1 in the order of their starts; undefined when it is none. */
-export const workerNumber = cluster.worker?.id;
+/** How a worker is told its number; lists of processes show it. */
+const titlePrefix = 'tollgate worker ';
+
+/** Which of the workers this is, from 1 on: one that takes another's place has its number. Undefined when it is none. */
+export const workerNumber = isWorker ? Number(process.title.slice(titlePrefix.length)) : undefined;
+
+const numbers = new WeakMap<Worker, number>();
+
+/** In the first process: the number of a worker. */
+export function numberOf(worker: Worker): number | undefined {
+	return numbers.get(worker);
+}
 
 const sharedRoles: ReadonlySet<RoleName> = new Set(['edge', 'gateway']);
 
@@ -67,7 +77,7 @@ export class Workers {
 	/** Resolves when all listen. @throws CommandFailure when one cannot; it has said why. */
 	async start(): Promise<void> {
 		try {
-			await Promise.all(Array.from({ length: this.#count }, () => this.#startFirst()));
+			await Promise.all(Array.from({ length: this.#count }, (_, index) => this.#startFirst(index + 1)));
 		} catch (cause) {
 			await this.stop();
 			throw cause;
@@ -88,12 +98,12 @@ export class Workers {
 		await ended;
 	}
 
-	#startFirst(): Promise<void> {
+	#startFirst(number: number): Promise<void> {
 		return new Promise((resolve, reject) => {
-			const worker = this.#fork();
+			const worker = this.#fork(number);
 			worker.once('listening', () => {
 				worker.removeAllListeners('exit');
-				worker.once('exit', (code, signal) => this.#replace(worker, this.#clock.monotonicMs(), code, signal));
+				worker.once('exit', (code, signal) => this.#replace(worker, number, this.#clock.monotonicMs(), code, signal));
 				resolve();
 			});
 			worker.once('exit', (code) => {
@@ -103,8 +113,10 @@ export class Workers {
 		});
 	}
 
-	#fork(): Worker {
+	#fork(number: number): Worker {
+		cluster.setupPrimary({ execArgv: [...process.execArgv, `--title=${titlePrefix}${number}`] });
 		const worker = cluster.fork();
+		numbers.set(worker, number);
 		// A connection handed to a worker that has just died: nobody else would hear of it, and it must not end this process.
 		worker.on('error', (cause) => this.#log.warn('a worker cannot be reached', { pid: worker.process.pid, cause }));
 		this.#running.add(worker);
@@ -116,17 +128,17 @@ export class Workers {
 		if (this.#running.size === 0) this.#ended?.();
 	}
 
-	#replace(worker: Worker, startedMs: number, code: number, signal: string): void {
+	#replace(worker: Worker, number: number, startedMs: number, code: number, signal: string): void {
 		this.#forget(worker);
 		if (this.#isStopping) return;
 		const isSound = this.#clock.monotonicMs() - startedMs >= soundMs;
 		this.#delayMs = isSound ? firstDelayMs : Math.min(this.#delayMs * 2, longestDelayMs);
-		this.#log.error('a worker died and is started again', { pid: worker.process.pid, code, signal, in_ms: this.#delayMs });
+		this.#log.error('a worker died and is started again', { number, pid: worker.process.pid, code, signal, in_ms: this.#delayMs });
 		this.#clock.after(this.#delayMs, () => {
 			if (this.#isStopping) return;
-			const next = this.#fork();
+			const next = this.#fork(number);
 			const nextStartedMs = this.#clock.monotonicMs();
-			next.once('exit', (nextCode, nextSignal) => this.#replace(next, nextStartedMs, nextCode, nextSignal));
+			next.once('exit', (nextCode, nextSignal) => this.#replace(next, number, nextStartedMs, nextCode, nextSignal));
 		});
 	}
 }

@@ -61,7 +61,9 @@ function overlaps(a: ListenAddress, b: ListenAddress): boolean {
 function findUnknownProviders(config: Config, known: readonly string[]): Finding[] {
 	const uses: [Path, string][] = [
 		...Object.entries(config.routing.aliases).map(([alias, target]): [Path, string] => {
-			return [['routing', 'aliases', alias], target.slice(0, target.indexOf('/'))];
+			const isPlain = typeof target === 'string';
+			const name = isPlain ? target : target.target;
+			return [['routing', 'aliases', alias, ...(isPlain ? [] : ['target'])], name.slice(0, name.indexOf('/'))];
 		}),
 		[['routing', 'defaults', 'chat'], config.routing.defaults.chat],
 		[['routing', 'defaults', 'messages'], config.routing.defaults.messages],

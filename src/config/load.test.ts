@@ -67,7 +67,22 @@ describe('parseConfig', () => {
 			'8:20 routing.aliases.fast: names no provider, did you mean `provider_a`?',
 			'9:3 routing.zzzzzzzzzzzzz: unknown key, known here: provider_header, aliases, defaults, translation',
 			'10:46 guardrails.patterns[0].pattern: is not a pattern that RE2 takes: error parsing regexp: missing closing ): `(`',
-			'10:68 guardrails.pii.types: must be a list of kinds, or for each kind block, mask, log or off',
+			'10:75 guardrails.pii.types.ssn: must be one of block, mask, log, off',
+		]);
+	});
+
+	it('an alias may be a mapping with what is to be known of its model', () => {
+		const text = (alias: string): string => `routing: { aliases: { fast: ${alias} } }`;
+		expect(problems(text('{ target: provider_a/x, stop: false, temperature_max: 0.5 }'))).toEqual([]);
+		expect(problems(text('5'))).toEqual(['1:29 routing.aliases.fast: must be PROVIDER/MODEL, or a mapping with that as its `target`']);
+		expect(problems(text('provider_a'))).toEqual(['1:29 routing.aliases.fast: must be PROVIDER/MODEL']);
+		expect(problems(text('{ stop: false }'))).toEqual(['1:23 routing.aliases.fast.target: is required']);
+		expect(problems(text('{ target: provder_a/x }'))).toEqual([
+			'1:39 routing.aliases.fast.target: names no provider, did you mean `provider_a`?',
+		]);
+		expect(problems(text('{ target: provider_a/x, thinking: hard, stp: true }'))).toEqual([
+			'1:63 routing.aliases.fast.thinking: must be one of none, enabled, adaptive',
+			'1:69 routing.aliases.fast.stp: unknown key, did you mean `stop`?',
 		]);
 	});
 

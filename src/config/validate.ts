@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { findDisagreements } from './cross-checks.ts';
 import { builtInProviders, type Environment, withBuiltIns } from './defaults.ts';
 import { issueMessage } from './issue-message.ts';
@@ -24,14 +25,22 @@ function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList):
 		const raw = withBuiltIns(rest, round === 0 ? env : {});
 		const result = configSchema.safeParse(raw);
 		if (result.success) return result.data;
-		const paths = result.error.issues.map((issue) => issue.path.filter((step) => typeof step !== 'symbol'));
-		for (const [index, issue] of result.error.issues.entries()) {
+		const issues = result.error.issues.flatMap(unfolded);
+		const paths = issues.map((issue) => issue.path.filter((step) => typeof step !== 'symbol'));
+		for (const [index, issue] of issues.entries()) {
 			const path = paths[index] ?? [];
 			if (round > 0 || (issue.code === 'custom' && problems.hasWithin(path))) continue;
 			problems.add(path, issueMessage(issue, valueAt(raw, path)) + originOf(fitted, path), issue.code === 'invalid_key' ? 'key' : 'value');
 		}
 		for (const keys of paths.map((path) => existingKeys(rest, path))) rest = without(rest, keys);
 	}
+}
+
+/** Of a setting that may be of several kinds: what is wrong inside of a mapping, where it is one of them. */
+function unfolded(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+	if (issue.code !== 'invalid_union') return [issue];
+	const inside = issue.errors.find((inner) => inner.length > 0 && inner.every(({ path }) => path.length > 0));
+	return inside?.flatMap((inner) => unfolded({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
 }
 
 /** Names the variable when a provider's key came from there and not from the file. */

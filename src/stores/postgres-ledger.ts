@@ -134,6 +134,7 @@ function createReading(postgres: PostgresThread, clock: Clock, address: string, 
 		unlessUnavailable(within(clock, address, ready().then(ask)));
 	return {
 		summarize: (query) => report(() => postgres.call('summarize', query)),
+		sumCosts: (query) => report(() => postgres.call('sumCosts', query)),
 		list: (query) => report(() => postgres.call('list', query)),
 		listAssessments: (query) => report(() => postgres.call('listAssessments', query), assessed),
 		verdictsOf: async (requestIds) => new Map(await report(() => postgres.call('verdictsOf', requestIds), assessed)),

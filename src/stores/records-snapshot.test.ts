@@ -150,6 +150,32 @@ test('a store that is slow is not waited for beyond a second, nor asked again on
 	expect(clock.pending).toBe(0);
 });
 
+test('has caught up with a change once what was read after it is in force, however fast more changes follow', async () => {
+	const { records, shaky, outage } = createShakyRecords();
+	const snapshot = await openRecordsSnapshot(shaky, [], { clock: new ManualClock(), log: createRememberedLog() });
+	const answer = Promise.withResolvers<void>();
+	outage.until = answer.promise;
+	await records.teams.create(team('red'));
+	let hasCaughtUp = false;
+	const caughtUp = snapshot.caughtUp().then(() => {
+		hasCaughtUp = true;
+	});
+	// The next change is read for as long as the test lasts.
+	outage.until = new Promise(() => undefined);
+	await records.teams.create(team('blue'));
+	await turn();
+	expect([hasCaughtUp, snapshot.team('red')]).toEqual([false, undefined]);
+	answer.resolve();
+	await caughtUp;
+	expect(snapshot.team('red')?.id).toBe('red');
+	outage.until = undefined;
+	outage.isOn = true;
+	await records.teams.create(team('green'));
+	await snapshot.caughtUp();
+	expect(snapshot.team('green')).toBeUndefined();
+	snapshot.close();
+});
+
 /** Records whose budgets cannot be read, or only late, when the test says so. */
 function createShakyRecords() {
 	const records = createMemoryRecords();

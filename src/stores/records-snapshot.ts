@@ -18,6 +18,8 @@ export interface RecordsSnapshot {
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
 	/** Those in force, in the order in which they count. */
 	routingRules(): readonly RoutingRule[];
+	/** Resolves when what this process has changed is answered here; at once where the store cannot be read. */
+	caughtUp(): Promise<void>;
 	/** Replaces the teams that the configuration names. */
 	configure(teams: readonly Team[]): void;
 	close(): void;
@@ -47,6 +49,8 @@ export async function openRecordsSnapshot(
 	let configured = configuredTeams;
 	let known: Known | undefined;
 	let latestRead = 0;
+	let knownRead = 0;
+	let latest = Promise.resolve();
 	let isFailing = false;
 	let isClosed = false;
 	let timer: Timer | undefined;
@@ -56,7 +60,8 @@ export async function openRecordsSnapshot(
 		try {
 			const [stored, policies] = await Promise.all([records.teams.list(), readPolicies(records)]);
 			// A slower read that began earlier knows less.
-			if (read !== latestRead || isClosed) return;
+			if (read < knownRead || isClosed) return;
+			knownRead = read;
 			known = { stored, policies, teams: indexTeams(stored, configured) };
 			if (isFailing) log.info('records were read again');
 			isFailing = false;
@@ -67,7 +72,9 @@ export async function openRecordsSnapshot(
 			timer = clock.after(retryMs, () => void follow());
 		}
 	};
-	const stopListening = records.onChange(() => void follow());
+	const stopListening = records.onChange(() => {
+		latest = follow();
+	});
 	const patience = Promise.withResolvers<void>();
 	const patienceTimer = clock.after(mostWaitedMs, patience.resolve);
 	await Promise.race([follow(), patience.promise]);
@@ -89,6 +96,7 @@ export async function openRecordsSnapshot(
 		budgetsOf: (team) => knownNow().policies.budgets.get(team)?.all ?? none,
 		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.get(model),
 		routingRules: () => knownNow().policies.rules,
+		caughtUp: () => latest,
 		configure(next) {
 			configured = next;
 			if (known !== undefined) known = { ...known, teams: indexTeams(known.stored, configured) };

@@ -51,6 +51,10 @@ export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): Ad
 		const unspent = budgets.filter((one) => !given.has(budgetKey(one))).map((one) => ({ ...one, settledNanoUsd: 0n }));
 		await store.restore({ ...totals, budgets: [...totals.budgets, ...unspent] });
 		await ports.afterRestore?.(team);
+		// Last, for what this process knows of its own calls is newer.
+		const restored = new Set([...given, ...unspent.map(budgetKey)]);
+		const held = (totals.openCalls ?? []).map((call) => ({ ...call, holds: call.holds.filter((hold) => restored.has(budgetKey(hold))) }));
+		if (held.length > 0) await store.rehold(team, held);
 	}
 
 	async function perform<T>(team: string, budgets: readonly BudgetPeriod[], operation: () => Promise<T>): Promise<T> {

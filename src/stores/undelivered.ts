@@ -7,7 +7,7 @@ const maxEnds = 100_000;
 /** Delivered side by side. */
 const atOnce = 50;
 
-type End = { readonly settlement: Settlement } | { readonly team: string };
+export type End = { readonly settlement: Settlement } | { readonly team: string };
 
 type Receiver = Pick<AdmissionStore, 'settle' | 'release' | 'rehold'>;
 
@@ -32,11 +32,11 @@ export class Undelivered {
 	}
 
 	settle(settlement: Settlement): void {
-		this.end(settlement.id, { settlement });
+		this.tell(settlement.id, { settlement });
 	}
 
 	release(id: string, team: string): void {
-		this.end(id, { team });
+		this.tell(id, { team });
 	}
 
 	/** Until nothing is left, or `mayGoOn` is false. Throws what the store throws; what was not delivered stays. */
@@ -62,7 +62,7 @@ export class Undelivered {
 		this.ends.delete(id);
 	}
 
-	private end(id: string, end: End): void {
+	tell(id: string, end: End): void {
 		this.unheld.delete(id);
 		if (this.ends.has(id)) return;
 		if (this.ends.size >= maxEnds) {

@@ -127,6 +127,15 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 		await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(replay) });
 		expect(await keep(await call(gatewayUrl, accessToken, {}))).toMatch(/Incorrect API key provided: (?!none)/);
 	}
+	// What stands before a vendor quotes the fields that it knows from the configuration alone.
+	const extra = canaries.get('header first of provider_b') ?? 'none';
+	const quotingField = {
+		wire: 'openai',
+		status: 403,
+		json: { error: { message: `No access with x-extra: ${extra}.`, type: 'forbidden' } },
+	};
+	await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(quotingField) });
+	expect(await keep(await call(gatewayUrl, accessToken, {}))).toContain('No access with x-extra: ***.');
 	// Some write it in the escapes of JSON.
 	const escaped = (canaries.get('key plain-first- of provider_b') ?? '').replaceAll('-', '\\u002d').replaceAll('p', '\\u0070');
 	plant('escaped key', escaped);

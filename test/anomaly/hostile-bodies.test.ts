@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { callStatus, type Deployment, startDeployment } from '../support/deployment.ts';
+import { callStatus, type Deployment, startDeployment, client as usual } from '../support/deployment.ts';
 import { megabyte, watchMemory } from '../support/process-memory.ts';
-import { eventually, freePort } from '../support/product.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { RawClient } from '../support/raw-client.ts';
 
 const answer = JSON.stringify({
@@ -20,6 +20,8 @@ const answer = JSON.stringify({
 interface Site {
 	readonly product: Deployment;
 	readonly token: string;
+	/** Of another client, which is a team of its own. */
+	readonly otherToken: string;
 	/** Calls that reached the provider. */
 	calls(): number;
 	/** Bytes of bodies that the product says it holds. */
@@ -41,14 +43,17 @@ async function startSite(gateway: object): Promise<Site> {
 	});
 	const base_url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
 	const metricsListen = `127.0.0.1:${await freePort()}`;
+	const other = { id: 'other', secret: 'secret-of-the-other-0123456789' };
 	const product = await startDeployment({
 		gateway,
+		identity: { clients: [usual, other].map((one) => ({ ...one, scopes: ['invoke'] })) },
 		metrics: { listen: metricsListen },
 		providers: { sink: { kind: 'openai', base_url, api_key: 'k', allow_private_network: true } },
 	});
 	return {
 		product,
 		token: await product.accessToken(),
+		otherToken: await fetchAccessToken(`${product.identityUrl}/oauth2/token`, other),
 		calls: () => calls,
 		async heldBytes() {
 			const text = await (await fetch(`http://${metricsListen}/metrics`)).text();
@@ -59,7 +64,7 @@ async function startSite(gateway: object): Promise<Site> {
 
 /** Sends pieces until they end or an answer comes. @returns its status, and how much was sent by then. */
 function upload(
-	{ product, token }: Site,
+	{ product, token }: Pick<Site, 'product' | 'token'>,
 	pieces: Iterable<Buffer>,
 	headers: Record<string, string | number> = {},
 ): Promise<{ status: number; sentBytes: number; incoming: IncomingMessage }> {
@@ -162,6 +167,11 @@ test('bodies of all calls together have their bound: beyond it 503 before they a
 	expect(late.statuses).toEqual([503]);
 	expect(late.text).toMatch(/^retry-after: \d+\r$/im);
 	expect(late.text).toContain('"overloaded"');
+	// Two megabytes are left, but not for whoever has more than that already.
+	expect((await open('Content-Length: 1000001').untilReceived('\r\n\r\n')).statuses).toEqual([503]);
+	const middling = Buffer.from(`${start}${'a'.repeat(1_000_000)}"}]}`);
+	const others = { product, token: site.otherToken };
+	expect((await upload(others, [middling], { 'content-length': middling.length })).status).toBe(200);
 	const small = Buffer.from(`${start}hi"}]}`);
 	for (let index = 0; index < 5; index++) expect((await upload(site, [small])).status).toBe(200);
 

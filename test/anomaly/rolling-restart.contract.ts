@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { print } from '../support/accounting-print.ts';
-import { call, callStatus, client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
+import { call, client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
 import { mainFile, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -55,15 +55,20 @@ export async function restartUnderLoad({ gateways: count, rounds, requestsPerSec
 	const failures: string[] = [];
 	let answered = 0;
 	const ask = async (): Promise<void> => {
-		const status = await callStatus(edgeUrl, accessToken).catch((cause: unknown) => String(cause));
+		const failure = await call(edgeUrl, accessToken)
+			.then(async (response) => [response.status, await response.text()] as const)
+			.then(([status, text]) => (status === 200 ? undefined : `${status} ${text.slice(0, 300)}`))
+			.catch((cause: unknown) => String(cause));
 		answered++;
-		if (status !== 200) failures.push(`request: ${status}`);
+		if (failure !== undefined) failures.push(`request: ${failure}`);
 	};
 	const send = async (): Promise<void> => {
 		const asked: Promise<void>[] = [];
+		const startMs = performance.now();
 		while (!isOver) {
-			asked.push(ask());
-			await sleep(1000 / requestsPerSecond);
+			const due = ((performance.now() - startMs) / 1000) * requestsPerSecond;
+			while (asked.length < due) asked.push(ask());
+			await sleep(5);
 		}
 		await Promise.all(asked);
 	};
@@ -74,7 +79,9 @@ export async function restartUnderLoad({ gateways: count, rounds, requestsPerSec
 				.then(async (response) => (await readStream(response)).text)
 				.catch((cause: unknown) => String(cause));
 			read++;
-			if (!text.endsWith('data: [DONE]\n\n')) failures.push(`stream: ${text.slice(-300)}`);
+			if (text.endsWith('data: [DONE]\n\n')) continue;
+			failures.push(`stream: ${text.slice(-300)}`);
+			await sleep(100);
 		}
 	};
 	const working = [send(), ...Array.from({ length: streams }, stream)];

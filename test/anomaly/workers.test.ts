@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
 import { call, callStatus, client, planProduct, untilReady } from '../support/deployment.ts';
 import { mainFile, type Running, startProcess } from '../support/processes.ts';
-import { eventually, fetchAccessToken } from '../support/product.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 
@@ -19,11 +19,15 @@ interface Started {
 	readonly gatewayUrl: string;
 	readonly accessToken: string;
 	workers(): number[];
+	/** Of the series that are shown. */
+	workerLabels(): Promise<string[]>;
 }
 
 async function startWorkers(): Promise<Started> {
+	const metricsListen = `127.0.0.1:${await freePort()}`;
 	const plan = await planProduct({
 		gateway: { workers: 2 },
+		metrics: { listen: metricsListen },
 		stores: { counters: redis.url },
 		teams: { unregistered_clients: { tier: 'standard' } },
 	});
@@ -34,14 +38,17 @@ async function startWorkers(): Promise<Started> {
 		running,
 		gatewayUrl: plan.gatewayUrl,
 		accessToken: await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client),
+		async workerLabels() {
+			const text = await (await fetch(`http://${metricsListen}/metrics`)).text();
+			return [...new Set([...text.matchAll(/worker="(\w+)"/g)].map(([, label = '']) => label))].toSorted();
+		},
 		workers: () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
 	};
 }
 
 test('two workers admit the team’s limit together; one that dies is replaced; streams outlive the order to stop; nobody is left', async () => {
-	const { running, gatewayUrl, accessToken, workers } = await startWorkers();
-	const areStarted = (count: number) => () =>
-		running.log.filter((line) => line['msg'] === 'started').length === count ? true : undefined;
+	const { running, gatewayUrl, accessToken, workers, workerLabels } = await startWorkers();
+	const areStarted = (count: number) => () => (running.log.filter((line) => line['msg'] === 'started').length === count ? true : undefined);
 	// A worker may be killed between its listening and its line in the log: the count would never be reached.
 	await eventually('the first process and two workers have started', areStarted(3), 20_000);
 	const first = workers();
@@ -53,13 +60,16 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 		return now.length === 2 && !now.includes(first[0] ?? 0) ? now : undefined;
 	});
 	await eventually('both are there', areStarted(4), 20_000);
+	await expect.poll(workerLabels, { message: 'the new one has the number of the old one' }).toEqual(['0', '1', '2']);
 
 	await untilMinuteHasRoom(15_000);
 	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
 	const statuses = await Promise.all(Array.from({ length: 129 }, () => callStatus(gatewayUrl, accessToken)));
 	const requests = () => running.log.filter((line) => line['msg'] === 'request');
 	await eventually('all but the stream are in the log', () => (requests().length >= statuses.length ? true : undefined));
-	expect(new Set(requests().map((line) => line['worker'])), 'both have worked').toEqual(new Set([2, 3]));
+	expect(new Set(requests().map((line) => line['worker'])), 'both have worked, the new one under the old one’s number').toEqual(
+		new Set([1, 2]),
+	);
 	// On a machine that is too busy for Redis to answer in time calls pass uncounted, and say so.
 	const uncounted = requests().filter((line) => line['isUncounted'] === true).length;
 	const passed = statuses.filter((status) => status === 200).length;

@@ -1,7 +1,7 @@
 /** The gateway's side of the books: the ledger's rows and sums, and what the counters say. */
 
 import { expect } from 'vitest';
-import type { LedgerDifference, LedgerRow, SummaryRow } from '../../src/stores/contracts/ledger.ts';
+import type { LedgerDifference, LedgerReader, LedgerRow, SummaryRow } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteLedgerReader } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { nanoUsdOf, type Rates, reckonNanoUsd, type TokenCounts } from './accounting-prices.ts';
 import { eventually } from './product.ts';
@@ -16,7 +16,11 @@ export interface Books {
 }
 
 export async function readBooks(dataDir: string, team: string): Promise<Books> {
-	const reader = await openSqliteLedgerReader({ dataDir });
+	return readBooksOf(await openSqliteLedgerReader({ dataDir }), team);
+}
+
+/** Ends the reader. */
+export async function readBooksOf(reader: LedgerReader, team: string): Promise<Books> {
 	try {
 		const rows: LedgerRow[] = [];
 		for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {

@@ -136,6 +136,7 @@ export async function startAdmin(
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
 			explain: (request) => explain(request),
 			unpricedModels: () => [],
+			changesApplied: async () => undefined,
 			metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: '# none\n' }),
 			nearestName,
 			clock,

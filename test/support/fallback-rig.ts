@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../src/core/handler.ts';
 import type { RoutingRule, RoutingRuleTarget } from '../../src/core/routing-rule.ts';
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
 import type { TrafficTerms } from '../../src/policy/resilience/traffic-terms.ts';
-import type { BudgetSettings, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
+import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from '../../src/roles/gateway/gateway-settings.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import { chatBody, chatPath, GatewayBench, settle, testSettings, testTraffic } from './gateway-bench.ts';
 
@@ -45,6 +45,7 @@ interface Plan {
 	readonly budgets?: Partial<BudgetSettings>;
 	readonly caps?: Readonly<Record<string, bigint>>;
 	readonly settings?: Partial<GatewaySettings>;
+	readonly ports?: Partial<GatewayPorts>;
 }
 
 export function benchWith({
@@ -55,6 +56,7 @@ export function benchWith({
 	budgets = {},
 	caps = {},
 	settings,
+	ports,
 }: Plan = {}) {
 	const unlimited = { requestsPerMinute: 100, dailyTokens: null, monthlyBudgetUsd: monthlyBudgetUsd ?? null };
 	const team = { id: 'team-1', name: 'One', tier: 'standard', clientIds: ['client-1'] };
@@ -86,7 +88,7 @@ export function benchWith({
 			budgets: { ...testSettings.budgets, ...budgets },
 			...settings,
 		},
-		{ teams },
+		{ teams, ...ports },
 	);
 }
 

@@ -1,10 +1,12 @@
 import type { BudgetPeriod } from '../../src/core/counters.ts';
-import type { Settlement, TeamTotals } from '../../src/stores/contracts/admission.ts';
+import type { HeldCall, Settlement, TeamTotals } from '../../src/stores/contracts/admission.ts';
 
 /** What a ledger knows of calls that have ended, as a source to restore counters from. */
 export class RecordOfCalls {
 	/** How often it was asked. */
 	asked = 0;
+	/** Of the team `red`. */
+	readonly open: HeldCall[] = [];
 	private readonly rows: (Settlement & { endedMs: number })[] = [];
 
 	/** Before the store is told. */
@@ -25,6 +27,7 @@ export class RecordOfCalls {
 			team,
 			tokensToday: rows.reduce((sum, { tokens }) => sum + tokens, 0),
 			budgets: budgets.map((budget) => ({ ...budget, settledNanoUsd: this.spentNanoUsd(team, budget) })),
+			openCalls: team === 'red' ? this.open : [],
 			endedIds: rows.filter(({ endedMs }) => endedMs >= endedSinceMs).map(({ id }) => id),
 		};
 	};

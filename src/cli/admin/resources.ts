@@ -39,7 +39,13 @@ const field = (flags: string, member: string, description: string, read: Field['
 const required = (one: Field): Field => ({ ...one, isRequired: true });
 const fixed = (one: Field): Field => ({ ...one, isFixed: true });
 const show = { show: { description: 'Show one.', suffix: '', filters: [] } };
-const days = [field('--from <day>', 'from', 'UTC day, inclusive, such as 2026-11-01'), field('--to <day>', 'to', 'UTC day, exclusive')];
+const usageFilters = [
+	field('--from <day>', 'from', 'UTC day, inclusive, such as 2026-11-01'),
+	field('--to <day>', 'to', 'UTC day, exclusive'),
+	field('--group-by <what>', 'group_by', 'model, provider, client or day'),
+];
+/** Of what is listed and never changed here. */
+const readOnly = { argument: 'id', views: {}, fields: [] };
 
 const team: Resource = {
 	name: 'team',
@@ -207,19 +213,19 @@ const usage: Resource = {
 		show: {
 			description: 'In this UTC month, or between two days.',
 			suffix: '',
-			filters: [...days, field('--group-by <what>', 'group_by', 'model, provider, client or day')],
+			filters: usageFilters,
 		},
-		history: { description: 'By month.', suffix: '/history', filters: days },
+		history: { description: 'By month.', suffix: '/history', filters: usageFilters },
 	},
 	fields: [],
 };
 
 const audit: Resource = {
+	...readOnly,
 	name: 'audit',
 	description: 'Who changed what, the newest first; --json shows before and after.',
 	example: 'tollgate audit list --kind team --key search --json',
 	path: '/audit',
-	argument: 'id',
 	list: {
 		columns: [
 			['TIME', 'time'],
@@ -234,16 +240,14 @@ const audit: Resource = {
 		],
 		usualRows: 100,
 	},
-	views: {},
-	fields: [],
 };
 
 const request: Resource = {
+	...readOnly,
 	name: 'request',
 	description: 'Calls that were admitted, the newest first.',
 	example: 'tollgate request list --team search --limit 20',
 	path: '/requests',
-	argument: 'id',
 	list: {
 		columns: [
 			['TIME', 'time'],
@@ -268,16 +272,14 @@ const request: Resource = {
 		],
 		usualRows: 100,
 	},
-	views: {},
-	fields: [],
 };
 
 const assessment: Resource = {
+	...readOnly,
 	name: 'assessment',
 	description: 'What guardrails found in calls, the newest first. Never the text.',
 	example: 'tollgate assessment list --team search --policy pii',
 	path: '/guardrails/assessments',
-	argument: 'id',
 	list: {
 		columns: [
 			['TIME', 'time'],
@@ -303,8 +305,6 @@ const assessment: Resource = {
 		],
 		usualRows: 100,
 	},
-	views: {},
-	fields: [],
 };
 
 export const resources: readonly Resource[] = [team, budget, price, route, client, usage, request, assessment, audit];

@@ -20,7 +20,7 @@ export const gateway = z.strictObject({
 	max_buffered_request_bytes: integer(65_536, 1_099_511_627_776)
 		.default(268_435_456)
 		.describe(
-			'Bodies of all requests in flight together, in bytes; a request with no room is answered 503 before it is read. A quarter is kept for bodies up to 64 KiB.',
+			'Bodies of all requests in flight together, in bytes; a request with no room is answered 503 before it is read. A quarter is kept for bodies up to 64 KiB, and no team holds more than it leaves free.',
 		),
 	timeouts: timeouts.prefault({}).describe('How long a provider may take.'),
 	heartbeat_ms: milliseconds.default(10_000).describe('Silence after which an idle stream is sent a comment that keeps it alive.'),

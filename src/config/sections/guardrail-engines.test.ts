@@ -27,7 +27,45 @@ test('an engine of each kind', () => {
 		['http://127.0.0.1:8000/v1', 'open', 2000],
 	]);
 	expect(settings[1]?.awsCredentials).toEqual({ region: 'eu-central-1', accessKeyId: 'a', secretAccessKey: 's', sessionToken: null });
-	expect(settings[3]?.price.inputPicoUsd).toBe(200_000n);
+	expect(settings.map(({ action }) => action)).toEqual(['block', 'block', 'block', 'block']);
+});
+
+test('what engines charge, where it is told or known', () => {
+	const judge = { name: 'judge', kind: 'chat-judge', form: 'llama-guard', model: 'gpt-4o-mini', base_url: 'https://api.openai.com/v1' };
+	const azure = { name: 'azure', kind: 'azure-content-safety', base_url: 'https://x.cognitiveservices.azure.com/', api_key: 'k' };
+	const prices = settingsOf(
+		{ name: 'moderation', kind: 'openai-moderation', api_key: 'k' },
+		azure,
+		{ ...azure, usd_per_thousand_units: '0.75' },
+		judge,
+		{ ...judge, output_usd_per_million_tokens: '1' },
+		{ ...judge, base_url: 'https://judge.example/v1' },
+		{ ...judge, base_url: 'https://judge.example/v1', input_usd_per_million_tokens: '0.20', output_usd_per_million_tokens: '0' },
+	).map(({ price }) => price);
+	expect(prices).toEqual([
+		{ inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: 0n },
+		undefined,
+		{ inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: 750_000_000n },
+		{ inputPicoUsd: 150_000n, outputPicoUsd: 600_000n, thousandUnitsNanoUsd: 0n },
+		{ inputPicoUsd: 150_000n, outputPicoUsd: 1_000_000n, thousandUnitsNanoUsd: 0n },
+		undefined,
+		{ inputPicoUsd: 200_000n, outputPicoUsd: 0n, thousandUnitsNanoUsd: 0n },
+	]);
+});
+
+test.each([
+	['engine.moderatoin', 'names no rule of the guardrails, did you mean `engine.moderation`?'],
+	['engine.moderation.hate', 'names no rule of the guardrails, did you mean `engine.moderation`?'],
+	['pii.emial', 'names no rule of the guardrails, did you mean `pii.email`?'],
+	['wrods', 'names no rule of the guardrails, did you mean `words`?'],
+])('a team’s rule %s is refused', (rule, message) => {
+	const guardrails = {
+		engines: [{ name: 'moderation', kind: 'openai-moderation' }],
+		topics: [{ name: 'a.b', description: 'x' }],
+		teams: { one: { engine: 'none', 'engine.moderation': 'log', words: 'none', 'topics.a.b': 'log', [rule]: 'log' } },
+	};
+	const parse = (): unknown => parseConfig(JSON.stringify({ guardrails }), { file: 'tollgate.yaml', env: {} });
+	expect(parse).toThrow(message);
 });
 
 test.each([
@@ -39,6 +77,7 @@ test.each([
 	[{ kind: 'openai-moderation', base_url: 'http://10.0.0.1/v1' }, 'allow_private_network'],
 	[{ kind: 'openai-moderation', timeout_ms: 2001 }, 'timeout_ms'],
 	[{ kind: 'openai-moderation', on_failure: 'allow' }, 'on_failure'],
+	[{ kind: 'openai-moderation', action: 'mask' }, 'action'],
 ])('%j is refused: %s', (engine, message) => {
 	expect(() => settingsOf({ name: 'e', ...engine })).toThrow(message);
 });

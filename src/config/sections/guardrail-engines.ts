@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { judgeActions } from '../../policy/guardrails/guardrail.ts';
 import { judgeForms } from '../../wire/guardrail-engines/chat-judge.ts';
 import { engineCategories } from '../../wire/guardrail-engines/engine.ts';
 import { engineKinds } from '../../wire/guardrail-engines/engine-protocols.ts';
@@ -7,6 +8,9 @@ import { isRecord } from '../raw.ts';
 import { integer, nonEmpty, rate, secret, secretText, usd, webAddress } from '../values.ts';
 
 const text = nonEmpty.max(200);
+
+/** Of what has no place in the text. */
+export const judgeAction = z.enum(judgeActions).default('block');
 
 const fields = z.strictObject({
 	name: z
@@ -50,6 +54,9 @@ const fields = z.strictObject({
 	secret_access_key: secretText.nullable().default(null).meta(secret('Bedrock only: secret of the access key.')),
 	secret_access_key_file: nonEmpty.optional().describe('File that holds the secret of the access key.'),
 	session_token: secretText.nullable().default(null).meta(secret('Bedrock only: session token of temporary credentials.')),
+	action: judgeAction.describe(
+		'What becomes of a call that it judges harmful, under `enforce_guardrails`. `none`: it is not asked, but for teams with a rule of their own.',
+	),
 	timeout_ms: integer(1, 2000).default(2000).describe('Time for one judgement, whatever it takes.'),
 	max_concurrent: integer(1, 1000).default(64).describe('Requests to the engine at a time; others wait, within `timeout_ms`.'),
 	on_failure: z
@@ -60,9 +67,17 @@ const fields = z.strictObject({
 		),
 	log_threshold: z.number().min(0).max(1).default(0.5).describe('Score from which a category is logged.'),
 	block_threshold: z.number().min(0).max(1).default(0.8).describe('Score from which a category blocks under `enforce_guardrails`.'),
-	input_usd_per_million_tokens: rate.default('0').describe('Price of a chat judge’s input.'),
-	output_usd_per_million_tokens: rate.default('0').describe('Price of a chat judge’s output.'),
-	usd_per_thousand_units: usd.default('0').describe('Price of a thousand text units, records or texts, for engines that charge by those.'),
+	input_usd_per_million_tokens: rate
+		.nullable()
+		.default(null)
+		.describe('Price of a chat judge’s input; null means the list price where `base_url` is OpenAI’s, else that it is not known.'),
+	output_usd_per_million_tokens: rate.nullable().default(null).describe('Price of a chat judge’s output; as the other.'),
+	usd_per_thousand_units: usd
+		.nullable()
+		.default(null)
+		.describe(
+			'Price of a thousand text units, records or texts, for engines that charge by those; null means nothing for `openai-moderation`, and of others that it is not known.',
+		),
 });
 
 export const guardrailEngine = fields.superRefine(checkEngine, { when: ({ value }) => isRecord(value) });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { ruleActions } from '../../policy/guardrails/guardrail.ts';
 import { longestPattern, whyNotPattern } from '../../policy/guardrails/patterns/pattern-detector.ts';
 import { piiKinds } from '../../policy/guardrails/pii/pii-kind.ts';
+import { nearestName } from '../nearest.ts';
 import { nonEmpty, teamId } from '../values.ts';
-import { guardrailEngine } from './guardrail-engines.ts';
+import { guardrailEngine, judgeAction } from './guardrail-engines.ts';
 
 const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
 const ruleAction = z.enum(ruleActions);
-/** Of what has no place in the text. */
-const judgeAction = z.enum(['none', 'log', 'block']).default('block');
 
 const content = z.strictObject({
 	enabled: z.boolean().default(true).describe('Whether texts are judged for harmful content.'),
@@ -58,14 +58,7 @@ const pattern = z.strictObject({
 	action: ruleAction.default('block').describe('What becomes of a text that matches, under `enforce_guardrails`.'),
 });
 
-const ruleName = z
-	.string()
-	.regex(
-		/^(?:content|pii|topics|words|patterns)(?:\..{1,100})?$/,
-		'must be a policy, or a policy, a dot and one of its rules: `pii.email`',
-	);
-
-export const guardrails = z.strictObject({
+const fields = z.strictObject({
 	content: content.prefault({}).describe('Content policy.'),
 	pii: pii.prefault({}).describe('Policy on personal data.'),
 	topics: z.array(topic).max(1000).default([]).describe('Topics that are not to be talked about.'),
@@ -81,8 +74,35 @@ export const guardrails = z.strictObject({
 		.default('pass')
 		.describe('What becomes of images, audio, files and unknown content under `enforce_guardrails`. They are recorded as not evaluated.'),
 	teams: z
-		.record(teamId, z.record(ruleName, ruleAction))
+		.record(teamId, z.record(nonEmpty.max(200), ruleAction))
 		.default({})
-		.describe('By team, rules that differ: a rule such as `pii.email`, or a policy such as `words`, and `none`, `log`, `block` or `mask`.'),
+		.describe(
+			'By team, rules that differ: a rule such as `pii.email` or `engine.moderation`, or a policy such as `words` or `engine`, and `none`, `log`, `block` or `mask`.',
+		),
 	engines: z.array(guardrailEngine).max(20).default([]).describe('Further engines that judge texts.'),
 });
+
+export const guardrails = fields.superRefine((settings, context) => {
+	const known = rulesOf(settings);
+	for (const [team, rules] of Object.entries(settings.teams)) {
+		for (const rule of Object.keys(rules)) {
+			if (known.includes(rule)) continue;
+			const nearest = nearestName(rule, known);
+			const hint = nearest === undefined ? '' : `, did you mean \`${nearest}\`?`;
+			context.addIssue({ code: 'custom', path: ['teams', team, rule], message: `names no rule of the guardrails${hint}` });
+		}
+	}
+});
+
+/** Policies, and each of their rules. */
+function rulesOf({ topics, patterns, engines }: z.output<typeof fields>): string[] {
+	const rules = {
+		content: contentCategories,
+		pii: piiKinds,
+		topics: topics.map(({ name }) => name),
+		words: ['listed'],
+		patterns: patterns.map(({ name }) => name),
+		engine: engines.map(({ name }) => name),
+	};
+	return Object.entries(rules).flatMap(([policy, names]) => [policy, ...names.map((name) => `${policy}.${name}`)]);
+}

@@ -9,6 +9,9 @@ export type Stage = 'input' | 'output';
 export const ruleActions = ['none', 'log', 'block', 'mask'] as const;
 export type RuleAction = (typeof ruleActions)[number];
 
+/** Of what has no place in the text, and so cannot be masked. */
+export const judgeActions = ['none', 'log', 'block'] as const satisfies readonly RuleAction[];
+
 /** What is done: `NONE` also where guardrails only observe. */
 export type AssessedAction = 'NONE' | 'MASK' | 'BLOCK';
 

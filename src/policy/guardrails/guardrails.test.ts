@@ -1,20 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { RuleAction } from './guardrail.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from './guardrails.ts';
 
-const noContent = { strength: 'none', action: 'block' } as const;
-const settings: GuardrailSettings = {
-	isEnforced: true,
-	content: { hate: noContent, violence: noContent, sexual: noContent, misconduct: noContent, prompt_attack: noContent },
-	pii: { ssn: 'block', card: 'block', email: 'block', phone: 'block', iban: 'block', ip: 'block', aws_key: 'block', api_key: 'block' },
-	masksAnswers: true,
-	words: { entries: ['projekt falke', 'darkfish', 'bomb'], action: 'block' },
-	patterns: [],
-	topics: [],
-	unreadable: 'pass',
-	teams: {},
-};
+const settings = guardrailsWith({ pii: piiRules('block'), words: { entries: ['projekt falke', 'darkfish', 'bomb'], action: 'block' } });
 
 function compile(changes: Partial<GuardrailSettings> = {}): Guardrails {
 	const steps = compileGuardrails({ ...settings, ...changes }, undefined);
@@ -25,7 +15,7 @@ function compile(changes: Partial<GuardrailSettings> = {}): Guardrails {
 }
 
 const everything = (action: RuleAction): Partial<GuardrailSettings> => ({
-	pii: { ssn: action, card: action, email: action, phone: action, iban: action, ip: action, aws_key: action, api_key: action },
+	pii: piiRules(action),
 	words: { ...settings.words, action },
 });
 const blocking = compile();

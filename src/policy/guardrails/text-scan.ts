@@ -5,7 +5,7 @@ import type { Span, SpanDetector } from './guardrail.ts';
 /** So much of what was decided is kept, for it may tell what follows. */
 const contextLength = 96;
 /** What is longer is no match: a word with thousands of invisible characters between its letters is nobody's word. */
-export const longestMatch = 32_768;
+export const longestMatch = 16_384;
 /** From so much on, what is undecided is searched again only when it has grown by its eighth: the time stays linear. */
 const patience = 4096;
 

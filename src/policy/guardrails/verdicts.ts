@@ -6,6 +6,14 @@ import type { FoundSpan } from './text-scan.ts';
 /** By rule: `words`, `pii.email`, `topics.<name>`; what is not named is as its policy, or as the settings say. */
 export type RuleActions = Readonly<Record<string, RuleAction>>;
 
+/** Of an engine elsewhere, by its name, for a team. What engines find has no place in a text, so `mask` is as `block`. */
+export function ruleOfEngine(
+	{ name, action }: { readonly name: string; readonly action: RuleAction },
+	rules: RuleActions = {},
+): RuleAction {
+	return rules[`engine.${name}`] ?? rules['engine'] ?? action;
+}
+
 export class Verdicts {
 	readonly #actions: ReadonlyMap<string, RuleAction>;
 	readonly #overrides: RuleActions;

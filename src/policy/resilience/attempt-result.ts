@@ -5,18 +5,19 @@ import { Refusal } from '../../core/refusal.ts';
 /** The provider's status, when it answered; else what went wrong before it did. */
 export type AttemptResult = number | Fault | Refusal;
 
-/** The provider itself failed before a byte of its answer: another one may do better. */
+/** The provider itself failed before a byte of its answer, or what it began is none: another one may do better. */
 const failuresToAnswer: ReadonlySet<FaultCode> = new Set<FaultCode>([
 	'provider_unreachable',
 	'provider_disconnected',
 	'provider_connect_timeout',
 	'provider_first_byte_timeout',
+	'provider_answer_invalid',
 ]);
 
 /** Answers that are about our account there, not about the caller's request. */
 const accountStatuses: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 
-/** Whether the next target is tried. Never once the provider has begun an answer: its result is then a status below 400. */
+/** Whether the next target is tried. Never once the provider has begun an answer of the kind asked for: that is a status below 400. */
 export function mayFallBack(result: AttemptResult): boolean {
 	if (typeof result === 'number') return result >= 500 || accountStatuses.has(result);
 	if (result instanceof Refusal) return result.code === 'provider_busy';

@@ -107,7 +107,7 @@ export class Routing {
 		if (!this.#names.has(provider) || model === '') {
 			throw new Error(`routing.aliases.${name} is \`${target}\`, not \`provider/model\` with a configured provider`);
 		}
-		return decideTarget(provider, model);
+		return decideTarget(provider, model, name);
 	}
 
 	#known(): string {

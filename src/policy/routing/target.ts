@@ -7,12 +7,14 @@ export interface Target {
 	readonly provider: string;
 	/** The model's name there. */
 	readonly model: string;
+	/** The configured name that led here; undefined: none did. */
+	readonly alias?: string;
 }
 
 /** In the order in which they are to be tried. */
 export type Targets = readonly [Target, ...Target[]];
 
 /** For routing alone. */
-export function decideTarget(provider: string, model: string): Target {
-	return { provider, model } as Target;
+export function decideTarget(provider: string, model: string, alias?: string): Target {
+	return { provider, model, ...(alias !== undefined && { alias }) } as Target;
 }

@@ -11,8 +11,9 @@ import { createIdempotency } from './idempotency.ts';
 import type { Answer, Operation } from './operation.ts';
 import { answerProblem, maxBodyBytes } from './problem-answers.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
+import { createLoopTurns } from './turns.ts';
 
-export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId'> {
+export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
 	readonly access: Access;
 	/** How long a whole request may take to arrive. */
 	readonly requestTimeoutMs?: number;
@@ -113,14 +114,16 @@ function accessRequestOf({ raw }: FastifyRequest): AccessRequest {
 }
 
 function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters: Requesters): void {
-	const { operations, nearestName, clock } = parts;
+	const { operations, nearestName, clock, changesApplied } = parts;
 	const repeatable = createIdempotency(clock);
+	const takeLoopTurn = createLoopTurns();
 	for (const operation of operations) {
 		const { method, path, success, isBodyOptional = false } = operation;
 		app.route({
 			method,
 			url: urlOf(path),
 			async handler(request, reply) {
+				if (method === 'GET') await takeLoopTurn();
 				const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 				const { actor, clientId } = requesters.get(request) ?? stranger;
 				const ifMatch = request.headers['if-match'];
@@ -140,6 +143,7 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters
 				const key = request.headers['idempotency-key'];
 				const answer =
 					method === 'POST' && typeof key === 'string' ? await repeatable({ clientId, path: request.url, key, body }, run) : await run();
+				if (method !== 'GET') await changesApplied();
 				return sendAnswer(reply, answer, success.status);
 			},
 		});

@@ -8,6 +8,7 @@ import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import type { ReadMetrics } from './metrics-route.ts';
+import type { PinnedClient } from './schemas/client.ts';
 
 /** Members may change with the configuration: they are read when they count. */
 export interface AdminSettings {
@@ -42,7 +43,7 @@ export interface ConfiguredRecords {
 	/** They win over stored ones and cannot be changed here. */
 	readonly pinnedTeams: readonly Team[];
 	/** They win over stored ones and cannot be changed here. */
-	readonly pinnedClients: readonly { readonly id: string; readonly name: string; readonly scopes: readonly string[] }[];
+	readonly pinnedClients: readonly PinnedClient[];
 	readonly providers: readonly AdminProvider[];
 }
 
@@ -73,7 +74,7 @@ export interface ExplainedRequest {
 
 export interface AdminPorts {
 	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;
-	readonly ledger: Pick<LedgerReader, 'summarize' | 'list' | 'listAssessments' | 'verdictsOf'>;
+	readonly ledger: Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf'>;
 	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
 	readonly verifier: AccessTokenVerifier;
@@ -89,6 +90,8 @@ export interface AdminPorts {
 	readonly nearestName: (name: string, known: Iterable<string>) => string | undefined;
 	readonly clock: Clock;
 	readonly log: Log;
+	/** Resolves when calls of this process meet what was changed before. */
+	readonly changesApplied: () => Promise<void>;
 	/** Ids of requests. */
 	readonly newId: () => string;
 }

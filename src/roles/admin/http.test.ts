@@ -273,3 +273,27 @@ describe('the document', () => {
 		expect(text).toContain('<code>record_stale</code>');
 	});
 });
+
+test('a change is answered once calls of this process meet it; a read waits for nothing', async () => {
+	const applied = Promise.withResolvers<void>();
+	const waiting = Promise.withResolvers<void>();
+	const here = await startAdmin(
+		{},
+		{
+			changesApplied: () => {
+				waiting.resolve();
+				return applied.promise;
+			},
+		},
+	);
+	let isAnswered = false;
+	const changing = here.send('POST', '/teams', { id: 'red' }).finally(() => {
+		isAnswered = true;
+	});
+	await waiting.promise;
+	expect((await here.send('GET', '/teams/red')).status).toBe(200);
+	expect(isAnswered).toBe(false);
+	applied.resolve();
+	expect((await changing).status).toBe(201);
+	await here.stop();
+});

@@ -30,17 +30,42 @@ export function limitOf({ limit = defaultLimit }: PageQuery): number {
 	return limit;
 }
 
-/**
- * @param nameOf tells rows apart, and orders them. @param rows ordered so or not.
- * @throws FieldsRefusal `fields_invalid` for a cursor that no page gave.
- */
-export function takePage<Row>(rows: readonly Row[], nameOf: (row: Row) => string, query: PageQuery): Page<Row> {
-	const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
-	const named = rows.map((row) => ({ row, name: nameOf(row) })).toSorted((one, other) => (one.name < other.name ? -1 : 1));
-	const rest = after === undefined ? named : named.filter(({ name }) => name > after);
-	const page = rest.slice(0, limitOf(query));
-	const last = page.at(-1);
-	return { data: page.map(({ row }) => row), next_cursor: last !== undefined && rest.length > page.length ? cursorOf(last.name) : null };
+/** By name, ascending. */
+export type OrderedRows<Row> = readonly { readonly name: string; readonly row: Row }[];
+
+/** @param nameOf tells rows apart. */
+export function orderRows<Row>(rows: readonly Row[], nameOf: (row: Row) => string): OrderedRows<Row> {
+	return rows.map((row) => ({ row, name: nameOf(row) })).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** @throws FieldsRefusal `fields_invalid` for a cursor that no page gave. */
+export function takePage<Row, Shown>(rows: OrderedRows<Row>, query: PageQuery, show: (row: Row) => Shown): Page<Shown> {
+	const start = query.cursor === undefined ? 0 : firstAfter(rows, readCursor(query.cursor));
+	const end = start + limitOf(query);
+	const last = rows[end - 1];
+	return {
+		data: rows.slice(start, end).map(({ row }) => show(row)),
+		next_cursor: last !== undefined && rows.length > end ? cursorOf(last.name) : null,
+	};
+}
+
+function firstAfter(rows: OrderedRows<unknown>, cursor: string): number {
+	let [low, high] = [0, rows.length];
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if ((rows[middle]?.name ?? '') > cursor) high = middle;
+		else low = middle + 1;
+	}
+	return low;
+}
+
+/** Makes anew only when it is given something else than before: lists of thousands are asked for page by page. */
+export function whileSame<Given extends readonly unknown[], Made>(make: (...given: Given) => Made): (...given: Given) => Made {
+	let known: { readonly given: Given; readonly made: Made } | undefined;
+	return (...given) => {
+		if (known === undefined || given.some((value, index) => value !== known?.given[index])) known = { given, made: make(...given) };
+		return known.made;
+	};
 }
 
 /** @throws FieldsRefusal `fields_invalid` in place of a store's RangeError for a cursor that no page gave. */

@@ -72,25 +72,18 @@ export async function budgetsInForce(
 		.map((budget) => ({ ...budget, source: 'budget' as const }));
 	const isBounded = own.some(({ model }) => model === null);
 	const ofTier = isBounded || team === undefined ? undefined : tierBudget(configured(), team.tier);
-	const budgets = [...(ofTier === undefined ? [] : [ofTier]), ...own];
-	const usage = await budgetMeter.read(id, budgets);
-	return budgets.flatMap((budget, index) => {
-		const reading = usage[index];
-		if (reading === undefined) return [];
-		return [
-			{
-				id: budget.id,
-				team: id,
-				model: budget.model,
-				period: 'monthly' as const,
-				limit_usd: usdText(budget.limitNanoUsd),
-				warning_threshold_percent: budget.warningThresholdPercent,
-				hard_limit_percent: budget.hardLimitPercent,
-				source: budget.source,
-				usage: reading,
-			},
-		];
-	});
+	const readings = await budgetMeter.read([...(ofTier === undefined ? [] : [{ ...ofTier, team: id }]), ...own]);
+	return readings.map(({ budget, usage }) => ({
+		id: budget.id,
+		team: id,
+		model: budget.model,
+		period: 'monthly' as const,
+		limit_usd: usdText(budget.limitNanoUsd),
+		warning_threshold_percent: budget.warningThresholdPercent,
+		hard_limit_percent: budget.hardLimitPercent,
+		source: budget.source,
+		usage,
+	}));
 }
 
 /** A team whose tier is gone from the configuration is held to the smallest. */

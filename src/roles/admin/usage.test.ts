@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+import { mostRowsLookedThrough } from '../../stores/contracts/ledger.ts';
 
 let subject: AdminSubject;
 const send: AdminSubject['send'] = (...request) => subject.send(...request);
@@ -150,6 +151,28 @@ describe('history', () => {
 		expect((await send('GET', '/usage/red/history?from=2026-11-01')).body['months']).toHaveLength(1);
 		expect((await send('GET', '/usage/pinned/history')).body['months']).toEqual([]);
 	});
+
+	test.each<[string, object[], object[]]>([
+		['model', [{ model: 'gpt-4o-mini' }], [{ provider: 'local' }, { model: '=cmd|x' }, { model: 'gpt-4o-mini', requests: 2 }]],
+		['provider', [{ provider: 'provider_b' }], [{ provider: 'local' }, { provider: 'provider_b', requests: 3 }]],
+		['client', [{ client_id: 'agent' }], [{ client_id: '+1' }, { client_id: 'agent', requests: 3 }]],
+		['day', [{ day: '2026-10-31' }], [{ day: '2026-11-01' }, { day: '2026-11-20' }, { day: '2026-11-21', requests: 2 }]],
+	])('has groups in each month, by %s', async (by, ofOctober, ofNovember) => {
+		const { body } = await send('GET', `/usage/red/history?group_by=${by}`);
+		expect(body).toMatchObject({
+			group_by: by,
+			months: [
+				{ requests: 1, groups: ofOctober },
+				{ period: month, requests: 4, groups: ofNovember },
+			],
+		});
+		const lines = (await send('GET', `/usage/red/history?group_by=${by}`, undefined, csv)).text.trimEnd().split('\r\n');
+		expect(lines.map((line) => line.slice(0, 7))).toEqual([
+			`month,${lines[0]?.[6]}`,
+			...ofOctober.map(() => '2026-10'),
+			...ofNovember.map(() => '2026-11'),
+		]);
+	});
 });
 
 describe('CSV', () => {
@@ -234,7 +257,7 @@ describe('requests', () => {
 	});
 
 	test('a filter that matches nothing in many rows leads on by a cursor', async () => {
-		for (let index = 0; index < 60; index++) await subject.book({ model: 'm' });
+		for (let index = 0; index < mostRowsLookedThrough; index++) await subject.book({ model: 'm' });
 		const first = await list('client_id=%2B1&limit=1');
 		expect(first.data).toEqual([]);
 		expect(await list(`client_id=%2B1&limit=1&cursor=${first.next_cursor}`)).toMatchObject({ data: [{ request_id: 'two' }] });

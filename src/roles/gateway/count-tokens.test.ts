@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, textOf } from '../../../test/support/gateway-bench.ts';
+import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import { Fault } from '../../core/fault.ts';
-import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
 const path = '/v1/messages/count_tokens';
 const body = JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'How many tokens are these?' }] });
@@ -71,18 +71,7 @@ describe('counting tokens', () => {
 	});
 
 	it('is screened as the request itself would be: the prompt goes to the vendor', async () => {
-		const silent = { strength: 'none', action: 'none' } as const;
-		const guardrails: GuardrailSettings = {
-			isEnforced: true,
-			content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
-			pii: { ssn: 'none', card: 'block', email: 'mask', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
-			masksAnswers: true,
-			words: { entries: [], action: 'block' },
-			patterns: [],
-			topics: [],
-			unreadable: 'pass',
-			teams: {},
-		};
+		const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
 		const asking = (text: string): string => body.replace('How many tokens are these?', text);
 		for (const model of ['claude-x', 'gpt-5']) {
 			const blocked = new GatewayBench({ guardrails });

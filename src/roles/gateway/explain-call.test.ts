@@ -1,11 +1,11 @@
 /** What is explained is what is enforced: each call of a generated corpus is explained, then made. */
 import { describe, expect, test } from 'vitest';
 import { callerOf, GatewayBench, jsonAnswer, settle, testSettings } from '../../../test/support/gateway-bench.ts';
+import { gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { FormatName } from '../../core/format-name.ts';
 import { parseUsd } from '../../core/money.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
-import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { allModels, counterName, type TeamBudget } from '../../policy/limits/team-terms.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import { differencesOf } from '../../wire/json/difference.ts';
@@ -95,18 +95,12 @@ const providers = [
 	{ ...firstProvider, name: 'provider_e', kind: 'openai-compatible' as const, baseUrl: 'https://e.test/v1', apiKey: 'REPLACE_ME' },
 ];
 
-const noContent = { strength: 'none', action: 'block' } as const;
-const guardrails: GuardrailSettings = {
-	isEnforced: true,
-	content: { hate: noContent, violence: noContent, sexual: noContent, misconduct: noContent, prompt_attack: noContent },
-	pii: { ssn: 'block', card: 'block', email: 'mask', phone: 'log', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
-	masksAnswers: true,
-	words: { entries: ['darkfish'], action: 'block' },
+const guardrails = guardrailsWith({
+	pii: piiRules('none', { ssn: 'block', card: 'block', email: 'mask', phone: 'log' }),
 	patterns: [{ name: 'ticket', pattern: 'TCK-[0-9]{4}', action: 'mask' }],
-	topics: [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' }],
-	unreadable: 'pass',
+	topics: [gambling],
 	teams: { slow: { words: 'mask', 'pii.card': 'log' }, poor: { 'pii.email': 'none' } },
-};
+});
 
 const variants: readonly Partial<GatewaySettings>[] = [
 	{},

@@ -20,7 +20,7 @@ import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
-import { type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
+import { type ExplainedEngine, type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
@@ -55,8 +55,8 @@ export interface ExplainPorts {
 	readonly isEjected: ((provider: string) => boolean) | undefined;
 	/** Reads what judges content, when that is first needed. Content is not judged unless given. */
 	readonly contentScorerFor?: (settings: GuardrailSettings) => ContentScorer | undefined;
-	/** Names of engines that judge calls elsewhere, which are not asked here. */
-	readonly engines?: readonly string[];
+	/** Judge calls elsewhere, and are not asked here. */
+	readonly engines?: readonly ExplainedEngine[];
 	readonly clock: Clock;
 }
 

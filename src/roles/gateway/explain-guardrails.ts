@@ -1,7 +1,12 @@
 import type { AssessedAction, RuleAction } from '../../policy/guardrails/guardrail.ts';
+import { ruleOfEngine } from '../../policy/guardrails/verdicts.ts';
 import type { Guarding } from './guarding.ts';
+import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
 import type { Call } from './stages/read-call.ts';
 import { withMasks } from './stages/screen-input.ts';
+
+/** An engine that judges calls elsewhere, which is not asked here. */
+export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;
 
 /** What guardrails find in a request. Never the text. */
 export interface ExplainedGuardrails {
@@ -20,7 +25,7 @@ export interface ExplainedGuardrails {
 	/** Types of what cannot be read. */
 	readonly unreadable: readonly string[];
 	/** Would be asked too, and were not. */
-	readonly engines: readonly string[];
+	readonly engines: readonly { readonly name: string; readonly rule: RuleAction }[];
 }
 
 export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: false, findings: [], unreadable: [], engines: [] };
@@ -32,9 +37,14 @@ export interface ScreenedRequest {
 }
 
 /** As `screenInput`, but for telling anybody. */
-export async function screenExplained(call: Call, team: string, guarding: Guarding, engines: readonly string[]): Promise<ScreenedRequest> {
+export async function screenExplained(
+	call: Call,
+	team: string,
+	guarding: Guarding,
+	engines: readonly ExplainedEngine[],
+): Promise<ScreenedRequest> {
 	const view = call.format.textViews.request(call.body.members);
-	const { screening } = await guarding.look(team, 'input', view);
+	const { screening } = await guarding.look({ requestId: call.request.id, team }, 'input', view);
 	const guardrails = await guarding.guardrails;
 	const { findings, isBlocked } = screening;
 	const groups = Map.groupBy(findings, ({ policy, category, action }) => `${policy} ${category} ${action}`);
@@ -52,7 +62,9 @@ export async function screenExplained(call: Call, team: string, guarding: Guardi
 			enforced: guarding.isEnforced,
 			findings: explained,
 			unreadable,
-			engines,
+			engines: engines
+				.map((engine) => ({ name: engine.name, rule: ruleOfEngine(engine, guardrails.settings.teams[team]) }))
+				.filter(({ rule }) => rule !== 'none'),
 		},
 		pass() {
 			guarding.requirePassing('input', findings, view);

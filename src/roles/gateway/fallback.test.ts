@@ -70,17 +70,42 @@ describe('a rule with several targets', () => {
 		},
 	);
 
-	it('does not go on from the caller’s own mistake, nor once an answer has begun', async () => {
-		for (const answer of [
-			() => jsonAnswer(400, '{"error":{"message":"bad"}}'),
-			() => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } }),
-			() => jsonAnswer(200, 'not json'),
-		]) {
-			const bench = benchWith();
-			bench.respond = answer;
-			await ask(bench);
-			expect(bench.sent.map(hostOf)).toEqual(['b']);
-		}
+	it('does not go on from the caller’s own mistake', async () => {
+		const bench = benchWith();
+		bench.respond = () => jsonAnswer(400, '{"error":{"message":"bad"}}');
+		await ask(bench);
+		expect(bench.sent.map(hostOf)).toEqual(['b']);
+	});
+
+	it.each([
+		['a page', false, () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } })],
+		['a page in place of a stream', true, () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } })],
+		['a page that claims to be JSON', false, () => jsonAnswer(200, '<html>')],
+		['JSON in place of a stream', true, () => jsonAnswer(200, chatAnswer)],
+		['an answer without a content type', false, () => ({ ...jsonAnswer(200, chatAnswer), headers: {} })],
+	])('goes on from %s with status 200, which tells against the provider', async (_what, isStreamed, page) => {
+		const bench = benchWith({ traffic: { ejectAfterFailures: 1 }, monthlyBudgetUsd: '1.00' });
+		const stream = new HandStream();
+		bench.respond = (request) => {
+			request.onSent?.();
+			if (hostOf(request) === 'b') return page();
+			return isStreamed ? sseAnswer(stream) : jsonAnswer(200, messageAnswer);
+		};
+		const response = await ask(bench, {}, isStreamed ? JSON.stringify({ ...JSON.parse(chatBody), stream: true }) : chatBody);
+		expect([response.status, response.headers['x-gateway-provider']]).toEqual([200, 'provider_a']);
+		expect(bench.sent.map(hostOf)).toEqual(['b', 'a']);
+		const { health, gate } = bench.traffic.of('provider_b');
+		expect([health.isEjected, gate.inFlight]).toEqual([true, 0]);
+		if (isStreamed) return;
+		// Nobody knows what was done for it: it is charged its hold, apart.
+		const lost = (await rowsOf(bench)).find(({ id }) => id.endsWith('.1'));
+		expect(lost).toMatchObject({ provider: 'provider_b', closed: { outcome: 'broken', isEstimated: true } });
+	});
+
+	it('the page of the only target is the caller’s 502', async () => {
+		const bench = benchWith({ targets: [gpt] });
+		bench.respond = () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } });
+		expect(summaryOf(await ask(bench))).toBe('502 provider_answer_invalid');
 	});
 
 	it('does not go on from a whole answer that breaks off', async () => {

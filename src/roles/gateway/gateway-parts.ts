@@ -9,7 +9,7 @@ import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
 import { CallMetrics } from './call-metrics.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { Guarding } from './guarding.ts';
-import type { ModelFactsBook } from './model-facts.ts';
+import { ModelFactsBook } from './model-facts.ts';
 import { OpenCalls } from './open-calls.ts';
 import type { ProviderTraffic } from './provider-traffic.ts';
 import { Settlements } from './settlements.ts';
@@ -47,7 +47,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		ports,
 		routing: new Routing(settings.routing, settings.providers),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
-		modelFacts: new Map(settings.providers.map(({ name, modelFacts = {} }) => [name, new Map(Object.entries(modelFacts))])),
+		modelFacts: new ModelFactsBook(settings),
 		traffic: new Map(settings.providers.map(({ name, traffic: terms }) => [name, { traffic: ports.traffic.of(name), terms }])),
 		openCalls: new OpenCalls(),
 		bodySpace: ports.bodySpace ?? new BodySpace(),

@@ -17,8 +17,8 @@ import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routi
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
+import type { ModelFacts } from '../../wire/translation/model-facts.ts';
 import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
-import type { ModelFacts } from './model-facts.ts';
 import type { TrafficBook } from './provider-traffic.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
 
@@ -37,6 +37,8 @@ export interface GatewaySettings {
 	readonly routing: RoutingSettings;
 	/** What cannot be translated faithfully is refused; else it is dropped with a warning. */
 	readonly isTranslationStrict: boolean;
+	/** By the name of the alias, over what is said of the model that it leads to. */
+	readonly aliasFacts?: Readonly<Record<string, ModelFacts>>;
 	/** What becomes of a valid caller whose client belongs to no team: its own team of this tier, or a refusal. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
 	/** By name. */

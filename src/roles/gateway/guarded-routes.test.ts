@@ -1,21 +1,9 @@
 import { expect, it } from 'vitest';
 import { ask, benchWith, chatAnswer, messageAnswer } from '../../../test/support/fallback-rig.ts';
 import { chatBody, errorOf, GatewayBench, jsonAnswer, sentText, textOf } from '../../../test/support/gateway-bench.ts';
-import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
+import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 
-const silent = { strength: 'none', action: 'none' } as const;
-const guardrails: GuardrailSettings = {
-	isEnforced: true,
-	content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
-	pii: { ssn: 'none', card: 'none', email: 'none', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
-	masksAnswers: true,
-	words: { entries: ['darkfish'], action: 'block' },
-	patterns: [],
-	topics: [],
-	unreadable: 'pass',
-	teams: {},
-};
-
+const guardrails = guardrailsWith();
 const { routes } = new GatewayBench().gateway;
 const taking = routes.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(({ path }) => path);
 
@@ -37,7 +25,7 @@ it.each(taking)('%s is guarded: no prompt passes by, to whatever provider, strea
 });
 
 it('what is masked is masked for every target that a call goes on to, and each one’s answer is read', async () => {
-	const bench = benchWith({ settings: { guardrails: { ...guardrails, words: { entries: ['darkfish'], action: 'mask' } } } });
+	const bench = benchWith({ settings: { guardrails: guardrailsWith({ words: { entries: ['darkfish'], action: 'mask' } }) } });
 	bench.respond = ({ origin }) =>
 		origin.includes('b.test')
 			? jsonAnswer(500, chatAnswer)

@@ -1,6 +1,7 @@
 /** What guardrails leave behind: assessments, verdicts, costs; and what engines do to streams. */
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, settle, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { chatChunk, engineWith, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import { counterName } from '../../policy/limits/team-terms.ts';
@@ -8,31 +9,8 @@ import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
 import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
 
-const silent = { strength: 'none', action: 'block' } as const;
-const guardrails: GuardrailSettings = {
-	isEnforced: true,
-	content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
-	pii: { ssn: 'none', card: 'block', email: 'mask', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
-	masksAnswers: true,
-	words: { entries: ['darkfish'], action: 'block' },
-	patterns: [],
-	topics: [],
-	unreadable: 'pass',
-	teams: {},
-};
-
-const engine: EngineSettings = {
-	name: 'mod',
-	protocol: { kind: 'openai-moderation', apiKey: null, model: null },
-	baseUrl: 'https://engine.test/v1',
-	mayReachPrivateNetwork: false,
-	awsCredentials: null,
-	timeoutMs: 2000,
-	mostConcurrent: 8,
-	onFailure: 'open',
-	thresholds: { log: 0.5, block: 0.8 },
-	price: { inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: 0n },
-};
+const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
+const engine = engineWith();
 
 const budget = { id: 'all', model: null, limitNanoUsd: 10n ** 12n, warningThresholdPercent: 80, hardLimitPercent: 100 };
 
@@ -90,12 +68,12 @@ class Guarded {
 	}
 
 	async say(text: string): Promise<void> {
-		this.upstream?.write(chunk({ content: text }));
+		this.upstream?.write(chatChunk({ content: text }));
 		await settle();
 	}
 
 	async finish(): Promise<void> {
-		this.upstream?.write(chunk({}, 'stop'));
+		this.upstream?.write(chatChunk({}, 'stop'));
 		this.upstream?.write('data: {"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":500}}\n\ndata: [DONE]\n\n');
 		this.upstream?.sink?.end();
 		for (let turn = 0; turn < 5; turn++) await settle();
@@ -117,10 +95,6 @@ class Guarded {
 interface HttpLike {
 	readonly status: number;
 	readonly body: string;
-}
-
-function chunk(delta: object, finish_reason: string | null = null): string {
-	return `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 }
 
 function verdict(texts: readonly string[]): string {
@@ -198,7 +172,11 @@ describe('a stream that engines judge', () => {
 		expect(reader.text).not.toContain('The end');
 		await guarded.finish();
 		expect(reader.ending).toBe('ended');
-		const all = [...Array.from({ length: 7 }, () => chunk({ content: sentence })), chunk({ content: 'The end' }), chunk({}, 'stop')];
+		const all = [
+			...Array.from({ length: 7 }, () => chatChunk({ content: sentence })),
+			chatChunk({ content: 'The end' }),
+			chatChunk({}, 'stop'),
+		];
 		expect(reader.text).toBe(`${all.join('')}data: [DONE]\n\n`);
 		expect(guarded.judged.at(-1)).toMatch(/yesterday\. The end$/);
 		expect(await guarded.told('clean')).toEqual(['req-1 output   NONE clean', 'req-1 input   NONE clean']);
@@ -268,7 +246,7 @@ describe('a stream that engines judge', () => {
 		const flow = (response.body as ByteStream).start(reader);
 		await guarded.say(sentence.repeat(6));
 		guarded.upstream?.write(': a\n\n');
-		guarded.upstream?.write(`: a\n${chunk({ content: 'hidden' })}`);
+		guarded.upstream?.write(`: a\n${chatChunk({ content: 'hidden' })}`);
 		await settle();
 		expect(reader.text).toBe(': a\n\n');
 		flow.cancel();
@@ -293,7 +271,82 @@ describe('a stream that engines judge', () => {
 		guarded.judge = () => new Promise(() => undefined);
 		await guarded.read(response);
 		await guarded.say('word '.repeat(1000));
-		guarded.upstream?.write(chunk({ content: 'word. '.repeat(60_000) }));
-		expect(guarded.upstream?.write(chunk({ content: 'word. ' }))).toBe(false);
+		guarded.upstream?.write(chatChunk({ content: 'word. '.repeat(60_000) }));
+		expect(guarded.upstream?.write(chatChunk({ content: 'word. ' }))).toBe(false);
+	});
+});
+
+describe('rules of teams for engines', () => {
+	const evil = 'Something evil this way comes.';
+	const rules: readonly (readonly [GuardrailSettings['teams'][string], number, readonly string[]])[] = [
+		[{}, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ engine: 'log' }, 200, ['req-1 output engine mod.hate NONE tripped', 'req-1 input engine mod.hate NONE tripped']],
+		[{ engine: 'none' }, 200, []],
+		[{ engine: 'none', 'engine.mod': 'block' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ engine: 'mask' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ 'engine.other': 'none' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+	];
+
+	it.each(rules)('%j: status %d', async (team, status, told) => {
+		const guarded = new Guarded({ teams: { 'team-1': team } }, [engineWith()], evil);
+		expect((await guarded.ask(evil)).status).toBe(status);
+		await settle();
+		expect(await guarded.told()).toEqual(told);
+		expect(guarded.judged.length > 0).toBe(team['engine'] !== 'none' || team['engine.mod'] !== undefined);
+	});
+
+	it('an engine that is off is asked for the teams that have it on', async () => {
+		const off = engineWith({ action: 'none' });
+		const without = new Guarded({ teams: { 'team-2': { engine: 'block' } } }, [off]);
+		expect((await without.ask(evil)).status).toBe(200);
+		expect(without.judged).toEqual([]);
+		const asked = new Guarded({ teams: { 'team-1': { 'engine.mod': 'block' } } }, [off]);
+		expect((await asked.ask(evil)).status).toBe(400);
+	});
+
+	it('where nothing is enforced an engine is asked unless the rule is none, and blocks nothing', async () => {
+		for (const rule of ['block', 'log', 'none'] as const) {
+			const guarded = new Guarded({ isEnforced: false, teams: { 'team-1': { engine: rule } } }, [engineWith()], evil);
+			expect((await guarded.ask(evil)).status).toBe(200);
+			for (let turn = 0; turn < 20; turn++) {
+				guarded.bench.clock.advance(5);
+				await settle();
+			}
+			expect((await guarded.told()).length).toBe(rule === 'none' ? 0 : 2);
+		}
+	});
+
+	it('nothing waits for an engine that only notes, and its failure blocks nothing', async () => {
+		const noting = new Guarded({ teams: { 'team-1': { engine: 'log' } } }, [engineWith({ onFailure: 'closed' })]);
+		let answer = (_: HttpLike): void => undefined;
+		noting.judge = () => new Promise((resolve) => (answer = resolve));
+		const reader = await noting.read(await noting.ask('hello', true));
+		await noting.say('Write to ada@example.org. ');
+		await noting.say('Bye, and thanks.');
+		expect(reader.text).toContain('[EMAIL]');
+		answer({ status: 500, body: '{}' });
+		await settle();
+		await noting.finish();
+		expect(reader.text).toContain('DONE');
+		answer({ status: 200, body: verdict(['evil']) });
+		await settle();
+		// The answer as a whole, once, with its masks.
+		expect(noting.judged).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);
+		expect((await noting.told()).toSorted()).toEqual([
+			'req-1 input engine mod.failed NONE failed',
+			'req-1 output engine mod.hate NONE tripped',
+			'req-1 output pii email MASK masked',
+		]);
+	});
+
+	it('one that blocks holds a stream back beside one that only notes', async () => {
+		const engines = [engineWith(), engineWith({ name: 'second', action: 'log' })];
+		const guarded = new Guarded({}, engines);
+		const reader = await guarded.read(await guarded.ask('hello', true));
+		await guarded.say(`${evil} And more. `);
+		await guarded.finish();
+		expect(reader.text).toContain('guardrail_blocked');
+		expect(reader.text).not.toContain('evil');
+		expect(await guarded.told()).toEqual(['req-1 output engine mod.hate BLOCK tripped']);
 	});
 });

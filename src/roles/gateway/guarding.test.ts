@@ -1,56 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, HandStream, jsonAnswer, Reader } from '../../../test/support/gateway-bench.ts';
+import {
+	answerEvents,
+	type CallerFormat,
+	callerPaths,
+	gambling,
+	guardrailsWith,
+	piiRules,
+	wholeAnswers,
+} from '../../../test/support/guarded-gateway.ts';
 import type { ByteStream, HttpResponse } from '../../core/handler.ts';
 import type { RuleAction } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
-const silent = { strength: 'none', action: 'block' } as const;
-
 function settings(isEnforced: boolean, action: RuleAction = 'block', more: Partial<GuardrailSettings> = {}): GuardrailSettings {
-	return {
+	return guardrailsWith({
 		isEnforced,
-		content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
-		pii: { ssn: action, card: action, email: action, phone: action, iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
-		masksAnswers: true,
+		pii: piiRules('none', { ssn: action, card: action, email: action, phone: action }),
 		words: { entries: ['darkfish'], action },
 		patterns: [{ name: 'ticket', pattern: 'TCK-[0-9]{4}', action }],
-		topics: [
-			{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: action === 'mask' ? 'block' : action },
-		],
-		unreadable: 'pass',
-		teams: {},
+		topics: [{ ...gambling, action: action === 'mask' ? 'block' : action }],
 		...more,
-	};
+	});
 }
 
-const paths = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
-type Format = keyof typeof paths;
-
-function request(format: Format, text: string, stream: boolean): string {
+function request(format: CallerFormat, text: string, stream: boolean): string {
 	const model = format === 'chat' ? 'gpt-5' : 'claude-opus-4-5';
 	return JSON.stringify({ model, max_tokens: 9, stream, messages: [{ role: 'user', content: text }] });
-}
-
-function wholeAnswer(format: Format, text: string): string {
-	if (format === 'messages') return JSON.stringify({ type: 'message', content: [{ type: 'text', text }], stop_reason: 'end_turn' });
-	return JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] });
-}
-
-function events(format: Format, pieces: readonly string[]): string[] {
-	if (format === 'chat') {
-		const chunk = (delta: object, finish_reason: string | null = null): string =>
-			`data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-		return [chunk({ role: 'assistant' }), ...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'];
-	}
-	const event = (data: { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-	return [
-		event({ type: 'message_start', ...{ message: { content: [] } } }),
-		event({ type: 'content_block_start', ...{ index: 0, content_block: { type: 'text', text: '' } } }),
-		...pieces.map((text) => event({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'text_delta', text } } })),
-		event({ type: 'content_block_stop', ...{ index: 0 } }),
-		event({ type: 'message_delta', ...{ delta: { stop_reason: 'end_turn' } } }),
-		event({ type: 'message_stop' }),
-	];
 }
 
 interface Asked {
@@ -62,7 +38,7 @@ interface Asked {
 
 async function ask(
 	guardrails: GuardrailSettings,
-	format: Format,
+	format: CallerFormat,
 	prompt: string,
 	answer: readonly string[],
 	isStreamed: boolean,
@@ -70,16 +46,16 @@ async function ask(
 	const bench = new GatewayBench({ guardrails });
 	let upstream: HandStream | undefined;
 	bench.respond = () => {
-		if (!isStreamed) return jsonAnswer(200, wholeAnswer(format, answer.join('')));
+		if (!isStreamed) return jsonAnswer(200, wholeAnswers[format](answer.join('')));
 		upstream = new HandStream();
 		return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream };
 	};
-	const response = await bench.ask(paths[format], request(format, prompt, isStreamed));
+	const response = await bench.ask(callerPaths[format], request(format, prompt, isStreamed));
 	let text = typeof response.body === 'string' || Buffer.isBuffer(response.body) ? response.body.toString() : '';
 	if (upstream !== undefined) {
 		const reader = new Reader();
 		(response.body as ByteStream).start(reader);
-		for (const event of events(format, answer)) if (!upstream.isCancelled) upstream.write(event);
+		for (const event of answerEvents[format](answer)) if (!upstream.isCancelled) upstream.write(event);
 		if (!upstream.isCancelled) upstream.sink?.end();
 		text = reader.text;
 		expect(reader.ending).toBe('ended');
@@ -136,7 +112,7 @@ describe('guardrails', () => {
 	it.each(cells)('$policy, $format, streamed $isStreamed: not enforced, bytes are untouched and the trips told', async (cell) => {
 		const prompt = cell.pieces.join('');
 		const asked = await ask(settings(false), cell.format, prompt, cell.pieces, cell.isStreamed);
-		expect(asked.text).toBe(cell.isStreamed ? events(cell.format, cell.pieces).join('') : wholeAnswer(cell.format, prompt));
+		expect(asked.text).toBe(cell.isStreamed ? answerEvents[cell.format](cell.pieces).join('') : wholeAnswers[cell.format](prompt));
 		expect(asked.bench.sent).toHaveLength(1);
 		const common = { policy: cell.policy, category: cell.category, action: 'NONE' };
 		expect(assessments(asked)).toMatchObject([
@@ -150,7 +126,7 @@ describe('guardrails', () => {
 		async ({ format, isStreamed }) => {
 			for (const isEnforced of [true, false]) {
 				const asked = await ask(settings(isEnforced), format, 'hello', clean, isStreamed);
-				expect(asked.text).toBe(isStreamed ? events(format, clean).join('') : wholeAnswer(format, clean.join('')));
+				expect(asked.text).toBe(isStreamed ? answerEvents[format](clean).join('') : wholeAnswers[format](clean.join('')));
 				expect(assessments(asked)).toEqual([]);
 			}
 		},
@@ -170,10 +146,10 @@ describe('guardrails', () => {
 		const bench = new GatewayBench({ guardrails: settings(true, 'block', { patterns: [], topics: [] }) });
 		const upstream = new HandStream();
 		bench.respond = () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: upstream });
-		const response = await bench.ask(paths.chat, request('chat', 'hi', true));
+		const response = await bench.ask(callerPaths.chat, request('chat', 'hi', true));
 		const reader = new Reader();
 		(response.body as ByteStream).start(reader);
-		const [start = '', first = '', second = ''] = events('chat', ['The answer is ', 'forty ']);
+		const [start = '', first = '', second = ''] = answerEvents.chat(['The answer is ', 'forty ']);
 		upstream.write(start + first);
 		expect(reader.text).toContain('assistant');
 		upstream.write(second);
@@ -190,8 +166,8 @@ describe('guardrails', () => {
 			['block', 400],
 		] as const) {
 			const bench = new GatewayBench({ guardrails: settings(true, 'block', { unreadable }) });
-			bench.respond = () => jsonAnswer(200, wholeAnswer('chat', 'ok'));
-			expect((await bench.ask(paths.chat, image)).status).toBe(status);
+			bench.respond = () => jsonAnswer(200, wholeAnswers.chat('ok'));
+			expect((await bench.ask(callerPaths.chat, image)).status).toBe(status);
 			expect(bench.log.lines.map(({ event }) => event)).toContain('guardrails not evaluated');
 		}
 	});

@@ -3,13 +3,15 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Finding, Stage } from '../../policy/guardrails/guardrail.ts';
-import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../../policy/guardrails/guardrails.ts';
+import type { Stage } from '../../policy/guardrails/guardrail.ts';
+import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
 import type { Screening } from '../../policy/guardrails/screening.ts';
 import type { Assessment } from '../../stores/contracts/assessments.ts';
 import type { TextView } from '../../wire/text-view.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
-import { createGuardrailEngines, type GuardrailEngine } from './guardrail-engines/guardrail-engines.ts';
+import { EnginePanel, isEngineFailure } from './guardrail-engines/engine-panel.ts';
+import { createGuardrailEngines } from './guardrail-engines/guardrail-engines.ts';
+import type { Trip } from './guardrail-engines/trip.ts';
 
 export interface GuardedCall {
 	readonly requestId: string;
@@ -20,16 +22,11 @@ export type ScreeningOutcome = 'clean' | 'tripped' | 'masked' | 'not_evaluated' 
 
 /** Texts are read for so long between two turns of the event loop, and so much between two looks at the clock. */
 const readingMs = 3;
-const sliceCharacters = 4096;
+const sliceCharacters = 1024;
 /** Words are read for so long between two turns. */
 const compilingMs = 5;
 /** Of texts that wait to be looked at after the fact. Beyond, they are not evaluated, which is told. */
 const mostWaitingCharacters = 16 * 1024 * 1024;
-
-/** What tripped, as it is told. */
-export interface Trip extends Pick<Finding, 'category' | 'action'> {
-	readonly policy: string;
-}
 
 /** What was found in some texts. */
 export interface Looked {
@@ -37,7 +34,6 @@ export interface Looked {
 	readonly trips: readonly Trip[];
 }
 
-const engineFailed = '.failed';
 /** What callers name is told so often at most. */
 const mostUnreadableTypes = 10;
 
@@ -55,7 +51,8 @@ interface Observation {
 export class Guarding {
 	readonly isEnforced: boolean;
 	readonly #settings: GuardrailSettings;
-	readonly #engines: readonly GuardrailEngine[];
+	/** Asked about whole texts by `screen` and `look`, about pieces of streams by those. */
+	readonly engines: EnginePanel;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #outcomes: Counter;
@@ -70,7 +67,7 @@ export class Guarding {
 	constructor(settings: GuardrailSettings, ports: GatewayPorts) {
 		const { clock, log, metrics = noMetrics, upstream, ledger, guardrailEngines = [] } = ports;
 		this.#ledger = ledger;
-		this.#engines = createGuardrailEngines(guardrailEngines, { upstream, clock, log, metrics });
+		this.engines = new EnginePanel(createGuardrailEngines(guardrailEngines, { upstream, clock, log, metrics }), settings);
 		this.isEnforced = settings.isEnforced;
 		this.#settings = settings;
 		this.#clock = clock;
@@ -81,7 +78,7 @@ export class Guarding {
 			'policy',
 			'action',
 		]);
-		this.#compiling = this.#compile(compileGuardrails(settings, ports.contentScorer));
+		this.#compiling = this.#compile(settings, ports.contentScorer);
 	}
 
 	/** Waits only while a long list of words is still being read. */
@@ -94,20 +91,31 @@ export class Guarding {
 	 * @throws Refusal `guardrail_blocked`.
 	 */
 	async screen(call: GuardedCall, stage: Stage, view: TextView): Promise<Screening> {
-		const { screening, trips } = await this.look(call.team, stage, view);
+		const { screening, trips } = await this.look(call, stage, view);
 		this.report(call, stage, trips, view);
 		this.requirePassing(stage, trips, view);
+		this.noteByEngines(call, stage, shownOf(view, screening));
 		return screening;
 	}
 
-	/** Reads texts and has engines judge them; tells nobody. */
-	async look(team: string, stage: Stage, view: TextView): Promise<Looked> {
-		const screening = (await this.guardrails).screen(view.texts, stage, team);
+	/** Reads texts and has the engines that may stop them judge them; tells nobody. */
+	async look(call: GuardedCall, stage: Stage, view: TextView): Promise<Looked> {
+		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
 		await this.#read(screening);
-		// What is blocked anyway, or masked, is not shown to others.
-		const shown = view.texts.map(({ text }, index) => screening.maskedText(index) ?? text);
-		const judged = screening.isBlocked ? [] : await this.askEngines(shown, stage);
+		// What is blocked anyway is not shown to others.
+		const judged = screening.isBlocked
+			? []
+			: await this.engines.ask(this.engines.stopping(call.team), shownOf(view, screening), stage, call);
 		return { screening, trips: [...screening.findings, ...judged] };
+	}
+
+	/** Has the engines that only note judge texts that go on meanwhile, and tells what they find. */
+	noteByEngines(call: GuardedCall, stage: Stage, shown: readonly string[]): void {
+		const engines = this.engines.noting(call.team);
+		if (engines.length === 0) return;
+		void this.engines.ask(engines, shown, stage, call).then((trips) => {
+			if (trips.length > 0) this.#keep(call, stage, this.#tell(call, stage, trips));
+		});
 	}
 
 	/** @throws Refusal `guardrail_blocked`. */
@@ -120,11 +128,6 @@ export class Guarding {
 	/** @throws Refusal `guardrail_blocked` where what cannot be read may not pass. */
 	requireReadable(stage: Stage, type: string): void {
 		if (this.#settings.unreadable === 'block') throw blocked(stage, { policy: 'unreadable', category: type });
-	}
-
-	/** Whether engines are asked at all. */
-	get hasEngines(): boolean {
-		return this.#engines.length > 0;
 	}
 
 	/** Looks at it later, when there is time: the call does not wait. */
@@ -146,13 +149,18 @@ export class Guarding {
 	/** Tells what was found: never the text. */
 	report(call: GuardedCall, stage: Stage, findings: readonly Trip[], { unreadable }: Pick<TextView, 'unreadable'>): void {
 		this.#outcomes.add(1, { stage, outcome: outcomeOf(findings) });
-		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'engine_failed' });
 		if (unreadable.length > 0) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 			const types = [...new Set(unreadable.map(({ type }) => type))].slice(0, 10);
 			this.#log.info('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, count: unreadable.length, types });
 		}
-		const found: Found[] = this.#unreadableFound(unreadable);
+		const found = [...this.#unreadableFound(unreadable), ...this.#tell(call, stage, findings)];
+		this.#keep(call, stage, found.length === 0 ? [foundNothing] : found);
+	}
+
+	#tell(call: GuardedCall, stage: Stage, findings: readonly Trip[]): Found[] {
+		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'engine_failed' });
+		const found: Found[] = [];
 		const counts = new Map<string, { finding: Trip; count: number }>();
 		for (const finding of findings) {
 			const key = `${finding.policy} ${finding.category} ${finding.action}`;
@@ -170,26 +178,7 @@ export class Guarding {
 			});
 			this.#log.info('guardrail assessment', { requestId: call.requestId, team: call.team, stage, policy, category, action, count });
 		}
-		this.#keep(call, stage, found.length === 0 ? [foundNothing] : found);
-	}
-
-	/**
-	 * Never longer than the engines' own limits. Their categories bear their names.
-	 * @param onClientGone as an engine has it.
-	 */
-	async askEngines(texts: readonly string[], stage: Stage, onClientGone?: (listener: () => void) => void): Promise<readonly Trip[]> {
-		if (this.#engines.length === 0 || texts.length === 0) return [];
-		const asked = this.#engines.map(async (engine): Promise<readonly Trip[]> => {
-			const judgement = await engine.judge(texts, stage, onClientGone);
-			const tell = (category: string, blocks: boolean): Trip => ({
-				policy: 'engine',
-				category: `${engine.name}.${category}`,
-				action: blocks && this.isEnforced ? 'BLOCK' : 'NONE',
-			});
-			const trips = judgement.findings.map(({ category, isSure }) => tell(category, isSure));
-			return judgement.outcome === 'failed' ? [...trips, tell('failed', judgement.isBlocking)] : trips;
-		});
-		return (await Promise.all(asked)).flat();
+		return found;
 	}
 
 	#unreadableFound(unreadable: TextView['unreadable']): Found[] {
@@ -204,7 +193,10 @@ export class Guarding {
 		this.#ledger.assess(found.map((one) => ({ requestId, atMs, team, stage, ...one })));
 	}
 
-	async #compile(steps: Generator<void, Guardrails>): Promise<Guardrails> {
+	async #compile(settings: GuardrailSettings, scorer: GatewayPorts['contentScorer']): Promise<Guardrails> {
+		// Data of many kinds, which a gateway without guardrails does not load.
+		const { compileGuardrails } = await import('../../policy/guardrails/guardrails.ts');
+		const steps = compileGuardrails(settings, scorer);
 		for (let sinceMs = this.#clock.monotonicMs(); ; ) {
 			const step = steps.next();
 			if (step.done === true) {
@@ -229,8 +221,9 @@ export class Guarding {
 				this.#waitingCharacters -= characters;
 				this.report(call, stage, [...screening.findings, ...judged], view);
 			};
+			const engines = this.engines.noting(call.team);
 			// One that thinks long keeps nobody waiting but this one.
-			if (this.hasEngines) void this.askEngines(texts, stage).then(conclude);
+			if (engines.length > 0) void this.engines.ask(engines, texts, stage, call).then(conclude);
 			else conclude([]);
 		}
 		this.#isWorking = false;
@@ -258,8 +251,9 @@ export function blocked(stage: Stage, { policy, category }: { readonly policy: s
 	});
 }
 
-function isEngineFailure({ policy, category }: Trip): boolean {
-	return policy === 'engine' && category.endsWith(engineFailed);
+/** What others see: masked where it is masked. */
+function shownOf({ texts }: TextView, screening: Screening): string[] {
+	return texts.map(({ text }, index) => screening.maskedText(index) ?? text);
 }
 
 function outcomeOf(findings: readonly Trip[]): ScreeningOutcome {

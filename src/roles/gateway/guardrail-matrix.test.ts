@@ -1,108 +1,50 @@
 /** Every cell of stage, caller's format, stream, policy and enforcement, with a trip and without, to a model of each provider. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, sseAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
+import {
+	answerEvents,
+	type CallerFormat,
+	callerPaths,
+	contentAt,
+	gambling,
+	guardrailsWith,
+	piiRules,
+	wholeAnswers,
+} from '../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
-import { contentCategories } from '../../policy/guardrails/content/content-category.ts';
 import { createContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
 const contentScorer = createContentScorer(readFileSync(new URL('../../policy/guardrails/content/weights.bin', import.meta.url)));
 
 function settings(isEnforced: boolean): GuardrailSettings {
-	const content = Object.fromEntries(contentCategories.map((category) => [category, { strength: 'medium', action: 'block' }]));
-	return {
-		isEnforced,
-		content: content as GuardrailSettings['content'],
-		pii: {
-			ssn: 'block',
-			card: 'block',
-			email: 'block',
-			phone: 'block',
-			iban: 'block',
-			ip: 'block',
-			aws_key: 'block',
-			api_key: 'block',
-		},
-		masksAnswers: true,
-		words: { entries: ['darkfish'], action: 'block' },
-		patterns: [],
-		topics: [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' }],
-		unreadable: 'pass',
-		teams: {},
-	};
+	return guardrailsWith({ isEnforced, content: contentAt('medium'), pii: piiRules('block'), topics: [gambling] });
 }
 
-const paths = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
-type CallerFormat = keyof typeof paths;
-const wires = { provider_a: 'messages', provider_b: 'chat', provider_c: 'gemini', provider_d: 'chat' } as const;
+const wires = { provider_a: 'messages', provider_b: 'chat', provider_c: 'gemini', provider_d: 'chat', compat: 'chat' } as const;
 type ProviderName = keyof typeof wires;
 const models: Record<ProviderName, string> = {
 	provider_a: 'claude-opus-4-5',
 	provider_b: 'gpt-5',
 	provider_c: 'gemini-3',
 	provider_d: 'our-gpt',
+	compat: 'compat/gemini-3',
 };
 
-/** As a provider of the wire writes it. */
-const wholes: Record<(typeof wires)[ProviderName], (text: string) => unknown> = {
-	chat: (content) => ({
-		id: 'c',
-		object: 'chat.completion',
-		created: 1,
-		model: 'm',
-		choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-		usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
-	}),
-	messages: (text) => ({
-		id: 'm',
-		type: 'message',
-		role: 'assistant',
-		model: 'm',
-		content: [{ type: 'text', text }],
-		stop_reason: 'end_turn',
-		stop_sequence: null,
-		usage: { input_tokens: 3, output_tokens: 4 },
-	}),
-	gemini: (text) => ({
-		candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
-		usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
-		modelVersion: 'm',
-	}),
+const [first] = testSettings.providers;
+if (first === undefined) throw new Error('the bench has no provider');
+const { models: _none, ...terms } = first;
+/** Gemini by way of its layer for chat completions. */
+const compat = {
+	...terms,
+	name: 'compat',
+	kind: 'gemini' as const,
+	speaksOpenai: true,
+	baseUrl: 'https://compat.test',
+	apiKey: 'compat-key',
 };
-
-const data = (event: unknown): string => `data: ${JSON.stringify(event)}\n\n`;
-const named = (event: { type: string } & Record<string, unknown>): string => `event: ${event.type}\n${data(event)}`;
-const streams: Record<(typeof wires)[ProviderName], (pieces: readonly string[]) => string[]> = {
-	chat(pieces) {
-		const chunk = (delta: object, finish_reason: string | null = null): string =>
-			data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
-		return [
-			chunk({ role: 'assistant', content: '' }),
-			...pieces.map((content) => chunk({ content })),
-			chunk({}, 'stop'),
-			'data: [DONE]\n\n',
-		];
-	},
-	messages: (pieces) => [
-		named({ type: 'message_start', message: { ...(wholes.messages('') as object), content: [], stop_reason: null } }),
-		named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-		...pieces.map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
-		named({ type: 'content_block_stop', index: 0 }),
-		named({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 4 } }),
-		named({ type: 'message_stop' }),
-	],
-	gemini: (pieces) =>
-		pieces.map((text, index) =>
-			data({
-				candidates: [
-					{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(index === pieces.length - 1 && { finishReason: 'STOP' }) },
-				],
-				usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
-				modelVersion: 'm',
-			}),
-		),
-};
+const providers = [...testSettings.providers, compat];
 
 interface Cell {
 	readonly format: CallerFormat;
@@ -122,22 +64,22 @@ interface Asked {
 
 async function ask(guardrails: GuardrailSettings | undefined, cell: Cell, prompt: string, answer: readonly string[]): Promise<Asked> {
 	const { format, provider, isStreamed } = cell;
-	const bench = new GatewayBench(guardrails === undefined ? {} : { guardrails }, { contentScorer });
+	const bench = new GatewayBench({ providers, ...(guardrails !== undefined && { guardrails }) }, { contentScorer });
 	const wire = wires[provider];
 	let upstream: HandStream | undefined;
 	bench.respond = () => {
-		if (!isStreamed) return jsonAnswer(200, JSON.stringify(wholes[wire](answer.join(''))));
+		if (!isStreamed) return jsonAnswer(200, wholeAnswers[wire](answer.join('')));
 		upstream = new HandStream();
 		return sseAnswer(upstream);
 	};
 	const body = { model: models[provider], max_tokens: 9, stream: isStreamed, messages: [{ role: 'user', content: prompt }] };
-	const response = await bench.ask(paths[format], JSON.stringify(body));
+	const response = await bench.ask(callerPaths[format], JSON.stringify(body));
 	const readAfter: number[] = [];
 	let text = '';
 	if (response.body !== null && isByteStream(response.body)) {
 		const reader = new Reader();
 		response.body.start(reader);
-		for (const event of streams[wire](answer)) {
+		for (const event of answerEvents[wire](answer)) {
 			if (upstream?.isCancelled === false) upstream.write(event);
 			readAfter.push(reader.text.length);
 		}

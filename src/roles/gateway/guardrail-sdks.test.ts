@@ -5,64 +5,31 @@ import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
 import { GatewayBench, HandStream, jsonAnswer, Reader, sseAnswer } from '../../../test/support/gateway-bench.ts';
+import { answerEvents, guardrailsWith, piiRules, wholeAnswers } from '../../../test/support/guarded-gateway.ts';
 import { isByteStream } from '../../core/byte-stream.ts';
-import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
-const silent = { strength: 'none', action: 'none' } as const;
-const guardrails: GuardrailSettings = {
-	isEnforced: true,
-	content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
-	pii: { ssn: 'block', card: 'block', email: 'none', phone: 'none', iban: 'none', ip: 'none', aws_key: 'none', api_key: 'none' },
-	masksAnswers: true,
-	words: { entries: ['darkfish'], action: 'block' },
-	patterns: [],
-	topics: [],
-	unreadable: 'pass',
-	teams: {},
-};
+const guardrails = guardrailsWith({ pii: piiRules('none', { ssn: 'block', card: 'block' }) });
 
-const chatChunk = (content: string): string => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`;
-const messageEvent = (event: { type: string } & Record<string, unknown>): string =>
-	`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-const message = {
-	id: 'm',
-	type: 'message',
-	role: 'assistant',
-	model: 'm',
-	content: [],
-	stop_reason: null,
-	usage: { input_tokens: 1, output_tokens: 1 },
-};
-const streams = {
-	'/v1/chat/completions': [chatChunk('All is well. My card is 4111 1111 '), chatChunk('1111 1111, ok?'), 'data: [DONE]\n\n'],
-	'/v1/messages': [
-		messageEvent({ type: 'message_start', message }),
-		messageEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-		messageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'All is well. My card is 4111 1111 ' } }),
-		messageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '1111 1111, ok?' } }),
-	],
-};
-const wholes = {
-	'/v1/chat/completions': { choices: [{ index: 0, message: { role: 'assistant', content: 'See the d4rkfish.' }, finish_reason: 'stop' }] },
-	'/v1/messages': { ...message, content: [{ type: 'text', text: 'See the d4rkfish.' }], stop_reason: 'end_turn' },
-};
+const formatOf = { '/v1/chat/completions': 'chat', '/v1/messages': 'messages' } as const;
+const streamed = ['All is well. My card is 4111 1111 ', '1111 1111, ok?'];
 
 /** The gateway in place of the network. */
 async function fetchFromGateway(input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
-	const path = new URL(input instanceof Request ? input.url : input).pathname as keyof typeof streams;
+	const path = new URL(input instanceof Request ? input.url : input).pathname as keyof typeof formatOf;
+	const format = formatOf[path];
 	const bench = new GatewayBench({ guardrails });
 	const { body } = init ?? {};
 	if (typeof body !== 'string') throw new Error('the SDK sent no text');
 	const upstream = new HandStream();
 	const isStreamed = (JSON.parse(body) as { stream?: boolean }).stream === true;
-	bench.respond = () => (isStreamed ? sseAnswer(upstream) : jsonAnswer(200, JSON.stringify(wholes[path])));
+	bench.respond = () => (isStreamed ? sseAnswer(upstream) : jsonAnswer(200, wholeAnswers[format]('See the d4rkfish.')));
 	const { status, headers, body: answer } = await bench.ask(path, body);
 	if (answer === null || !isByteStream(answer)) {
 		return new Response(answer?.toString() ?? null, { status, headers: headers as Record<string, string> });
 	}
 	const reader = new Reader();
 	answer.start(reader);
-	for (const event of streams[path]) if (!upstream.isCancelled) upstream.write(event);
+	for (const event of answerEvents[format](streamed)) if (!upstream.isCancelled) upstream.write(event);
 	if (!upstream.isCancelled) upstream.sink?.end();
 	return new Response(reader.text, { status, headers: headers as Record<string, string> });
 }

@@ -15,6 +15,9 @@ interface Waiter {
 /** Bounds how many calls one provider has at a time, so that a slow one cannot take what the others need. */
 export class ProviderGate {
 	#inFlight = 0;
+	#terms: TrafficTerms | undefined;
+	/** Of earlier configurations, under which some calls may still come back for a retry. */
+	readonly #superseded = new WeakSet<TrafficTerms>();
 	readonly #waiters = new Set<Waiter>();
 
 	get inFlight(): number {
@@ -26,16 +29,12 @@ export class ProviderGate {
 	}
 
 	/**
-	 * Takes a place, which `open` gives back when it ends, at the latest.
+	 * Takes a place, which `open` gives back when it ends, at the latest. The first call under new terms makes them count for all.
 	 * @returns undefined when there was one; else a promise, of undefined when one became free, or of why there was none: Refusal
 	 * `provider_busy`, Fault `provider_first_byte_timeout`. It rejects with what the call was ended with.
 	 */
-	enter(
-		open: OpenCall,
-		{ maxConcurrent, maxQueued }: TrafficTerms,
-		maxWaitMs: number,
-		clock: Clock,
-	): Promise<Fault | Refusal | undefined> | undefined {
+	enter(open: OpenCall, terms: TrafficTerms, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> | undefined {
+		const { maxConcurrent, maxQueued } = this.#follow(terms);
 		if (this.#inFlight < maxConcurrent && this.#waiters.size === 0) {
 			this.#inFlight++;
 			open.occupy(this);
@@ -46,10 +45,28 @@ export class ProviderGate {
 	}
 
 	leave(): void {
-		const [next] = this.#waiters;
-		// The place passes on.
-		if (next === undefined) this.#inFlight--;
-		else next.admit();
+		this.#inFlight--;
+		if (this.#terms !== undefined) this.#admit(this.#terms);
+	}
+
+	/** @returns the terms that count. */
+	#follow(terms: TrafficTerms): TrafficTerms {
+		if (this.#terms === terms) return terms;
+		if (this.#terms !== undefined) {
+			if (this.#superseded.has(terms)) return this.#terms;
+			this.#superseded.add(this.#terms);
+		}
+		this.#terms = terms;
+		this.#admit(terms);
+		return terms;
+	}
+
+	#admit({ maxConcurrent }: TrafficTerms): void {
+		for (const waiter of this.#waiters) {
+			if (this.#inFlight >= maxConcurrent) return;
+			this.#inFlight++;
+			waiter.admit();
+		}
 	}
 
 	#wait(open: OpenCall, maxWaitMs: number, clock: Clock): Promise<Fault | undefined> {

@@ -18,6 +18,7 @@ import {
 import {
 	chatBody,
 	chatPath,
+	type GatewayBench,
 	HandStream,
 	jsonAnswer,
 	readStream,
@@ -50,11 +51,11 @@ describe('retries', () => {
 		expect(bench.sent).toHaveLength(1);
 	});
 
-	it('an answer of a status that is to be retried waits for what it asks for; one that is out of money does not', async () => {
-		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429] } });
+	it.each([429, 503])('an answer of a status that is to be retried (%i) waits for what it asks for', async (status) => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429, 503] } });
 		bench.respond = () =>
 			bench.sent.length === 1
-				? jsonAnswer(429, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '1' })
+				? jsonAnswer(status, '{"error":{"code":"rate_limit_exceeded"}}', { 'retry-after': '1' })
 				: jsonAnswer(200, chatAnswer);
 		const response = ask(bench);
 		await untilWaiting(bench);
@@ -63,6 +64,17 @@ describe('retries', () => {
 		expect(bench.sent).toHaveLength(1);
 		bench.clock.advance(1);
 		expect((await response).status).toBe(200);
+		expect(bench.sent).toHaveLength(2);
+	});
+
+	it.each([429, 503])('an answer of status %i is the caller’s unless settings name it, with its wait', async (status) => {
+		const bench = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [] } });
+		bench.respond = () => jsonAnswer(status, '{"error":{"code":"x"}}', { 'retry-after': '1' });
+		const response = await ask(bench);
+		expect([response.status, response.headers['retry-after'], bench.sent.length]).toEqual([status === 429 ? 429 : 502, '1', 1]);
+	});
+
+	it('an answer that is about spent money is never retried', async () => {
 		const broke = benchWith({ targets: [gpt], traffic: { retries: 1, retryStatuses: [429] } });
 		broke.respond = () => jsonAnswer(429, '{"error":{"code":"insufficient_quota"}}');
 		expect((await ask(broke)).headers['x-should-retry']).toBe('false');
@@ -239,6 +251,45 @@ describe('places at a provider', () => {
 		await first;
 		const { gate } = bench.traffic.of('provider_b');
 		expect([gate.inFlight, gate.queued, bench.sent.length]).toEqual([0, 0, 1]);
+	});
+
+	it('are as many as the newest settings say, for calls that come and for those that wait', async () => {
+		const { bench, answers } = withPlaces(3, 9);
+		const { gate } = bench.traffic.of('provider_b');
+		const calls = [ask(bench), ask(bench), ask(bench), ask(bench)];
+		await settle();
+		expect([gate.inFlight, gate.queued]).toEqual([3, 1]);
+		const rebuilt = (maxConcurrent: number): GatewayBench => {
+			const providers = testSettings.providers.map((one) => ({ ...one, traffic: { ...one.traffic, maxConcurrent } }));
+			const next = benchWith({ targets: [gpt], settings: { providers }, ports: { traffic: bench.traffic, clock: bench.clock } });
+			next.respond = bench.respond;
+			return next;
+		};
+		const lowered = rebuilt(1);
+		calls.push(ask(lowered));
+		await settle();
+		for (const [done, inFlight, queued] of [
+			[0, 2, 2],
+			[1, 1, 2],
+			[2, 1, 1],
+		] as const) {
+			answers[done]?.(200);
+			await settle();
+			expect([gate.inFlight, gate.queued]).toEqual([inFlight, queued]);
+		}
+		// A call that began under the old settings counts by the new ones.
+		calls.push(ask(bench), ask(bench), ask(bench));
+		await settle();
+		expect([gate.inFlight, gate.queued]).toEqual([1, 4]);
+		calls.push(ask(rebuilt(4)));
+		await settle();
+		expect([gate.inFlight, gate.queued]).toEqual([4, 2]);
+		for (let done = 3; done < calls.length; done++) {
+			answers[done]?.(200);
+			await settle();
+		}
+		expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
+		expect([gate.inFlight, gate.queued]).toEqual([0, 0]);
 	});
 
 	it('that are all taken send the call to the next target', async () => {

@@ -5,9 +5,11 @@ import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
 import { spliceBody } from '../../wire/json/splice-body.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import { relayedHeaders } from '../../wire/providers/relayed-headers.ts';
+import { unmarkingSteps } from '../../wire/translation/foreign-marks.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import { inTurns } from './in-turns.ts';
 import type { OpenCall } from './open-calls.ts';
 import { takeLimits } from './stages/admit-call.ts';
 import { answerError } from './stages/answer.ts';
@@ -15,7 +17,7 @@ import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
 import { readAnswer, sendUpstream } from './stages/reach-upstream.ts';
-import { type Call, readCall } from './stages/read-call.ts';
+import { type Call, placedMembers, readCall } from './stages/read-call.ts';
 import { screenInput } from './stages/screen-input.ts';
 import type { Reply } from './stages/send-call.ts';
 
@@ -34,7 +36,7 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
 	facts.callerTeam = team;
-	const hold = parts.bodySpace.hold(settings.maxBufferedRequestBytes);
+	const hold = parts.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	const asked = await readCall(request, tokenCounting, settings.maxBodyBytes, hold);
 	facts.requestBytes = asked.body.bytes.length;
 	const open = parts.openCalls.open(request, facts, hold);
@@ -49,9 +51,12 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 		await ports.admission.release(row.id, row.team).catch(() => undefined);
 		const provider = parts.providers.get(target.provider);
 		const address = provider?.locateCount(request.query);
-		if (provider !== undefined && address !== undefined) return await askProvider(call, provider, address, target.model, open, parts);
+		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
+		if (provider !== undefined && address !== undefined) {
+			const body = await inTurns(call.body.bytes.length, unmarkingSteps(call.body, { format: 'messages', knownAs }, placedMembers));
+			return await askProvider({ ...call, body }, provider, address, target.model, open, parts);
+		}
 		const { bytes, members } = call.body;
-		const knownAs = parts.modelFacts.get(target.provider)?.get(target.model)?.knownAs ?? target.model;
 		facts.warnings = [estimated];
 		const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };
 		return { status: 200, headers, body: JSON.stringify({ input_tokens: measureInput(bytes, members, knownAs).estimatedTokens }), facts };

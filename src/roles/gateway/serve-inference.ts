@@ -27,7 +27,7 @@ export async function serveInference(
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
 	facts.callerTeam = team;
-	const hold = parts.bodySpace.hold(settings.maxBufferedRequestBytes);
+	const hold = parts.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	const asked = await readCall(request, format, settings.maxBodyBytes, hold);
 	facts.requestBytes = asked.body.bytes.length;
 	facts.isStreamed = asked.isStreamed;

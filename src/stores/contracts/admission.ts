@@ -47,7 +47,11 @@ export class CountersMissing extends Error {
 	override readonly name = 'CountersMissing';
 
 	constructor(team: string) {
+		const { stackTraceLimit } = Error;
+		// Expected, and a hundred times for a page of budgets: to note where would cost more than all else.
+		Error.stackTraceLimit = 0;
 		super(`The counters of team ${team} are to be restored first`);
+		Error.stackTraceLimit = stackTraceLimit;
 	}
 }
 
@@ -113,6 +117,8 @@ export interface TeamTotals {
 	 * store knew nothing of the team.
 	 */
 	readonly endedIds: readonly string[];
+	/** Calls that the record has as open: what they hold is held again, for their process may have died. */
+	readonly openCalls?: readonly HeldCall[];
 }
 
 export interface BudgetTotal extends BudgetPeriod {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
-import type { ClosedRow, Ledger, OpenRow, SummaryQuery } from './ledger.ts';
+import { type ClosedRow, type Ledger, mostRowsLookedThrough, type OpenRow, type RowQuery, type SummaryQuery } from './ledger.ts';
 
 export interface LedgerSubject {
 	/** Empty; may have served before. */
@@ -30,7 +30,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			await ledger.open(openRow(id, row));
 			expect(await ledger.close(closedRow(id, closed))).toBe('closed');
 		};
-		const idsOf = async (query: { team?: string; limit?: number; cursor?: string } = {}): Promise<string[]> =>
+		const idsOf = async (query: Partial<RowQuery> = {}): Promise<string[]> =>
 			(await ledger.list({ limit: 100, ...query })).rows.map(({ id }) => id);
 
 		assessmentContract(() => ledger);
@@ -158,6 +158,37 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await idsOf({ team: 'nobody' })).toEqual([]);
 			});
 
+			test('are of one client, provider, model or outcome when asked', async () => {
+				await openAndClose('r0', { clientId: 'c' });
+				await openAndClose('r1', { clientId: 'c', model: 'm' });
+				await openAndClose('r2', { provider: 'p', team: 'blue' });
+				await ledger.open(openRow('r3', { clientId: 'c' }));
+				expect(await idsOf({ clientId: 'c' })).toEqual(['r3', 'r1', 'r0']);
+				expect(await idsOf({ clientId: 'c', model: 'm' })).toEqual(['r1']);
+				expect(await idsOf({ clientId: 'c', outcome: closedRow('r0').outcome })).toEqual(['r1', 'r0']);
+				expect(await idsOf({ provider: 'p' })).toEqual(['r2']);
+				expect(await idsOf({ provider: 'p', team: 'red' })).toEqual([]);
+				for (const none of [{ clientId: 'x' }, { provider: 'x' }, { model: 'x' }, { outcome: 'broken' } as const]) {
+					expect(await idsOf(none)).toEqual([]);
+				}
+				const first = await ledger.list({ limit: 2, clientId: 'c' });
+				expect(first.rows.map(({ id }) => id)).toEqual(['r3', 'r1']);
+				expect(await ledger.list({ limit: 2, clientId: 'c', cursor: first.nextCursor ?? '' })).toMatchObject({
+					rows: [{ id: 'r0' }],
+					nextCursor: null,
+				});
+			});
+
+			test('with such filters look through so many rows and no more; the cursor leads on', async () => {
+				await ledger.open(openRow('last', { model: 'rare' }));
+				await Promise.all(Array.from({ length: mostRowsLookedThrough }, (_, index) => ledger.open(openRow(`r${index}`))));
+				const first = await ledger.list({ limit: 10, model: 'rare' });
+				expect(first.rows).toEqual([]);
+				const second = await ledger.list({ limit: 10, model: 'rare', cursor: first.nextCursor ?? '' });
+				expect(second.rows.map(({ id }) => id)).toEqual(['last']);
+				expect(second.nextCursor).toBeNull();
+			});
+
 			test('hold each row once, however many are opened between them', async () => {
 				for (let index = 0; index < 7; index++) await ledger.open(openRow(`r${index}`));
 				const seen: string[] = [];
@@ -214,9 +245,27 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(ofModels.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(6n * 1234n);
 				expect((await ledger.summarize({ ...november, team: 'b' })).map(({ team }) => team)).toEqual(['b']);
 				expect(await ledger.summarize({ ...november, team: 'nobody' })).toEqual([]);
-				const ofTwo = await ledger.summarize({ ...november, team: ['b', 'nobody', 'a', 'b'] });
-				expect(ofTwo.map(({ team, requests }) => `${team} ${requests}`)).toEqual(['a 2', 'a 1', 'a 1', 'a 1', 'b 1']);
-				expect(await ledger.summarize({ ...november, team: [] })).toEqual([]);
+			});
+
+			test('of costs are told for a team, or for one of its models, in the order asked', async () => {
+				for (const [index, row] of [{ team: 'b' }, {}, { clientId: 'c2' }, { model: 'm2' }].entries()) {
+					await openAndClose(`r${index}`, { team: 'a', clientId: 'c', provider: 'p', model: 'm', ...row });
+				}
+				await ledger.open(openRow('running', { team: 'a', model: 'm2' }));
+				const { fromMs, toMs } = november;
+				const of = [
+					{ team: 'b', model: null },
+					{ team: 'a', model: 'm' },
+					{ team: 'nobody', model: null },
+					{ team: 'a', model: null },
+					{ team: 'a', model: 'unheard of' },
+					{ team: 'a', model: 'm2' },
+					{ team: 'b', model: null },
+				];
+				const costs = await ledger.sumCosts({ fromMs, toMs, of });
+				expect(costs).toEqual([1n, 2n, 0n, 3n, 0n, 1n, 1n].map((calls) => calls * 1234n));
+				expect(await ledger.sumCosts({ fromMs: toMs, toMs: toMs + dayMs, of })).toEqual(of.map(() => 0n));
+				expect(await ledger.sumCosts({ fromMs, toMs, of: [] })).toEqual([]);
 			});
 
 			test('belong to the moment of admission, whenever the call ends', async () => {

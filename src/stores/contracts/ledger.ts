@@ -28,6 +28,8 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 export interface LedgerReader extends AssessmentReader {
 	/** Sums over UTC days or months, by team, client, provider and model, ordered so; reads no raw rows. */
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+	/** What closed calls cost, of each in the order asked; reads no raw rows. */
+	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
 	/** Raw rows, newest first. @throws RangeError for a cursor that no page gave. */
 	list(query: RowQuery): Promise<RowPage>;
 	/** Compares rows with sums, and sums with each other. @returns each difference; empty when all is well. */
@@ -86,8 +88,8 @@ export interface SummaryQuery {
 	/** Unix milliseconds, exclusive; the hour that it lies in counts whole. */
 	readonly toMs: number;
 	readonly period: 'day' | 'month';
-	/** One or several; all unless given. */
-	readonly team?: string | readonly string[];
+	/** All unless given. */
+	readonly team?: string;
 	/** True: over all teams and clients together, whose names are then empty. */
 	readonly isByModel?: boolean;
 }
@@ -106,13 +108,28 @@ export interface SummaryRow {
 	readonly costNanoUsd: bigint;
 }
 
+export interface CostQuery {
+	/** Unix milliseconds of the start of a UTC day, inclusive. */
+	readonly fromMs: number;
+	/** Unix milliseconds of the start of a UTC day, exclusive. */
+	readonly toMs: number;
+	readonly of: readonly { readonly team: string /** Null: all models. */; readonly model: string | null }[];
+}
+
 export interface RowQuery {
 	readonly team?: string;
+	readonly clientId?: string;
+	readonly provider?: string;
+	readonly model?: string;
+	readonly outcome?: CallOutcome;
 	/** 1 to 1,000. */
 	readonly limit: number;
 	/** From an earlier page. Rows that were opened since are not on later pages, and move nothing. */
 	readonly cursor?: string;
 }
+
+/** Of one page with filters beside `team`; it then has fewer rows than `limit`, even none, and `nextCursor` leads on. */
+export const mostRowsLookedThrough = 4000;
 
 export interface RowPage {
 	readonly rows: readonly LedgerRow[];

@@ -1,6 +1,15 @@
 /** A ledger that lives as long as the process, for tests and trials: nothing is deleted unless asked. */
 import { noUsage, type Usage } from '../../core/usage.ts';
-import type { ClosedRow, Ledger, LedgerHealth, LedgerRow, RowQuery, SummaryQuery, SummaryRow } from '../contracts/ledger.ts';
+import {
+	type ClosedRow,
+	type Ledger,
+	type LedgerHealth,
+	type LedgerRow,
+	mostRowsLookedThrough,
+	type RowQuery,
+	type SummaryQuery,
+	type SummaryRow,
+} from '../contracts/ledger.ts';
 import { createMemoryAssessments } from './memory-assessments.ts';
 
 const msPerHour = 3_600_000;
@@ -64,6 +73,12 @@ export function createMemoryLedger(): Ledger {
 			return old.length;
 		},
 		summarize: async (query) => summarize(hours.values(), query),
+		sumCosts: async ({ of, ...span }) =>
+			of.map(({ team, model }) =>
+				summarize(hours.values(), { ...span, period: 'month', team })
+					.filter((row) => model === null || row.model === model)
+					.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n),
+			),
 		async list(query) {
 			return pageOf(
 				[...rows.values()].toSorted((left, right) => right.sequence - left.sequence),
@@ -92,10 +107,9 @@ function sumOf(left: Sums, right: Sums): Sums {
 function summarize(hours: Iterable<HourlySum>, { fromMs, toMs, period, team, isByModel = false }: SummaryQuery): SummaryRow[] {
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.ceil(toMs / msPerHour);
-	const teams = team === undefined ? undefined : new Set([team].flat());
 	const sums = new Map<string, SummaryRow>();
 	for (const { hour, row, ...sum } of hours) {
-		if (hour < fromHour || hour >= toHour || teams?.has(row.team) === false) continue;
+		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
 		const name = new Date(hour * msPerHour).toISOString().slice(0, period === 'day' ? 10 : 7);
 		const { team: of, clientId } = isByModel ? { team: '', clientId: '' } : row;
 		const parts = [name, of, clientId, row.provider, row.model] as const;
@@ -115,15 +129,26 @@ function byKey(left: SummaryRow, right: SummaryRow): number {
 
 function pageOf(
 	newestFirst: readonly { sequence: number; row: LedgerRow }[],
-	{ team, limit, cursor }: RowQuery,
+	{ team, limit, cursor, ...filters }: RowQuery,
 ): Awaited<ReturnType<Ledger['list']>> {
 	if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of this ledger`);
 	const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
-	const wanted = newestFirst.filter(({ sequence, row }) => sequence < before && (team === undefined || row.team === team));
+	const ofTeam = newestFirst.filter(({ sequence, row }) => sequence < before && (team === undefined || row.team === team));
+	const hasFilters = Object.values(filters).some((filter) => filter !== undefined);
+	const looked = hasFilters ? ofTeam.slice(0, mostRowsLookedThrough) : ofTeam;
+	const wanted = looked.filter(({ row }) => isWanted(row, filters));
 	const page = wanted.slice(0, Math.max(1, Math.min(limit, 1000)));
-	const last = page.at(-1);
-	return {
-		rows: page.map(({ row }) => structuredClone(row)),
-		nextCursor: last !== undefined && wanted.length > page.length ? String(last.sequence) : null,
-	};
+	const last =
+		wanted.length > page.length ? page.at(-1) : hasFilters && looked.length === mostRowsLookedThrough ? looked.at(-1) : undefined;
+	return { rows: page.map(({ row }) => structuredClone(row)), nextCursor: last === undefined ? null : String(last.sequence) };
+}
+
+function isWanted(row: LedgerRow, { clientId, provider, model, outcome }: Omit<RowQuery, 'team' | 'limit' | 'cursor'>): boolean {
+	const pairs = [
+		[clientId, row.clientId],
+		[provider, row.provider],
+		[model, row.model],
+		[outcome, row.closed?.outcome],
+	];
+	return pairs.every(([wanted, found]) => wanted === undefined || wanted === found);
 }

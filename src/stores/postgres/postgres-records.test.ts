@@ -11,6 +11,7 @@ import { systemClock as clock } from '../../io/system-clock.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { openRecordsSnapshot } from '../records-snapshot.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresRecords } from './postgres-records.ts';
 import { recordsSchema } from './records-schema.ts';
@@ -43,6 +44,20 @@ recordsContract('postgres', async () => {
 			await Promise.all(stores.map((store) => store.close()));
 		},
 	};
+});
+
+test('a change counts here once it has been caught up with, without waiting for news of it', async () => {
+	const records = await openStore(await server.createDatabase());
+	const snapshot = await openRecordsSnapshot(records, [], { clock, log: createRememberedLog() });
+	onTestFinished(async () => {
+		snapshot.close();
+		await records.close();
+	});
+	for (let number = 0; number < 20; number++) {
+		await records.teams.create({ id: `team-${number}`, name: 'x', tier: 'sandbox', clientIds: [] });
+		await snapshot.caughtUp();
+		expect(snapshot.team(`team-${number}`)?.id).toBe(`team-${number}`);
+	}
 });
 
 test('processes that start on an empty database at once all open it, and one of them creates a client', async () => {

@@ -8,6 +8,7 @@ import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
 import type { LedgerSpool } from '../contracts/ledger-spool.ts';
 import type { StoreThread } from '../store-thread.ts';
 import { AssessmentQueue } from './ledger/assessment-queue.ts';
+import { ledgerRowOf } from './ledger/compact-rows.ts';
 import type { ReaderCalls, UnsentAssessments, WriterCalls } from './ledger/ledger-calls.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
@@ -168,7 +169,11 @@ export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings
 function createReading(reader: StoreThread<ReaderCalls>, assessed: () => Promise<void>): LedgerReader {
 	return {
 		summarize: (query) => unlessUnavailable(reader.call('summarize', query)),
-		list: (query) => unlessUnavailable(reader.call('list', query)),
+		sumCosts: (query) => unlessUnavailable(reader.call('sumCosts', query)),
+		async list(query) {
+			const { rows, nextCursor } = await unlessUnavailable(reader.call('list', query));
+			return { rows: rows.map(ledgerRowOf), nextCursor };
+		},
 		check: () => unlessUnavailable(reader.call('check', null)),
 		listAssessments: (query) => unlessUnavailable(assessed().then(() => reader.call('listAssessments', query))),
 		async verdictsOf(requestIds) {

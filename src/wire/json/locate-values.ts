@@ -1,4 +1,5 @@
 import { type ByteRange, endOfString, readKey } from './scan-members.ts';
+import type { Edit } from './splice-body.ts';
 
 /** Places in a body, as a tree: what is wanted at a place has `index`, its position in the list that was asked for. */
 interface Wanted {
@@ -19,6 +20,19 @@ const comma = 0x2c;
  * @returns a range for each path; undefined where there is nothing.
  */
 export function locateValues(bytes: Buffer, paths: readonly (readonly (string | number)[])[]): readonly (ByteRange | undefined)[] {
+	const locator = new Locator(bytes, paths.length);
+	locator.read(treeOf(paths));
+	return locator.ranges;
+}
+
+/** What to change so that these members and items are gone, commas included. @param paths as for `locateValues`. */
+export function cutValues(bytes: Buffer, paths: readonly (readonly (string | number)[])[]): readonly Edit[] {
+	const locator = new Locator(bytes, paths.length);
+	locator.read(treeOf(paths));
+	return locator.cuts;
+}
+
+function treeOf(paths: readonly (readonly (string | number)[])[]): Wanted {
 	const root: Wanted = { index: undefined, children: new Map() };
 	for (const [index, path] of paths.entries()) {
 		let node = root;
@@ -29,19 +43,23 @@ export function locateValues(bytes: Buffer, paths: readonly (readonly (string | 
 		}
 		node.index = index;
 	}
-	const ranges: (ByteRange | undefined)[] = paths.map(() => undefined);
-	new Locator(bytes, ranges).read(root);
-	return ranges;
+	return root;
+}
+
+/** A member with its name, or an item. */
+interface Item extends ByteRange {
+	readonly isWanted: boolean;
 }
 
 class Locator {
 	readonly #bytes: Buffer;
-	readonly #ranges: (ByteRange | undefined)[];
+	readonly ranges: (ByteRange | undefined)[];
+	readonly cuts: Edit[] = [];
 	#at = 0;
 
-	constructor(bytes: Buffer, ranges: (ByteRange | undefined)[]) {
+	constructor(bytes: Buffer, count: number) {
 		this.#bytes = bytes;
-		this.#ranges = ranges;
+		this.ranges = Array.from({ length: count });
 	}
 
 	/** Reads one value; JSON that came this far is at most 64 deep. */
@@ -52,18 +70,34 @@ class Locator {
 		else if (first === openBrace) this.#readItems(wanted, closeBrace);
 		else if (first === openBracket) this.#readItems(wanted, closeBracket);
 		else while (this.#at < this.#bytes.length && !isEnd(this.#bytes[this.#at])) this.#at++;
-		if (wanted?.index !== undefined) this.#ranges[wanted.index] = { start, end: this.#at };
+		if (wanted?.index !== undefined) this.ranges[wanted.index] = { start, end: this.#at };
 	}
 
 	#readItems(wanted: Wanted | undefined, close: number): void {
+		const items: Item[] = [];
 		this.#at++;
 		for (let index = 0; this.#at < this.#bytes.length; index++) {
 			if (this.#bytes[this.#skipSpace()] === close) break;
+			const start = this.#at;
 			const step = close === closeBrace ? this.#readName() : index;
-			this.read(wanted?.children.get(step));
+			const child = wanted?.children.get(step);
+			this.read(child);
+			if (wanted !== undefined) items.push({ start, end: this.#at, isWanted: child?.index !== undefined });
 			if (this.#bytes[this.#skipSpace()] === comma) this.#at++;
 		}
 		this.#at++;
+		this.#cut(items);
+	}
+
+	/** Each with the comma after it; those at the end with the one before them. */
+	#cut(items: readonly Item[]): void {
+		const lastKept = items.findLastIndex(({ isWanted }) => !isWanted);
+		for (const [index, { start, isWanted }] of items.slice(0, lastKept + 1).entries()) {
+			if (isWanted) this.cuts.push({ start, end: items[index + 1]?.start ?? start, text: '' });
+		}
+		const tail = items[lastKept + 1];
+		const end = items.at(-1)?.end;
+		if (tail !== undefined && end !== undefined) this.cuts.push({ start: items[lastKept]?.end ?? tail.start, end, text: '' });
 	}
 
 	/** The name and the colon after it. */

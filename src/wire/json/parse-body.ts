@@ -1,4 +1,5 @@
 import { Refusal } from '../../core/refusal.ts';
+import { atOnce, type Steps } from '../../core/steps.ts';
 import { parseExactly } from './exact-json.ts';
 import { type ByteRange, readKey, scanMembers } from './scan-members.ts';
 
@@ -24,11 +25,17 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * (duplicate member).
  */
 export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody {
+	return atOnce(parsingSteps(bytes, wanted));
+}
+
+/** As `parseBody`, for bodies that may be large. */
+export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): Steps<JsonBody> {
 	if (bytes.length === 0) throw new Refusal('body_not_json', { message: 'The body is empty: send one JSON object' });
 	if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
 		throw new Refusal('body_not_utf8', { message: 'The body begins with a byte-order mark: send it without' });
 	}
 	const { ranges, count, repeated, escapedKeys, hasLongNumber } = scanMembers(bytes, wanted);
+	yield;
 	const text = decode(bytes);
 	const read = (parse: (source: string) => unknown): JsonObject =>
 		parseObject(escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys)), parse);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Provider, type ProviderSettings } from './provider.ts';
 import { relayedHeaders } from './relayed-headers.ts';
-import { scrubKey } from './scrub-key.ts';
+import { scrubSecrets } from './scrub-secrets.ts';
 
 const open = (settings: Partial<ProviderSettings>) =>
 	new Provider({
@@ -139,6 +139,14 @@ describe('Provider', () => {
 	});
 });
 
+describe('what a provider is told in confidence', () => {
+	it('is its key, the fields that the operator sets, and credentials without their scheme', () => {
+		const headers = { 'x-team': 'team-secret', authorization: 'Bearer proxy secret' };
+		expect(open({ apiKey: ' sk-secret ', headers }).secrets).toEqual(['sk-secret', 'team-secret', 'Bearer proxy secret', 'proxy secret']);
+		expect(open({ kind: 'openai-compatible', apiKey: null }).secrets).toEqual([]);
+	});
+});
+
 describe('relayedHeaders', () => {
 	const received = {
 		'content-type': 'application/json',
@@ -175,9 +183,9 @@ describe('relayedHeaders', () => {
 	});
 });
 
-describe('scrubKey', () => {
+describe('scrubSecrets', () => {
 	const apiKey = 'sk-proj-0123456789abcd';
-	const scrub = (text: string, key = apiKey) => scrubKey(Buffer.from(text), key).toString();
+	const scrub = (text: string, key = apiKey) => scrubSecrets(Buffer.from(text), [key]).toString();
 
 	it.each([
 		[`key ${apiKey}, again "${apiKey}"`, 'key ***, again "***"'],
@@ -194,7 +202,7 @@ describe('scrubKey', () => {
 		'leaves %j as it is',
 		(text) => {
 			const bytes = Buffer.from(text);
-			expect(scrubKey(bytes, apiKey)).toBe(bytes);
+			expect(scrubSecrets(bytes, [apiKey])).toBe(bytes);
 		},
 	);
 
@@ -210,13 +218,18 @@ describe('scrubKey', () => {
 
 	it('leaves other escapes as they are', () => {
 		const bytes = Buffer.from('{"a":"\\u0041\\n\\"%20\\\\"}');
-		expect(scrubKey(bytes, apiKey)).toBe(bytes);
+		expect(scrubSecrets(bytes, [apiKey])).toBe(bytes);
 	});
 
 	it.each(['\\', '\\u00', '%', 'sk-\\', '\\\\-'])('stays quick on a body made of %j', (piece) => {
 		const before = performance.now();
 		scrub(piece.repeat(50_000), '\\--\\\\-sk-\\\\\\\\\\\\\\\\x');
 		expect(performance.now() - before).toBeLessThan(500);
+	});
+
+	it('hides several, the longer first where one is in the other', () => {
+		const secrets = ['sk-part', 'sk-part-and-more', 'other-secret'];
+		expect(scrubSecrets(Buffer.from('sk-part, sk-part-and-more, other-secret'), secrets).toString()).toBe('***, ***, ***');
 	});
 
 	it('does not take a short word for a key', () => {

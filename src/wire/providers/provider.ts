@@ -53,8 +53,8 @@ export class Provider {
 	/** Scheme, host and port. */
 	readonly origin: string;
 	readonly mayReachPrivateNetwork: boolean;
-	/** Empty when the provider needs none. */
-	readonly apiKey: string;
+	/** What its answers must not tell: its key, and what the operator has it sent in header fields. */
+	readonly secrets: readonly string[];
 	/** False: it cannot be called before an operator sets its key and address. */
 	readonly isConfigured: boolean;
 	readonly asksForStreamUsage: boolean;
@@ -72,8 +72,9 @@ export class Provider {
 		this.protocol = kind === 'gemini' && settings.speaksOpenai === true ? geminiOpenai : protocols[kind];
 		this.origin = url?.origin ?? '';
 		this.mayReachPrivateNetwork = mayReachPrivateNetwork;
-		this.apiKey = apiKey?.trim() ?? '';
-		this.isConfigured = url !== undefined && (needsNoKey || (this.apiKey !== '' && this.apiKey !== keyPlaceholder));
+		const key = apiKey?.trim() ?? '';
+		this.secrets = [key, ...Object.values(headers).flatMap(secretsIn)].filter((secret) => secret !== '');
+		this.isConfigured = url !== undefined && (needsNoKey || (key !== '' && key !== keyPlaceholder));
 		this.#place = { pathPrefix: url?.pathname.replace(/\/+$/, '') ?? '', apiVersion };
 		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => headers[to] === undefined);
 		this.#baseHeaders = {
@@ -82,7 +83,7 @@ export class Provider {
 			'accept-encoding': 'identity',
 			'user-agent': 'tollgate',
 			...this.protocol.defaultHeaders,
-			...(needsNoKey ? {} : this.protocol.authenticate(this.apiKey)),
+			...(needsNoKey ? {} : this.protocol.authenticate(key)),
 			...headers,
 		};
 	}
@@ -109,6 +110,12 @@ export class Provider {
 		}
 		return headers;
 	}
+}
+
+/** A field's value, and what follows a scheme in it, such as `Bearer`: whoever quotes credentials quotes them alone. */
+function secretsIn(value: string): string[] {
+	const [, credentials] = /^[A-Za-z][\w-]* +(\S.*)$/.exec(value.trim()) ?? [];
+	return [value.trim(), ...(credentials === undefined ? [] : [credentials])];
 }
 
 /** Visible ASCII and spaces only: nothing else is forwarded, whatever the HTTP parser let through. */

@@ -1,7 +1,7 @@
 import type { FormatName } from '../../core/format-name.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { WireName } from '../wire-name.ts';
-import type { ModelCapabilities } from './model-capabilities.ts';
+import type { ModelFacts } from './model-facts.ts';
 
 /** How a caller of one format is served by a provider of another. Pure; one for each pair of formats. */
 export interface Translation {
@@ -21,19 +21,18 @@ export interface Translation {
 	translateStream(call: TranslatedCall): StreamTranslation;
 }
 
-export interface TranslationTarget {
+/** A model, with what operators say of it. */
+export interface TranslationTarget extends ModelFacts {
 	/** The model's name at the provider. */
 	readonly model: string;
-	/** The most that the model can write; undefined when nothing is known. */
+	/** The most that the model can write, whoever says so; undefined when nothing is known. */
 	readonly maxOutputTokens: number | undefined;
-	/** The vendor's name of the model behind a free one, such as a deployment's; undefined: `model` is it. */
-	readonly knownAs?: string | undefined;
-	/** What operators say of the model, over what its name tells. */
-	readonly capabilities?: ModelCapabilities | undefined;
 }
 
 export interface TranslatedRequest {
 	readonly body: JsonObject;
+	/** Fields that the request is sent with, in place of the caller's. */
+	readonly headers?: Readonly<Record<string, string>>;
 	/** What was dropped or changed, a sentence each, such as `logit_bias: ignored`. */
 	readonly warnings: readonly string[];
 }

@@ -46,7 +46,25 @@ function escapedCodePoint([, decimal, hexadecimal, name, unicode, byte, percent]
 	return value <= 0x10ffff ? value : 0x20;
 }
 
+/** What ASCII characters are, read once. */
+const ascii: readonly Unit[] = Array.from({ length: 128 }, (_, code) => {
+	const unit = new Unit();
+	read(unit, code);
+	return unit;
+});
+
 function fill(unit: Unit, codePoint: number): void {
+	const known = ascii[codePoint];
+	if (known === undefined) {
+		read(unit, codePoint);
+		return;
+	}
+	unit.letters = known.letters;
+	unit.isSign = known.isSign;
+	unit.isSpace = known.isSpace;
+}
+
+function read(unit: Unit, codePoint: number): void {
 	const character = String.fromCodePoint(codePoint);
 	const sign = signLetters[character];
 	unit.letters = sign ?? foldCharacter(codePoint);

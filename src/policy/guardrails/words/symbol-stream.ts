@@ -26,6 +26,10 @@ for (let code = 0; code < 26; code++) {
 for (const [digit, symbol] of symbolOfDigit.entries()) kindOfAscii[0x30 + digit] = symbol;
 for (const character of '@$!|+&\\%') kindOfAscii[character.charCodeAt(0)] = others;
 
+function isOther(code: number): boolean {
+	return code >= 128 || kindOfAscii[code] === others;
+}
+
 /** Scripts that write no spaces between words. */
 export const writtenTogether = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
@@ -66,7 +70,7 @@ export class SymbolStream {
 		this.readEnd = end;
 		for (let at = 0; at < end; ) {
 			at = this.#readAscii(text, at, end, reading);
-			if (at < end) at = this.#readOther(text, at, reading);
+			while (at < end && isOther(text.charCodeAt(at))) at = this.#readOther(text, at, reading);
 		}
 		if (isOpen && this.#run === 2) {
 			this.hasElongated = true;
@@ -178,7 +182,8 @@ export class SymbolStream {
 			return unit.end;
 		}
 		if (unit.isSign) this.#isEdge = true;
-		for (const letter of letters) this.#pushLetter(letter, at, reading);
+		if (letters.length === 1) this.#pushLetter(letters, at, reading);
+		else for (const letter of letters) this.#pushLetter(letter, at, reading);
 		if (unit.isSign) this.#isEdge = true;
 		return unit.end;
 	}

@@ -69,28 +69,32 @@ function recordBody(kind: AuditEntry['kind'], text: string, nowMs: number): Read
 type Written = Readonly<Record<string, unknown>>;
 
 const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: number) => Record<string, unknown>>> = {
-	team: (written) => without(teamBody(written as unknown as Team, false), 'pinned'),
-	client: (written, nowMs) => without(clientBody({ ...(written as unknown as ClientRecord), secrets: [] }, nowMs), 'pinned', 'secrets'),
+	team(written) {
+		const { pinned: _, ...shown } = teamBody(written as unknown as Team, false);
+		return shown;
+	},
+	client(written, nowMs) {
+		const { pinned: _, secrets: __, ...shown } = clientBody({ ...(written as unknown as ClientRecord), secrets: [] }, nowMs);
+		return shown;
+	},
 	budget: (written) => budgetRecordBody({ ...written, limitNanoUsd: amountOf(written, 'limitNanoUsd') } as unknown as Budget),
 	routing_rule: (written) => routingRuleBody(written as unknown as RoutingRule),
-	price_override: (written) =>
-		without(
-			overrideBody({
-				...written,
-				inputPicoUsd: amountOf(written, 'inputPicoUsd'),
-				outputPicoUsd: amountOf(written, 'outputPicoUsd'),
-				cacheReadPicoUsd: amountOf(written, 'cacheReadPicoUsd'),
-				cacheWritePicoUsd: amountOf(written, 'cacheWritePicoUsd'),
-			} as unknown as PriceOverride),
-			'long_input',
-			'source',
-		),
+	price_override(written) {
+		const {
+			long_input: _,
+			source: __,
+			...shown
+		} = overrideBody({
+			...written,
+			inputPicoUsd: amountOf(written, 'inputPicoUsd'),
+			outputPicoUsd: amountOf(written, 'outputPicoUsd'),
+			cacheReadPicoUsd: amountOf(written, 'cacheReadPicoUsd'),
+			cacheWritePicoUsd: amountOf(written, 'cacheWritePicoUsd'),
+		} as unknown as PriceOverride);
+		return shown;
+	},
 };
 
 function amountOf(written: Written, name: string): bigint {
 	return BigInt(String(written[name]));
-}
-
-function without(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): Record<string, unknown> {
-	return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }

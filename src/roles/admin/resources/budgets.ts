@@ -6,7 +6,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { pageOf, pageQuery, takePage } from '../page.ts';
+import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { budget, budgetChange, budgetRecordBody, budgetWish } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
 
@@ -18,6 +18,7 @@ const budgetList = named('BudgetList', pageOf(budget));
 
 export function budgetOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
+	const inOrder = whileSame((all: readonly Budget[]) => orderRows(all, ({ id }) => id));
 	return [
 		defineOperation({
 			method: 'GET',
@@ -27,8 +28,9 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject({ ...pageQuery, team: z.string().optional().describe('Of this team alone.') }),
 			success: { status: 200, schema: budgetList },
 			run: async ({ query }) => {
-				const all = (await records.budgets.list()).filter(({ team }) => query.team === undefined || team === query.team);
-				const page = takePage(all, ({ id }) => id, query);
+				const all = inOrder(await records.budgets.list());
+				const wanted = query.team === undefined ? all : all.filter(({ row }) => row.team === query.team);
+				const page = takePage(wanted, query, (record) => record);
 				return { body: { ...page, data: await withUsage(parts, page.data) } };
 			},
 		}),
@@ -146,15 +148,7 @@ async function answerBudget(parts: AdminParts, record: Stored<Budget>): Promise<
 }
 
 async function withUsage({ budgetMeter }: AdminParts, records: readonly Budget[]): Promise<z.output<typeof budget>[]> {
-	const byTeam = Map.groupBy(records, (record) => record.team);
-	const usageByTeam = await budgetMeter.readAll(byTeam);
-	const usage = new Map(
-		[...byTeam].flatMap(([team, ofTeam]) => ofTeam.map((record, index) => [record, usageByTeam.get(team)?.[index]] as const)),
-	);
-	return records.flatMap((record) => {
-		const reading = usage.get(record);
-		return reading === undefined ? [] : [{ ...budgetRecordBody(record), usage: reading }];
-	});
+	return (await budgetMeter.read(records)).map(({ budget: record, usage }) => ({ ...budgetRecordBody(record), usage }));
 }
 
 function checkShares({ warningThresholdPercent, hardLimitPercent }: Budget): void {

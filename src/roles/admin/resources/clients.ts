@@ -6,8 +6,17 @@ import type { AdminParts } from '../admin-parts.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { pageOf, pageQuery, takePage } from '../page.ts';
-import { client, clientBody, clientChange, clientWish, clientWithSecret, pinnedClientBody, rotation } from '../schemas/client.ts';
+import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
+import {
+	client,
+	clientBody,
+	clientChange,
+	clientWish,
+	clientWithSecret,
+	type PinnedClient,
+	pinnedClientBody,
+	rotation,
+} from '../schemas/client.ts';
 import { named } from '../schemas/values.ts';
 
 const tag = 'clients';
@@ -23,6 +32,10 @@ export function clientOperations(parts: AdminParts): Operation[] {
 
 function readingOperations(parts: AdminParts): Operation[] {
 	const { records, configured, clock } = parts;
+	const inOrder = whileSame((stored: readonly ClientRecord[], pinned: readonly PinnedClient[]) => {
+		const pinnedIds = new Set(pinned.map(({ id }) => id));
+		return orderRows<ClientRecord | PinnedClient>([...stored.filter(({ id }) => !pinnedIds.has(id)), ...pinned], ({ id }) => id);
+	});
 	return [
 		defineOperation({
 			method: 'GET',
@@ -32,10 +45,9 @@ function readingOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject(pageQuery),
 			success: { status: 200, schema: clientList },
 			run: async ({ query }) => {
-				const pinned = configured().pinnedClients.map(({ id, name, scopes }) => pinnedClientBody(id, name, scopes));
-				const pinnedIds = new Set(pinned.map(({ id }) => id));
-				const stored = (await records.clients.list()).filter(({ id }) => !pinnedIds.has(id));
-				return { body: takePage([...stored.map((record) => clientBody(record, clock.nowMs())), ...pinned], ({ id }) => id, query) };
+				const all = inOrder(await records.clients.list(), configured().pinnedClients);
+				const nowMs = clock.nowMs();
+				return { body: takePage(all, query, (one) => ('secrets' in one ? clientBody(one, nowMs) : pinnedClientBody(one))) };
 			},
 		}),
 		defineOperation({
@@ -48,7 +60,7 @@ function readingOperations(parts: AdminParts): Operation[] {
 			refusals: ['record_unknown'],
 			run: async ({ params: { id } }) => {
 				const pinned = pinnedOf(parts, id);
-				if (pinned !== undefined) return { body: pinnedClientBody(pinned.id, pinned.name, pinned.scopes) };
+				if (pinned !== undefined) return { body: pinnedClientBody(pinned) };
 				return answerClient(parts, await storedClient(parts, id));
 			},
 		}),

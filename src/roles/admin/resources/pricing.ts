@@ -4,12 +4,13 @@ import { defaultPrice, listDefaultPrices } from '../../../policy/budgets/price-o
 import { dayOf } from '../../../policy/limits/utc-time.ts';
 import type { Author, PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
+import type { AdminProvider } from '../admin-settings.ts';
 import { checkFields } from '../check-fields.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid } from '../fields-refusal.ts';
 import { monthsBefore } from '../months.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { pageOf, pageQuery, takePage } from '../page.ts';
+import { type OrderedRows, orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { defaultBody, overrideBody, type PriceBody, price, priceChange, unpricedBody } from '../schemas/price.ts';
 import { modelName, named, picoUsdOf } from '../schemas/values.ts';
 
@@ -23,6 +24,7 @@ const priceList = named('PriceList', pageOf(price));
 export function pricingOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
 	const calledModels = rememberCalled(parts);
+	const inOrder = whileSame(orderPrices);
 	return [
 		defineOperation({
 			method: 'GET',
@@ -36,9 +38,12 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			}),
 			success: { status: 200, schema: priceList },
 			run: async ({ query }) => {
-				const all = query.unpriced === true ? await listUnpriced(parts, await calledModels()) : await listPrices(parts);
-				const wanted = all.filter(({ provider }) => query.provider === undefined || provider === query.provider);
-				return { body: takePage(wanted, nameOf, query) };
+				const all =
+					query.unpriced === true
+						? orderRows(await listUnpriced(parts, await calledModels()), nameOf)
+						: inOrder(await records.priceOverrides.list(), parts.configured().providers, dayOf(parts.clock.nowMs()));
+				const wanted = query.provider === undefined ? all : all.filter(({ row }) => row.provider === query.provider);
+				return { body: takePage(wanted, query, (row) => row) };
 			},
 		}),
 		defineOperation({
@@ -145,13 +150,12 @@ function defaultsOf({ configured, clock }: AdminParts): FindDefault {
 	};
 }
 
-async function listPrices({ records, configured, clock }: AdminParts): Promise<PriceBody[]> {
-	const day = dayOf(clock.nowMs());
-	const defaults = configured().providers.flatMap(({ name, kind }) =>
+function orderPrices(overrides: readonly PriceOverride[], providers: readonly AdminProvider[], day: string): OrderedRows<PriceBody> {
+	const defaults = providers.flatMap(({ name, kind }) =>
 		listDefaultPrices(kind, day).map(({ model, price: ofModel }) => defaultBody(name, model, ofModel)),
 	);
-	const overrides = (await records.priceOverrides.list()).map(overrideBody);
-	return [...new Map([...defaults, ...overrides].map((entry) => [nameOf(entry), entry])).values()];
+	const byName = new Map([...defaults, ...overrides.map(overrideBody)].map((entry) => [nameOf(entry), entry]));
+	return orderRows([...byName.values()], nameOf);
 }
 
 const rememberedMs = 60_000;

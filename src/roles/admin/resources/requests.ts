@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noUsage } from '../../../core/usage.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
-import type { LedgerRow } from '../../../stores/contracts/ledger.ts';
+import type { LedgerRow, RowQuery } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { csvAnswer } from '../csv.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -46,10 +46,7 @@ const filters = {
 	outcome: z.enum(outcomes).optional(),
 };
 
-type Filters = { readonly [Name in keyof typeof filters]?: string | undefined };
-
-/** Rows are looked through in so many reads; then whoever asks goes on from the cursor. */
-const mostReads = 40;
+type Query = PageQuery & { readonly [Name in keyof typeof filters]?: z.output<(typeof filters)[Name]> };
 
 export function requestOperations(parts: AdminParts): Operation[] {
 	return [
@@ -90,39 +87,12 @@ const plainColumns = [
 	'duration_ms',
 ] as const;
 
-async function readPage(parts: AdminParts, query: PageQuery & Filters): Promise<Page<z.output<typeof requestRow>>> {
-	const { data, next_cursor } = await readRows(parts, query);
-	const verdicts = await parts.ledger.verdictsOf(data.map(({ id }) => id));
-	return { data: data.map((row) => rowBody(row, verdicts.get(row.id))), next_cursor };
-}
-
-async function readRows({ ledger }: AdminParts, query: PageQuery & Filters): Promise<Page<LedgerRow>> {
-	const limit = limitOf(query);
-	const data: LedgerRow[] = [];
-	let { cursor } = query;
-	for (let read = 0; read < mostReads; read++) {
-		// A cursor stands at the end of what was read, so no more may be read than fits.
-		const page = await ledger.list({
-			...(query.team !== undefined && { team: query.team }),
-			limit: limit - data.length,
-			...(cursor !== undefined && { cursor }),
-		});
-		data.push(...page.rows.filter((row) => isWanted(row, query)));
-		if (page.nextCursor === null) return { data, next_cursor: null };
-		cursor = page.nextCursor;
-		if (data.length >= limit) break;
-	}
-	return { data, next_cursor: cursor ?? null };
-}
-
-function isWanted(row: LedgerRow, { client_id, provider, model, outcome }: Filters): boolean {
-	const pairs = [
-		[client_id, row.clientId],
-		[provider, row.provider],
-		[model, row.model],
-		[outcome, row.closed?.outcome],
-	];
-	return pairs.every(([wanted, found]) => wanted === undefined || wanted === found);
+async function readPage({ ledger }: AdminParts, query: Query): Promise<Page<z.output<typeof requestRow>>> {
+	const { client_id: clientId, limit: _, ...rest } = query;
+	const given = Object.entries({ ...rest, clientId }).filter(([, value]) => value !== undefined);
+	const { rows, nextCursor } = await ledger.list({ ...(Object.fromEntries(given) as Partial<RowQuery>), limit: limitOf(query) });
+	const verdicts = await ledger.verdictsOf(rows.map(({ id }) => id));
+	return { data: rows.map((row) => rowBody(row, verdicts.get(row.id))), next_cursor: nextCursor };
 }
 
 function rowBody(row: LedgerRow, verdict: Verdict | undefined): z.output<typeof requestRow> {

@@ -7,7 +7,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { pageOf, pageQuery, takePage } from '../page.ts';
+import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
 
@@ -20,6 +20,7 @@ const defaultPriority = 100;
 
 export function routingOperations(parts: AdminParts): Operation[] {
 	const { records, takeTurn } = parts;
+	const inOrder = whileSame((all: readonly RoutingRule[]) => orderRows(all, ({ id }) => id));
 	return [
 		defineOperation({
 			method: 'GET',
@@ -29,8 +30,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject({ ...pageQuery }),
 			success: { status: 200, schema: ruleList },
 			run: async ({ query }) => {
-				const page = takePage(await records.routingRules.list(), ({ id }) => id, query);
-				return { body: { ...page, data: page.data.map(routingRuleBody) } };
+				return { body: takePage(inOrder(await records.routingRules.list()), query, routingRuleBody) };
 			},
 		}),
 		defineOperation({

@@ -6,7 +6,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { pageOf, pageQuery, takePage } from '../page.ts';
+import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
 
@@ -18,6 +18,14 @@ const teamList = named('TeamList', pageOf(team));
 
 export function teamOperations(parts: AdminParts): Operation[] {
 	const { records, configured, takeTurn } = parts;
+	const inOrder = whileSame((stored: readonly Team[], pinned: readonly Team[]) => {
+		const pinnedIds = new Set(pinned.map(({ id }) => id));
+		const all = [
+			...stored.filter(({ id }) => !pinnedIds.has(id)).map((record) => ({ record, isOfFile: false })),
+			...pinned.map((record) => ({ record, isOfFile: true })),
+		];
+		return orderRows(all, ({ record }) => record.id);
+	});
 	return [
 		defineOperation({
 			method: 'GET',
@@ -27,11 +35,8 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			query: z.strictObject(pageQuery),
 			success: { status: 200, schema: teamList },
 			run: async ({ query }) => {
-				const { pinnedTeams } = configured();
-				const pinnedIds = new Set(pinnedTeams.map(({ id }) => id));
-				const stored = (await records.teams.list()).filter(({ id }) => !pinnedIds.has(id));
-				const all = [...stored.map((record) => teamBody(record, false)), ...pinnedTeams.map((record) => teamBody(record, true))];
-				return { body: takePage(all, ({ id }) => id, query) };
+				const all = inOrder(await records.teams.list(), configured().pinnedTeams);
+				return { body: takePage(all, query, ({ record, isOfFile }) => teamBody(record, isOfFile)) };
 			},
 		}),
 		defineOperation({

@@ -6,7 +6,7 @@ import { csvAnswer } from '../csv.ts';
 import { fieldInvalid } from '../fields-refusal.ts';
 import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { groupings, type UsageGroup, usage, usageHistory } from '../schemas/usage.ts';
+import { type Grouping, groupings, type UsageGroup, usage, usageHistory } from '../schemas/usage.ts';
 import { day } from '../schemas/values.ts';
 import { budgetsInForce, groupsBody, periodBody } from '../usage-report.ts';
 
@@ -16,10 +16,11 @@ const msPerDay = 86_400_000;
 const mostDays = 1100;
 const monthsOfHistory = 24;
 
-const span = {
+const asked = z.strictObject({
 	from: day.optional().describe('UTC day, inclusive.'),
 	to: day.optional().describe('UTC day, exclusive.'),
-};
+	group_by: z.enum(groupings).optional(),
+});
 
 export function usageOperations(parts: AdminParts): Operation[] {
 	return [
@@ -30,17 +31,17 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			summary: 'What a team used',
 			description: `In the current UTC month, unless \`from\` or \`to\` say otherwise (at most ${mostDays} days). CSV has a row for each group, or for each model.`,
 			params,
-			query: z.strictObject({ ...span, group_by: z.enum(groupings).optional() }),
+			query: asked,
 			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
 			refusals: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
-				const asked = readSpan(query, monthOf(parts.clock.nowMs()));
+				const span = readSpan(query, monthOf(parts.clock.nowMs()));
 				const team = await requireTeam(parts, id);
 				const by = query.group_by;
-				const rows = await parts.ledger.summarize({ ...asked, period: by === 'day' ? 'day' : 'month', team: id });
+				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
 				if (wantsCsv) return csvOf(groupsBody(rows, by ?? 'model'));
-				const groups = by === undefined ? {} : { group_by: by, groups: groupsBody(rows, by) };
-				return { body: { team: id, ...periodBody(asked, rows), budgets: await budgetsInForce(parts, id, team), ...groups } };
+				const budgets = await budgetsInForce(parts, id, team);
+				return { body: { team: id, ...periodBody(span, rows), budgets, ...(by && { group_by: by }), ...groupsOf(rows, by) } };
 			},
 		}),
 		defineOperation({
@@ -48,25 +49,34 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			path: '/usage/{team}/history',
 			tag,
 			summary: 'What a team used, by month',
-			description: `The last ${monthsOfHistory} UTC months, unless \`from\` or \`to\` say otherwise. CSV has a row for each month and model.`,
+			description: `The last ${monthsOfHistory} UTC months, unless \`from\` or \`to\` say otherwise. CSV has a row for each month and group, or for each month and model.`,
 			params,
-			query: z.strictObject(span),
+			query: asked,
 			success: { status: 200, schema: usageHistory, otherTypes: ['text/csv'] },
 			refusals: ['record_unknown'],
 			run: async ({ params: { team: id }, query, wantsCsv }) => {
 				const nowMs = parts.clock.nowMs();
 				const { toMs } = monthOf(nowMs);
-				const asked = readSpan(query, { fromMs: monthsBefore(nowMs, monthsOfHistory - 1), toMs });
+				const span = readSpan(query, { fromMs: monthsBefore(nowMs, monthsOfHistory - 1), toMs });
 				await requireTeam(parts, id);
-				const rows = await parts.ledger.summarize({ ...asked, period: 'month', team: id });
+				const by = query.group_by;
+				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
 				const months = monthsOf(rows);
-				const byMonthAndModel = () =>
-					months.flatMap(([month, ofMonth]) => groupsBody(ofMonth, 'model').map((group) => ({ ...group, month })));
-				if (wantsCsv) return csvOf(byMonthAndModel());
-				return { body: { team: id, months: months.map(([month, ofMonth]) => periodBody(within(spanOfMonth(month), asked), ofMonth)) } };
+				if (wantsCsv) {
+					return csvOf(months.flatMap(([month, ofMonth]) => groupsBody(ofMonth, by ?? 'model').map((group) => ({ ...group, month }))));
+				}
+				const shown = months.map(([month, ofMonth]) => ({
+					...periodBody(within(spanOfMonth(month), span), ofMonth),
+					...groupsOf(ofMonth, by),
+				}));
+				return { body: { team: id, months: shown, ...(by && { group_by: by }) } };
 			},
 		}),
 	];
+}
+
+function groupsOf(rows: readonly SummaryRow[], by: Grouping | undefined): { readonly groups?: UsageGroup[] } {
+	return by === undefined ? {} : { groups: groupsBody(rows, by) };
 }
 
 async function requireTeam({ teamLookup }: AdminParts, id: string) {
@@ -85,12 +95,12 @@ function readSpan({ from, to }: { from?: string | undefined; to?: string | undef
 	return { fromMs, toMs };
 }
 
-function within(month: Span, asked: Span): Span {
-	return { fromMs: Math.max(month.fromMs, asked.fromMs), toMs: Math.min(month.toMs, asked.toMs) };
+function within(month: Span, span: Span): Span {
+	return { fromMs: Math.max(month.fromMs, span.fromMs), toMs: Math.min(month.toMs, span.toMs) };
 }
 
 function monthsOf(rows: readonly SummaryRow[]): [month: string, rows: SummaryRow[]][] {
-	return [...Map.groupBy(rows, ({ period }) => period)].toSorted(([one], [other]) => (one < other ? -1 : 1));
+	return [...Map.groupBy(rows, ({ period }) => period.slice(0, 'yyyy-mm'.length))].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
 const keyColumns = ['month', 'day', 'provider', 'model', 'client_id'] as const;

@@ -87,6 +87,12 @@ export function clientBody(record: ClientRecord, nowMs: number): z.output<typeof
 	};
 }
 
-export function pinnedClientBody(id: string, name: string, scopeNames: readonly string[]): z.output<typeof client> {
+export interface PinnedClient {
+	readonly id: string;
+	readonly name: string;
+	readonly scopes: readonly string[];
+}
+
+export function pinnedClientBody({ id, name, scopes: scopeNames }: PinnedClient): z.output<typeof client> {
 	return { id, name, scopes: [...scopeNames], disabled: false, secrets: [], pinned: true, created_at: null, updated_at: null };
 }

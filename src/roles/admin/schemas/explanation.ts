@@ -105,7 +105,11 @@ export const explanation = named(
 					}),
 				),
 				unreadable: z.array(z.string()).describe('Types of parts that cannot be read.'),
-				engines: z.array(z.string()).describe('Would be asked about the call too. They are not asked for an explanation.'),
+				engines: z
+					.array(
+						z.strictObject({ name: z.string(), rule: z.enum(['log', 'block', 'mask']).describe('What is configured, for this team.') }),
+					)
+					.describe('Would be asked about the call too. They are not asked for an explanation.'),
 			})
 			.nullable()
 			.describe('Of the request.'),

@@ -40,7 +40,12 @@ export const usageGroup = z.strictObject({
 
 export type UsageGroup = z.output<typeof usageGroup>;
 
-const usagePeriod = z.strictObject({ period, ...sums, models: z.array(modelUsage) });
+const usagePeriod = z.strictObject({
+	period,
+	...sums,
+	models: z.array(modelUsage),
+	groups: z.array(usageGroup).optional().describe('As `group_by` asks.'),
+});
 
 export const usage = named(
 	'Usage',
@@ -49,7 +54,6 @@ export const usage = named(
 		...usagePeriod.shape,
 		budgets: z.array(budgetInForce).describe('Those in force, with what was spent in the current UTC month.'),
 		group_by: z.enum(groupings).optional(),
-		groups: z.array(usageGroup).optional().describe('As `group_by` asks.'),
 	}),
 );
 
@@ -58,6 +62,7 @@ export const usageHistory = named(
 	z.strictObject({
 		team: z.string(),
 		months: z.array(usagePeriod).describe('UTC months in which there was usage, the oldest first.'),
+		group_by: z.enum(groupings).optional(),
 	}),
 );
 

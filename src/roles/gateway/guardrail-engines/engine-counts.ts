@@ -9,6 +9,7 @@ export class EngineCounts {
 	readonly #seconds: Histogram;
 	readonly #usage: Counter;
 	readonly #costUsd: Counter;
+	readonly #unpriced: Counter;
 
 	constructor(metrics: Metrics) {
 		this.#judgements = metrics.counter(
@@ -25,7 +26,12 @@ export class EngineCounts {
 		this.#usage = metrics.counter('tollgate_guardrail_engine_usage_total', 'What guardrail engines charge for', ['engine', 'unit']);
 		this.#costUsd = metrics.counter(
 			'tollgate_guardrail_engine_cost_usd_total',
-			'US dollars that guardrail engines cost at the configured prices',
+			'US dollars that guardrail engines cost, where their price is known',
+			['engine'],
+		);
+		this.#unpriced = metrics.counter(
+			'tollgate_guardrail_engine_unpriced_total',
+			'Judgements that were charged for at a price that is not known',
 			['engine'],
 		);
 	}
@@ -37,6 +43,7 @@ export class EngineCounts {
 		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { engine, unit: 'input_tokens' });
 		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { engine, unit: 'output_tokens' });
 		if (usage.units > 0) this.#usage.add(usage.units, { engine, unit: 'units' });
-		if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { engine });
+		if (costNanoUsd === undefined) this.#unpriced.add(1, { engine });
+		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { engine });
 	}
 }

@@ -6,8 +6,8 @@ interface EngineReport {
 	/** One for each category, its highest score; only those that are to be noted. Of a failure, what was found in spite of it. */
 	readonly findings: readonly JudgedFinding[];
 	readonly usage: EngineUsage;
-	/** At the configured prices. */
-	readonly costNanoUsd: bigint;
+	/** Undefined where the engine's price is not known. */
+	readonly costNanoUsd: bigint | undefined;
 }
 
 export interface JudgedFinding extends EngineFinding {

@@ -1,10 +1,13 @@
 import type { UpstreamTimeouts } from '../../../core/upstream.ts';
+import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { ProtocolSettings } from '../../../wire/guardrail-engines/engine-protocols.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
 
 export interface EngineSettings {
 	/** As assessments, log lines and metrics show it. */
 	readonly name: string;
+	/** What becomes of what it is sure of, for teams without a rule of their own. */
+	readonly action: RuleAction;
 	readonly protocol: ProtocolSettings;
 	/** Scheme, host, port and perhaps a path; from configuration only. */
 	readonly baseUrl: string;
@@ -19,10 +22,10 @@ export interface EngineSettings {
 	readonly onFailure: 'open' | 'closed';
 	/** Scores from which a category is noted, and is sure enough to block. */
 	readonly thresholds: { readonly log: number; readonly block: number };
-	readonly price: EnginePrice;
+	/** Undefined: nobody said what it charges. */
+	readonly price: EnginePrice | undefined;
 }
 
-/** All zero: nothing is charged, or nobody said what. */
 export interface EnginePrice {
 	readonly inputPicoUsd: bigint;
 	readonly outputPicoUsd: bigint;

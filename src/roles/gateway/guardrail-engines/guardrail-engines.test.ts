@@ -51,6 +51,7 @@ function startEngine(name: EngineName, overrides: Partial<EngineSettings> = {}) 
 	const { path, protocol } = engines[name];
 	const settings: EngineSettings = {
 		name,
+		action: 'block',
 		protocol,
 		baseUrl: simulator.origin + path,
 		mayReachPrivateNetwork: true,
@@ -72,7 +73,8 @@ async function breakEngine(name: EngineName, fault: string): Promise<void> {
 	onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
 }
 
-const judge = (engine: GuardrailEngine, text: string) => engine.judge([text], 'input');
+const asked = { requestId: 'req-1', team: 'team-1' };
+const judge = (engine: GuardrailEngine, text: string) => engine.judge([text], 'input', asked);
 
 describe.each(names)('%s', (name) => {
 	it('finds what there is to find, and counts what it cost', async () => {
@@ -80,7 +82,7 @@ describe.each(names)('%s', (name) => {
 		const clean = await judge(engine, 'What is the capital of France?');
 		expect(clean).toMatchObject({ outcome: 'judged' });
 		expect(clean.findings).toEqual([]);
-		const tripped = await engine.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output');
+		const tripped = await engine.judge(['hello', 'a text that says simulate-hate and simulate-violence'], 'output', asked);
 		expect(
 			tripped.findings
 				.filter(({ score }) => score >= 0.8)
@@ -156,7 +158,7 @@ describe('any engine', () => {
 		await breakEngine('moderation', 'hang');
 		const { engine, log, added } = startEngine('moderation');
 		const leave: (() => void)[] = [];
-		const judgement = engine.judge(['x'], 'input', (listener) => void leave.push(listener));
+		const judgement = engine.judge(['x'], 'input', { ...asked, onClientGone: (listener) => void leave.push(listener) });
 		await until(() => leave.length > 0);
 		for (const listener of leave) listener();
 		expect(await judgement).toMatchObject({ outcome: 'failed', failure: 'abandoned' });
@@ -188,10 +190,27 @@ describe('any engine', () => {
 		expect(await find(0.5, 0.97)).toMatchObject([{ category: 'hate', isSure: true }]);
 	});
 
+	it('says for whom it was asked and what it cost, or that nobody knows what it charges', async () => {
+		const priced = startEngine('judge');
+		const { costNanoUsd, usage } = await judge(priced.engine, 'x');
+		expect(costNanoUsd).toBe(BigInt(usage.inputTokens + usage.outputTokens) * 200n);
+		expect(priced.log.lines).toMatchObject([
+			{ event: 'guardrail engine judged', fields: { ...asked, cost_nano_usd: String(costNanoUsd) } },
+		]);
+		const unpriced = startEngine('judge', { price: undefined });
+		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBeUndefined();
+		expect(unpriced.log.lines).toMatchObject([{ fields: { cost_nano_usd: null } }]);
+		expect(unpriced.added).toContainEqual(['tollgate_guardrail_engine_unpriced_total', 1, { engine: 'judge' }]);
+		expect(unpriced.added.map(([name]) => name)).not.toContain('tollgate_guardrail_engine_cost_usd_total');
+		// What was not charged costs nothing at any price.
+		await breakEngine('judge', '500');
+		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBe(0n);
+	});
+
 	it('asks nothing when there is no text', async () => {
 		const { engine, added } = startEngine('moderation');
 		await breakEngine('moderation', '500');
-		expect(await engine.judge(['', ''], 'input')).toMatchObject({ outcome: 'judged', findings: [] });
+		expect(await engine.judge(['', ''], 'input', asked)).toMatchObject({ outcome: 'judged', findings: [] });
 		expect(added).toHaveLength(1);
 	});
 

@@ -11,13 +11,17 @@ import type { EnginePrice, EngineSettings } from './engine-settings.ts';
 import { Places } from './places.ts';
 import { type EnginePlace, type EngineTrouble, sendToEngine } from './send-to-engine.ts';
 
-export interface GuardrailEngine {
-	readonly name: string;
-	/**
-	 * Judges texts of one call together. Never rejects but for a defect, and is over when its time is.
-	 * @param onClientGone registers what ends the judgement when nobody waits for it any more.
-	 */
-	judge(texts: readonly string[], stage: EngineStage, onClientGone?: (listener: () => void) => void): Promise<EngineJudgement>;
+export interface GuardrailEngine extends Pick<EngineSettings, 'name' | 'action'> {
+	/** Judges texts of one call together. Never rejects but for a defect, and is over when its time is. */
+	judge(texts: readonly string[], stage: EngineStage, asked: Asked): Promise<EngineJudgement>;
+}
+
+/** For whom a judgement is asked. */
+export interface Asked {
+	readonly requestId: string;
+	readonly team: string;
+	/** Registers what ends the judgement when nobody waits for it any more. */
+	readonly onClientGone?: (listener: () => void) => void;
 }
 
 export interface EnginePorts {
@@ -40,15 +44,16 @@ export function createGuardrailEngines(settings: readonly EngineSettings[], port
 }
 
 function createEngine(settings: EngineSettings, { upstream, clock, log }: EnginePorts, counts: EngineCounts): GuardrailEngine {
-	const { name, timeoutMs, mostConcurrent, onFailure } = settings;
+	const { name, action, timeoutMs, mostConcurrent, onFailure } = settings;
 	const place: EnginePlace = { settings, protocol: engineProtocol(settings.protocol), upstream, clock };
 	const places = new Places(clock, mostConcurrent, mostConcurrent * mostWaitingPerPlace);
 
-	const conclude = (judgement: EngineJudgement, startedMs: number, status?: number): EngineJudgement => {
+	const conclude = (judgement: EngineJudgement, { requestId, team }: Asked, startedMs: number, status?: number): EngineJudgement => {
 		const durationMs = clock.monotonicMs() - startedMs;
 		counts.add(name, judgement, durationMs);
 		const { usage, costNanoUsd } = judgement;
-		const fields = { engine: name, ...usage, cost_nano_usd: String(costNanoUsd), duration_ms: Math.round(durationMs) };
+		const cost = costNanoUsd === undefined ? null : String(costNanoUsd);
+		const fields = { requestId, team, engine: name, ...usage, cost_nano_usd: cost, duration_ms: Math.round(durationMs) };
 		if (judgement.outcome === 'judged') log.debug('guardrail engine judged', fields);
 		else if (judgement.failure !== 'abandoned') {
 			log.warn('guardrail engine failed', {
@@ -63,11 +68,13 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 
 	return {
 		name,
-		async judge(texts, stage, onClientGone = () => undefined) {
+		action,
+		async judge(texts, stage, asked) {
+			const { onClientGone = () => undefined } = asked;
 			const startedMs = clock.monotonicMs();
 			const dueMs = startedMs + timeoutMs;
 			const requests = place.protocol.requestsFor(texts, stage);
-			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), startedMs);
+			if (requests.length > mostRequests) return conclude(reportOf([{ failure: 'too_large' }], settings), asked, startedMs);
 			const answers = await Promise.all(
 				requests.map(async (request) => {
 					if (!(await places.enter(dueMs - clock.monotonicMs()))) return { failure: 'busy' } as const;
@@ -80,7 +87,7 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 					}
 				}),
 			);
-			return conclude(reportOf(answers, settings), startedMs, answers.find(isTrouble)?.status);
+			return conclude(reportOf(answers, settings), asked, startedMs, answers.find(isTrouble)?.status);
 		},
 	};
 }
@@ -126,8 +133,11 @@ function sumUsage(usages: readonly EngineUsage[]): EngineUsage {
 	);
 }
 
-/** Rounded up. */
-function costOf(usage: EngineUsage, { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd }: EnginePrice): bigint {
+/** Rounded up. @returns undefined where something was charged for at a price that is not known. */
+function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | undefined {
+	if (usage.inputTokens + usage.outputTokens + usage.units === 0) return 0n;
+	if (price === undefined) return undefined;
+	const { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd } = price;
 	const picoUsd =
 		BigInt(usage.inputTokens) * inputPicoUsd + BigInt(usage.outputTokens) * outputPicoUsd + BigInt(usage.units) * thousandUnitsNanoUsd;
 	return (picoUsd + 999n) / 1000n;

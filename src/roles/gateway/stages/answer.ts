@@ -4,7 +4,7 @@ import { renderGatewayError } from '../../../wire/gateway-error.ts';
 import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
-import { scrubKey } from '../../../wire/providers/scrub-key.ts';
+import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { answerHeaders } from '../answer-headers.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -78,7 +78,7 @@ export function answerError(
 	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, open, status);
 	// A compressed body cannot be searched for the key, so it does not leave.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
-		return { status, headers, body: scrubKey(body, provider.apiKey), facts: open.facts };
+		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: open.facts };
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
@@ -106,7 +106,7 @@ function translateError(
 	}
 	// An overloaded provider is as good as one that sheds load.
 	const shown = error.isKeyRejected === true || (status === 502 && error.status === 503) ? error.status : status;
-	return { status: shown, headers, body: scrubKey(Buffer.from(JSON.stringify(error.body)), provider.apiKey), facts: open.facts };
+	return { status: shown, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: open.facts };
 }
 
 /** What a provider's status means when it is not the caller's own mistake. */

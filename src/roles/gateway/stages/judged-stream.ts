@@ -6,7 +6,8 @@ import { splitEvents } from '../../../wire/sse/split-events.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import { readEvents } from '../../../wire/translation/read-events.ts';
 import { describeFailure } from '../failure.ts';
-import { blocked, type GuardedCall, type Guarding, type Trip } from '../guarding.ts';
+import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
+import type { Trip } from '../guardrail-engines/trip.ts';
 import { ScreenedStream } from './screened-stream.ts';
 import type { StreamRelay } from './stream-relay.ts';
 
@@ -176,7 +177,11 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		const events = this.#held;
 		this.#held = [];
 		this.#unjudgedCharacters = 0;
-		const trips = await this.#guarding.askEngines(texts, 'output', (listener) => this.#goneListeners.push(listener));
+		const { engines } = this.#guarding;
+		const trips = await engines.ask(engines.stopping(this.#call.team), texts, 'output', {
+			...this.#call,
+			onClientGone: (listener) => this.#goneListeners.push(listener),
+		});
 		this.#goneListeners.length = 0;
 		this.#isJudging = false;
 		if (this.#isOver) return;

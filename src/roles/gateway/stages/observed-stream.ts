@@ -8,20 +8,23 @@ import { viewEvent } from './view-event.ts';
 /** Longer streams are looked at only so far, which is told. */
 const mostBytes = 4 * 1024 * 1024;
 
+/** What a stream's texts are shown to. */
+export type ObservesTexts = Pick<Guarding, 'observe'>;
+
 /** Passes a stream on untouched and looks at it when it is over. */
 export class ObservedStream implements ByteStream {
 	readonly #source: ByteStream;
 	readonly #format: Format;
 	readonly #call: GuardedCall;
-	readonly #guarding: Guarding;
+	readonly #observer: ObservesTexts;
 	readonly #chunks: Buffer[] = [];
 	#length = 0;
 
-	constructor(source: ByteStream, format: Format, call: GuardedCall, guarding: Guarding) {
+	constructor(source: ByteStream, format: Format, call: GuardedCall, observer: ObservesTexts) {
 		this.#source = source;
 		this.#format = format;
 		this.#call = call;
-		this.#guarding = guarding;
+		this.#observer = observer;
 	}
 
 	start(sink: ByteSink): ByteFlow {
@@ -69,6 +72,6 @@ export class ObservedStream implements ByteStream {
 			}
 		});
 		this.#chunks.length = 0;
-		this.#guarding.observe(this.#call, 'output', { texts: [...blocks.values()], unreadable });
+		this.#observer.observe(this.#call, 'output', { texts: [...blocks.values()], unreadable });
 	}
 }

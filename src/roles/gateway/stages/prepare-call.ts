@@ -1,5 +1,6 @@
 import { Fault } from '../../../core/fault.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { atOnce, type Steps } from '../../../core/steps.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
@@ -8,12 +9,19 @@ import { providerFormats } from '../../../wire/formats/provider-formats.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
+import { unmarkingSteps } from '../../../wire/translation/foreign-marks.ts';
 import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
 import { translationOf } from '../../../wire/translation/translations.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { nothingSaid } from '../model-facts.ts';
 import { type Call, placedMembers } from './read-call.ts';
+
+interface TranslatedPart {
+	readonly translation: Translation;
+	readonly call: TranslatedCall;
+	/** Sent in place of the caller's. */
+	readonly headers: Readonly<Record<string, string>>;
+}
 
 /** A call as its provider takes it. */
 export interface PreparedCall extends Call {
@@ -28,33 +36,40 @@ export interface PreparedCall extends Call {
 	/** What is sent, but for edits that are made on the way. */
 	readonly outgoing: JsonBody;
 	/** Undefined where caller and provider speak the same. */
-	readonly translated: { readonly translation: Translation; readonly call: TranslatedCall } | undefined;
+	readonly translated: TranslatedPart | undefined;
 }
 
 /**
- * Finds who answers, and what it is to be asked.
+ * Finds who answers, and what it is to be asked. In steps, for what is large takes some milliseconds in each.
  * @throws Refusal `field_invalid`; Fault `provider_key_unset`.
  */
-export function prepareCall(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
+export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): Steps<PreparedCall> {
 	const provider = parts.providers.get(target.provider);
 	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
 	const { wire: spoken } = provider.protocol;
-	const said = parts.modelFacts.get(target.provider)?.get(target.model) ?? nothingSaid;
+	const said = parts.modelFacts.of(target);
 	const knownAs = said.knownAs ?? target.model;
 	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
 	requireConfigured(provider);
 	const translation = translationOf(call.format.name, spoken);
 	if (translation === undefined) {
-		return { ...call, target, provider, knownAs, maxOutputTokens, providerFormat: call.format, outgoing: call.body, translated: undefined };
+		const outgoing = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
+		return { ...call, target, provider, knownAs, maxOutputTokens, providerFormat: call.format, outgoing, translated: undefined };
 	}
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
-	const members = (call.format.name === 'messages' ? call.body.readExactly?.() : undefined) ?? call.body.members;
-	const { body: whole, warnings: lost } = translation.translateRequest(members, {
+	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
+	const members = readExactly?.() ?? call.body.members;
+	if (readExactly !== undefined) yield;
+	const {
+		body: whole,
+		headers = {},
+		warnings: lost,
+	} = translation.translateRequest(members, {
+		...said,
 		model: target.model,
 		maxOutputTokens,
-		knownAs,
-		capabilities: said.capabilities,
 	});
+	yield;
 	const body = provider.asksForStreamUsage ? whole : withoutStreamOptions(whole);
 	const warnings = call.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
@@ -65,6 +80,7 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 	}
 	facts.warnings = warnings;
 	const outgoing = new WrittenBody(body, placedMembers);
+	yield;
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
 	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing.bytes, members, knownAs);
 	return {
@@ -77,9 +93,15 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 		outgoing,
 		translated: {
 			translation,
+			headers,
 			call: { request: members, model: call.model, requestId: call.request.id, nowSeconds, estimatedInputTokens },
 		},
 	};
+}
+
+/** As `preparingSteps`, where nobody waits. */
+export function prepareCall(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
+	return atOnce(preparingSteps(call, target, facts, parts));
 }
 
 /** The first that would be lost; warnings begin with the field's name. */

@@ -1,9 +1,11 @@
 import { readWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import type { Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import { type JsonBody, parseBody } from '../../../wire/json/parse-body.ts';
+import { type JsonBody, parsingSteps } from '../../../wire/json/parse-body.ts';
+import { inTurns } from '../in-turns.ts';
 
 /** One inference request, read and found sound. */
 export interface Call {
@@ -24,9 +26,6 @@ export const placedMembers: ReadonlySet<string> = new Set([
 	'generationConfig',
 ]);
 
-/** Reading and translating one of 1 MB takes some milliseconds each. */
-const largeBodyBytes = 256 * 1024;
-
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
 /**
@@ -40,15 +39,19 @@ export async function readCall(request: HttpRequest, format: Format, maxBodyByte
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
 	try {
-		const body = parseBody(await readWhole(withRoom(request, hold), maxBodyBytes, request.announcedLength), placedMembers);
-		format.validate(body.members);
-		// Others have their turn between reading a long conversation and translating it.
-		if (body.bytes.length > largeBodyBytes) await new Promise((resolve) => setImmediate(resolve));
-		return { request, format, body, model: String(body.members.model), isStreamed: body.members.stream === true };
+		const bytes = await readWhole(withRoom(request, hold), maxBodyBytes, request.announcedLength);
+		return await inTurns(bytes.length, readingSteps(request, format, bytes));
 	} catch (cause) {
 		hold?.release();
 		throw cause;
 	}
+}
+
+function* readingSteps(request: HttpRequest, format: Format, bytes: Buffer): Steps<Call> {
+	const body = yield* parsingSteps(bytes, placedMembers);
+	format.validate(body.members);
+	yield;
+	return { request, format, body, model: String(body.members.model), isStreamed: body.members.stream === true };
 }
 
 /** The body, once there is room for it; where its length is not known, piece by piece. @throws Refusal `overloaded` */

@@ -6,7 +6,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import type { Guarding } from '../guarding.ts';
 import { JudgedStream } from './judged-stream.ts';
 import { maskedTexts } from './masked-texts.ts';
-import { ObservedStream } from './observed-stream.ts';
+import { ObservedStream, type ObservesTexts } from './observed-stream.ts';
 import type { Call } from './read-call.ts';
 import { ScreenedStream } from './screened-stream.ts';
 import { StreamRelay } from './stream-relay.ts';
@@ -23,8 +23,18 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	if (body instanceof StreamRelay) {
 		if (!guarding.isEnforced) return { ...response, body: new ObservedStream(body, call.format, guarded, guarding) };
 		const guardrails = await guarding.guardrails;
-		const Stream = guarding.hasEngines ? JudgedStream : ScreenedStream;
-		return { ...response, body: new Stream(body, call.format, guarded, guarding, guardrails, response.facts) };
+		const Stream = guarding.engines.stopping(team).length > 0 ? JudgedStream : ScreenedStream;
+		const screened = new Stream(body, call.format, guarded, guarding, guardrails, response.facts);
+		if (guarding.engines.noting(team).length === 0) return { ...response, body: screened };
+		const notedByEngines: ObservesTexts = {
+			observe: (noted, stage, { texts }) =>
+				guarding.noteByEngines(
+					noted,
+					stage,
+					texts.map(({ text }) => text),
+				),
+		};
+		return { ...response, body: new ObservedStream(screened, call.format, guarded, notedByEngines) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const told = readObject(body);

@@ -1,25 +1,13 @@
 /** Nothing of a match is delivered, however a provider's stream is cut. */
 import { describe, expect, it } from 'vitest';
 import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
+import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 
-const silent = { strength: 'none', action: 'block' } as const;
-
 function settings(action: RuleAction, more: Partial<GuardrailSettings> = {}): GuardrailSettings {
-	return {
-		isEnforced: true,
-		content: { hate: silent, violence: silent, sexual: silent, misconduct: silent, prompt_attack: silent },
-		pii: { ssn: action, card: action, email: action, phone: action, iban: action, ip: action, aws_key: action, api_key: action },
-		masksAnswers: true,
-		words: { entries: ['darkfish', 'größenwahn'], action },
-		patterns: [],
-		topics: [],
-		unreadable: 'pass',
-		teams: {},
-		...more,
-	};
+	return guardrailsWith({ pii: piiRules(action), words: { entries: ['darkfish', 'größenwahn'], action }, ...more });
 }
 
 type Kind = 'chat text' | 'chat arguments' | 'messages text' | 'messages arguments';

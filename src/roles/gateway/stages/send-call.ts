@@ -27,7 +27,8 @@ const maxErrorBytes = 1024 * 1024;
 
 /**
  * Sends the call to its target, once.
- * @returns a fault when the provider gave no answer: no connection, none of its bytes in time, or an error without an end.
+ * @returns a fault when the provider gave no answer: no connection, none of its bytes in time, an error without an end, or something else
+ * than an answer, such as a page.
  * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
  */
 export async function sendCall(
@@ -43,7 +44,7 @@ export async function sendCall(
 		origin: provider.origin,
 		method: 'POST',
 		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
-		headers: provider.requestHeaders(translated === undefined ? request.headers : {}),
+		headers: provider.requestHeaders(translated?.headers ?? request.headers),
 		body: bodyFor(call, permit.terms),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
@@ -60,7 +61,9 @@ export async function sendCall(
 		const body = await readReply(call, response, open);
 		return { response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
 	} catch (cause) {
-		if (!(cause instanceof Fault) || (response !== undefined && response.status < 400)) throw cause;
+		if (!(cause instanceof Fault)) throw cause;
+		const hasBegun = response !== undefined && response.status < 400 && cause.code !== 'provider_answer_invalid';
+		if (hasBegun) throw cause;
 		return cause;
 	}
 }

@@ -3,11 +3,12 @@ import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { inTurns } from '../in-turns.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
 import { admitCall } from './admit-call.ts';
 import { isFirstChoice } from './choose-targets.ts';
-import { type PreparedCall, prepareCall } from './prepare-call.ts';
+import { type PreparedCall, preparingSteps } from './prepare-call.ts';
 import type { Call } from './read-call.ts';
 
 /** A call that may go to its target. */
@@ -20,7 +21,7 @@ export interface Taken {
  * Makes the call fit for a target, and asks whether the target may have it: each is judged as if it were the only one.
  * @param before whose target was called before, and failed.
  * @returns undefined when this target cannot be had while there was one before, or will be one after.
- * @throws as `prepareCall` and `admitCall` do.
+ * @throws as `preparingSteps` and `admitCall` do.
  */
 export async function takeTarget(
 	call: Call,
@@ -37,7 +38,9 @@ export async function takeTarget(
 	facts.model = target.model;
 	if (warnings !== undefined) delete facts.warnings;
 	try {
-		const prepared = prepareCall(call, target, facts, parts);
+		const steps = inTurns(call.body.bytes.length, preparingSteps(call, target, facts, parts));
+		const prepared = steps instanceof Promise ? await steps : steps;
+		open.requireRunning();
 		return { prepared, permit: await admitCall(prepared, team, open, parts, before) };
 	} catch (cause) {
 		open.requireRunning();

@@ -1,8 +1,18 @@
 /** Reports, read from PostgreSQL in the order and form that every ledger gives them. */
 import { sql } from 'kysely';
-import type { CallOutcome, LedgerRow, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import {
+	type CallOutcome,
+	type CostQuery,
+	type LedgerRow,
+	mostRowsLookedThrough,
+	type RowPage,
+	type RowQuery,
+	type SummaryQuery,
+	type SummaryRow,
+} from '../../contracts/ledger.ts';
+import { textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
-import { amounts, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
+import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 /** Whole days are read from the sums by day, what remains at either end from those by hour. */
 export async function summarize(
@@ -15,7 +25,7 @@ export async function summarize(
 	const toDay = Math.max(fromDay, Math.floor(toHour / hoursPerDay));
 	const headEnd = toDay > fromDay ? fromDay * hoursPerDay : toHour;
 	const tailStart = toDay > fromDay ? toDay * hoursPerDay : toHour;
-	const ofTeam = team === undefined ? sql`` : sql`AND team = ANY(${[team].flat()}::text[])`;
+	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
 	const who = isByModel ? `'' AS team, '' AS client` : 'team, client';
 	const columns = sql.raw(`${who}, provider, model, ${amounts.join(', ')}`);
 	const { rows } = await sql<SumRow>`
@@ -40,6 +50,21 @@ export async function summarize(
 	}));
 }
 
+export async function sumCosts(db: Database, { fromMs, toMs, of }: CostQuery): Promise<readonly bigint[]> {
+	const teams = textArray(of.map(({ team }) => team));
+	const { rows } = await sql<{ cost: string }>`
+		WITH wanted AS (
+			SELECT * FROM unnest(${teams}::text[], ${textArray(of.map(({ model }) => model))}::text[]) WITH ORDINALITY AS of (team, model, place)
+		), sums AS (
+			SELECT team, model, sum(cost_nano_usd) AS cost FROM tollgate.ledger_daily
+			WHERE period >= ${fromMs / msPerDay} AND period < ${toMs / msPerDay} AND team = ANY(${teams}::text[]) GROUP BY team, model
+		)
+		SELECT coalesce(sum(cost), 0) AS cost
+		FROM wanted LEFT JOIN sums ON sums.team = wanted.team AND (wanted.model IS NULL OR sums.model = wanted.model)
+		GROUP BY place ORDER BY place`.execute(db);
+	return rows.map(({ cost }) => BigInt(cost));
+}
+
 const mostRows = 1000;
 const cursorPattern = /^[1-9]\d{0,17}$/;
 
@@ -51,14 +76,27 @@ export function requireCursor({ cursor }: RowQuery): void {
 }
 
 /** A cursor is the sequence number of its page's last row, so that rows which come later move nothing. */
-export async function listRows(db: Database, { team, limit, cursor }: RowQuery): Promise<RowPage> {
+export async function listRows(db: Database, { team, limit, cursor, ...filters }: RowQuery): Promise<RowPage> {
 	const most = Math.max(1, Math.min(limit, mostRows));
-	const { rows: found } = await sql<CallRow>`
-		SELECT * FROM tollgate.ledger_calls
+	const columns = { client: filters.clientId, provider: filters.provider, model: filters.model, outcome: filters.outcome };
+	const wanted = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]));
+	const newest = sql`
+		FROM tollgate.ledger_calls
 		WHERE ${team === undefined ? sql`true` : sql`team = ${team}`} AND ${cursor === undefined ? sql`true` : sql`sequence < ${cursor}`}
-		ORDER BY sequence DESC LIMIT ${most + 1}`.execute(db);
-	const rows = found.slice(0, most);
-	return { rows: rows.map(ledgerRowOf), nextCursor: found.length > most ? (rows.at(-1)?.sequence.toString() ?? null) : null };
+		ORDER BY sequence DESC`;
+	const looked = sql`${newest} LIMIT ${mostRowsLookedThrough}`;
+	const { rows: found } = await (wanted.length === 0
+		? sql<CallRow>`SELECT * ${newest} LIMIT ${most + 1}`
+		: sql<CallRow>`
+			SELECT * FROM (SELECT * ${looked}) AS looked WHERE ${sql.join(wanted, sql` AND `)} ORDER BY sequence DESC LIMIT ${most + 1}`
+	).execute(db);
+	const rows = found.slice(0, most).map(ledgerRowOf);
+	if (found.length > most) return { rows, nextCursor: found[most - 1]?.sequence.toString() ?? null };
+	if (wanted.length === 0) return { rows, nextCursor: null };
+	const { rows: ends } = await sql<{ count: Whole; last: Whole }>`
+		SELECT count(*) AS count, min(sequence) AS last FROM (SELECT sequence ${looked}) AS looked`.execute(db);
+	const [end] = ends;
+	return { rows, nextCursor: end !== undefined && Number(end.count) === mostRowsLookedThrough ? end.last.toString() : null };
 }
 
 /** Bigints of columns, decimal text of sums. */

@@ -1,6 +1,6 @@
 /** What the main thread asks of the thread that talks to PostgreSQL. */
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
-import type { LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import type { CostQuery, LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
 
 export type PostgresLedgerCalls = {
 	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for a URL that is none. */
@@ -12,6 +12,7 @@ export type PostgresLedgerCalls = {
 	listAssessments(query: AssessmentQuery): Promise<AssessmentPage>;
 	verdictsOf(requestIds: readonly string[]): Promise<readonly (readonly [id: string, verdict: Verdict])[]>;
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
 	list(query: RowQuery): Promise<RowPage>;
 	check(argument: null): Promise<readonly LedgerDifference[]>;
 	prune(beforeMs: number): Promise<number>;

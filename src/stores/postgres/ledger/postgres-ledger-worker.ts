@@ -10,7 +10,7 @@ import { openPostgres, type PostgresConnection, type PostgresSettings } from '..
 import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
 import { type Database, dayOf, makeDay } from './ledger-days.ts';
-import { listRows, requireCursor, summarize } from './ledger-reading.ts';
+import { listRows, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
 import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
 import { msPerDay, postgresLedgerSchema } from './postgres-ledger-schema.ts';
@@ -80,6 +80,7 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 		},
 		verdictsOf: (requestIds) => run(reportDeadlineMs, (db) => verdictsOf(db, requestIds)),
 		summarize: (query) => run(reportDeadlineMs, (db) => summarize(db, query)),
+		sumCosts: (query) => run(reportDeadlineMs, (db) => sumCosts(db, query)),
 		async list(query) {
 			requireCursor(query);
 			return run(reportDeadlineMs, (db) => listRows(db, query));

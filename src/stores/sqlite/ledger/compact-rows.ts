@@ -1,7 +1,6 @@
 import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
-import { bigintOf, type Row } from '../database.ts';
-import type { CompactClose, CompactInteger, CompactOpen } from './ledger-calls.ts';
-import { readCallId } from './packed-call-id.ts';
+import type { Row } from '../database.ts';
+import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-calls.ts';
 
 /** By the number that stands for them in the file: only ever append. */
 const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
@@ -51,36 +50,47 @@ export function compactClose(row: ClosedRow): CompactClose {
 	];
 }
 
-/** A row of the statement in `call-pages.ts`, read with bigints. */
-export function ledgerRowOf(row: Row): LedgerRow {
-	const form = Number(row['form']);
+export function ledgerRowOf(row: CompactRow): LedgerRow {
+	const [, id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold] = row;
 	return {
-		id: readCallId(row['id']),
-		startedMs: Number(row['started_ms']),
-		team: String(row['team']),
-		clientId: String(row['client']),
-		provider: String(row['provider']),
-		model: String(row['model']),
+		id,
+		startedMs,
+		team,
+		clientId,
+		provider,
+		model,
 		format: (form & messagesBit) === 0 ? 'chat' : 'messages',
 		isStreamed: (form & streamedBit) !== 0,
-		priceVersion: String(row['price_version']),
-		holdNanoUsd: bigintOf(row, 'hold_nano_usd'),
-		budgets: readBudgets(row['budgets']),
-		closed: row['outcome'] === null ? undefined : closedOf(row),
+		priceVersion,
+		holdNanoUsd: BigInt(hold),
+		budgets: readBudgets(budgets),
+		closed: closedOf(row),
 	};
 }
 
-function closedOf(row: Row): Omit<ClosedRow, 'id'> {
-	const outcome = outcomes[Number(row['outcome'])];
-	if (outcome === undefined) throw new TypeError(`Outcome ${String(row['outcome'])} is not known to this release`);
+function closedOf(row: CompactRow): Omit<ClosedRow, 'id'> | undefined {
+	const [, , startedMs, , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
+	const [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, cost] = counts;
+	if (outcome === null) return undefined;
 	return {
-		endedMs: Number(row['started_ms']) + Number(row['duration_ms']),
-		outcome,
-		status: Number(row['status']),
-		usage: usageOf(row),
-		costNanoUsd: bigintOf(row, 'cost_nano_usd'),
-		isEstimated: Number(row['is_estimated']) === 1,
+		endedMs: startedMs + durationMs,
+		outcome: outcomeOf(outcome),
+		status,
+		usage: { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens },
+		costNanoUsd: BigInt(cost),
+		isEstimated: isEstimated === 1,
 	};
+}
+
+function outcomeOf(number: number): CallOutcome {
+	const outcome = outcomes[number];
+	if (outcome === undefined) throw new TypeError(`Outcome ${number} is not known to this release`);
+	return outcome;
+}
+
+/** As the file has it. */
+export function outcomeNumber(outcome: CallOutcome): number {
+	return outcomes.indexOf(outcome);
 }
 
 export function usageOf(row: Row): ClosedRow['usage'] {

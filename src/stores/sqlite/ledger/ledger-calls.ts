@@ -1,6 +1,6 @@
 /** What the main thread asks of the ledger's threads. Rows travel as arrays: cloning those costs a third of cloning objects. */
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
-import type { InterruptedRow, LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import type { CostQuery, InterruptedRow, LedgerDifference, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 
 /** Money is a number while that is exact. */
@@ -33,6 +33,37 @@ export type CompactClose = readonly [
 	reasoningTokens: number,
 	costNanoUsd: CompactInteger,
 ];
+
+/** As `call-pages.ts` reads it. Money is text where a number would not be exact; of a running call, what follows the outcome is null. */
+export type CompactRow = readonly [
+	sequence: number,
+	id: string,
+	startedMs: number,
+	team: string,
+	clientId: string,
+	provider: string,
+	model: string,
+	form: number,
+	priceVersion: string,
+	budgets: string,
+	holdNanoUsd: number | string,
+	outcome: number | null,
+	durationMs: number,
+	status: number,
+	isEstimated: number,
+	inputTokens: number,
+	cacheReadTokens: number,
+	cacheWriteTokens: number,
+	cacheWriteHourTokens: number,
+	outputTokens: number,
+	reasoningTokens: number,
+	costNanoUsd: number | string,
+];
+
+export interface CompactPage {
+	readonly rows: readonly CompactRow[];
+	readonly nextCursor: string | null;
+}
 
 /** Written in one transaction, opens first. Without rows it finds out whether the database can be written. */
 export interface WriteBatch {
@@ -88,7 +119,8 @@ export type WriterCalls = {
 export type ReaderCalls = {
 	open(argument: null): null;
 	summarize(query: SummaryQuery): readonly SummaryRow[];
-	list(query: RowQuery): RowPage;
+	sumCosts(query: CostQuery): readonly bigint[];
+	list(query: RowQuery): CompactPage;
 	check(argument: null): readonly LedgerDifference[];
 	readOutbox(limit: number): SpoolPart;
 	listAssessments(query: AssessmentQuery): AssessmentPage;

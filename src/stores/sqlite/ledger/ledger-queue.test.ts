@@ -80,6 +80,22 @@ test('rows of one turn of the event loop, and those that come while a batch is u
 	expect(outcomes).toEqual(['open a: done', 'open b: done', 'open c: done', 'close a: closed']);
 });
 
+test('closes go with the next open, after a rest without one, or at the end', async () => {
+	const { disk, queue, open, close } = setUp();
+	close('a');
+	await new Promise((resolve) => setImmediate(resolve));
+	open('b');
+	await disk.commit();
+	close('c');
+	await disk.commit();
+	close('d');
+	const ending = queue.end();
+	await new Promise((resolve) => setImmediate(resolve));
+	await disk.commit();
+	await ending;
+	expect(disk.batches.map(idsIn)).toEqual(['b|a', '|c', '|d']);
+});
+
 test('a batch holds at most a thousand rows of each kind', async () => {
 	const { disk, open } = setUp();
 	for (let index = 0; index < 2500; index++) open(`${index}`);

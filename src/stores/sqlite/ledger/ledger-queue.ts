@@ -27,6 +27,8 @@ const mostRowsPerBatch = 1000;
 /** Longer than the database waits for another process's lock. */
 const stalledAfterMs = 3000;
 const probeEveryMs = 250;
+/** No caller waits for a close: it goes with the next open, or after so long. Waking the thread costs more than a row. */
+const closesRestMs = 5;
 
 export class LedgerQueue {
 	private readonly deps: LedgerQueueDeps;
@@ -34,6 +36,7 @@ export class LedgerQueue {
 	private closes: PendingClose[] = [];
 	private underWay: Batch | undefined;
 	private isWaking = false;
+	private rest: NodeJS.Timeout | undefined;
 	private failingSinceMs: number | undefined;
 	private probe: Timer | undefined;
 	private watch: Timer | undefined;
@@ -64,7 +67,7 @@ export class LedgerQueue {
 				reject(this.refusal(why));
 			} else if (this.failingSinceMs === undefined) {
 				this.closes.push({ row: compact, waiter: { resolve, reject }, isTakingBack: false });
-				this.wake();
+				this.rest ??= setTimeout(() => this.endRest(), closesRestMs);
 			} else {
 				this.closes.push({ row: compact, isTakingBack: false });
 				reject(this.refusal('it cannot be written now; it is kept'));
@@ -82,6 +85,7 @@ export class LedgerQueue {
 			this.ended = resolve;
 			if (this.countQueued() === 0) resolve();
 			else if (this.failingSinceMs !== undefined) this.tryAgain();
+			else this.endRest();
 		});
 		this.probe?.cancel();
 		this.watch?.cancel();
@@ -111,9 +115,16 @@ export class LedgerQueue {
 		});
 	}
 
+	private endRest(): void {
+		clearTimeout(this.rest);
+		this.rest = undefined;
+		this.wake();
+	}
+
 	private sendNext(): void {
+		const isResting = this.rest !== undefined && this.opens.length === 0;
 		if (this.opens.length + this.closes.length === 0) this.ended?.();
-		else this.send(this.opens.splice(0, mostRowsPerBatch), this.closes.splice(0, mostRowsPerBatch));
+		else if (!isResting) this.send(this.opens.splice(0, mostRowsPerBatch), this.closes.splice(0, mostRowsPerBatch));
 	}
 
 	private tryAgain(): void {

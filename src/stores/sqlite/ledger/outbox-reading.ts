@@ -1,17 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SpooledRow, SpoolPart } from '../../contracts/ledger-spool.ts';
 import { integerOf, integerOrNullOf } from '../database.ts';
-import { ledgerRowColumns } from './call-pages.ts';
+import { prepareRows, rowsOf } from './call-pages.ts';
 import { ledgerRowOf } from './compact-rows.ts';
+import type { CompactRow } from './ledger-calls.ts';
 
 /** The oldest entries as their rows are now, in one snapshot. Entries whose row the retention has deleted have none. */
 export function createOutboxReading(database: DatabaseSync): (limit: number, isOurs: boolean) => SpoolPart {
 	const bounds = database.prepare(`
 		SELECT min(position) AS first, max(position) AS last, (SELECT noted_ms FROM outbox ORDER BY position LIMIT 1) AS oldest_ms,
 			(SELECT max(position) FROM (SELECT position FROM outbox ORDER BY position LIMIT ?)) AS through FROM outbox`);
-	const rowsThrough = database.prepare(`
-		SELECT ${ledgerRowColumns} FROM calls WHERE sequence IN (SELECT call FROM outbox WHERE position <= ?) ORDER BY sequence`);
-	rowsThrough.setReadBigInts(true);
+	const rowsThrough = prepareRows(database, 'FROM calls WHERE sequence IN (SELECT call FROM outbox WHERE position <= ?) ORDER BY sequence');
 	const lastEver = database.prepare("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0) AS last");
 	return (limit, isOurs) => {
 		database.exec('BEGIN');
@@ -20,7 +19,7 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 			const last = integerOf(lastEver.get() ?? {}, 'last');
 			const first = integerOrNullOf(found, 'first') ?? last + 1;
 			const through = isOurs ? (integerOrNullOf(found, 'through') ?? last) : first - 1;
-			const rows = through < first ? [] : rowsThrough.all(through).map(spooledRowOf);
+			const rows = through < first ? [] : rowsOf(rowsThrough.all(through)).map(spooledRowOf);
 			const oldestMs = integerOrNullOf(found, 'oldest_ms');
 			return { first, last, oldestMs, through, count: rows.length, rows: JSON.stringify(rows), isSentByAnother: !isOurs };
 		} finally {
@@ -29,10 +28,10 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 	};
 }
 
-function spooledRowOf(row: Parameters<typeof ledgerRowOf>[0]): SpooledRow {
+function spooledRowOf(row: CompactRow): SpooledRow {
 	const { id, startedMs, team, clientId, provider, model, format, isStreamed, priceVersion, holdNanoUsd, closed } = ledgerRowOf(row);
 	const opened = [id, startedMs, team, clientId, provider, model, format, isStreamed, priceVersion] as const;
-	const held = [String(row['budgets']), holdNanoUsd.toString()] as const;
+	const held = [row[9], holdNanoUsd.toString()] as const;
 	if (closed === undefined) return [...opened, ...held, null, null, null, null, null, null, null, null, null, null, null];
 	const { outcome, endedMs, status, isEstimated, usage, costNanoUsd } = closed;
 	return [

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
-import { bigintOf, type Row } from '../database.ts';
+import { bigintOf } from '../database.ts';
 import { usageOf } from './compact-rows.ts';
 import { amounts } from './ledger-schema.ts';
 import { hoursPerDay, msPerHour } from './ledger-sums.ts';
@@ -23,8 +23,7 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 			toDay,
 		};
 		const { all, models, team: ofOne } = statements[period];
-		const rows =
-			team === undefined ? (isByModel ? models : all).all(bounds) : rowsOf([team].flat(), (one) => ofOne.all({ ...bounds, team: one }));
+		const rows = team === undefined ? (isByModel ? models : all).all(bounds) : ofOne.all({ ...bounds, team });
 		return rows.map((row) => ({
 			period: String(row['period_name']),
 			team: String(row['team_name']),
@@ -36,17 +35,6 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 			costNanoUsd: bigintOf(row, 'cost_nano_usd'),
 		}));
 	};
-}
-
-/** In the order of all: by period, then team. */
-function rowsOf(teams: readonly string[], read: (team: string) => Row[]): Row[] {
-	if (teams.length === 1) return teams.flatMap(read);
-	const byPeriod = Map.groupBy([...new Set(teams)].toSorted(compareTexts).flatMap(read), (row) => String(row['period_name']));
-	return [...byPeriod].toSorted(([left], [right]) => compareTexts(left, right)).flatMap(([, rows]) => rows);
-}
-
-function compareTexts(left: string, right: string): number {
-	return left < right ? -1 : Number(left > right);
 }
 
 const nobody = 'NULL AS team, NULL AS client';

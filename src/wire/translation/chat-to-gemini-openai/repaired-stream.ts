@@ -1,19 +1,18 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { chatError } from '../chat-to-gemini/translate-error.ts';
+import { EventByEvent } from '../event-by-event.ts';
 import { answerInvalid } from '../gemini/read-answer.ts';
 import { unlisted } from '../gemini/read-contents.ts';
 import { readEvents } from '../read-events.ts';
 import { readJson } from '../read-json.ts';
-import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import type { TranslatedCall } from '../translation.ts';
 import { answerId, callId, repairedReason, repairedUsage } from './repair-answer.ts';
 
 const done = 'data: [DONE]\n\n';
 
 /** Chunks that are none of OpenAI's into such that are: calls get their index and id, and an end in calls says so. */
-export class RepairedStream implements StreamTranslation {
-	isTerminated = false;
-	hasFailed = false;
+export class RepairedStream extends EventByEvent {
 	readonly #call: TranslatedCall;
 	#text = '';
 	#id = '';
@@ -21,33 +20,19 @@ export class RepairedStream implements StreamTranslation {
 	readonly #callIds = new Map<number, string[]>();
 	/** Whether each choice has ended. */
 	readonly #finished = new Map<number, boolean>();
-	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
+		super();
 		this.#call = call;
 	}
 
-	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
-	push(events: Buffer): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		try {
-			readEvents(events, this.#take);
-		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
-			this.#fault = cause;
-		}
-		if (this.#text === '' && this.#fault !== undefined) throw this.#fault;
-		return this.#written();
+	protected takeEvents(events: Buffer): void {
+		readEvents(events, this.#take);
 	}
 
-	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
-	end(): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		if (!this.isTerminated && !this.hasFailed) {
-			if (!this.#isFinished) throw new Fault('provider_disconnected');
-			this.#terminate();
-		}
-		return this.#written();
+	protected finish(): void {
+		if (!this.#isFinished) throw new Fault('provider_disconnected');
+		this.#terminate();
 	}
 
 	readonly #take = (data: string): void => {
@@ -117,9 +102,9 @@ export class RepairedStream implements StreamTranslation {
 		this.isTerminated = true;
 	}
 
-	#written(): Buffer {
+	protected written(): string {
 		const text = this.#text;
 		this.#text = '';
-		return Buffer.from(text);
+		return text;
 	}
 }

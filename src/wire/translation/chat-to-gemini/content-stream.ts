@@ -1,19 +1,18 @@
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { ChatChunks } from '../chat/chat-chunks.ts';
+import { EventByEvent } from '../event-by-event.ts';
 import { blockReasonOf, candidatesOf, finishOf } from '../gemini/finish.ts';
 import { answerInvalid, CandidateReader, type CandidateSink, type ToldCall } from '../gemini/read-answer.ts';
 import { readContents } from '../gemini/read-contents.ts';
 import { withSignature } from '../thought-signature.ts';
-import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import type { TranslatedCall } from '../translation.ts';
 import { callId, completionId, finishReason, toolNamesOf } from './chat-answer.ts';
 import { chatUsage } from './chat-usage.ts';
 import { chatError } from './translate-error.ts';
 
 /** Partial answers of Gemini's into chat completion chunks. Nothing tells the last one: what ends the answer waits for the stream's end. */
-export class ContentStream implements StreamTranslation {
-	isTerminated = false;
-	hasFailed = false;
+export class ContentStream extends EventByEvent {
 	readonly #call: TranslatedCall;
 	readonly #chunks: ChatChunks;
 	readonly #choices = new Map<number, ChoiceWriter>();
@@ -21,33 +20,20 @@ export class ContentStream implements StreamTranslation {
 	#id = '';
 	#usage: unknown;
 	#isBlocked = false;
-	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
+		super();
 		this.#call = call;
 		this.#chunks = new ChatChunks(call);
 		this.#nameOf = toolNamesOf(call.request);
 	}
 
-	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
-	push(events: Buffer): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		try {
-			readContents(events, this.#take);
-		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
-			this.#fault = cause;
-		}
-		const text = this.#chunks.take();
-		if (text === '' && this.#fault !== undefined) throw this.#fault;
-		return Buffer.from(text);
+	protected takeEvents(events: Buffer): void {
+		readContents(events, this.#take);
 	}
 
-	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
-	end(): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		if (!this.isTerminated && !this.hasFailed) this.#finish();
-		return Buffer.from(this.#chunks.take());
+	protected written(): string {
+		return this.#chunks.take();
 	}
 
 	readonly #take = (told: JsonObject): void => {
@@ -83,7 +69,7 @@ export class ContentStream implements StreamTranslation {
 		return choice;
 	}
 
-	#finish(): void {
+	protected finish(): void {
 		if (this.#isBlocked && this.#choices.size === 0) {
 			this.#chunks.startChoice();
 			this.#chunks.add('{}', 0, '"content_filter"');

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { type ChatTools, readTools } from '../chat/chat-tools.ts';
 import { judgeOtherFields } from '../chat/other-fields.ts';
-import { geminiModelOf } from '../gemini/gemini-model.ts';
+import { type GeminiModel, geminiModelOf } from '../gemini/gemini-model.ts';
 import { isKnownEffort, thinkingConfig } from '../gemini/thinking-config.ts';
 import { geminiToolName } from '../gemini/tool-names.ts';
+import { requireSchemaTaken, takenSampling, takenStops } from '../model-limits.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import type { TranslatedRequest, TranslationTarget } from '../translation.ts';
@@ -25,10 +26,10 @@ export function translateRequest(request: JsonObject, target: TranslationTarget)
 	const thinking = thinkingConfig({ field: 'reasoning_effort', effort, isShown: effort !== undefined }, model, warnings);
 	const config = {
 		...outputCap(request, target, warnings),
-		...sampling(request, warnings),
-		...stopSequences(request.stop),
+		...sampling(request, model, warnings),
+		...stopSequences(request.stop, model, warnings),
 		...candidateCount(request.n),
-		...outputFormat(request.response_format),
+		...outputFormat(request.response_format, model),
 		...(thinking !== undefined && { thinkingConfig: thinking }),
 	};
 	const turns = contents.finish(model, warnings);
@@ -71,10 +72,11 @@ function effortOf({ reasoning_effort }: JsonObject): string | undefined {
 	return refuseField('reasoning_effort', 'must be one of none, minimal, low, medium, high, xhigh, max');
 }
 
-function outputCap(request: JsonObject, { maxOutputTokens: most }: TranslationTarget, warnings: RequestWarnings): JsonObject {
+function outputCap(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
+	const { maxOutputTokens: most, defaultMaxTokens: usual } = target;
 	const name = isGiven(request.max_completion_tokens) ? 'max_completion_tokens' : 'max_tokens';
 	const wanted = request[name];
-	if (!isGiven(wanted)) return {};
+	if (!isGiven(wanted)) return usual === undefined ? {} : { maxOutputTokens: Math.min(usual, most ?? usual) };
 	if (!Number.isInteger(wanted) || Number(wanted) < 1) return refuseField(name, 'must be an integer of at least 1');
 	if (most === undefined || Number(wanted) <= most) return { maxOutputTokens: wanted };
 	warnings.add(name, `lowered to ${most}`);
@@ -92,7 +94,7 @@ const sampled = [
 
 const mostSeed = 2 ** 31 - 1;
 
-function sampling(request: JsonObject, warnings: RequestWarnings): JsonObject {
+function sampling(request: JsonObject, model: GeminiModel, warnings: RequestWarnings): JsonObject {
 	const taken: Record<string, unknown> = {};
 	for (const [name, theirs] of sampled) {
 		const value = request[name];
@@ -102,20 +104,28 @@ function sampling(request: JsonObject, warnings: RequestWarnings): JsonObject {
 		if (value === 0 && name.endsWith('_penalty')) continue;
 		if (name === 'seed' && !(Number.isInteger(value) && Math.abs(value) <= mostSeed)) {
 			warnings.add('seed', 'ignored, for it is no integer of 32 bits');
-		} else taken[theirs] = value;
+			continue;
+		}
+		const given = name === 'temperature' || name === 'top_p' ? takenSampling(name, value, model, warnings) : value;
+		if (given !== undefined) taken[theirs] = given;
 	}
 	return taken;
 }
 
 const mostStops = 5;
 
-function stopSequences(stop: unknown): JsonObject {
+function stopSequences(stop: unknown, model: GeminiModel, warnings: RequestWarnings): JsonObject {
 	if (!isGiven(stop)) return {};
 	const list: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
 	for (const [index, one] of list.entries()) {
 		if (typeof one !== 'string') refuseField(Array.isArray(stop) ? `stop[${index}]` : 'stop', 'must be a string');
 	}
-	const kept = list.filter((one) => one !== '');
+	const kept = takenStops(
+		'stop',
+		list.filter((one) => one !== ''),
+		model,
+		warnings,
+	);
 	if (kept.length > mostStops) refuseField('stop', `must hold at most ${mostStops} for the model’s provider`);
 	return kept.length === 0 ? {} : { stopSequences: kept };
 }
@@ -130,7 +140,7 @@ function candidateCount(n: unknown): JsonObject {
 	return { candidateCount: n };
 }
 
-function outputFormat(format: unknown): JsonObject {
+function outputFormat(format: unknown, model: GeminiModel): JsonObject {
 	if (!isGiven(format)) return {};
 	const { type, json_schema } = isJsonObject(format) ? format : {};
 	switch (type) {
@@ -140,6 +150,7 @@ function outputFormat(format: unknown): JsonObject {
 			return { responseMimeType: 'application/json' };
 		case 'json_schema': {
 			const schema = isJsonObject(json_schema) ? json_schema.schema : undefined;
+			requireSchemaTaken('response_format', model);
 			if (!isJsonObject(schema)) return refuseField('response_format.json_schema.schema', 'must be a JSON schema as an object');
 			return { responseMimeType: 'application/json', responseJsonSchema: schema };
 		}

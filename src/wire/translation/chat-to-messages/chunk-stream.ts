@@ -2,9 +2,10 @@ import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import { ChatChunks } from '../chat/chat-chunks.ts';
+import { EventByEvent } from '../event-by-event.ts';
 import { readEvents } from '../read-events.ts';
 import { readObject } from '../read-json.ts';
-import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import type { TranslatedCall } from '../translation.ts';
 import { callId, completionId } from './answer-id.ts';
 import { chatUsage } from './chat-usage.ts';
 import { finishReason, refusalText } from './finish-reason.ts';
@@ -24,12 +25,8 @@ interface OpenBlock {
 	readonly data: unknown;
 }
 
-const nothing = Buffer.alloc(0);
-
 /** Messages events into chat completion chunks. One answer. */
-export class ChunkStream implements StreamTranslation {
-	isTerminated = false;
-	hasFailed = false;
+export class ChunkStream extends EventByEvent {
 	readonly #call: TranslatedCall;
 	readonly #chunks: ChatChunks;
 	#id = '';
@@ -39,32 +36,24 @@ export class ChunkStream implements StreamTranslation {
 	readonly #thinkingBlocks: JsonObject[] = [];
 	#usage: JsonObject | undefined;
 	#isFinished = false;
-	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
+		super();
 		this.#call = call;
 		this.#chunks = new ChatChunks(call);
 	}
 
-	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
-	push(events: Buffer): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		try {
-			readEvents(events, this.#takeEvent);
-		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
-			this.#fault = cause;
-		}
-		const text = this.#chunks.take();
-		if (text === '' && this.#fault !== undefined) throw this.#fault;
-		return text === '' ? nothing : Buffer.from(text);
+	protected takeEvents(events: Buffer): void {
+		readEvents(events, this.#takeEvent);
 	}
 
-	/** Nothing is ever owed. @throws Fault `provider_disconnected` for a stream without its last event. */
-	end(): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		if (!this.isTerminated && !this.hasFailed) throw new Fault('provider_disconnected');
-		return nothing;
+	protected written(): string {
+		return this.#chunks.take();
+	}
+
+	/** Nothing is ever owed. */
+	protected finish(): never {
+		throw new Fault('provider_disconnected');
 	}
 
 	readonly #takeEvent = (data: string, name: string): void => {

@@ -1,9 +1,10 @@
+import type { ModelLimits } from '../model-limits.ts';
 import type { TranslationTarget } from '../translation.ts';
 
 /** What a Claude model takes, as far as its request depends on it. */
-export interface ClaudeModel {
-	/** `temperature` and `top_p` freely, under API version 2023-06-01; others take only the defaults. */
-	readonly takesSampling: boolean;
+export interface ClaudeModel extends ModelLimits {
+	/** Of the API, in the `anthropic-version` header field. */
+	readonly version: string;
 	/** A conversation that ends with the assistant's own words. */
 	readonly takesPrefill: boolean;
 	/** The role `system` inside the conversation. */
@@ -17,6 +18,10 @@ export interface ClaudeModel {
 
 export const allEfforts: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
+/** The next one refuses a request that names `temperature`, `top_p` or `top_k` at all. */
+const lastSamplingVersion = '2023-06-01';
+const newestVersion = '2026-10-21';
+
 /** `claude-3-7-sonnet-20250219` and `claude-opus-4-8`: the number before or after the family; a date is no minor version. */
 const familyLast = /^claude-(\d{1,2})(?:-(\d{1,2}))?-(opus|sonnet|haiku)(?:-|$)/;
 const familyFirst = /^claude-([a-z]+)-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/;
@@ -28,16 +33,22 @@ interface ModelName {
 }
 
 /** What its operator says of it, else what its name tells. */
-export function claudeModelOf({ model, knownAs, capabilities = {} }: TranslationTarget): ClaudeModel {
+export function claudeModelOf({ model, knownAs, ...said }: TranslationTarget): ClaudeModel {
 	const named = claudeModel(knownAs ?? model);
-	const { sampling, prefill, midSystem, thinking, efforts } = capabilities;
+	const { thinking, anthropicVersion } = said;
+	const wantsSampling = said.sampling === undefined ? named.takesSampling : said.sampling === 'full';
+	const version = anthropicVersion ?? (wantsSampling ? lastSamplingVersion : newestVersion);
 	return {
-		takesSampling: sampling ?? named.takesSampling,
-		takesPrefill: prefill ?? named.takesPrefill,
-		takesMidSystem: midSystem ?? named.takesMidSystem,
+		takesSampling: wantsSampling && version <= lastSamplingVersion,
+		temperatureMax: said.temperatureMax ?? named.temperatureMax,
+		takesStop: said.stop ?? named.takesStop,
+		takesSchema: said.structuredOutput ?? named.takesSchema,
+		version,
+		takesPrefill: said.prefill ?? named.takesPrefill,
+		takesMidSystem: said.midSystem ?? named.takesMidSystem,
 		thinking: thinking === 'enabled' ? 'manual' : (thinking ?? named.thinking),
 		mayDisableThinking: named.mayDisableThinking,
-		efforts: efforts ?? named.efforts,
+		efforts: said.efforts ?? named.efforts,
 	};
 }
 
@@ -45,8 +56,13 @@ export function claudeModelOf({ model, knownAs, capabilities = {} }: Translation
 export function claudeModel(name: string): ClaudeModel {
 	const known = readName(name);
 	const version = known?.version ?? Number.POSITIVE_INFINITY;
+	const takesSampling = version < 406 || (version === 406 && known?.family === 'opus');
 	return {
-		takesSampling: version < 406 || (version === 406 && known?.family === 'opus'),
+		takesSampling,
+		temperatureMax: 1,
+		takesStop: true,
+		takesSchema: version >= 405 || (version === 401 && known?.family === 'opus'),
+		version: takesSampling ? lastSamplingVersion : newestVersion,
 		takesPrefill: version < 406,
 		takesMidSystem: known !== undefined && version >= 408,
 		thinking: thinkingOf(version),

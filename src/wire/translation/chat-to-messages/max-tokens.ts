@@ -21,8 +21,9 @@ export function translateMaxTokens(request: JsonObject, target: TranslationTarge
 	const name = isGiven(request.max_completion_tokens) ? 'max_completion_tokens' : 'max_tokens';
 	const wanted = request[name];
 	if (!isGiven(wanted)) {
-		const byDefault = target.maxOutputTokens ?? leastMaximum;
-		return { tokens: request.stream === true ? byDefault : Math.min(byDefault, wholeAnswerDefault), includesThinking: false };
+		const usual = target.maxOutputTokens ?? leastMaximum;
+		const byDefault = target.defaultMaxTokens ?? (request.stream === true ? usual : Math.min(usual, wholeAnswerDefault));
+		return { tokens: Math.min(byDefault, most), includesThinking: false };
 	}
 	if (!Number.isInteger(wanted) || (wanted as number) < 1) return refuseField(name, 'must be an integer of at least 1');
 	if ((wanted as number) > most) warnings.add(name, `lowered to ${most}`);

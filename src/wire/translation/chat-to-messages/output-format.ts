@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { requireSchemaTaken } from '../model-limits.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';
+import type { ClaudeModel } from './claude-model.ts';
 import { closedSchema } from './closed-schema.ts';
 
 export interface OutputFormat {
@@ -10,7 +12,7 @@ export interface OutputFormat {
 }
 
 /** From `response_format`. @throws Refusal `field_invalid`. */
-export function translateOutputFormat({ response_format }: JsonObject, warnings: RequestWarnings): OutputFormat {
+export function translateOutputFormat({ response_format }: JsonObject, model: ClaudeModel, warnings: RequestWarnings): OutputFormat {
 	if (response_format === undefined || response_format === null) return {};
 	const { type, json_schema } = isJsonObject(response_format) ? response_format : {};
 	switch (type) {
@@ -21,6 +23,7 @@ export function translateOutputFormat({ response_format }: JsonObject, warnings:
 			return { systemText: 'Answer with a single JSON object and nothing else.' };
 		case 'json_schema': {
 			const schema = isJsonObject(json_schema) ? json_schema.schema : undefined;
+			requireSchemaTaken('response_format', model);
 			if (!isJsonObject(schema)) return refuseField('response_format.json_schema.schema', 'must be a JSON schema as an object');
 			return { format: { type: 'json_schema', schema: closedSchema(schema) } };
 		}

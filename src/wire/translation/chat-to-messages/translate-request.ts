@@ -18,7 +18,7 @@ export function translateRequest(request: JsonObject, target: TranslationTarget)
 	judgeOtherFields(request, warnings);
 	const conversation = translateMessages(request.messages, model, warnings);
 	const messages = conversation.finish(model);
-	const { format, systemText } = translateOutputFormat(request, warnings);
+	const { format, systemText } = translateOutputFormat(request, model, warnings);
 	if (systemText !== undefined) conversation.system.push({ type: 'text', text: systemText });
 	const tools = translateTools(request, conversation);
 	const circumstances = {
@@ -37,12 +37,12 @@ export function translateRequest(request: JsonObject, target: TranslationTarget)
 		...(thinking !== undefined && { thinking }),
 		...outputConfig(effort, format),
 		...translateSampling(request, model, thinking !== undefined && thinking.type !== 'disabled', warnings),
-		...translateStop(request, warnings),
+		...translateStop(request, model, warnings),
 		...userId(request),
 		...serviceTier(request, warnings),
 		...(request.stream === true && { stream: true }),
 	};
-	return { body, warnings: warnings.list() };
+	return { body, headers: { 'anthropic-version': model.version }, warnings: warnings.list() };
 }
 
 function outputConfig(effort: string | undefined, format: JsonObject | undefined): JsonObject {

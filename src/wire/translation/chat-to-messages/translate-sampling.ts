@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json/parse-body.ts';
+import { takenStops } from '../model-limits.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';
 import type { ClaudeModel } from './claude-model.ts';
@@ -21,19 +22,21 @@ export function translateSampling(request: JsonObject, model: ClaudeModel, isThi
 	}
 	if (temperature === undefined) return topP === undefined ? {} : { top_p: topP };
 	if (topP !== undefined && topP < defaultTopP) warnings.add('top_p', 'ignored beside temperature');
-	if (temperature > 1) warnings.add('temperature', `lowered from ${temperature} to 1`);
-	return { temperature: Math.min(temperature, 1) };
+	const { temperatureMax: most } = model;
+	if (temperature > most) warnings.add('temperature', `lowered from ${temperature} to ${most}`);
+	return { temperature: Math.min(temperature, most) };
 }
 
 /** @throws Refusal `field_invalid`. */
-export function translateStop({ stop }: JsonObject, warnings: RequestWarnings): JsonObject {
+export function translateStop({ stop }: JsonObject, model: ClaudeModel, warnings: RequestWarnings): JsonObject {
 	if (stop === undefined || stop === null) return {};
 	const sequences: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
-	const kept = sequences.filter((sequence, index) => {
+	const said = sequences.filter((sequence, index) => {
 		if (typeof sequence !== 'string') return refuseField(Array.isArray(stop) ? `stop[${index}]` : 'stop', 'must be a string');
 		if (isBlank(sequence)) warnings.add('stop', 'blank sequences ignored');
 		return !isBlank(sequence);
 	});
+	const kept = takenStops('stop', said, model, warnings);
 	return kept.length === 0 ? {} : { stop_sequences: kept };
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../../core/refusal.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { chatToGemini } from '../chat-to-gemini/chat-to-gemini.ts';
 import { messagesToGemini } from '../messages-to-gemini/messages-to-gemini.ts';
-import type { ModelCapabilities } from '../model-capabilities.ts';
+import type { ModelFacts } from '../model-facts.ts';
 import type { Translation, TranslationTarget } from '../translation.ts';
 import { geminiModel } from './gemini-model.ts';
 
@@ -115,10 +115,10 @@ test.each([
 });
 
 describe('thinking', () => {
-	const asked = (model: string, request: JsonObject, translation = chatToGemini, capabilities: ModelCapabilities = {}): unknown[] => {
+	const asked = (model: string, request: JsonObject, translation = chatToGemini, facts: ModelFacts = {}): unknown[] => {
 		const { body, warnings } = translation.translateRequest(
 			{ messages: [user], max_tokens: 9, ...request },
-			{ ...target, model, capabilities },
+			{ ...target, ...facts, model, maxOutputTokens: target.maxOutputTokens },
 		);
 		return [(body['generationConfig'] as JsonObject)['thinkingConfig'], ...warnings];
 	};

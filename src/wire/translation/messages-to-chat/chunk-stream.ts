@@ -1,11 +1,12 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfChat } from '../../usage/told-usage.ts';
+import { EventByEvent } from '../event-by-event.ts';
 import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
 import { MessageEvents } from '../messages/message-events.ts';
 import { readEvents } from '../read-events.ts';
 import { readObject } from '../read-json.ts';
-import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import type { TranslatedCall } from '../translation.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { contentText, reasoningText, renderStop } from './told-answer.ts';
 import { answerInvalid } from './translate-answer.ts';
@@ -13,10 +14,7 @@ import { translateStreamError } from './translate-error.ts';
 import { toolNamesOf } from './translate-tools.ts';
 
 /** Chat completion chunks become the events of a message. What ends it waits for the provider's end, since usage comes last. */
-export class ChunkStream implements StreamTranslation {
-	isTerminated = false;
-	hasFailed = false;
-
+export class ChunkStream extends EventByEvent {
 	readonly #call: TranslatedCall;
 	readonly #showsThinking: boolean;
 	readonly #events = new MessageEvents();
@@ -25,35 +23,24 @@ export class ChunkStream implements StreamTranslation {
 	#usage: unknown;
 	#finishReason: unknown;
 	#refusal = '';
-	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
+		super();
 		this.#call = call;
 		this.#showsThinking = wantsThinking(call);
 	}
 
-	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
-	push(events: Buffer): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		try {
-			readEvents(events, this.#take);
-		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
-			this.#fault = cause;
-		}
-		const text = this.#events.take();
-		if (text === '' && this.#fault !== undefined) throw this.#fault;
-		return Buffer.from(text);
+	protected takeEvents(events: Buffer): void {
+		readEvents(events, this.#take);
 	}
 
-	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
-	end(): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		if (!this.isTerminated && !this.hasFailed) {
-			if (this.#finishReason === undefined) throw new Fault('provider_disconnected');
-			this.#finish();
-		}
-		return Buffer.from(this.#events.take());
+	protected written(): string {
+		return this.#events.take();
+	}
+
+	protected finish(): void {
+		if (this.#finishReason === undefined) throw new Fault('provider_disconnected');
+		this.#finish();
 	}
 
 	readonly #take = (data: string, name: string): void => {

@@ -8,7 +8,7 @@ const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 /** @returns undefined: the model decides. @param hasTools the translated request offers tools. */
 export function reasoningEffort(members: JsonObject, model: ChatModel, hasTools: boolean, warnings: RequestWarnings): string | undefined {
 	const asked = askedEffort(members);
-	if (hasTools && model.toolsNeedNoEffort) {
+	if (hasTools && model.toolsNeedEffortNone) {
 		warnings.add('reasoning_effort', 'none because the model takes no tools otherwise');
 		return 'none';
 	}

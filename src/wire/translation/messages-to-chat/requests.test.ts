@@ -46,8 +46,8 @@ describe('models', () => {
 		['gpt-6', 'max_completion_tokens', false, 'developer', ['none', 'low', 'medium', 'high', 'xhigh']],
 		['gpt-oss-120b', 'max_tokens', true, 'system', ['low', 'medium', 'high']],
 		['qwen3:8b', 'max_tokens', true, 'system', ['low', 'medium', 'high']],
-	])('%s', (name, capMember, takesSampling, instructionRole, efforts) => {
-		expect(chatModel(name)).toMatchObject({ capMember, takesSampling, instructionRole, efforts });
+	])('%s', (name, tokenParam, takesSampling, systemRole, efforts) => {
+		expect(chatModel(name)).toMatchObject({ tokenParam, takesSampling, systemRole, efforts });
 	});
 
 	test.each([

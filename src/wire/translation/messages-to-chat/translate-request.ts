@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { judgeOtherFields, listAt, objectAt, outputCap, outputSchema, stopSequences, stringAt } from '../messages/fields.ts';
+import { requireSchemaTaken, takenSampling, takenStops } from '../model-limits.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import { sha256Hex } from '../sha256.ts';
@@ -27,12 +28,12 @@ export function chatRequest(members: JsonObject, target: TranslationTarget, mode
 	return {
 		model: target.model,
 		messages: [...translateSystem(members.system, model), ...translateTurns(listAt(members.messages), model, warnings)],
-		[model.capMember]: outputCap(members.max_tokens, target.maxOutputTokens, warnings),
+		[model.tokenParam]: outputCap(members.max_tokens, target.maxOutputTokens, warnings),
 		...translateStops(members.stop_sequences, model, warnings),
 		...translateSampling(members, model, warnings),
 		...(tools.length > 0 && { tools, ...translateToolChoice(members.tool_choice, model.takesParallelFlag) }),
 		...(effort !== undefined && { reasoning_effort: effort }),
-		...translateOutputFormat(outputSchema(members, warnings)),
+		...translateOutputFormat(outputSchema(members, warnings), model),
 		...translateUser(members.metadata),
 		...translateTier(members.service_tier, warnings),
 		...(isStream && { stream: true, stream_options: { include_usage: true } }),
@@ -42,7 +43,7 @@ export function chatRequest(members: JsonObject, target: TranslationTarget, mode
 function translateSystem(system: unknown, model: ChatModel): readonly JsonObject[] {
 	if (system === undefined || system === null) return [];
 	const parts = typeof system === 'string' ? textParts(system) : systemBlocks(system);
-	return parts.length === 0 ? [] : [{ role: model.instructionRole, content: contentOf(parts, model.takesTextParts) }];
+	return parts.length === 0 ? [] : [{ role: model.systemRole, content: contentOf(parts, model.takesTextParts) }];
 }
 
 function systemBlocks(system: unknown): readonly ChatPart[] {
@@ -55,12 +56,8 @@ function systemBlocks(system: unknown): readonly ChatPart[] {
 }
 
 function translateStops(stops: unknown, model: ChatModel, warnings: RequestWarnings): JsonObject {
-	const list = stopSequences(stops);
+	const list = takenStops('stop_sequences', stopSequences(stops), model, warnings);
 	if (list.length === 0) return {};
-	if (!model.takesStop) {
-		warnings.add('stop_sequences', 'ignored because the model takes none');
-		return {};
-	}
 	if (list.length > mostStops) refuseField('stop_sequences', `must hold at most ${mostStops} for the model’s provider`);
 	return { stop: list };
 }
@@ -69,15 +66,16 @@ function translateSampling(members: JsonObject, model: ChatModel, warnings: Requ
 	const taken: Record<string, unknown> = {};
 	for (const name of ['temperature', 'top_p']) {
 		const value = members[name];
-		if (typeof value !== 'number') continue;
-		if (model.takesSampling) taken[name] = value;
-		else if (value !== 1) warnings.add(name, 'ignored because the model takes the default alone');
+		const given = typeof value === 'number' ? takenSampling(name, value, model, warnings) : undefined;
+		if (given !== undefined) taken[name] = given;
 	}
 	return taken;
 }
 
-function translateOutputFormat(schema: JsonObject | undefined): JsonObject {
-	return schema === undefined ? {} : { response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema } } };
+function translateOutputFormat(schema: JsonObject | undefined, model: ChatModel): JsonObject {
+	if (schema === undefined) return {};
+	requireSchemaTaken('output_config.format', model);
+	return { response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema } } };
 }
 
 /** Some clients put a whole JSON text there. */

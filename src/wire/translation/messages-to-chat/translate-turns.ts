@@ -63,7 +63,7 @@ function addInstructions(out: JsonObject[], messages: readonly unknown[], start:
 			if (block.type !== 'text') refuseField(`${path}.type`, 'must be `text`');
 			parts.push(...textParts(stringAt(block.text, `${path}.text`)));
 		});
-		if (parts.length > 0) out.push({ role: model.instructionRole, content: contentOf(parts, model.takesTextParts) });
+		if (parts.length > 0) out.push({ role: model.systemRole, content: contentOf(parts, model.takesTextParts) });
 	}
 }
 

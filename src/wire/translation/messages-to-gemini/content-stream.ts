@@ -1,20 +1,19 @@
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { usageOfGemini } from '../../usage/told-usage.ts';
+import { EventByEvent } from '../event-by-event.ts';
 import { blockReasonOf, candidatesOf, finishOf } from '../gemini/finish.ts';
 import { answerInvalid, CandidateReader, type CandidateSink, type ToldCall } from '../gemini/read-answer.ts';
 import { readContents } from '../gemini/read-contents.ts';
 import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
 import { MessageEvents } from '../messages/message-events.ts';
 import { withSignature } from '../thought-signature.ts';
-import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import type { TranslatedCall } from '../translation.ts';
 import { stopOf, stopOfBlocked, toolNamesOf } from './told-stop.ts';
 import { messageError } from './translate-error.ts';
 
 /** Partial answers of Gemini's become the events of a message. Nothing tells the last one: what ends the message waits for the stream's end. */
-export class ContentStream implements StreamTranslation {
-	isTerminated = false;
-	hasFailed = false;
+export class ContentStream extends EventByEvent {
 	readonly #call: TranslatedCall;
 	readonly #events = new MessageEvents();
 	readonly #reader: CandidateReader;
@@ -22,32 +21,19 @@ export class ContentStream implements StreamTranslation {
 	#hasCandidate = false;
 	#usage: unknown;
 	#blockReason: string | undefined;
-	#fault: Fault | undefined;
 
 	constructor(call: TranslatedCall) {
+		super();
 		this.#call = call;
 		this.#reader = new CandidateReader(new BlockWriter(this.#events, call));
 	}
 
-	/** What stood before an event that is invalid comes out first; then this and `end` throw. */
-	push(events: Buffer): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		try {
-			readContents(events, this.#take);
-		} catch (cause) {
-			if (!(cause instanceof Fault)) throw cause;
-			this.#fault = cause;
-		}
-		const text = this.#events.take();
-		if (text === '' && this.#fault !== undefined) throw this.#fault;
-		return Buffer.from(text);
+	protected takeEvents(events: Buffer): void {
+		readContents(events, this.#take);
 	}
 
-	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
-	end(): Buffer {
-		if (this.#fault !== undefined) throw this.#fault;
-		if (!this.isTerminated && !this.hasFailed) this.#finish();
-		return Buffer.from(this.#events.take());
+	protected written(): string {
+		return this.#events.take();
 	}
 
 	readonly #take = (told: JsonObject): void => {
@@ -76,7 +62,7 @@ export class ContentStream implements StreamTranslation {
 		this.#events.startMessage(messageId(responseId, this.#call), modelName(modelVersion, this.#call), usage);
 	}
 
-	#finish(): void {
+	protected finish(): void {
 		if (!this.#hasStarted) throw answerInvalid('with a stream without a candidate');
 		const isBlocked = !this.#hasCandidate && this.#blockReason !== undefined;
 		if (!isBlocked && this.#reader.finishReason === undefined) throw new Fault('provider_disconnected');

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { type GeminiModel, geminiModelOf } from '../gemini/gemini-model.ts';
 import { isKnownEffort, thinkingConfig } from '../gemini/thinking-config.ts';
 import { judgeOtherFields, outputCap, outputSchema, stopSequences } from '../messages/fields.ts';
+import { requireSchemaTaken, takenSampling, takenStops } from '../model-limits.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import type { TranslatedRequest, TranslationTarget } from '../translation.ts';
@@ -25,6 +26,7 @@ export function translateRequest(members: JsonObject, target: TranslationTarget)
 	const contents = translateConversation(members, warnings);
 	const tools = translateTools(members, warnings);
 	const schema = outputSchema(members, warnings);
+	if (schema !== undefined) requireSchemaTaken('output_config.format', model);
 	const thinking = translateThinking(members, model, warnings);
 	const turns = contents.finish(model, warnings);
 	const body = {
@@ -33,8 +35,8 @@ export function translateRequest(members: JsonObject, target: TranslationTarget)
 		...tools,
 		generationConfig: {
 			maxOutputTokens: outputCap(members.max_tokens, target.maxOutputTokens, warnings),
-			...sampling(members),
-			...translateStops(members.stop_sequences),
+			...sampling(members, model, warnings),
+			...translateStops(members.stop_sequences, model, warnings),
 			...(schema !== undefined && { responseMimeType: 'application/json', responseJsonSchema: schema }),
 			...(thinking !== undefined && { thinkingConfig: thinking }),
 		},
@@ -42,16 +44,20 @@ export function translateRequest(members: JsonObject, target: TranslationTarget)
 	return { body, warnings: warnings.list() };
 }
 
-function sampling({ temperature, top_p, top_k }: JsonObject): JsonObject {
-	return {
-		...(typeof temperature === 'number' && { temperature }),
-		...(typeof top_p === 'number' && { topP: top_p }),
-		...(typeof top_k === 'number' && { topK: top_k }),
-	};
+const sampled = { temperature: 'temperature', top_p: 'topP', top_k: 'topK' } as const;
+
+function sampling(members: JsonObject, model: GeminiModel, warnings: RequestWarnings): JsonObject {
+	const taken: Record<string, number> = {};
+	for (const [name, theirs] of Object.entries(sampled)) {
+		const value = members[name];
+		const given = typeof value === 'number' ? takenSampling(name, value, model, warnings) : undefined;
+		if (given !== undefined) taken[theirs] = given;
+	}
+	return taken;
 }
 
-function translateStops(stops: unknown): JsonObject {
-	const list = stopSequences(stops);
+function translateStops(stops: unknown, model: GeminiModel, warnings: RequestWarnings): JsonObject {
+	const list = takenStops('stop_sequences', stopSequences(stops), model, warnings);
 	if (list.length > mostStops) refuseField('stop_sequences', `must hold at most ${mostStops} for the model’s provider`);
 	return list.length === 0 ? {} : { stopSequences: list };
 }

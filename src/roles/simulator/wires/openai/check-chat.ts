@@ -136,8 +136,8 @@ function checkTools(body: JsonObject, model: OpenAiModel): void {
 		return;
 	}
 	const effort = body['reasoning_effort'];
-	const isEffortless = effort === 'none' || (!isGiven(effort) && model.toolsNeedNoEffort !== 'always');
-	if (model.toolsNeedNoEffort !== 'never' && !isEffortless) {
+	const isEffortless = effort === 'none' || (!isGiven(effort) && model.toolsNeedEffortNone !== 'always');
+	if (model.toolsNeedEffortNone !== 'never' && !isEffortless) {
 		refuse(
 			`Function tools with reasoning_effort are not supported for ${model.snapshot} in /v1/chat/completions. ` +
 				"To use function tools, use /v1/responses or set reasoning_effort to 'none'.",

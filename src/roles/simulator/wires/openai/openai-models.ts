@@ -9,7 +9,7 @@ export interface OpenAiModel {
 	readonly takesStop: boolean;
 	readonly takesEffort: boolean;
 	/** When function tools need `reasoning_effort: "none"`. */
-	readonly toolsNeedNoEffort: 'never' | 'when-set' | 'always';
+	readonly toolsNeedEffortNone: 'never' | 'when-set' | 'always';
 	readonly countsCacheWrites: boolean;
 	/** As the answer names it. */
 	readonly snapshot: string;
@@ -40,7 +40,7 @@ export function openAiModel(name: string): OpenAiModel {
 		takesSampling: !isReasoning,
 		takesStop: !/^(?:o3|o4-mini|gpt-5)/.test(base),
 		takesEffort: isReasoning || !/^(?:gpt|chatgpt)-/.test(base),
-		toolsNeedNoEffort: version >= 5.6 ? 'always' : version >= 5.4 ? 'when-set' : 'never',
+		toolsNeedEffortNone: version >= 5.6 ? 'always' : version >= 5.4 ? 'when-set' : 'never',
 		countsCacheWrites: version >= 5.6,
 		snapshot: snapshots[name] ?? name,
 	};

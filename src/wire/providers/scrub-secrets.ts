@@ -1,29 +1,35 @@
-/** What stands in an error's body in place of a key. */
+/** What stands in an error's body in place of a secret. */
 const hidden = '***';
 
-/** Shorter keys are words; hiding them would only mangle texts. */
-const shortestKey = 6;
+/** Shorter ones are words; hiding them would only mangle texts. */
+const shortestSecret = 6;
 
 /** A mask that shows fewer characters than this shows nothing. */
 const shortestFragment = 3;
 
 /**
- * Removes a provider's key from the body of its answer, whole or partly masked: providers quote a wrong key
+ * Removes what a provider was sent in confidence from the body of its answer, whole or partly masked: providers quote a wrong key
  * as its first characters, asterisks, its last characters.
+ * @param secrets of printable ASCII, the provider's key and others that are sent to it; short ones are left.
  * @returns the same buffer when there was nothing to remove.
  */
-export function scrubKey(body: Buffer, apiKey: string): Buffer {
-	if (apiKey.length < shortestKey) return body;
+export function scrubSecrets(body: Buffer, secrets: readonly string[]): Buffer {
 	// One character a byte, so that whatever else the body holds survives.
 	const text = body.toString('latin1');
-	const scrubbed = hideMasked(hideEscaped(text.replaceAll(apiKey, hidden), apiKey), apiKey);
+	// One may be a part of another: the longer goes first.
+	const longestFirst = secrets.filter((secret) => secret.length >= shortestSecret).toSorted((one, other) => other.length - one.length);
+	const scrubbed = longestFirst.reduce(hideSecret, text);
 	return scrubbed === text ? body : Buffer.from(scrubbed, 'latin1');
 }
 
+function hideSecret(text: string, secret: string): string {
+	return hideMasked(hideEscaped(text.replaceAll(secret, hidden), secret), secret);
+}
+
 /** JSON may write any character as an escape (RFC 8259 section 7), a JSON text inside JSON escapes the escapes, and so may a form. */
-function hideEscaped(text: string, apiKey: string): string {
+function hideEscaped(text: string, secret: string): string {
 	if (!escapeMark.test(text)) return text;
-	const spellings = Array.from(apiKey.replaceAll(/\\+/g, '\\'), spellingsOf);
+	const spellings = Array.from(secret.replaceAll(/\\+/g, '\\'), spellingsOf);
 	return text.replace(new RegExp(spellings.join(''), 'g'), hidden);
 }
 
@@ -41,14 +47,14 @@ function anyCase(hexadecimal: string): string {
 	return hexadecimal.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-function hideMasked(text: string, apiKey: string): string {
+function hideMasked(text: string, secret: string): string {
 	let result = '';
 	let kept = 0;
 	for (let stars = text.indexOf('**'); stars !== -1; stars = text.indexOf('**', kept)) {
 		let starsEnd = stars;
 		while (text[starsEnd] === '*') starsEnd++;
-		const head = longestHead(text, Math.max(kept, stars - apiKey.length), stars, apiKey);
-		const tail = longestTail(text, starsEnd, apiKey);
+		const head = longestHead(text, Math.max(kept, stars - secret.length), stars, secret);
+		const tail = longestTail(text, starsEnd, secret);
 		if (head + tail >= shortestFragment) {
 			result += text.slice(kept, stars - head) + hidden;
 			kept = starsEnd + tail;
@@ -60,19 +66,19 @@ function hideMasked(text: string, apiKey: string): string {
 	return result + text.slice(kept);
 }
 
-/** How many characters right before `end` are the key's beginning. */
-function longestHead(text: string, from: number, end: number, apiKey: string): number {
+/** How many characters right before `end` are the secret's beginning. */
+function longestHead(text: string, from: number, end: number, secret: string): number {
 	for (let start = from; start < end; start++) {
 		// One character tells most places apart, and there may be hundreds of thousands of them.
-		if (text[end - 1] === apiKey[end - start - 1] && apiKey.startsWith(text.slice(start, end))) return end - start;
+		if (text[end - 1] === secret[end - start - 1] && secret.startsWith(text.slice(start, end))) return end - start;
 	}
 	return 0;
 }
 
-/** How many characters from `start` on are the key's end. */
-function longestTail(text: string, start: number, apiKey: string): number {
-	for (let end = Math.min(text.length, start + apiKey.length); end > start; end--) {
-		if (text[start] === apiKey[apiKey.length - (end - start)] && apiKey.endsWith(text.slice(start, end))) return end - start;
+/** How many characters from `start` on are the secret's end. */
+function longestTail(text: string, start: number, secret: string): number {
+	for (let end = Math.min(text.length, start + secret.length); end > start; end--) {
+		if (text[start] === secret[secret.length - (end - start)] && secret.endsWith(text.slice(start, end))) return end - start;
 	}
 	return 0;
 }

@@ -1,0 +1,51 @@
+/** A conversation goes on at another vendor, in the caller's own format: what the first one left in it for itself does not go along. */
+import { expect, it } from 'vitest';
+import { benchWith, chatAnswer, gpt, hostOf, messageAnswer } from '../../../test/support/fallback-rig.ts';
+import { chatPath, GatewayBench, jsonAnswer, messagesPath, sentText, testSettings } from '../../../test/support/gateway-bench.ts';
+
+const signed = '"extra_content":{"google":{"thought_signature":"c2ln"}}';
+const call = '{"id":"c1","type":"function","function":{"name":"f","arguments":"{ }"}';
+const chatTurns = (mark: string): string =>
+	`"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[${call}${mark}}]},{"role":"tool","tool_call_id":"c1","content":"1"}]`;
+const use = '{"type":"tool_use","id":"t1","name":"f","input":{ "n":12345678901234567890 }';
+const messageTurns = (mark: string): string =>
+	`"max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${use}${mark}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"1"}]}]`;
+
+it.each([
+	['OpenAI', chatPath, 'gpt-5', chatTurns],
+	['Azure', chatPath, 'our-gpt', chatTurns],
+	['Anthropic', messagesPath, 'claude-opus-4-8', messageTurns],
+	['Anthropic, asked to count', `${messagesPath}/count_tokens`, 'claude-opus-4-8', messageTurns],
+])('%s gets every other byte', async (_vendor, path, model, turns) => {
+	for (const [mark, kept] of [
+		[`,${signed}`, ''],
+		[',"extra_content":{"mine":1}', ',"extra_content":{"mine":1}'],
+	] as const) {
+		const bench = new GatewayBench();
+		await bench.ask(path, `{ "model":"${model}",${turns(mark)} }`);
+		expect(bench.sent.map(sentText)).toEqual([`{ "model":"${model}",${turns(kept)} }`]);
+	}
+});
+
+it('Gemini gets its signature back, and the next target of the rule does not', async () => {
+	const bench = benchWith({ targets: [{ provider: 'provider_c', model: 'gemini-3-pro', weight: 1 }, gpt] });
+	bench.respond = (request) => (hostOf(request) === 'c' ? jsonAnswer(503, '{}') : jsonAnswer(200, chatAnswer));
+	await bench.ask(chatPath, `{"model":"m",${chatTurns(`,${signed}`)}}`);
+	expect(bench.sent.map((request) => [hostOf(request), sentText(request).includes('c2ln')])).toEqual([
+		['c', true],
+		['b', false],
+	]);
+});
+
+it('where the model’s name says nothing, what its operator says decides', async () => {
+	for (const [knownAs, isKept] of [
+		['gemini-3-pro', true],
+		['gpt-5', false],
+	] as const) {
+		const providers = testSettings.providers.map((one) => ({ ...one, modelFacts: { 'our-gpt': { knownAs } } }));
+		const bench = new GatewayBench({ providers });
+		bench.respond = () => jsonAnswer(200, messageAnswer);
+		await bench.ask(chatPath, `{"model":"our-gpt",${chatTurns(`,${signed}`)}}`);
+		expect(bench.sent.map((request) => sentText(request).includes('c2ln'))).toEqual([isKept]);
+	}
+});

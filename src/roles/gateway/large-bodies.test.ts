@@ -1,0 +1,42 @@
+/** What a large conversation costs is spread over turns of the loop, so that others are served meanwhile. */
+import { expect, it } from 'vitest';
+import { chatPath, GatewayBench, jsonAnswer, messagesPath } from '../../../test/support/gateway-bench.ts';
+
+/** Turns of the loop from the request's arrival to what its provider is sent. */
+async function turnsOf(path: string, model: string, characters: number, more = ''): Promise<number> {
+	const bench = new GatewayBench();
+	let turns = 0;
+	let isSent = false;
+	const count = (): void => {
+		if (isSent) return;
+		turns++;
+		setImmediate(count);
+	};
+	bench.respond = () => {
+		isSent = true;
+		return jsonAnswer(500, '{}');
+	};
+	const body = `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"${'a'.repeat(characters)}"}]${more}}`;
+	setImmediate(count);
+	await bench.ask(path, body);
+	expect(isSent).toBe(true);
+	return turns;
+}
+
+const longNumber = ',"metadata":{"n":12345678901234567890}';
+
+it.each([
+	// Scanned, parsed; sent as it came.
+	[chatPath, 'gpt-5', '', 2],
+	[messagesPath, 'claude-opus-4-8', longNumber, 2],
+	// Then translated, written; admitted.
+	[chatPath, 'claude-opus-4-8', '', 4],
+	[chatPath, 'gemini-3-pro', '', 4],
+	[messagesPath, 'gpt-5', '', 4],
+	[messagesPath, 'gemini-3-pro', '', 4],
+	// Read once more, for the digits.
+	[messagesPath, 'gpt-5', longNumber, 5],
+	[messagesPath, 'gemini-3-pro', longNumber, 5],
+])('%s to %s%s: so many turns more for a large body than for a small one', async (path, model, more, turns) => {
+	expect((await turnsOf(path, model, 300_000, more)) - (await turnsOf(path, model, 300, more))).toBe(turns);
+});

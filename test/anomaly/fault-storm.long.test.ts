@@ -1,0 +1,12 @@
+/** FAULT_STORM_MINUTES (20) and FAULT_STORM_SEED (of the clock) say how long, and which. */
+import { test } from 'vitest';
+import { expectTrueBooks } from './fault-storm.contract.ts';
+
+const minutes = Number(process.env['FAULT_STORM_MINUTES'] ?? 20);
+const seed = Number(process.env['FAULT_STORM_SEED'] ?? Date.now() % 1_000_000);
+
+test(
+	'guarantees 49: the books are right after every fault on every link, and deaths of all',
+	() => expectTrueBooks({ seed, seconds: minutes * 60, deaths: ['gateway', 'gateway', 'redis', 'postgres', 'pause'] }),
+	(minutes + 6) * 60_000,
+);
