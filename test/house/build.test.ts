@@ -32,6 +32,18 @@ test('the package exports its client, with types', () => {
 	expect(existsSync(join(published, 'dist/client/index.d.ts'))).toBe(true);
 });
 
+test('built and packed again, the package is the same to the byte', () => {
+	const integrity = (): string | undefined => {
+		const [packed] = JSON.parse(run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')) as [{ integrity?: string }];
+		return packed.integrity;
+	};
+	const first = integrity();
+	expect(first).toMatch(/^sha512-/);
+	rmSync(join(published, 'dist'), { recursive: true });
+	run(process.execPath, join(root, 'scripts/build.ts'), join(published, 'dist'));
+	expect(integrity()).toBe(first);
+}, 60_000);
+
 test('the published package holds the program, and neither tests nor sources', () => {
 	const [packed] = JSON.parse(run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')) as [{ files: { path: string }[] }];
 	const paths = packed.files.map(({ path }) => path);
