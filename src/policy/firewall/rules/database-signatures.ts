@@ -18,7 +18,8 @@ export const queryInjection: readonly Signature[] = [
 		/\b(?:information_schema|sysobjects|syscolumns|sysibm|all_tables|user_tables|msysaccessobjects|sqlite_master|pg_catalog|pg_shadow|mysql\.(?:user|db)|sys\.(?:tables|objects|user))/,
 		/@@(?:version|servername|hostname|datadir|basedir|global)|\b(?:current_user|session_user|system_user) ?\(/,
 		/\b(?:extractvalue|updatexml|xmltype|dbms_[a-z]{2,20}|utl_(?:http|inaddr|file)|ctxsys\.|jsonb?_(?:pretty|extract|each|keys|build_object)|unistr|group_concat|string_agg|row_to_json|table_to_xml|query_to_xml|database_to_xml|lo_(?:get|put|import|export|from_bytea)) ?\(/,
-		/['"`)\d] ?(?:or|and|xor|\|\||&&|having|like|rlike|regexp|div|between) ?(?:not |binary |\()?['"`(@\d]/,
+		// A number must be a whole word: random letters, as in tokens and cursors, hold `2or1` too.
+		/(?:['"`)]|\b\d{1,20}) ?(?:or|and|xor|\|\||&&|having|like|rlike|regexp|div|between) ?(?:not |binary |\()?(?:['"`(@]|\d{1,20}\b)/,
 		/\b(?:or|and|xor) (?:not )?['"`(]?[\w@.]{1,40}['"`)]? ?(?:=|<|>|!=|<=>|like |rlike |regexp |is (?:not )?null|in ?\()/,
 		/\b(?:or|and) (?:true|false|\(? ?exists|\(? ?select|\{ ?if)\b/,
 		/\bhaving [^\n]{1,60}[<>=]|\bgroup by [^\n]{1,60}(?:--|#|\(|,)|\border by \d{1,4} ?(?:--|#|,|;|$)/,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { seededNumbers } from '../../../../test/support/mutations.ts';
 import { sdkRequests } from '../../../../test/support/sdk-requests.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
 import { type RuleAction, ruleNames, rules } from './rule-catalogue.ts';
@@ -72,6 +73,15 @@ describe('what does not', () => {
 			expect(judge(withFields({ [name]: "Bearer <script>alert(1)</script>' or 1=1--" }))).toEqual([]);
 		},
 	);
+
+	test('random letters in a query, as tokens and cursors have them: none of 10,000 is blocked', () => {
+		const random = seededNumbers(7);
+		const ruleSet = new RuleSet({});
+		const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+		const cursor = (): string => Array.from({ length: 400 }, () => letters[Math.floor(random() * 64)]).join('');
+		const queries = Array.from({ length: 10_000 }, () => `cursor=${cursor()}`);
+		expect(queries.filter((query) => ruleSet.judgeHead({ ...ordinary, query }).length > 0)).toEqual([]);
+	});
 });
 
 describe('a request that does not say who sends it', () => {
