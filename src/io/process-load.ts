@@ -1,10 +1,11 @@
-/** How late the event loop is, how busy, and how much of its memory the process uses. */
+/** How late the event loop is, or work that waits for a turn of its own, how busy the loop is, and how much of its memory the process uses. */
 
 import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Timer } from '../core/clock.ts';
+import { ownTurn } from '../core/own-turn.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
 const tickMs = 20;
@@ -16,6 +17,16 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 	let timer: Timer | undefined;
 	let lateMs = 0;
 	let ticks = 0;
+	let waitedMs = 0;
+	let askedMs: number | undefined;
+	const askForTurn = (nowMs: number): void => {
+		if (askedMs !== undefined) return;
+		askedMs = nowMs;
+		void ownTurn().then(() => {
+			waitedMs = Math.max(waitedMs, clock.monotonicMs() - nowMs);
+			askedMs = undefined;
+		});
+	};
 	let before = performance.eventLoopUtilization();
 	let reportMs = clock.monotonicMs() + sampleMs;
 	const tick = (dueMs: number): void => {
@@ -24,12 +35,15 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 		ticks += 1;
 		if (nowMs >= reportMs) {
 			const { utilization: busyShare } = performance.eventLoopUtilization(before);
-			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs: lateMs / ticks, busyShare, memoryShare: memoryShare() });
+			const loopDelayMs = Math.max(lateMs / ticks, waitedMs, nowMs - (askedMs ?? nowMs));
+			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare: memoryShare() });
+			waitedMs = 0;
 			before = performance.eventLoopUtilization();
 			reportMs = nowMs + sampleMs;
 			lateMs = 0;
 			ticks = 0;
 		}
+		askForTurn(nowMs);
 		timer = clock.after(tickMs, () => tick(nowMs + tickMs));
 	};
 	const startMs = clock.monotonicMs();

@@ -3,7 +3,7 @@ import { type ContentCategory, type ContentStrength, contentCategories, threshol
 import type { ContentScorer } from './content/content-scorer.ts';
 import type { Policy, RuleAction, SpanDetector, Stage } from './guardrail.ts';
 import { HoldBack } from './hold-back.ts';
-import type { JudgedText, Judgement, TextJudge } from './judge.ts';
+import type { Judgement, TextJudge } from './judge.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
 import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
@@ -96,9 +96,11 @@ export class Guardrails {
 	/** Begins to screen texts that are there as a whole. */
 	screen(texts: readonly ScreenedText[], stage: Stage, team: string): Screening {
 		const verdicts = this.#verdicts(stage, team);
+		const detectors = detectorsOf(this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))));
+		const judges = this.#judgesOf((policy) => this.#isOn(verdicts, policy));
 		return new Screening(texts, verdicts, {
-			createScan: (isJson) => new TextScan(this.#detectorsFor(verdicts), isJson),
-			beginJudging: () => this.#beginJudging((policy) => this.#isOn(verdicts, policy)),
+			createScan: (isJson) => new TextScan(detectors, isJson),
+			beginJudging: () => judges.map((judge) => judge.begin()),
 		});
 	}
 
@@ -107,7 +109,7 @@ export class Guardrails {
 		const verdicts = this.#verdicts('output', team);
 		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
 		const isNoting = (policy: Policy): boolean => this.#isOn(verdicts, policy);
-		const judged = this.#beginJudging(isNoting);
+		const judged = this.#judgesOf(isNoting).map((judge) => judge.begin());
 		const holding = this.#detectors.filter(({ policies: of }) => of.some(isStopping));
 		const noting = this.#detectors.filter((one) => !holding.includes(one) && one.policies.some(isNoting));
 		return new HoldBack({
@@ -129,12 +131,8 @@ export class Guardrails {
 		return new Verdicts(this.#actions, this.settings.teams[team] ?? {}, stage, this.settings);
 	}
 
-	#detectorsFor(verdicts: Verdicts): readonly SpanDetector[] {
-		return detectorsOf(this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))));
-	}
-
-	#beginJudging(isWantedPolicy: (policy: Policy) => boolean): readonly JudgedText[] {
-		return [...this.#judges].filter(([policy]) => isWantedPolicy(policy)).map(([, judge]) => judge.begin());
+	#judgesOf(isWantedPolicy: (policy: Policy) => boolean): readonly TextJudge[] {
+		return [...this.#judges].filter(([policy]) => isWantedPolicy(policy)).map(([, judge]) => judge);
 	}
 
 	#isOn(verdicts: Verdicts, policy: Policy): boolean {

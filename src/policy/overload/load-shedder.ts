@@ -13,7 +13,7 @@ export interface LoadShedderSettings {
 export interface LoadSample {
 	/** Since the sample before. */
 	readonly spanMs: number;
-	/** How late the event loop was, on average over some of its turns. */
+	/** How late the event loop was, on average over some of its turns, or how long work waited for a turn of its own. */
 	readonly loopDelayMs: number;
 	/** Of the time, what the loop did not wait for something to do; 0 to 1. */
 	readonly busyShare: number;

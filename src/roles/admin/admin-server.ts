@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
+import { ownTurn } from '../../core/own-turn.ts';
 import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';
@@ -11,7 +12,6 @@ import { createIdempotency } from './idempotency.ts';
 import type { Answer, Operation } from './operation.ts';
 import { answerProblem, maxBodyBytes } from './problem-answers.ts';
 import { readBody, readQuery, wantsCsv } from './read-request.ts';
-import { createLoopTurns } from './turns.ts';
 
 export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
 	readonly access: Access;
@@ -116,14 +116,13 @@ function accessRequestOf({ raw }: FastifyRequest): AccessRequest {
 function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters: Requesters): void {
 	const { operations, nearestName, clock, changesApplied } = parts;
 	const repeatable = createIdempotency(clock);
-	const takeLoopTurn = createLoopTurns();
 	for (const operation of operations) {
 		const { method, path, success, isBodyOptional = false } = operation;
 		app.route({
 			method,
 			url: urlOf(path),
 			async handler(request, reply) {
-				if (method === 'GET') await takeLoopTurn();
+				if (method === 'GET') await ownTurn();
 				const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 				const { actor, clientId } = requesters.get(request) ?? stranger;
 				const ifMatch = request.headers['if-match'];

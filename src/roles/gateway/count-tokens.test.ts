@@ -88,7 +88,7 @@ describe('counting tokens', () => {
 		expect(sentBody(observed)).toBe(asking('mail jane@example.com'));
 		for (let round = 0; round < 20; round++) {
 			observed.clock.advance(5);
-			await Promise.resolve();
+			await new Promise((resolve) => setImmediate(resolve));
 		}
 		expect(observed.log.lines).toContainEqual(
 			expect.objectContaining({ fields: expect.objectContaining({ stage: 'input', category: 'email', action: 'NONE' }) as unknown }),

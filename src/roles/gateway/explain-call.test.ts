@@ -229,7 +229,7 @@ function reported({ log }: GatewayBench, requestId: string): readonly Told[] {
 async function observe({ clock }: GatewayBench): Promise<void> {
 	for (let turn = 0; turn < 10; turn++) {
 		clock.advance(1);
-		await Promise.resolve();
+		await new Promise((resolve) => setImmediate(resolve));
 	}
 }
 

@@ -62,7 +62,7 @@ async function ask(
 	}
 	for (let round = 0; round < 20; round++) {
 		bench.clock.advance(5);
-		await Promise.resolve();
+		await new Promise((resolve) => setImmediate(resolve));
 	}
 	return { bench, response, text, upstream };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
+import { ownTurn } from '../../core/own-turn.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Stage } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
@@ -21,7 +22,9 @@ export interface GuardedCall {
 export type ScreeningOutcome = 'clean' | 'tripped' | 'masked' | 'not_evaluated' | 'engine_failed';
 
 /** Texts are read for so long between two turns of the event loop, and so much between two looks at the clock. */
-const readingMs = 3;
+const readingMs = 2;
+/** Of that, in the turn in which a call came: others may have come in it too. */
+const beginningMs = 0.5;
 const sliceCharacters = 1024;
 /** Words are read for so long between two turns. */
 const compilingMs = 5;
@@ -204,7 +207,7 @@ export class Guarding {
 				return step.value;
 			}
 			if (this.#clock.monotonicMs() - sinceMs < compilingMs) continue;
-			await this.#turn();
+			await ownTurn();
 			sinceMs = this.#clock.monotonicMs();
 		}
 	}
@@ -214,7 +217,7 @@ export class Guarding {
 		for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
 			const { call, stage, view, characters } = next;
 			const screening = guardrails.screen(view.texts, stage, call.team);
-			await this.#turn();
+			await ownTurn();
 			await this.#read(screening);
 			const texts = view.texts.map(({ text }) => text);
 			const conclude = (judged: readonly Trip[]): void => {
@@ -230,17 +233,11 @@ export class Guarding {
 	}
 
 	async #read(screening: Screening): Promise<void> {
-		for (let sinceMs = this.#clock.monotonicMs(); !screening.run(sliceCharacters); ) {
+		for (let sinceMs = this.#clock.monotonicMs() - readingMs + beginningMs; !screening.run(sliceCharacters); ) {
 			if (this.#clock.monotonicMs() - sinceMs < readingMs) continue;
-			await this.#turn();
+			await ownTurn();
 			sinceMs = this.#clock.monotonicMs();
 		}
-	}
-
-	#turn(): Promise<void> {
-		return new Promise((resolve) => {
-			this.#clock.after(0, resolve);
-		});
 	}
 }
 

@@ -91,7 +91,7 @@ async function ask(guardrails: GuardrailSettings | undefined, cell: Cell, prompt
 	}
 	for (let round = 0; round < 20; round++) {
 		bench.clock.advance(5);
-		await Promise.resolve();
+		await new Promise((resolve) => setImmediate(resolve));
 	}
 	await bench.gateway.settled();
 	const { rows } = await bench.ledger.list({ limit: 10 });

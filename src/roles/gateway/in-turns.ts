@@ -1,3 +1,4 @@
+import { ownTurn } from '../../core/own-turn.ts';
 import { atOnce, type Steps } from '../../core/steps.ts';
 
 /** One of 1 MB is read, translated and written in some milliseconds each. */
@@ -12,6 +13,6 @@ async function turnByTurn<Result>(steps: Steps<Result>): Promise<Result> {
 	for (;;) {
 		const step = steps.next();
 		if (step.done === true) return step.value;
-		await new Promise((resolve) => setImmediate(resolve));
+		await ownTurn();
 	}
 }

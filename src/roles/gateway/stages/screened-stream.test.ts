@@ -255,7 +255,7 @@ describe('a stream under enforcement', () => {
 			else upstream.sink?.end();
 			for (let round = 0; round < 20; round++) {
 				bench.clock.advance(5);
-				await Promise.resolve();
+				await new Promise((resolve) => setImmediate(resolve));
 			}
 			const told = bench.log.lines.filter(({ event }) => event === 'guardrail assessment').map(({ fields }) => fields['category']);
 			expect([leave, told]).toEqual([leave, ['listed']]);
