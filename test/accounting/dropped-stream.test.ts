@@ -58,12 +58,15 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 		);
 		for (const { row, billed } of calls) {
 			expect(billed.tokens.output).toBe(all);
-			expect(row.closed).toMatchObject({ outcome: 'client_closed', isEstimated: true });
+			expect(row.closed?.outcome).toBe('client_closed');
 			const charged = row.closed?.usage.outputTokens ?? 0;
+			// On a busy machine the usage may have come before the gateway saw the client leave.
+			if (row.closed?.isEstimated === false) expect(charged).toBe(all);
 			expect(charged).toBeGreaterThanOrEqual(all);
 			// A token for three bytes instead of four.
 			expect(charged).toBeLessThanOrEqual(Math.ceil((all * 4) / 3) + longText.length);
 		}
+		expect(calls.some(({ row }) => row.closed?.isEstimated === true)).toBe(true);
 	});
 });
 
