@@ -17,7 +17,7 @@ export interface MovableClock {
 
 export function openMovableClock(startMs: number): MovableClock {
 	requireProgram('faketime');
-	const library = execFileSync('faketime', ['-m', '-f', '+0s', 'printenv', 'LD_PRELOAD'], { encoding: 'utf8' }).trim();
+	const library = findLibrary(3);
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-clock-'));
 	const path = join(directory, 'offset');
 	let offsetSeconds = 0;
@@ -38,4 +38,14 @@ export function openMovableClock(startMs: number): MovableClock {
 		moveTo,
 		close: () => rmSync(directory, { recursive: true, force: true }),
 	};
+}
+
+/** The wrapper fails where a process of the same number was killed earlier and left its semaphore: the next has another number. */
+function findLibrary(attempts: number): string {
+	try {
+		return execFileSync('faketime', ['-m', '-f', '+0s', 'printenv', 'LD_PRELOAD'], { encoding: 'utf8' }).trim();
+	} catch (cause) {
+		if (attempts === 1) throw cause;
+		return findLibrary(attempts - 1);
+	}
 }
