@@ -71,8 +71,10 @@ async function startSplit(gatewaySettings: object = {}): Promise<Split> {
 	);
 	const gateways = [gatewayOn(firstPort), gatewayOn(secondPort)] as const;
 	const edgeUrl = `http://127.0.0.1:${edgePort}`;
+	// First: one that the edge has not found yet is given its share slowly.
+	await Promise.all(gateways.map((gateway) => untilReady(gateway.url, gateway.process)));
 	const edge = start('edge', { roles: ['edge'], edge: { listen: `127.0.0.1:${edgePort}`, gateways: gateways.map(({ url }) => url) } });
-	await Promise.all([untilReady(edgeUrl, edge), ...gateways.map((gateway) => untilReady(gateway.url, gateway.process))]);
+	await untilReady(edgeUrl, edge);
 	expect(shared.child.exitCode).toBeNull();
 	const accessToken = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
 	return {
