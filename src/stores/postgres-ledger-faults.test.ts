@@ -143,12 +143,16 @@ test('who serves need not own the tables: data rights and two functions are enou
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA tollgate TO ${role};
 		GRANT EXECUTE ON FUNCTION tollgate.ledger_make_day, tollgate.ledger_drop_day TO ${role}`,
 	);
+	// As when a day is made while rights are granted: neither knows of the other.
+	const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+	await query(url, `REVOKE ALL ON tollgate.ledger_calls_${today} FROM ${role}`);
 	const clock = new ManualClock(Date.now() + 86_400_000);
 	const { ledger, log } = await open({ url: url.replace(/\/\/[^@]*@/, `//${role}:secret@`), clock, retainDays: 2 });
+	await openAndClose(ledger, 'today');
 	await openAndClose(ledger, 'tomorrow', clock.nowMs());
 	await openAndClose(ledger, 'later', clock.nowMs() + 2 * 86_400_000);
-	expect(await requestsOf(ledger)).toBe(4);
-	await expect.poll(async () => (await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['later', 'tomorrow', 'first']);
+	expect(await requestsOf(ledger)).toBe(5);
+	await expect.poll(async () => (await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['later', 'tomorrow', 'today', 'first']);
 	const days = await query(url, `SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = 'tollgate.ledger_calls'::regclass`);
 	// Today, tomorrow, the day after for its upkeep, and that of the last row.
 	expect(days).toEqual([{ count: 4 }]);

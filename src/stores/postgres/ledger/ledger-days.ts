@@ -37,6 +37,11 @@ export async function makeDay(db: Database, day: number): Promise<void> {
 	if (rows.length === 0) await sql`SELECT tollgate.ledger_make_day(${day}::int4)`.execute(db);
 }
 
+/** Gives those who may use the ledger the same rights on each of its days. */
+export async function shareDays(db: Database): Promise<void> {
+	for (const day of await listDays(db)) await sql`SELECT tollgate.ledger_make_day(${day}::int4)`.execute(db);
+}
+
 /** For work on the rows of a day that another process may drop meanwhile. */
 export function noneWhenDropped(cause: unknown): 0 {
 	const undefinedTable = '42P01';

@@ -9,7 +9,7 @@ import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
 import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
-import { type Database, dayOf, makeDay } from './ledger-days.ts';
+import { type Database, dayOf, makeDay, shareDays } from './ledger-days.ts';
 import { listRows, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
 import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
@@ -51,7 +51,7 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 		migrated ??= within(upkeepDeadlineMs, prepare(connect(reportDeadlineMs)));
 		try {
 			await migrated;
-			return await connect(deadlineMs).run(statements);
+			return await connect(deadlineMs).run(shareDaysWhenDenied(statements));
 		} catch (cause) {
 			// The database may be another one next time.
 			migrated = undefined;
@@ -111,6 +111,23 @@ async function prepare(connection: Connection): Promise<void> {
 	// A server that cannot be reached is told of in plain words; a migration that fails speaks of the start.
 	await connection.run((db) => sql`SELECT 1`.execute(db));
 	await migrate(connection, [postgresLedgerSchema]);
+}
+
+const insufficientPrivilege = '42501';
+
+/** Rights that were granted while a day was made do not hold for that day yet. */
+function shareDaysWhenDenied<Result>(statements: (db: Database) => Promise<Result>): (db: Database) => Promise<Result> {
+	return async (db) => {
+		try {
+			return await statements(db);
+		} catch (cause) {
+			if (!(cause instanceof Error && 'code' in cause) || cause.code !== insufficientPrivilege) throw cause;
+			await shareDays(db).catch(() => {
+				throw cause;
+			});
+			return statements(db);
+		}
+	};
 }
 
 async function within<Result>(deadlineMs: number, work: Promise<Result>): Promise<Result> {
