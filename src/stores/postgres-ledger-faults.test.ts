@@ -152,7 +152,9 @@ test('who serves need not own the tables: data rights and two functions are enou
 	await openAndClose(ledger, 'tomorrow', clock.nowMs());
 	await openAndClose(ledger, 'later', clock.nowMs() + 2 * 86_400_000);
 	expect(await requestsOf(ledger)).toBe(5);
-	await expect.poll(async () => (await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['later', 'tomorrow', 'today', 'first']);
+	await expect
+		.poll(async () => (await ledger.list({ limit: 9 })).rows.map(({ id }) => id))
+		.toEqual(['later', 'tomorrow', 'today', 'first']);
 	const days = await query(url, `SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = 'tollgate.ledger_calls'::regclass`);
 	// Today, tomorrow, the day after for its upkeep, and that of the last row.
 	expect(days).toEqual([{ count: 4 }]);
