@@ -21,12 +21,6 @@ export class FadingMap<Key, Value> {
 		return old;
 	}
 
-	/** Does not keep the entry alive. */
-	has(key: Key, nowMs: number): boolean {
-		this.turn(nowMs);
-		return this.young.has(key) || this.old.has(key);
-	}
-
 	set(key: Key, value: Value, nowMs: number): void {
 		this.turn(nowMs);
 		this.young.set(key, value);

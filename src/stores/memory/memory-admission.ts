@@ -8,11 +8,11 @@ import {
 	CountersMissing,
 	type HeldCall,
 	maxHoldMs,
-	rememberEndedMs,
 	type Settled,
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
+import { EndedCalls } from './ended-calls.ts';
 import { FadingMap } from './fading-map.ts';
 import { HoldSchedule } from './hold-schedule.ts';
 import { dayOf, type Hold, TeamCounters } from './team-counters.ts';
@@ -27,6 +27,7 @@ export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionSto
 class MemoryAdmission implements AdmissionStore {
 	private readonly clock: Clock;
 	private readonly teams = new FadingMap<string, TeamCounters>(idleTeamMs);
+	private readonly ended = new EndedCalls();
 	private readonly schedule = new HoldSchedule();
 
 	constructor(clock: Clock) {
@@ -38,7 +39,9 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.team(request.team, nowMs);
 		const counters = request.holds.map((hold) => team.budget(hold));
 		team.rollTo(nowMs);
-		if (team.calls.has(request.id) || team.ended.has(request.id, nowMs)) return { isAdmitted: true, reading: team.read(nowMs, counters) };
+		if (team.calls.has(request.id) || this.ended.has(request.team, request.id, nowMs)) {
+			return { isAdmitted: true, reading: team.read(nowMs, counters) };
+		}
 		const binding = bindingLimit(request, team);
 		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, counters) };
 		team.requests++;
@@ -51,10 +54,9 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.team(name, nowMs);
 		const counters = budgets.map((budget) => team.budget(budget));
 		const hold = team.calls.get(id);
-		const isDuplicate = team.ended.has(id, nowMs);
+		const isDuplicate = !this.ended.add(name, id, nowMs);
 		if (!isDuplicate) {
 			if (hold !== undefined) this.giveBack(hold);
-			team.ended.set(id, true, nowMs);
 			team.rollTo(nowMs);
 			team.book(hold?.day ?? dayOf(admittedMs), tokens);
 			for (const counter of counters) counter.settledNanoUsd += costNanoUsd;
@@ -65,10 +67,9 @@ class MemoryAdmission implements AdmissionStore {
 	async release(id: string, name: string): Promise<void> {
 		const nowMs = this.turn();
 		const team = this.teams.get(name, nowMs);
-		if (team === undefined || team.ended.has(id, nowMs)) return;
+		if (team === undefined || !this.ended.add(name, id, nowMs)) return;
 		const hold = team.calls.get(id);
 		if (hold !== undefined) this.giveBack(hold);
-		team.ended.set(id, true, nowMs);
 	}
 
 	async extend(id: string, name: string, holds: readonly BudgetHold[]): Promise<boolean> {
@@ -91,10 +92,10 @@ class MemoryAdmission implements AdmissionStore {
 		const nowMs = this.turn();
 		let team = this.teams.get(name, nowMs);
 		if (team === undefined) {
-			team = new TeamCounters(name, rememberEndedMs);
+			team = new TeamCounters(name);
 			team.rollTo(nowMs);
 			team.tokens = tokensToday;
-			for (const id of endedIds) team.ended.set(id, true, nowMs);
+			for (const id of endedIds) this.ended.add(name, id, nowMs);
 			this.teams.set(name, team, nowMs);
 		}
 		for (const total of budgets) team.addBudget(total);
@@ -105,7 +106,8 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.team(name, nowMs);
 		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
 		for (const { id, admittedMs, holdMs, holds } of calls) {
-			if (!team.calls.has(id) && !team.ended.has(id, nowMs)) this.schedule.add(team.hold(id, dayOf(admittedMs), holds), nowMs + holdMs);
+			if (!team.calls.has(id) && !this.ended.has(name, id, nowMs))
+				this.schedule.add(team.hold(id, dayOf(admittedMs), holds), nowMs + holdMs);
 		}
 	}
 
@@ -115,6 +117,7 @@ class MemoryAdmission implements AdmissionStore {
 
 	async close(): Promise<void> {
 		this.teams.clear();
+		this.ended.clear();
 		this.schedule.clear();
 	}
 

@@ -1,6 +1,5 @@
 import type { BudgetPeriod, CounterReading } from '../../core/counters.ts';
 import { type BudgetHold, type BudgetTotal, budgetKey, CountersMissing } from '../contracts/admission.ts';
-import { FadingMap } from './fading-map.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -26,14 +25,12 @@ export class TeamCounters {
 	tokens = 0;
 	/** By call id: what is in flight. */
 	readonly calls = new Map<string, Hold>();
-	readonly ended: FadingMap<string, true>;
 	day = -1;
 	private minute = -1;
 	private readonly budgets = new Map<string, BudgetCounter>();
 
-	constructor(name: string, rememberEndedMs: number) {
+	constructor(name: string) {
 		this.name = name;
-		this.ended = new FadingMap(rememberEndedMs);
 	}
 
 	rollTo(nowMs: number): void {
