@@ -123,6 +123,7 @@ type Call = (ledger: Written, restMs?: number, workMs?: number) => Promise<void>
 
 async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 	const openMs: number[] = [];
+	const closing = new Set<Promise<unknown>>();
 	let pairs = 0;
 	const delay = monitorEventLoopDelay({ resolution: 1 });
 	delay.enable();
@@ -136,8 +137,11 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 		openMs.push(performance.now() - before);
 		if (restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, restMs));
 		beBusy(workMs);
-		await ledger.close(closedRow(row.id, Date.now()));
+		// No caller waits for it.
+		const closed = ledger.close(closedRow(row.id, Date.now())).finally(() => closing.delete(closed));
+		closing.add(closed);
 	});
+	await Promise.all(closing);
 	const { user, system } = process.threadCpuUsage(cpu);
 	delay.disable();
 	return { pairs, cpuUs: user + system, loopDelayMs: delay.max / 1e6, loopWorkMs: work.stop(), openMs };
