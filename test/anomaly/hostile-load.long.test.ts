@@ -1,42 +1,18 @@
 /** Guarantees 45: four times more than one core can do, for a minute. Figures are of an otherwise idle machine. */
 import { execFileSync } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { call, callStatus, client, planProduct, simulatedProviders, untilReady, writeSettings } from '../support/deployment.ts';
-import { type Answered, loadSteadily } from '../support/open-load.ts';
+import { startLeisurelyProvider } from '../support/leisurely-provider.ts';
+import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
 import { cpuMs } from '../support/process-memory.ts';
 import { mainFile, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
-function p99Ms(answers: readonly Answered[]): number {
-	const sorted = answers.map(({ durationMs }) => durationMs).toSorted((left, right) => left - right);
-	return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
-}
-
 const withStatus = (answers: readonly Answered[], status: number): Answered[] => answers.filter((answer) => answer.status === status);
-
-/** A provider that takes 200 ms and next to no processor time. */
-async function startLeisurelyProvider(): Promise<string> {
-	const content = [{ type: 'text', text: 'ok' }];
-	const usage = { input_tokens: 1, output_tokens: 1 };
-	const said = { id: 'm', type: 'message', role: 'assistant', model: 'x', content, stop_reason: 'end_turn', stop_sequence: null, usage };
-	const answer = JSON.stringify(said);
-	const server = createServer((incoming, response) => {
-		incoming.resume();
-		setTimeout(() => response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer), 200);
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	onTestFinished(() => {
-		server.closeAllConnections();
-		server.close();
-	});
-	return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 test('guarantees 45: accepted calls stay quick, the others are turned away at once, health answers, streams go on, then all is as before', async () => {
 	const seconds = Number(process.env['OVERLOAD_SECONDS'] ?? 60);
@@ -62,7 +38,7 @@ test('guarantees 45: accepted calls stay quick, the others are turned away at on
 		teams: { unregistered_clients: { tier: 'enterprise' } },
 		providers: {
 			...simulatedProviders(base.simulatorUrl),
-			leisurely: { kind: 'anthropic', base_url: await startLeisurelyProvider(), api_key: 'k', allow_private_network: true },
+			leisurely: { kind: 'anthropic', base_url: (await startLeisurelyProvider(200)).url, api_key: 'k', allow_private_network: true },
 		},
 		enable_guardrails: true,
 		enforce_guardrails: true,

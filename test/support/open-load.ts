@@ -91,3 +91,8 @@ class Connection {
 		tell?.(status, mayGoOn);
 	}
 }
+
+export function p99Ms(answers: readonly Answered[]): number {
+	const sorted = answers.map(({ durationMs }) => durationMs).toSorted((left, right) => left - right);
+	return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+}
