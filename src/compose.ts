@@ -130,17 +130,23 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 
 async function composeIdentity(world: World, records: RecordStore): Promise<Part & { readonly role: Identity }> {
 	const { createIdentity } = await import('./roles/identity/identity.ts');
+	const { openSigningKeys } = await import('./composition/open-signing-keys.ts');
 	const { config, clock, log, newRequestId } = world;
-	const role = createIdentity(identitySettings(config), { records, clock, log, newId: newRequestId });
+	const { signingKeys, prepareSealing } = openSigningKeys(config, records.signingKeys, log);
+	const role = createIdentity(identitySettings(config), { records: { ...records, signingKeys }, clock, log, newId: newRequestId });
 	// Secrets are hashed aside: one change at a time, so that the latest is also the last.
 	let reconfigured = Promise.resolve();
 	return {
 		role,
-		prepare: (next) => () => {
-			const settings = liveIdentitySettings(next);
-			reconfigured = reconfigured
-				.then(() => role.reconfigure(settings))
-				.catch((cause: unknown) => log.error('identity keeps its former settings', { cause: String(cause) }));
+		prepare(next) {
+			const useSealing = prepareSealing(next);
+			return () => {
+				useSealing();
+				const settings = liveIdentitySettings(next);
+				reconfigured = reconfigured
+					.then(() => role.reconfigure(settings))
+					.catch((cause: unknown) => log.error('identity keeps its former settings', { cause: String(cause) }));
+			};
 		},
 	};
 }

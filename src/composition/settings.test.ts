@@ -6,6 +6,7 @@ import { needsRestart } from '../config/schema-tree.ts';
 import { adminSettings } from './admin-part.ts';
 import { guardrailEngineSettings } from './guardrail-engine-settings.ts';
 import { guardrailSettings } from './guardrails.ts';
+import { sealingSettings } from './open-signing-keys.ts';
 import { overloadSettings } from './overload.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {
@@ -63,6 +64,7 @@ function liveSettings(config: Config): string {
 		reputationSettings(config),
 		forwardSettings(config),
 		liveIdentitySettings(config),
+		sealingSettings(config),
 		accessTokenSettings(config),
 		configuredTeams(config),
 		overloadSettings(config),

@@ -4,10 +4,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/io/system-clock.ts';
+import { createSealedSigningKeys } from '../../src/stores/sealed-signing-keys.ts';
+import { createSealing } from '../../src/stores/sealing.ts';
+import { readSealingKeyFile, sealingKeyFileName } from '../../src/stores/sealing-key-file.ts';
+import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { call, planProduct, simulatedProviders, startPlan, writeSettings } from '../support/deployment.ts';
 import { runTollgate } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
+import { createRememberedLog } from '../support/remembered-log.ts';
 
 test('no secret is in the log, on standard error, in an answer, or in clear in the data directory', async () => {
 	const canaries = new Map<string, string>();
@@ -196,12 +202,26 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	answers += (await runTollgate(['config', 'print', '--config', plan.configPath])).stdout;
 	await eventually('all is logged', () => product.log.find((line) => line['msg'] === 'request' && line['path'] === '/readyz'));
 
-	const files = readdirSync(join(plan.directory, 'data')).map((name) => readFileSync(join(plan.directory, 'data', name), 'latin1'));
+	const dataDir = join(plan.directory, 'data');
+	// Without the sealing key: the threat is a database that is stolen, not the whole directory.
+	const stealable = readdirSync(dataDir).filter((name) => name !== sealingKeyFileName);
+	const files = stealable.map((name) => readFileSync(join(dataDir, name), 'latin1'));
 	expect(files.length, 'the database and its log').toBeGreaterThanOrEqual(2);
 	product.child.kill('SIGTERM');
 	await product.ended;
-	const dump = dumpDatabases(join(plan.directory, 'data'));
+	const dump = dumpDatabases(dataDir);
 	expect(dump).toContain('client_secrets');
+	const [sealingKey] = readSealingKeyFile(dataDir, false) as [Buffer];
+	const numbers: [string, Buffer][] = [['sealing key', sealingKey]];
+	for (const jwk of await openedSigningKeys(dataDir, sealingKey)) {
+		numbers.push(...['d', 'p', 'q', 'dp', 'dq', 'qi'].map((name): [string, Buffer] => [name, Buffer.from(jwk[name] ?? '', 'base64url')]));
+	}
+	// A number may begin with zeros, which are left out.
+	expect(numbers.filter(([, { length }]) => length >= 32)).toHaveLength(7);
+	for (const [name, number] of numbers) {
+		for (const encoding of ['base64', 'base64url', 'hex', 'latin1'] as const) plant(`${name} in ${encoding}`, number.toString(encoding));
+	}
+	expect([dump, ...files, answers].filter((text) => /"(d|p|q|dp|dq|qi)":/.test(text))).toEqual([]);
 	const places = {
 		log: product.stdout,
 		'standard error': product.stderr,
@@ -219,6 +239,19 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	expect(product.log.some((line) => line['level'] === 'debug')).toBe(true);
 	expect(answers.length).toBeGreaterThan(20_000);
 }, 60_000);
+
+/** Private keys as whoever has the sealing key too reads them. */
+async function openedSigningKeys(dataDir: string, sealingKey: Buffer): Promise<Record<string, string>[]> {
+	const log = createRememberedLog();
+	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log });
+	try {
+		const opened = await createSealedSigningKeys(records.signingKeys, () => createSealing([sealingKey]), log).list();
+		expect(opened).toHaveLength(1);
+		return opened.map(({ privateJwk }) => JSON.parse(privateJwk) as Record<string, string>);
+	} finally {
+		await records.close();
+	}
+}
 
 /** Every row of every table, blobs as the bytes they are. */
 function dumpDatabases(directory: string): string {

@@ -158,6 +158,21 @@ describe('signing keys', () => {
 		expect(subject.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 	});
 
+	test('that cannot be read for one reason, then for another: each is told, once', async () => {
+		const clock = new ManualClock();
+		const records = openRecords(temporaryDirectory(), clock);
+		let failure = 'the server is away';
+		records.signingKeys.list = () => Promise.reject(new Fault('records_unavailable', { message: failure }));
+		const subject = await start(clock, records);
+		for (const next of ['the server is away', 'the row k1 cannot be opened', 'the row k1 cannot be opened']) {
+			failure = next;
+			clock.advance(1000);
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		const told = subject.log.lines.filter(({ event }) => event === 'signing keys cannot be read yet');
+		expect(told.map(({ fields }) => String(fields['cause']))).toEqual(['Fault: the server is away', 'Fault: the row k1 cannot be opened']);
+	});
+
 	test('of real processes that start on one empty store at once are the same', async () => {
 		const dataDir = temporaryDirectory();
 		const identity = JSON.stringify(join(import.meta.dirname, 'identity.ts'));

@@ -108,15 +108,17 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 		wake(checkEveryMs, tick);
 	};
 
-	const begin = async (attempts: number): Promise<void> => {
+	/** @param lastFailure of the attempt before, which is logged already. */
+	const begin = async (lastFailure?: string): Promise<void> => {
 		try {
 			await maintain();
-			if (attempts > 0) log.info('signing keys were read at last');
+			if (lastFailure !== undefined) log.info('signing keys were read at last');
 			wake(checkEveryMs, tick);
 		} catch (cause) {
-			if (attempts === 0 && !(cause instanceof Fault)) throw cause;
-			if (attempts === 0) log.warn('signing keys cannot be read yet', { cause });
-			wake(beginEveryMs, () => void begin(attempts + 1));
+			if (lastFailure === undefined && !(cause instanceof Fault)) throw cause;
+			const failure = String(cause);
+			if (failure !== lastFailure) log.warn('signing keys cannot be read yet', { cause });
+			wake(beginEveryMs, () => void begin(failure));
 		}
 	};
 
@@ -124,7 +126,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 		async start() {
 			const { promise: isLate, resolve } = Promise.withResolvers<void>();
 			const patience = clock.after(mostWaitedMs, resolve);
-			await Promise.race([begin(0), isLate]).finally(() => patience.cancel());
+			await Promise.race([begin(), isLate]).finally(() => patience.cancel());
 			forgetRecords = records.onChange(() => attempt(reload));
 		},
 		stop() {

@@ -1,5 +1,6 @@
 /** What every record store does. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { AuditEntry, Author, Budget, ClientRecord, PriceOverride, RecordStore, SigningKeyRecord } from './records.ts';
@@ -424,6 +425,61 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await here.signingKeys.list()).toHaveLength(2);
 				await there.signingKeys.prune(101);
 				expect(await here.signingKeys.list()).toEqual([signingKey('k2')]);
+			});
+
+			test('the form of private keys is replaced where it is still the one named, and nothing else', async () => {
+				await here.signingKeys.rotate(signingKey('k1'), null, []);
+				await here.signingKeys.rotate(signingKey('k2'), 'k1', [{ kid: 'k1', retiredAtMs: 100 }]);
+				const from = signingKey('k1').privateJwk;
+				await there.signingKeys.replacePrivateJwks([
+					{ kid: 'k1', from, to: 'sealed' },
+					{ kid: 'k2', from, to: 'of another' },
+					{ kid: 'k3', from, to: 'of none' },
+				]);
+				const expected = [{ ...signingKey('k1'), privateJwk: 'sealed', retiredAtMs: 100 }, signingKey('k2')];
+				expect(await here.signingKeys.list()).toEqual(expected);
+				await here.signingKeys.replacePrivateJwks([{ kid: 'k1', from, to: 'too late' }]);
+				expect(await there.signingKeys.list()).toEqual(expected);
+			});
+		});
+
+		describe('reports of providers', () => {
+			const ill: ProviderReport = { b: { state: 'unhealthy', sinceMs: 1_700_000_000_123, detail: "answered 500 \u0000 'x'" } };
+			const well: ProviderReport = { b: { state: 'healthy', sinceMs: null, detail: null } };
+			const longMs = 60_000;
+
+			test('of each process the latest is read by everybody, until it is forgotten', async () => {
+				await here.providerReports.tell('two', well, longMs);
+				await here.providerReports.tell('one', {}, longMs);
+				await there.providerReports.tell('two', ill, longMs);
+				for (const store of subject.stores) {
+					expect([...(await store.providerReports.read())]).toEqual([
+						['one', {}],
+						['two', ill],
+					]);
+				}
+				await there.providerReports.forget('two');
+				await there.providerReports.forget('nobody');
+				expect([...(await here.providerReports.read()).keys()]).toEqual(['one']);
+			});
+
+			test('one that is not told again is gone after its life, one that is told again stays', async () => {
+				await here.providerReports.tell('dead', ill, 1);
+				await here.providerReports.tell('alive', ill, 1);
+				await here.providerReports.tell('alive', well, longMs);
+				await subject.passSecond();
+				expect([...(await there.providerReports.read())]).toEqual([['alive', well]]);
+			});
+
+			test('are no change of the records', async () => {
+				let told = 0;
+				for (const store of subject.stores) store.onChange(() => told++);
+				await here.providerReports.tell('one', ill, longMs);
+				await there.providerReports.tell('one', well, longMs);
+				await there.providerReports.forget('one');
+				await subject.passSecond();
+				await subject.passSecond();
+				expect(told).toBe(0);
 			});
 		});
 

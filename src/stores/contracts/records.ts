@@ -1,6 +1,7 @@
 /** What is remembered of clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
+import type { ProviderReports } from './provider-reports.ts';
 
 export interface RecordStore {
 	readonly clients: ClientStore;
@@ -10,6 +11,7 @@ export interface RecordStore {
 	readonly routingRules: RoutingRuleStore;
 	readonly audit: AuditLog;
 	readonly signingKeys: SigningKeyStore;
+	readonly providerReports: ProviderReports;
 	/** Runs `listener` after any record changed, also by another process, within a second. Returns the way to stop it. */
 	onChange(listener: () => void): () => void;
 	close(): Promise<void>;
@@ -147,13 +149,19 @@ export interface AuditLog {
 /** A key of the embedded issuer. */
 export interface SigningKeyRecord {
 	readonly kid: string;
-	/** Private key as JWK, JSON text. */
+	/** Private key as JWK, JSON text; or that text sealed (`sealed-signing-keys.ts`). */
 	readonly privateJwk: string;
 	readonly createdAtMs: number;
 	/** From when tokens are signed with it; published before. */
 	readonly activeFromMs: number;
 	/** Until when it is published. Null while it is the newest. */
 	readonly retiredAtMs: number | null;
+}
+
+export interface PrivateJwkChange {
+	readonly kid: string;
+	readonly from: string;
+	readonly to: string;
 }
 
 export interface SigningKeyStore {
@@ -166,4 +174,9 @@ export interface SigningKeyStore {
 	rotate(key: SigningKeyRecord, expectedNewestKid: string | null, retire: { kid: string; retiredAtMs: number }[]): Promise<boolean>;
 	/** Removes keys whose `retiredAtMs` lies before `nowMs`. */
 	prune(nowMs: number): Promise<void>;
+	/**
+	 * Atomically: writes the same private keys in another form, where they still have the one named. Nobody need be told, for no key
+	 * has changed. As far as the store can, nothing of the former text is left in its files.
+	 */
+	replacePrivateJwks(changes: readonly PrivateJwkChange[]): Promise<void>;
 }

@@ -19,5 +19,11 @@ export function createMemorySigningKeys(changed: () => void): SigningKeyStore {
 			keys = kept;
 			changed();
 		},
+		async replacePrivateJwks(changes) {
+			keys = keys.map((key) => {
+				const change = changes.find(({ kid, from }) => kid === key.kid && from === key.privateJwk);
+				return change === undefined ? key : { ...key, privateJwk: change.to };
+			});
+		},
 	};
 }

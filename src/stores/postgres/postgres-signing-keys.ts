@@ -27,6 +27,12 @@ export function createPostgresSigningKeys({ read, write }: RecordsDatabase): Sig
 				const { numDeletedRows } = await db.deleteFrom('signing_keys').where('retired_at_ms', '<', BigInt(nowMs)).executeTakeFirstOrThrow();
 				if (numDeletedRows > 0n) nextVersion();
 			}),
+		replacePrivateJwks: (changes) =>
+			write(async ({ db }) => {
+				for (const { kid, from, to } of changes) {
+					await db.updateTable('signing_keys').set({ private_jwk: to }).where('kid', '=', kid).where('private_jwk', '=', from).execute();
+				}
+			}),
 	};
 }
 

@@ -10,6 +10,7 @@ export function createSqliteSigningKeys(database: DatabaseSync, write: Write): S
 		'INSERT INTO signing_keys (kid, private_jwk, created_at_ms, active_from_ms, retired_at_ms) VALUES (?, ?, ?, ?, ?)',
 	);
 	const retireKey = database.prepare('UPDATE signing_keys SET retired_at_ms = ? WHERE kid = ?');
+	const replaceJwk = database.prepare('UPDATE signing_keys SET private_jwk = ? WHERE kid = ? AND private_jwk = ?');
 	const deleteRetired = database.prepare('DELETE FROM signing_keys WHERE retired_at_ms < ?');
 	return {
 		list: () => read(() => selectAll.all().map(keyOf)),
@@ -23,6 +24,13 @@ export function createSqliteSigningKeys(database: DatabaseSync, write: Write): S
 			}),
 		prune: async (nowMs) => {
 			await write(() => deleteRetired.run(nowMs));
+		},
+		replacePrivateJwks: async (changes) => {
+			await write(() => {
+				for (const { kid, from, to } of changes) replaceJwk.run(to, kid, from);
+			});
+			// The former text would stay in free space of the file, and in the log beside it.
+			await read(() => database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'));
 		},
 	};
 }

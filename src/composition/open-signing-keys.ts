@@ -1,0 +1,52 @@
+import type { Config } from '../config/schema.ts';
+import type { Log } from '../core/log.ts';
+import type { SigningKeyStore } from '../stores/contracts/records.ts';
+import { createSealedSigningKeys } from '../stores/sealed-signing-keys.ts';
+import { createSealing, parseSealingKeys, type Sealing } from '../stores/sealing.ts';
+import { readSealingKeyFile } from '../stores/sealing-key-file.ts';
+
+export interface OpenedSigningKeys {
+	readonly signingKeys: SigningKeyStore;
+	/** @returns what puts the sealing keys of `config` in force. @throws StoreUnusable. */
+	prepareSealing(config: Config): () => void;
+}
+
+/** Signing keys as identity sees them: in clear, from a store that has them sealed. @throws StoreUnusable. */
+export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Log): OpenedSigningKeys {
+	let sealing = openSealing(sealingSettings(config));
+	if (sealing === undefined) {
+		log.warn('signing keys lie in clear in PostgreSQL', { remedy: 'set identity.sealing_key_file, the same in every identity process' });
+	}
+	const signingKeys = createSealedSigningKeys(stored, () => sealing, log);
+	return {
+		signingKeys,
+		prepareSealing(next) {
+			const prepared = openSealing(sealingSettings(next));
+			return () => {
+				const isSame = prepared?.keyId === sealing?.keyId;
+				sealing = prepared;
+				// What lies there is sealed anew at once; else within a minute.
+				if (!isSame) signingKeys.list().catch((cause: unknown) => log.error('signing keys cannot be opened', { cause }));
+			};
+		},
+	};
+}
+
+export interface SealingSettings {
+	/** As `parseSealingKeys` reads them; null when none is configured. */
+	readonly configured: string | null;
+	/** Of embedded records, beside which a key is made. Several processes on PostgreSQL could not agree on keys of their own. */
+	readonly dataDir: string | null;
+}
+
+export function sealingSettings({ data_dir: dataDir, identity, stores }: Config): SealingSettings {
+	return { configured: identity.sealing_key, dataDir: stores.records === 'sqlite' ? dataDir : null };
+}
+
+function openSealing({ configured, dataDir }: SealingSettings): Sealing | undefined {
+	const named = configured === null ? [] : parseSealingKeys(configured);
+	if (named === undefined) throw new Error('identity.sealing_key holds what the schema should have refused');
+	const ofFile = dataDir === null ? [] : readSealingKeyFile(dataDir, configured === null);
+	const [first, ...others] = [...named, ...ofFile];
+	return first === undefined ? undefined : createSealing([first, ...others]);
+}

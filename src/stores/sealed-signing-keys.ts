@@ -1,0 +1,66 @@
+/** Signing keys whose private halves the store beneath has only sealed. What it still has in clear is sealed where it lies. */
+import { Fault } from '../core/fault.ts';
+import type { Log } from '../core/log.ts';
+import type { PrivateJwkChange, SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
+import { type Sealing, SealRefused, sealingKeyIdOf } from './sealing.ts';
+
+/**
+ * @param sealing asked for each time, so that keys can change; undefined leaves new keys in clear.
+ * @returns a store that gives and takes keys in clear. `list` also seals what is in clear or under another key than the one that seals
+ * now; it fails with Fault `records_unavailable` when a row cannot be opened.
+ */
+export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => Sealing | undefined, log: Log): SigningKeyStore {
+	let isFailing = false;
+
+	async function sealAnew(changes: readonly PrivateJwkChange[], sealedWith: string): Promise<void> {
+		try {
+			await store.replacePrivateJwks(changes);
+			log.info('signing keys sealed', { kids: changes.map(({ kid }) => kid), sealedWith });
+			isFailing = false;
+		} catch (cause) {
+			// They are as good as before: it is tried again with the next list.
+			if (!isFailing) log.warn('signing keys could not be sealed', { cause });
+			isFailing = true;
+		}
+	}
+
+	return {
+		async list() {
+			const now = sealing();
+			const stored = await store.list();
+			const opened = stored.map((record) => openRecord(record, now));
+			if (now !== undefined) {
+				const changes = stored.flatMap(({ kid, privateJwk: from }, index) => {
+					const text = opened[index]?.privateJwk;
+					if (text === undefined || sealingKeyIdOf(from) === now.keyId) return [];
+					return [{ kid, from, to: now.seal(text, placeOf(kid)) }];
+				});
+				if (changes.length > 0) await sealAnew(changes, now.keyId);
+			}
+			return opened;
+		},
+		rotate: (key, ...rest) =>
+			store.rotate({ ...key, privateJwk: sealing()?.seal(key.privateJwk, placeOf(key.kid)) ?? key.privateJwk }, ...rest),
+		prune: (nowMs) => store.prune(nowMs),
+		replacePrivateJwks: (changes) => store.replacePrivateJwks(changes),
+	};
+}
+
+function openRecord(record: SigningKeyRecord, sealing: Sealing | undefined): SigningKeyRecord {
+	const { kid, privateJwk } = record;
+	// A key in clear is JSON.
+	if (privateJwk.startsWith('{')) return record;
+	try {
+		if (sealing === undefined) throw new SealRefused('is sealed, and no sealing key is configured');
+		return { ...record, privateJwk: sealing.open(privateJwk, placeOf(kid)) };
+	} catch (cause) {
+		if (!(cause instanceof SealRefused)) throw cause;
+		const remedy = 'put the sealing key back, or restore the row; docs/guide/identity.md says how to give the signing keys up';
+		throw new Fault('records_unavailable', { message: `the row ${kid} of signing_keys ${cause.message}: ${remedy}`, cause });
+	}
+}
+
+/** Table and row. */
+function placeOf(kid: string): string {
+	return `signing_keys/${kid}`;
+}

@@ -1,0 +1,84 @@
+/** Texts that a store keeps sealed: AES-256-GCM, bound to the row that they belong to. Whoever has the store alone reads nothing. */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+export interface Sealing {
+	/** Of the key that seals; tells nothing of the key. */
+	readonly keyId: string;
+	/** @param place names the row, and nothing else does: what is sealed for one is not opened in another. */
+	seal(text: string, place: string): string;
+	/** @throws SealRefused. */
+	open(sealed: string, place: string): string;
+}
+
+/** The message says why, in words that go on after “it”. */
+export class SealRefused extends Error {
+	override readonly name = 'SealRefused';
+}
+
+/** What a sealed text begins with too: no `{`, as a key in clear does, nor any character that one flipped bit makes one. */
+const cipher = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** @param keys the first seals, all open. */
+export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
+	const byId = new Map(keys.map((key) => [idOf(key), key]));
+	const [sealingKey] = keys;
+	const keyId = idOf(sealingKey);
+	return {
+		keyId,
+		seal(text, place) {
+			const nonce = randomBytes(nonceBytes);
+			const encipher = createCipheriv(cipher, sealingKey, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(place));
+			const bytes = Buffer.concat([nonce, encipher.update(text, 'utf8'), encipher.final(), encipher.getAuthTag()]);
+			return `${cipher}:${keyId}:${bytes.toString('base64url')}`;
+		},
+		open(sealed, place) {
+			const [found, id = '', encoded = '', ...rest] = sealed.split(':');
+			const bytes = Buffer.from(encoded, 'base64url');
+			// Several texts decode to the same bytes; only one was written.
+			const isWhole = bytes.length >= nonceBytes + tagBytes && bytes.toString('base64url') === encoded;
+			if (found !== cipher || rest.length > 0 || !isWhole) throw new SealRefused('is not a sealed text, or a part of one');
+			const key = byId.get(id);
+			if (key === undefined) {
+				throw new SealRefused(`is sealed with the key ${id}, which is not at hand (at hand: ${[...byId.keys()].join(', ')})`);
+			}
+			const tagAt = bytes.length - tagBytes;
+			const decipher = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+			decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(tagAt));
+			try {
+				return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, tagAt)), decipher.final()]).toString('utf8');
+			} catch (cause) {
+				throw new SealRefused('was changed, or belongs to another row', { cause });
+			}
+		},
+	};
+}
+
+/** Undefined when the text is not sealed. */
+export function sealingKeyIdOf(text: string): string | undefined {
+	const [found, id] = text.split(':', 2);
+	return found === cipher ? id : undefined;
+}
+
+/**
+ * Keys of 32 bytes in base64, base64url or hex, with blanks, lines or commas between them.
+ * @returns undefined when there is none, or anything else among them.
+ */
+export function parseSealingKeys(text: string): [Buffer, ...Buffer[]] | undefined {
+	const [first, ...others] = text
+		.split(/[\s,]+/)
+		.filter((piece) => piece !== '')
+		.map((piece) => Buffer.from(piece, /^[0-9a-f]{64}$/i.test(piece) ? 'hex' : 'base64'));
+	return first === undefined || [first, ...others].some(({ length }) => length !== keyBytes) ? undefined : [first, ...others];
+}
+
+export function newSealingKey(): string {
+	return randomBytes(keyBytes).toString('base64');
+}
+
+/** Of 256 random bits, a digest gives nothing away. */
+function idOf(key: Buffer): string {
+	return createHash('sha256').update('tollgate sealing key').update(key).digest('hex').slice(0, 16);
+}
