@@ -4,6 +4,7 @@ import { configurationReference } from '../src/config/reference.ts';
 import { describeErrors } from './describe-errors.ts';
 import { describeGuardrails } from './describe-guardrails.ts';
 import { describeMetrics } from './describe-metrics.ts';
+import { describePackages } from './sbom.ts';
 
 /** Pages made from the code, by path. A test compares each with what is committed; `npm run docs` writes them. */
 export const generatedDocs: readonly (readonly [path: string, generate: () => string | Promise<string>])[] = [
@@ -12,5 +13,6 @@ export const generatedDocs: readonly (readonly [path: string, generate: () => st
 	['docs/reference/guardrail-figures.md', describeGuardrails],
 	['docs/reference/configuration.md', () => `${configurationReference()}\n`],
 	['docs/reference/cli.md', renderCliReference],
+	['docs/reference/sbom.cdx.json', describePackages],
 	['config.schema.json', () => `${JSON.stringify(jsonSchema(), null, '\t')}\n`],
 ];

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
+import type { ProviderReport } from '../core/health-report.ts';
 import type { Readiness } from '../core/readiness.ts';
 import { totalTokens } from '../core/usage.ts';
 import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
@@ -26,6 +27,7 @@ import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts
 import { measureAccounting } from './accounting-metrics.ts';
 import { openLedger } from './open-stores.ts';
 import type { World } from './part.ts';
+import { ProviderReporter } from './provider-reports.ts';
 import { RecoveredBookings } from './recovered-bookings.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 
@@ -36,6 +38,8 @@ export interface Accounting {
 	readonly unpriced: UnpricedModels;
 	/** What calls tell of their providers. */
 	readonly traffic: TrafficBook;
+	/** The same of all processes that serve calls. @throws Fault `records_unavailable` in one that serves none. */
+	providerReports(): Promise<readonly ProviderReport[]>;
 	readonly ledger: Ledger;
 	readonly admission: AdmissionStore;
 	/** For reports: counters that would first have to be summed up from the ledger may be missing. */
@@ -71,10 +75,15 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		await Promise.allSettled(interrupted.map((row) => recovered.settle(settlementOf(row))));
 		settleAgain(ledger, recovered, world).catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
 	}
+	const traffic = new TrafficBook({ ...world, chance: Math.random });
+	const reporter = config.roles.includes('gateway')
+		? new ProviderReporter({ ...world, store: store.providerReports, report: () => traffic.report() })
+		: undefined;
 	return {
 		records,
 		unpriced,
-		traffic: new TrafficBook({ ...world, chance: Math.random }),
+		traffic,
+		providerReports: async () => (reporter === undefined ? [...(await store.providerReports.read()).values()] : reporter.read()),
 		ledger,
 		admission,
 		countersAtHand,
@@ -90,6 +99,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		configure: (next) => records.configure(configuredTeams(next)),
 		async close() {
 			records.close();
+			await reporter?.stop();
 			await admission.close();
 			await ledger.end();
 		},
@@ -125,14 +135,23 @@ function longestHoldMs({ gateway }: Config): number {
 /** A restore counts as ended what ended within so long: what is settled again must not be older. */
 const lateMs = 60_000;
 
+const mostSettledAtOnce = 50;
+
 /** A process that died between a row's close and the counters' hearing of it left them short. What they know changes nothing. */
 async function settleAgain(ledger: Ledger, recovered: RecoveredBookings, { clock }: World): Promise<void> {
 	const sinceMs = clock.nowMs() - lateMs;
+	const waiting: Settlement[] = [];
+	// One alone waits for company.
+	const settleWaiting = async (): Promise<void> => {
+		await Promise.all(waiting.splice(0).map(async (settlement) => recovered.settle(settlement)));
+	};
 	for await (const row of rowsSince(ledger, {}, sinceMs)) {
 		const { closed } = row;
 		if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
-		await recovered.settle({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
+		waiting.push({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
+		if (waiting.length === mostSettledAtOnce) await settleWaiting();
 	}
+	await settleWaiting();
 }
 
 function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow): Settlement {

@@ -5,7 +5,6 @@ import type { Config } from '../config/schema.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createAdmin } from '../roles/admin/admin.ts';
 import type { AdminSettings, ConfiguredRecords } from '../roles/admin/admin-settings.ts';
-import type { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { Provider } from '../wire/providers/provider.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
@@ -19,7 +18,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 	const { config, clock, log, newRequestId } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
 	// Asked for several times a request.
-	let current = readConfig(config, accounting.traffic);
+	let current = readConfig(config);
 	const explainer = reconfigurableExplainer(config, {
 		teams: accounting.records,
 		readCounters: (team, budgets) => accounting.admission.read(team, budgets),
@@ -36,6 +35,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 			admission: accounting.countersAtHand,
 			verifier,
 			configured: () => current.configured,
+			providerReports: () => accounting.providerReports(),
 			effectiveConfig: () => current.shown,
 			metrics: () => world.metrics.scrape(),
 			explain: (request) => explainer.explain(request),
@@ -58,7 +58,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 		},
 		prepare(next) {
 			const commits = [verifier.prepare(next), explainer.prepare(next)];
-			const ready = readConfig(next, accounting.traffic);
+			const ready = readConfig(next);
 			return () => {
 				for (const commit of commits) commit();
 				current = ready;
@@ -67,8 +67,8 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 	};
 }
 
-function readConfig(config: Config, traffic: TrafficBook) {
-	return { config, configured: configuredRecords(config, traffic), shown: redactedConfig(config) };
+function readConfig(config: Config) {
+	return { config, configured: configuredRecords(config), shown: redactedConfig(config) };
 }
 
 export function adminSettings(configOf: () => Config, version: string): AdminSettings {
@@ -91,8 +91,7 @@ export function adminSettings(configOf: () => Config, version: string): AdminSet
 	};
 }
 
-/** @param traffic undefined in a process that sees no calls. */
-export function configuredRecords(config: Config, traffic?: TrafficBook): ConfiguredRecords {
+export function configuredRecords(config: Config): ConfiguredRecords {
 	const { providers, tiers, budgets, unregisteredClients } = gatewaySettings(config);
 	return {
 		tiers,
@@ -104,7 +103,6 @@ export function configuredRecords(config: Config, traffic?: TrafficBook): Config
 			name: settings.name,
 			kind: settings.kind,
 			isConfigured: new Provider(settings).isConfigured,
-			health: () => traffic?.of(settings.name).health.report() ?? { state: 'unknown', sinceMs: null, detail: null },
 		})),
 	};
 }

@@ -59,6 +59,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 		ledger,
 		admission: undefined,
 		configured: () => configured,
+		providerReports: async () => [...(await records.providerReports.read()).values()],
 		effectiveConfig: () => shown,
 		explain: (request) => explainLocally(config, records, ledger, request),
 		unpricedModels: () => [],

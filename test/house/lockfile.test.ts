@@ -47,6 +47,31 @@ test('nothing needed at run time has an install script', () => {
 	expect(packagesThat(({ hasInstallScript, dev }) => hasInstallScript === true && dev !== true)).toEqual([]);
 });
 
+const bom = JSON.parse(readFileSync(join(root, 'docs/reference/sbom.cdx.json'), 'utf8')) as {
+	readonly components: readonly {
+		readonly purl: string;
+		readonly hashes: readonly [{ readonly alg: string; readonly content: string }];
+		readonly licenses: readonly [{ readonly license?: { readonly id: string }; readonly expression?: string }];
+	}[];
+	readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+};
+
+test('the bill of materials names what is needed at run time: each package, with its hash and licence, and no other', () => {
+	const needed = Object.entries(locked).filter(([, { dev }]) => dev !== true);
+	const asListed = needed.map(([path, { version, integrity = '', license }]) => ({
+		purl: `pkg:npm/${path.replace(/^.*node_modules\//, '').replace('@', '%40')}@${version}`,
+		hash: `SHA-512 ${Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex')}`,
+		license,
+	}));
+	const listed = bom.components.map(({ purl, hashes: [{ alg, content }], licenses: [{ license, expression }] }) => {
+		return { purl, hash: `${alg} ${content}`, license: license?.id ?? expression };
+	});
+	expect(listed).toEqual(asListed.toSorted((left, right) => (left.purl < right.purl ? -1 : 1)));
+	expect(new Set(bom.dependencies.map(({ ref }) => ref)).size).toBe(needed.length + 1);
+	const direct = bom.dependencies.find(({ ref }) => ref.startsWith('pkg:npm/tollgate@'))?.dependsOn;
+	expect(direct).toHaveLength(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).length);
+});
+
 test('at most 25 packages are direct dependencies at run time', () => {
 	expect(Object.keys(manifest.dependencies ?? {}).length).toBeLessThanOrEqual(25);
 });

@@ -57,14 +57,9 @@ export const configuredRecords: ConfiguredRecords = {
 	pinnedTeams: [{ id: 'pinned', name: 'Pinned', tier: 'standard', clientIds: ['pinned-client'] }],
 	pinnedClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'] }],
 	providers: [
-		{
-			name: 'provider_a',
-			kind: 'anthropic',
-			isConfigured: true,
-			health: () => ({ state: 'healthy', sinceMs: adminStartMs, detail: null }),
-		},
-		{ name: 'provider_b', kind: 'openai', isConfigured: false, health: () => ({ state: 'unknown', sinceMs: null, detail: null }) },
-		{ name: 'local', kind: 'openai-compatible', isConfigured: true, health: () => ({ state: 'unhealthy', sinceMs: 0, detail: 'refused' }) },
+		{ name: 'provider_a', kind: 'anthropic', isConfigured: true },
+		{ name: 'provider_b', kind: 'openai', isConfigured: false },
+		{ name: 'local', kind: 'openai-compatible', isConfigured: true },
 	],
 };
 
@@ -133,6 +128,7 @@ export async function startAdmin(
 			admission: undefined,
 			verifier,
 			configured: () => configuredRecords,
+			providerReports: async () => [{ provider_a: { state: 'healthy', sinceMs: adminStartMs, detail: null } }],
 			effectiveConfig: () => ({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } }),
 			explain: (request) => explain(request),
 			unpricedModels: () => [],

@@ -17,14 +17,26 @@ const packages = {
 
 /** Installs what is missing where that is possible; what remains missing is said by the test that needs it. */
 export function setup(): void {
-	const missing = Object.entries(packages).filter(([program]) => findFolder(program as Program) === undefined);
+	install(Object.entries(packages).flatMap(([program, name]) => (findFolder(program as Program) === undefined ? [name] : [])));
+}
+
+/** For what few tests need: installs it when it is missing. @returns its path; undefined, and a line that says so, when it cannot be had. */
+export function offerProgram(program: string): string | undefined {
+	if (findFolder(program) === undefined) install([program]);
+	const folder = findFolder(program);
+	if (folder !== undefined) return join(folder, program);
+	process.stdout.write(`skipped, because the program \`${program}\` is missing: install the package \`${program}\`\n`);
+	return undefined;
+}
+
+function install(missing: readonly string[]): void {
 	if (missing.length === 0 || process.getuid?.() !== 0) return;
 	const options = { stdio: 'ignore', timeout: 600_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
 	try {
 		execFileSync('apt-get', ['update', '-q'], options);
-		execFileSync('apt-get', ['install', '-y', '-q', ...missing.map(([, name]) => name)], options);
+		execFileSync('apt-get', ['install', '-y', '-q', ...missing], options);
 	} catch {
-		// Said by `requireProgram`.
+		// Said by whoever looks for it.
 	}
 }
 
@@ -35,7 +47,7 @@ export function requireProgram(program: Program): string {
 	return folder;
 }
 
-function findFolder(program: Program): string | undefined {
+function findFolder(program: string): string | undefined {
 	const folders = [...(program === 'postgres' ? postgresFolders() : []), ...(process.env['PATH'] ?? '').split(delimiter)];
 	return folders.find((folder) => existsSync(join(folder, program)) && (program !== 'postgres' || existsSync(join(folder, 'initdb'))));
 }

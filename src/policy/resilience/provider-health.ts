@@ -1,11 +1,4 @@
-/** Where a provider stands, judged by the calls that go to it: nothing is asked of it for that alone. */
-export interface HealthReport {
-	readonly state: 'healthy' | 'unhealthy' | 'unknown';
-	/** Unix milliseconds of the last change of state; null when there was none. */
-	readonly sinceMs: number | null;
-	/** Of the last failure. */
-	readonly detail: string | null;
-}
+import type { HealthReport } from '../../core/health-report.ts';
 
 const firstEjectionMs = 5000;
 const longestEjectionMs = 60_000;

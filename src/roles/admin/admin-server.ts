@@ -1,10 +1,8 @@
 /** The HTTP side of the admin API: access, bounds, reading and answering. What is done is the operations' business. */
-
-import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { fastify } from 'fastify';
 import { ownTurn } from '../../core/own-turn.ts';
-import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { createDocumentServer } from '../document-server.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';
 import { checkFields } from './check-fields.ts';
@@ -20,57 +18,24 @@ export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'cloc
 	readonly operations: readonly Operation[];
 }
 
-const maxConnections = 500;
-const headersTimeoutMs = 10_000;
-const defaultRequestTimeoutMs = 15_000;
-const keepAliveMs = 75_000;
-
-const securityHeaders = {
-	'x-content-type-options': 'nosniff',
-	'x-frame-options': 'DENY',
-	'referrer-policy': 'no-referrer',
-	'cross-origin-resource-policy': 'same-origin',
-	'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-	'cache-control': 'no-store',
-};
-
 export function createAdminServer(parts: AdminServerParts): FastifyInstance {
-	const { operations, newId, requestTimeoutMs = defaultRequestTimeoutMs } = parts;
-	const app = fastify({
-		logger: false,
-		bodyLimit: maxBodyBytes,
-		requestTimeout: requestTimeoutMs,
-		keepAliveTimeout: keepAliveMs,
-		maxRequestsPerSocket: 10_000,
-		return503OnClosing: false,
-		forceCloseConnections: 'idle',
-		exposeHeadRoutes: true,
-		routerOptions: { maxParamLength: 4096 },
-		genReqId: newId,
-		http: {
-			headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-			maxHeaderSize: 16_384,
-			connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+	const { operations, newId, requestTimeoutMs, log } = parts;
+	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+	const app = createDocumentServer({
+		bodyType: 'application/json',
+		maxBodyBytes,
+		maxConnections: 500,
+		...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+		newId,
+		headers: { 'x-frame-options': 'DENY', 'cross-origin-resource-policy': 'same-origin' },
+		methodsOf: (path) => matchers.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method),
+		answerError: answerProblem,
+		noteError(cause, { id }, { status, body }) {
+			if (status >= 500) log.error('the admin API could not answer', { requestId: id, code: body.code, cause });
 		},
-		frameworkErrors: (cause, request, reply) => sendProblem(parts, cause, request, reply),
-		clientErrorHandler: answerUnreadable,
 	});
-	app.server.maxConnections = maxConnections;
-	app.removeAllContentTypeParsers();
-	app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 	const requesters = addAccess(app, parts);
 	addOperations(app, parts, requesters);
-	app.setErrorHandler((cause, request, reply) => sendProblem(parts, cause, request, reply));
-	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
-	app.setNotFoundHandler((request) => {
-		const path = request.url.split('?', 1)[0] ?? '';
-		const methods = matchers
-			.filter(({ pattern }) => pattern.test(path))
-			.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-		if (methods.length === 0) throw new Refusal('path_unknown');
-		const allow = methods.join(', ');
-		throw new Refusal('method_not_allowed', { message: `Use ${allow}`, headers: { allow } });
-	});
 	return app;
 }
 
@@ -82,8 +47,7 @@ type Requesters = WeakMap<FastifyRequest, Requester>;
 function addAccess(app: FastifyInstance, { access, operations, log }: AdminServerParts): Requesters {
 	const requesters: Requesters = new WeakMap();
 	const accessByUrl = new Map(operations.map((operation) => [urlOf(operation.path), operation.access]));
-	app.addHook('onRequest', async (request, reply) => {
-		reply.headers({ ...securityHeaders, 'x-request-id': request.id });
+	app.addHook('onRequest', async (request) => {
 		const needed = request.is404 ? 'admin' : (accessByUrl.get(request.routeOptions.url ?? '') ?? 'admin');
 		if (needed === 'admin') requesters.set(request, await access.identify(accessRequestOf(request)));
 		if (needed === 'public') access.countStranger(accessRequestOf(request));
@@ -196,31 +160,3 @@ function patternOf(path: string): RegExp {
 function hasOpenEnd(path: string): boolean {
 	return path.endsWith('/{provider}/{model}');
 }
-
-function sendProblem({ log }: AdminServerParts, cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
-	const { status, headers, body } = answerProblem(cause, request.id);
-	if (status >= 500) log.error('the admin API could not answer', { requestId: request.id, code: body.code, cause });
-	reply
-		.status(status)
-		.headers({ ...securityHeaders, 'x-request-id': request.id, ...headers })
-		.send(JSON.stringify(body));
-}
-
-/** Bytes that are no HTTP request: there is no request to reply to, only the socket. */
-function answerUnreadable(cause: Error & { code?: string }, socket: Socket): void {
-	if (cause.code === 'ECONNRESET' || !socket.writable) {
-		socket.destroy();
-		return;
-	}
-	const { status, body } = answerProblem(new Refusal(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
-	const text = JSON.stringify(body);
-	socket.end(
-		`HTTP/1.1 ${status} Refused\r\ncontent-type: application/problem+json; charset=utf-8\r\n` +
-			`content-length: ${Buffer.byteLength(text)}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n${text}`,
-	);
-}
-
-const unreadable: Readonly<Record<string, RefusalCode>> = {
-	HPE_HEADER_OVERFLOW: 'headers_too_large',
-	ERR_HTTP_REQUEST_TIMEOUT: 'body_timeout',
-};

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { FormatName } from '../../core/format-name.ts';
+import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
 import type { Team } from '../../core/team.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
@@ -52,15 +53,6 @@ export interface AdminProvider {
 	readonly kind: string;
 	/** False: its key is the placeholder. */
 	readonly isConfigured: boolean;
-	readonly health: () => ProviderHealth;
-}
-
-export interface ProviderHealth {
-	readonly state: 'healthy' | 'unhealthy' | 'unknown';
-	/** Unix milliseconds of the last change of state; null when there was none. */
-	readonly sinceMs: number | null;
-	/** For operators; null when there is nothing to say. */
-	readonly detail: string | null;
 }
 
 /** A call that nobody makes. */
@@ -79,6 +71,8 @@ export interface AdminPorts {
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
 	readonly verifier: AccessTokenVerifier;
 	readonly configured: () => ConfiguredRecords;
+	/** What each process that serves calls knows of its providers. */
+	readonly providerReports: () => Promise<readonly ProviderReport[]>;
 	/** The configuration in force as it may be shown. */
 	readonly effectiveConfig: () => Readonly<Record<string, unknown>>;
 	readonly metrics: ReadMetrics;

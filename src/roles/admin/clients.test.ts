@@ -191,7 +191,7 @@ test('providers and the configuration are shown', async () => {
 		name: 'provider_a',
 		kind: 'anthropic',
 		configured: true,
-		health: { state: 'healthy', since: startedAt, detail: null },
+		health: { state: 'healthy', since: startedAt, detail: null, gateways: 1, ejected_by: 0 },
 	});
 	expect((await send('GET', '/config')).body).toEqual({ enable_admin_api: true, providers: { provider_a: { api_key: '***' } } });
 });

@@ -2,14 +2,11 @@
 import type { z } from 'zod';
 import { Fault, faults } from '../../core/fault.ts';
 import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
+import type { ErrorAnswer } from '../document-server.ts';
 import { FieldsRefusal } from './fields-refusal.ts';
 import type { problem } from './schemas/problem.ts';
 
-export interface ProblemAnswer {
-	readonly status: number;
-	readonly headers: Readonly<Record<string, string>>;
-	readonly body: z.output<typeof problem>;
-}
+export type ProblemAnswer = ErrorAnswer<z.output<typeof problem>>;
 
 export const maxBodyBytes = 1_048_576;
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { type AttemptResult, tellsHealth } from '../../policy/resilience/attempt-result.ts';
@@ -112,5 +113,9 @@ export class TrafficBook {
 			this.#byName.set(name, traffic);
 		}
 		return traffic;
+	}
+
+	report(): ProviderReport {
+		return Object.fromEntries([...this.#byName].map(([name, { health }]) => [name, health.report()]));
 	}
 }

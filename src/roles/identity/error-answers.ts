@@ -1,15 +1,16 @@
 /** Errors as identity answers them: `{error, error_description}` (RFC 6749 section 5.2). */
 import { Fault } from '../../core/fault.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { ErrorAnswer } from '../document-server.ts';
 
-export interface ErrorAnswer {
-	readonly status: number;
-	readonly headers: Readonly<Record<string, string>>;
-	readonly body: { readonly error: string; readonly error_description: string; readonly request_id?: string };
+export interface ErrorBody {
+	readonly error: string;
+	readonly error_description: string;
+	readonly request_id?: string;
 }
 
 /** @param requestId named in the answer to a defect, by which operators find its log line. */
-export function answerError(cause: unknown, requestId: string): ErrorAnswer {
+export function answerError(cause: unknown, requestId: string): ErrorAnswer<ErrorBody> {
 	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
 	if (known === undefined) {
 		const description = 'The identity provider failed; its operators find the cause in the log under the request id';

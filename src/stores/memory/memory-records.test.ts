@@ -1,7 +1,9 @@
+import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import { createMemoryRecords } from './memory-records.ts';
 
 recordsContract('memory', async () => {
-	const store = createMemoryRecords();
-	return { stores: [store, store], passSecond: () => undefined, dispose: () => store.close() };
+	const clock = new ManualClock();
+	const store = createMemoryRecords(clock);
+	return { stores: [store, store], passSecond: () => clock.advance(1000), dispose: () => store.close() };
 });

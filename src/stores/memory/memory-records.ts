@@ -1,4 +1,5 @@
 /** Records that live as long as the process. Values are copied on the way in and out, so nobody shares them. */
+import type { Clock } from '../../core/clock.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import { type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
@@ -13,11 +14,13 @@ import type {
 	Stored,
 	VersionedStore,
 } from '../contracts/records.ts';
+import { createMemoryProviderReports } from './memory-provider-reports.ts';
 import { createMemorySigningKeys } from './memory-signing-keys.ts';
 
 type Changed = () => void;
 
-export function createMemoryRecords(): RecordStore {
+/** @param clock by which reports of providers are forgotten. */
+export function createMemoryRecords(clock?: Clock): RecordStore {
 	const listeners = new Set<() => void>();
 	const changed: Changed = () => {
 		for (const listener of [...listeners]) listener();
@@ -37,6 +40,7 @@ export function createMemoryRecords(): RecordStore {
 		routingRules: storeOf(routingRules, changed),
 		audit: createAuditLog(entries, changed),
 		signingKeys: createMemorySigningKeys(changed),
+		providerReports: createMemoryProviderReports(clock),
 		onChange(listener) {
 			const registered = (): void => listener();
 			listeners.add(registered);

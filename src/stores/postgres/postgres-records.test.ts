@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 recordsContract('postgres', async () => {
-	const tables = ['clients', 'teams', 'budgets', 'price_overrides', 'routing_rules', 'audit', 'signing_keys'];
+	const tables = ['clients', 'teams', 'budgets', 'price_overrides', 'routing_rules', 'audit', 'signing_keys', 'provider_reports'];
 	await cleaner.query(tables.map((table) => `DELETE FROM tollgate.${table}`).join(';'));
 	const stores = await Promise.all([openStore(contractUrl), openStore(contractUrl)]);
 	return {
@@ -154,7 +154,7 @@ test('a database of a newer release is left alone', async () => {
 	await query(url, 'UPDATE tollgate.schema_versions SET version = 99');
 	const refusal = await openStore(url).catch((cause: unknown) => cause);
 	expect(refusal).toBeInstanceOf(StoreUnusable);
-	expect(String(refusal)).toMatch(/was written by a newer release \(schema 99 of the records, this release knows 3\)/);
+	expect(String(refusal)).toMatch(/was written by a newer release \(schema 99 of the records, this release knows 4\)/);
 	expect(await query(url, 'SELECT version FROM tollgate.schema_versions')).toEqual([{ version: 99 }]);
 });
 
@@ -163,7 +163,7 @@ test('migrating says from which version to which, and a step that fails leaves n
 	const deps = { clock, log: createRememberedLog() };
 	const trial = { name: 'trial', steps: ['CREATE TABLE tollgate.trial (one integer)'] };
 	expect(await migratePostgres({ url }, [recordsSchema, trial], deps)).toEqual([
-		{ part: 'records', fromVersion: 0, toVersion: 3 },
+		{ part: 'records', fromVersion: 0, toVersion: 4 },
 		{ part: 'trial', fromVersion: 0, toVersion: 1 },
 	]);
 	const next = { ...trial, steps: [...trial.steps, 'ALTER TABLE tollgate.trial ADD COLUMN two integer', 'SELECT no_such_thing'] };

@@ -7,6 +7,7 @@ import { budgetTable } from './postgres-budgets.ts';
 import { createClientTable } from './postgres-clients.ts';
 import { openPostgres, type PostgresConnection, type PostgresDeps, PostgresFailed, type PostgresSettings } from './postgres-connection.ts';
 import { priceOverrideTable } from './postgres-price-overrides.ts';
+import { createPostgresProviderReports } from './postgres-provider-reports.ts';
 import { routingRuleTable } from './postgres-routing-rules.ts';
 import { createPostgresSigningKeys } from './postgres-signing-keys.ts';
 import { createTeamTable } from './postgres-teams.ts';
@@ -76,6 +77,7 @@ function createRecords(connection: PostgresConnection<RecordTables>, version: nu
 		routingRules: storeOf(routingRuleTable, createPostgresChanges(routingRuleTable), database),
 		audit: createAuditLog(database),
 		signingKeys: createPostgresSigningKeys(database),
+		providerReports: createPostgresProviderReports(database),
 		onChange: (listener) => watch.onChange(listener),
 		async close() {
 			watch.close();

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Kysely } from 'kysely';
+import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingMatch, RoutingRule } from '../../core/routing-rule.ts';
 import type { TeamLimits } from '../../core/team.ts';
 import type { AuditEntry, ClientRecord } from '../contracts/records.ts';
@@ -113,6 +114,14 @@ export const recordsSchema: SchemaPart = {
 			WHERE clients.id = numbered.id;
 		UPDATE tollgate.record_versions SET last = last + (SELECT count(*) FROM tollgate.clients);
 		`,
+		`
+		-- Written every few seconds by each gateway, worth nothing after a crash: kept out of the log.
+		CREATE UNLOGGED TABLE tollgate.provider_reports (
+			process ${key} PRIMARY KEY,
+			report json NOT NULL,
+			expires_at timestamptz NOT NULL
+		);
+		`,
 	],
 };
 
@@ -205,6 +214,12 @@ export interface SigningKeysTable {
 	retired_at_ms: IntegerOrNull;
 }
 
+export interface ProviderReportsTable {
+	process: string;
+	report: Json<ProviderReport>;
+	expires_at: Date;
+}
+
 export interface RecordTables {
 	clients: ClientsTable;
 	teams: TeamsTable;
@@ -213,6 +228,7 @@ export interface RecordTables {
 	routing_rules: RoutingRulesTable;
 	audit: AuditTable;
 	signing_keys: SigningKeysTable;
+	provider_reports: ProviderReportsTable;
 	record_versions: { last: Integer };
 }
 

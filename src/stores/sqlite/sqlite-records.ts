@@ -13,6 +13,7 @@ import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createBudgetTable } from './sqlite-budgets.ts';
 import { createClientTable } from './sqlite-clients.ts';
 import { createPriceOverrideTable } from './sqlite-price-overrides.ts';
+import { createSqliteProviderReports } from './sqlite-provider-reports.ts';
 import { createRoutingRuleTable } from './sqlite-routing-rules.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
 import { createTeamTable } from './sqlite-teams.ts';
@@ -40,6 +41,7 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 	const write = createWrite(database, changes.announce);
 	const audit = createAuditTable(database);
 	const book = createChangeBook(database, audit);
+	const providerReports = createSqliteProviderReports(settings.dataDir, deps.clock);
 	const budgets = createRecordChanges(createBudgetTable(database), book);
 	const teams = createRecordChanges(createTeamTable(database, budgets), book);
 	const priceOverrides = createRecordChanges(createPriceOverrideTable(database), book);
@@ -51,9 +53,11 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 		routingRules: storeOf(createRecordChanges(createRoutingRuleTable(database), book), write),
 		audit: auditLogOf(audit, write),
 		signingKeys: createSqliteSigningKeys(database, write),
+		providerReports,
 		onChange: changes.onChange,
 		async close() {
 			changes.close();
+			providerReports.close();
 			if (database.isOpen) database.close();
 		},
 	};

@@ -1,27 +1,34 @@
 import { z } from 'zod';
+import type { HealthReport, ProviderReport } from '../../../core/health-report.ts';
+import { joinReports } from '../../../policy/resilience/join-reports.ts';
 import type { AdminParts } from '../admin-parts.ts';
+import type { AdminProvider } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { named, time, timeOf } from '../schemas/values.ts';
 
-const provider = named(
+const providerSchema = named(
 	'Provider',
 	z.strictObject({
 		name: z.string(),
 		kind: z.string(),
 		configured: z.boolean().describe('False: its key is the placeholder, and calls to it are answered 502.'),
 		health: z.strictObject({
-			state: z.enum(['healthy', 'unhealthy', 'unknown']),
-			since: time.nullable(),
-			detail: z.string().nullable(),
+			state: z
+				.enum(['healthy', 'unhealthy', 'unknown'])
+				.describe('Judged by calls. Unhealthy: at least one gateway process sends its calls elsewhere. Unknown: none has called it yet.'),
+			since: time.nullable().describe('Of the last change; null when there was none.'),
+			detail: z.string().nullable().describe('The last failure; null when there was none.'),
+			gateways: z.int().min(0).describe('Gateway processes that told how they find their providers, within half a minute.'),
+			ejected_by: z.int().min(0).describe('Of them, those that send calls elsewhere where there is another target.'),
 		}),
 	}),
 );
 
-const providerList = named('ProviderList', z.strictObject({ data: z.array(provider), next_cursor: z.null() }));
+const providerList = named('ProviderList', z.strictObject({ data: z.array(providerSchema), next_cursor: z.null() }));
 
 const effectiveConfig = named('EffectiveConfig', z.record(z.string(), z.unknown()));
 
-export function configurationOperations({ configured, effectiveConfig: shown }: AdminParts): Operation[] {
+export function configurationOperations({ configured, providerReports, effectiveConfig: shown }: AdminParts): Operation[] {
 	return [
 		defineOperation({
 			method: 'GET',
@@ -29,7 +36,10 @@ export function configurationOperations({ configured, effectiveConfig: shown }: 
 			tag: 'configuration',
 			summary: 'Model providers and how they are',
 			success: { status: 200, schema: providerList },
-			run: () => ({ body: { data: configured().providers.map(providerBody), next_cursor: null } }),
+			async run() {
+				const reports = await providerReports();
+				return { body: { data: configured().providers.map((provider) => providerBody(provider, reports)), next_cursor: null } };
+			},
 		}),
 		defineOperation({
 			method: 'GET',
@@ -42,12 +52,12 @@ export function configurationOperations({ configured, effectiveConfig: shown }: 
 	];
 }
 
-function providerBody({
-	name,
-	kind,
-	isConfigured,
-	health,
-}: ReturnType<AdminParts['configured']>['providers'][number]): z.output<typeof provider> {
-	const { state, sinceMs, detail } = health();
-	return { name, kind, configured: isConfigured, health: { state, since: sinceMs === null ? null : timeOf(sinceMs), detail } };
+const notCalled: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
+
+function providerBody({ name, kind, isConfigured }: AdminProvider, reports: readonly ProviderReport[]): z.output<typeof providerSchema> {
+	const { state, sinceMs, detail, ejectedBy } = joinReports(
+		reports.map((report) => (Object.hasOwn(report, name) ? report[name] : undefined) ?? notCalled),
+	);
+	const since = sinceMs === null ? null : timeOf(sinceMs);
+	return { name, kind, configured: isConfigured, health: { state, since, detail, gateways: reports.length, ejected_by: ejectedBy } };
 }

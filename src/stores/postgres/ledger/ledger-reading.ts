@@ -7,8 +7,10 @@ import {
 	mostRowsLookedThrough,
 	type RowPage,
 	type RowQuery,
+	type SummaryName,
 	type SummaryQuery,
 	type SummaryRow,
+	summaryNames,
 } from '../../contracts/ledger.ts';
 import { textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
@@ -17,7 +19,7 @@ import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-sch
 /** Whole days are read from the sums by day, what remains at either end from those by hour. */
 export async function summarize(
 	db: Database,
-	{ fromMs, toMs, period, team, isByModel = false }: SummaryQuery,
+	{ fromMs, toMs, period, team, by = summaryNames, limit, after }: SummaryQuery,
 ): Promise<readonly SummaryRow[]> {
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
@@ -26,18 +28,25 @@ export async function summarize(
 	const headEnd = toDay > fromDay ? fromDay * hoursPerDay : toHour;
 	const tailStart = toDay > fromDay ? toDay * hoursPerDay : toHour;
 	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
-	const who = isByModel ? `'' AS team, '' AS client` : 'team, client';
-	const columns = sql.raw(`${who}, provider, model, ${amounts.join(', ')}`);
+	const who = Object.entries(keyColumns).map(([name, column]) => (by.some((one) => one === name) ? column : `'' AS ${column}`));
+	const columns = sql.raw(`${who.join(', ')}, ${amounts.join(', ')}`);
+	const periodName = period === 'all' ? sql`''` : sql`to_char(date '1970-01-01' + day, ${period === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'})`;
+	const past =
+		after &&
+		sql`WHERE (period, team, client, provider, model)
+			> (${after.period}, ${after.team}, ${after.clientId}, ${after.provider}, ${after.model})`;
 	const { rows } = await sql<SumRow>`
 		WITH parts AS (
 			SELECT period / ${sql.raw(String(hoursPerDay))} AS day, ${columns} FROM tollgate.ledger_hourly
 				WHERE ((period >= ${fromHour} AND period < ${headEnd}) OR (period >= ${tailStart} AND period < ${toHour})) ${ofTeam}
 			UNION ALL
 			SELECT period, ${columns} FROM tollgate.ledger_daily WHERE period >= ${fromDay} AND period < ${toDay} ${ofTeam}
+		), totals AS (
+			SELECT ${periodName} AS period, team, client, provider, model,
+				${sql.raw(amounts.map((name) => `sum(${name}) AS ${name}`).join(', '))}
+			FROM parts GROUP BY 1, 2, 3, 4, 5
 		)
-		SELECT to_char(date '1970-01-01' + day, ${period === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'}) AS period, team, client, provider, model,
-			${sql.raw(amounts.map((name) => `sum(${name}) AS ${name}`).join(', '))}
-		FROM parts GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`.execute(db);
+		SELECT * FROM totals ${past ?? sql``} ORDER BY 1, 2, 3, 4, 5 LIMIT ${limit ?? null}`.execute(db);
 	return rows.map((row) => ({
 		period: row.period,
 		team: row.team,
@@ -49,6 +58,11 @@ export async function summarize(
 		costNanoUsd: BigInt(row.cost_nano_usd),
 	}));
 }
+
+const keyColumns = { team: 'team', clientId: 'client', provider: 'provider', model: 'model' } as const satisfies Record<
+	SummaryName,
+	string
+>;
 
 export async function sumCosts(db: Database, { fromMs, toMs, of }: CostQuery): Promise<readonly bigint[]> {
 	const teams = textArray(of.map(({ team }) => team));

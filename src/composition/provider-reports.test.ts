@@ -1,0 +1,119 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../test/support/remembered-log.ts';
+import type { ProviderReport } from '../core/health-report.ts';
+import { createMemoryRecords } from '../stores/memory/memory-records.ts';
+import { ProviderReporter } from './provider-reports.ts';
+
+const well: ProviderReport = { provider_b: { state: 'healthy', sinceMs: null, detail: null } };
+const ill: ProviderReport = { provider_b: { state: 'unhealthy', sinceMs: 5, detail: 'answered 500' } };
+
+type Weather = 'fair' | 'away' | 'silent';
+
+function startReporter(clock = new ManualClock(), store = createMemoryRecords(clock).providerReports) {
+	const log = createRememberedLog();
+	const state = { report: well, weather: 'fair' as Weather, tells: 0 };
+	const meet = async (): Promise<void> => {
+		if (state.weather === 'away') throw new Error('away');
+		if (state.weather === 'silent') await new Promise(() => undefined);
+	};
+	const reporter = new ProviderReporter({
+		report: () => state.report,
+		store: {
+			async tell(...told) {
+				state.tells++;
+				await meet();
+				await store.tell(...told);
+			},
+			forget: async (process) => meet().then(() => store.forget(process)),
+			read: async () => meet().then(() => store.read()),
+		},
+		clock,
+		log,
+	});
+	const pass = async (seconds: number): Promise<void> => {
+		for (let second = 0; second < seconds; second++) {
+			clock.advance(1000);
+			await setImmediate();
+		}
+	};
+	return { clock, store, log, state, reporter, pass, told: async () => [...(await store.read()).values()] };
+}
+
+test('a change is told within a second, what has not changed every ten', async () => {
+	const { state, told, pass } = startReporter();
+	await pass(1);
+	expect(await told()).toEqual([well]);
+	expect(state.tells).toBe(1);
+	state.report = ill;
+	await pass(1);
+	expect(await told()).toEqual([ill]);
+	expect(state.tells).toBe(2);
+	await pass(40);
+	expect(state.tells).toBe(6);
+	expect(await told()).toEqual([ill]);
+});
+
+test('one that says nothing for half a minute is gone, and at once when it stops', async () => {
+	const clock = new ManualClock();
+	const killed = startReporter(clock);
+	await killed.pass(1);
+	killed.state.weather = 'silent';
+	await killed.pass(31);
+	expect(await killed.told()).toEqual([]);
+	const stopped = startReporter(clock, killed.store);
+	await stopped.pass(1);
+	expect(await stopped.told()).toEqual([well]);
+	await stopped.reporter.stop();
+	expect(await stopped.told()).toEqual([]);
+	const { tells } = stopped.state;
+	await stopped.pass(20);
+	expect(stopped.state.tells).toBe(tells);
+});
+
+test('its own word is as it is now, others’ as they were told; alone while the store is away', async () => {
+	const clock = new ManualClock();
+	const here = startReporter(clock);
+	const there = startReporter(clock, here.store);
+	await here.pass(1);
+	here.state.report = ill;
+	expect(await here.reporter.read()).toEqual([ill, well]);
+	expect(await there.reporter.read()).toEqual([well, well]);
+	here.state.weather = 'away';
+	expect(await here.reporter.read()).toEqual([ill]);
+});
+
+test('a store that is away is asked every ten seconds, and mentioned once; a silent one is not asked twice', async () => {
+	const { state, log, pass, told } = startReporter();
+	state.weather = 'away';
+	await pass(35);
+	expect(state.tells).toBe(4);
+	expect(log.lines.map(({ level }) => level)).toEqual(['warn']);
+	state.weather = 'silent';
+	await pass(60);
+	expect(state.tells).toBe(5);
+	expect(await told()).toEqual([]);
+});
+
+test('a store that comes back is told', async () => {
+	const { state, log, pass, told } = startReporter();
+	state.weather = 'away';
+	await pass(5);
+	state.weather = 'fair';
+	await pass(10);
+	expect(await told()).toEqual([well]);
+	expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
+});
+
+test('a silent store holds up no end', async () => {
+	const { state, reporter, pass } = startReporter();
+	await pass(1);
+	state.weather = 'silent';
+	let isStopped = false;
+	const stopping = reporter.stop().then(() => (isStopped = true));
+	await setImmediate();
+	expect(isStopped).toBe(false);
+	await pass(2);
+	await stopping;
+});

@@ -1,0 +1,80 @@
+/** What is known of providers, told from processes that serve calls to admin APIs elsewhere. No request waits for it. */
+import { randomUUID } from 'node:crypto';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { ProviderReport } from '../core/health-report.ts';
+import type { Log } from '../core/log.ts';
+import type { ProviderReports } from '../stores/contracts/provider-reports.ts';
+
+const lookEveryMs = 1_000;
+/** What has not changed is told again so often. */
+const tellEveryMs = 10_000;
+/** One that has said nothing for so long is gone. */
+const lifeMs = 30_000;
+/** A store that does not answer holds up no end. */
+const mostWaitedMs = 1_000;
+
+export interface ProviderReporterPorts {
+	readonly report: () => ProviderReport;
+	readonly store: ProviderReports;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+export class ProviderReporter {
+	readonly #process = randomUUID();
+	readonly #ports: ProviderReporterPorts;
+	#timer: Timer;
+	#told: string | undefined;
+	#dueMs = 0;
+	#telling: Promise<void> | undefined;
+	#isLost = false;
+
+	constructor(ports: ProviderReporterPorts) {
+		this.#ports = ports;
+		this.#timer = ports.clock.after(0, () => this.#look());
+	}
+
+	/** Of this process and all others; of this one alone while the store is away. */
+	async read(): Promise<readonly ProviderReport[]> {
+		const { store, report } = this.#ports;
+		const others = new Map(await store.read().catch(() => []));
+		others.delete(this.#process);
+		return [report(), ...others.values()];
+	}
+
+	async stop(): Promise<void> {
+		const { store, clock } = this.#ports;
+		this.#timer.cancel();
+		const forgotten = Promise.resolve(this.#telling).then(() => store.forget(this.#process));
+		const { promise: patience, resolve } = Promise.withResolvers<void>();
+		const timer = clock.after(mostWaitedMs, resolve);
+		// It is forgotten by itself, only later.
+		await Promise.race([forgotten.catch(() => undefined), patience]);
+		timer.cancel();
+	}
+
+	#look(): void {
+		this.#timer = this.#ports.clock.after(lookEveryMs, () => this.#look());
+		if (this.#telling !== undefined) return;
+		const nowMs = this.#ports.clock.monotonicMs();
+		const report = this.#ports.report();
+		const text = JSON.stringify(report);
+		// One that could not be told has its turn as if it had been: a store that is away is not asked every second.
+		if (nowMs < this.#dueMs && (text === this.#told || this.#isLost)) return;
+		this.#told = text;
+		this.#dueMs = nowMs + tellEveryMs;
+		this.#telling = this.#tell(report).finally(() => (this.#telling = undefined));
+	}
+
+	async #tell(report: ProviderReport): Promise<void> {
+		const { store, log } = this.#ports;
+		try {
+			await store.tell(this.#process, report, lifeMs);
+			if (this.#isLost) log.info('admin APIs elsewhere are told again how providers are');
+			this.#isLost = false;
+		} catch (cause) {
+			if (!this.#isLost) log.warn('admin APIs elsewhere cannot be told how providers are', { cause });
+			this.#isLost = true;
+		}
+	}
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { HealthReport } from '../../core/health-report.ts';
+import { joinReports } from './join-reports.ts';
+
+const unknown: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
+const well: HealthReport = { state: 'healthy', sinceMs: null, detail: null };
+const wellAgain: HealthReport = { state: 'healthy', sinceMs: 50, detail: 'answered 500' };
+const ill = (sinceMs: number, detail: string): HealthReport => ({ state: 'unhealthy', sinceMs, detail });
+
+it('one gateway’s word is the answer', () => {
+	for (const report of [unknown, well, wellAgain]) expect(joinReports([report])).toEqual({ ...report, ejectedBy: 0 });
+	expect(joinReports([ill(3, 'x')])).toEqual({ ...ill(3, 'x'), ejectedBy: 1 });
+});
+
+it('nobody’s word is no answer', () => {
+	expect(joinReports([])).toEqual({ ...unknown, ejectedBy: 0 });
+});
+
+it('who has not called it has no say', () => {
+	expect(joinReports([unknown, well, unknown])).toEqual({ ...well, ejectedBy: 0 });
+	expect(joinReports([unknown, ill(3, 'x')])).toEqual({ ...ill(3, 'x'), ejectedBy: 1 });
+});
+
+it('one is enough to be unhealthy: since the first found it so, with what the latest was told', () => {
+	expect(joinReports([well, ill(20, 'first'), wellAgain, ill(30, 'second')])).toEqual({ ...ill(20, 'second'), ejectedBy: 2 });
+});
+
+it('healthy since the last of them found it so; what failed before is still told', () => {
+	expect(joinReports([well, { ...wellAgain, sinceMs: 40, detail: 'older' }, wellAgain])).toEqual({ ...wellAgain, ejectedBy: 0 });
+	expect(joinReports([well, { ...well, detail: 'answered 502' }])).toEqual({ ...well, detail: 'answered 502', ejectedBy: 0 });
+});

@@ -1,0 +1,115 @@
+/** The HTTP side of roles that answer documents, such as identity and admin: what is bounded, what every answer carries, how errors leave. */
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fastify } from 'fastify';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
+
+export interface ErrorAnswer<Body = object> {
+	readonly status: number;
+	/** JSON unless they name another `content-type`. */
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body: Body;
+}
+
+export interface DocumentServerTerms<Body extends object> {
+	/** The only type of bodies that is read. Handlers get the bytes. */
+	readonly bodyType: string;
+	readonly maxBodyBytes: number;
+	readonly maxConnections: number;
+	/** How long a whole request may take to arrive; 15 s unless given. */
+	readonly requestTimeoutMs?: number;
+	/** Whose `x-forwarded-for` is believed; nobody's unless given. */
+	readonly trustedProxies?: readonly string[];
+	/** Ids of requests. */
+	readonly newId: () => string;
+	/** Of every answer, beside those of all such servers. */
+	readonly headers: Readonly<Record<string, string>>;
+	/** Methods that are served at a path; none when it is not known. */
+	readonly methodsOf: (path: string) => readonly string[];
+	readonly answerError: (cause: unknown, requestId: string) => ErrorAnswer<Body>;
+	/** Called for each error that is answered. */
+	readonly noteError: (cause: unknown, request: FastifyRequest, answer: ErrorAnswer<Body>) => void;
+}
+
+const headersTimeoutMs = 10_000;
+const defaultRequestTimeoutMs = 15_000;
+const keepAliveMs = 75_000;
+
+const securityHeaders = {
+	'x-content-type-options': 'nosniff',
+	'referrer-policy': 'no-referrer',
+	'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+	'cache-control': 'no-store',
+};
+
+export function createDocumentServer<Body extends object>(terms: DocumentServerTerms<Body>): FastifyInstance {
+	const { requestTimeoutMs = defaultRequestTimeoutMs, trustedProxies = [], methodsOf, answerError } = terms;
+	const always = { ...securityHeaders, ...terms.headers };
+	const sendError = (cause: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+		const answer = answerError(cause, request.id);
+		terms.noteError(cause, request, answer);
+		reply
+			.status(answer.status)
+			.headers({ ...always, 'x-request-id': request.id, 'content-type': jsonType, ...answer.headers })
+			.send(JSON.stringify(answer.body));
+	};
+	const app = fastify({
+		logger: false,
+		bodyLimit: terms.maxBodyBytes,
+		requestTimeout: requestTimeoutMs,
+		keepAliveTimeout: keepAliveMs,
+		maxRequestsPerSocket: 10_000,
+		trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+		return503OnClosing: false,
+		forceCloseConnections: 'idle',
+		exposeHeadRoutes: true,
+		routerOptions: { maxParamLength: 4096 },
+		genReqId: terms.newId,
+		http: {
+			headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+			maxHeaderSize: 16_384,
+			connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+		},
+		frameworkErrors: sendError,
+		clientErrorHandler: (cause: Error & { code?: string }, socket: Socket) => answerUnreadable(cause, socket, answerError),
+	});
+	app.server.maxConnections = terms.maxConnections;
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser(terms.bodyType, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+	app.addHook('onRequest', async (request, reply) => {
+		reply.headers({ ...always, 'x-request-id': request.id });
+	});
+	app.setErrorHandler(sendError);
+	app.setNotFoundHandler((request) => {
+		const methods = methodsOf(request.url.split('?', 1)[0] ?? '').flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+		if (methods.length === 0) throw new Refusal('path_unknown');
+		const allow = methods.join(', ');
+		throw new Refusal('method_not_allowed', { message: `Use ${allow}`, headers: { allow } });
+	});
+	return app;
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+/** Bytes that are no HTTP request: there is no request to reply to, only the socket. */
+function answerUnreadable(
+	cause: Error & { code?: string },
+	socket: Socket,
+	answerError: (cause: unknown, requestId: string) => ErrorAnswer,
+): void {
+	if (cause.code === 'ECONNRESET' || !socket.writable) {
+		socket.destroy();
+		return;
+	}
+	const { status, headers, body } = answerError(new Refusal(unreadable[cause.code ?? ''] ?? 'http_malformed'), '');
+	const text = JSON.stringify(body);
+	socket.end(
+		`HTTP/1.1 ${status} Refused\r\ncontent-type: ${headers['content-type'] ?? jsonType}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
+			`cache-control: no-store\r\nconnection: close\r\n\r\n${text}`,
+	);
+}
+
+const unreadable: Readonly<Record<string, RefusalCode>> = {
+	HPE_HEADER_OVERFLOW: 'headers_too_large',
+	ERR_HTTP_REQUEST_TIMEOUT: 'body_timeout',
+};

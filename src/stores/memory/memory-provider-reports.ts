@@ -1,0 +1,23 @@
+import type { Clock } from '../../core/clock.ts';
+import type { ProviderReport } from '../../core/health-report.ts';
+import type { ProviderReports } from '../contracts/provider-reports.ts';
+
+/** @param clock without one nothing is forgotten by itself. */
+export function createMemoryProviderReports(clock?: Clock): ProviderReports {
+	const nowMs = (): number => clock?.nowMs() ?? 0;
+	let told: { readonly process: string; readonly report: ProviderReport; readonly expiresAtMs: number }[] = [];
+	const without = (process: string): typeof told => told.filter((one) => one.process !== process && one.expiresAtMs > nowMs());
+	return {
+		async tell(process, report, lifeMs) {
+			told = [...without(process), { process, report: structuredClone(report), expiresAtMs: nowMs() + lifeMs }];
+		},
+		async forget(process) {
+			told = without(process);
+		},
+		async read() {
+			const current = told.filter(({ expiresAtMs }) => expiresAtMs > nowMs());
+			const ordered = current.toSorted((left, right) => (left.process < right.process ? -1 : 1));
+			return new Map(ordered.map(({ process, report }) => [process, structuredClone(report)]));
+		},
+	};
+}

@@ -1,0 +1,28 @@
+import { sql } from 'kysely';
+import type { ProviderReports } from '../contracts/provider-reports.ts';
+import type { RecordsDatabase } from './records-database.ts';
+
+/** Outside of the turns in which records change: a report has one writer, and is no news to others. */
+export function createPostgresProviderReports({ read }: RecordsDatabase): ProviderReports {
+	return {
+		tell: (process, report, lifeMs) =>
+			read(async (db) => {
+				const told = { report: JSON.stringify(report), expires_at: sql<Date>`clock_timestamp() + ${lifeMs} * interval '1 millisecond'` };
+				await db
+					.insertInto('provider_reports')
+					.values({ process, ...told })
+					.onConflict((conflict) => conflict.column('process').doUpdateSet(told))
+					.execute();
+				await db.deleteFrom('provider_reports').where('expires_at', '<=', sql<Date>`clock_timestamp()`).execute();
+			}),
+		forget: (process) => read(async (db) => void (await db.deleteFrom('provider_reports').where('process', '=', process).execute())),
+		read: () =>
+			read(async (db) => {
+				const current = db
+					.selectFrom('provider_reports')
+					.select(['process', 'report'])
+					.where('expires_at', '>', sql<Date>`clock_timestamp()`);
+				return new Map((await current.orderBy('process').execute()).map(({ process, report }) => [process, report]));
+			}),
+	};
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../core/clock.ts';
+import type { ProviderReport } from '../../core/health-report.ts';
+import type { ProviderReports } from '../contracts/provider-reports.ts';
+import { read, textOf } from './database.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase } from './open-database.ts';
+
+export interface SqliteProviderReports extends ProviderReports {
+	close(): void;
+}
+
+const schema = [
+	`CREATE TABLE provider_reports (
+		process TEXT PRIMARY KEY,
+		report TEXT NOT NULL,
+		expires_at_ms INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;`,
+];
+
+/** In a file of its own, opened when it is needed: whoever watches the records need not look at each report. */
+export function createSqliteProviderReports(dataDir: string, clock: Clock): SqliteProviderReports {
+	let opened: ReturnType<typeof statementsOf> | undefined;
+	const statements = (): ReturnType<typeof statementsOf> =>
+		(opened ??= statementsOf(openDatabase(join(dataDir, 'provider-reports.db'), (database) => migrate(database, schema), 'process')));
+	return {
+		tell: (process, report, lifeMs) =>
+			read(() => {
+				const { put, deleteExpired } = statements();
+				put.run(process, JSON.stringify(report), clock.nowMs() + lifeMs);
+				deleteExpired.run(clock.nowMs());
+			}),
+		forget: (process) => read(() => void statements().remove.run(process)),
+		read: () =>
+			read(() => {
+				const rows = statements().selectCurrent.all(clock.nowMs());
+				return new Map(rows.map((row) => [textOf(row, 'process'), JSON.parse(textOf(row, 'report')) as ProviderReport]));
+			}),
+		close() {
+			if (opened?.database.isOpen === true) opened.database.close();
+		},
+	};
+}
+
+function statementsOf(database: DatabaseSync) {
+	return {
+		database,
+		put: database.prepare('INSERT OR REPLACE INTO provider_reports (process, report, expires_at_ms) VALUES (?, ?, ?)'),
+		remove: database.prepare('DELETE FROM provider_reports WHERE process = ?'),
+		deleteExpired: database.prepare('DELETE FROM provider_reports WHERE expires_at_ms <= ?'),
+		selectCurrent: database.prepare('SELECT process, report FROM provider_reports WHERE expires_at_ms > ? ORDER BY process'),
+	};
+}

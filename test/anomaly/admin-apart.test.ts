@@ -1,0 +1,166 @@
+/** What `/providers` says in an admin that serves no calls itself: apart from its gateways, and beside workers. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { callStatus, client, planProduct, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+
+const providerKey = 'sk-canary-of-a-provider-0123456789';
+
+interface Health {
+	readonly state: string;
+	readonly since: string | null;
+	readonly detail: string | null;
+	readonly gateways: number;
+	readonly ejected_by: number;
+}
+
+let postgres: PostgresServer;
+let redis: RedisServer;
+beforeAll(async () => {
+	[postgres, redis] = await Promise.all([startPostgres('fsync=off'), startRedis()]);
+}, 30_000);
+afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
+
+/** One that, while it is down, answers 500 and repeats the key that it was sent. */
+async function startProvider() {
+	const provider = { isDown: false, settings: {} };
+	const answer = {
+		id: 'chatcmpl-1',
+		object: 'chat.completion',
+		created: 1,
+		model: 'm',
+		choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+		usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+	};
+	const server = createServer((request, response) => {
+		request.resume().on('end', () => {
+			response.writeHead(provider.isDown ? 500 : 200, { 'content-type': 'application/json' });
+			response.end(JSON.stringify(provider.isDown ? { error: { message: `not with ${request.headers.authorization}` } } : answer));
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const { port } = server.address() as AddressInfo;
+	const common = { kind: 'openai-compatible', api_key: providerKey, base_url: `http://127.0.0.1:${port}/v1`, allow_private_network: true };
+	provider.settings = { llama: { ...common, models: ['llama'], eject_after_failures: 2 } };
+	return provider;
+}
+
+function healthAt(adminUrl: string, adminToken: string): () => Promise<Health | undefined> {
+	return async () => {
+		const response = await fetch(`${adminUrl}/providers`, { headers: { authorization: `Bearer ${adminToken}` } });
+		const text = await response.text();
+		expect([response.status, text.includes(providerKey)], `/providers: ${text}`).toEqual([200, false]);
+		const { data } = JSON.parse(text) as { data: { name: string; health: Health }[] };
+		return data.find(({ name }) => name === 'llama')?.health;
+	};
+}
+
+/** @returns the first that fits. */
+async function untilHealth(what: string, read: () => Promise<Health | undefined>, fits: Partial<Health>): Promise<Health> {
+	let last: Health | undefined;
+	try {
+		return await eventually(
+			what,
+			async () => {
+				last = await read();
+				return last !== undefined && Object.entries(fits).every(([name, value]) => last?.[name as keyof Health] === value)
+					? last
+					: undefined;
+			},
+			15_000,
+		);
+	} catch (cause) {
+		throw new Error(`${what}: ${JSON.stringify(last)}`, { cause });
+	}
+}
+
+test('apart from its gateways: a provider goes down for one of them, and comes back; a gateway goes', async () => {
+	const provider = await startProvider();
+	const base = await planProduct({ roles: ['identity'] });
+	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
+	const stores = { records: await postgres.createDatabase() };
+	const start = (name: string, settings: object): Running => {
+		const path = `${base.directory}/${name}.json`;
+		writeSettings(path, {
+			auth,
+			stores,
+			data_dir: `${base.directory}/${name}`,
+			teams: { unregistered_clients: { tier: 'enterprise' } },
+			providers: provider.settings,
+			...settings,
+		});
+		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+	};
+	const identity = startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	await eventually(
+		'the identity is there',
+		async () => ((await statusOf(`${base.identityUrl}/.well-known/jwks.json`)) === 200 ? true : undefined),
+		15_000,
+	);
+	expect(identity.child.exitCode).toBeNull();
+	const ports = [await freePort(), await freePort()];
+	const gateways = ports.map((port) =>
+		start(`gateway-${port}`, { roles: ['gateway'], gateway: { listen: `127.0.0.1:${port}`, shutdown_delay_ms: 0 } }),
+	);
+	const adminListen = `127.0.0.1:${await freePort()}`;
+	const admin = start('admin', { roles: ['admin'], enable_admin_api: true, admin: { listen: adminListen } });
+	const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+	await Promise.all(gateways.map((gateway, index) => untilReady(urls[index] ?? '', gateway)));
+	await admin.logged('started');
+	const health = healthAt(`http://${adminListen}`, await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client, 'tollgate/admin'));
+	const accessToken = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client, 'tollgate/invoke');
+	const callFirst = () => callStatus(urls[0] ?? '', accessToken, { model: 'llama' });
+
+	await untilHealth('both are heard of', health, { gateways: 2, state: 'unknown', detail: null, ejected_by: 0 });
+	expect(await callFirst()).toBe(200);
+	await untilHealth('it is well', health, { gateways: 2, state: 'healthy', since: null, detail: null });
+
+	provider.isDown = true;
+	for (let number = 0; number < 2; number++) expect(await callFirst()).toBe(502);
+	const ill = await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', ejected_by: 1, detail: 'answered 500' });
+	expect(Date.parse(ill.since ?? '')).toBeGreaterThan(0);
+
+	provider.isDown = false;
+	// There is no other target: it is called all the same.
+	expect(await callFirst()).toBe(200);
+	const again = await untilHealth('it is well again', health, { gateways: 2, state: 'healthy', ejected_by: 0, detail: 'answered 500' });
+	expect(Date.parse(again.since ?? '')).toBeGreaterThanOrEqual(Date.parse(ill.since ?? ''));
+
+	gateways[1]?.child.kill('SIGTERM');
+	expect(await gateways[1]?.ended).toMatchObject({ code: 0 });
+	expect(await health()).toMatchObject({ gateways: 1, state: 'healthy' });
+}, 60_000);
+
+test('beside workers, with records in SQLite', async () => {
+	const provider = await startProvider();
+	const adminListen = `127.0.0.1:${await freePort()}`;
+	const plan = await planProduct({
+		roles: ['edge', 'gateway', 'identity', 'admin'],
+		enable_admin_api: true,
+		admin: { listen: adminListen },
+		gateway: { workers: 2 },
+		stores: { counters: redis.url },
+		providers: provider.settings,
+	});
+	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	await untilReady(plan.gatewayUrl, running);
+	const tokenUrl = `${plan.identityUrl}/oauth2/token`;
+	const health = healthAt(`http://${adminListen}`, await fetchAccessToken(tokenUrl, client, 'tollgate/admin'));
+	const accessToken = await fetchAccessToken(tokenUrl, client, 'tollgate/invoke');
+
+	await untilHealth('both are heard of', health, { gateways: 2, state: 'unknown' });
+	provider.isDown = true;
+	// Whichever workers have them: one has two.
+	for (let number = 0; number < 3; number++) expect(await callStatus(plan.gatewayUrl, accessToken, { model: 'llama' })).toBe(502);
+	expect((await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', detail: 'answered 500' })).ejected_by).toBeGreaterThan(
+		0,
+	);
+}, 60_000);
