@@ -11,12 +11,12 @@ import { createRequestObserver } from '../io/request-metrics.ts';
 import { ServingRole } from '../io/serving-role.ts';
 import { createUpstreamClient } from '../io/upstream-client.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
-import { BodySpace } from '../policy/overload/body-space.ts';
 import { edgeLayer } from '../roles/edge/edge.ts';
 import type { EdgePorts } from '../roles/edge/edge-settings.ts';
 import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
-import type { Gateway, GatewayLoad } from '../roles/gateway/gateway.ts';
+import { OpenAnswers } from '../roles/edge/relayed-answer.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
+import type { GatewayWork } from '../roles/gateway/gateway-work.ts';
 import { formats } from '../wire/formats/formats.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
 import type { Accounting } from './accounting.ts';
@@ -130,13 +130,14 @@ async function composeEdge(world: World, ports: CommonPorts, { handle, hasGatewa
 }
 
 function composeForwarding({ config, clock, log }: World, upstream: Upstream): Reconfigurable {
-	const ports = { upstream, clock, log, random: Math.random };
+	const openAnswers = new OpenAnswers();
+	const ports = { upstream, clock, log, openAnswers, random: Math.random };
 	const forwarding = following(config, forwardSettings, (settings) => forwardToGateways(settings, ports));
 	return {
 		handle: (request) => forwarding.current.handle(request),
 		start: () => forwarding.current.start(),
 		hasGateway: () => forwarding.current.isAnyUsable(),
-		endOpenCalls: () => forwarding.current.endOpenAnswers(),
+		endOpenCalls: () => openAnswers.endAll(),
 		close: () => forwarding.current.stop(),
 		prepare(next) {
 			const before = forwarding.current;
@@ -157,13 +158,16 @@ async function composeGateway(
 	upstream: Upstream,
 	accounting: Accounting,
 ): Promise<Reconfigurable> {
-	const { createGateway } = await import('../roles/gateway/gateway.ts');
+	const [{ createGateway }, { GatewayWork }] = await Promise.all([
+		import('../roles/gateway/gateway.ts'),
+		import('../roles/gateway/gateway-work.ts'),
+	]);
 	const { ledger, admission, records, unpriced, traffic } = accounting;
-	const bodySpace = new BodySpace();
-	metrics.gauge('tollgate_request_bytes_held', 'Bodies of requests in flight, in bytes.', () => bodySpace.heldBytes);
+	const work = new GatewayWork();
+	measureWork(metrics, work);
 	const gatewayPorts: GatewayPorts = {
 		...ports,
-		bodySpace,
+		work,
 		upstream,
 		teams: records,
 		ledger,
@@ -180,38 +184,26 @@ async function composeGateway(
 			return createGateway(settings, { ...gatewayPorts, contentScorer: contentScorerFor(settings.guardrails), guardrailEngines });
 		},
 	);
-	// Calls that began under an earlier configuration end under it.
-	let earlier: Gateway[] = [];
-	measureLoad(metrics, () => [...earlier, gateway.current]);
 	return {
 		handle: (request) => gateway.current.handle(request),
-		prepare(next) {
-			const before = gateway.current;
-			const commit = gateway.prepare(next);
-			return () => {
-				commit();
-				if (gateway.current !== before) earlier = [...earlier, before].filter((one) => one.openCalls() > 0);
-			};
-		},
-		endOpenCalls() {
-			for (const one of [...earlier, gateway.current]) one.endOpenCalls();
-		},
-		async close() {
-			await Promise.all([...earlier, gateway.current].map((one) => one.settled()));
-		},
+		prepare: gateway.prepare,
+		endOpenCalls: () => work.openCalls.endAll(),
+		close: () => work.settlements.settled(),
 	};
 }
 
-/** @param gateways the one in force, and those on which calls that began earlier still run. */
-function measureLoad(metrics: Metrics, gateways: () => readonly Gateway[]): void {
-	const sum = (valueOf: (load: GatewayLoad) => number): number => gateways().reduce((total, one) => total + valueOf(one.load()), 0);
-	const kinds = (): { labels: { kind: string }; value: number }[] => [
-		{ labels: { kind: 'whole' }, value: sum(({ calls }) => calls) },
-		{ labels: { kind: 'stream' }, value: sum(({ streams }) => streams) },
-	];
+function measureWork(metrics: Metrics, work: GatewayWork): void {
+	const kinds = (): { labels: { kind: string }; value: number }[] => {
+		const { count, streamCount } = work.openCalls;
+		return [
+			{ labels: { kind: 'whole' }, value: count - streamCount },
+			{ labels: { kind: 'stream' }, value: streamCount },
+		];
+	};
+	metrics.gauge('tollgate_request_bytes_held', 'Bodies of requests in flight, in bytes.', () => work.bodySpace.heldBytes);
 	metrics.gauge('tollgate_calls_open', 'Inference calls whose answer is not complete.', kinds, ['kind']);
-	metrics.gauge('tollgate_holds_open', 'Calls that hold money of a budget.', () => sum(({ holds }) => holds));
-	metrics.gauge('tollgate_settlements_pending', 'Ended calls whose cost is being booked.', () => sum(({ settlements }) => settlements));
+	metrics.gauge('tollgate_holds_open', 'Calls that hold money of a budget.', () => work.openHolds);
+	metrics.gauge('tollgate_settlements_pending', 'Ended calls whose cost is being booked.', () => work.settlements.count);
 }
 
 function bothOf(one: Readiness, other: Readiness): Readiness {

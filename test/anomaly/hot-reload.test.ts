@@ -13,6 +13,7 @@ import {
 	writeSettings,
 } from '../support/deployment.ts';
 import { eventually, freePort } from '../support/product.ts';
+import { RawClient } from '../support/raw-client.ts';
 import { readStream } from '../support/read-stream.ts';
 
 /** Contract: within about a second; the promise that is tested is two. */
@@ -142,6 +143,25 @@ describe('a reload touches nothing that is under way', () => {
 		await untilKnown(product, accessToken, 'later');
 		product.child.kill('SIGTERM');
 		expect((await readStream(stream)).text).toMatch(/"code":"draining".*\n\n$/);
+		expect(await product.ended).toEqual({ code: 0, signal: null });
+	});
+
+	test('so is a stream whose request was still on its way in', async () => {
+		const product = await startDeployment({ gateway: { shutdown_grace_ms: 60_000 } });
+		const { configPath, settings, gatewayUrl } = product;
+		const accessToken = await product.accessToken();
+		const body = JSON.stringify({ model: 'gpt-sim-stall-3', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
+		const uploading = new RawClient(Number(new URL(gatewayUrl).port)).send(
+			`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${accessToken}\r\n` +
+				`Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`,
+		);
+		const changed = { ...settings, gateway: { ...(settings['gateway'] as object), heartbeat_ms: 5000, shutdown_grace_ms: 100 } };
+		writeSettings(configPath, changed);
+		await product.logged('configuration changed');
+		uploading.send(body.slice(20));
+		await uploading.untilReceived('data: {');
+		product.child.kill('SIGTERM');
+		await uploading.untilReceived('"code":"draining"');
 		expect(await product.ended).toEqual({ code: 0, signal: null });
 	});
 });

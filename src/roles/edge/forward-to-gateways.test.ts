@@ -10,6 +10,7 @@ import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
 import { forwardToGateways } from './forward-to-gateways.ts';
+import { OpenAnswers } from './relayed-answer.ts';
 
 const [a, b, c] = ['http://a:1', 'http://b:1', 'http://c:1'];
 const timeouts = { connectMs: 1, firstByteMs: 2, idleMs: 3, totalMs: 4 };
@@ -43,11 +44,13 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 		if (state === 'gone') throw new Fault('provider_connect_timeout');
 		return { status: state === 'error' ? 500 : 200, headers: {}, body: streamOf([Buffer.from(JSON.stringify({ status: state }))]) };
 	};
+	const openAnswers = new OpenAnswers();
 	const forwarding = forwardToGateways(
 		{ gateways, timeouts, healthCheck: { intervalMs: 1000, timeoutMs: 500 } },
 		{
 			clock,
 			log,
+			openAnswers,
 			random: () => draws.shift() ?? 0,
 			async upstream(request) {
 				if (request.target === '/') return { ...probe(request.origin), headers: {} };
@@ -85,7 +88,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 		clock.advance(1000);
 		for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
 	};
-	return { ask, askWhole, askOpen, probeAll, forwarding, clock, log, sent, broken, takers, bodies, states, draws, origins };
+	return { ask, askWhole, askOpen, probeAll, forwarding, openAnswers, clock, log, sent, broken, takers, bodies, states, draws, origins };
 }
 
 describe('which gateway', () => {
@@ -127,7 +130,10 @@ describe('which gateway', () => {
 		await probeAll();
 		await ask();
 		expect(origins()).toContain(a);
-		expect(log.lines.map(({ event }) => event)).toEqual(['a gateway is away', 'a gateway is back']);
+		expect(log.lines).toMatchObject([
+			{ event: 'a gateway is away', fields: { gateway: a, reason: 'it cannot be connected to' } },
+			{ event: 'a gateway is back' },
+		]);
 		forwarding.stop();
 	});
 
@@ -357,7 +363,7 @@ describe('what is handed on', () => {
 	});
 
 	test('told to end, streams do so after the event that has begun; other answers go on', async () => {
-		const { ask, bodies, forwarding } = start({ isStreamed: true });
+		const { ask, bodies, openAnswers } = start({ isStreamed: true });
 		const readers = [new Reader(), new Reader(), new Reader()];
 		for (const [index, reader] of readers.entries()) {
 			const { body } = await ask({ path: index === 2 ? '/v1/models' : '/v1/chat/completions' });
@@ -365,8 +371,8 @@ describe('what is handed on', () => {
 		}
 		bodies[0]?.push('data: {}\n\n');
 		bodies[1]?.push('data: {');
-		forwarding.endOpenAnswers();
-		forwarding.endOpenAnswers();
+		openAnswers.endAll();
+		openAnswers.endAll();
 		expect(readers.map(({ ending }) => ending)).toEqual(['ended', 'open', 'open']);
 		expect(readers[0]?.text).toMatch(/^data: {}\n\ndata: {"error":.*"code":"draining".*}\n\n$/);
 		expect(bodies.map(({ isCancelled }) => isCancelled)).toEqual([true, false, false]);

@@ -8,9 +8,9 @@ import type { Format } from '../../wire/formats/format.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
-import { GatewayHealth, type HealthCheckSettings } from './gateway-health.ts';
+import { GatewayHealth, type HealthCheckSettings, reasonOf } from './gateway-health.ts';
 import { type GatewayInPool, GatewayPool, type GatewayPoolPorts } from './gateway-pool.ts';
-import { RelayedAnswer } from './relayed-answer.ts';
+import { type OpenAnswers, RelayedAnswer } from './relayed-answer.ts';
 
 export interface ForwardSettings {
 	/** Origins, such as `http://10.0.0.7:8787`. */
@@ -21,6 +21,8 @@ export interface ForwardSettings {
 
 export interface ForwardPorts extends GatewayPoolPorts {
 	readonly upstream: Upstream;
+	/** One for all configurations of a process. */
+	readonly openAnswers: OpenAnswers;
 }
 
 export interface Forwarding {
@@ -29,8 +31,6 @@ export interface Forwarding {
 	start(): Promise<void>;
 	stop(): void;
 	isAnyUsable(): boolean;
-	/** Ends streams that are still open by an error event with code `draining`. */
-	endOpenAnswers(): void;
 }
 
 /** Gateways that one request may find closed before it is given up. */
@@ -56,18 +56,17 @@ const ownFields: ReadonlySet<string> = new Set([
  * sent again. 503 when no gateway can be reached, 502 when one is lost after it was given the request.
  */
 export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
-	const { upstream, clock } = ports;
+	const { upstream, clock, openAnswers } = ports;
 	const pool = new GatewayPool(gateways, ports);
 	const health = new GatewayHealth(pool, healthCheck, ports);
-	const answers = new Set<RelayedAnswer>();
 	const relay = (request: HttpRequest, { status, headers, body }: UpstreamResponse, gateway: GatewayInPool): HttpResponse => {
 		const relayed = new RelayedAnswer(body, isEventStream(headers) ? formatOf(request.path) : undefined, request.id, (cause) => {
-			answers.delete(relayed);
+			openAnswers.delete(relayed);
 			gateway.inFlight--;
 			if (isLost(cause)) pool.noteLost(gateway);
 			else pool.noteAnswered(gateway);
 		});
-		answers.add(relayed);
+		openAnswers.add(relayed);
 		const facts = {
 			...(request.caller !== undefined && { clientId: request.caller.clientId }),
 			upstreamStatus: status,
@@ -92,7 +91,7 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 				cause = failure;
 				if (!isLost(failure)) break;
 				if (handover.hasBegun) pool.noteLost(gateway);
-				else pool.noteAway(gateway, failure.message);
+				else pool.noteAway(gateway, reasonOf(failure));
 			}
 		}
 		throw isLost(cause) && !handover.isOver ? new Refusal('no_gateway', { cause }) : cause;
@@ -110,9 +109,6 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 		start: () => health.start(),
 		stop: () => health.stop(),
 		isAnyUsable: () => pool.isAnyUsable(),
-		endOpenAnswers() {
-			for (const answer of [...answers]) answer.endWith(leavingRefusal);
-		},
 	};
 }
 
@@ -167,8 +163,6 @@ function forwardedFields({ headers: received, announcedLength }: HttpRequest): R
 	if (announcedLength !== undefined && announcedLength !== 0) headers['content-length'] = String(announcedLength);
 	return headers;
 }
-
-const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
 
 function isEventStream(headers: HeaderFields): boolean {
 	return mediaTypeOf(headers) === 'text/event-stream';

@@ -1,6 +1,7 @@
 /** Asks each gateway now and then whether it is there. */
 import { readWhole } from '../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
+import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { Upstream } from '../../core/upstream.ts';
 import { saysLeaving } from '../../wire/health.ts';
 import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
@@ -61,7 +62,7 @@ export class GatewayHealth {
 			else if (saysLeaving(text)) this.#pool.noteAway(gateway, 'it is shutting down');
 			else this.#pool.noteBack(gateway);
 		} catch (cause) {
-			this.#miss(gateway, cause instanceof Error ? cause.message : String(cause));
+			this.#miss(gateway, reasonOf(cause));
 		}
 	}
 
@@ -71,3 +72,18 @@ export class GatewayHealth {
 		if (missed >= mostMissed) this.#pool.noteAway(gateway, reason);
 	}
 }
+
+/** The upstream client speaks of providers; what it found below says more. */
+export function reasonOf(cause: unknown): string {
+	let innermost = cause;
+	while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;
+	if (innermost instanceof Fault) return reasons.get(innermost.code) ?? 'it does not answer';
+	return innermost instanceof Error ? innermost.message : String(innermost);
+}
+
+const reasons: ReadonlyMap<FaultCode, string> = new Map([
+	['provider_unreachable', 'it cannot be connected to'],
+	['provider_connect_timeout', 'it cannot be connected to in time'],
+	['provider_first_byte_timeout', 'it does not answer in time'],
+	['provider_disconnected', 'it closed the connection'],
+]);

@@ -7,6 +7,16 @@ import type { Format } from '../../wire/formats/format.ts';
 
 const lineFeed = 10;
 
+/** Answers on their way. They outlive configurations: whoever ends them ends all. */
+export class OpenAnswers extends Set<RelayedAnswer> {
+	/** Ends streams in a way that their clients understand. */
+	endAll(): void {
+		for (const answer of [...this]) answer.endWith(leavingRefusal);
+	}
+}
+
+const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
+
 export class RelayedAnswer {
 	readonly body: ByteStream;
 	/** Of an event stream; undefined for any other answer, which can only be cut. */

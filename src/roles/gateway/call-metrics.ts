@@ -55,8 +55,6 @@ export interface CallMetricsParts {
 }
 
 export class CallMetrics {
-	/** Calls that hold money of a budget now. */
-	openHolds = 0;
 	readonly #parts: CallMetricsParts;
 	readonly #metrics: Metrics;
 	readonly #kinds: ReadonlyMap<string, string>;

@@ -1,18 +1,16 @@
 import { noMetrics } from '../../core/metrics.ts';
 import { PriceBook } from '../../policy/budgets/price-book.ts';
 import { TermsBook } from '../../policy/limits/team-terms.ts';
-import { BodySpace } from '../../policy/overload/body-space.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import { Routing } from '../../policy/routing/routing.ts';
 import { Provider } from '../../wire/providers/provider.ts';
 import { budgetWarnings, type WarnOfBudgets } from './budget-warnings.ts';
 import { CallMetrics } from './call-metrics.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
+import { GatewayWork } from './gateway-work.ts';
 import { Guarding } from './guarding.ts';
 import { ModelFactsBook } from './model-facts.ts';
-import { OpenCalls } from './open-calls.ts';
 import type { ProviderTraffic } from './provider-traffic.ts';
-import { Settlements } from './settlements.ts';
 
 /** What is made once and used by every call. */
 export interface GatewayParts {
@@ -23,11 +21,9 @@ export interface GatewayParts {
 	readonly modelFacts: ModelFactsBook;
 	/** What bounds calls to each provider, by its name. */
 	readonly traffic: ReadonlyMap<string, BoundTraffic>;
-	readonly openCalls: OpenCalls;
-	readonly bodySpace: BodySpace;
+	readonly work: GatewayWork;
 	readonly terms: TermsBook;
 	readonly prices: PriceBook;
-	readonly settlements: Settlements;
 	readonly callMetrics: CallMetrics;
 	readonly warnOfBudgets: WarnOfBudgets;
 	/** Undefined where no guardrails are configured. */
@@ -49,11 +45,9 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
 		modelFacts: new ModelFactsBook(settings),
 		traffic: new Map(settings.providers.map(({ name, traffic: terms }) => [name, { traffic: ports.traffic.of(name), terms }])),
-		openCalls: new OpenCalls(),
-		bodySpace: ports.bodySpace ?? new BodySpace(),
+		work: ports.work ?? new GatewayWork(),
 		terms: new TermsBook(settings.tiers, settings.budgets),
 		prices,
-		settlements: new Settlements(),
 		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
 		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
 		callMetrics: new CallMetrics(ports.metrics ?? noMetrics, {

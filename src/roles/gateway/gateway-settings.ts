@@ -10,7 +10,6 @@ import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-book
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/team-terms.ts';
-import type { BodySpace } from '../../policy/overload/body-space.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
@@ -18,6 +17,7 @@ import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
 import type { ModelFacts } from '../../wire/translation/model-facts.ts';
+import type { GatewayWork } from './gateway-work.ts';
 import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
 import type { TrafficBook } from './provider-traffic.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
@@ -88,7 +88,7 @@ export interface GatewayPorts {
 	/** Why one more request is to be turned away; undefined when it is to be taken, and always unless given. */
 	readonly overload?: (() => ShedReason | undefined) | undefined;
 	/** One for all gateways of a process. Its own unless given. */
-	readonly bodySpace?: BodySpace;
+	readonly work?: GatewayWork;
 }
 
 /** Teams, budgets and prices as they are now. */

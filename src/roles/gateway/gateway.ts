@@ -23,20 +23,8 @@ export interface Gateway {
 	/** Ends what is still in flight: streams by an error event with code `draining`, other calls by 503. */
 	endOpenCalls(): void;
 	openCalls(): number;
-	load(): GatewayLoad;
 	/** Resolves when all that ended calls cost is booked. */
 	settled(): Promise<void>;
-}
-
-/** What is under way now. */
-export interface GatewayLoad {
-	/** Calls whose answer is not complete, by whether it is a stream. */
-	readonly calls: number;
-	readonly streams: number;
-	/** Calls that hold money of a budget. */
-	readonly holds: number;
-	/** Ended calls whose cost is being booked. */
-	readonly settlements: number;
 }
 
 interface Route {
@@ -65,15 +53,9 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				return renderFailure(cause, request, facts, ports);
 			}
 		},
-		endOpenCalls: () => parts.openCalls.endAll(),
-		openCalls: () => parts.openCalls.count,
-		load: () => ({
-			calls: parts.openCalls.count - parts.openCalls.streamCount,
-			streams: parts.openCalls.streamCount,
-			holds: parts.callMetrics.openHolds,
-			settlements: parts.settlements.count,
-		}),
-		settled: () => parts.settlements.settled(),
+		endOpenCalls: () => parts.work.openCalls.endAll(),
+		openCalls: () => parts.work.openCalls.count,
+		settled: () => parts.work.settlements.settled(),
 	};
 }
 

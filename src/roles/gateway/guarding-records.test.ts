@@ -157,6 +157,33 @@ describe('what is booked', () => {
 	});
 });
 
+it('a defect of what only observes is told, and harms no call', async () => {
+	const guarded = new Guarded({ isEnforced: false }, [engine]);
+	const { ledger, log } = guarded.bench;
+	const assess = ledger.assess.bind(ledger);
+	let failures = 0;
+	const pass = async (): Promise<void> => {
+		for (let turn = 0; turn < 20; turn++) {
+			guarded.bench.clock.advance(1);
+			await settle();
+		}
+	};
+	ledger.assess = () => {
+		failures += 1;
+		throw new Error('broken');
+	};
+	for (let count = 0; count < 3; count++) expect((await guarded.ask('the darkfish')).status).toBe(200);
+	await pass();
+	expect(failures).toBeGreaterThan(3);
+	expect(log.lines.filter(({ level }) => level === 'error')).toMatchObject(
+		Array.from({ length: failures }, () => ({ event: 'guardrails not evaluated', fields: { cause: { message: 'broken' } } })),
+	);
+	ledger.assess = assess;
+	expect((await guarded.ask('the darkfish')).status).toBe(200);
+	await pass();
+	expect((await guarded.told('tripped')).length, 'it goes on').toBeGreaterThan(0);
+});
+
 describe('a stream that engines judge', () => {
 	const sentence = 'All is well in the quiet valley below the hills, as it was yesterday. ';
 

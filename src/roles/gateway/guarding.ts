@@ -82,6 +82,8 @@ export class Guarding {
 			'action',
 		]);
 		this.#compiling = this.#compile(settings, ports.contentScorer);
+		// Whoever needs them is told as well.
+		this.#compiling.catch((cause: unknown) => log.error('guardrails cannot be read', { cause }));
 	}
 
 	/** Waits only while a long list of words is still being read. */
@@ -116,9 +118,12 @@ export class Guarding {
 	noteByEngines(call: GuardedCall, stage: Stage, shown: readonly string[]): void {
 		const engines = this.engines.noting(call.team);
 		if (engines.length === 0) return;
-		void this.engines.ask(engines, shown, stage, call).then((trips) => {
-			if (trips.length > 0) this.#keep(call, stage, this.#tell(call, stage, trips));
-		});
+		this.engines
+			.ask(engines, shown, stage, call)
+			.then((trips) => {
+				if (trips.length > 0) this.#keep(call, stage, this.#tell(call, stage, trips));
+			})
+			.catch((cause: unknown) => this.#failed(call, stage, cause));
 	}
 
 	/** @throws Refusal `guardrail_blocked`. */
@@ -213,23 +218,39 @@ export class Guarding {
 	}
 
 	async #work(): Promise<void> {
-		const guardrails = await this.guardrails;
 		for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-			const { call, stage, view, characters } = next;
-			const screening = guardrails.screen(view.texts, stage, call.team);
-			await ownTurn();
-			await this.#read(screening);
-			const texts = view.texts.map(({ text }) => text);
-			const conclude = (judged: readonly Trip[]): void => {
-				this.#waitingCharacters -= characters;
-				this.report(call, stage, [...screening.findings, ...judged], view);
-			};
-			const engines = this.engines.noting(call.team);
-			// One that thinks long keeps nobody waiting but this one.
-			if (engines.length > 0) void this.engines.ask(engines, texts, stage, call).then(conclude);
-			else conclude([]);
+			const read = this.#readLater(next);
+			// One whose engines think long keeps nobody waiting but itself.
+			void this.#conclude(next, read);
+			await read.catch(() => undefined);
 		}
 		this.#isWorking = false;
+	}
+
+	async #readLater({ call, stage, view }: Observation): Promise<Screening> {
+		const screening = (await this.guardrails).screen(view.texts, stage, call.team);
+		await ownTurn();
+		await this.#read(screening);
+		return screening;
+	}
+
+	/** Never rejects: whoever only observes harms nobody. */
+	async #conclude({ call, stage, view, characters }: Observation, read: Promise<Screening>): Promise<void> {
+		try {
+			const { findings } = await read;
+			const texts = view.texts.map(({ text }) => text);
+			const judged = await this.engines.ask(this.engines.noting(call.team), texts, stage, call);
+			this.report(call, stage, [...findings, ...judged], view);
+		} catch (cause) {
+			this.#failed(call, stage, cause);
+		} finally {
+			this.#waitingCharacters -= characters;
+		}
+	}
+
+	#failed({ requestId, team }: GuardedCall, stage: Stage, cause: unknown): void {
+		this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
+		this.#log.error('guardrails not evaluated', { requestId, team, stage, cause });
 	}
 
 	async #read(screening: Screening): Promise<void> {

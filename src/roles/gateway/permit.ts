@@ -60,7 +60,7 @@ export class Permit {
 		this.#open = open;
 		this.#parts = parts;
 		this.#coveredTokens = terms.outputTokens;
-		if (terms.holds.length > 0) parts.callMetrics.openHolds++;
+		if (terms.holds.length > 0) parts.work.openHolds++;
 	}
 
 	/** The request has begun to leave: the provider may charge for it. */
@@ -154,7 +154,7 @@ export class Permit {
 
 	#leave(): void {
 		this.#isEnded = true;
-		if (this.terms.holds.length > 0) this.#parts.callMetrics.openHolds--;
+		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
 	}
 
 	/** @param id of the row in the ledger. */
@@ -165,7 +165,7 @@ export class Permit {
 		if (outcome !== 'not_sent') noteCost(this.#open.facts, usage, cost, isEstimated);
 		const row = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(usage, cost, isEstimated);
-		this.#parts.settlements.track(this.#book(row));
+		this.#parts.work.settlements.track(this.#book(row));
 	}
 
 	#count(usage: Usage, cost: bigint, isEstimated: boolean): void {

@@ -36,10 +36,10 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
 	facts.callerTeam = team;
-	const hold = parts.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
+	const hold = parts.work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	const asked = await readCall(request, tokenCounting, settings.maxBodyBytes, hold);
 	facts.requestBytes = asked.body.bytes.length;
-	const open = parts.openCalls.open(request, facts, hold);
+	const open = parts.work.openCalls.open(request, facts, hold);
 	try {
 		const call = await screenInput(asked, team.id, parts);
 		const [target] = chooseTargets(call, team.id, parts);

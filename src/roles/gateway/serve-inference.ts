@@ -21,17 +21,17 @@ export async function serveInference(
 	facts: GatewayFacts,
 	parts: GatewayParts,
 ): Promise<HttpResponse> {
-	const { settings, ports, openCalls } = parts;
+	const { settings, ports, work } = parts;
 	const caller = await identifyCaller(request, settings, ports.verifier);
 	facts.clientId = caller.clientId;
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
 	facts.callerTeam = team;
-	const hold = parts.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
+	const hold = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	const asked = await readCall(request, format, settings.maxBodyBytes, hold);
 	facts.requestBytes = asked.body.bytes.length;
 	facts.isStreamed = asked.isStreamed;
-	const open = openCalls.open(request, facts, hold);
+	const open = work.openCalls.open(request, facts, hold);
 	let taken: Taken | undefined;
 	let outcome: Outcome | undefined;
 	try {

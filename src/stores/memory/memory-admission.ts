@@ -106,8 +106,8 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.team(name, nowMs);
 		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
 		for (const { id, admittedMs, holdMs, holds } of calls) {
-			if (!team.calls.has(id) && !this.ended.has(name, id, nowMs))
-				this.schedule.add(team.hold(id, dayOf(admittedMs), holds), nowMs + holdMs);
+			if (team.calls.has(id) || this.ended.has(name, id, nowMs)) continue;
+			this.schedule.add(team.hold(id, dayOf(admittedMs), holds), nowMs + holdMs);
 		}
 	}
 
