@@ -88,13 +88,20 @@ export interface SimulateOptions {
 
 export interface ClientOperations {
 	/** @returns `id_taken` when another client has the id; nothing changed then. */
-	create(input: NewClient): Promise<{ readonly id: string; readonly secret: string } | 'id_taken'>;
+	create(input: NewClient): Promise<CreatedClient | 'id_taken'>;
 	list(): Promise<readonly ListedClient[]>;
 	/** The old secret stays valid for `overlapSeconds`. @returns undefined when there is no such client. */
 	rotate(id: string, overlapSeconds: number): Promise<{ readonly secret: string } | undefined>;
 	/** @returns false when there is no such client. */
 	delete(id: string): Promise<boolean>;
 	close(): Promise<void>;
+}
+
+export interface CreatedClient {
+	readonly id: string;
+	readonly secret: string;
+	/** Why the client, which is there, could not join its team. */
+	readonly teamFailure?: Error;
 }
 
 export interface NewClient {

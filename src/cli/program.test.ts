@@ -25,6 +25,7 @@ describe('usage', () => {
 		...['team', 'budget', 'route'].flatMap((name) => ['', ' list', ' show', ' create', ' set', ' delete'].map((verb) => name + verb)),
 		'price set',
 		'explain',
+		'usage list',
 		'usage show',
 		'usage history',
 		'request list',
@@ -172,6 +173,15 @@ describe('client', () => {
 		const { out } = await run('client list', { clients: { list: () => Promise.resolve([hostile]) } });
 		expect(out.split('\n')).toHaveLength(3);
 		expect(out).not.toContain('\u001b');
+	});
+
+	it('a client that could not join its team gives its secret all the same, then fails', async () => {
+		const create = () => Promise.resolve({ id: 'a', secret: 'the-secret', teamFailure: new CommandFailure(2, 'the team is gone') });
+		const { code, out, err } = await run('client create --id a --team t', {
+			openClients: () => Promise.resolve({ ...clients, create }),
+		});
+		expect({ code, out }).toEqual({ code: 2, out: 'client id:     a\nclient secret: the-secret\n' });
+		expect(err).toContain('tollgate: the team is gone\n');
 	});
 
 	it('rotate and delete exit 1 for a client that is not there', async () => {

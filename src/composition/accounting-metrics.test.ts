@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { lint, readExposition, valueOf } from '../../test/support/exposition.ts';
+import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import { createMetrics } from '../io/metrics.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
-import { createMemoryLedger } from '../stores/memory/memory-ledger.ts';
 import { measureAccounting } from './accounting-metrics.ts';
 
 test('the counter store, the ledger and unpriced models are shown as they are at each scrape', async () => {

@@ -25,6 +25,7 @@ import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
 import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
 import { measureAccounting } from './accounting-metrics.ts';
+import { type ListModel, listModels } from './listed-models.ts';
 import { openLedger } from './open-stores.ts';
 import type { World } from './part.ts';
 import { ProviderReporter } from './provider-reports.ts';
@@ -60,10 +61,12 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
 	// Makes the ledger ready to be read, for each team's first call.
-	ledger.summarize({ fromMs: 0, toMs: 0, period: 'day' }).catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
+	ledger
+		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
+		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
 	const { admission, countersAtHand, counterStore } = await openAdmission(
 		world,
-		sumUpFrom(ledger, records, world.clock, () => longestHoldMs(world.config)),
+		sumUpFrom(ledger, records, { ...world, listing: () => listModels(world.config), holdMs: () => longestHoldMs(world.config) }),
 	);
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
@@ -168,12 +171,19 @@ const mostPages = 100;
 /** A ledger that is being written is read again until the same was found twice. */
 const mostAttempts = 10;
 
+export interface SumUpTerms {
+	readonly clock: Clock;
+	/** By the configuration of now. */
+	readonly listing: () => ListModel;
+	/** How long a call may hold. */
+	readonly holdMs?: () => number;
+}
+
 /** What the counters of a team should say: budgets are named by what they bound, so each of them is a sum over the ledger. */
 export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
-	records: Pick<RecordsSnapshot, 'budgetsOf'>,
-	clock: Clock,
-	holdMs: () => number = () => 0,
+	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
+	{ clock, listing, holdMs = () => 0 }: SumUpTerms,
 ): SumUpTeam {
 	return async (team, asked, endedSinceMs) => {
 		let totals = await sumUp(team, asked);
@@ -207,9 +217,13 @@ export function sumUpFrom(
 		for (const [period, wanted] of Map.groupBy([...asked, ...ofMonth], (one) => one.period)) {
 			const [fromMs, toMs] = monthOf(period);
 			const rows = await ledger.summarize({ fromMs, toMs, period: 'month', team });
+			const listed = listing();
+			const counting = rows.map((row) => ({ ...row, budgets: records.budgetsFor(team, row.model, listed(row)).map(({ model }) => model) }));
 			for (const budget of new Set(wanted.map((one) => one.budget))) {
 				const model = modelOfCounter(budget);
-				const counted = rows.filter((row) => model === null || row.model === model);
+				const counted = counting.filter(
+					(row) => model === null || row.model === model || (model !== undefined && row.budgets.includes(model)),
+				);
 				budgets.push({ budget, period, settledNanoUsd: counted.reduce((sum, row) => sum + row.costNanoUsd, 0n) });
 			}
 		}

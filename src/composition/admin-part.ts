@@ -4,7 +4,7 @@ import { redactedConfig } from '../config/redact.ts';
 import type { Config } from '../config/schema.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createAdmin } from '../roles/admin/admin.ts';
-import type { AdminSettings, ConfiguredRecords } from '../roles/admin/admin-settings.ts';
+import type { ConfiguredRecords } from '../roles/admin/admin-settings.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { Provider } from '../wire/providers/provider.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
@@ -12,7 +12,7 @@ import type { Accounting } from './accounting.ts';
 import { reconfigurableExplainer } from './explainer.ts';
 import { contentScorerFor } from './guardrails.ts';
 import type { Part, World } from './part.ts';
-import { configuredTeams, gatewaySettings, listenAddress } from './settings.ts';
+import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
 
 export function composeAdmin(world: World, version: string, keySet: KeySet, records: RecordStore, accounting: Accounting): Part {
 	const { config, clock, log, newRequestId } = world;
@@ -69,26 +69,6 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 
 function readConfig(config: Config) {
 	return { config, configured: configuredRecords(config), shown: redactedConfig(config) };
-}
-
-export function adminSettings(configOf: () => Config, version: string): AdminSettings {
-	const { admin, auth, edge } = configOf();
-	return {
-		listen: listenAddress(admin.listen),
-		scopeBase: auth.scope_base,
-		hasOpenMetrics: admin.metrics === 'open',
-		version,
-		trustedProxies: edge.trusted_proxies,
-		get maxRequestsPerMinute() {
-			return configOf().admin.max_requests_per_minute;
-		},
-		get maxUnauthenticatedPerMinute() {
-			return configOf().admin.max_unauthenticated_per_minute;
-		},
-		get graceMs() {
-			return configOf().gateway.shutdown_grace_ms;
-		},
-	};
 }
 
 export function configuredRecords(config: Config): ConfiguredRecords {

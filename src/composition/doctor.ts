@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { unsetKey } from '../config/defaults.ts';
-import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { settingsWithoutEffect } from '../config/unsupported.ts';
 import { remoteKeySet } from '../io/key-set-source.ts';
@@ -14,17 +13,20 @@ import { CountersMissing } from '../stores/contracts/admission.ts';
 import { StoreUnusable } from '../stores/contracts/store-unusable.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { openSqliteRecords, recordsFileName } from '../stores/sqlite/sqlite-records.ts';
+import { loadRunningConfig } from './demo-mark.ts';
 import { areStoresMigrated } from './open-stores.ts';
 import { accessTokenSettings } from './settings.ts';
 import { silentLog } from './silent-log.ts';
 
 const connectMs = 3000;
+const noFile = 'no file: every setting has its default; --config or TOLLGATE_CONFIG names one';
+const noFileOfDemo = 'no file: that of the demo, which was started here; --config or TOLLGATE_CONFIG names another';
 
 /** @throws ConfigError when the configuration is not valid: nothing else can be judged then. */
 export async function examine({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
-	const { config, file } = loadConfig({ configPath });
+	const { config, file, isDemo } = loadRunningConfig({ configPath });
 	return Promise.all([
-		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? 'no file: every setting has its default' }),
+		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? (isDemo ? noFileOfDemo : noFile) }),
 		Promise.resolve({ name: 'settings without effect', isOk: true, detail: settingsWithoutEffect(config).join('; ') || 'none' }),
 		examineDataDirectory(config),
 		...(config.stores.records === 'sqlite' ? [] : [examineRecords(config)]),

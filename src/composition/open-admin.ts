@@ -5,7 +5,6 @@ import { openRemoteAdmin } from '../cli/admin/remote-admin.ts';
 import { CommandFailure } from '../cli/command-failure.ts';
 import type { AdminApi, AdminOptions } from '../cli/environment.ts';
 import type { Environment } from '../config/defaults.ts';
-import { loadConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
 import { redactedConfig } from '../config/redact.ts';
 import type { Config } from '../config/schema.ts';
@@ -22,8 +21,10 @@ import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { restoreMissing } from '../stores/restoring-admission.ts';
 import { sumUpFrom } from './accounting.ts';
 import { configuredRecords } from './admin-part.ts';
+import { loadRunningConfig } from './demo-mark.ts';
 import { explainedEngines } from './explainer.ts';
 import { contentScorerFor } from './guardrails.ts';
+import { listModels } from './listed-models.ts';
 import { openLedgerReader, openRecords } from './open-stores.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 import { silentLog } from './silent-log.ts';
@@ -36,7 +37,7 @@ import { silentLog } from './silent-log.ts';
 export async function openAdmin({ url, configPath, mayCreate = false }: AdminOptions, env: Environment): Promise<AdminApi> {
 	const address = url ?? (env['TOLLGATE_ADMIN_URL'] || undefined);
 	if (address !== undefined) return openRemoteAdmin(address, env);
-	const { config, file } = loadConfig({ configPath, env });
+	const { config, file } = loadRunningConfig({ configPath, env });
 	if (!mayCreate && file === null && config.stores.records === 'sqlite' && !existsSync(config.data_dir)) {
 		throw new CommandFailure(
 			1,
@@ -103,7 +104,7 @@ async function explainLocally(
 	const clock = systemClock;
 	const records = await openRecordsSnapshot(store, configuredTeams(config), { clock, log: silentLog });
 	try {
-		const sumUp = sumUpFrom(ledger, records, clock);
+		const sumUp = sumUpFrom(ledger, records, { clock, listing: () => listModels(config) });
 		const counters = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
 		const verifier = {
 			verify(): never {

@@ -5,10 +5,17 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ClientOperations } from '../cli/environment.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
+import { openAdmin } from './open-admin.ts';
 import { openClients } from './open-clients.ts';
 import { silentLog } from './silent-log.ts';
 
-async function open(): Promise<{ clients: ClientOperations; dataDir: string }> {
+interface Subject {
+	readonly clients: ClientOperations;
+	readonly dataDir: string;
+	makeTeam(body: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+async function open(): Promise<Subject> {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-clients-'));
 	const dataDir = join(directory, 'data');
 	const configPath = join(directory, 'tollgate.json');
@@ -21,11 +28,19 @@ async function open(): Promise<{ clients: ClientOperations; dataDir: string }> {
 		}),
 	);
 	const clients = await openClients({ configPath }, {});
+	const admin = await openAdmin({ configPath }, {});
 	onTestFinished(async () => {
+		await admin.close();
 		await clients.close();
 		rmSync(directory, { recursive: true });
 	});
-	return { clients, dataDir };
+	return {
+		clients,
+		dataDir,
+		async makeTeam(body) {
+			expect(await admin.request({ method: 'POST', path: '/teams', body })).toMatchObject({ status: 201 });
+		},
+	};
 }
 
 test('a client is made, listed, given another secret, and deleted', async () => {
@@ -61,6 +76,26 @@ test('a client joins its team, which is made when it is new', async () => {
 		'cli create search',
 		'cli create one',
 	]);
+});
+
+test('a team that names the client already has it, and the secret is told', async () => {
+	const { clients, makeTeam } = await open();
+	await makeTeam({ id: 'search', client_ids: ['other', 'one'] });
+	const created = await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team: 'search' });
+	expect(created).toEqual({ id: 'one', secret: expect.stringMatching(/^[\w-]{43}$/) as unknown });
+});
+
+test.each(['new', 'there'])('a client that another team has does not join one that is %s, and is told with its secret', async (team) => {
+	const { clients, makeTeam } = await open();
+	await makeTeam({ id: 'search', client_ids: ['one'] });
+	await makeTeam({ id: 'there' });
+	const created = await clients.create({ id: 'one', name: 'x', scopes: ['invoke'], team });
+	expect(created).toMatchObject({
+		id: 'one',
+		secret: expect.stringMatching(/^[\w-]{43}$/) as unknown,
+		teamFailure: { exitCode: 1, message: expect.stringContaining('`search`') as unknown },
+	});
+	expect(await clients.list()).toMatchObject([{ id: 'one' }]);
 });
 
 test('a team of the configuration takes its clients there', async () => {

@@ -1,9 +1,10 @@
 /** Whether this process of the data plane has more to do than it can. */
 import type { Config } from '../config/schema.ts';
 import { watchProcessLoad } from '../io/process-load.ts';
-import { LoadShedder, type LoadShedderSettings, type ShedReason } from '../policy/overload/load-shedder.ts';
+import { LoadShedder, type ShedReason } from '../policy/overload/load-shedder.ts';
 import { following } from './following.ts';
 import type { World } from './part.ts';
+import { overloadSettings } from './settings.ts';
 
 export interface Overload {
 	/** Why one more request is to be turned away; undefined when it is to be taken. */
@@ -46,8 +47,4 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 		prepare: shedder.prepare,
 		stop,
 	};
-}
-
-export function overloadSettings({ edge: { overload } }: Config): LoadShedderSettings {
-	return { maxInFlight: overload.max_in_flight, targetDelayMs: overload.loop_delay_ms, maxMemoryShare: overload.memory_percent / 100 };
 }

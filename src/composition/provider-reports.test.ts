@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import type { ProviderReport } from '../core/health-report.ts';
-import { createMemoryRecords } from '../stores/memory/memory-records.ts';
 import { ProviderReporter } from './provider-reports.ts';
 
 const well: ProviderReport = { provider_b: { state: 'healthy', sinceMs: null, detail: null } };

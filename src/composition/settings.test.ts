@@ -3,14 +3,13 @@ import { parseConfig } from '../config/load.ts';
 import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
-import { adminSettings } from './admin-part.ts';
 import { guardrailEngineSettings } from './guardrail-engine-settings.ts';
 import { guardrailSettings } from './guardrails.ts';
 import { sealingSettings } from './open-signing-keys.ts';
-import { overloadSettings } from './overload.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {
 	accessTokenSettings,
+	adminSettings,
 	configuredTeams,
 	edgeSettings,
 	firewallSettings,
@@ -18,6 +17,7 @@ import {
 	gatewaySettings,
 	ipRateSettings,
 	liveIdentitySettings,
+	overloadSettings,
 	reputationSettings,
 	tlsMaterial,
 } from './settings.ts';

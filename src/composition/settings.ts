@@ -10,6 +10,8 @@ import type { KeySetSettings } from '../io/key-set.ts';
 import type { ReputationFile } from '../io/reputation-files.ts';
 import type { FirewallSettings } from '../policy/firewall/firewall.ts';
 import type { IpRateSettings } from '../policy/firewall/ip-rate-window.ts';
+import type { LoadShedderSettings } from '../policy/overload/load-shedder.ts';
+import type { AdminSettings } from '../roles/admin/admin-settings.ts';
 import type { EdgeSettings } from '../roles/edge/edge-settings.ts';
 import type { ForwardSettings } from '../roles/edge/forward-to-gateways.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
@@ -177,6 +179,10 @@ export function reputationSettings({ edge: { firewall } }: Config): readonly Rep
 	return firewall.reputation.map(({ file, name, action }) => ({ file, name: name ?? basename(file), action }));
 }
 
+export function overloadSettings({ edge: { overload } }: Config): LoadShedderSettings {
+	return { maxInFlight: overload.max_in_flight, targetDelayMs: overload.loop_delay_ms, maxMemoryShare: overload.memory_percent / 100 };
+}
+
 /** A gateway takes its whole time; the edge only has to outlast it. */
 export function forwardSettings({ edge, gateway: { timeouts } }: Config): ForwardSettings {
 	const slackMs = 5000;
@@ -217,6 +223,28 @@ export function liveIdentitySettings({ gateway, identity }: Config): LiveSetting
 			scopes,
 		})),
 		graceMs: gateway.shutdown_grace_ms,
+	};
+}
+
+/** What follows a changed file is asked for anew each time. */
+export function adminSettings(configOf: () => Config, version: string): AdminSettings {
+	const { admin, auth, edge } = configOf();
+	return {
+		listen: listenAddress(admin.listen),
+		scopeBase: auth.scope_base,
+		ownIssuer: identityUrl(configOf()),
+		hasOpenMetrics: admin.metrics === 'open',
+		version,
+		trustedProxies: edge.trusted_proxies,
+		get maxRequestsPerMinute() {
+			return configOf().admin.max_requests_per_minute;
+		},
+		get maxUnauthenticatedPerMinute() {
+			return configOf().admin.max_unauthenticated_per_minute;
+		},
+		get graceMs() {
+			return configOf().gateway.shutdown_grace_ms;
+		},
 	};
 }
 

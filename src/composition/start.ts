@@ -11,6 +11,8 @@ import { createLogger, type Logger } from '../io/logger.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { renderBanner } from './banner.ts';
 import { ensureDemoClient } from './demo-client.ts';
+import { noteDemo } from './demo-mark.ts';
+import { listenAddresses } from './listen-addresses.ts';
 import { answerFirstProcess } from './worker-metrics.ts';
 import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';
 
@@ -35,6 +37,7 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	const product = await compose(config, { clock: systemClock, log, version });
 	if (isWorker) answerFirstProcess(product.metrics);
 	await startOrExplain(product, config);
+	if (!isWorker) noteDemo(config, demo !== undefined);
 	const workers = hasWorkers(asked) ? new Workers(asked.gateway.workers, { clock: systemClock, log }) : undefined;
 	await workers?.start().catch(async (cause: unknown) => {
 		await product.stop();
@@ -46,6 +49,7 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 			version,
 			pid: process.pid,
 			roles,
+			listen: listenAddresses(config),
 			config: loaded.file,
 			...(workers !== undefined && { workers: asked.gateway.workers }),
 		});
@@ -76,7 +80,7 @@ export async function simulate({ listen, intervalMs }: SimulateOptions): Promise
 	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
 	const product = await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs });
 	await startOrExplain(product, config, '--listen');
-	log.info('started', { roles: config.roles, listen });
+	log.info('started', { roles: config.roles, listen: listenAddresses(config) });
 	await nextStopSignal(() => undefined);
 	await product.stop();
 	log.flush();

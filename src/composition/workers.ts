@@ -56,7 +56,7 @@ export async function asWorker<Result>(work: () => Promise<Result>): Promise<Res
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-/** One that lived so long is started again without delay. */
+/** After one that lived so long the delay is the first one again. */
 const soundMs = 60_000;
 
 export class Workers {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import type { Team } from '../core/team.ts';
-import { createMemoryRecords } from './memory/memory-records.ts';
 import { openRecordsSnapshot } from './records-snapshot.ts';
 
 function team(id: string, ...clientIds: string[]): Team {

@@ -6,19 +6,26 @@ const rememberedMs = 60_000;
 /** Of the latest. */
 const mostRemembered = 20_000;
 
+interface Remembered {
+	readonly id: string;
+	readonly end: End;
+	readonly atMs: number;
+}
+
 /** Calls that ended a moment ago, in case that the counters are lost and summed up from a ledger that does not have their ends yet. */
 export class RecentEnds {
-	private readonly ends = new Map<string, { readonly end: End; readonly atMs: number }>();
+	/** A ring: once it is full, the next place is that of the oldest. */
+	private readonly ends: Remembered[] = [];
+	private next = 0;
 
 	note(id: string, end: End, nowMs: number): void {
-		this.ends.set(id, { end, atMs: nowMs });
-		for (const [oldest, { atMs }] of this.ends) {
-			if (this.ends.size <= mostRemembered && nowMs - atMs <= rememberedMs) break;
-			this.ends.delete(oldest);
-		}
+		this.ends[this.next] = { id, end, atMs: nowMs };
+		this.next = (this.next + 1) % mostRemembered;
 	}
 
+	/** The oldest first; of a call that was told to end several times each of them. */
 	latest(nowMs: number): (readonly [id: string, end: End])[] {
-		return [...this.ends].filter(([, { atMs }]) => nowMs - atMs <= rememberedMs).map(([id, { end }]) => [id, end]);
+		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
+		return byAge.filter(({ atMs }) => nowMs - atMs <= rememberedMs).map(({ id, end }) => [id, end]);
 	}
 }

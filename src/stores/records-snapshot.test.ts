@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import { Fault } from '../core/fault.ts';
 import type { Budget, RecordStore } from './contracts/records.ts';
-import { createMemoryRecords } from './memory/memory-records.ts';
 import { openRecordsSnapshot, type RecordsSnapshot } from './records-snapshot.ts';
 
 const team = (id: string, clientIds: string[] = []) => ({ id, name: id, tier: 'standard', clientIds });
@@ -61,12 +61,16 @@ test('finds the budgets that a call counts on', async () => {
 		await records.budgets.create(record);
 	}
 	const snapshot = await open(records);
-	const ids = (of: string, model: string): string[] => snapshot.budgetsFor(of, model).map(({ id }) => id);
+	const ids = (of: string, model: string, listed?: string): string[] => snapshot.budgetsFor(of, model, listed).map(({ id }) => id);
 	expect(ids('red', 'gpt')).toEqual(['red', 'red-gpt']);
 	expect(ids('red', 'gemini')).toEqual(['red']);
 	expect(ids('blue', 'gpt')).toEqual(['blue-gpt']);
 	expect(ids('blue', 'claude')).toEqual([]);
 	expect(ids('green', 'gpt')).toEqual([]);
+	expect(ids('red', 'GPT')).toEqual(['red', 'red-gpt']);
+	expect(ids('red', 'gpt-2026-01-01', 'gpt')).toEqual(['red', 'red-gpt']);
+	expect(ids('red', 'claude', 'gpt')).toEqual(['red', 'red-claude']);
+	expect(ids('red', 'gemini', 'gemini-x')).toEqual(['red']);
 	await records.budgets.delete('red');
 	await turn();
 	expect(ids('red', 'gpt')).toEqual(['red-gpt']);

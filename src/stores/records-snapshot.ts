@@ -4,6 +4,7 @@ import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
+import { ByModel } from './by-model.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
 /** Whatever is asked throws Fault `records_unavailable` until the store was read once: then nobody can know whose budget a call counts on. */
@@ -11,8 +12,11 @@ export interface RecordsSnapshot {
 	readonly isLoaded: boolean;
 	team(id: string): Team | undefined;
 	teamOf(clientId: string): Team | undefined;
-	/** What a call of the team to the model counts on: the team's own budget first, then the model's. */
-	budgetsFor(team: string, model: string): readonly Stored<Budget>[];
+	/**
+	 * What a call of the team to the model counts on: the team's own budget first, then that of the model's name, else of the name that
+	 * the price list has for it.
+	 */
+	budgetsFor(team: string, model: string, listed?: string): readonly Stored<Budget>[];
 	/** All budgets of the team. */
 	budgetsOf(team: string): readonly Stored<Budget>[];
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
@@ -89,12 +93,15 @@ export async function openRecordsSnapshot(
 		},
 		team: (id) => knownNow().teams.byId.get(id),
 		teamOf: (clientId) => knownNow().teams.byClient.get(clientId),
-		budgetsFor(team, model) {
+		budgetsFor(team, model, listed) {
 			const budgets = knownNow().policies.budgets.get(team);
-			return budgets === undefined ? none : (budgets.ofModels.get(model) ?? budgets.ofAll);
+			if (budgets === undefined) return none;
+			const { ofModels, ofAll } = budgets;
+			if (ofModels.size === 0) return ofAll;
+			return ofModels.find(model) ?? (listed === undefined ? undefined : ofModels.find(listed)) ?? ofAll;
 		},
 		budgetsOf: (team) => knownNow().policies.budgets.get(team)?.all ?? none,
-		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.get(model),
+		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.find(model),
 		routingRules: () => knownNow().policies.rules,
 		caughtUp: () => latest,
 		configure(next) {
@@ -136,13 +143,13 @@ interface TeamBudgets {
 	readonly all: readonly Stored<Budget>[];
 	readonly ofAll: readonly Stored<Budget>[];
 	/** The model's and, before it, that of all. */
-	readonly ofModels: Map<string, readonly Stored<Budget>[]>;
+	readonly ofModels: ByModel<readonly Stored<Budget>[]>;
 }
 
 interface Policies {
 	readonly rules: readonly RoutingRule[];
 	readonly budgets: ReadonlyMap<string, TeamBudgets>;
-	readonly prices: ReadonlyMap<string, ReadonlyMap<string, Stored<PriceOverride>>>;
+	readonly prices: ReadonlyMap<string, ByModel<Stored<PriceOverride>>>;
 }
 
 async function readPolicies(records: Followed): Promise<Policies> {
@@ -153,7 +160,7 @@ async function readPolicies(records: Followed): Promise<Policies> {
 		prices: grouped(
 			prices,
 			({ provider }) => provider,
-			(ofProvider) => new Map(ofProvider.map((price) => [price.model, price])),
+			(ofProvider) => new ByModel(ofProvider.map((price) => [price.model, price])),
 		),
 	};
 }
@@ -161,7 +168,7 @@ async function readPolicies(records: Followed): Promise<Policies> {
 function budgetsOf(all: readonly Stored<Budget>[]): TeamBudgets {
 	const ofAll = all.filter(({ model }) => model === null);
 	const ofModels = all.flatMap((budget) => (budget.model === null ? [] : [[budget.model, [...ofAll, budget]] as const]));
-	return { all: [...ofAll, ...all.filter(({ model }) => model !== null)], ofAll, ofModels: new Map(ofModels) };
+	return { all: [...ofAll, ...all.filter(({ model }) => model !== null)], ofAll, ofModels: new ByModel(ofModels) };
 }
 
 function grouped<Value, Group>(

@@ -82,6 +82,18 @@ test('the demo: every printed command works when pasted, the secret is shown onc
 	expect(outputs[3]).toMatch(/^data: \{[^]*\ndata: \[DONE\]\n\n$/);
 	expect(outputs[4]).toMatch(/^event: message_start\n[^]*\nevent: message_stop\ndata: .*\n\n$/);
 	expect(readdirSync(cwd), 'nothing else is written').toEqual(['.tollgate']);
+	const asked = `'{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`;
+	const tollgate = `${process.execPath} ${mainFile}`;
+	const [explained, examined] = await pasteAll(sh, [
+		`printf %s ${asked} | ${tollgate} explain --client demo --body - --json`,
+		`${tollgate} doctor --json`,
+	]);
+	expect(JSON.parse(explained ?? ''), 'as the call was answered').toMatchObject({ outcome: { admitted: true }, team: { id: 'demo-team' } });
+	expect(JSON.parse(examined ?? '')).toContainEqual({
+		name: 'configuration',
+		ok: true,
+		detail: expect.stringContaining('that of the demo') as unknown,
+	});
 	running.child.kill('SIGTERM');
 	expect(await running.ended).toEqual({ code: 0, signal: null });
 

@@ -121,7 +121,6 @@ async function startTarget(records: string) {
 		'client_id of an access token': (text) => call(issuer.accessToken({ client_id: text, sub: text })),
 		'/teams/{id}': path('/teams/'),
 		'/clients/{id}': path('/clients/'),
-		'/usage?group_by=': path('/usage?group_by='),
 		'/usage/{team}': path('/usage/'),
 		'/pricing/{provider}/{model}': path('/pricing/provider_b/'),
 		'/requests?team=': path('/requests?team='),

@@ -98,6 +98,7 @@ describeOwn('the command line', 'a configuration of its own', () => {
 				`client rotate client-${name}`,
 				`client list`,
 				`client delete client-${name}`,
+				`usage list --group-by model`,
 				`usage show red --group-by day`,
 				`usage history red`,
 				`request list --team red --limit 5`,

@@ -37,6 +37,25 @@ describeOwn('the admin API', 'a configuration of its own', () => {
 		expect([invoke.status, invoke.headers.get('content-type')]).toEqual([403, expect.stringContaining('problem+json')]);
 	});
 
+	it('takes its rights from an operator that is disabled, then deleted, though the token of it lives on', async () => {
+		const { product, scopeBase } = subject.current;
+		const made = await admin('POST', '/clients', { id: 'op2', name: 'Second', scopes: ['invoke', 'admin'] });
+		const client = { id: 'op2', secret: String(made.body['client_secret']) };
+		const authorization = `Bearer ${await product?.accessToken(client, `${scopeBase}/admin`)}`;
+		const send = (method: string, path: string, body?: object) =>
+			fetch(`${adminUrl}${path}`, {
+				method,
+				headers: { authorization, ...(body !== undefined && { 'content-type': 'application/json' }) },
+				...(body !== undefined && { body: JSON.stringify(body) }),
+			});
+		expect((await send('GET', '/clients')).status).toBe(200);
+		await admin('PUT', '/clients/op2', { disabled: true });
+		expect((await send('GET', '/clients')).status).toBe(401);
+		await admin('DELETE', '/clients/op2');
+		expect((await send('POST', '/clients', { id: 'door', name: 'Door', scopes: ['admin'] })).status).toBe(401);
+		expect((await admin('GET', '/clients/door')).status).toBe(404);
+	});
+
 	it('leads a model elsewhere by a rule, at once, and back again', async () => {
 		const rule = {
 			id: 'elsewhere',

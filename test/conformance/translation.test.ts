@@ -193,6 +193,29 @@ describeOwn('translation', 'our simulator', () => {
 		expect(response.status).toBe(200);
 		expect(response.headers.get('x-gateway-warnings')).toContain('seed');
 	});
+
+	const paused = { type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', stop_reason: 'pause_turn', usage: {} };
+	const broken = { content: { role: 'model', parts: [{ text: 'So' }] }, finishReason: 'MALFORMED_FUNCTION_CALL' };
+
+	it.each([
+		[
+			'anthropic',
+			'claude-sonnet-4-5',
+			'/v1/chat/completions',
+			{ ...paused, content: [{ type: 'text', text: 'So' }] },
+			/finish_reason.*pause_turn/,
+		],
+		['gemini', 'gemini-2.5-flash', '/v1/chat/completions', { candidates: [broken] }, /finish_reason.*MALFORMED_FUNCTION_CALL/],
+		['gemini', 'gemini-2.5-flash', '/v1/messages', { candidates: [broken] }, /stop_reason.*MALFORMED_FUNCTION_CALL/],
+	])('tells why an answer of %s ended where the format of the caller cannot: %s at %s', async (wire, model, path, body, told) => {
+		const { simulator } = subject.current;
+		await simulator.replay({ wire, json: body });
+		const response = await send(subject.current, path, {
+			body: { model, max_tokens: 9, unheard_of: 7, messages: [{ role: 'user', content: 'x' }] },
+		});
+		expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([200, expect.stringMatching(told)]);
+		expect(response.headers.get('x-gateway-warnings')).toContain('unheard_of');
+	});
 });
 
 describeOwn('strict translation', 'a configuration of its own', () => {
@@ -209,5 +232,14 @@ describeOwn('strict translation', 'a configuration of its own', () => {
 			error: { param: 'seed', message: expect.stringContaining('seed: ignored') as string },
 		});
 		expect(await subject.current.simulator.requestsServed()).toBe(0);
+	});
+
+	it('lets pass, and tells, what is changed so that the other format says the same', async () => {
+		const asked = { reasoning_effort: 'high', max_tokens: 100, messages: [{ role: 'user', content: 'x' }] };
+		const response = await send(subject.current, '/v1/chat/completions', { body: { model: 'claude-sonnet-4-5', ...asked } });
+		expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([
+			200,
+			'max_tokens: raised to 16484, for 16384 of them are for thinking',
+		]);
 	});
 });

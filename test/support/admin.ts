@@ -14,11 +14,11 @@ import type { AdminPorts, AdminSettings, ConfiguredRecords } from '../../src/rol
 import { createExplainer } from '../../src/roles/gateway/explain-call.ts';
 import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
-import { createMemoryLedger } from '../../src/stores/memory/memory-ledger.ts';
-import { createMemoryRecords } from '../../src/stores/memory/memory-records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
 import { type AdminAnswer, type AdminDocument, type JsonBody, readAdminDocument } from './admin-document.ts';
 import { ManualClock } from './manual-clock.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+import { createMemoryRecords } from './memory-records.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
@@ -112,6 +112,7 @@ export async function startAdmin(
 	const usual: AdminSettings = {
 		listen: { host: '127.0.0.1', port: 0 },
 		scopeBase: 'tollgate',
+		ownIssuer: 'https://identity.example',
 		hasOpenMetrics: true,
 		version: '0.0.0',
 		maxRequestsPerMinute: 1_000_000,

@@ -13,9 +13,9 @@ import { TrafficBook } from '../../src/roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../../src/roles/gateway/unpriced-models.ts';
 import type { AdmissionStore } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
-import { createMemoryLedger } from '../../src/stores/memory/memory-ledger.ts';
 import { restoreMissing, type SumUpTeam } from '../../src/stores/restoring-admission.ts';
 import { ManualClock } from './manual-clock.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
 import { createRememberedLog } from './remembered-log.ts';
 
 /** A body that a test drives by hand, chunk by chunk. */

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/io/system-clock.ts';
 import { createIdentity, type Identity } from '../../src/roles/identity/identity.ts';
 import type { IdentitySettings } from '../../src/roles/identity/settings.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
-import { createMemoryRecords } from '../../src/stores/memory/memory-records.ts';
+import { createMemoryRecords } from './memory-records.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 
 export const agent = { id: 'agent', name: 'Agent', secret: 'secret-of-the-agent-0123456789', scopes: ['invoke', 'admin'] };

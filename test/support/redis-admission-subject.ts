@@ -10,7 +10,7 @@ export async function openSteeredRedis(server: RedisServer): Promise<AdmissionSu
 	const steering = new Redis(server.url);
 	await steering.flushall();
 	await steering.set('clock', contractStartMs);
-	const settings = { url: server.url, timeoutMs: 10_000, clockLua: `tonumber(redis.call('GET', 'clock'))` };
+	const settings = { url: server.url, clockLua: `tonumber(redis.call('GET', 'clock'))` };
 	const open = () => openRedisAdmission(settings, { clock: systemClock, log: createRememberedLog() });
 	const [one, other] = await Promise.all([open(), open()]);
 	return {

@@ -14,8 +14,13 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 			const created = await orStatus(409, askAdmin(api, { method: 'POST', path: '/clients', body: wish }));
 			if (created === 409) return 'id_taken';
 			const client = { id: String(created.body['id']), secret: String(created.body['client_secret']) };
-			if (team !== undefined) await joinTeam(api, team, client.id);
-			return client;
+			try {
+				if (team !== undefined) await joinTeam(api, team, client.id);
+				return client;
+			} catch (cause) {
+				if (!(cause instanceof Error)) throw cause;
+				return { ...client, teamFailure: cause };
+			}
 		},
 		async list() {
 			const { rows } = await readRows(api, '/clients', {}, Number.POSITIVE_INFINITY);
@@ -38,14 +43,16 @@ async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<
 		try {
 			if (known === undefined) await askAdmin(api, { method: 'POST', path: '/teams', body: { id: team, client_ids: [clientId] } });
 			else {
-				const clientIds = [...(known.body['client_ids'] as string[]), clientId];
+				const clientIds = known.body['client_ids'] as string[];
+				if (clientIds.includes(clientId)) return;
 				const headers = { 'if-match': known.etag ?? '*' };
-				await askAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: clientIds } });
+				await askAdmin(api, { method: 'PUT', path: teamPath(team), headers, body: { client_ids: [...clientIds, clientId] } });
 			}
 			return;
 		} catch (cause) {
-			const isOutrun = cause instanceof AdminRefusal && (cause.status === 412 || (known === undefined && cause.status === 409));
-			if (!isOutrun) throw cause;
+			const status = cause instanceof AdminRefusal ? cause.status : undefined;
+			const isMadeMeanwhile = known === undefined && status === 409 && (await find(api, teamPath(team))) !== undefined;
+			if (status !== 412 && !isMadeMeanwhile) throw cause;
 		}
 	}
 	throw new CommandFailure(2, `the client ${clientId} was made, but is in no team: the team ${team} changes all the time`);

@@ -39,11 +39,11 @@ const field = (flags: string, member: string, description: string, read: Field['
 const required = (one: Field): Field => ({ ...one, isRequired: true });
 const fixed = (one: Field): Field => ({ ...one, isFixed: true });
 const show = { show: { description: 'Show one.', suffix: '', filters: [] } };
-const usageFilters = [
+const usageDays = [
 	field('--from <day>', 'from', 'UTC day, inclusive, such as 2026-11-01'),
 	field('--to <day>', 'to', 'UTC day, exclusive'),
-	field('--group-by <what>', 'group_by', 'model, provider, client or day'),
 ];
+const usageFilters = [...usageDays, field('--group-by <what>', 'group_by', 'model, provider, client or day')];
 /** Of what is listed and never changed here. */
 const readOnly = { argument: 'id', views: {}, fields: [] };
 
@@ -188,6 +188,10 @@ function targetText({ provider, model, weight }: Row): string {
 	return `${plainText(provider)}${model === null ? '' : `/${plainText(model)}`}${weight === 1 ? '' : `=${plainText(weight)}`}`;
 }
 
+function groupText({ team: id, client_id: clientId, day, provider, model }: Row): string {
+	return plainText(id ?? clientId ?? day ?? (model === undefined ? provider : `${plainText(provider)}/${plainText(model)}`));
+}
+
 const client: Resource = {
 	name: 'client',
 	description: 'OAuth clients of the embedded identity.',
@@ -195,7 +199,7 @@ const client: Resource = {
 	path: '/clients',
 	argument: 'id',
 	views: show,
-	set: 'Change, disable or enable a client. Access tokens it already has stay valid until they expire.',
+	set: 'Change, disable or enable a client. Access tokens it already has stay valid for inference until they expire.',
 	fields: [
 		field('--name <name>', 'name', 'for people'),
 		field('--scopes <names>', 'scopes', 'scopes the client may ask for: invoke, admin', list),
@@ -205,10 +209,22 @@ const client: Resource = {
 
 const usage: Resource = {
 	name: 'usage',
-	description: 'What a team used: calls, tokens, cost and budgets.',
-	example: 'tollgate usage show search --from 2026-11-01 --to 2026-11-08 --group-by day',
+	description: 'What teams used, in this UTC month or between two days: calls, tokens, cost and budgets.',
+	example: 'tollgate usage list --from 2026-10-01 --to 2026-11-01',
 	path: '/usage',
 	argument: 'team',
+	list: {
+		columns: [
+			['GROUP', groupText],
+			['REQUESTS', 'requests'],
+			['INPUT', 'tokens.input'],
+			['OUTPUT', 'tokens.output'],
+			['CACHE READ', 'tokens.cache_read'],
+			['CACHE WRITE', 'tokens.cache_write'],
+			['COST USD', 'cost_usd'],
+		],
+		filters: [...usageDays, field('--group-by <what>', 'group_by', 'team, model, provider, client or day; default: team')],
+	},
 	views: {
 		show: {
 			description: 'In this UTC month, or between two days.',

@@ -55,7 +55,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.action((id: string, flags: RotateFlags) => run((environment) => rotateClient(id, flags, environment)));
 	client
 		.command('delete')
-		.description('Delete a client. Access tokens it already has stay valid until they expire.')
+		.description('Delete a client. Access tokens it already has stay valid for inference until they expire.')
 		.argument('<id>', 'id of the client')
 		.addOption(addressFlag())
 		.addOption(configFlag())
@@ -68,6 +68,7 @@ async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, e
 	const created = await withClients(flags, environment, (clients) => clients.create(input), true);
 	if (created === 'id_taken') throw new CommandFailure(1, `another client has the id ${input.id}; see: tollgate client list`);
 	await writeSecret(created.id, created.secret, flags, environment);
+	if (created.teamFailure !== undefined) throw created.teamFailure;
 	return 0;
 }
 

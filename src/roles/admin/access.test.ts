@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type AdminSubject, configuredRecords, startAdmin } from '../../../test/support/admin.ts';
 import { type AdminDocument, readAdminDocument } from '../../../test/support/admin-document.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { createTokenAccess } from './access.ts';
@@ -70,6 +70,7 @@ test('every operation of the table is refused without the admin scope, and nothi
 		'GET /routing/{id}',
 		'GET /teams',
 		'GET /teams/{id}',
+		'GET /usage',
 		'GET /usage/{team}',
 		'GET /usage/{team}/history',
 		'POST /budgets',
@@ -136,6 +137,64 @@ test('two authorization headers are refused, though each is good', async () => {
 	expect(status).toBe(401);
 });
 
+describe('an operator of our own issuer', () => {
+	const own = { ownIssuer: 'https://issuer.example' };
+	const codeOf = async ({ send }: AdminSubject, method: string, path: string, body?: object) => {
+		const answer = await send(method, path, body, bearer('other'));
+		return answer.status < 400 ? answer.status : [answer.status, answer.body['code'], answer.headers.get('www-authenticate')];
+	};
+	const invalid = [401, 'token_invalid', 'Bearer realm="tollgate", error="invalid_token"'];
+	let owned: AdminSubject;
+
+	beforeEach(async () => {
+		owned = await startAdmin(own);
+		const times = { createdAtMs: 0, updatedAtMs: 0 };
+		for (const id of ['root', 'other']) {
+			await owned.records.clients.create({ id, name: id, secrets: [], scopes: ['invoke', 'admin'], isDisabled: false, ...times });
+		}
+	});
+	afterEach(() => owned.stop());
+
+	test('is refused from the next call on once disabled, though its token lives, and let in again once enabled', async () => {
+		expect(await codeOf(owned, 'GET', '/clients')).toBe(200);
+		await owned.send('PUT', '/clients/other', { disabled: true });
+		expect(await codeOf(owned, 'GET', '/clients')).toEqual(invalid);
+		await owned.send('PUT', '/clients/other', { disabled: false });
+		expect(await codeOf(owned, 'GET', '/clients')).toBe(200);
+	});
+
+	test('can make no client of its own once deleted', async () => {
+		await owned.send('DELETE', '/clients/other');
+		expect(await codeOf(owned, 'POST', '/clients', { id: 'door', name: 'Door', scopes: ['admin'] })).toEqual(invalid);
+		expect(await owned.records.clients.get('door')).toBeUndefined();
+	});
+
+	test('is 403 once the scope is taken from it', async () => {
+		await owned.send('PUT', '/clients/other', { scopes: ['invoke'] });
+		expect(await codeOf(owned, 'GET', '/clients')).toEqual([
+			403,
+			'scope_missing',
+			'Bearer realm="tollgate", error="insufficient_scope", scope="tollgate/admin"',
+		]);
+	});
+
+	test('is let in when the configuration has it, whatever the records say, for as long as it has the scope there', async () => {
+		let pinnedClients = [
+			{ id: 'other', name: 'Other', scopes: ['admin' as const] },
+			{ id: 'root', name: 'Root', scopes: ['invoke' as const] },
+		];
+		const pinned = await startAdmin(own, { configured: () => ({ ...configuredRecords, pinnedClients }) });
+		try {
+			expect(await codeOf(pinned, 'GET', '/clients')).toBe(200);
+			expect((await pinned.send('GET', '/clients')).status).toBe(403);
+			pinnedClients = [];
+			expect(await codeOf(pinned, 'GET', '/clients')).toEqual(invalid);
+		} finally {
+			await pinned.stop();
+		}
+	});
+});
+
 describe('when tokens cannot be judged', () => {
 	test('it is 503 with retry-after', async () => {
 		const answer = await subject.send('GET', '/teams', undefined, bearer('unjudged'));
@@ -190,8 +249,13 @@ describe('requests without a token that counts', () => {
 
 	test('are counted by the network of an IPv6 address, and in bounded memory', async () => {
 		const access = createTokenAccess(
-			{ scopeBase: 'tollgate', maxRequestsPerMinute: 1, maxUnauthenticatedPerMinute: 1, trustedProxies: [] },
-			{ verifier: { verify: () => Promise.reject(new Refusal('token_invalid')) }, clock: subject.clock },
+			{ scopeBase: 'tollgate', ownIssuer: '', maxRequestsPerMinute: 1, maxUnauthenticatedPerMinute: 1, trustedProxies: [] },
+			{
+				verifier: { verify: () => Promise.reject(new Refusal('token_invalid')) },
+				clock: subject.clock,
+				records: subject.records,
+				configured: () => configuredRecords,
+			},
 		);
 		const ask = (peerAddress: string) =>
 			access.identify({ peerAddress, headers: {}, authorizations: ['Bearer x'] }).catch((cause: unknown) => (cause as Refusal).code);

@@ -1,7 +1,9 @@
 /** Who may ask the admin API for what. Requests without a token that counts are counted by their source address. */
+import type { Caller } from '../../core/caller.ts';
 import type { HeaderFields } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { readBearer } from '../../policy/access/bearer.ts';
+import { invalidToken } from '../../policy/access/invalid-token.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
 import { sourceKey } from '../../policy/firewall/source-key.ts';
@@ -23,15 +25,25 @@ export interface AccessRequest {
 }
 
 export interface Access {
-	/** @throws Refusal `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; Fault `key_set_unavailable`. */
+	/**
+	 * @throws Refusal `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; Fault `key_set_unavailable`,
+	 * `records_unavailable`.
+	 */
 	identify(request: AccessRequest): Promise<Requester>;
 	/** Of what needs no token. @throws Refusal `admin_rate_exceeded`. */
 	countStranger(request: AccessRequest): void;
 }
 
 export function createTokenAccess(
-	settings: Pick<AdminSettings, 'scopeBase' | 'maxRequestsPerMinute' | 'maxUnauthenticatedPerMinute' | 'trustedProxies'>,
-	{ verifier, clock }: Pick<AdminPorts, 'verifier' | 'clock'>,
+	settings: Pick<AdminSettings, 'scopeBase' | 'ownIssuer' | 'maxRequestsPerMinute' | 'maxUnauthenticatedPerMinute' | 'trustedProxies'>,
+	{
+		verifier,
+		clock,
+		records,
+		configured,
+	}: Pick<AdminPorts, 'verifier' | 'clock' | 'configured'> & {
+		readonly records: Pick<AdminPorts['records'], 'clients'>;
+	},
 ): Access {
 	const countClient = createRequestThrottle(
 		clock,
@@ -45,6 +57,16 @@ export function createTokenAccess(
 	);
 	const addressOf = createClientAddressReader(settings.trustedProxies);
 	const scope = `${settings.scopeBase}/admin`;
+	/** A token lives on when its client is disabled, deleted or stripped of the scope; its rights here end at once. */
+	const requireStanding = async (caller: Caller): Promise<void> => {
+		const { clientId } = caller;
+		if (caller.issuer !== settings.ownIssuer) return;
+		const pinned = configured().pinnedClients.find(({ id }) => id === clientId);
+		const stored = pinned === undefined ? await records.clients.get(clientId) : undefined;
+		const client = pinned ?? stored;
+		if (client === undefined || stored?.isDisabled === true) throw invalidToken('its client was deleted or disabled');
+		requireScope({ scopes: new Set(client.scopes.map((name) => `${settings.scopeBase}/${name}`)) }, scope);
+	};
 	const countStranger: Access['countStranger'] = (request) => {
 		const { high, low } = sourceKey(addressOf(request));
 		countAddress(`${high}:${low}`);
@@ -55,8 +77,10 @@ export function createTokenAccess(
 			const [first, ...more] = request.authorizations;
 			try {
 				const accessToken = readBearer(first === undefined || more.length === 0 ? first : [first, ...more]);
-				const { clientId } = requireScope(await verifier.verify(accessToken), scope);
+				const caller = requireScope(await verifier.verify(accessToken), scope);
+				const { clientId } = caller;
 				countClient(clientId);
+				await requireStanding(caller);
 				return { actor: `client:${clientId}`, clientId };
 			} catch (cause) {
 				// Who has a good token is never counted by address: strangers behind the same one cannot lock it out.

@@ -17,6 +17,8 @@ export interface AdminSettings {
 	readonly listen: { readonly host: string; readonly port: number };
 	/** Callers need the scope `<scopeBase>/admin`. */
 	readonly scopeBase: string;
+	/** The `iss` of the embedded identity, whose clients are those of the records and of the configuration. */
+	readonly ownIssuer: string;
 	/** Whether figures are shown without an access token. */
 	readonly hasOpenMetrics: boolean;
 	/** Of the product, for the OpenAPI document. */

@@ -133,6 +133,7 @@ export function adminFuzz(plan: FuzzPlan): void {
 			'/audit',
 			'/requests',
 			'/guardrails/assessments',
+			'/usage',
 			'/usage/{team}',
 			'/usage/{team}/history',
 		])('%s', async (path) => {

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
 import { readAdminDocument } from '../../../test/support/admin-document.ts';
+import { createMemoryRecords } from '../../../test/support/memory-records.ts';
 import { Fault } from '../../core/fault.ts';
-import { createMemoryRecords } from '../../stores/memory/memory-records.ts';
 
 let subject: AdminSubject;
 const send: AdminSubject['send'] = (...request) => subject.send(...request);
@@ -34,7 +34,7 @@ describe('addresses and methods', () => {
 		expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
 	});
 
-	test.each(['/absent', '/teams/', '/Teams', '/teams/red/more', '//teams', '/pricing/provider_a', '/usage', '/constructor'])(
+	test.each(['/absent', '/teams/', '/Teams', '/teams/red/more', '//teams', '/pricing/provider_a', '/usages', '/constructor'])(
 		'%s is 404',
 		async (path) => {
 			expect((await send('GET', path)).body).toMatchObject({

@@ -1,8 +1,8 @@
 /** Remembers what requests with an `idempotency-key` were answered, so that a repeated one changes nothing again. */
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { fieldInvalid } from './fields-refusal.ts';
 import type { Answer } from './operation.ts';
 
@@ -22,6 +22,7 @@ const entryBytes = 500;
 interface Remembered {
 	readonly bodyHash: string;
 	readonly endsAtMs: number;
+	readonly bytes: number;
 	readonly answer: Promise<Answer>;
 }
 
@@ -31,7 +32,7 @@ interface Remembered {
  * @throws Refusal `idempotency_key_reused`; FieldsRefusal `fields_invalid` for a key that is none; what the task throws.
  */
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<Answer>) => Promise<Answer> {
-	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes);
+	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes, ({ bytes }) => bytes);
 	return async ({ clientId, path, key, body }, task) => {
 		if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw fieldInvalid('idempotency-key', 'must be 1 to 255 visible ASCII characters');
 		const name = JSON.stringify([clientId, path, key]);
@@ -42,11 +43,11 @@ export function createIdempotency(clock: Clock): (request: RepeatableRequest, ta
 			const answer = await before.answer;
 			return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } };
 		}
-		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + rememberedMs, answer: task() };
-		remembered.set(name, entry, entryBytes);
+		const entry = { bodyHash, endsAtMs: clock.monotonicMs() + rememberedMs, bytes: entryBytes, answer: task() };
+		remembered.set(name, entry);
 		try {
 			const answer = await entry.answer;
-			remembered.set(name, entry, entryBytes + JSON.stringify(answer).length);
+			remembered.set(name, { ...entry, bytes: entryBytes + JSON.stringify(answer).length });
 			return answer;
 		} catch (cause) {
 			if (remembered.get(name) === entry) remembered.delete(name);

@@ -78,21 +78,29 @@ export async function withCursor<Result>(read: () => Promise<Result>): Promise<R
 	}
 }
 
-function cursorOf(name: string): string {
-	return Buffer.from(JSON.stringify(name)).toString('base64url');
+/** @param last what the last row of a page is known by: JSON. */
+export function cursorOf(last: unknown): string {
+	return Buffer.from(JSON.stringify(last)).toString('base64url');
 }
 
 function readCursor(cursor: string): string {
-	let name: unknown;
-	try {
-		name = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-	} catch {
-		throw unknownCursor();
-	}
-	if (typeof name !== 'string' || cursorOf(name) !== cursor) throw unknownCursor();
+	const name = decodeCursor(cursor);
+	if (typeof name !== 'string') throw unknownCursor();
 	return name;
 }
 
-function unknownCursor() {
+/** @throws FieldsRefusal `fields_invalid` for what `cursorOf` never makes. */
+export function decodeCursor(cursor: string): unknown {
+	let last: unknown;
+	try {
+		last = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+	} catch {
+		throw unknownCursor();
+	}
+	if (cursorOf(last) !== cursor) throw unknownCursor();
+	return last;
+}
+
+export function unknownCursor() {
 	return fieldInvalid('cursor', 'is none that a page gave');
 }

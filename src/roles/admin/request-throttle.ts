@@ -1,7 +1,7 @@
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { msToNextMinute } from '../../policy/limits/utc-time.ts';
-import { BoundedMap } from './bounded-map.ts';
 
 const mostRemembered = 10_000;
 

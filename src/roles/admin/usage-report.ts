@@ -42,7 +42,7 @@ function grouped<Key extends object>(rows: readonly SummaryRow[], keyOf: (row: S
 	});
 }
 
-function sumsBody(rows: readonly SummaryRow[]) {
+export function sumsBody(rows: readonly SummaryRow[]) {
 	return {
 		requests: rows.reduce((sum, row) => sum + row.requests, 0),
 		tokens: tokensBody(rows.reduce((sum, row) => addUsage(sum, row.usage), noUsage)),

@@ -138,6 +138,122 @@ describe('usage of a team', () => {
 	});
 });
 
+describe('usage of all teams', () => {
+	const sums = { requests: 1, tokens: tokens(1) };
+
+	test('is that of the current month, by team', async () => {
+		const { status, body } = await send('GET', '/usage');
+		expect([status, body]).toEqual([
+			200,
+			{
+				period: month,
+				group_by: 'team',
+				data: [
+					{ team: 'blue', requests: 1, tokens: tokens(0), cost_usd: '0.000000009' },
+					{ team: 'red', requests: 4, tokens: tokens(3), cost_usd: '1.500000003' },
+				],
+				next_cursor: null,
+			},
+		]);
+	});
+
+	test('of other days, the last one exclusive', async () => {
+		const { body } = await send('GET', '/usage?from=2026-10-01&to=2026-11-01');
+		expect(body).toMatchObject({
+			period: { start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' },
+			data: [{ team: 'red', ...sums, cost_usd: '0.000000007' }],
+		});
+		const longest = await send('GET', '/usage?from=2023-12-01&to=2026-12-01');
+		expect(longest.body['data']).toMatchObject([{ team: 'blue' }, { team: 'red', requests: 5, cost_usd: '1.50000001' }]);
+	});
+
+	test.each<[string, object[]]>([
+		[
+			'model',
+			[
+				{ provider: 'local', model: 'gpt-4o-mini', ...sums, cost_usd: '0.00' },
+				{ provider: 'provider_b', model: '=cmd|x', ...sums, cost_usd: '0.000000002' },
+				{ provider: 'provider_b', model: 'gpt-4o-mini', requests: 3, tokens: tokens(1), cost_usd: '1.50000001' },
+			],
+		],
+		[
+			'provider',
+			[
+				{ provider: 'local', ...sums, cost_usd: '0.00' },
+				{ provider: 'provider_b', requests: 4, tokens: tokens(2), cost_usd: '1.500000012' },
+			],
+		],
+		[
+			'client',
+			[
+				{ client_id: '+1', ...sums, cost_usd: '0.000000002' },
+				{ client_id: 'agent', requests: 4, tokens: tokens(2), cost_usd: '1.50000001' },
+			],
+		],
+		[
+			'day',
+			[
+				{ day: '2026-11-01', ...sums, cost_usd: '1.500000001' },
+				{ day: '2026-11-20', ...sums, cost_usd: '0.000000002' },
+				{ day: '2026-11-21', requests: 3, tokens: tokens(1), cost_usd: '0.000000009' },
+			],
+		],
+	])('by %s, whole and page by page', async (by, rows) => {
+		expect((await send('GET', `/usage?group_by=${by}`)).body).toMatchObject({ group_by: by, data: rows, next_cursor: null });
+		const paged: unknown[] = [];
+		let cursor: unknown = null;
+		do {
+			const { body } = await send('GET', `/usage?group_by=${by}&limit=1${typeof cursor === 'string' ? `&cursor=${cursor}` : ''}`);
+			expect(body['data']).toHaveLength(1);
+			paged.push(...(body['data'] as unknown[]));
+			cursor = body['next_cursor'];
+		} while (cursor !== null);
+		expect(paged).toEqual(rows);
+	});
+
+	test('as CSV names where it goes on', async () => {
+		const first = await send('GET', '/usage?limit=1', undefined, csv);
+		expect(first.text).toBe('team,requests,input,output,cache_read,cache_write,total,cost_usd\r\nblue,1,0,0,0,0,0,0.000000009\r\n');
+		const next = await send('GET', `/usage?limit=1&cursor=${first.headers.get('x-next-cursor')}`, undefined, csv);
+		expect(next.text).toMatch(/\r\nred,4,30,15,9,6,60,1\.500000003\r\n$/);
+		expect(next.headers.has('x-next-cursor')).toBe(false);
+	});
+
+	test.each([
+		['from=2026-11-02&to=2026-11-01', 'from'],
+		['from=2000-01-01', 'from'],
+		['group_by=month', 'group_by'],
+		['limit=1001', 'limit'],
+		['cursor=x', 'cursor'],
+		['cursor=InJlZCI', 'cursor'],
+		['cursor=WyJhIl0', 'cursor'],
+		['team=red', 'team'],
+	])('?%s is 422 and names %s', async (query, path) => {
+		const answer = await send('GET', `/usage?${query}`);
+		expect([answer.status, answer.body['errors']]).toMatchObject([422, [{ path }]]);
+	});
+
+	test('reads no more rows of the ledger than it shows', async () => {
+		const asked: unknown[] = [];
+		const { ledger } = subject;
+		const watched = await startAdmin(
+			{},
+			{
+				ledger: {
+					...ledger,
+					summarize(query) {
+						asked.push(query);
+						return ledger.summarize(query);
+					},
+				},
+			},
+		);
+		await watched.send('GET', '/usage?limit=7');
+		await watched.stop();
+		expect(asked).toMatchObject([{ period: 'all', by: ['team'], limit: 8 }]);
+	});
+});
+
 describe('history', () => {
 	test('has the months with usage, the oldest first', async () => {
 		const { body } = await send('GET', '/usage/red/history');

@@ -3,10 +3,10 @@
  * nobody but himself. Ten times as many, per client from anywhere and per address for any client, bound guessing that is spread
  * out; an address from which a client was right before is exempt from those two.
  */
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { parseIpAddress } from '../../policy/firewall/ip-address.ts';
-import { BoundedMap } from './bounded-map.ts';
 
 export interface AttemptThrottle {
 	/** @throws Refusal `too_many_attempts`. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { agent, cheapCost, timeInTurn } from '../../../test/support/identity.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createMemoryRecords } from '../../../test/support/memory-records.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import type { ScryptCost } from '../../stores/contracts/client-secret.ts';
 import { createClientsAdministration } from '../../stores/contracts/clients-administration.ts';
 import type { ClientStore } from '../../stores/contracts/records.ts';
-import { createMemoryRecords } from '../../stores/memory/memory-records.ts';
 import { createAttemptThrottle } from './attempt-throttle.ts';
 import { type ClientVerification, createClientVerification } from './client-verification.ts';
 import { readConfiguredClients } from './configured-clients.ts';

@@ -3,6 +3,7 @@
  * which it was (guarantees T1).
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -10,7 +11,6 @@ import type { Derivation, ScryptCost } from '../../stores/contracts/client-secre
 import { derivationKey, derive, isSameHash, newDerivation, parseSecretHash } from '../../stores/contracts/client-secret.ts';
 import type { ClientRecord } from '../../stores/contracts/records.ts';
 import type { AttemptThrottle } from './attempt-throttle.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { createBoundedQueue } from './bounded-queue.ts';
 import type { ClientCredentials } from './client-credentials.ts';
 

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { createLocalJWKSet, createRemoteJWKSet, jwtVerify } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { agent, cheapCost, formOf, type IdentitySubject, issuer, startIdentity } from '../../../test/support/identity.ts';
+import { createMemoryRecords } from '../../../test/support/memory-records.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { hashClientSecret, newDerivation } from '../../stores/contracts/client-secret.ts';
 import { createClientsAdministration } from '../../stores/contracts/clients-administration.ts';
-import { createMemoryRecords } from '../../stores/memory/memory-records.ts';
 
 async function start(...parameters: Parameters<typeof startIdentity>): Promise<IdentitySubject> {
 	const subject = await startIdentity(...parameters);

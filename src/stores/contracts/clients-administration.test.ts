@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createMemoryRecords } from '../memory/memory-records.ts';
+import { createMemoryRecords } from '../../../test/support/memory-records.ts';
 import { derive, parseSecretHash } from './client-secret.ts';
 import { type ClientsAdministration, type ClientWithSecret, createClientsAdministration } from './clients-administration.ts';
 import type { ClientRecord, RecordStore } from './records.ts';

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
 import { type ClosedRow, type Ledger, mostRowsLookedThrough, type OpenRow, type RowQuery, type SummaryQuery } from './ledger.ts';
+import { summariesContract } from './summaries.contract.ts';
 
 export interface LedgerSubject {
 	/** Empty; may have served before. */
@@ -34,6 +35,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			(await ledger.list({ limit: 100, ...query })).rows.map(({ id }) => id);
 
 		assessmentContract(() => ledger);
+		summariesContract(() => ledger, openAndClose);
 
 		describe('rows', () => {
 			test('an opened row is listed as it was, and as running', async () => {
@@ -236,7 +238,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 					[sum.team, sum.clientId, sum.provider, sum.model, sum.requests].join(' '),
 				);
 				expect(keys).toEqual(['a c p m 2', 'a c p m2 1', 'a c p2 m 1', 'a c2 p m 1', 'b c p m 1']);
-				const ofModels = await ledger.summarize({ ...november, isByModel: true });
+				const ofModels = await ledger.summarize({ ...november, by: ['provider', 'model'] });
 				expect(ofModels.map((sum) => [sum.team, sum.clientId, sum.provider, sum.model, sum.requests].join(' '))).toEqual([
 					'  p m 4',
 					'  p m2 1',

@@ -26,7 +26,7 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 
 /** The part of the ledger that a process may use which serves no calls. */
 export interface LedgerReader extends AssessmentReader {
-	/** Sums over UTC days or months, by team, client, provider and model, ordered so; reads no raw rows. */
+	/** Sums over UTC days or months, by team, client, provider and model, ordered by their names; reads no raw rows. */
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
 	/** What closed calls cost, of each in the order asked; reads no raw rows. */
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
@@ -87,20 +87,32 @@ export interface SummaryQuery {
 	readonly fromMs: number;
 	/** Unix milliseconds, exclusive; the hour that it lies in counts whole. */
 	readonly toMs: number;
-	readonly period: 'day' | 'month';
+	/** `all`: the whole span together. */
+	readonly period: 'day' | 'month' | 'all';
 	/** All unless given. */
 	readonly team?: string;
-	/** True: over all teams and clients together, whose names are then empty. */
-	readonly isByModel?: boolean;
+	/** What tells sums apart, beside the period: names of what is left out are empty. All four unless given. */
+	readonly by?: readonly SummaryName[];
+	/** At most so many rows. All unless given. */
+	readonly limit?: number;
+	/** Of the row after which to go on. */
+	readonly after?: SummaryKey;
 }
 
-export interface SummaryRow {
-	/** UTC day such as `2026-11-21`, or month such as `2026-11`. */
+export interface SummaryKey {
+	/** UTC day such as `2026-11-21`, or month such as `2026-11`; empty for the whole span. */
 	readonly period: string;
 	readonly team: string;
 	readonly clientId: string;
 	readonly provider: string;
 	readonly model: string;
+}
+
+export const summaryNames = ['team', 'clientId', 'provider', 'model'] as const;
+
+export type SummaryName = (typeof summaryNames)[number];
+
+export interface SummaryRow extends SummaryKey {
 	/** Calls admitted, those that still run included. */
 	readonly requests: number;
 	/** Of closed calls. */

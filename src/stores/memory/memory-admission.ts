@@ -1,6 +1,7 @@
 /** Counters that live as long as the process. Every operation is one turn of the event loop, so nothing interleaves. */
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading, Declined } from '../../core/counters.ts';
+import { dayNumberOf } from '../../core/day-number.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -15,7 +16,7 @@ import {
 import { EndedCalls } from './ended-calls.ts';
 import { FadingMap } from './fading-map.ts';
 import { HoldSchedule } from './hold-schedule.ts';
-import { dayOf, type Hold, TeamCounters } from './team-counters.ts';
+import { type Hold, TeamCounters } from './team-counters.ts';
 
 /** Teams that nobody asked about for so long are forgotten; their holds have ended before. */
 const idleTeamMs = 2 * maxHoldMs;
@@ -58,7 +59,7 @@ class MemoryAdmission implements AdmissionStore {
 		if (!isDuplicate) {
 			if (hold !== undefined) this.giveBack(hold);
 			team.rollTo(nowMs);
-			team.book(hold?.day ?? dayOf(admittedMs), tokens);
+			team.book(hold?.day ?? dayNumberOf(admittedMs), tokens);
 			for (const counter of counters) counter.settledNanoUsd += costNanoUsd;
 		}
 		return { isDuplicate, isLate: !isDuplicate && hold === undefined, budgets: counters.map((counter) => ({ ...counter })) };
@@ -107,7 +108,7 @@ class MemoryAdmission implements AdmissionStore {
 		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
 		for (const { id, admittedMs, holdMs, holds } of calls) {
 			if (team.calls.has(id) || this.ended.has(name, id, nowMs)) continue;
-			this.schedule.add(team.hold(id, dayOf(admittedMs), holds), nowMs + holdMs);
+			this.schedule.add(team.hold(id, dayNumberOf(admittedMs), holds), nowMs + holdMs);
 		}
 	}
 

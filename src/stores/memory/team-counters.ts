@@ -1,4 +1,5 @@
 import type { BudgetPeriod, CounterReading } from '../../core/counters.ts';
+import { dayNumberOf } from '../../core/day-number.ts';
 import { type BudgetHold, type BudgetTotal, budgetKey, CountersMissing } from '../contracts/admission.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
@@ -38,7 +39,7 @@ export class TeamCounters {
 		if (minute === this.minute) return;
 		this.minute = minute;
 		this.requests = 0;
-		const day = dayOf(nowMs);
+		const day = dayNumberOf(nowMs);
 		if (day === this.day) return;
 		this.day = day;
 		this.tokens = 0;
@@ -113,9 +114,4 @@ export class TeamCounters {
 
 function monthNumber(period: string): number {
 	return Number(period.slice(0, 4)) * 12 + Number(period.slice(5, 7));
-}
-
-/** UTC days since 1970. */
-export function dayOf(ms: number): number {
-	return Math.floor(ms / 86_400_000);
 }

@@ -131,6 +131,22 @@ describe('the connection', () => {
 		expect(log.lines.map(({ event }) => event)).toContain('redis connection failed');
 	}, 10_000);
 
+	test('is waited for neither at the start nor at the end when the server does not answer', async () => {
+		const log = createRememberedLog();
+		// Of scripts nothing is answered, nor of what comes after them.
+		await server.command('CLIENT', 'PAUSE', '60000', 'WRITE');
+		try {
+			const store = await openRedisAdmission({ url: server.url }, { clock: systemClock, log });
+			const late = store.release('one', 'red').catch((cause: unknown) => cause);
+			await store.close();
+			expect(await late).toHaveProperty('name', 'CountersUnreachable');
+		} finally {
+			await server.command('CLIENT', 'UNPAUSE');
+		}
+		// As it does after five seconds.
+		expect(inspect(log.lines)).not.toContain('Socket timeout');
+	}, 30_000);
+
 	test.each(['redis://:p%zz-secret@host', 'redis://:secret@host:99999', 'http://:secret@host', 'redis://:secret@host/shop'])(
 		'does not take %s, and does not repeat it',
 		async (url) => {
@@ -185,7 +201,7 @@ async function ask(
 		const { openRedisAdmission } = await import(${JSON.stringify(join(import.meta.dirname, 'redis-admission.ts'))});
 		const { systemClock } = await import(${JSON.stringify(join(import.meta.dirname, '../../io/system-clock.ts'))});
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
-		const store = await openRedisAdmission({ url: ${JSON.stringify(url)}, timeoutMs: 10_000 }, { clock: systemClock, log });
+		const store = await openRedisAdmission({ url: ${JSON.stringify(url)} }, { clock: systemClock, log });
 		const answers = await Promise.all(Array.from({ length: ${calls} }, (_, index) =>
 			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, holds: [], holdMs: 1000 })));
 		console.log(JSON.stringify(answers.map(({ isAdmitted, reading }) => [Math.floor(reading.nowMs / 60000), isAdmitted])));

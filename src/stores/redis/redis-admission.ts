@@ -1,7 +1,9 @@
 /** Counters in Redis, or Valkey, shared by any number of processes. One script call an operation, at the server's clock. */
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
+import { dayNumberOf } from '../../core/day-number.ts';
 import type { Log } from '../../core/log.ts';
+import { CallDeadlines } from '../call-deadlines.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -28,6 +30,9 @@ export interface RedisAdmissionSettings extends RedisSettings {
 /** How long a start waits for the server before it goes on without. */
 const firstReadyMs = 1000;
 
+/** Longer it does not wait for the first answer either. */
+const trialPatience = { tickMs: 250, ticks: 4 };
+
 /** Of a team that has no counters, so that it changes nothing. */
 const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, holds: [], holdMs: 1 };
 
@@ -43,7 +48,8 @@ export async function openRedisAdmission(
 	const connection = new RedisConnection({ ...settings, scripts: Object.values(scripts) }, log);
 	const store = new RedisAdmission(connection, scripts, settings.prefix ?? 'tollgate', clock);
 	// What is asked for the first time is slow, here and there: that shall be nobody's call.
-	if (await connection.firstReady(firstReadyMs, clock)) await store.admit(trial).catch(() => undefined);
+	const isReady = await connection.firstReady(firstReadyMs, clock);
+	if (isReady) await new CallDeadlines(clock, trialPatience).race(store.admit(trial)).catch(() => undefined);
 	else log.warn('counter store not reached yet', { address: connection.address });
 	return store;
 }
@@ -72,7 +78,7 @@ class RedisAdmission implements AdmissionStore {
 	}
 
 	async settle({ id, team, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
-		const values = [id, tokens, moneyText(costNanoUsd), rememberEndedMs, dayOf(admittedMs), ...budgets.map(budgetKey)];
+		const values = [id, tokens, moneyText(costNanoUsd), rememberEndedMs, dayNumberOf(admittedMs), ...budgets.map(budgetKey)];
 		const [verdict, reading] = await this.ends.wait(() => this.ask('settle', team, [id], values, budgets));
 		return { isDuplicate: verdict === 'duplicate', isLate: verdict === 'late', budgets: reading.budgets };
 	}
@@ -100,7 +106,13 @@ class RedisAdmission implements AdmissionStore {
 		for (let first = 0; first < calls.length; first += reheldAtOnce) {
 			const some = calls.slice(first, first + reheldAtOnce);
 			const values = some.flatMap(({ id, admittedMs, holdMs, holds }) => {
-				return [id, holdMs, holds.length, dayOf(admittedMs), ...holds.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)])];
+				return [
+					id,
+					holdMs,
+					holds.length,
+					dayNumberOf(admittedMs),
+					...holds.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)]),
+				];
 			});
 			const ids = some.map(({ id }) => id);
 			if ((await this.evaluate('rehold', team, ids, values)) === 'missing') throw new CountersMissing(team);
@@ -167,9 +179,4 @@ const tooMuchNanoUsd = 10n ** 21n;
 function moneyText(nanoUsd: bigint): string {
 	if (nanoUsd < 0n || nanoUsd >= tooMuchNanoUsd) throw new RangeError(`${nanoUsd} nano-US-dollars cannot be counted`);
 	return nanoUsd.toString();
-}
-
-/** UTC days since 1970. */
-function dayOf(ms: number): number {
-	return Math.floor(ms / 86_400_000);
 }

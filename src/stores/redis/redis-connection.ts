@@ -8,8 +8,6 @@ import type { Script } from './admission-scripts.ts';
 export interface RedisSettings {
 	/** `redis://` or `rediss://` (TLS), with user, password and database number as usual. */
 	readonly url: string;
-	/** Time for one command before it fails. Whoever cannot wait so long gives up earlier. */
-	readonly timeoutMs?: number;
 }
 
 export interface RedisConnectionOptions extends RedisSettings {
@@ -20,9 +18,15 @@ export interface RedisConnectionOptions extends RedisSettings {
 /** Between attempts to connect again. */
 const reconnectMs = 200;
 
+/** Silence for so long, with a command waiting, means that the other end is gone without a word. */
+const silentMs = 5000;
+
+/** The same for a connection that is to be closed. */
+const silentAtCloseMs = 1000;
+
 /**
- * A connection that never makes anybody wait: a command fails at once while there is none, and after `timeoutMs` when the server is
- * silent. Its errors name the server, and never a credential.
+ * A connection on which a command fails at once while there is none, and when the server has been silent for five seconds: whoever cannot
+ * wait so long gives up earlier. Its errors name the server, and never a credential.
  */
 export class RedisConnection {
 	/** `redis://host:port`, for people. */
@@ -36,7 +40,7 @@ export class RedisConnection {
 	private lastError: string | undefined;
 
 	/** @throws StoreUnusable when the URL is none of Redis. */
-	constructor({ url, timeoutMs = 1000, scripts }: RedisConnectionOptions, log: Log) {
+	constructor({ url, scripts }: RedisConnectionOptions, log: Log) {
 		this.scripts = scripts;
 		const { address, ...server } = readUrl(url);
 		this.address = address;
@@ -44,9 +48,7 @@ export class RedisConnection {
 			...server,
 			protocol: 2,
 			connectTimeout: 2000,
-			commandTimeout: timeoutMs,
-			// Silence for so long, with a command waiting, means that the other end is gone without a word.
-			socketTimeout: 5000,
+			socketTimeout: silentMs,
 			maxRetriesPerRequest: 0,
 			enableOfflineQueue: false,
 			autoResendUnfulfilledCommands: false,
@@ -110,6 +112,8 @@ export class RedisConnection {
 
 	async close(): Promise<void> {
 		this.listeners.length = 0;
+		const { stream }: { readonly stream?: Redis['stream'] } = this.client;
+		stream?.setTimeout(silentAtCloseMs, () => stream.destroy());
 		// Answers to what was sent come before the answer to this.
 		await this.client.quit().catch(() => undefined);
 		this.client.disconnect();

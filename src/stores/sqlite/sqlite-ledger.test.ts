@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
 import { requireProgram } from '../../../test/support/system-programs.ts';
 import { Fault } from '../../core/fault.ts';
 import { closedRow, ledgerContract, ledgerNoonMs, openRow } from '../contracts/ledger.contract.ts';
 import type { Ledger } from '../contracts/ledger.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
-import { createMemoryLedger } from '../memory/memory-ledger.ts';
 import { openSqliteLedger, openSqliteLedgerReader, type SqliteLedgerSettings } from './sqlite-ledger.ts';
 
 const hourMs = 3_600_000;
@@ -88,6 +88,27 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 		}),
 		{ numRuns: 40 },
 	);
+});
+
+test('a team’s sums wait for none over all teams', async () => {
+	const { ledger, dataDir } = await open({});
+	await ledger.open(openRow('one', { team: 'red' }));
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
+	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
+	database.exec(`
+		WITH RECURSIVE teams (id) AS (SELECT 1000 UNION ALL SELECT id + 1 FROM teams WHERE id < 60000)
+		INSERT INTO daily SELECT ${day}, id, id, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1 FROM teams`);
+	database.close();
+	const span = { fromMs: (day - 1) * 24 * hourMs, toMs: (day + 1) * 24 * hourMs, period: 'all', limit: 1 } as const;
+	await ledger.summarize({ ...span, team: 'red' });
+	const order: string[] = [];
+	const wide = Array.from({ length: 5 }, () => ledger.summarize({ ...span, by: ['team'] }).then(() => order.push('all teams')));
+	expect(await ledger.summarize({ ...span, team: 'red' })).toMatchObject([{ team: 'red', requests: 1 }]);
+	order.push('one team');
+	await Promise.all(wide);
+	expect(order).toHaveLength(6);
+	expect(order.at(-1)).toBe('all teams');
+	await ledger.end();
 });
 
 describe('the file', () => {

@@ -68,6 +68,7 @@ async function openLedger(
 	const writer = createLedgerThread<WriterCalls>(threadData('writer', data));
 	const unlockRun = await startWriting(writer, settings.dataDir, data.run);
 	const reader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
+	const wideReader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
 	const write = createWrite(writer, reader, noted);
 	const queue = new LedgerQueue({ write, clock, log, path: join(settings.dataDir, ledgerFileName) });
 	const assessments = new AssessmentQueue({ write: (rows) => writer.call('assess', rows), clock, log });
@@ -79,7 +80,7 @@ async function openLedger(
 	const end = async (): Promise<void> => {
 		stopRetention?.();
 		await Promise.all([queue.end(), assessments.end()]);
-		await Promise.all([writer.stop(), reader.stop()]);
+		await Promise.all([writer.stop(), reader.stop(), wideReader.stop()]);
 		unlockRun();
 	};
 	let ending: Promise<void> | undefined;
@@ -95,7 +96,7 @@ async function openLedger(
 		assess: (some) => assessments.add(some),
 		health: () => ({ ...queue.health(), droppedAssessments: assessments.dropped }),
 		// What cannot be written is not worth waiting for.
-		...createReading(reader, () => assessments.flush().catch(() => undefined)),
+		...createReading(reader, wideReader, () => assessments.flush().catch(() => undefined)),
 		async stopTaking() {
 			await Promise.all([queue.end(), assessments.end()]);
 		},
@@ -162,13 +163,20 @@ export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings
 		await reader.stop();
 		throw cause;
 	}
-	return createReading(reader, async () => undefined);
+	return createReading(reader, reader, async () => undefined);
 }
 
-/** @param assessed resolves when what was assessed before can be read. */
-function createReading(reader: StoreThread<ReaderCalls>, assessed: () => Promise<void>): LedgerReader {
+/**
+ * @param wideReader reads over all teams take long, and calls may wait for those of their team.
+ * @param assessed resolves when what was assessed before can be read.
+ */
+function createReading(
+	reader: StoreThread<ReaderCalls>,
+	wideReader: StoreThread<ReaderCalls>,
+	assessed: () => Promise<void>,
+): LedgerReader {
 	return {
-		summarize: (query) => unlessUnavailable(reader.call('summarize', query)),
+		summarize: (query) => unlessUnavailable((query.team === undefined ? wideReader : reader).call('summarize', query)),
 		sumCosts: (query) => unlessUnavailable(reader.call('sumCosts', query)),
 		async list(query) {
 			const { rows, nextCursor } = await unlessUnavailable(reader.call('list', query));

@@ -85,7 +85,8 @@ function changingOperations(parts: AdminParts): Operation[] {
 			path: '/clients/{id}',
 			tag,
 			summary: 'Change, disable or enable an OAuth client',
-			description: 'What is left out stays as it is. Access tokens that it already has stay valid until they expire.',
+			description:
+				'What is left out stays as it is. Access tokens that it already has stay valid for inference until they expire; here they count for what the client may do now.',
 			params,
 			body: clientChange,
 			success: { status: 200, schema: client, hasEntityTag: true },
@@ -131,7 +132,8 @@ function changingOperations(parts: AdminParts): Operation[] {
 			path: '/clients/{id}',
 			tag,
 			summary: 'Delete an OAuth client',
-			description: 'It leaves its team as well. Access tokens that it already has stay valid until they expire.',
+			description:
+				'It leaves its team as well. Access tokens that it already has stay valid for inference until they expire; here they count no more.',
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_pinned', 'record_stale'],

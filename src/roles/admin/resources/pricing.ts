@@ -167,7 +167,7 @@ function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly P
 	return () => {
 		if (called !== undefined && clock.monotonicMs() < endsAtMs) return called;
 		const nowMs = clock.nowMs();
-		const read = ledger.summarize({ fromMs: monthsBefore(nowMs, 1), toMs: nowMs + 1, period: 'month', isByModel: true });
+		const read = ledger.summarize({ fromMs: monthsBefore(nowMs, 1), toMs: nowMs + 1, period: 'all', by: ['provider', 'model'] });
 		called = read;
 		endsAtMs = clock.monotonicMs() + rememberedMs;
 		read.catch(() => {

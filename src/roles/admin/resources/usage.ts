@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import { Refusal } from '../../../core/refusal.ts';
-import type { SummaryRow } from '../../../stores/contracts/ledger.ts';
+import type { SummaryKey, SummaryName, SummaryRow } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { csvAnswer } from '../csv.ts';
 import { fieldInvalid } from '../fields-refusal.ts';
 import { monthOf, monthsBefore, type Span, spanOfMonth } from '../months.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
-import { type Grouping, groupings, type UsageGroup, usage, usageHistory } from '../schemas/usage.ts';
-import { day } from '../schemas/values.ts';
-import { budgetsInForce, groupsBody, periodBody } from '../usage-report.ts';
+import { cursorOf, decodeCursor, limitOf, pageQuery, unknownCursor } from '../page.ts';
+import {
+	allGroupings,
+	type Grouping,
+	groupings,
+	type TeamGroup,
+	type UsageGroup,
+	usage,
+	usageHistory,
+	usageList,
+} from '../schemas/usage.ts';
+import { day, timeOf } from '../schemas/values.ts';
+import { budgetsInForce, groupsBody, periodBody, sumsBody } from '../usage-report.ts';
 
 const tag = 'usage';
 const params = z.strictObject({ team: z.string() });
@@ -16,14 +26,38 @@ const msPerDay = 86_400_000;
 const mostDays = 1100;
 const monthsOfHistory = 24;
 
-const asked = z.strictObject({
-	from: day.optional().describe('UTC day, inclusive.'),
-	to: day.optional().describe('UTC day, exclusive.'),
-	group_by: z.enum(groupings).optional(),
-});
+const days = { from: day.optional().describe('UTC day, inclusive.'), to: day.optional().describe('UTC day, exclusive.') };
+const asked = z.strictObject({ ...days, group_by: z.enum(groupings).optional() });
+const askedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('`team` unless given.'), ...pageQuery });
 
 export function usageOperations(parts: AdminParts): Operation[] {
 	return [
+		defineOperation({
+			method: 'GET',
+			path: '/usage',
+			tag,
+			summary: 'What all teams used',
+			description: `A row for each team, or what \`group_by\` says, that had calls in the current UTC month, unless \`from\` or \`to\` say otherwise (at most ${mostDays} days).`,
+			query: askedOfAll,
+			success: { status: 200, schema: usageList, otherTypes: ['text/csv'] },
+			run: async ({ query, wantsCsv }) => {
+				const span = readSpan(query, monthOf(parts.clock.nowMs()));
+				const by = query.group_by ?? 'team';
+				const after = query.cursor === undefined ? undefined : readKey(decodeCursor(query.cursor));
+				const limit = limitOf(query);
+				const page = { limit: limit + 1, ...(after && { after }) };
+				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'all', by: namesOf[by], ...page });
+				const data = rows.slice(0, limit).map((row) => ({ ...groupOf[by](row), ...sumsBody([row]) }));
+				const last = rows.length > limit ? rows[limit - 1] : undefined;
+				const cursor = last === undefined ? null : cursorOf([last.period, last.team, last.clientId, last.provider, last.model]);
+				if (!wantsCsv) {
+					const period = { start: timeOf(span.fromMs), end: timeOf(span.toMs) };
+					return { body: { period, group_by: by, data, next_cursor: cursor } };
+				}
+				const answer = csvOf(data);
+				return cursor === null ? answer : { ...answer, headers: { ...answer.headers, 'x-next-cursor': cursor } };
+			},
+		}),
 		defineOperation({
 			method: 'GET',
 			path: '/usage/{team}',
@@ -75,6 +109,31 @@ export function usageOperations(parts: AdminParts): Operation[] {
 	];
 }
 
+const namesOf: Readonly<Record<(typeof allGroupings)[number], readonly SummaryName[]>> = {
+	team: ['team'],
+	model: ['provider', 'model'],
+	provider: ['provider'],
+	client: ['clientId'],
+	day: [],
+};
+
+const groupOf: Readonly<Record<(typeof allGroupings)[number], (row: SummaryKey) => Omit<TeamGroup, 'requests' | 'tokens' | 'cost_usd'>>> = {
+	team: ({ team }) => ({ team }),
+	model: ({ provider, model }) => ({ provider, model }),
+	provider: ({ provider }) => ({ provider }),
+	client: ({ clientId }) => ({ client_id: clientId }),
+	day: ({ period }) => ({ day: period }),
+};
+
+const keyOfCursor = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string()]);
+
+function readKey(last: unknown): SummaryKey {
+	const { data } = keyOfCursor.safeParse(last);
+	if (data === undefined) throw unknownCursor();
+	const [period, team, clientId, provider, model] = data;
+	return { period, team, clientId, provider, model };
+}
+
 function groupsOf(rows: readonly SummaryRow[], by: Grouping | undefined): { readonly groups?: UsageGroup[] } {
 	return by === undefined ? {} : { groups: groupsBody(rows, by) };
 }
@@ -103,23 +162,26 @@ function monthsOf(rows: readonly SummaryRow[]): [month: string, rows: SummaryRow
 	return [...Map.groupBy(rows, ({ period }) => period.slice(0, 'yyyy-mm'.length))].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-const keyColumns = ['month', 'day', 'provider', 'model', 'client_id'] as const;
+const keyColumns = ['month', 'team', 'day', 'provider', 'model', 'client_id'] as const;
 
-function csvOf(groups: readonly (UsageGroup & { readonly month?: string })[]): Answer {
+function csvOf(groups: readonly (TeamGroup & { readonly month?: string })[]): Answer {
 	const [first] = groups;
 	const keys = keyColumns.filter((column) => first?.[column] !== undefined);
 	const columns = [...keys, 'requests', 'input', 'output', 'cache_read', 'cache_write', 'total', 'cost_usd'] as const;
 	return csvAnswer(
 		columns,
-		groups.map(({ tokens, month = null, day: ofDay = null, provider = null, model = null, client_id = null, requests, cost_usd }) => ({
-			...tokens,
-			month,
-			day: ofDay,
-			provider,
-			model,
-			client_id,
-			requests,
-			cost_usd,
-		})),
+		groups.map(
+			({ tokens, month = null, team = null, day: ofDay = null, provider = null, model = null, client_id = null, requests, cost_usd }) => ({
+				...tokens,
+				month,
+				team,
+				day: ofDay,
+				provider,
+				model,
+				client_id,
+				requests,
+				cost_usd,
+			}),
+		),
 	);
 }

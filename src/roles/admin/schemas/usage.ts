@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { totalTokens, type Usage } from '../../../core/usage.ts';
+import { pageOf } from '../page.ts';
 import { budgetInForce } from './budget.ts';
 import { day, named, time, usdSum } from './values.ts';
 
@@ -39,6 +40,14 @@ export const usageGroup = z.strictObject({
 });
 
 export type UsageGroup = z.output<typeof usageGroup>;
+
+export const allGroupings = ['team', ...groupings] as const;
+
+const teamGroup = z.strictObject({ team: z.string().optional(), ...usageGroup.shape });
+
+export type TeamGroup = z.output<typeof teamGroup>;
+
+export const usageList = named('UsageList', z.strictObject({ period, group_by: z.enum(allGroupings), ...pageOf(teamGroup).shape }));
 
 const usagePeriod = z.strictObject({
 	period,

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { dayNumberOf } from '../../../core/day-number.ts';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
-import { type Database, dayOf, listDays } from './ledger-days.ts';
+import { type Database, listDays } from './ledger-days.ts';
 import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 /**
@@ -13,7 +14,7 @@ export async function checkLedger(db: Database): Promise<readonly LedgerDifferen
 		FROM tollgate.ledger_hourly`.execute(db);
 	const { pruned = 0n, first = null, last = null } = rows[0] ?? {};
 	const prunedHour = Number(pruned) / msPerHour;
-	const hours = first === null || last === null ? [] : [dayOf(first * msPerHour), dayOf(last * msPerHour)];
+	const hours = first === null || last === null ? [] : [dayNumberOf(first * msPerHour), dayNumberOf(last * msPerHour)];
 	const days = [...(await listDays(db)), ...hours];
 	const differences: LedgerDifference[] = [];
 	for (let day = Math.max(Math.min(...days), Math.floor(prunedHour / hoursPerDay)); day <= Math.max(...days); day++) {

@@ -1,13 +1,9 @@
 /** Partitions of `ledger_calls`, one for each UTC day. */
 import { type Kysely, sql } from 'kysely';
+import { dayNumberOf } from '../../../core/day-number.ts';
 import { msPerDay } from './postgres-ledger-schema.ts';
 
 export type Database = Kysely<unknown>;
-
-/** Days since 1970. */
-export function dayOf(startedMs: number): number {
-	return Math.floor(startedMs / msPerDay);
-}
 
 /** The partition's name in the schema `tollgate`. */
 export function partitionName(day: number): string {
@@ -23,7 +19,7 @@ export async function listDays(db: Database): Promise<number[]> {
 		WHERE inhparent = 'tollgate.ledger_calls'::regclass`.execute(db);
 	return rows
 		.map(({ name }) => namePattern.exec(name))
-		.flatMap((match) => (match === null ? [] : [dayOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])))]))
+		.flatMap((match) => (match === null ? [] : [dayNumberOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])))]))
 		.toSorted((left, right) => left - right);
 }
 

@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { Clock } from '../../../core/clock.ts';
+import { dayNumberOf } from '../../../core/day-number.ts';
 import { type Assessment, requireAssessmentCursor } from '../../contracts/assessments.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
 import { serveThreadCalls } from '../../store-thread.ts';
@@ -9,7 +10,7 @@ import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
 import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
-import { type Database, dayOf, makeDay, shareDays } from './ledger-days.ts';
+import { type Database, makeDay, shareDays } from './ledger-days.ts';
 import { listRows, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
 import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
@@ -93,11 +94,11 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 			}),
 		upkeep: ({ nowMs, retainDays }) =>
 			run(upkeepDeadlineMs, async (db) => {
-				for (const day of [0, 1]) await makeDay(db, dayOf(nowMs) + day);
+				for (const day of [0, 1]) await makeDay(db, dayNumberOf(nowMs) + day);
 				const lost = await closeLost(db, nowMs);
 				if (retainDays === null) return lost;
-				await pruneAssessments(db, (dayOf(nowMs) - retainDays) * msPerDay);
-				await pruneDays(db, (dayOf(nowMs) - retainDays) * msPerDay);
+				await pruneAssessments(db, (dayNumberOf(nowMs) - retainDays) * msPerDay);
+				await pruneDays(db, (dayNumberOf(nowMs) - retainDays) * msPerDay);
 				return lost;
 			}),
 		async stop() {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type Database, dayOf, listDays, noneWhenDropped, partitionName } from './ledger-days.ts';
+import { dayNumberOf } from '../../../core/day-number.ts';
+import { type Database, listDays, noneWhenDropped, partitionName } from './ledger-days.ts';
 import { msPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 const rowsAtOnce = 10_000;
@@ -11,14 +12,14 @@ export async function pruneDays(db: Database, beforeMs: number): Promise<number>
 		WHERE pruned_before_ms < ${wholeHourMs}`.execute(db);
 	let pruned = 0;
 	for (const day of await listDays(db)) {
-		if (day > dayOf(wholeHourMs)) break;
+		if (day > dayNumberOf(wholeHourMs)) break;
 		pruned += await pruneDay(db, day, wholeHourMs).catch(noneWhenDropped);
 	}
 	return pruned;
 }
 
 async function pruneDay(db: Database, day: number, beforeMs: number): Promise<number> {
-	const dropped = day < dayOf(beforeMs) ? await dropDay(db, day) : undefined;
+	const dropped = day < dayNumberOf(beforeMs) ? await dropDay(db, day) : undefined;
 	return dropped ?? deleteRows(db, day, Math.min(beforeMs, (day + 1) * msPerDay));
 }
 

@@ -1,8 +1,9 @@
 /** Writes spooled rows and what they change in the sums, in one transaction: a second time it changes nothing. */
 import { type RawBuilder, sql } from 'kysely';
+import { dayNumberOf } from '../../../core/day-number.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
 import { plainArray, textArray } from './array-literal.ts';
-import { type Database, dayOf, makeDay, partitionName } from './ledger-days.ts';
+import { type Database, makeDay, partitionName } from './ledger-days.ts';
 import { addToSums, changedRow, changedSums, type SumChange } from './sum-changes.ts';
 
 interface NumberedRow {
@@ -23,10 +24,10 @@ type SendRows = (db: Database, rows: readonly SpooledRow[]) => Promise<readonly 
 export function createSendRows(): SendRows {
 	const knownDays = new Set<number>();
 	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {
-		for (const day of new Set(rows.map((row) => dayOf(row[1])))) {
+		for (const day of new Set(rows.map((row) => dayNumberOf(row[1])))) {
 			if (knownDays.has(day)) continue;
 			// What was dropped is not made again.
-			if (day < dayOf(await prunedBefore(db))) continue;
+			if (day < dayNumberOf(await prunedBefore(db))) continue;
 			await makeDay(db, day);
 			knownDays.add(day);
 		}
@@ -137,7 +138,7 @@ export async function writeBatch(transaction: Database, rows: readonly SpooledRo
 	const batch = await sql<{ sequence: bigint }>`SELECT nextval('tollgate.ledger_sequence') AS sequence`.execute(transaction);
 	const sequence = batch.rows[0]?.sequence ?? 0n;
 	const numbered = rows.map((row, number): NumberedRow => ({ row, number }));
-	const days = [...Map.groupBy(numbered, ({ row }) => dayOf(row[1]))].toSorted(([left], [right]) => left - right);
+	const days = [...Map.groupBy(numbered, ({ row }) => dayNumberOf(row[1]))].toSorted(([left], [right]) => left - right);
 	const changes: SumChange[] = [];
 	for (const [day, some] of days) changes.push(...(await writeDay(transaction, day, some, sequence)));
 	await addToSums(transaction, changes);

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import { type SummaryName, type SummaryQuery, type SummaryRow, summaryNames } from '../../contracts/ledger.ts';
 import { bigintOf } from '../database.ts';
 import { usageOf } from './compact-rows.ts';
 import { amounts } from './ledger-schema.ts';
@@ -7,8 +7,12 @@ import { hoursPerDay, msPerHour } from './ledger-sums.ts';
 
 /** Whole days are read from the sums by day, what remains at either end from those by hour. */
 export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => SummaryRow[] {
-	const statements = { day: prepareAll(database, '%Y-%m-%d'), month: prepareAll(database, '%Y-%m') };
-	return ({ fromMs, toMs, period, team, isByModel = false }) => {
+	const statements = new Map<string, StatementSync>();
+	return ({ fromMs, toMs, period, team, by = summaryNames, limit = -1, after }) => {
+		const isOfTeam = team !== undefined;
+		const kind = JSON.stringify([period, isOfTeam, summaryNames.map((name) => by.includes(name))]);
+		const statement = statements.get(kind) ?? prepare(database, isOfTeam ? ofTeam : range, period, by);
+		statements.set(kind, statement);
 		const fromHour = Math.floor(fromMs / msPerHour);
 		const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
 		const fromDay = Math.ceil(fromHour / hoursPerDay);
@@ -22,8 +26,10 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 			fromDay,
 			toDay,
 		};
-		const { all, models, team: ofOne } = statements[period];
-		const rows = team === undefined ? (isByModel ? models : all).all(bounds) : ofOne.all({ ...bounds, team });
+		const key = { period: '', team: '', clientId: '', provider: '', model: '', ...after };
+		const past = { isFirst: after === undefined ? 1 : 0, afterPeriod: key.period, afterTeam: key.team, afterClient: key.clientId };
+		const page = { ...past, afterProvider: key.provider, afterModel: key.model, limit };
+		const rows = statement.all({ ...bounds, ...page, ...(isOfTeam && { team }) });
 		return rows.map((row) => ({
 			period: String(row['period_name']),
 			team: String(row['team_name']),
@@ -37,17 +43,9 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 	};
 }
 
-const nobody = 'NULL AS team, NULL AS client';
 const columns = amounts.join(', ');
 const totals = columns.replaceAll(/\w+/g, 'sum($&) AS $&');
-
-function prepareAll(database: DatabaseSync, format: string): Record<'all' | 'team' | 'models', StatementSync> {
-	return {
-		all: prepare(database, format, range),
-		team: prepare(database, format, ofTeam),
-		models: prepare(database, format, range, nobody),
-	};
-}
+const formats = { day: '%Y-%m-%d', month: '%Y-%m' } as const;
 
 interface Parts {
 	/** Common table expressions, with a comma at their end. */
@@ -74,23 +72,34 @@ const ofTeam: Parts = {
 	days: 'days CROSS JOIN daily ON period = at AND team = (SELECT id FROM wanted)',
 };
 
-/** @param who the columns of team and client among the totals. */
-function prepare(database: DatabaseSync, format: string, { before, hours, days }: Parts, who = 'team, client'): StatementSync {
+function prepare(
+	database: DatabaseSync,
+	{ before, hours, days }: Parts,
+	period: SummaryQuery['period'],
+	by: readonly SummaryName[],
+): StatementSync {
+	const name = period === 'all' ? `''` : `strftime('${formats[period]}', day * 86400, 'unixepoch')`;
+	const kept = summaryNames.filter((one) => by.includes(one)).map((one) => keys[one]);
+	const shown = Object.values(keys).map((key) => (kept.includes(key) ? key : `NULL AS ${key}`));
 	const statement = database.prepare(`
 		WITH RECURSIVE ${before} parts AS (
 			SELECT period / ${hoursPerDay} AS day, team, client, provider, model, ${columns} FROM ${hours}
 			UNION ALL
 			SELECT period AS day, team, client, provider, model, ${columns} FROM ${days}
 		), totals AS (
-			SELECT strftime('${format}', day * 86400, 'unixepoch') AS period_name, ${who}, provider, model, ${totals}
-			FROM parts GROUP BY period_name, ${who === nobody ? '' : 'team, client,'} provider, model
+			SELECT ${name} AS period_name, ${shown.join(', ')}, ${totals} FROM parts GROUP BY ${['period_name', ...kept].join(', ')}
+		), rows AS (
+			SELECT *, ${Object.values(keys)
+				.map((key) => `coalesce((SELECT name FROM names WHERE id = ${key}), '') AS ${key}_name`)
+				.join(', ')}
+			FROM totals
 		)
-		SELECT *,
-			coalesce((SELECT name FROM names WHERE id = team), '') AS team_name,
-			coalesce((SELECT name FROM names WHERE id = client), '') AS client_name,
-			(SELECT name FROM names WHERE id = provider) AS provider_name,
-			(SELECT name FROM names WHERE id = model) AS model_name
-		FROM totals ORDER BY period_name, team_name, client_name, provider_name, model_name`);
+		SELECT * FROM rows
+		WHERE :isFirst OR (period_name, team_name, client_name, provider_name, model_name)
+			> (:afterPeriod, :afterTeam, :afterClient, :afterProvider, :afterModel)
+		ORDER BY period_name, team_name, client_name, provider_name, model_name LIMIT :limit`);
 	statement.setReadBigInts(true);
 	return statement;
 }
+
+const keys = { team: 'team', clientId: 'client', provider: 'provider', model: 'model' } as const satisfies Record<SummaryName, string>;

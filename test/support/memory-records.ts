@@ -1,8 +1,8 @@
 /** Records that live as long as the process. Values are copied on the way in and out, so nobody shares them. */
-import type { Clock } from '../../core/clock.ts';
-import type { RoutingRule } from '../../core/routing-rule.ts';
-import type { Team } from '../../core/team.ts';
-import { type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../contracts/record-changes.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { RoutingRule } from '../../src/core/routing-rule.ts';
+import type { Team } from '../../src/core/team.ts';
+import { type ChangeBook, createRecordChanges, type RecordChanges, type RecordTable } from '../../src/stores/contracts/record-changes.ts';
 import type {
 	AuditEntry,
 	AuditLog,
@@ -13,7 +13,7 @@ import type {
 	RecordStore,
 	Stored,
 	VersionedStore,
-} from '../contracts/records.ts';
+} from '../../src/stores/contracts/records.ts';
 import { createMemoryProviderReports } from './memory-provider-reports.ts';
 import { createMemorySigningKeys } from './memory-signing-keys.ts';
 

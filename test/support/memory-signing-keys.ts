@@ -1,4 +1,4 @@
-import type { SigningKeyRecord, SigningKeyStore } from '../contracts/records.ts';
+import type { SigningKeyRecord, SigningKeyStore } from '../../src/stores/contracts/records.ts';
 
 export function createMemorySigningKeys(changed: () => void): SigningKeyStore {
 	let keys: SigningKeyRecord[] = [];

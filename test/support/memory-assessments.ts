@@ -7,7 +7,7 @@ import {
 	requireAssessmentCursor,
 	rowsToFind,
 	verdictOf,
-} from '../contracts/assessments.ts';
+} from '../../src/stores/contracts/assessments.ts';
 
 export interface MemoryAssessments extends AssessmentTaker, AssessmentReader {
 	prune(beforeMs: number): void;

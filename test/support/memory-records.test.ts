@@ -1,5 +1,5 @@
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { recordsContract } from '../contracts/records.contract.ts';
+import { recordsContract } from '../../src/stores/contracts/records.contract.ts';
+import { ManualClock } from './manual-clock.ts';
 import { createMemoryRecords } from './memory-records.ts';
 
 recordsContract('memory', async () => {

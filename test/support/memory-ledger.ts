@@ -1,5 +1,5 @@
 /** A ledger that lives as long as the process, for tests and trials: nothing is deleted unless asked. */
-import { noUsage, type Usage } from '../../core/usage.ts';
+import { noUsage, type Usage } from '../../src/core/usage.ts';
 import {
 	type ClosedRow,
 	type Ledger,
@@ -7,9 +7,11 @@ import {
 	type LedgerRow,
 	mostRowsLookedThrough,
 	type RowQuery,
+	type SummaryKey,
 	type SummaryQuery,
 	type SummaryRow,
-} from '../contracts/ledger.ts';
+	summaryNames,
+} from '../../src/stores/contracts/ledger.ts';
 import { createMemoryAssessments } from './memory-assessments.ts';
 
 const msPerHour = 3_600_000;
@@ -104,23 +106,26 @@ function sumOf(left: Sums, right: Sums): Sums {
 	return { requests: left.requests + right.requests, usage, costNanoUsd: left.costNanoUsd + right.costNanoUsd };
 }
 
-function summarize(hours: Iterable<HourlySum>, { fromMs, toMs, period, team, isByModel = false }: SummaryQuery): SummaryRow[] {
+function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): SummaryRow[] {
+	const { fromMs, toMs, period, team, by = summaryNames, after, limit } = query;
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.ceil(toMs / msPerHour);
 	const sums = new Map<string, SummaryRow>();
 	for (const { hour, row, ...sum } of hours) {
 		if (hour < fromHour || hour >= toHour || (team !== undefined && row.team !== team)) continue;
-		const name = new Date(hour * msPerHour).toISOString().slice(0, period === 'day' ? 10 : 7);
-		const { team: of, clientId } = isByModel ? { team: '', clientId: '' } : row;
-		const parts = [name, of, clientId, row.provider, row.model] as const;
-		const key = JSON.stringify(parts);
-		const { provider, model } = row;
-		sums.set(key, { period: name, team: of, clientId, provider, model, ...sumOf(sums.get(key) ?? nothing, sum) });
+		const name = new Date(hour * msPerHour).toISOString().slice(0, periodLengths[period]);
+		const kept = Object.fromEntries(by.map((one) => [one, row[one]]));
+		const of: SummaryKey = { period: name, team: '', clientId: '', provider: '', model: '', ...kept };
+		const key = JSON.stringify(of);
+		sums.set(key, { ...of, ...sumOf(sums.get(key) ?? nothing, sum) });
 	}
-	return [...sums.values()].toSorted(byKey);
+	const ordered = [...sums.values()].toSorted(byKey);
+	return (after === undefined ? ordered : ordered.filter((row) => byKey(row, after) > 0)).slice(0, limit);
 }
 
-function byKey(left: SummaryRow, right: SummaryRow): number {
+const periodLengths = { day: 10, month: 7, all: 0 } as const;
+
+function byKey(left: SummaryKey, right: SummaryKey): number {
 	for (const name of ['period', 'team', 'clientId', 'provider', 'model'] as const) {
 		if (left[name] !== right[name]) return left[name] < right[name] ? -1 : 1;
 	}

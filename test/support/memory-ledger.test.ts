@@ -1,4 +1,4 @@
-import { ledgerContract } from '../contracts/ledger.contract.ts';
+import { ledgerContract } from '../../src/stores/contracts/ledger.contract.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 
 ledgerContract('memory', async () => {

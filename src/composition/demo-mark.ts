@@ -1,0 +1,22 @@
+/** A file in the data directory that says: `tollgate start --demo` ran here last. By it commands know what configuration to work on. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { demoConfig } from '../config/demo.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+
+const fileName = 'demo';
+
+export function noteDemo({ data_dir: dataDir }: Config, isDemo: boolean): void {
+	const file = join(dataDir, fileName);
+	if (!isDemo) return rmSync(file, { force: true });
+	mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+	writeFileSync(file, 'The demo ran here last: commands without a configuration file take its settings.\n', { mode: 0o600 });
+}
+
+/** What the product in the data directory runs with: without a file the demo's configuration where it ran last, else the defaults. */
+export function loadRunningConfig(options: LoadOptions = {}): LoadedConfig & { readonly isDemo: boolean } {
+	const loaded = loadConfig(options);
+	const isDemo = loaded.file === null && existsSync(join(loaded.config.data_dir, fileName));
+	return { ...loaded, config: isDemo ? demoConfig(loaded.config).config : loaded.config, isDemo };
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { BoundedMap } from './bounded-map.ts';
+
+test('remembers what is set, until it is deleted', () => {
+	const map = new BoundedMap<string, number>(3);
+	map.set('one', 1);
+	map.set('two', 2);
+	map.set('one', 3);
+	expect([map.get('one'), map.get('two'), map.has('three'), map.size]).toEqual([3, 2, false, 2]);
+	map.delete('one');
+	map.delete('one');
+	expect([map.get('one'), map.has('one'), map.size]).toEqual([undefined, false, 1]);
+	map.clear();
+	expect(map.size).toBe(0);
+});
+
+test('forgets the oldest when it is full; what was set again is young', () => {
+	const map = new BoundedMap<string, number>(3);
+	for (const key of ['a', 'b', 'c', 'a', 'd']) map.set(key, 1);
+	expect(['a', 'b', 'c', 'd'].filter((key) => map.has(key))).toEqual(['a', 'c', 'd']);
+});
+
+test('forgets no more than a sixteenth at once', () => {
+	const map = new BoundedMap<number, number>(160);
+	let previous = 0;
+	for (let key = 0; key < 1000; key++) {
+		map.set(key, key);
+		expect(map.size).toBeGreaterThan(previous - 10);
+		expect(map.size).toBeLessThanOrEqual(160);
+		expect(map.has(Math.max(0, key - 149))).toBe(true);
+		previous = map.size;
+	}
+	expect(previous).toBeGreaterThanOrEqual(150);
+});
+
+test('what does not fit at all is not kept, and drives nobody out', () => {
+	const map = new BoundedMap<string, number>(10, (weight) => weight);
+	map.set('light', 2);
+	map.set('heavy', 3);
+	map.set('heavy', 11);
+	expect([map.get('light'), map.has('heavy')]).toEqual([2, false]);
+	const none = new BoundedMap<string, number>(0);
+	none.set('one', 1);
+	expect(none.size).toBe(0);
+});
+
+test('never holds more than its capacity, and what it forgets is the oldest', () => {
+	const operations = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 40 }), fc.boolean()), { maxLength: 200 });
+	fc.assert(
+		fc.property(fc.integer({ min: 0, max: 60 }), operations, (capacity, steps) => {
+			const map = new BoundedMap<number, number>(capacity, (weight) => weight);
+			let byAge: [key: number, weight: number][] = [];
+			for (const [key, weight, isDeleted] of steps) {
+				byAge = byAge.filter(([other]) => other !== key);
+				if (isDeleted) map.delete(key);
+				else map.set(key, weight);
+				if (!isDeleted && weight <= capacity) byAge.push([key, weight]);
+				byAge = byAge.slice(byAge.length - map.size);
+				for (const [one, expected] of byAge) expect(map.get(one)).toBe(expected);
+				expect(byAge.reduce((sum, [, one]) => sum + one, 0)).toBeLessThanOrEqual(capacity);
+				if (!isDeleted) expect(map.has(key)).toBe(weight <= capacity);
+			}
+		}),
+	);
+});
+
+test('the cost of a new entry does not grow with the capacity', () => {
+	let next = 0;
+	/** Of setting as many new entries as the large map holds, milliseconds. */
+	const costOf = (map: BoundedMap<number, number>): number => {
+		const startMs = performance.now();
+		for (const end = next + 50_000; next < end; next++) map.set(next, next);
+		return performance.now() - startMs;
+	};
+	const small = new BoundedMap<number, number>(100);
+	const large = new BoundedMap<number, number>(50_000);
+	// From here on both are full.
+	for (const map of [small, large]) costOf(map);
+	// The best of several rounds, in turns: what else the machine does is not in it.
+	const costs = Array.from({ length: 5 }, () => ({ small: costOf(small), large: costOf(large) }));
+	const ratio = Math.min(...costs.map((one) => one.large)) / Math.min(...costs.map((one) => one.small));
+	expect(ratio).toBeLessThan(15);
+});

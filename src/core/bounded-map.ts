@@ -1,0 +1,59 @@
+/**
+ * A map that forgets its oldest entries when a new one does not fit; an entry that is set again is young again. What is heavier than all of
+ * it is not kept.
+ */
+export class BoundedMap<Key, Value extends object | string | number | boolean> {
+	/** In order of age: a map iterates in the order of insertion. */
+	readonly #entries = new Map<Key, Value>();
+	readonly #capacity: number;
+	readonly #weigh: (value: Value) => number;
+	#weight = 0;
+
+	/** @param weigh what an entry takes of the capacity, the same each time it is asked; without it the capacity is a number of entries. */
+	constructor(capacity: number, weigh: (value: Value) => number = () => 1) {
+		this.#capacity = capacity;
+		this.#weigh = weigh;
+	}
+
+	get size(): number {
+		return this.#entries.size;
+	}
+
+	get(key: Key): Value | undefined {
+		return this.#entries.get(key);
+	}
+
+	has(key: Key): boolean {
+		return this.#entries.has(key);
+	}
+
+	set(key: Key, value: Value): void {
+		this.delete(key);
+		const weight = this.#weigh(value);
+		if (weight > this.#capacity) return;
+		if (this.#weight + weight > this.#capacity) this.#forgetOldest(weight);
+		this.#entries.set(key, value);
+		this.#weight += weight;
+	}
+
+	delete(key: Key): void {
+		const value = this.#entries.get(key);
+		if (value === undefined) return;
+		this.#entries.delete(key);
+		this.#weight -= this.#weigh(value);
+	}
+
+	clear(): void {
+		this.#entries.clear();
+		this.#weight = 0;
+	}
+
+	/** A sixteenth at once: a map steps over what was deleted each time that its oldest is looked for. */
+	#forgetOldest(neededWeight: number): void {
+		const weightToKeep = this.#capacity - Math.max(neededWeight, this.#capacity / 16);
+		for (const key of this.#entries.keys()) {
+			if (this.#weight <= weightToKeep) return;
+			this.delete(key);
+		}
+	}
+}
