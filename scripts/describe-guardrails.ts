@@ -33,8 +33,11 @@ ${ip.found} of ${ip.marked} addresses found, half of them of version 6; of ${ip.
 addresses and names in code that are none, ${ip.flagged} flagged.
 
 What is not found: telephone numbers of seven or eight digits without a word such as \`phone\` or \`call\` before them, numbers written as
-words, names, addresses, dates of birth, AWS secret access keys without a name such as \`secret access key\` before them. What is found and is none: a number that passes a check by chance (one in ten of all 16-digit
-numbers in a card range does).
+words, names, addresses, dates of birth, AWS secret access keys without a name such as \`secret access key\` before them, numbers with letters
+or HTML tags between their groups or glued to letters, cards cut in unusual places (other than 4-4-4-4, 4-6-5, 4-6-4, 8-8, by twos or digit by digit) by other signs than one
+space, hyphen or dot, \`bob at example dot com\` without brackets, addresses with spaces around \`@\`. What is found and is none: a number that passes a check by
+chance (one in ten of all 16-digit numbers in a card range does). So of lists of exactly four figures of four digits, such as
+\`4521, 1874, 5230, 9012\`, about one in twenty is taken for a card, of longer lists and tables one in a hundred.
 
 ## Words
 

@@ -10,9 +10,12 @@ export function textEdits(bytes: Buffer, changes: readonly (readonly [ViewedText
 		bytes,
 		changes.map(([{ path }]) => path),
 	);
-	return changes.flatMap(([{ isValue, text: before }, text], index) => {
+	return changes.flatMap(([{ isValue, text: before, dataUrlHead }, text], index) => {
 		const range = ranges[index];
 		if (range === undefined) return [];
+		if (dataUrlHead !== undefined) {
+			return [{ ...range, text: JSON.stringify(dataUrlHead + Buffer.from(text).toString('base64')) }];
+		}
 		if (!isValue) return [{ ...range, text: JSON.stringify(text) }];
 		return replacedTokens(bytes, range, before, text) ?? [{ ...range, text }];
 	});

@@ -114,6 +114,109 @@ describe('text views', () => {
 		expect(skipped(view)).toEqual(['document messages.0.content.1', 'image messages.0.content.2.content.1']);
 	});
 
+	it('says which texts of a request may be read as one: those of one turn, of the instructions, of one result', () => {
+		const part = (text: string): object => ({ type: 'text', text });
+		const threads = ({ texts }: TextView): readonly string[] =>
+			[...Map.groupBy(texts, ({ thread }) => thread)].map(([thread, some]) => `${thread}: ${some.map(({ text }) => text).join(' ')}`);
+		expect(
+			threads(
+				chat.request({
+					messages: [
+						{ role: 'developer', content: 'a' },
+						{ role: 'user', content: [part('b'), { type: 'image_url', image_url: {} }, part('c')] },
+						{ role: 'user', name: 'n', content: 'd' },
+						{ role: 'system', content: 'e' },
+						{ role: 'assistant', content: [part('f'), { type: 'refusal', refusal: 'g' }], reasoning: 'h' },
+						{ role: 'tool', content: [part('i'), part('j')] },
+						{ role: 'tool', content: 'k' },
+					],
+				}),
+			),
+		).toEqual(['system: a e', 'messages.1: b c d', ': n h', 'messages.4: f g', 'messages.5: i j', 'messages.6: k']);
+		expect(
+			threads(
+				messages.request({
+					system: [part('a'), part('b')],
+					messages: [
+						{ role: 'user', content: [part('c'), { type: 'tool_result', content: [part('d'), part('e')] }, part('f')] },
+						{ role: 'user', content: 'g' },
+						{ role: 'assistant', content: [{ type: 'thinking', thinking: 'h' }, part('i'), { type: 'tool_use', name: 'n' }, part('j')] },
+					],
+				}),
+			),
+		).toEqual(['system: a b', 'messages.0: c f g', 'messages.0.content.1.content: d e', 'messages.2/thought: h', 'messages.2: i j', ': n']);
+	});
+
+	it('shows what is no text to callers and becomes one on its way: files of text, and their names', () => {
+		const base64 = Buffer.from('grüße\nund so').toString('base64');
+		const file = (file_data: string): JsonObject => ({
+			messages: [{ role: 'user', content: [{ type: 'file', file: { filename: 'notes', file_data } }] }],
+		});
+		const written = file(`data:Text/Plain;charset=utf-8;base64,${base64}`);
+		const view = chat.request(written);
+		expect([shown(view), skipped(view)]).toEqual([
+			['user document messages.0.content.0.file.filename notes', 'user document messages.0.content.0.file.file_data grüße\nund so'],
+			[],
+		]);
+		const bytes = Buffer.from(JSON.stringify(written));
+		const edited = spliceBody(bytes, textEdits(bytes, [[view.texts[1] as (typeof view.texts)[number], '[X] so']]));
+		expect(edited.toString()).toBe(bytes.toString().replace(base64, Buffer.from('[X] so').toString('base64')));
+		for (const other of ['data:application/pdf;base64,QUJD', 'QUJD', '']) {
+			const unread = chat.request(file(other));
+			expect([shown(unread).length, skipped(unread)]).toEqual([1, ['file messages.0.content.0.file']]);
+		}
+		const document = { type: 'document', source: { type: 'base64', media_type: 'text/csv', data: base64 } };
+		expect(shown(messages.request({ messages: [{ role: 'user', content: [document] }] }))).toEqual([
+			'user document messages.0.content.0.source.data grüße\nund so',
+		]);
+	});
+
+	it('shows members that should be strings and are none, and those that no format knows', () => {
+		const of = (view: TextView): readonly string[] => shown(view).map((line) => line.replace(/^(\S+ ){2}/, ''));
+		const odd = { role: 'user', name: ['n'], content: [{ type: 'text', text: ['t'], note: 'p' }], reasoning: { r: 1 } };
+		expect(of(chat.request({ messages: [odd], web_search_options: { city: 'c' }, tool_choice: { name: 'f' } }))).toEqual([
+			'messages.0.content.0.text json ["t"]',
+			'messages.0.content.0.note p',
+			'messages.0.reasoning json {"r":1}',
+			'messages.0.name json ["n"]',
+			'tool_choice json {"name":"f"}',
+			'web_search_options json {"city":"c"}',
+		]);
+		const result = { type: 'tool_result', content: { type: 'text', text: 'r' }, note: 'b' };
+		expect(
+			of(messages.request({ messages: [{ role: 'user', content: [result], note: 'm' }], context_management: { edits: ['i'] } })),
+		).toEqual([
+			'messages.0.content.0.content json {"type":"text","text":"r"}',
+			'messages.0.content.0.note b',
+			'messages.0.note m',
+			'context_management json {"edits":["i"]}',
+		]);
+	});
+
+	it('shows of answers also why they ended, the pieces they are made of, and what no format knows', () => {
+		const stop_details = { type: 'refusal', explanation: 'because' };
+		expect(shown(messages.answer({ content: [], stop_details, note: 'n' }))).toEqual([
+			'assistant refusal stop_details.explanation because',
+			'assistant other note n',
+		]);
+		const end = { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details }, usage: {}, note: 'n' };
+		expect(shown(messages.event(end))).toEqual(['assistant refusal delta.stop_details.explanation because', 'assistant other note n']);
+		const token = (piece: string): object => ({ token: piece, top_logprobs: [{ token: `${piece}!` }, { token: 'x' }] });
+		const choice = { index: 1, text: 't', logprobs: { content: [token('a'), token('b')] }, note: 'c' };
+		const expected = [
+			'assistant text choices.0.text t',
+			'assistant other choices.0.logprobs ab',
+			'assistant other choices.0.logprobs a!\nx\nb!\nx',
+			'assistant other choices.0.note c',
+			'assistant other output_text o',
+		];
+		const body = { id: 'i', choices: [choice], output_text: 'o', obfuscation: 'q' };
+		expect([shown(chat.answer(body)), shown(chat.event(body))]).toEqual([expected, expected]);
+		expect(shown(chat.event({ choices: [{ message: { content: [{ type: 'text', text: 'm' }] } }] }))).toEqual([
+			'assistant text choices.0.message.content.0.text m',
+		]);
+	});
+
 	it.each(['openai', 'anthropic'])('misses no long text of the recorded requests and answers of %s', (provider) => {
 		const views = provider === 'anthropic' ? messages : chat;
 		const recordings = readRecordings(provider);

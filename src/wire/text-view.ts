@@ -32,6 +32,10 @@ export interface ViewedText {
 	readonly role: string;
 	readonly part: TextPart;
 	readonly path: ValuePath;
+	/** Texts of the same thread, in the order in which they come, may be read as one; empty where it is none's. */
+	readonly thread: string;
+	/** The value at the path is this beginning of a data URL, and the text in base64. */
+	readonly dataUrlHead?: string | undefined;
 }
 
 /** Images, audio, files, and parts that nobody here knows. */
@@ -56,7 +60,7 @@ export interface StreamedText extends ViewedText {
 export interface EventView {
 	readonly texts: readonly StreamedText[];
 	readonly unreadable: readonly Unreadable[];
-	/** Blocks that are over with this event; those that begin with one of these, where it ends in a slash. */
+	/** Blocks and threads that are over with this event: those that begin with one of these. */
 	readonly ended: readonly string[];
 }
 
@@ -78,18 +82,32 @@ export class ViewBuilder {
 	ended: readonly string[] = nothingEnded;
 	/** Of the texts that are added. */
 	block = '';
+	/** Each text that is added is a block of its own, whose name begins with `block`. */
+	isEachApart = false;
 
-	/** Adds the value if it is a string with something in it. */
-	string(role: string, part: TextPart, path: ValuePath, value: unknown): void {
-		if (typeof value === 'string' && value !== '') this.#add(value, false, false, role, part, path);
+	/** Adds the value if it is a string with something in it; what should be a string and is none is shown as JSON. */
+	string(role: string, part: TextPart, path: ValuePath, value: unknown, thread = ''): void {
+		if (typeof value !== 'string') this.json(role, part, path, value);
+		else if (value !== '') this.#add(value, false, false, role, part, path, thread);
+	}
+
+	/** The value at the path repeats such texts and can only be taken away as a whole. */
+	copies(role: string, path: ValuePath, text: string): void {
+		if (text !== '') this.#add(text, false, true, role, 'other', path, '');
+	}
+
+	/** A text in a data URL in base64. @param head what the URL begins with, comma included. */
+	encoded(role: string, part: TextPart, path: ValuePath, head: string, base64: string): void {
+		const text = Buffer.from(base64, 'base64').toString('utf8');
+		if (text !== '') this.#add(text, false, false, role, part, path, '', head);
 	}
 
 	/** JSON, as a string or as the value itself. */
 	json(role: string, part: TextPart, path: ValuePath, value: unknown): void {
 		if (typeof value === 'string') {
-			if (value !== '') this.#add(value, true, false, role, part, path);
+			if (value !== '') this.#add(value, true, false, role, part, path, '');
 		} else if (value !== undefined && value !== null && !isEmpty(value)) {
-			this.#add(JSON.stringify(value), true, true, role, part, path);
+			this.#add(JSON.stringify(value), true, true, role, part, path, '');
 		}
 	}
 
@@ -114,8 +132,19 @@ export class ViewBuilder {
 		}
 	}
 
-	#add(text: string, isJson: boolean, isValue: boolean, role: string, part: TextPart, path: ValuePath): void {
-		this.texts.push({ text, isJson, isValue, role, part, path, block: this.block });
+	#add(
+		text: string,
+		isJson: boolean,
+		isValue: boolean,
+		role: string,
+		part: TextPart,
+		path: ValuePath,
+		thread: string,
+		dataUrlHead?: string,
+	): void {
+		const block = this.isEachApart ? `${this.block}${path.join('.')}` : this.block;
+		const viewed = { text, isJson, isValue, role, part, path, block, thread };
+		this.texts.push(dataUrlHead === undefined ? viewed : { ...viewed, dataUrlHead });
 	}
 }
 

@@ -118,6 +118,14 @@ describe('the cost of a call', () => {
 		);
 	});
 
+	it('is never more than a million dollars, whatever a price or a provider says', () => {
+		const [, tier] = flat.tiers;
+		if (tier === undefined) throw new Error('the price has no second tier');
+		const absurd: Price = { version: 'test', tiers: [{ ...tier, outputPicoUsd: 10n ** 15n }] };
+		expect(costNanoUsd({ ...noUsage, outputTokens: 1_000_000_000 }, absurd)).toBe(10n ** 15n);
+		expect(worstCaseNanoUsd(1, 128 * 1_050_000, absurd)).toBe(10n ** 15n);
+	});
+
 	it('has a worst case that is reached', () => {
 		expect(worstCaseNanoUsd(100, 10, flat)).toBe(
 			costNanoUsd({ ...noUsage, cacheWriteTokens: 100, cacheWriteHourTokens: 100, outputTokens: 10, reasoningTokens: 10 }, flat),

@@ -43,8 +43,12 @@ function tierOf({ tiers, version }: Price, inputTokens: number): PriceTier {
 	return tier;
 }
 
+/** A million US dollars: no call costs more, and sums of such still fit where they are kept. Only a mistaken price says so. */
+const mostNanoUsd = 10n ** 15n;
+
 function roundUp(picoUsd: bigint): bigint {
-	return (picoUsd + picoUsdPerNanoUsd - 1n) / picoUsdPerNanoUsd;
+	const nanoUsd = (picoUsd + picoUsdPerNanoUsd - 1n) / picoUsdPerNanoUsd;
+	return nanoUsd < mostNanoUsd ? nanoUsd : mostNanoUsd;
 }
 
 function max(first: bigint, ...others: bigint[]): bigint {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateNanoUsd } from './estimate.ts';
+import { estimatedOutputTokens } from './estimate.ts';
 import { type InputSize, measureInput } from './input-size.ts';
-import { capFor, contextWindowOf } from './model-limits.ts';
-import { defaultPrice } from './price-of.ts';
+import { capFor, contextWindowOf, mostInputTokensOf } from './model-limits.ts';
 
 function measure(members: Record<string, unknown>, model = 'gpt-4o'): InputSize & { readonly bytes: number } {
 	const bytes = Buffer.from(JSON.stringify({ model, ...members }));
@@ -33,6 +32,15 @@ describe('the estimate of input', () => {
 		const large = measure(image(`data:image/png;base64,${'A'.repeat(1_000_000)}`)).estimatedTokens;
 		expect(small).toBeGreaterThan(1500);
 		expect(large - small).toBeLessThan(20);
+	});
+
+	it.each(['gpt-4o', 'our-deployment'])('of %s is no more than the model can read, whatever the request holds', (model) => {
+		const many = measure(says(Array.from({ length: 120_000 }, () => ({ type: 'image_url' }))), model);
+		expect(many.writtenTokens).toBeGreaterThan(180_000_000);
+		expect(many.estimatedTokens).toBe(mostInputTokensOf(model));
+		expect(many.highestTokens).toBe(Math.max(contextWindowOf(model), mostInputTokensOf(model)));
+		const long = measure(says('word '.repeat(9_000_000)), model);
+		expect([long.estimatedTokens, long.highestTokens]).toEqual([mostInputTokensOf(model), mostInputTokensOf(model)]);
 	});
 
 	it('is at least a token, and never above the bound', () => {
@@ -97,17 +105,19 @@ describe('the cap on output', () => {
 		['o3-mini', 0, { tokens: 0, mustWrite: false }],
 		['our-deployment', undefined, { tokens: 16_384, mustWrite: true }],
 		['our-deployment', 500_000, { tokens: 500_000, mustWrite: false }],
+		['our-deployment', 2 ** 31 - 1, { tokens: 1_050_000, mustWrite: true }],
 	])('of %s asked for %s is %j', (model, requested, expected) => {
 		expect(capFor(model, requested)).toEqual(expected);
 	});
 });
 
 it('an estimate counts no more output than the caller allows, for each choice', () => {
-	const price = defaultPrice('openai', 'gpt-4o', '2026-11-21');
-	if (price === undefined) throw new Error('gpt-4o has no price');
-	const estimate = (capTokens: number | undefined, choices: number) => estimateNanoUsd({ inputTokens: 1000, capTokens, choices }, price);
-	expect(estimate(undefined, 1)).toBe(2_500_000n + 10_240_000n);
-	expect(estimate(10, 1)).toBe(2_500_000n + 100_000n);
-	expect(estimate(10, 3)).toBe(2_500_000n + 300_000n);
-	expect(estimate(100_000, 1)).toBe(estimate(undefined, 1));
+	expect(
+		[
+			[16_384, 1],
+			[10, 1],
+			[10, 3],
+			[100_000, 128],
+		].map(([cap = 0, choices = 0]) => estimatedOutputTokens(cap, choices)),
+	).toEqual([1024, 10, 30, 131_072]);
 });

@@ -1,10 +1,12 @@
 /** How much a request gives a model to read, from its bytes: nothing is tokenised before a call. */
-import { contextWindowOf } from './model-limits.ts';
+import { contextWindowOf, mostInputTokensOf } from './model-limits.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 export interface InputSize {
-	/** About what the provider will count; a few tenths off either way for text, more for attachments. */
+	/** About what the provider would count; a few tenths off either way for text, more for attachments. */
+	readonly writtenTokens: number;
+	/** The same, but no more than the model can read: what exceeds that is refused, not charged. */
 	readonly estimatedTokens: number;
 	/**
 	 * The provider will not count more. A token of text has at least one byte, and what providers add themselves, above
@@ -28,11 +30,14 @@ export function measureInput(bytes: Buffer, members: Members, model: string): In
 	if (Array.isArray(members.messages)) for (const message of members.messages) measureMessage(message, found);
 	measureParts(members.system, found);
 	const { typed, serverSide } = measureTools(members);
-	const estimatedTokens = estimateTextTokens(bytes, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
+	const writtenTokens = estimateTextTokens(bytes, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
+	const most = mostInputTokensOf(model);
+	const estimatedTokens = Math.min(writtenTokens, most);
+	const sizes = { writtenTokens, estimatedTokens };
 	const window = contextWindowOf(model);
-	if (serverSide > 0) return { estimatedTokens, highestTokens: Math.max(estimatedTokens, window * serverToolRounds) };
-	if (found.attachments > 0) return { estimatedTokens, highestTokens: Math.max(estimatedTokens, window) };
-	return { estimatedTokens, highestTokens: bytes.length + addedTokens + typed * addedTokensPerTypedTool };
+	if (serverSide > 0) return { ...sizes, highestTokens: Math.max(estimatedTokens, window * serverToolRounds) };
+	if (found.attachments > 0) return { ...sizes, highestTokens: Math.max(estimatedTokens, window) };
+	return { ...sizes, highestTokens: Math.min(bytes.length + addedTokens + typed * addedTokensPerTypedTool, most) };
 }
 
 const maxSamples = 256;

@@ -50,6 +50,8 @@ const families: readonly (readonly [prefix: string, contextWindow: number, maxOu
 ).toSorted(([one], [other]) => other.length - one.length);
 
 const unknownContextWindow = 1_050_000;
+/** No model reads more, though few of those that nothing is known of read as much. */
+const mostInputTokens = 10_000_000;
 /** Of a model that nothing is known of, such as a deployment: most that are in use take so many. */
 const unknownMaxOutputTokens = 16_384;
 
@@ -58,9 +60,14 @@ export function contextWindowOf(model: string): number {
 	return limitsOf(model)?.contextWindow ?? unknownContextWindow;
 }
 
-/** Whether a model may think without showing it, so that what was seen of an answer says little of its tokens. */
-export function mayThinkUnseen(model: string): boolean {
-	return /^(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model) && !model.includes('-chat');
+/** A request with more is refused by the model's provider. */
+export function mostInputTokensOf(model: string): number {
+	return limitsOf(model)?.contextWindow ?? mostInputTokens;
+}
+
+/** What one choice of the answer cannot exceed, whatever was asked for. @param known as of `capFor`. */
+export function mostOutputTokensOf(model: string, known: number | undefined): number {
+	return known ?? contextWindowOf(model);
 }
 
 /** Undefined for a model that nothing is known of. */
@@ -77,14 +84,14 @@ export interface OutputCap {
 
 /**
  * The cap on output, reasoning included, that makes the worst case of a call finite: the caller's own, else the most the
- * model can write. A cap above what is known of the model is lowered to that.
+ * model can write. A cap above what the model can write is lowered to that.
  * @param requestedTokens the caller's cap; undefined: none.
  * @param known the most that the model can write; undefined when nothing is known.
  */
 export function capFor(model: string, requestedTokens: number | undefined, known = maxOutputTokensOf(model)): OutputCap {
 	if (requestedTokens === undefined) return { tokens: known ?? unknownMaxOutputTokens, mustWrite: true };
-	if (known !== undefined && requestedTokens > known) return { tokens: known, mustWrite: true };
-	return { tokens: requestedTokens, mustWrite: false };
+	const most = mostOutputTokensOf(model, known);
+	return requestedTokens > most ? { tokens: most, mustWrite: true } : { tokens: requestedTokens, mustWrite: false };
 }
 
 function limitsOf(model: string): Limits | undefined {

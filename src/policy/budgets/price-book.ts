@@ -1,10 +1,12 @@
+import { dayNumberOf } from '../../core/day-number.ts';
 import { parseUsdPerMillionTokens } from '../../core/money.ts';
 import type { Price } from '../../core/price.ts';
 import { dayOf } from '../limits/utc-time.ts';
-import { defaultPrice, type OverrideRates, overridePrice } from './price-of.ts';
+import { defaultPrice, listedModel, type OverrideRates, overridePrice } from './price-of.ts';
 
 /** An operator's price as it is stored. */
 export interface PriceRecord extends OverrideRates {
+	readonly model: string;
 	readonly version: number;
 }
 
@@ -20,8 +22,8 @@ export interface PricedAs {
 	readonly price: Price;
 	/** Nobody set a price for this model, and none is known. */
 	readonly isUnknown: boolean;
-	/** An operator set it, for exactly this model. */
-	readonly isOverride: boolean;
+	/** The name for which an operator set it; undefined: nobody did. */
+	readonly overrides: string | undefined;
 }
 
 /** Callers choose model names. */
@@ -29,12 +31,17 @@ const mostRemembered = 4096;
 
 const nothing: OverrideRates = { inputPicoUsd: 0n, outputPicoUsd: 0n, cacheReadPicoUsd: 0n, cacheWritePicoUsd: 0n };
 
+interface Listed {
+	readonly name: string | undefined;
+}
+
 /** The price of each call: an operator's own, else the default of the day, else what is set for models without one. */
 export class PriceBook {
 	readonly #findOverride: FindOverride;
 	readonly #unknown: Price | undefined;
 	readonly #overrides = new WeakMap<PriceRecord, PricedAs>();
 	readonly #defaults = new Map<string, PricedAs>();
+	readonly #listed = new Map<string, Listed>();
 	#day = '';
 	#dayNumber = -1;
 
@@ -46,25 +53,43 @@ export class PriceBook {
 	}
 
 	/**
+	 * An override of the very name goes before that of the model which the price list knows by it: a date's before the undated one's.
 	 * @param knownAs the vendor's name of the model, where `model` is a free one.
 	 * @returns undefined for a model without a price where that is refused.
 	 */
 	priceOf(provider: { readonly name: string; readonly kind: string }, model: string, nowMs: number, knownAs = model): PricedAs | undefined {
-		const record = this.#findOverride(provider.name, model);
+		const record = this.#findOverride(provider.name, model) ?? this.#overrideOfListed(provider, knownAs);
 		return record === undefined ? this.#defaultOf(provider.kind, knownAs, nowMs) : this.#ofRecord(record);
+	}
+
+	/** What the price list calls a model, which may have many names; undefined: it is not on it. */
+	listedModel(kind: string, knownAs: string): string | undefined {
+		const key = `${kind}/${knownAs}`;
+		let listed = this.#listed.get(key);
+		if (listed === undefined) {
+			listed = { name: listedModel(kind, knownAs) };
+			if (this.#listed.size >= mostRemembered) this.#listed.clear();
+			this.#listed.set(key, listed);
+		}
+		return listed.name;
+	}
+
+	#overrideOfListed({ name, kind }: { readonly name: string; readonly kind: string }, knownAs: string): PriceRecord | undefined {
+		const listed = this.listedModel(kind, knownAs);
+		return listed === undefined ? undefined : this.#findOverride(name, listed);
 	}
 
 	#ofRecord(record: PriceRecord): PricedAs {
 		let priced = this.#overrides.get(record);
 		if (priced === undefined) {
-			priced = { price: overridePrice(`override:${record.version}`, record), isUnknown: false, isOverride: true };
+			priced = { price: overridePrice(`override:${record.version}`, record), isUnknown: false, overrides: record.model };
 			this.#overrides.set(record, priced);
 		}
 		return priced;
 	}
 
 	#defaultOf(kind: string, model: string, nowMs: number): PricedAs | undefined {
-		const dayNumber = Math.floor(nowMs / 86_400_000);
+		const dayNumber = dayNumberOf(nowMs);
 		if (dayNumber !== this.#dayNumber) {
 			this.#dayNumber = dayNumber;
 			this.#day = dayOf(nowMs);
@@ -76,7 +101,7 @@ export class PriceBook {
 		const found = defaultPrice(kind, model, this.#day);
 		const price = found ?? this.#unknown;
 		if (price === undefined) return undefined;
-		const priced = { price, isUnknown: found === undefined, isOverride: false };
+		const priced = { price, isUnknown: found === undefined, overrides: undefined };
 		if (this.#defaults.size >= mostRemembered) this.#defaults.clear();
 		this.#defaults.set(key, priced);
 		return priced;

@@ -2,6 +2,7 @@
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import type { ContentScorer } from './content/content-scorer.ts';
 import type { Policy, RuleAction, SpanDetector, Stage } from './guardrail.ts';
+import { HeldThread } from './held-thread.ts';
 import { HoldBack } from './hold-back.ts';
 import type { Judgement, TextJudge } from './judge.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
@@ -104,8 +105,13 @@ export class Guardrails {
 		});
 	}
 
-	/** For one text of a stream, under enforcement. */
-	holdBack(isJson: boolean, team: string): HoldBack {
+	/** For texts of a stream that may be read as one, under enforcement. */
+	holdThread(isJson: boolean, team: string): HeldThread {
+		return new HeldThread((context) => this.holdBack(isJson, team, context));
+	}
+
+	/** For one text of a stream, under enforcement. @param context what it begins with and was read before. */
+	holdBack(isJson: boolean, team: string, context = ''): HoldBack {
 		const verdicts = this.#verdicts('output', team);
 		const isStopping = (policy: Policy): boolean => this.#isAny(policy, (category) => verdicts.mayStop(policy, category));
 		const isNoting = (policy: Policy): boolean => this.#isOn(verdicts, policy);
@@ -113,12 +119,13 @@ export class Guardrails {
 		const holding = this.#detectors.filter(({ policies: of }) => of.some(isStopping));
 		const noting = this.#detectors.filter((one) => !holding.includes(one) && one.policies.some(isNoting));
 		return new HoldBack({
-			scan: new TextScan(detectorsOf(holding), isJson),
-			noted: noting.length === 0 ? undefined : new TextScan(detectorsOf(noting), isJson),
+			scan: new TextScan(detectorsOf(holding), isJson, context),
+			noted: noting.length === 0 ? undefined : new TextScan(detectorsOf(noting), isJson, context),
 			judged,
 			holdsSentences: [...this.#judges.keys()].some(isStopping),
 			verdicts,
 			isJson,
+			context,
 		});
 	}
 

@@ -21,6 +21,8 @@ interface HoldBackParts {
 	readonly verdicts: Verdicts;
 	/** As the scans. */
 	readonly isJson: boolean;
+	/** What the text begins with and has left. */
+	readonly context: string;
 }
 
 export class HoldBack {
@@ -36,6 +38,8 @@ export class HoldBack {
 
 	constructor(parts: HoldBackParts) {
 		this.#parts = parts;
+		this.#length = parts.context.length;
+		if (this.#length > 0) for (const judged of parts.judged) judged.add(parts.context);
 	}
 
 	push(piece: string): void {
@@ -77,6 +81,16 @@ export class HoldBack {
 		if (this.#isOver) return this.#length;
 		const { scan, holdsSentences } = this.#parts;
 		return holdsSentences ? Math.min(scan.decided, this.#length - this.#unjudged.length) : scan.decided;
+	}
+
+	/** Whatever follows, no policy has more to say of what is before this offset. */
+	get settled(): number {
+		const { scan, noted } = this.#parts;
+		return Math.min(scan.decided, noted?.decided ?? this.#length, this.#length - this.#unjudged.length);
+	}
+
+	get masks(): readonly Mask[] {
+		return this.#masks;
 	}
 
 	/** How a part of the text that may leave reads; the same text where nothing in it is masked. `offset`: where the part begins. */

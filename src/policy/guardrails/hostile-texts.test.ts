@@ -31,22 +31,38 @@ function compileAll(): Guardrails {
 
 const all = compileAll();
 
-it.each(['a', 'a ', '(((', '4111 ', '1', '1-', '@', 'a@', '&#9', '.', 'il1 ', '\u200B', 'call 1 2 3 4 5 6 7 ', '{"a":['])(
-	'100 KB of %j are read in slices that hold the event loop for less than 10 ms',
-	(unit) => {
-		const text = unit.repeat(100_000 / unit.length);
-		// The slices are the same each time; what a garbage collection adds to one is not.
-		const least: number[] = [];
-		for (let round = 0; round < 3; round++) {
-			const screening = all.screen([{ text, isJson: unit.startsWith('{') }], 'input', 'team');
-			for (let index = 0, isDone = false; !isDone; index++) {
-				const before = process.threadCpuUsage();
-				isDone = screening.run(sliceCharacters);
-				const { user, system } = process.threadCpuUsage(before);
-				least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, (user + system) / 1000);
-			}
+it.each([
+	'a',
+	'a ',
+	'(((',
+	'4111 ',
+	'1',
+	'1-',
+	'@',
+	'a@',
+	'&#9',
+	'.',
+	'il1 ',
+	'\u200B',
+	'call 1 2 3 4 5 6 7 ',
+	'4|',
+	'4111_',
+	'%34',
+	'a(at)b(dot)',
+	'{"a":[',
+])('100 KB of %j are read in slices that hold the event loop for less than 10 ms', (unit) => {
+	const text = unit.repeat(100_000 / unit.length);
+	// The slices are the same each time; what a garbage collection adds to one is not.
+	const least: number[] = [];
+	for (let round = 0; round < 3; round++) {
+		const screening = all.screen([{ text, isJson: unit.startsWith('{') }], 'input', 'team');
+		for (let index = 0, isDone = false; !isDone; index++) {
+			const before = process.threadCpuUsage();
+			isDone = screening.run(sliceCharacters);
+			const { user, system } = process.threadCpuUsage(before);
+			least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, (user + system) / 1000);
 		}
-		expect(least.length).toBeGreaterThanOrEqual(Math.floor(text.length / sliceCharacters));
-		expect(Math.max(...least)).toBeLessThan(10);
-	},
-);
+	}
+	expect(least.length).toBeGreaterThanOrEqual(Math.floor(text.length / sliceCharacters));
+	expect(Math.max(...least)).toBeLessThan(10);
+});

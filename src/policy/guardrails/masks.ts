@@ -25,6 +25,13 @@ export function addMask(masks: Mask[], mask: Mask): void {
 	else if (mask.end > last.end) masks[masks.length - 1] = { ...last, end: mask.end };
 }
 
+/** @param masks in any order. @returns what overlaps as one, in order. */
+export function orderMasks(masks: readonly Mask[]): readonly Mask[] {
+	const ordered: Mask[] = [];
+	for (const mask of masks.toSorted((one, other) => one.start - other.start || other.end - one.end)) addMask(ordered, mask);
+	return ordered;
+}
+
 /**
  * @param text a part of the whole text, which begins at `offset` of it.
  * @param masks of the whole text, in order.

@@ -1,11 +1,11 @@
 import type { Finding } from './guardrail.ts';
+import { type JoinedText, joiningSteps, type PlacedSpan, type ThreadedText } from './joined-texts.ts';
 import type { JudgedText, Judgement } from './judge.ts';
-import { addMask, applyMasks, type Mask, maskOf } from './masks.ts';
+import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
 import type { TextScan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';
 
-export interface ScreenedText {
-	readonly text: string;
+export interface ScreenedText extends ThreadedText {
 	/** The text is JSON, whose escapes hide what they stand for. */
 	readonly isJson: boolean;
 }
@@ -25,13 +25,21 @@ const pieceLength = 1024;
 /** Beyond, findings repeat themselves. */
 const mostFindings = 1000;
 
-/** The screening of some texts, a piece at a time, so that long ones need not hold up whoever drives it. */
+/**
+ * The screening of some texts, a piece at a time, so that long ones need not hold up whoever drives it: each by itself, then threads
+ * of several as if they were one, so that it makes no difference over how many parts something is cut.
+ */
 export class Screening {
 	readonly #texts: readonly ScreenedText[];
 	readonly #verdicts: Verdicts;
 	readonly #parts: ScreeningParts;
 	readonly #findings: TextFinding[] = [];
 	readonly #masks: (Mask[] | undefined)[] = [];
+	readonly #known = new Set<string>();
+	readonly #joining: ReturnType<typeof joiningSteps>;
+	/** Threads, once the texts are read. */
+	#joined: readonly JoinedText[] | undefined;
+	/** Of the text that is read, or of the thread behind all texts. */
 	#index = 0;
 	#at = 0;
 	#scan: TextScan | undefined;
@@ -40,6 +48,7 @@ export class Screening {
 
 	constructor(texts: readonly ScreenedText[], verdicts: Verdicts, parts: ScreeningParts) {
 		this.#texts = texts;
+		this.#joining = joiningSteps(texts);
 		this.#verdicts = verdicts;
 		this.#parts = parts;
 	}
@@ -55,7 +64,8 @@ export class Screening {
 	}
 
 	get isDone(): boolean {
-		return this.#hasTripped || this.#index >= this.#texts.length;
+		if (this.#hasTripped) return true;
+		return this.#joined !== undefined && this.#index >= this.#texts.length + this.#joined.length;
 	}
 
 	get isBlocked(): boolean {
@@ -69,13 +79,27 @@ export class Screening {
 	/** How the text reads; undefined where nothing in it is masked. */
 	maskedText(index: number): string | undefined {
 		const masks = this.#masks[index];
-		return masks === undefined ? undefined : applyMasks(this.#texts[index]?.text ?? '', 0, masks);
+		return masks === undefined ? undefined : applyMasks(this.#texts[index]?.text ?? '', 0, orderMasks(masks));
+	}
+
+	get #thread(): JoinedText | undefined {
+		return this.#joined?.[this.#index - this.#texts.length];
 	}
 
 	#step(): number {
-		const screened = this.#texts[this.#index];
-		if (screened === undefined) return 0;
-		const { text, isJson } = screened;
+		return this.#index < this.#texts.length || this.#joined !== undefined ? this.#read() : this.#join();
+	}
+
+	/** Each step counts as a piece. */
+	#join(): number {
+		const step = this.#joining.next();
+		if (step.done !== true) return pieceLength;
+		this.#joined = step.value;
+		return 1;
+	}
+
+	#read(): number {
+		const { text, isJson = false }: { text: string; isJson?: boolean } = this.#texts[this.#index] ?? this.#thread ?? { text: '' };
 		if (this.#scan === undefined) {
 			this.#scan = this.#parts.createScan(isJson);
 			this.#judged = this.#parts.beginJudging();
@@ -105,21 +129,43 @@ export class Screening {
 		for (const span of spans) {
 			const finding = this.#verdicts.ofSpan(span);
 			if (finding === undefined) continue;
-			this.#add(finding);
+			const places = this.#thread?.placesOf(span.start, span.end) ?? [{ index: this.#index, start: span.start, end: span.end }];
+			this.#addSpan(finding, places);
 			if (finding.action !== 'MASK') continue;
-			const masks = this.#masks[this.#index] ?? [];
-			this.#masks[this.#index] = masks;
-			addMask(masks, maskOf(finding, isJson && !span.isInString));
+			for (const { index, start, end } of places) {
+				const masks = this.#masks[index] ?? [];
+				this.#masks[index] = masks;
+				masks.push(maskOf({ ...finding, start, end }, isJson && !span.isInString));
+			}
 		}
+	}
+
+	/** What was found in a text by itself is found again where it is read with others. */
+	#addSpan(finding: Finding, places: readonly PlacedSpan[]): void {
+		const [first] = places;
+		const last = places.at(-1);
+		if (first === undefined || last === undefined) return;
+		const { policy, category } = finding;
+		const key = `${first.index} ${first.start} ${last.index} ${last.end} ${policy} ${category}`;
+		if (this.#known.has(key)) return;
+		if (this.#known.size < mostFindings) this.#known.add(key);
+		this.#add({ ...finding, ...first });
 	}
 
 	#takeJudgement(judgement: Judgement, length: number): void {
 		const finding = this.#verdicts.ofJudgement(judgement, length);
-		if (finding !== undefined) this.#add(finding);
+		if (finding === undefined) return;
+		const indexes = this.#thread?.indexes;
+		if (indexes === undefined) this.#add({ ...finding, index: this.#index });
+		else if (!this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index: indexes[0] ?? 0 });
 	}
 
-	#add(finding: Finding): void {
+	#add(finding: TextFinding): void {
 		if (finding.action === 'BLOCK') this.#hasTripped = true;
-		if (this.#findings.length < mostFindings || finding.action !== 'NONE') this.#findings.push({ ...finding, index: this.#index });
+		if (this.#findings.length < mostFindings || finding.action !== 'NONE') this.#findings.push(finding);
 	}
+}
+
+function isSame(one: Finding, other: Finding): boolean {
+	return one.policy === other.policy && one.category === other.category && one.action === other.action;
 }

@@ -28,10 +28,15 @@ export class TextScan {
 	/** How much of the buffer was searched last. */
 	#searched = 0;
 
-	/** @param isJson the text is JSON, whose escapes hide what they stand for. */
-	constructor(detectors: readonly SpanDetector[], isJson: boolean) {
+	/**
+	 * @param isJson the text is JSON, whose escapes hide what they stand for.
+	 * @param context what the text begins with and was searched before.
+	 */
+	constructor(detectors: readonly SpanDetector[], isJson: boolean, context = '') {
 		this.#detectors = detectors;
 		this.#isJson = isJson;
+		this.#buffer = context;
+		this.#decided = context.length;
 	}
 
 	/** Whatever follows, nothing is found any more that begins before this offset. */

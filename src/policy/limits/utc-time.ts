@@ -1,4 +1,5 @@
 /** When UTC minutes, days and months end. Pure arithmetic: no calendar of the machine is asked. */
+import { dayNumberOf } from '../../core/day-number.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -21,7 +22,7 @@ export function periodOf(nowMs: number): string {
 /** The UTC day, such as `2026-11-21`. */
 export function dayOf(nowMs: number): string {
 	// Days to year and month as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms", from March on.
-	const day = Math.floor(nowMs / dayMs) + 719_468;
+	const day = dayNumberOf(nowMs) + 719_468;
 	const era = Math.floor(day / 146_097);
 	const dayOfEra = day - era * 146_097;
 	const yearOfEra = Math.floor(

@@ -1,5 +1,6 @@
 import { Refusal } from '../../core/refusal.ts';
 import { compileFamilies } from './model-families.ts';
+import { compileSpellings, type Respell } from './model-spelling.ts';
 import { decidingRule, targetsByRules } from './routing-rules.ts';
 import type { ListedModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target, type Targets } from './target.ts';
@@ -9,7 +10,8 @@ export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'config
 /** Decides which provider serves a call, and under which model name. Built once from the configuration. */
 export class Routing {
 	readonly #settings: RoutingSettings;
-	readonly #names: ReadonlySet<string>;
+	/** By the names of the configured providers: how each spells a model. */
+	readonly #names: ReadonlyMap<string, Respell>;
 	readonly #aliases: ReadonlyMap<string, Target>;
 	/** Models and deployments that the configuration names. */
 	readonly #configured: ReadonlyMap<string, Target>;
@@ -20,9 +22,9 @@ export class Routing {
 	/** @throws Error when an alias names a provider that is not configured. */
 	constructor(settings: RoutingSettings, providers: readonly RoutedProvider[]) {
 		this.#settings = settings;
-		this.#names = new Set(providers.map(({ name }) => name));
+		this.#names = compileSpellings(providers);
 		this.#aliases = new Map(Object.entries(settings.aliases).map(([name, target]) => [name, this.#compileAlias(name, target)]));
-		this.#configured = compileConfigured(providers);
+		this.#configured = this.#compileConfigured(providers);
 		this.#familyOf = compileFamilies(providers);
 		this.models = [...new Map([...this.#configured, ...this.#aliases])].map(([id, { provider }]) => ({ id, provider }));
 	}
@@ -62,15 +64,15 @@ export class Routing {
 			throw new Refusal('provider_unknown', { message: `\`x-gateway-provider\` names no configured provider; known: ${this.#known()}` });
 		}
 		// The header has chosen: a prefix or an alias counts only where it leads to the same provider.
-		if (model.startsWith(`${name}/`) && model.length > name.length + 1) return decideTarget(name, model.slice(name.length + 1));
+		if (model.startsWith(`${name}/`) && model.length > name.length + 1) return this.#decide(name, model.slice(name.length + 1));
 		const alias = this.#aliases.get(model);
-		return alias?.provider === name ? alias : decideTarget(name, model);
+		return alias?.provider === name ? alias : this.#decide(name, model);
 	}
 
 	#byRule(facts: RoutingFacts): Targets | undefined {
 		if (facts.rules.length === 0) return undefined;
 		const [first, ...later] = targetsByRules(facts.rules, facts, (provider) => this.#names.has(provider)).map(({ provider, model }) =>
-			decideTarget(provider, model ?? facts.model),
+			this.#decide(provider, model ?? facts.model),
 		);
 		return first && [first, ...later];
 	}
@@ -80,7 +82,7 @@ export class Routing {
 		const slash = model.indexOf('/');
 		if (slash === -1 || slash === model.length - 1) return undefined;
 		const name = model.slice(0, slash);
-		return this.#names.has(name) ? decideTarget(name, model.slice(slash + 1)) : undefined;
+		return this.#names.has(name) ? this.#decide(name, model.slice(slash + 1)) : undefined;
 	}
 
 	/** A configured name is the operator's own word, so it goes before the family that it happens to look like. */
@@ -88,12 +90,12 @@ export class Routing {
 		const named = this.#aliases.get(model) ?? this.#configured.get(model);
 		if (named !== undefined) return named;
 		const provider = this.#familyOf(model);
-		return provider === undefined ? undefined : decideTarget(provider, model);
+		return provider === undefined ? undefined : this.#decide(provider, model);
 	}
 
 	#byDefault({ format, model }: RoutingFacts): Target {
 		const provider = this.#settings.defaults[format];
-		if (provider !== undefined && this.#names.has(provider)) return decideTarget(provider, model);
+		if (provider !== undefined && this.#names.has(provider)) return this.#decide(provider, model);
 		throw new Refusal('provider_unknown', {
 			param: 'model',
 			message: `No configured provider serves this model, and \`routing.defaults.${format}\` names none; known providers: ${this.#known()}`,
@@ -107,18 +109,23 @@ export class Routing {
 		if (!this.#names.has(provider) || model === '') {
 			throw new Error(`routing.aliases.${name} is \`${target}\`, not \`provider/model\` with a configured provider`);
 		}
-		return decideTarget(provider, model, name);
+		return this.#decide(provider, model, name);
+	}
+
+	/** Whatever spelling the caller chose, prices, caps and reports see one. */
+	#decide(provider: string, model: string, alias?: string): Target {
+		return decideTarget(provider, this.#names.get(provider)?.(model) ?? model, alias);
+	}
+
+	#compileConfigured(providers: readonly RoutedProvider[]): ReadonlyMap<string, Target> {
+		const configured = new Map<string, Target>();
+		for (const { name, models = [] } of providers) {
+			for (const model of models) if (!configured.has(model)) configured.set(model, this.#decide(name, model));
+		}
+		return configured;
 	}
 
 	#known(): string {
-		return [...this.#names].join(', ');
+		return [...this.#names.keys()].join(', ');
 	}
-}
-
-function compileConfigured(providers: readonly RoutedProvider[]): ReadonlyMap<string, Target> {
-	const configured = new Map<string, Target>();
-	for (const { name, models = [] } of providers) {
-		for (const model of models) if (!configured.has(model)) configured.set(model, decideTarget(name, model));
-	}
-	return configured;
 }

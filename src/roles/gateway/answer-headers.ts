@@ -10,13 +10,20 @@ export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: 
 	const headers: Record<string, string> = { ...facts.limitHeaders };
 	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
 	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
-	if (facts.warnings !== undefined && facts.warnings.length > 0) headers['x-gateway-warnings'] = facts.warnings.map(shownText).join('; ');
+	addWarnings(headers, facts.warnings ?? []);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
 		upstreamMs === undefined
 			? `gateway;dur=${totalMs.toFixed(1)}`
 			: `gateway;dur=${(totalMs - upstreamMs).toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`;
 	return headers;
+}
+
+export function addWarnings(headers: Record<string, string>, warnings: readonly string[]): void {
+	if (warnings.length === 0) return;
+	const all = warnings.map(shownText).join('; ');
+	const earlier = headers['x-gateway-warnings'];
+	headers['x-gateway-warnings'] = earlier === undefined ? all : `${earlier}; ${all}`;
 }
 
 /** Field names of the caller's may be part of it. */

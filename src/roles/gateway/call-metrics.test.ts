@@ -5,7 +5,7 @@ import { createMetrics } from '../../io/metrics.ts';
 import { PriceBook, type PriceRecord } from '../../policy/budgets/price-book.ts';
 import { CallMetrics, type EndedCall } from './call-metrics.ts';
 
-const rates = { version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
+const rates = { model: 'in-house', version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };
 
 function subject({ overrides = new Map<string, PriceRecord>(), hasTeamMetrics = true } = {}) {
 	const metrics = createMetrics();
@@ -75,7 +75,7 @@ test('a model has a name when it is priced or configured; 10,000 invented names 
 	expect(found.filter(({ labels }) => labels['team'] !== undefined && labels['team'] !== 'red' && labels['team'] !== 'other')).toEqual([]);
 	expect(valueOf(found, 'tollgate_team_calls_total', { team: 'other' })).toBe(10_000);
 
-	overrides.set('b/invented-7', rates);
+	overrides.set('b/invented-7', { ...rates, model: 'invented-7' });
 	end({ model: 'invented-7' });
 	found = await series();
 	expect(valueOf(found, 'tollgate_reasoning_tokens_total', { model: 'invented-7' })).toBe(2);

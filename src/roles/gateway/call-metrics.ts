@@ -2,7 +2,6 @@
 import type { Counter, Histogram, Metrics } from '../../core/metrics.ts';
 import { totalTokens, type Usage } from '../../core/usage.ts';
 import type { PriceBook } from '../../policy/budgets/price-book.ts';
-import { listedModel } from '../../policy/budgets/price-of.ts';
 import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 
 /** A call that has ended, as its ledger row says. */
@@ -48,7 +47,7 @@ export interface CallMetricsParts {
 		readonly routing: Pick<RoutingSettings, 'aliases'>;
 		readonly hasTeamMetrics?: boolean;
 	};
-	readonly prices: Pick<PriceBook, 'priceOf'>;
+	readonly prices: Pick<PriceBook, 'priceOf' | 'listedModel'>;
 	/** Whether a team is registered; others are named by callers' clients. */
 	readonly isRegistered: (team: string) => boolean;
 	readonly nowMs: () => number;
@@ -124,7 +123,7 @@ export class CallMetrics {
 		const kind = this.#kinds.get(provider);
 		if (kind === undefined) return undefined;
 		const priced = this.#parts.prices.priceOf({ name: provider, kind }, model, this.#parts.nowMs());
-		return priced?.isOverride === true ? model : listedModel(kind, model);
+		return priced?.overrides ?? this.#parts.prices.listedModel(kind, model);
 	}
 
 	#countersOfTeam(id: string): TeamCounters {

@@ -53,6 +53,29 @@ describe('counting tokens', () => {
 		expect((await bench.ledger.list({ limit: 9 })).rows).toEqual([]);
 	});
 
+	it('is answered before the counters know that it is over, and the process waits for them before it goes', async () => {
+		const bench = new GatewayBench();
+		const released = Promise.withResolvers<void>();
+		bench.admission.release = () => released.promise;
+		expect((await bench.ask(path, of('gpt-5'))).status).toBe(200);
+		let isSettled = false;
+		const settled = bench.gateway.settled().then(() => (isSettled = true));
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(isSettled).toBe(false);
+		released.resolve();
+		await settled;
+		expect(bench.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+	});
+
+	it('is answered all the same when the counters cannot be told, and that is logged', async () => {
+		const bench = new GatewayBench();
+		bench.admission.release = () => Promise.reject(new Error('nonsense'));
+		expect((await bench.ask(path, of('gpt-5'), {}, { id: 'one' })).status).toBe(200);
+		await bench.gateway.settled();
+		const fields = expect.objectContaining({ requestId: 'one', team: 'team-1' }) as unknown;
+		expect(bench.log.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }));
+	});
+
 	it('fails as calls do', async () => {
 		const bench = new GatewayBench();
 		expect(errorOf(await bench.ask(path, '{"model":"claude-x"}')).error.param).toBe('messages');

@@ -279,8 +279,8 @@ function prepareFirst(call: Call, targets: Targets, team: string, facts: Gateway
 }
 
 function describePrice({ target }: PreparedCall, { priced }: JudgedCall): ExplainedPrice {
-	const { price, isUnknown, isOverride } = priced;
-	const source = isUnknown ? 'unknown' : isOverride ? 'override' : 'default';
+	const { price, isUnknown, overrides } = priced;
+	const source = isUnknown ? 'unknown' : overrides === undefined ? 'default' : 'override';
 	return { provider: target.provider, model: target.model, version: price.version, source, tiers: price.tiers.map(describeTier) };
 }
 

@@ -3,7 +3,7 @@ import { ruleOfEngine } from '../../policy/guardrails/verdicts.ts';
 import type { Guarding } from './guarding.ts';
 import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
 import type { Call } from './stages/read-call.ts';
-import { withMasks } from './stages/screen-input.ts';
+import { requireSingleMembers, withMasks } from './stages/screen-input.ts';
 
 /** An engine that judges calls elsewhere, which is not asked here. */
 export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;
@@ -36,13 +36,14 @@ export interface ScreenedRequest {
 	pass(): Call;
 }
 
-/** As `screenInput`, but for telling anybody. */
+/** As `screenInput`, but for telling anybody. @throws Refusal `field_invalid` for a member that is there twice. */
 export async function screenExplained(
 	call: Call,
 	team: string,
 	guarding: Guarding,
 	engines: readonly ExplainedEngine[],
 ): Promise<ScreenedRequest> {
+	if (guarding.isEnforced) await requireSingleMembers(call);
 	const view = call.format.textViews.request(call.body.members);
 	const { screening } = await guarding.look({ requestId: call.request.id, team }, 'input', view);
 	const guardrails = await guarding.guardrails;

@@ -95,8 +95,11 @@ export interface GatewayPorts {
 export interface TeamDirectory {
 	teamOf(clientId: string): Team | undefined;
 	team(id: string): Team | undefined;
-	/** What a call of the team to the model counts on. */
-	budgetsFor(team: string, model: string): readonly TeamBudget[];
+	/**
+	 * What a call of the team to the model counts on: the team's own budget, and that of the model's name, else of the name that the price
+	 * list has for it.
+	 */
+	budgetsFor(team: string, model: string, listed?: string): readonly TeamBudget[];
 	/** All budgets of the team. */
 	budgetsOf(team: string): readonly TeamBudget[];
 	priceOverride(provider: string, model: string): PriceRecord | undefined;

@@ -13,6 +13,9 @@ import type { UsageReader } from '../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { OpenCall } from './open-calls.ts';
 
+/** Of one answer; models that show no thoughts are slower. */
+const mostTokensPerSecond = 500;
+
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
 /** What was decided of a call when it was admitted. */
@@ -28,6 +31,12 @@ export interface PermitTerms {
 	readonly inputTokens: number;
 	/** That the hold covers, of all choices. */
 	readonly outputTokens: number;
+	/** That all choices cannot exceed. */
+	readonly mostOutputTokens: number;
+	/** The same by the request's own cap. */
+	readonly allowedOutputTokens: number;
+	/** Answers that are asked for. */
+	readonly choices: number;
 	/** What caps the output in the request, where that is the gateway's doing. */
 	readonly capEdits: readonly Edit[];
 	/** The caller did not ask for usage in its stream, but we do. */
@@ -91,9 +100,11 @@ export class Permit {
 
 	/** To be told of what a stream has delivered so far: raises the hold when that outgrows it. */
 	delivered(outputTokens: number): void {
-		if (outputTokens <= this.#coveredTokens || this.#isExtending || this.terms.holds.length === 0) return;
+		const { holds, mostOutputTokens } = this.terms;
+		const seenTokens = Math.min(outputTokens, mostOutputTokens);
+		if (seenTokens <= this.#coveredTokens || this.#isExtending || holds.length === 0) return;
 		this.#isExtending = true;
-		void this.#extend(2 * outputTokens);
+		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
 	}
 
 	/** The provider answered whole. @param isEncoded nothing can be read from the body. */
@@ -108,7 +119,9 @@ export class Permit {
 
 	/** As `endAnswered` with a success, but what the caller gets is not decided: it costs the same whatever that is. */
 	meterAnswered(body: Buffer, isEncoded: boolean): void {
-		this.#answered = isEncoded ? this.#held() : meterAnswer(body, this.terms.reader, this.terms.inputTokens);
+		const { reader, inputTokens } = this.terms;
+		// What came whole is taken for all there was.
+		this.#answered = isEncoded ? this.#held() : this.charged({ ...meterAnswer(body, reader, inputTokens), hidesThoughts: false });
 	}
 
 	/** After `meterAnswered`; else nothing ends. @param status of the caller's answer. */
@@ -116,10 +129,41 @@ export class Permit {
 		if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
 	}
 
-	endStreamed(outcome: CallOutcome, { usage, isEstimated }: MeteredUsage): void {
-		// Nobody saw what was thought: what was held is the best guess, unless more was seen.
-		const isBlind = isEstimated && this.terms.mayThinkUnseen && usage.outputTokens < this.terms.outputTokens;
-		this.#end(outcome, 200, { usage: isBlind ? { ...usage, outputTokens: this.terms.outputTokens } : usage, isEstimated });
+	/** @param isLeft the client left, or we ended it: the provider would have told. */
+	endStreamed(outcome: CallOutcome, metered: MeteredUsage, isLeft: boolean): void {
+		this.#end(outcome, 200, this.charged(metered, isLeft));
+	}
+
+	/** Whether what was metered may be little of what the provider charges. */
+	isBlind({ isEstimated, hidesThoughts }: MeteredUsage): boolean {
+		return isEstimated && (hidesThoughts ?? this.terms.mayThinkUnseen);
+	}
+
+	/**
+	 * What is charged for what was metered: as told, else no less than what was thought unseen, and no more than the model can write.
+	 * @param isLeft else what was thought would be free for whoever leaves before it is told.
+	 */
+	charged(metered: MeteredUsage, isLeft = false): MeteredUsage {
+		if (!metered.isEstimated) return metered;
+		const { usage } = metered;
+		const { outputTokens: held, mostOutputTokens } = this.terms;
+		// Nobody saw what was thought, unless more was seen than it may have been.
+		const unseenTokens = isLeft ? Math.max(held, this.#writableTokens()) : held;
+		const leastTokens = this.isBlind(metered) ? unseenTokens : 0;
+		const outputTokens = Math.min(Math.max(usage.outputTokens, leastTokens), mostOutputTokens);
+		return { usage: { ...usage, outputTokens, reasoningTokens: Math.min(usage.reasoningTokens, outputTokens) }, isEstimated: true };
+	}
+
+	/** What can have been written since the provider has the request. */
+	#writableTokens(): number {
+		const { allowedOutputTokens, choices } = this.terms;
+		const seconds = (this.#parts.ports.clock.monotonicMs() - (this.#sentMs ?? Number.POSITIVE_INFINITY)) / 1000;
+		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * mostTokensPerSecond) * choices);
+	}
+
+	/** As it is charged, of an answer that came whole. */
+	get answered(): MeteredUsage | undefined {
+		return this.#answered;
 	}
 
 	/** Without an answer. What may have reached the provider is charged what was held for it: nobody knows what it did. */

@@ -48,7 +48,12 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 		const row = { id: request.id, team: team.id };
 		const terms = { ...parts.terms.termsOf(team, []), budgets: [] };
 		await takeLimits(row, terms, [], settings.timeouts.totalMs, open, parts);
-		await ports.admission.release(row.id, row.team).catch(() => undefined);
+		// The caller does not wait for it.
+		parts.work.settlements.track(
+			ports.admission.release(row.id, row.team).catch((cause: unknown) => {
+				ports.log.error('counters could not be told that a count of tokens is over', { requestId: row.id, team: row.team, cause });
+			}),
+		);
 		const provider = parts.providers.get(target.provider);
 		const address = provider?.locateCount(request.query);
 		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
@@ -59,7 +64,7 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 		const { bytes, members } = call.body;
 		facts.warnings = [estimated];
 		const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };
-		return { status: 200, headers, body: JSON.stringify({ input_tokens: measureInput(bytes, members, knownAs).estimatedTokens }), facts };
+		return { status: 200, headers, body: JSON.stringify({ input_tokens: measureInput(bytes, members, knownAs).writtenTokens }), facts };
 	} finally {
 		open.close();
 	}

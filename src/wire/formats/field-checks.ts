@@ -25,8 +25,11 @@ const nonEmptyArray: FieldKind = { expected: 'a non-empty array', accepts: (valu
 const anyString: FieldKind = { expected: 'a string', accepts: (value) => typeof value === 'string' };
 const content: FieldKind = { expected: 'a string or an array', accepts: (value) => typeof value === 'string' || Array.isArray(value) };
 
-export function integerFrom(least: number): FieldKind {
-	return { expected: `an integer of at least ${least}`, accepts: (value) => Number.isInteger(value) && Number(value) >= least };
+export function integerOf(least: number, most: number): FieldKind {
+	return {
+		expected: `an integer of ${least} to ${most}`,
+		accepts: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+	};
 }
 
 /** @throws Refusal `field_missing`, `field_invalid`. */
@@ -36,6 +39,16 @@ export function checkFields(body: JsonObject, required: FieldTable, optional: Fi
 		const value = body[name];
 		if (value === undefined || value === null) continue;
 		checkField(value, name, optional[name]);
+	}
+}
+
+/** Fields of an object that is itself one of the top level, and may be missing. @throws Refusal `field_invalid`. */
+export function checkInside(body: JsonObject, name: string, optional: FieldTable): void {
+	const parent = body[name];
+	if (!isJsonObject(parent)) return;
+	for (const inner in optional) {
+		const value = parent[inner];
+		if (value !== undefined && value !== null) checkField(value, `${name}.${inner}`, optional[inner]);
 	}
 }
 

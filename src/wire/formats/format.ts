@@ -24,6 +24,8 @@ export interface ProviderFormat {
 	 * @param tail the last bytes of the stream, a few KB.
 	 */
 	isComplete(tail: Buffer): boolean;
+	/** Whether a stream has said what it has to say, so that what it cost is told next. @param tail as above. */
+	tellsUsageNext(tail: Buffer): boolean;
 }
 
 /** A wire format that callers may speak, as far as the gateway must know it to pass it through. */

@@ -5,6 +5,7 @@ import { errorTypeOf, renderGatewayError } from '../gateway-error.ts';
 import { chatCompletions } from './chat-completions/chat-completions.ts';
 import type { Format } from './format.ts';
 import { messages } from './messages/messages.ts';
+import { tokenCounting } from './messages/token-counting.ts';
 
 function verdict(format: Format, body: Record<string, unknown>): string {
 	try {
@@ -47,6 +48,8 @@ describe('validate', () => {
 		[{ max_tokens: 'ten' }, 'field_invalid max_tokens'],
 		[{ max_tokens: 1.5 }, 'field_invalid max_tokens'],
 		[{ max_tokens: -1 }, 'field_invalid max_tokens'],
+		[{ max_tokens: 2 ** 31 }, 'field_invalid max_tokens'],
+		[{ max_tokens: 1e308 }, 'field_invalid max_tokens'],
 		[{ temperature: '1' }, 'field_invalid temperature'],
 		[{ tools: {} }, 'field_invalid tools'],
 	])('refuses %j in both formats', (more, expected) => {
@@ -69,6 +72,16 @@ describe('validate', () => {
 	it('knows where the formats differ', () => {
 		expect(chat({ max_tokens: 0 })).toBe('field_invalid max_tokens');
 		expect(chat({ max_tokens: null })).toBe('accepted');
+		for (const n of [0, 129, 1.5, 1e6, 1e308, '2']) expect(chat({ n })).toBe('field_invalid n');
+		for (const n of [1, 128, null]) expect(chat({ n })).toBe('accepted');
+		expect(chat({ max_completion_tokens: 1e18 })).toBe('field_invalid max_completion_tokens');
+		for (const format of [messages, tokenCounting]) {
+			const thinking = (budget_tokens: unknown): string =>
+				verdict(format, { model: 'm', max_tokens: 1, messages: turns, thinking: { type: 'enabled', budget_tokens } });
+			for (const budget of [1e308, 2 ** 31, -1, 0.5, '9']) expect(thinking(budget)).toBe('field_invalid thinking.budget_tokens');
+			for (const budget of [1024, null, undefined]) expect(thinking(budget)).toBe('accepted');
+		}
+		expect(verdict(tokenCounting, { model: 'm', messages: turns, max_tokens: 1e308 })).toBe('field_invalid max_tokens');
 		expect(message({ max_tokens: 0 })).toBe('accepted');
 		expect(message({ max_tokens: undefined })).toBe('field_missing max_tokens');
 		expect(message({ max_tokens: null })).toBe('field_invalid max_tokens');
@@ -82,7 +95,7 @@ describe('validate', () => {
 			'`messages[0].content` must be a string or an array, not 5',
 		);
 		expect(() => messages.validate({ model: 'm', messages: turns })).toThrow(
-			'`max_tokens` is missing: add it, as an integer of at least 0',
+			'`max_tokens` is missing: add it, as an integer of 0 to 2147483647',
 		);
 	});
 

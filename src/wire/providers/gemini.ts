@@ -30,8 +30,7 @@ export const geminiOpenai: Protocol = {
 
 /** The name becomes part of a path, so only names that Google gives to models may pass. */
 function modelSegment(model: string): string {
-	const name = model.replace(/^models\//, '');
-	if (/^[\w.-]{1,128}$/.test(name) && !/^\.+$/.test(name)) return name;
+	if (/^[\w.-]{1,128}$/.test(model) && !/^\.+$/.test(model)) return model;
 	throw new Refusal('field_invalid', {
 		param: 'model',
 		message: '`model` must be the name of a Gemini model: at most 128 letters, digits, `-`, `_` and `.`',

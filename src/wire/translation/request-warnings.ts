@@ -7,14 +7,28 @@ const mostWarnings = 24;
 /** What was dropped or changed in a request, each told once. */
 export class RequestWarnings {
 	readonly #sentences = new Set<string>();
+	readonly #notes = new Set<string>();
 
 	/** @param what ASCII and of our own words, for it goes into a header. */
 	add(field: string, what: string): void {
-		if (this.#sentences.size >= mostWarnings) return;
-		this.#sentences.add(`${plainName.test(field) ? field : 'a field of unusual name'}: ${what}`);
+		addTo(this.#sentences, field, what);
+	}
+
+	/** What was changed so that the other format says the same. As `add`. */
+	note(field: string, what: string): void {
+		addTo(this.#notes, field, what);
 	}
 
 	list(): readonly string[] {
 		return [...this.#sentences];
 	}
+
+	notes(): readonly string[] {
+		return [...this.#notes];
+	}
+}
+
+function addTo(sentences: Set<string>, field: string, what: string): void {
+	if (sentences.size >= mostWarnings) return;
+	sentences.add(`${plainName.test(field) ? field : 'a field of unusual name'}: ${what}`);
 }

@@ -1,5 +1,7 @@
 import type { FormatName } from '../../core/format-name.ts';
+import type { Usage } from '../../core/usage.ts';
 import type { JsonObject } from '../json/parse-body.ts';
+import type { MeteredUsage } from '../usage/usage-meter.ts';
 import type { WireName } from '../wire-name.ts';
 import type { ModelFacts } from './model-facts.ts';
 
@@ -16,6 +18,8 @@ export interface Translation {
 	translateRequest(members: JsonObject, target: TranslationTarget): TranslatedRequest;
 	/** A whole answer of status 200. @throws Fault `provider_answer_invalid` for what is no answer of the provider's format. */
 	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
+	/** What a whole answer says that the caller's format cannot, in the form of a request's warnings. */
+	answerWarnings?(body: JsonObject): readonly string[];
 	/** An error answer as the caller's own vendor would word it. @param body undefined when it is no JSON. */
 	translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError;
 	translateStream(call: TranslatedCall): StreamTranslation;
@@ -35,6 +39,8 @@ export interface TranslatedRequest {
 	readonly headers?: Readonly<Record<string, string>>;
 	/** What was dropped or changed, a sentence each, such as `logit_bias: ignored`. */
 	readonly warnings: readonly string[];
+	/** What was changed so that the other format says the same, in the same form: told, and faithful all the same. */
+	readonly notes?: readonly string[];
 }
 
 /** What answers need to know of their request. */
@@ -48,6 +54,13 @@ export interface TranslatedCall {
 	readonly nowSeconds: number;
 	/** About what the provider will count of the request, for streams that must begin with it. */
 	readonly estimatedInputTokens?: number;
+	/** What the answer is charged as, as far as it has come: what its provider told, or what the gateway counted instead. */
+	readonly charged?: () => MeteredUsage | undefined;
+}
+
+/** What callers are told of usage at the end: what they are charged. @param told by the provider. */
+export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCall): Usage | undefined {
+	return charged?.()?.usage ?? told;
 }
 
 export interface TranslatedError {

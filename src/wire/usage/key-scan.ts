@@ -6,6 +6,7 @@
 const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
+const openBrace = 0x7b;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 /** Clears the bit that tells `{` from `[` and `}` from `]`. */
@@ -102,6 +103,15 @@ export class KeyScan {
 	/** Where the object or array ends that is the value of the member that the scan has stopped at; -1 when it does not. */
 	valueEnd(): number {
 		return endOfBrackets(this.#bytes, this.valueStart, this.#end);
+	}
+
+	/** Goes over the object that is the value of the member that the scan has stopped at. @returns how many bytes its braces hold; -1 when it is none. */
+	skipObject(): number {
+		if (this.#bytes[this.valueStart] !== openBrace || this.valueStart >= this.#end) return -1;
+		const objectEnd = this.valueEnd();
+		if (objectEnd === -1) return -1;
+		this.#at = objectEnd;
+		return objectEnd - this.valueStart - 2;
 	}
 
 	/** Goes over the string value of the member that the scan has stopped at. @returns its length in bytes; -1 when it is no string. */

@@ -3,12 +3,14 @@ import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { KeyScan } from './key-scan.ts';
 import { TextCount } from './text-count.ts';
 import { UnaskedCuts } from './unasked-cuts.ts';
-import type { UsageReader } from './usage-reader.ts';
+import type { UsageReader, WrittenKind } from './usage-reader.ts';
 
 export interface MeteredUsage {
 	readonly usage: Usage;
 	/** True: the provider did not tell, or not to the end; counted from what was seen, upward. */
 	readonly isEstimated: boolean;
+	/** Whether more was thought than was seen; undefined: the answer does not tell. */
+	readonly hidesThoughts?: boolean | undefined;
 }
 
 export interface MeterSettings {
@@ -42,12 +44,13 @@ export class UsageMeter {
 	#told: JsonObject | undefined;
 	#toldOutputTokens = 0;
 	#isFinal = false;
+	#hasThought = false;
 
 	constructor(reader: UsageReader, { estimatedInputTokens, isUnasked }: MeterSettings) {
 		this.#reader = reader;
 		this.#estimatedInputTokens = estimatedInputTokens;
 		this.#scan = new KeyScan(reader.wanted);
-		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.textNames + 1) : undefined;
+		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.written.length) : undefined;
 	}
 
 	/** @param events whole ones, as many as came together. @returns what the caller gets of them: the same buffer when nothing is removed. */
@@ -74,19 +77,24 @@ export class UsageMeter {
 		return this.#toldOutputTokens + this.#text.tokens();
 	}
 
-	/** What is known now; meant for the end of the stream, however it came. Input is never zero. */
+	/** What is known now; meant for the end of the stream, however it came. Input is never zero, nor is output that was seen. */
 	read(): MeteredUsage {
 		const usage = this.#told === undefined ? undefined : this.#reader.usageOf(this.#told);
-		const textTokens = this.#text.tokens();
-		if (usage === undefined) return estimate(this.#estimatedInputTokens, textTokens);
-		if (this.#isFinal && textTokens === 0) return { usage, isEstimated: false };
-		return { usage: { ...usage, outputTokens: usage.outputTokens + textTokens }, isEstimated: true };
+		const hidesThoughts = this.#hidesThoughts();
+		return { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesThoughts };
+	}
+
+	/** Thoughts go before texts. */
+	#hidesThoughts(): boolean | undefined {
+		if (this.#isFinal && this.#toldOutputTokens > 0) return false;
+		if (this.#hasThought) return true;
+		return this.#reader.showsThought && this.#text.tokens() > 0 ? false : undefined;
 	}
 
 	#readLine(bytes: Buffer, start: number, end: number): void {
 		const scan = this.#scan;
 		const cuts = this.#cuts;
-		const { textNames, mustBeAsked } = this.#reader;
+		const { written, mustBeAsked } = this.#reader;
 		let usageStart = -1;
 		let usageEnd = -1;
 		let isFinal = false;
@@ -101,9 +109,10 @@ export class UsageMeter {
 					isFinal = depth === 1;
 				}
 				cuts?.addUsage(bytes, scan);
-			} else if (name <= textNames) {
-				const length = scan.skipText();
-				if (length > 0) this.#text.add(length);
+			} else if (name < written.length) {
+				const kind = written[name];
+				if (kind === 'thought' || kind === 'seal') this.#hasThought = true;
+				countWritten(this.#text, scan, kind);
 			} else if (!mustBeAsked) {
 				if (depth === 1 && bytes[valueStart] === openBrace) heldEnd = scan.valueEnd();
 			} else {
@@ -121,8 +130,10 @@ export class UsageMeter {
 		const usage = this.#reader.usageOf(merged);
 		if (usage === undefined) return;
 		this.#told = merged;
-		this.#toldOutputTokens = usage.outputTokens;
 		this.#isFinal = isFinal;
+		// Some tell zeros until the end, and some to the end.
+		if (usage.outputTokens === 0) return;
+		this.#toldOutputTokens = usage.outputTokens;
 		this.#text.reset();
 	}
 }
@@ -130,15 +141,33 @@ export class UsageMeter {
 /** Usage of a whole answer: as told, else counted. @param estimatedInputTokens of the request. */
 export function meterAnswer(body: Buffer, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
 	const usage = readUsage(body, reader);
-	if (usage !== undefined) return { usage, isEstimated: false };
+	if (usage !== undefined && usage.outputTokens > 0) return weigh(usage, true, usage.outputTokens, estimatedInputTokens);
 	const text = new TextCount();
 	const scan = new KeyScan(reader.wanted);
 	scan.start(body, 0, body.length);
-	while (scan.next()) {
-		const length = scan.name !== usageName && scan.name <= reader.textNames ? scan.skipText() : 0;
-		if (length > 0) text.add(length);
-	}
-	return estimate(estimatedInputTokens, text.tokens());
+	while (scan.next()) countWritten(text, scan, reader.written[scan.name]);
+	return weigh(usage, usage !== undefined, text.tokens(), estimatedInputTokens);
+}
+
+function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefined): void {
+	if (kind === undefined || kind === 'seal') return;
+	const length = kind === 'object' ? scan.skipObject() : scan.skipText();
+	if (length <= 0) return;
+	if (kind === 'media') text.addMedia(length);
+	else text.add(length);
+}
+
+/**
+ * What was told, as far as it can be: nothing is answered without input, and a zero beside a text was not counted.
+ * @param usage undefined: nothing sound was told.
+ * @param outputTokens as told, and what was seen beyond.
+ */
+function weigh(usage: Usage | undefined, isFinal: boolean, outputTokens: number, estimatedInputTokens: number): MeteredUsage {
+	const told = usage ?? noUsage;
+	const isInputTold = told.inputTokens + told.cacheReadTokens + told.cacheWriteTokens > 0;
+	if (isFinal && isInputTold && outputTokens === told.outputTokens) return { usage: told, isEstimated: false };
+	const inputTokens = isInputTold ? told.inputTokens : Math.max(1, estimatedInputTokens);
+	return { usage: { ...told, inputTokens, outputTokens }, isEstimated: true };
 }
 
 /** Usage of a whole answer. Only the member that tells of it is parsed. @returns undefined when nothing sound is told. */
@@ -163,8 +192,4 @@ function parseObject(bytes: Buffer, start: number, end: number): JsonObject | un
 	} catch {
 		return undefined;
 	}
-}
-
-function estimate(inputTokens: number, outputTokens: number): MeteredUsage {
-	return { usage: { ...noUsage, inputTokens: Math.max(1, inputTokens), outputTokens }, isEstimated: true };
 }

@@ -1,5 +1,6 @@
 /** A text with every script's digits, full-width signs, dashes and spaces in ASCII, and without what nobody sees. */
 import { foldCharacter, unseen } from './fold-character.ts';
+import { escapeAt, holdsEscape } from './read-unit.ts';
 
 export interface PlainText {
 	readonly text: string;
@@ -14,16 +15,25 @@ const space = /^[\p{Zs}]$/u;
 const remembered: (string | undefined)[] = [];
 
 export function plainDigits(text: string): PlainText {
-	if (!beyondAscii.test(text)) return { text, places: undefined };
+	return beyondAscii.test(text) ? plainText(text, false) : { text, places: undefined };
+}
+
+/** As `plainDigits`, with character references, escapes and percent-encodings resolved. @returns undefined where there is none. */
+export function unescapedDigits(text: string): PlainText | undefined {
+	return holdsEscape(text) ? plainText(text, true) : undefined;
+}
+
+function plainText(text: string, isUnescaped: boolean): PlainText {
 	const places = new Int32Array(text.length + 1);
 	let plain = '';
-	let at = 0;
-	while (at < text.length) {
-		const codePoint = text.codePointAt(at) ?? 0;
-		const replaced = codePoint < 128 ? text.charAt(at) : replace(codePoint);
+	for (let at = 0; at < text.length; ) {
+		const code = text.charCodeAt(at);
+		const escaped = isUnescaped && (code === 0x25 || code === 0x26 || code === 0x5c) ? escapeAt(text, at) : undefined;
+		const codePoint = escaped?.codePoint ?? text.codePointAt(at) ?? 0;
+		const replaced = codePoint < 128 ? String.fromCharCode(codePoint) : replace(codePoint);
 		for (let index = 0; index < replaced.length; index++) places[plain.length + index] = at;
 		plain += replaced;
-		at += codePoint > 0xffff ? 2 : 1;
+		at = escaped?.end ?? at + (codePoint > 0xffff ? 2 : 1);
 	}
 	places[plain.length] = text.length;
 	return { text: plain, places };

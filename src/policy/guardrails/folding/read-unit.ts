@@ -19,9 +19,10 @@ const isWhitespace = /^\s$/u;
 /** Longest first character reference, escape or percent-encoding that is looked for. */
 const longestEscape = 10;
 const escapes =
-	/(?:&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&(nbsp|shy|amp|zwnj|zwj);|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-7][0-9a-fA-F]))/y;
-const beginningOfEscape = /(?:&|&#|&#\d{1,7}|&#[xX][0-9a-fA-F]{0,6}|&[a-z]{1,4}|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%[0-7]?)$/;
-const named: Readonly<Record<string, number>> = { nbsp: 0xa0, shy: 0xad, amp: 0x26, zwnj: 0x200c, zwj: 0x200d };
+	/(?:&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&(nbsp|shy|amp|zwnj|zwj|commat|period);|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-7][0-9a-fA-F]))/y;
+const anyEscape = new RegExp(escapes.source);
+const beginningOfEscape = /(?:&|&#|&#\d{1,7}|&#[xX][0-9a-fA-F]{0,6}|&[a-z]{1,6}|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%[0-7]?)$/;
+const named: Readonly<Record<string, number>> = { nbsp: 0xa0, shy: 0xad, amp: 0x26, zwnj: 0x200c, zwj: 0x200d, commat: 0x40, period: 0x2e };
 
 /** Fills `unit` with what stands at `at`. */
 export function readUnit(text: string, at: number, unit: Unit): void {
@@ -29,15 +30,25 @@ export function readUnit(text: string, at: number, unit: Unit): void {
 	const codePoint = code >= 0xd800 && code <= 0xdbff ? (text.codePointAt(at) ?? code) : code;
 	unit.end = at + (codePoint > 0xffff ? 2 : 1);
 	if (code === 0x26 || code === 0x5c || code === 0x25) {
-		escapes.lastIndex = at;
-		const found = escapes.exec(text);
-		if (found !== null) {
-			unit.end = escapes.lastIndex;
-			fill(unit, escapedCodePoint(found));
+		const escape = escapeAt(text, at);
+		if (escape !== undefined) {
+			unit.end = escape.end;
+			fill(unit, escape.codePoint);
 			return;
 		}
 	}
 	fill(unit, codePoint);
+}
+
+export function holdsEscape(text: string): boolean {
+	return anyEscape.test(text);
+}
+
+/** @returns what the character reference, escape or percent-encoding stands for that begins at `at`. */
+export function escapeAt(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
+	escapes.lastIndex = at;
+	const found = escapes.exec(text);
+	return found === null ? undefined : { codePoint: escapedCodePoint(found), end: escapes.lastIndex };
 }
 
 function escapedCodePoint([, decimal, hexadecimal, name, unicode, byte, percent]: RegExpExecArray): number {

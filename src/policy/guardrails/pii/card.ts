@@ -37,9 +37,16 @@ const aboutCard = /\b(?:card|visa|mastercard|maestro|amex|cc)\b\W*(?:\w+\W+){0,3
 
 /** @param isAnnounced whether what stands before the number speaks of a card. */
 export function isCard(digits: string, isAnnounced: () => boolean): boolean {
-	if (!hasCheckDigit(digits)) return false;
+	return hasCheckDigit(digits) && (isOfKnownRange(digits) || isAnnounced());
+}
+
+export function isListedCard(digits: string): boolean {
+	return isOfKnownRange(digits) && hasCheckDigit(digits);
+}
+
+function isOfKnownRange(digits: string): boolean {
 	const likely = rangesByDigit[digits.charCodeAt(0) - 0x30] ?? [];
-	return likely.some((range) => isIn(digits, range)) || isAnnounced();
+	return likely.some((range) => isIn(digits, range));
 }
 
 /** @param context what stands before a number. */

@@ -1,5 +1,5 @@
-/** E-mail addresses as people write them: no quoted local parts, no comments. */
-import { isAlphanumeric } from './iban.ts';
+/** E-mail addresses as people write them, also with `(at)` and `[dot]`: no quoted local parts, no comments. */
+import { isAlphanumeric } from './signs.ts';
 
 /** RFC 5321 section 4.5.3.1. */
 const longestLocal = 64;
@@ -7,33 +7,132 @@ export const longestEmail = 254;
 const localSigns = new Set(Array.from(".!#$%&'*+-/=?^_`{|}~", (sign) => sign.charCodeAt(0)));
 const dot = 0x2e;
 const hyphen = 0x2d;
+const at = 0x40;
+/** In and around what stands for a sign. */
+const mostSpaces = 3;
+const closings: ReadonlyMap<string, string> = new Map([
+	['(', ')'],
+	['[', ']'],
+	['{', '}'],
+	['<', '>'],
+]);
+const signWords = { '@': ['at', '@'], '.': ['dot', '.'] } as const;
+const topLevel = /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i;
 
 export interface Span {
 	readonly start: number;
 	readonly end: number;
 }
 
-/** @param at where the `@` stands. */
-export function emailAround(text: string, at: number): Span | undefined {
-	let start = at;
-	const least = Math.max(0, at - longestLocal);
+export interface ReadAddress {
+	readonly start: number;
+	/** -1 where this is no address. */
+	readonly end: number;
+	/** More text may make it one, or a longer one. */
+	readonly mayGoOn: boolean;
+}
+
+/** @param where the `@` stands, or the bracket that opens what may stand for one. */
+export function emailAround(text: string, where: number): Span | undefined {
+	const { start, end } = readAddress(text, where) ?? none;
+	return end === -1 ? undefined : { start, end };
+}
+
+/** @returns undefined: whatever follows, this is none. */
+export function readAddress(text: string, where: number): ReadAddress | undefined {
+	const isPlain = text.charCodeAt(where) === at;
+	const start = localStart(text, isPlain ? where : skipBack(text, where));
+	if (start === -1) return undefined;
+	const from = isPlain ? where + 1 : signEnd(text, where, '@');
+	if (from === wrong) return undefined;
+	if (from === open || from >= text.length) return { start, end: -1, mayGoOn: true };
+	return readDomain(text, isPlain ? from : skip(text, from), start);
+}
+
+const none: ReadAddress = { start: 0, end: -1, mayGoOn: false };
+const wrong = -1;
+/** The text is over before it is known. */
+const open = -2;
+
+function localStart(text: string, end: number): number {
+	let start = end;
+	const least = Math.max(0, end - longestLocal);
 	while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
-	while (start < at && !isWordCode(text.charCodeAt(start))) start++;
-	if (start === at || text.charCodeAt(at - 1) === dot) return undefined;
-	let end = at + 1;
+	while (start < end && !isWordCode(text.charCodeAt(start))) start++;
+	return start === end || text.charCodeAt(end - 1) === dot ? -1 : start;
+}
+
+function readDomain(text: string, from: number, start: number): ReadAddress {
 	const most = Math.min(text.length, start + longestEmail);
-	let labelStart = end;
-	let lastDot = -1;
-	for (; end < most; end++) {
-		const code = text.charCodeAt(end);
-		if (isWordCode(code) || (code === hyphen && end > labelStart)) continue;
-		if (code !== dot || end === labelStart || !isWordCode(text.charCodeAt(end + 1))) break;
-		lastDot = end;
-		labelStart = end + 1;
+	let labelStart = from;
+	let good = -1;
+	for (let isFirst = true; ; isFirst = false) {
+		const labelEnd = endOfLabel(text, labelStart, most);
+		if (!isFirst && isTopLevel(text, labelStart, labelEnd)) good = withoutHyphens(text, labelEnd);
+		if (labelEnd === text.length) return { start, end: good, mayGoOn: true };
+		const next = labelEnd === labelStart ? wrong : dotEnd(text, labelEnd);
+		if (next === open || next === text.length) return { start, end: good, mayGoOn: true };
+		if (next === wrong || next >= most || !isWordCode(text.charCodeAt(next))) return { start, end: good, mayGoOn: false };
+		labelStart = next;
 	}
-	while (end > at && text.charCodeAt(end - 1) === hyphen) end--;
-	const isDomain = lastDot !== -1 && end - lastDot > 2 && /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i.test(text.slice(lastDot + 1, end));
-	return isDomain ? { start, end } : undefined;
+}
+
+function endOfLabel(text: string, from: number, most: number): number {
+	let end = from;
+	while (end < most && (isWordCode(text.charCodeAt(end)) || (text.charCodeAt(end) === hyphen && end > from))) end++;
+	return end;
+}
+
+function isTopLevel(text: string, from: number, to: number): boolean {
+	const label = text.slice(from, withoutHyphens(text, to));
+	return label.length > 1 && topLevel.test(label);
+}
+
+function withoutHyphens(text: string, end: number): number {
+	let last = end;
+	while (text.charCodeAt(last - 1) === hyphen) last--;
+	return last;
+}
+
+/** @returns where the next label begins, after a dot or what stands for one. */
+function dotEnd(text: string, from: number): number {
+	if (text.charCodeAt(from) === dot) return from + 1;
+	const bracket = skip(text, from);
+	if (bracket >= text.length) return bracket - from > mostSpaces ? wrong : open;
+	const end = signEnd(text, bracket, '.');
+	return end < 0 ? end : skip(text, end);
+}
+
+/** @returns the end of `(at)`, `[ dot ]` and the like, `wrong` or `open`. */
+function signEnd(text: string, bracket: number, sign: '@' | '.'): number {
+	const closing = closings.get(text.charAt(bracket));
+	if (closing === undefined) return wrong;
+	const begin = skip(text, bracket + 1);
+	if (begin >= text.length) return open;
+	for (const word of signWords[sign]) {
+		const written = text.slice(begin, begin + word.length).toLowerCase();
+		if (!word.startsWith(written)) continue;
+		const end = skip(text, begin + word.length);
+		if (end >= text.length) return open;
+		if (text.charAt(end) === closing) return end + 1;
+	}
+	return wrong;
+}
+
+function skip(text: string, from: number): number {
+	let end = from;
+	while (end - from < mostSpaces && isSpace(text.charCodeAt(end))) end++;
+	return end;
+}
+
+function skipBack(text: string, from: number): number {
+	let start = from;
+	while (from - start < mostSpaces && isSpace(text.charCodeAt(start - 1))) start--;
+	return start;
+}
+
+function isSpace(code: number): boolean {
+	return code === 0x20;
 }
 
 function isLocal(code: number): boolean {

@@ -1,14 +1,12 @@
 /** What the digits of one run are: cards, social security numbers, addresses, telephone numbers, in this order. */
 import { announcesCard, isCard, longestCard, shortestCard } from './card.ts';
-import { isAlphanumeric } from './iban.ts';
 import { isIpv4 } from './ip-address.ts';
 import type { DigitGroup, NumberRun } from './number-run.ts';
 import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
+import { isAlphanumeric } from './signs.ts';
+import { aboutSsn, contextBefore, isSsn } from './ssn.ts';
 
-/** How far back a word is looked for that tells what a number is. */
-const contextLength = 40;
-const aboutSsn = /\b(?:ssn|social security|soc\.? sec)/i;
 /** Four numbers with dots between them may be a version as well. */
 const aboutVersion = /\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver)[ :]{0,2}$/i;
 const mostPhoneGroups = 6;
@@ -55,7 +53,7 @@ function cardAt(text: string, groups: readonly DigitGroup[], first: number): Fou
 	let best: Found | undefined;
 	let announced: boolean | undefined;
 	const isAnnounced = (): boolean => {
-		announced ??= announcesCard(before(text, groups[first]?.start ?? 0));
+		announced ??= announcesCard(contextBefore(text, groups[first]?.start ?? 0));
 		return announced;
 	};
 	for (let last = first; last < groups.length && digits.length < longestCard; last++) {
@@ -102,18 +100,14 @@ function ssnAt(text: string, groups: readonly DigitGroup[], first: number): Foun
 	if (area === undefined) return undefined;
 	const after = groups[first + 3];
 	if (sizeOf(area) === 9 && isFree(area) && isFree(groups[first + 1]) && !isGlued(text.charCodeAt(area.end))) {
-		return isSsn(text.slice(area.start, area.end)) && aboutSsn.test(before(text, area.start)) ? ['ssn', first] : undefined;
+		return isSsn(text.slice(area.start, area.end)) && aboutSsn.test(contextBefore(text, area.start)) ? ['ssn', first] : undefined;
 	}
 	if (group === undefined || serial === undefined || sizeOf(area) !== 3 || sizeOf(group) !== 2 || sizeOf(serial) !== 4) return undefined;
 	if (group.separator !== serial.separator || !isFree(area) || !isFree(after) || isGlued(text.charCodeAt(serial.end))) return undefined;
 	const isUsual = group.separator === '-';
-	const isLikely = isUsual || (/^[ .]$/.test(group.separator) && aboutSsn.test(before(text, area.start)));
+	const isLikely = isUsual || (/^[ .]$/.test(group.separator) && aboutSsn.test(contextBefore(text, area.start)));
 	const digits = [area, group, serial].map(({ start, end }) => text.slice(start, end)).join('');
 	return isLikely && isSsn(digits) ? ['ssn', first + 2] : undefined;
-}
-
-function isSsn(digits: string): boolean {
-	return /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits);
 }
 
 function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
@@ -124,7 +118,7 @@ function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Fou
 	if (start === undefined || second === undefined || third === undefined || fourth === undefined) return undefined;
 	if (start.separator.endsWith('.') || second.separator !== '.' || third.separator !== '.' || fourth.separator !== '.') return undefined;
 	if (groups[first + 4]?.separator === '.' || isGlued(text.charCodeAt(fourth.end))) return undefined;
-	if (!isIpv4(text.slice(start.start, fourth.end)) || aboutVersion.test(before(text, start.start))) return undefined;
+	if (!isIpv4(text.slice(start.start, fourth.end)) || aboutVersion.test(contextBefore(text, start.start))) return undefined;
 	return ['ip', first + 3];
 }
 
@@ -132,7 +126,7 @@ function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Fo
 	const start = groups[first]?.start ?? 0;
 	if (!isFree(groups[first])) return undefined;
 	const begin = phoneStart(text, start);
-	const context = before(text, begin);
+	const context = contextBefore(text, begin);
 	let digits = 0;
 	let best: Found | undefined;
 	for (let last = first; last < groups.length && last - first < mostPhoneGroups; last++) {
@@ -151,10 +145,6 @@ function phoneStart(text: string, start: number): number {
 	let at = start;
 	while (start - at < 3 && /[+(]/.test(text.charAt(at - 1))) at--;
 	return at;
-}
-
-function before(text: string, at: number): string {
-	return text.slice(Math.max(0, at - contextLength), at);
 }
 
 function sizeOf({ start, end }: DigitGroup): number {

@@ -1,14 +1,13 @@
 /** Finds personal data in one pass over a text whose digits are plain. */
-import { emailAround, longestEmail } from './email.ts';
+import { emailAround } from './email.ts';
 import { findNumbers } from './find-numbers.ts';
-import { ibanEnd, isAlphanumeric } from './iban.ts';
+import { ibanEnd } from './iban.ts';
 import { isIpv6, longestIp } from './ip-address.ts';
-import { isDigitCode, isSeparatorCode, readNumberRun } from './number-run.ts';
+import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { awsSecretsIn, firstsOfKeys, keyAt } from './secret-key.ts';
-
-/** No match is longer. */
-export const longestPii = longestEmail + 2;
+import { isAlphanumeric } from './signs.ts';
+import { findSpreadNumbers } from './spread-numbers.ts';
 
 const plain = 0;
 const digit = 1;
@@ -16,12 +15,14 @@ const letter = 2;
 const atSign = 3;
 const colon = 4;
 const hyphen = 5;
+const bracket = 6;
 const kinds = new Uint8Array(128);
 for (let code = 0; code < 10; code++) kinds[0x30 + code] = digit;
 for (const first of [0x41, 0x61]) kinds.fill(letter, first, first + 26);
 kinds[0x40] = atSign;
 kinds[0x3a] = colon;
 kinds[0x2d] = hyphen;
+for (const opening of [0x28, 0x5b, 0x7b, 0x3c]) kinds[opening] = bracket;
 const mayBeginKey = new Uint8Array(128);
 for (const first of firstsOfKeys) mayBeginKey[first] = 1;
 const underscore = 0x5f;
@@ -29,6 +30,7 @@ const underscore = 0x5f;
 /** @param text as `plainDigits` makes it. @returns matches in order, none overlapping another. */
 export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly PiiMatch[] {
 	const matches: PiiMatch[] = [];
+	const groups: DigitGroup[] = [];
 	const hasKeys = wanted.has('aws_key') || wanted.has('api_key');
 	/** Whether what stands before is a letter, a digit or an underscore. */
 	let isInside = false;
@@ -42,10 +44,11 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 		} else if (kind === digit) {
 			const run = readNumberRun(text, index);
 			findNumbers(text, run, wanted, matches);
+			for (const group of run.groups) groups.push(group);
 			index = run.end - 1;
 			isInside = true;
 		} else {
-			if (kind === atSign && wanted.has('email')) {
+			if ((kind === atSign || kind === bracket) && wanted.has('email')) {
 				const span = emailAround(text, index);
 				if (span !== undefined) matches.push({ kind: 'email', ...span });
 			} else if (kind === colon && wanted.has('ip') && index >= addressEnd) {
@@ -57,7 +60,7 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 		}
 	}
 	if (wanted.has('aws_key')) for (const secret of awsSecretsIn(text)) matches.push({ kind: 'aws_key', ...secret });
-	return withoutOverlaps(matches);
+	return withoutOverlaps([...findSpreadNumbers(text, groups, wanted), ...matches]);
 }
 
 function addWord(text: string, start: number, wanted: ReadonlySet<PiiKind>, hasKeys: boolean, matches: PiiMatch[]): void {
@@ -93,8 +96,8 @@ function isNameCode(code: number): boolean {
 	return isAlphanumeric(code) || code === underscore;
 }
 
-/** What overlaps becomes one match, of the kind of the one that begins first, or is longer. */
-function withoutOverlaps(matches: PiiMatch[]): readonly PiiMatch[] {
+/** What overlaps becomes one match, of the kind of the one that begins first, is longer, or comes first. */
+function withoutOverlaps(matches: readonly PiiMatch[]): readonly PiiMatch[] {
 	if (matches.length < 2) return matches;
 	const kept: PiiMatch[] = [];
 	for (const match of matches.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
@@ -103,42 +106,4 @@ function withoutOverlaps(matches: PiiMatch[]): readonly PiiMatch[] {
 		else if (match.end > before.end) kept[kept.length - 1] = { ...before, end: match.end };
 	}
 	return kept;
-}
-
-/**
- * @returns from where on more text may make or change matches: the last words, as far back as one match may reach.
- * A match has no spaces, or is of groups with digits; an account number may have one group of letters between them.
- */
-export function livePiiStart(text: string): number {
-	const least = Math.max(0, text.length - longestPii);
-	let live = wordStart(text, skipSeparators(text, text.length, least), least);
-	let next = live;
-	while (live > least) {
-		const end = skipSeparators(text, next, least);
-		const start = wordStart(text, end, least);
-		if (hasDigit(text, start, end)) live = start;
-		else if (start === end || end - start > longestLetterGroup || next < live) return live;
-		next = start;
-	}
-	return live;
-}
-
-const longestLetterGroup = 4;
-const mostSeparators = 3;
-
-function skipSeparators(text: string, end: number, least: number): number {
-	let at = end;
-	while (at > least && end - at < mostSeparators && isSeparatorCode(text.charCodeAt(at - 1))) at--;
-	return at;
-}
-
-function wordStart(text: string, end: number, least: number): number {
-	let at = end;
-	while (at > least && text.charCodeAt(at - 1) > 0x20) at--;
-	return at;
-}
-
-function hasDigit(text: string, start: number, end: number): boolean {
-	for (let at = start; at < end; at++) if (isDigitCode(text.charCodeAt(at))) return true;
-	return false;
 }

@@ -1,4 +1,6 @@
 /** International bank account numbers (ISO 13616): a country, its length, and the check digits. */
+import { isAlphanumeric, isSignAt } from './signs.ts';
+
 const lengths: ReadonlyMap<string, number> = new Map(
 	(
 		'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 ' +
@@ -10,27 +12,28 @@ const lengths: ReadonlyMap<string, number> = new Map(
 		.map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** In groups of four, each after a space or a hyphen. */
-const longestWritten = 34 + 9;
+/** Signs and white space that may stand together in it. */
+const longestGap = 8;
 const groupSize = 4;
 
-/** @returns the end of the number that begins at `start`, written together or in groups; -1 for none. */
+/** @returns the end of the number that begins at `start`, written together or in groups with signs between them; -1 for none. */
 export function ibanEnd(text: string, start: number): number {
 	const length = lengths.get(text.slice(start, start + 2).toUpperCase());
 	if (length === undefined) return -1;
 	let plain = '';
 	let at = start;
-	for (; plain.length < length && at < start + longestWritten; at++) {
-		const code = text.charCodeAt(at);
-		if (isAlphanumeric(code)) plain += text.charAt(at);
-		else if ((code !== 0x20 && code !== 0x2d && code !== 0xa0) || plain.length % groupSize !== 0) return -1;
+	for (let gap = 0; plain.length < length; at++) {
+		if (isAlphanumeric(text.charCodeAt(at))) {
+			// Cut elsewhere than people do, words could be taken for one.
+			if (gap > 0 && plain.length % groupSize !== 0 && !/^..\d*$/.test(plain)) return -1;
+			plain += text.charAt(at);
+			gap = 0;
+		} else if (++gap > longestGap || at >= text.length || !isSignAt(text, at)) {
+			return -1;
+		}
 	}
 	if (plain.length < length || isAlphanumeric(text.charCodeAt(at))) return -1;
 	return remainder(plain.toUpperCase()) === 1 ? at : -1;
-}
-
-export function isAlphanumeric(code: number): boolean {
-	return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 }
 
 /** Of the number with its first four characters moved to the end and letters written as 10 to 35, divided by 97. */

@@ -3,11 +3,14 @@ import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
-import { worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
-import { estimateNanoUsd, usualOutputTokens } from '../../../policy/budgets/estimate.ts';
+import { noUsage } from '../../../core/usage.ts';
+import { costNanoUsd, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
+import { estimatedOutputTokens } from '../../../policy/budgets/estimate.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
-import { capFor, mayThinkUnseen } from '../../../policy/budgets/model-limits.ts';
+import { capFor, mostOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-book.ts';
+import { surchargedField } from '../../../policy/budgets/surcharges.ts';
+import { mayThinkUnseen } from '../../../policy/budgets/unseen-thinking.ts';
 import { type LimitRefusal, refuseCall } from '../../../policy/limits/limit-refusal.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { TeamTerms } from '../../../policy/limits/team-terms.ts';
@@ -28,7 +31,7 @@ const longestHoldMs = 24 * 3_600_000;
  * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger. A call that goes on to
  * another target stays the one request that it is, and is judged anew for the rest: price, budgets and caps of the other model.
  * @param before of the target that was called before; gives way when this succeeds.
- * @throws LimitRefusal; Refusal `model_unpriced`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
+ * @throws LimitRefusal; Refusal `model_unpriced`, `field_invalid`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
  */
 export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Promise<Permit> {
 	const { settings, ports } = parts;
@@ -71,11 +74,20 @@ export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, 
 			holds,
 			inputTokens: need.inputTokens,
 			outputTokens: need.outputTokens,
+			mostOutputTokens: need.mostOutputTokens,
+			allowedOutputTokens: need.allowedOutputTokens,
+			choices: need.choices,
 			capEdits: need.capEdits,
 			isUnasked: usageEdits.length > 0,
 			usageEdits,
 			reader: call.providerFormat.usage,
-			mayThinkUnseen: mayThinkUnseen(call.knownAs),
+			mayThinkUnseen: mayThinkUnseen({
+				kind: call.provider.kind,
+				wire: call.provider.protocol.wire,
+				knownAs: call.knownAs,
+				thinking: parts.modelFacts.of(target).thinking,
+				request: call.outgoing.members,
+			}),
 		},
 		open,
 		parts,
@@ -90,13 +102,15 @@ export interface JudgedCall {
 	readonly usageEdits: readonly Edit[];
 }
 
-/** What a call of the team is bounded by, costs and needs; takes nothing yet. @throws Refusal `model_unpriced`. */
+/** What a call of the team is bounded by, costs and needs; takes nothing yet. @throws Refusal `model_unpriced`, `field_invalid`. */
 export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: GatewayParts): JudgedCall {
 	const { settings, ports } = parts;
-	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, call.target.model));
+	const listed = parts.prices.listedModel(call.provider.kind, call.knownAs);
+	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, call.target.model, listed));
 	const priced = findPrice(call, nowMs, parts);
 	const { price } = priced;
 	const isWorstCase = settings.budgets.hold === 'worst_case';
+	if (isWorstCase && terms.budgets.length > 0) requireListPrice(call, priced);
 	const need = isWorstCase ? worstCase(call, price) : estimate(call, price);
 	const period = periodOf(nowMs);
 	const check = isWorstCase ? 'after' : 'before';
@@ -124,6 +138,16 @@ function findPrice({ target, provider, knownAs }: PreparedCall, nowMs: number, {
 	throw new Refusal('model_unpriced', {
 		param: 'model',
 		message: `The model \`${target.model}\` of ${target.provider} has no price, and calls without one are refused: use another model`,
+	});
+}
+
+/** What costs more than the list says could cost more than is held; an operator's own price stands for what it costs. */
+function requireListPrice({ outgoing, target }: PreparedCall, { overrides }: PricedAs): void {
+	const field = overrides === undefined ? surchargedField(outgoing.members) : undefined;
+	if (field === undefined) return;
+	throw new Refusal('field_invalid', {
+		param: field,
+		message: `\`${field}\` asks for what costs more than the list price of \`${target.model}\`, which a budget does not allow: leave it out`,
 	});
 }
 
@@ -163,18 +187,28 @@ export interface Need {
 	readonly amountNanoUsd: bigint;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
+	/** That all choices cannot exceed. */
+	readonly mostOutputTokens: number;
+	/** The same by the request's own cap. */
+	readonly allowedOutputTokens: number;
+	readonly choices: number;
 	/** Of one choice, where the gateway writes it. */
 	readonly capTokens?: number;
 	readonly capEdits: readonly Edit[];
 }
 
-function estimate({ body: { members }, outgoing, providerFormat, knownAs }: PreparedCall, price: Price): Need {
-	const { estimatedTokens } = measureInput(outgoing.bytes, members, knownAs);
+function estimate({ body: { members }, outgoing, providerFormat, knownAs, maxOutputTokens }: PreparedCall, price: Price): Need {
+	const { estimatedTokens: inputTokens } = measureInput(outgoing.bytes, members, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
+	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
+	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? most, most), choices);
 	return {
-		amountNanoUsd: estimateNanoUsd({ inputTokens: estimatedTokens, capTokens, choices }, price),
-		inputTokens: estimatedTokens,
-		outputTokens: Math.min(capTokens ?? usualOutputTokens, usualOutputTokens) * choices,
+		amountNanoUsd: costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price),
+		inputTokens,
+		outputTokens,
+		mostOutputTokens: most * choices,
+		allowedOutputTokens: capFor(knownAs, capTokens, maxOutputTokens).tokens * choices,
+		choices,
 		capEdits: [],
 	};
 }
@@ -189,6 +223,9 @@ function worstCase({ body: { members }, outgoing, providerFormat, knownAs, maxOu
 		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price),
 		inputTokens: highestTokens,
 		outputTokens,
+		mostOutputTokens: mostOutputTokensOf(knownAs, maxOutputTokens) * choices,
+		allowedOutputTokens: outputTokens,
+		choices,
 		capTokens: cap.tokens,
 		capEdits: cap.mustWrite ? providerFormat.writeCap(outgoing, cap.tokens) : [],
 	};

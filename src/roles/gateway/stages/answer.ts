@@ -5,7 +5,7 @@ import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
-import { answerHeaders } from '../answer-headers.ts';
+import { addWarnings, answerHeaders } from '../answer-headers.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
@@ -35,16 +35,19 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 	// Guardrails may withhold it yet.
 	if (guarding?.isEnforced === true && response.status < 400) permit.meterAnswered(body, isEncoded(response.headers));
 	else permit.endAnswered(response.status, body, isEncoded(response.headers));
-	if (response.status < 400) return { status: response.status, headers, body: answerBody(call, body), facts: open.facts };
+	if (response.status < 400) return { status: response.status, headers, body: answerBody(call, permit, body, headers), facts: open.facts };
 	return answerError(call, reply, body, headers, open);
 }
 
 /** @throws Fault `provider_answer_invalid` */
-function answerBody({ translated }: PreparedCall, body: Buffer): Buffer | string {
+function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
 	if (translated === undefined) return body;
+	const { translation, call } = translated;
 	const told = readObject(body);
 	if (told === undefined) throw new Fault('provider_answer_invalid');
-	return JSON.stringify(translated.translation.translateAnswer(told, translated.call));
+	const answered = translation.translateAnswer(told, { ...call, charged: () => permit.answered });
+	addWarnings(headers, translation.answerWarnings?.(told) ?? []);
+	return JSON.stringify(answered);
 }
 
 function readObject(body: Buffer): JsonObject | undefined {

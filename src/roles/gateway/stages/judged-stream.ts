@@ -135,8 +135,8 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		readEvents(event, (data) => {
 			const told = readEvent(data);
 			if (told === undefined) return;
-			for (const { block: key, isJson, text } of this.#format.textViews.event(told).texts) {
-				const block = this.#blockOf(`${key} ${isJson}`);
+			for (const { thread, block: name, isJson, text } of this.#format.textViews.event(told).texts) {
+				const block = this.#blockOf(`${thread === '' ? name : thread} ${isJson}`);
 				block.unjudged += text;
 				this.#unjudgedCharacters += text.length;
 				this.#endsSentence = sentenceEnd.test(block.unjudged.slice(-8));

@@ -64,6 +64,7 @@ export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts,
 		body: whole,
 		headers = {},
 		warnings: lost,
+		notes = [],
 	} = translation.translateRequest(members, {
 		...said,
 		model: target.model,
@@ -78,7 +79,7 @@ export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts,
 			message: `Not translated faithfully, and \`routing.translation\` is strict: ${warnings.join('; ')}`,
 		});
 	}
-	facts.warnings = warnings;
+	facts.warnings = notes.length === 0 ? warnings : [...warnings, ...notes];
 	const outgoing = new WrittenBody(body, placedMembers);
 	yield;
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);

@@ -1,16 +1,22 @@
+import { Refusal } from '../../../core/refusal.ts';
 import type { Screening } from '../../../policy/guardrails/screening.ts';
 import { parseBody } from '../../../wire/json/parse-body.ts';
+import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { inTurns } from '../in-turns.ts';
 import { maskedTexts } from './masked-texts.ts';
 import { type Call, placedMembers } from './read-call.ts';
+
+/** Names are the caller's, and may be as long as the body. */
+const longestParam = 200;
 
 /**
  * Guardrails on what the caller says, as it said it: before translation, and before anything is taken from the team's limits.
  * @returns the call, with what is masked replaced.
- * @throws Refusal `guardrail_blocked`.
+ * @throws Refusal `guardrail_blocked`; `field_invalid` for a member that is there twice.
  */
 export async function screenInput(call: Call, team: string, { guarding }: GatewayParts): Promise<Call> {
 	if (guarding === undefined) return call;
@@ -20,7 +26,18 @@ export async function screenInput(call: Call, team: string, { guarding }: Gatewa
 		guarding.observe(guarded, 'input', view);
 		return call;
 	}
+	await requireSingleMembers(call);
 	return withMasks(call, view, await guarding.screen(guarded, 'input', view));
+}
+
+/**
+ * Providers may take the one of two members that was not judged.
+ * @throws Refusal `field_invalid` with the member's path.
+ */
+export async function requireSingleMembers({ body: { bytes } }: Call): Promise<void> {
+	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, longestParam);
+	if (param === undefined) return;
+	throw new Refusal('field_invalid', { message: `The body has \`${param}\` more than once: send each member once`, param });
 }
 
 /** The call with what is masked replaced; the same one when nothing is. */

@@ -1,15 +1,16 @@
 import type { HttpResponse } from '../../../core/handler.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
+import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { textEdits } from '../../../wire/text-edits.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import type { Guarding } from '../guarding.ts';
+import { blocked, type Guarding } from '../guarding.ts';
 import { JudgedStream } from './judged-stream.ts';
-import { maskedTexts } from './masked-texts.ts';
+import { maskEdits, maskedTexts } from './masked-texts.ts';
 import { ObservedStream, type ObservesTexts } from './observed-stream.ts';
 import type { Call } from './read-call.ts';
 import { ScreenedStream } from './screened-stream.ts';
 import { StreamRelay } from './stream-relay.ts';
+import { ambiguous } from './view-event.ts';
 
 /**
  * Guardrails on what the model says, as the caller is about to read it. Observing changes neither bytes nor timing.
@@ -55,30 +56,18 @@ async function screenWhole(
 	guarding: Guarding,
 ): Promise<HttpResponse> {
 	const guarded = { requestId: request.id, team };
-	const view = format.textViews.answer(told);
+	const isAmbiguous = repeatsMember(body.toString(), told);
+	const answerView = format.textViews.answer(told);
+	const view = isAmbiguous ? { ...answerView, unreadable: [ambiguous, ...answerView.unreadable] } : answerView;
 	if (!guarding.isEnforced) {
 		guarding.observe(guarded, 'output', view);
 		return response;
 	}
 	const screening = await guarding.screen(guarded, 'output', view);
+	if (isAmbiguous) throw blocked('output', { policy: 'unreadable', category: ambiguous.type });
 	const changes = maskedTexts(view, screening);
 	if (changes.length === 0) return response;
-	return { ...response, body: spliceBody(body, textEdits(body, [...changes, ...withoutCopies(told)])) };
-}
-
-/** What a chat completion tells of each of its pieces of text would show what was masked. */
-function withoutCopies(told: JsonObject): readonly (readonly [Parameters<typeof textEdits>[1][number][0], string])[] {
-	if (!Array.isArray(told.choices)) return [];
-	return told.choices.flatMap((choice: unknown, index) =>
-		isJsonObject(choice) && isJsonObject(choice.logprobs)
-			? [
-					[
-						{ text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', path: ['choices', index, 'logprobs'] },
-						'null',
-					] as const,
-				]
-			: [],
-	);
+	return { ...response, body: spliceBody(body, maskEdits(body, told, changes)) };
 }
 
 function readObject(body: Buffer | string): JsonObject | undefined {

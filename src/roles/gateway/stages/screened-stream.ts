@@ -2,36 +2,29 @@ import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
-import type { HoldBack } from '../../../policy/guardrails/hold-back.ts';
+import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/held-thread.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import { isJsonObject } from '../../../wire/json/parse-body.ts';
 import { readEvent } from '../../../wire/sse/read-event.ts';
 import { splitEvents } from '../../../wire/sse/split-events.ts';
-import { textEdits } from '../../../wire/text-edits.ts';
 import type { EventView, StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import { readEvents } from '../../../wire/translation/read-events.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
+import { maskEdits } from './masked-texts.ts';
 import type { StreamRelay } from './stream-relay.ts';
-import { viewEvent } from './view-event.ts';
+import { ambiguous, viewEvent } from './view-event.ts';
 
 export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
-/** A piece of text in a held event, and where it lies in its block. */
+/** A piece of text in a held event, and where it lies in its thread. */
 interface HeldPiece {
-	readonly piece: StreamedText;
-	readonly hold: HoldBack;
-	readonly start: number;
+	readonly viewed: StreamedText;
+	readonly piece: ThreadPiece;
 }
 
 interface HeldEvent {
 	readonly bytes: Buffer;
 	readonly pieces: readonly HeldPiece[];
-}
-
-interface Block {
-	readonly hold: HoldBack;
-	length: number;
 }
 
 const noPieces: readonly HeldPiece[] = [];
@@ -50,9 +43,9 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
 	readonly #facts: CallFacts | undefined;
-	readonly #blocks = new Map<string, Block>();
-	readonly #holds: HoldBack[] = [];
-	/** Of blocks that are over. */
+	/** By thread, or by block where a text is of none. */
+	readonly #threads = new Map<string, HeldThread>();
+	/** Of threads that are over. */
 	readonly #findings: Finding[] = [];
 	readonly #unreadable: Unreadable[] = [];
 	readonly #held: HeldEvent[] = [];
@@ -104,7 +97,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	end(): void {
 		if (this.#isOver) return;
 		if (this.#rest.length > 0) this.#hold(this.#rest);
-		for (const hold of this.#holds) hold.end();
+		for (const thread of this.#threads.values()) thread.end();
 		this.#blockIfTripped();
 		if (this.#isOver) return;
 		this.#release();
@@ -124,50 +117,46 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		readEvents(event, (data) => {
 			const view = viewEvent(data, this.#format);
 			if (view === undefined) return;
-			for (const piece of view.texts) pieces.push(this.#push(piece));
-			this.#endBlocks(view);
+			for (const viewed of view.texts) pieces.push({ viewed, piece: this.#push(viewed) });
+			this.#endThreads(view);
 		});
 		this.#held.push({ bytes: event, pieces: pieces.length === 0 ? noPieces : pieces });
 		this.#heldBytes += event.length;
 		this.#blockIfTripped();
 	}
 
-	#push(piece: StreamedText): HeldPiece {
-		const key = `${piece.block} ${piece.isJson}`;
-		let block = this.#blocks.get(key);
-		if (block === undefined) {
-			block = { hold: this.#guardrails.holdBack(piece.isJson, this.#call.team), length: 0 };
-			this.#blocks.set(key, block);
-			this.#holds.push(block.hold);
+	#push({ thread: name, block, isJson, text }: StreamedText): ThreadPiece {
+		const key = `${name === '' ? block : name} ${isJson}`;
+		let thread = this.#threads.get(key);
+		if (thread === undefined) {
+			thread = this.#guardrails.holdThread(isJson, this.#call.team);
+			this.#threads.set(key, thread);
 		}
-		const start = block.length;
-		block.length += piece.text.length;
-		block.hold.push(piece.text);
-		return { piece, hold: block.hold, start };
+		return thread.push(block, text);
 	}
 
-	#endBlocks({ ended, unreadable }: EventView): void {
+	#endThreads({ ended, unreadable }: EventView): void {
 		for (const begin of ended) {
-			for (const [key, { hold }] of this.#blocks) {
-				if (!key.startsWith(begin)) continue;
-				this.#endBlock(key, hold);
+			for (const [key, thread] of this.#threads) {
+				if (key.startsWith(begin)) this.#endThread(key, thread);
 			}
 		}
 		if (unreadable.length === 0 || this.#isOver) return;
 		this.#unreadable.push(...unreadable);
+		const { type } = unreadable[0] ?? ambiguous;
 		try {
-			this.#guarding.requireReadable('output', unreadable[0]?.type ?? '');
+			if (type !== ambiguous.type) this.#guarding.requireReadable('output', type);
+			else this.#block({ policy: 'unreadable', category: type });
 		} catch {
-			this.#block({ policy: 'unreadable', category: unreadable[0]?.type ?? '' });
+			this.#block({ policy: 'unreadable', category: type });
 		}
 	}
 
-	#endBlock(key: string, hold: HoldBack): void {
-		hold.end();
-		this.#blocks.delete(key);
-		if (hold.isBlocked) return;
-		this.#findings.push(...hold.findings);
-		this.#holds.splice(this.#holds.indexOf(hold), 1);
+	#endThread(key: string, thread: HeldThread): void {
+		thread.end();
+		if (thread.isBlocked) return;
+		this.#threads.delete(key);
+		this.#findings.push(...thread.findings);
 	}
 
 	/** @returns whether more may come. */
@@ -176,7 +165,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		let released = 0;
 		const leaving: Buffer[] = [];
 		for (const { bytes, pieces } of this.#held) {
-			if (!pieces.every(({ piece, hold, start }) => start + piece.text.length <= hold.releasable)) break;
+			if (!pieces.every(({ piece }) => piece.thread.mayLeave(piece))) break;
 			leaving.push(pieces === noPieces ? bytes : shown(bytes, pieces));
 			this.#heldBytes -= bytes.length;
 			released++;
@@ -188,9 +177,9 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	}
 
 	#blockIfTripped(): void {
-		for (const hold of this.#holds) {
-			if (!hold.isBlocked) continue;
-			const finding = hold.findings.find(({ action }) => action === 'BLOCK');
+		for (const thread of this.#threads.values()) {
+			if (!thread.isBlocked) continue;
+			const finding = thread.findings.find(({ action }) => action === 'BLOCK');
 			if (finding !== undefined) this.#block(finding);
 			return;
 		}
@@ -212,7 +201,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	#finish(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		const findings = [...this.#findings, ...this.#holds.flatMap((hold) => hold.findings)];
+		const findings = [...this.#findings, ...[...this.#threads.values()].flatMap((thread) => thread.findings)];
 		this.#guarding.report(this.#call, 'output', findings, { unreadable: this.#unreadable });
 	}
 }
@@ -220,32 +209,19 @@ export class ScreenedStream implements ByteStream, ByteSink {
 /** The event with what is masked replaced; the same bytes where nothing is. */
 function shown(bytes: Buffer, pieces: readonly HeldPiece[]): Buffer {
 	const changes: (readonly [ViewedText, string])[] = [];
-	for (const { piece, hold, start } of pieces) {
-		const text = hold.shown(piece.text, start);
-		if (text !== piece.text) changes.push([piece, text]);
+	for (const { viewed, piece } of pieces) {
+		const text = piece.thread.shown(piece);
+		if (text !== piece.text) changes.push([viewed, text]);
 	}
 	if (changes.length === 0) return bytes;
 	let event = '';
 	readEvents(bytes, (data, name) => {
-		const told = readEvent(data);
 		const json = Buffer.from(data);
-		const edits = [...textEdits(json, changes), ...textEdits(json, copiesIn(told?.choices))].toSorted(
-			(one, other) => other.start - one.start,
-		);
+		const edits = maskEdits(json, readEvent(data), changes).toSorted((one, other) => other.start - one.start);
 		let edited = json;
 		for (const edit of edits) edited = Buffer.concat([edited.subarray(0, edit.start), Buffer.from(edit.text), edited.subarray(edit.end)]);
 		const lines = edited.toString().split('\n');
 		event += `${name === '' ? '' : `event: ${name}\n`}${lines.map((line) => `data:${line}\n`).join('')}\n`;
 	});
 	return Buffer.from(event);
-}
-
-/** What a chunk tells of each of its pieces of text would show what was masked. */
-function copiesIn(choices: unknown): readonly (readonly [ViewedText, string])[] {
-	if (!Array.isArray(choices)) return [];
-	return choices.flatMap((choice: unknown, index) => {
-		if (!isJsonObject(choice) || !isJsonObject(choice.logprobs)) return [];
-		const path = ['choices', index, 'logprobs'];
-		return [[{ text: '', isJson: true, isValue: true, role: 'assistant', part: 'other', path }, 'null'] as const];
-	});
 }

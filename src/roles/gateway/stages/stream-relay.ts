@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
+import { Refusal } from '../../../core/refusal.ts';
 import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
 import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
@@ -27,6 +28,9 @@ export interface RelayParts {
 const maxHeldBytes = 4 * 1024 * 1024;
 
 const nothingWritten = Buffer.alloc(0);
+
+/** A stream whose client has left is read on so long for what it cost, where that is all that is missing. */
+const usageWaitMs = 500;
 
 /** Enough for the last events of a stream: what tells why it ended, and usage. */
 const tailBytes = 8192;
@@ -56,6 +60,8 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	#isSilent = true;
 	#mayWrite = true;
 	#isDone = false;
+	/** The client has left, and usage is waited for. */
+	#isLeft = false;
 	#isUntranslatable = false;
 
 	/** @param isOpaque the bytes are compressed: nothing can be read from them or put between them. */
@@ -64,9 +70,10 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		const { format, providerFormat, translated } = call;
 		this.#format = format;
 		this.#providerFormat = providerFormat;
-		this.#translation = translated?.translation.translateStream(translated.call);
 		this.#permit = permit;
-		this.#meter = permit.createMeter();
+		const meter = permit.createMeter();
+		this.#meter = meter;
+		this.#translation = translated?.translation.translateStream({ ...translated.call, charged: () => permit.charged(meter.read()) });
 		this.#open = open;
 		this.#parts = parts;
 		this.#frames = isOpaque ? undefined : new EventFrames(providerFormat.markLine);
@@ -95,10 +102,14 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		const eventsEnd = this.#frames.push(chunk);
 		if (eventsEnd === chunk.length && this.#held.length === 0) this.#writeEvents(chunk);
 		else this.#writeSome(chunk, eventsEnd);
-		return this.#mayWrite;
+		return this.#mayWrite || this.#isLeft;
 	}
 
 	end(): void {
+		if (this.#isLeft) {
+			this.#leave();
+			return;
+		}
 		if (!this.#mayEnd() && !this.#providerFormat.isComplete(this.#tail.read())) {
 			this.fail(new Fault('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
 			return;
@@ -116,10 +127,15 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 
 	fail(cause: unknown): void {
 		if (this.#isDone) return;
+		if (this.#isLeft) {
+			this.#leave();
+			return;
+		}
 		this.#flow?.cancel();
 		const owed = this.#frames !== undefined && this.#mayEnd() ? this.#owed() : undefined;
 		const isWhole = Buffer.isBuffer(owed);
-		this.#finish(isWhole ? 'complete' : 'broken');
+		const isOurs = cause instanceof Refusal && cause.code !== 'draining';
+		this.#finish(isWhole ? 'complete' : 'broken', !isWhole && isOurs);
 		if (isWhole) {
 			if (owed.length > 0) this.#sink.write(owed);
 			this.#sink.end();
@@ -142,12 +158,32 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	cancel(): void {
+		if (this.#isDone || this.#isLeft) return;
+		if (!this.#isUsageNear()) {
+			this.#leave();
+			return;
+		}
+		this.#isLeft = true;
+		this.#sink = nothing;
+		this.#timer?.cancel();
+		this.#timer = this.#parts.clock.after(usageWaitMs, () => this.#leave());
+		this.#flow?.resume();
+	}
+
+	#leave(): void {
 		if (this.#isDone) return;
+		const hasAll = !this.#isLeft && this.#mayEnd();
 		this.#flow?.cancel();
-		this.#finish(this.#mayEnd() ? 'complete' : 'client_closed');
+		this.#finish(hasAll ? 'complete' : 'client_closed', !hasAll);
 		// Also when the sink cancels in the middle of a write.
 		this.#sink = nothing;
-		if (!this.#mayEnd()) this.#open.facts.code = 'client_closed';
+		if (!hasAll) this.#open.facts.code = 'client_closed';
+	}
+
+	/** Without it, what was thought and not shown would be charged as much as it may have been. */
+	#isUsageNear(): boolean {
+		if (this.#flow === undefined || this.#mayEnd() || !this.#permit.isBlind(this.#meter.read())) return false;
+		return this.#providerFormat.tellsUsageNext(this.#tail.read());
 	}
 
 	/** The client has what the provider had to say; what follows it does not matter. */
@@ -165,6 +201,10 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	#writeEvents(events: Buffer): void {
 		const metered = this.#meter.push(events);
 		this.#permit.delivered(this.#meter.deliveredTokens());
+		if (this.#isLeft) {
+			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
+			return;
+		}
 		const shown = this.#translation === undefined ? metered : this.#translate(this.#translation, metered);
 		if (shown.length > 0) this.#mayWrite = this.#sink.write(shown);
 	}
@@ -220,9 +260,10 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};
 
-	#finish(outcome: CallOutcome): void {
+	/** @param isLeft before the provider could tell what it costs. */
+	#finish(outcome: CallOutcome, isLeft = false): void {
 		this.#isDone = true;
-		this.#permit.endStreamed(this.#hasFailed ? 'upstream_error' : outcome, this.#meter.read());
+		this.#permit.endStreamed(this.#hasFailed ? 'upstream_error' : outcome, this.#meter.read(), isLeft);
 		this.#timer?.cancel();
 		if (this.#hasFailed) this.#open.facts.code = 'provider_failed';
 		this.#open.close();

@@ -1,9 +1,9 @@
 import { errorMembers } from '../../gateway-error.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { equals, startsWith, valueOffset } from '../../sse/line-value.ts';
-import { requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
-import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
+import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import type { Format } from '../format.ts';
 import { askForUsage } from './ask-for-usage.ts';
 import { chatTextViews } from './text-view.ts';
@@ -11,9 +11,9 @@ import { chatTextViews } from './text-view.ts';
 const required: FieldTable = { model: modelName };
 
 const optional: FieldTable = {
-	max_tokens: integerFrom(1),
-	max_completion_tokens: integerFrom(1),
-	n: integerFrom(1),
+	max_tokens: integerOf(1, greatestCap),
+	max_completion_tokens: integerOf(1, greatestCap),
+	n: integerOf(1, mostChoices),
 	stream: boolean,
 	stream_options: object,
 	temperature: number,
@@ -22,6 +22,9 @@ const optional: FieldTable = {
 	presence_penalty: number,
 	tools: array,
 };
+
+/** `max_tokens` is deprecated, but all that some vendors read. */
+const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 
 /** An assistant turn may consist of tool calls alone; the deprecated role `function` may answer with null. */
 const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
@@ -37,13 +40,18 @@ export const chatCompletions: Format = {
 	textViews: chatTextViews,
 	usage: chatUsage,
 	askForUsage,
-	requestedOutput,
-	writeCap: (body, tokens) => writeCap(body, tokens, 'max_completion_tokens'),
+	requestedOutput: (body) => requestedOutput(body, capMembers, body.n),
+	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	markLine,
-	// Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped.
-	isComplete: (tail) => tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "'),
+	isComplete: isFinished,
+	tellsUsageNext: isFinished,
 	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
 };
+
+/** Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped. */
+function isFinished(tail: Buffer): boolean {
+	return tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "');
+}
 
 /** `data: [DONE]` ends a stream. An error is a data line `{"error": ...}`; some vendors name the event `error`. */
 function markLine(bytes: Buffer, start: number, end: number): LineMark {

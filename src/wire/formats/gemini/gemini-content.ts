@@ -2,6 +2,7 @@ import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-b
 import type { Edit } from '../../json/splice-body.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { startsWith, valueOffset } from '../../sse/line-value.ts';
+import { requestedOutput } from '../../usage/output-cap.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
 import type { ProviderFormat } from '../format.ts';
 
@@ -11,16 +12,15 @@ export const geminiContent: ProviderFormat = {
 	// Its streams tell anyway.
 	askForUsage: () => [],
 	requestedOutput(body) {
-		const { maxOutputTokens, candidateCount } = configOf(body);
-		return {
-			capTokens: typeof maxOutputTokens === 'number' ? maxOutputTokens : undefined,
-			choices: typeof candidateCount === 'number' ? candidateCount : 1,
-		};
+		const config = configOf(body);
+		return requestedOutput(config, ['maxOutputTokens'], config.candidateCount);
 	},
 	writeCap,
 	markLine,
 	// No text of a model can look like this, for its quotes are escaped. What is left to find out, the translation does.
 	isComplete: (tail) => tail.includes('"finishReason"') || tail.includes('"blockReason"'),
+	// Each event tells of what was before it.
+	tellsUsageNext: () => false,
 };
 
 function configOf({ generationConfig }: JsonObject): JsonObject {

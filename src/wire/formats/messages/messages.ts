@@ -1,14 +1,27 @@
 import { errorMembers } from '../../gateway-error.ts';
 import type { LineMark } from '../../sse/event-frames.ts';
 import { equals, valueOffset } from '../../sse/line-value.ts';
-import { requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
-import { array, boolean, checkFields, checkMessages, type FieldTable, integerFrom, modelName, number, object } from '../field-checks.ts';
+import {
+	array,
+	boolean,
+	checkFields,
+	checkInside,
+	checkMessages,
+	type FieldTable,
+	integerOf,
+	modelName,
+	number,
+	object,
+} from '../field-checks.ts';
 import type { Format } from '../format.ts';
 import { messagesTextViews } from './text-view.ts';
 
+export const cap = integerOf(0, greatestCap);
+
 /** `max_tokens: 0` only fills the prompt cache. */
-const required: FieldTable = { model: modelName, max_tokens: integerFrom(0) };
+const required: FieldTable = { model: modelName, max_tokens: cap };
 
 const optional: FieldTable = {
 	stream: boolean,
@@ -22,22 +35,28 @@ const optional: FieldTable = {
 	metadata: object,
 };
 
+const capMembers = ['max_tokens'] as const;
+
+export const thinking: FieldTable = { budget_tokens: cap };
+
 /** Anthropic's messages. */
 export const messages: Format = {
 	name: 'messages',
 	path: '/v1/messages',
 	validate(body) {
 		checkFields(body, required, optional);
+		checkInside(body, 'thinking', thinking);
 		checkMessages(body, () => false);
 	},
 	textViews: messagesTextViews,
 	usage: messagesUsage,
 	// Its streams tell anyway.
 	askForUsage: () => [],
-	requestedOutput,
-	writeCap: (body, tokens) => writeCap(body, tokens, 'max_tokens'),
+	requestedOutput: (body) => requestedOutput(body, capMembers),
+	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	markLine,
 	isComplete: () => false,
+	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
 	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),
 };
 

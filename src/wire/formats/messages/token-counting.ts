@@ -1,10 +1,10 @@
-import { array, checkFields, checkMessages, type FieldTable, modelName, object } from '../field-checks.ts';
+import { array, checkFields, checkInside, checkMessages, type FieldTable, modelName, object } from '../field-checks.ts';
 import type { Format } from '../format.ts';
-import { messages } from './messages.ts';
+import { cap, messages, thinking } from './messages.ts';
 
 const required: FieldTable = { model: modelName };
 
-const optional: FieldTable = { tools: array, tool_choice: object, thinking: object };
+const optional: FieldTable = { max_tokens: cap, tools: array, tool_choice: object, thinking: object };
 
 /** A messages request that is only counted. */
 export const tokenCounting: Format = {
@@ -12,6 +12,7 @@ export const tokenCounting: Format = {
 	path: '/v1/messages/count_tokens',
 	validate(body) {
 		checkFields(body, required, optional);
+		checkInside(body, 'thinking', thinking);
 		checkMessages(body, () => false);
 	},
 };

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfChat } from '../../usage/told-usage.ts';
+import { renderUsage } from '../chat/render-usage.ts';
 import { answerInvalid } from '../gemini/read-answer.ts';
 import type { TranslatedCall } from '../translation.ts';
 
@@ -15,7 +16,7 @@ export function repairAnswer(body: JsonObject, call: TranslatedCall): JsonObject
 		created: body.created ?? call.nowSeconds,
 		model: body.model ?? call.model,
 		choices: choices.map((choice: unknown, at) => repairChoice(isJsonObject(choice) ? choice : {}, at, id)),
-		...repairedUsage(body.usage),
+		...repairedUsage(body.usage, call),
 	};
 }
 
@@ -28,8 +29,10 @@ export function callId(id: unknown, answer: string, index: number): string {
 	return typeof id === 'string' && id !== '' ? id : `call_${answer.replace(/^chatcmpl-/, '')}_${index}`;
 }
 
-/** Thoughts stand in the total alone. */
-export function repairedUsage(told: unknown): JsonObject {
+/** Thoughts stand in the total alone. @param call undefined in the middle of a stream, where what is charged is not yet known. */
+export function repairedUsage(told: unknown, call?: TranslatedCall): JsonObject {
+	const charged = call?.charged?.();
+	if (charged?.isEstimated === true) return { usage: renderUsage(charged.usage) };
 	const usage = usageOfChat(told);
 	if (usage === undefined || !isJsonObject(told)) return {};
 	const details = usage.reasoningTokens > 0 ? { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } } : {};

@@ -1,5 +1,6 @@
 import { Fault } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { wantsUsage } from '../chat/render-usage.ts';
 import { chatError } from '../chat-to-gemini/translate-error.ts';
 import { EventByEvent } from '../event-by-event.ts';
 import { answerInvalid } from '../gemini/read-answer.ts';
@@ -16,6 +17,8 @@ export class RepairedStream extends EventByEvent {
 	readonly #call: TranslatedCall;
 	#text = '';
 	#id = '';
+	/** Of the chunk before. */
+	#head: JsonObject = {};
 	/** Of the calls of each choice. */
 	readonly #callIds = new Map<number, string[]>();
 	/** Whether each choice has ended. */
@@ -55,10 +58,10 @@ export class RepairedStream extends EventByEvent {
 
 	#repair(chunk: JsonObject): JsonObject {
 		const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+		this.#head = { id: this.#id, object: 'chat.completion.chunk', created: chunk.created, model: chunk.model };
 		return {
 			...chunk,
-			id: this.#id,
-			object: 'chat.completion.chunk',
+			...this.#head,
 			choices: choices.filter(isJsonObject).map((choice, at) => this.#repairChoice(choice, at)),
 			...repairedUsage(chunk.usage),
 		};
@@ -98,6 +101,10 @@ export class RepairedStream extends EventByEvent {
 	}
 
 	#terminate(): void {
+		// What the provider told itself has been passed on.
+		if (wantsUsage(this.#call) && this.#call.charged?.()?.isEstimated === true) {
+			this.#text += `data: ${JSON.stringify({ ...this.#head, choices: [], ...repairedUsage(undefined, this.#call) })}\n\n`;
+		}
 		this.#text += done;
 		this.isTerminated = true;
 	}

@@ -80,7 +80,7 @@ export class ContentStream extends EventByEvent {
 				this.#chunks.add('{}', index, `"${finishReason(finishOf(choice.reader), this.#chunks.isLegacy)}"`);
 			}
 		}
-		this.#chunks.end(chatUsage(this.#usage));
+		this.#chunks.end(chatUsage(this.#usage, this.#call));
 		this.isTerminated = true;
 	}
 }

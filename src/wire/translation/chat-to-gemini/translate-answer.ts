@@ -15,7 +15,7 @@ export function translateAnswer(body: JsonObject, call: TranslatedCall): JsonObj
 	const choices = candidates.map((candidate, at) =>
 		choiceOf(candidate, Number.isInteger(candidate.index) ? Number(candidate.index) : at, id, call),
 	);
-	const usage = chatUsage(body.usageMetadata);
+	const usage = chatUsage(body.usageMetadata, call);
 	return {
 		id,
 		object: 'chat.completion',

@@ -1,5 +1,6 @@
 import type { Translation } from '../translation.ts';
 import { ChunkStream } from './chunk-stream.ts';
+import { answerWarnings } from './finish-reason.ts';
 import { translateAnswer } from './translate-answer.ts';
 import { translateError } from './translate-error.ts';
 import { translateRequest } from './translate-request.ts';
@@ -10,6 +11,7 @@ export const chatToMessages: Translation = {
 	provider: 'messages',
 	translateRequest,
 	translateAnswer,
+	answerWarnings,
 	translateError,
 	translateStream: (call) => new ChunkStream(call),
 };

@@ -1,13 +1,14 @@
 import { totalTokens } from '../../../core/usage.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfMessages } from '../../usage/told-usage.ts';
+import { type TranslatedCall, toldToCaller } from '../translation.ts';
 
 /**
  * Usage of a messages answer as chat completions tell it: input includes what a cache gave or took.
- * @returns undefined when the provider told of none.
+ * @returns undefined when nothing is known of it.
  */
-export function chatUsage(told: unknown): JsonObject | undefined {
-	const usage = usageOfMessages(told);
+export function chatUsage(told: unknown, call: TranslatedCall): JsonObject | undefined {
+	const usage = toldToCaller(usageOfMessages(told), call);
 	if (usage === undefined) return undefined;
 	const details = isJsonObject(told) && isJsonObject(told.output_tokens_details) ? told.output_tokens_details : {};
 	return {

@@ -167,7 +167,7 @@ export class ChunkStream extends EventByEvent {
 
 	#stop(): void {
 		this.#finish(undefined, undefined);
-		this.#chunks.end(chatUsage(this.#usage));
+		this.#chunks.end(chatUsage(this.#usage, this.#call));
 		this.isTerminated = true;
 	}
 

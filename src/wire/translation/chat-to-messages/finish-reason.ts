@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../json/parse-body.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 const finishReasons: ReadonlyMap<unknown, string> = new Map([
 	['max_tokens', 'length'],
@@ -11,6 +11,11 @@ const finishReasons: ReadonlyMap<unknown, string> = new Map([
 export function finishReason(stopReason: unknown, hasCalls: boolean, isLegacy: boolean): string {
 	const reason = finishReasons.get(stopReason) ?? (hasCalls && stopReason === 'end_turn' ? 'tool_calls' : 'stop');
 	return reason === 'tool_calls' && isLegacy ? 'function_call' : reason;
+}
+
+/** A turn that was paused is to be sent back to be gone on with, for which chat completions have no word. */
+export function answerWarnings({ stop_reason: reason }: JsonObject): readonly string[] {
+	return reason === 'pause_turn' ? ['finish_reason: stop for pause_turn, after which the turn is not over'] : [];
 }
 
 /** What a refusal says. */

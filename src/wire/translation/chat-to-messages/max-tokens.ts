@@ -11,6 +11,8 @@ const wholeAnswerDefault = 16_384;
 
 export interface MaxTokens {
 	readonly tokens: number;
+	/** Where the caller gave it; undefined for a cap by default. */
+	readonly field?: string;
 	/** The caller's cap covers thinking too, as `max_completion_tokens` says. */
 	readonly includesThinking: boolean;
 }
@@ -27,7 +29,7 @@ export function translateMaxTokens(request: JsonObject, target: TranslationTarge
 	}
 	if (!Number.isInteger(wanted) || (wanted as number) < 1) return refuseField(name, 'must be an integer of at least 1');
 	if ((wanted as number) > most) warnings.add(name, `lowered to ${most}`);
-	return { tokens: Math.min(wanted as number, most), includesThinking: name === 'max_completion_tokens' };
+	return { tokens: Math.min(wanted as number, most), field: name, includesThinking: name === 'max_completion_tokens' };
 }
 
 function isGiven(value: unknown): boolean {

@@ -17,7 +17,7 @@ export function translateAnswer(body: JsonObject, call: TranslatedCall): JsonObj
 	const id = completionId(body.id, call.requestId);
 	const isLegacy = speaksOfFunctions(call.request);
 	const uses = blocks.filter((block) => block.type === 'tool_use');
-	const usage = chatUsage(body.usage);
+	const usage = chatUsage(body.usage, call);
 	const choice = {
 		index: 0,
 		message: {

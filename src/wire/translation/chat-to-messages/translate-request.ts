@@ -42,7 +42,8 @@ export function translateRequest(request: JsonObject, target: TranslationTarget)
 		...serviceTier(request, warnings),
 		...(request.stream === true && { stream: true }),
 	};
-	return { body, headers: { 'anthropic-version': model.version }, warnings: warnings.list() };
+	const notes = warnings.notes();
+	return { body, headers: { 'anthropic-version': model.version }, warnings: warnings.list(), ...(notes.length > 0 && { notes }) };
 }
 
 function outputConfig(effort: string | undefined, format: JsonObject | undefined): JsonObject {

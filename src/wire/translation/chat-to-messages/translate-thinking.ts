@@ -83,5 +83,8 @@ function withBudget(wanted: number, { maxOutputTokens }: TranslationTarget, cap:
 		warnings.add('reasoning_effort', `ignored, for fewer than ${leastBudget} tokens would be left for it`);
 		return { maxTokens: cap.tokens };
 	}
+	if (raised > cap.tokens && cap.field !== undefined) {
+		warnings.note(cap.field, `raised to ${raised}, for ${budget} of them are for thinking`);
+	}
 	return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: budget } };
 }

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
 import type { TranslatedCall } from '../translation.ts';
 import { speaksOfFunctions } from './chat-tools.ts';
+import { wantsUsage } from './render-usage.ts';
 
 export interface ChunkedCall {
 	/** Counted over the calls of its choice, for the callers' libraries take an index for a place in their list. */
@@ -23,8 +24,7 @@ export class ChatChunks {
 
 	constructor(call: TranslatedCall) {
 		this.#call = call;
-		const options = call.request.stream_options;
-		this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
+		this.#wantsUsage = wantsUsage(call);
 		this.isLegacy = speaksOfFunctions(call.request);
 	}
 

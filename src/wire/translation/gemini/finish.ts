@@ -39,6 +39,14 @@ export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader):
 	return hasCalls ? 'calls' : 'stop';
 }
 
+/** @param field in which the caller's format tells why an answer ended. */
+export function failureWarnings(body: JsonObject, field: string): readonly string[] {
+	const reasons = candidatesOf(body).map(({ finishReason }) => finishReason);
+	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map(
+		(reason) => `${field}: the model broke off with ${String(reason)}`,
+	);
+}
+
 /** Why the prompt got no answer; undefined: nothing was said of it. */
 export function blockReasonOf({ promptFeedback }: JsonObject): string | undefined {
 	const reason = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;

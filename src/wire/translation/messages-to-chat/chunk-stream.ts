@@ -6,7 +6,7 @@ import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../
 import { MessageEvents } from '../messages/message-events.ts';
 import { readEvents } from '../read-events.ts';
 import { readObject } from '../read-json.ts';
-import type { TranslatedCall } from '../translation.ts';
+import { type TranslatedCall, toldToCaller } from '../translation.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { contentText, reasoningText, renderStop } from './told-answer.ts';
 import { answerInvalid } from './translate-answer.ts';
@@ -104,7 +104,10 @@ export class ChunkStream extends EventByEvent {
 		this.#calls?.flush();
 		if (this.#finishReason !== 'length') this.#calls?.requireWhole();
 		const hasCalls = this.#calls?.hasWritten === true;
-		this.#events.endMessage(renderStop(this.#finishReason, hasCalls, this.#refusal), renderUsage(usageOfChat(this.#usage), this.#call));
+		this.#events.endMessage(
+			renderStop(this.#finishReason, hasCalls, this.#refusal),
+			renderUsage(toldToCaller(usageOfChat(this.#usage), this.#call), this.#call),
+		);
 		this.isTerminated = true;
 	}
 }

@@ -4,7 +4,7 @@ import { usageOfChat } from '../../usage/told-usage.ts';
 import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
 import { parseArguments } from '../read-json.ts';
 import { signatureOf, withSignature } from '../thought-signature.ts';
-import type { TranslatedCall } from '../translation.ts';
+import { type TranslatedCall, toldToCaller } from '../translation.ts';
 import { contentText, reasoningText, renderStop } from './told-answer.ts';
 import { toolNamesOf } from './translate-tools.ts';
 
@@ -29,7 +29,7 @@ export function translateAnswer(body: JsonObject, call: TranslatedCall): JsonObj
 			...toolUses,
 		],
 		...renderStop(choice.finish_reason, toolUses.length > 0, refusal),
-		usage: renderUsage(usageOfChat(body.usage), call),
+		usage: renderUsage(toldToCaller(usageOfChat(body.usage), call), call),
 	};
 }
 

@@ -8,7 +8,7 @@ import { readContents } from '../gemini/read-contents.ts';
 import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
 import { MessageEvents } from '../messages/message-events.ts';
 import { withSignature } from '../thought-signature.ts';
-import type { TranslatedCall } from '../translation.ts';
+import { type TranslatedCall, toldToCaller } from '../translation.ts';
 import { stopOf, stopOfBlocked, toolNamesOf } from './told-stop.ts';
 import { messageError } from './translate-error.ts';
 
@@ -67,7 +67,7 @@ export class ContentStream extends EventByEvent {
 		const isBlocked = !this.#hasCandidate && this.#blockReason !== undefined;
 		if (!isBlocked && this.#reader.finishReason === undefined) throw new Fault('provider_disconnected');
 		const stop = isBlocked ? stopOfBlocked(this.#blockReason ?? '') : stopOf(finishOf(this.#reader));
-		this.#events.endMessage(stop, renderUsage(usageOfGemini(this.#usage), this.#call));
+		this.#events.endMessage(stop, renderUsage(toldToCaller(usageOfGemini(this.#usage), this.#call), this.#call));
 		this.isTerminated = true;
 	}
 }

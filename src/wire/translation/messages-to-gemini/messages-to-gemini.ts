@@ -1,3 +1,4 @@
+import { failureWarnings } from '../gemini/finish.ts';
 import type { Translation } from '../translation.ts';
 import { ContentStream } from './content-stream.ts';
 import { translateAnswer } from './translate-answer.ts';
@@ -10,6 +11,7 @@ export const messagesToGemini: Translation = {
 	provider: 'gemini',
 	translateRequest,
 	translateAnswer,
+	answerWarnings: (body) => failureWarnings(body, 'stop_reason'),
 	translateError,
 	translateStream: (call) => new ContentStream(call),
 };

@@ -4,7 +4,7 @@ import { blockReasonOf, candidatesOf, finishOf } from '../gemini/finish.ts';
 import { answerInvalid, CandidateReader, type CandidateSink, type ToldCall } from '../gemini/read-answer.ts';
 import { messageId, modelName, renderUsage, toolUseId, wantsThinking } from '../messages/message-answer.ts';
 import { withSignature } from '../thought-signature.ts';
-import type { TranslatedCall } from '../translation.ts';
+import { type TranslatedCall, toldToCaller } from '../translation.ts';
 import { stopOf, stopOfBlocked, toolNamesOf } from './told-stop.ts';
 
 /** The first candidate is the answer. @throws Fault `provider_answer_invalid`. */
@@ -22,7 +22,7 @@ export function translateAnswer(body: JsonObject, call: TranslatedCall): JsonObj
 		model: modelName(body.modelVersion, call),
 		content: blocks.list,
 		...(candidate === undefined ? stopOfBlocked(blocked ?? '') : stopOf(finishOf(reader))),
-		usage: renderUsage(usageOfGemini(body.usageMetadata), call),
+		usage: renderUsage(toldToCaller(usageOfGemini(body.usageMetadata), call), call),
 	};
 }
 

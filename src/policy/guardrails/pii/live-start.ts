@@ -1,0 +1,74 @@
+/** How much of a text's end is undecided, while more of it may follow. */
+import { longestEmail, readAddress } from './email.ts';
+import { isDigitCode, isSeparatorCode } from './number-run.ts';
+import { isSignAt } from './signs.ts';
+import { longestGap } from './spread-numbers.ts';
+
+/** No match is longer. */
+export const longestPii = longestEmail + 2;
+/** An account number may have one between its digits. */
+const longestLetterGroup = 4;
+/** After a word that may yet become an address. */
+const mostSeparators = 3;
+const keyBlock = '-----BEGIN ';
+const beginningOfKeyBlock = /^-----BEGIN (?:[A-Z]{0,12} ?){0,4}-{0,5}$/;
+
+/**
+ * @returns from where on more text may make or change matches, as far back as one match may reach: from the last word, from groups
+ * with digits, from an address that has begun, from the head of a private key.
+ */
+export function livePiiStart(text: string): number {
+	const least = Math.max(0, text.length - longestPii);
+	return Math.min(numbersStart(text, least), addressStart(text, least), keyBlockStart(text, least));
+}
+
+function numbersStart(text: string, least: number): number {
+	let live = wordStart(text, skipSeparators(text, text.length, least), least);
+	let next = live;
+	while (live > least) {
+		const end = skipSigns(text, next, least);
+		const start = wordStart(text, end, least);
+		if (hasDigit(text, start, end)) live = start;
+		else if (start === end || end - start > longestLetterGroup || next < live) return live;
+		next = start;
+	}
+	return live;
+}
+
+function addressStart(text: string, least: number): number {
+	for (let index = least; index < text.length; index++) {
+		const code = text.charCodeAt(index);
+		if (code !== 0x40 && code !== 0x28 && code !== 0x5b && code !== 0x7b && code !== 0x3c) continue;
+		const address = readAddress(text, index);
+		if (address?.mayGoOn === true) return Math.max(least, address.start);
+	}
+	return text.length;
+}
+
+function keyBlockStart(text: string, least: number): number {
+	const start = text.lastIndexOf(keyBlock);
+	return start >= least && beginningOfKeyBlock.test(text.slice(start)) ? start : text.length;
+}
+
+function skipSeparators(text: string, end: number, least: number): number {
+	let at = end;
+	while (at > least && end - at < mostSeparators && isSeparatorCode(text.charCodeAt(at - 1))) at--;
+	return at;
+}
+
+function skipSigns(text: string, end: number, least: number): number {
+	let at = end;
+	while (at > least && end - at < longestGap && isSignAt(text, at - 1)) at--;
+	return at;
+}
+
+function wordStart(text: string, end: number, least: number): number {
+	let at = end;
+	while (at > least && text.charCodeAt(at - 1) > 0x20) at--;
+	return at;
+}
+
+function hasDigit(text: string, start: number, end: number): boolean {
+	for (let at = start; at < end; at++) if (isDigitCode(text.charCodeAt(at))) return true;
+	return false;
+}

@@ -1,0 +1,14 @@
+/** What is part of a word or number, and what only stands between. */
+
+const letter = /[\p{L}\p{N}\p{M}]/u;
+
+export function isAlphanumeric(code: number): boolean {
+	return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
+}
+
+/** White space, punctuation, pictures. */
+export function isSignAt(text: string, at: number): boolean {
+	const code = text.charCodeAt(at);
+	if (code < 0x80) return !isAlphanumeric(code);
+	return (code >= 0xd800 && code <= 0xdfff) || !letter.test(text.charAt(at));
+}

@@ -1,0 +1,151 @@
+/**
+ * Numbers whose groups are kept apart by anything but letters: two spaces, a new line, `_`, `/`, brackets, the marks of Markdown.
+ * Only what a check digit or a strict shape tells from any other figures: cards, social security numbers, numbers led by `+`.
+ */
+import { isListedCard, longestCard, shortestCard } from './card.ts';
+import type { DigitGroup } from './number-run.ts';
+import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
+import type { PiiKind, PiiMatch } from './pii-kind.ts';
+import { isAlphanumeric, isSignAt } from './signs.ts';
+import { aboutSsn, contextBefore, isSsn } from './ssn.ts';
+
+/** Between two groups. */
+export const longestGap = 16;
+/** In all, so that a stream need not be held back any further. */
+const longestSpread = 200;
+const fours = [4, 4, 4, 4];
+const cardLayouts: readonly (readonly number[])[] = [[4, 6, 5], [4, 6, 4], [8, 8], [...fours, 3], fours, [2, 2, 2, 2, 2, 2, 2, 2]];
+const ssnLayout = [3, 2, 4];
+
+/** @param groups all digits of the text that stand together. */
+export function findSpreadNumbers(text: string, groups: readonly DigitGroup[], wanted: ReadonlySet<PiiKind>): readonly PiiMatch[] {
+	const matches: PiiMatch[] = [];
+	const scan = new SpreadScan(text, groups);
+	for (let first = 0; first + 1 < groups.length; first++) {
+		const found =
+			(wanted.has('card') ? scan.cardAt(first) : undefined) ??
+			(wanted.has('ssn') ? scan.ssnAt(first) : undefined) ??
+			(wanted.has('phone') ? scan.phoneAt(first) : undefined);
+		if (found === undefined) continue;
+		const [kind, last] = found;
+		// The plus sign belongs to the number.
+		const start = (groups[first]?.start ?? 0) - (kind === 'phone' ? 1 : 0);
+		matches.push({ kind, start, end: groups[last]?.end ?? 0 });
+		first = last;
+	}
+	return matches;
+}
+
+type Found = readonly [kind: PiiKind, last: number];
+
+class SpreadScan {
+	readonly #text: string;
+	readonly #groups: readonly DigitGroup[];
+
+	constructor(text: string, groups: readonly DigitGroup[]) {
+		this.#text = text;
+		this.#groups = groups;
+	}
+
+	cardAt(first: number): Found | undefined {
+		const size = this.#size(first);
+		if (size === 1) return this.#singlesAt(first);
+		for (const layout of cardLayouts) {
+			const last = layout[0] === size ? this.#laidOut(first, layout) : -1;
+			if (last === -1 || !isListedCard(this.#digits(first, last))) continue;
+			if (layout === fours ? this.#isNoTable(first, last) : !this.#isInRow(first, last, size)) return ['card', last];
+		}
+		return undefined;
+	}
+
+	ssnAt(first: number): Found | undefined {
+		const last = this.#size(first) === 3 ? this.#laidOut(first, ssnLayout) : -1;
+		if (last === -1) return undefined;
+		const gap = this.#gap(first + 1);
+		if (gap !== this.#gap(last) || gap === this.#gap(first) || gap === this.#gap(last + 1)) return undefined;
+		const isUsual = /[-_]/.test(gap ?? '');
+		const isLikely = isUsual || aboutSsn.test(contextBefore(this.#text, this.#groups[first]?.start ?? 0));
+		return isLikely && isSsn(this.#digits(first, last)) ? ['ssn', last] : undefined;
+	}
+
+	phoneAt(first: number): Found | undefined {
+		const start = this.#groups[first]?.start ?? 0;
+		if (this.#text.charAt(start - 1) !== '+' || isLetterAt(this.#text, start - 2)) return undefined;
+		const gap = this.#gap(first + 1);
+		let digits = this.#size(first);
+		let last = first;
+		while (gap !== undefined && this.#gap(last + 1) === gap && digits <= mostPhoneDigits) digits += this.#size(++last);
+		if (last === first || digits < leastPhoneDigits || digits > mostPhoneDigits || !this.#isWhole(first, last)) return undefined;
+		return isPhone(`+${this.#digits(first, last)}`, [digits], '') ? ['phone', last] : undefined;
+	}
+
+	/** Digit by digit, and nothing more in the row: figures of one digit are most often a list. */
+	#singlesAt(first: number): Found | undefined {
+		if (this.#isNeighbour(first - 1, first, 1)) return undefined;
+		let last = first;
+		while (last - first < longestCard && this.#isNeighbour(last + 1, last + 1, 1)) last++;
+		const count = last - first + 1;
+		if (count < shortestCard || count > longestCard || !this.#isWhole(first, last)) return undefined;
+		return isListedCard(this.#digits(first, last)) ? ['card', last] : undefined;
+	}
+
+	/** Tables and lists have four figures in a row too: more than one beside these belongs to another card, or this is none. */
+	#isNoTable(first: number, last: number): boolean {
+		const isCard = (from: number): boolean => this.#laidOut(from, fours) !== -1 && isListedCard(this.#digits(from, from + 3));
+		const before = this.#isNeighbour(first - 1, first, 4) && this.#isNeighbour(first - 2, first - 1, 4);
+		const after = this.#isNeighbour(last + 1, last + 1, 4) && this.#isNeighbour(last + 2, last + 2, 4);
+		return (!before || isCard(first - 4)) && (!after || isCard(last + 1));
+	}
+
+	#isInRow(first: number, last: number, size: number): boolean {
+		return this.#isNeighbour(first - 1, first, size) || this.#isNeighbour(last + 1, last + 1, size);
+	}
+
+	/** @param gapBefore of the two groups the later. */
+	#isNeighbour(index: number, gapBefore: number, size: number): boolean {
+		return this.#size(index) === size && this.#gap(gapBefore) !== undefined;
+	}
+
+	/** @returns the last of the groups that begin with `first` and have these sizes; -1 for none. */
+	#laidOut(first: number, sizes: readonly number[]): number {
+		for (let index = 0; index < sizes.length; index++) {
+			if (this.#size(first + index) !== sizes[index] || (index > 0 && this.#gap(first + index) === undefined)) return -1;
+		}
+		const last = first + sizes.length - 1;
+		return this.#isWhole(first, last) ? last : -1;
+	}
+
+	/** Not the rest of a name or of a decimal fraction, and not too long. */
+	#isWhole(first: number, last: number): boolean {
+		const start = this.#groups[first]?.start ?? 0;
+		const end = this.#groups[last]?.end ?? 0;
+		return !isLetterAt(this.#text, start - 1) && !isLetterAt(this.#text, end) && this.#gap(first) !== '.' && end - start <= longestSpread;
+	}
+
+	#size(index: number): number {
+		const group = this.#groups[index];
+		return group === undefined ? 0 : group.end - group.start;
+	}
+
+	#digits(first: number, last: number): string {
+		let digits = '';
+		for (let index = first; index <= last; index++) {
+			const { start, end } = this.#groups[index] as DigitGroup;
+			digits += this.#text.slice(start, end);
+		}
+		return digits;
+	}
+
+	/** What stands before the group, where it belongs to the same row as the one before. */
+	#gap(index: number): string | undefined {
+		const before = this.#groups[index - 1];
+		const group = this.#groups[index];
+		if (before === undefined || group === undefined || group.start - before.end > longestGap) return undefined;
+		for (let at = before.end; at < group.start; at++) if (!isSignAt(this.#text, at)) return undefined;
+		return this.#text.slice(before.end, group.start);
+	}
+}
+
+function isLetterAt(text: string, at: number): boolean {
+	return isAlphanumeric(text.charCodeAt(at));
+}

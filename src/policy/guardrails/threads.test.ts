@@ -1,0 +1,227 @@
+/** What is cut over several texts that may be read as one: found, masked and held back as if it were one. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import type { RuleAction } from './guardrail.ts';
+import { compileGuardrails, type GuardrailSettings, type Guardrails } from './guardrails.ts';
+import type { HeldThread, ThreadPiece } from './held-thread.ts';
+
+function guardrails(action: RuleAction, changes: Partial<GuardrailSettings> = {}): Guardrails {
+	const words = { entries: ['projekt falke', 'darkfish'], action };
+	const steps = compileGuardrails({ ...guardrailsWith({ pii: piiRules(action), words }), ...changes }, undefined);
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+	}
+}
+
+const blocking = guardrails('block');
+const masking = guardrails('mask');
+const noting = guardrails('mask', { isEnforced: false });
+
+const secrets = [
+	'4111 1111 1111 1111',
+	'078-05-1120',
+	'jane.doe@example.com',
+	'+1 415 555 2671',
+	'GB82 WEST 1234 5698 7654 32',
+	'AKIAIOSFODNN7EXAMPLE',
+	'projekt falke',
+	'dаrk\u200bfish',
+];
+
+function cutAt(text: string, ...places: readonly number[]): readonly string[] {
+	const ends = [...places, text.length];
+	return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end)).filter((part) => part !== '');
+}
+
+/** @returns how the parts of a thread read; undefined where they are blocked. */
+function screened(by: Guardrails, parts: readonly string[], thread = 'a'): readonly string[] | undefined {
+	const texts = parts.map((text) => ({ text, isJson: false, thread }));
+	const screening = by.screen(texts, 'input', 'team');
+	screening.run(1e9);
+	return screening.isBlocked ? undefined : parts.map((text, index) => screening.maskedText(index) ?? text);
+}
+
+describe('screening', () => {
+	it.each(secrets)('finds %j over two and three parts, and puts one label in its place', (secret) => {
+		const text = `it is: ${secret}, and 12 more`;
+		for (let first = 1; first < text.length; first++) {
+			for (const parts of [cutAt(text, first), cutAt(text, first, Math.min(text.length, first + 3))]) {
+				expect([parts, screened(blocking, parts)]).toEqual([parts, undefined]);
+				expect(screened(masking, parts)?.join('')).toMatch(/^it is: \[[A-Z_]+\], and 12 more$/);
+			}
+		}
+	});
+
+	it('finds what stands in one part alone, whatever the next begins with', () => {
+		for (const secret of secrets) {
+			for (const parts of [
+				['a', secret, '5and'],
+				[`see ${secret}`, 'x'],
+				['x', secret],
+				['7', `${secret} it is`],
+			]) {
+				expect([parts, screened(blocking, parts)]).toEqual([parts, undefined]);
+			}
+		}
+	});
+
+	it('finds what only a break between the parts makes a word of its own', () => {
+		expect(screened(blocking, ['dark', 'fish', 'and more'])).toBeUndefined();
+	});
+
+	it('looks at neither other threads nor texts of none', () => {
+		expect(screened(blocking, ['dark', 'fish'], '')).toEqual(['dark', 'fish']);
+		const texts = ['dark', 'fish'].map((text) => ({ text, isJson: false, thread: text }));
+		const screening = blocking.screen(texts, 'input', 'team');
+		screening.run(1e9);
+		expect(screening.findings).toEqual([]);
+	});
+
+	it('finds what long parts end and begin with, and no more is read of them twice', () => {
+		const long = 'It was a long day. '.repeat(3000);
+		expect(screened(blocking, [`${long}dark`, `fish ${long}`])).toBeUndefined();
+		expect(screened(masking, [`${long}see dark`, `fish ${long}`, 'end'])).toEqual([`${long}see [WORD]`, ` ${long}`, 'end']);
+		const screening = blocking.screen(
+			[long, long, long].map((text) => ({ text, isJson: false, thread: 'a' })),
+			'input',
+			'team',
+		);
+		let read = 0;
+		while (!screening.run(1)) read++;
+		// In pieces of 1,024: once by themselves, and twice their ends.
+		expect(read * 1024).toBeLessThan(3 * long.length + 2 * 4 * 17_000 + 16 * 1024);
+	});
+
+	it('tells each finding once, also where nothing is enforced', () => {
+		const of = (parts: readonly string[]): readonly string[] => {
+			const screening = noting.screen(
+				parts.map((text) => ({ text, isJson: false, thread: 'a' })),
+				'input',
+				'team',
+			);
+			screening.run(1e9);
+			return screening.findings.map(({ category, action, index }) => `${category} ${action} ${index}`);
+		};
+		expect(of(['the darkfish, ', 'jane@example.com ', 'and so on'])).toEqual(['listed NONE 0', 'email NONE 1']);
+		expect(of(['x', 'the dark', 'fish and 4111 1111', ' 1111 1111'])).toEqual(['listed NONE 1', 'card NONE 2']);
+	});
+});
+
+/** What leaves of blocks that come in pieces, each with the rest; undefined once blocked. */
+function streamed(
+	by: Guardrails,
+	blocks: readonly (readonly string[])[],
+): { shown: readonly string[]; isBlocked: boolean; held: HeldThread } {
+	const held = by.holdThread(false, 'team');
+	const waiting: { piece: ThreadPiece; block: number }[] = [];
+	const shown = blocks.map(() => '');
+	const release = (): void => {
+		while (waiting[0] !== undefined && !held.isBlocked && held.mayLeave(waiting[0].piece)) {
+			const { piece, block } = waiting[0];
+			shown[block] += held.shown(piece);
+			waiting.shift();
+		}
+	};
+	for (const [block, pieces] of blocks.entries()) {
+		for (const text of pieces) {
+			waiting.push({ piece: held.push(`${block}`, text), block });
+			release();
+		}
+	}
+	held.end();
+	release();
+	return { shown, isBlocked: held.isBlocked, held };
+}
+
+describe('a held thread', () => {
+	it.each(secrets)('delivers no character of %j over two and three blocks, or one label', (secret) => {
+		const before = 'Größe 漢字 it is: ';
+		const text = `${before}${secret}, and 12 more`;
+		for (let first = 1; first < text.length; first++) {
+			for (const size of [3, 99]) {
+				const blocks = cutAt(text, first, Math.min(text.length, first + 5)).map(
+					(block) => block.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [],
+				);
+				const { shown, isBlocked } = streamed(blocking, blocks);
+				expect([blocks, isBlocked, before.startsWith(shown.join(''))]).toEqual([blocks, true, true]);
+				expect(streamed(masking, blocks).shown.join('')).toMatch(/^Größe 漢字 it is: \[[A-Z_]+\], and 12 more$/);
+			}
+		}
+	});
+
+	it('shows every block as the screening of the whole does', () => {
+		const part = fc.constantFrom(
+			...secrets,
+			' ',
+			', ',
+			'and ',
+			'dark',
+			'fish',
+			'12',
+			'-',
+			'7',
+			'x',
+			'漢',
+			'. ',
+			'call me on ',
+			'4111 1111 ',
+		);
+		const block = fc.array(part, { minLength: 1, maxLength: 6 });
+		fc.assert(
+			fc.property(fc.array(block, { minLength: 1, maxLength: 5 }), (blocks) => {
+				const whole = screened(
+					masking,
+					blocks.map((pieces) => pieces.join('')),
+				);
+				expect(streamed(masking, blocks).shown).toEqual(whole);
+				expect(streamed(blocking, blocks).isBlocked).toBe(
+					screened(
+						blocking,
+						blocks.map((pieces) => pieces.join('')),
+					) === undefined,
+				);
+			}),
+			{ numRuns: 200 },
+		);
+	});
+
+	it('holds at the end of a block only what may go on, after any length', () => {
+		const held = blocking.holdThread(false, 'team');
+		const pieces = 'All of this is fine, isn’t it? '
+			.repeat(500)
+			.match(/.{1,7}/gs)
+			?.map((text) => held.push('0', text));
+		const last = held.push('0', 'and dark');
+		expect([pieces?.every((piece) => held.mayLeave(piece)), held.mayLeave(last)]).toEqual([true, false]);
+		held.push('1', 'ish, it is and so on');
+		expect([held.isBlocked, held.mayLeave(last)]).toEqual([false, true]);
+		held.push('2', 'the darkfish, and so on');
+		expect(held.isBlocked).toBe(true);
+	});
+
+	it('holds back what is found only with a break between two blocks', () => {
+		const breaking = guardrails('none', { patterns: [{ name: 'two lines', pattern: 'dark\\nfish', action: 'block' }] });
+		const { shown, isBlocked } = streamed(breaking, [['see dark'], ['fi', 'sh']]);
+		expect([isBlocked, shown]).toEqual([true, ['', '']]);
+	});
+
+	it('tells each finding once', () => {
+		const { held } = streamed(masking, [['mail jane@example.com'], [' or 4111 1111 ', '1111 '], ['1111, the dark'], ['fish']]);
+		expect(held.findings.map(({ category, start }) => `${category} ${start}`)).toEqual(['email 5', 'card 25', 'listed 50']);
+	});
+
+	it('judges sentences that go on in another block', () => {
+		const topics = [{ name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' as const }];
+		const judging = guardrails('none', { topics });
+		for (const blocks of [
+			[['All is well. We play rou'], ['lette tonight.']],
+			[['All is well. We play roulette'], ['tonight.']],
+		]) {
+			const { shown, isBlocked } = streamed(judging, blocks);
+			expect([isBlocked, shown.join('')]).toEqual([true, '']);
+		}
+		expect(streamed(judging, [['All is well'], [' and so on']])).toMatchObject({ isBlocked: false, shown: ['All is well', ' and so on'] });
+	});
+});

@@ -1,0 +1,214 @@
+/** Numbers that callers and providers make up: they are refused, or become amounts that a call can really come to. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+	chatPath,
+	errorOf,
+	GatewayBench,
+	HandStream,
+	jsonAnswer,
+	messagesPath,
+	readStream,
+	sentText,
+	settle,
+	sseAnswer,
+	testSettings,
+	textOf,
+} from '../../../test/support/gateway-bench.ts';
+import { isByteStream } from '../../core/byte-stream.ts';
+import type { UpstreamResponse } from '../../core/upstream.ts';
+import { mostInputTokensOf, mostOutputTokensOf } from '../../policy/budgets/model-limits.ts';
+import type { BudgetSettings } from './gateway-settings.ts';
+
+type Hold = BudgetSettings['hold'];
+
+/** What all stores can hold, with sums of many. */
+const mostNanoUsd = 10n ** 15n;
+const mostChoices = 128;
+/** A provider's own count is believed up to this. */
+const mostTold = 1_000_000_000;
+
+const models = ['gpt-4o-mini', 'o3', 'our-gpt', 'claude-sonnet-4-5', 'gemini-2.5-pro', 'no-such-model'];
+const numbers = ['1e308', '1e400', '-1e400', '1e25', '1e18', '9007199254740993', '2147483648', '2147483647', '1000000', '129', '128', '2'];
+const others = ['1', '0', '-1', '1.5', '1e-300', 'null', '"5"', '[]', '{}', 'true'];
+const number = fc.constantFrom(...numbers, ...others);
+const members = ['n', 'max_tokens', 'max_completion_tokens', 'candidateCount', 'maxOutputTokens', 'reasoning_effort', 'top_logprobs'];
+
+const call = fc.record({
+	hold: fc.constantFrom<Hold>('estimate', 'worst_case'),
+	path: fc.constantFrom(chatPath, messagesPath),
+	model: fc.constantFrom(...models),
+	fields: fc.dictionary(fc.constantFrom(...members), number, { maxKeys: 3 }),
+	budget: fc.option(number),
+	isStreamed: fc.boolean(),
+	parts: fc.constantFrom(0, 1, 3000),
+	ending: fc.constantFrom('unanswered', 'left', 'cut', 'untold', 'told'),
+	told: fc.tuple(number, number, number),
+});
+
+function bodyOf({ path, model, fields, budget, isStreamed, parts }: Call): string {
+	const content = parts === 0 ? '"hi"' : `[${Array.from({ length: parts }, () => '{"type":"image_url"}').join()}]`;
+	const all = {
+		...(path === messagesPath && { max_tokens: '9' }),
+		...fields,
+		...(isStreamed && { stream: 'true' }),
+		...(budget !== null && { thinking: `{"type":"enabled","budget_tokens":${budget}}` }),
+	};
+	const more = Object.entries(all).map(([name, value]) => `,"${name}":${value}`);
+	return `{"model":"${model}","messages":[{"role":"user","content":${content}}]${more.join('')}}`;
+}
+
+type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
+
+function answerOf({ told: [one, other, total], ending, isStreamed }: Call): UpstreamResponse {
+	const usage = [
+		`"usage":{"prompt_tokens":${one},"completion_tokens":${other},"total_tokens":${total},"input_tokens":${one},"output_tokens":${other},"cache_read_input_tokens":${total}}`,
+		`"usageMetadata":{"promptTokenCount":${one},"candidatesTokenCount":${other},"totalTokenCount":${total}}`,
+	].join();
+	const text = 'word '.repeat(100);
+	const answer =
+		`{"type":"message","id":"x","content":[{"type":"text","text":"${text}"}],"stop_reason":"end_turn",` +
+		`"choices":[{"index":0,"message":{"content":"${text}"},"delta":{"content":"${text}"},"finish_reason":"stop"}],` +
+		`"candidates":[{"content":{"parts":[{"text":"${text}"}]},"finishReason":"STOP"}]${ending === 'told' ? `,${usage}` : ''}}`;
+	if (!isStreamed) return jsonAnswer(200, answer);
+	const stream = new HandStream();
+	void settle().then(() => {
+		for (let event = 0; event < 3; event++) stream.write(`data: ${answer}\n\n`);
+		if (ending !== 'cut' && ending !== 'left') stream.sink?.end();
+	});
+	return sseAnswer(stream);
+}
+
+function benchOf(hold: Hold, monthlyBudgetUsd: string | null): GatewayBench {
+	const unlimited = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd };
+	return new GatewayBench({
+		budgets: { ...testSettings.budgets, hold, unknownPrice: 'default_rate' },
+		tiers: { sandbox: unlimited, standard: unlimited },
+	});
+}
+
+it('whatever numbers a call has, it is no defect, and no amount is more than a call can come to', async () => {
+	await fc.assert(
+		fc.asyncProperty(call, async (asked) => {
+			const bench = benchOf(asked.hold, '500000000');
+			let gone: (() => void) | undefined;
+			bench.respond = (request) => {
+				request.onSent?.();
+				if (asked.ending !== 'unanswered') return answerOf(asked);
+				gone?.();
+				return new Promise<never>(() => undefined);
+			};
+			const response = await bench.ask(asked.path, bodyOf(asked), {}, { onClientGone: (listener) => (gone = listener) });
+			expect(response.status).not.toBe(500);
+			if (response.body !== null && isByteStream(response.body)) {
+				const { flow } = readStream(response);
+				await settle();
+				await settle();
+				flow.cancel();
+			}
+			// Whoever left is waited for a while.
+			bench.clock.advance(10_000);
+			await bench.gateway.settled();
+			for (const { holdNanoUsd, model, closed } of (await bench.ledger.list({ limit: 9 })).rows) {
+				expect(holdNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
+				if (closed === undefined) throw new Error('a call has ended, and its row has not');
+				const { usage, costNanoUsd, isEstimated } = closed;
+				expect(costNanoUsd).toBeGreaterThanOrEqual(0n);
+				expect(costNanoUsd).toBeLessThanOrEqual(mostNanoUsd);
+				for (const tokens of Object.values(usage)) {
+					expect(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= 2 * mostTold).toBe(true);
+				}
+				if (!isEstimated || asked.ending === 'told') continue;
+				expect(usage.inputTokens).toBeLessThanOrEqual(mostInputTokensOf(model));
+				expect(usage.outputTokens).toBeLessThanOrEqual(mostOutputTokensOf(model, undefined) * mostChoices);
+			}
+		}),
+		{ numRuns: 200 },
+	);
+});
+
+/** The provider has the request, and has not begun to answer. */
+async function leave(bench: GatewayBench, body: string, path = chatPath): Promise<void> {
+	let gone: (() => void) | undefined;
+	bench.respond = (request) => {
+		request.onSent?.();
+		gone?.();
+		return new Promise<never>(() => undefined);
+	};
+	await bench.ask(path, body, {}, { onClientGone: (listener) => (gone = listener) });
+	await bench.gateway.settled();
+}
+
+function sentTo({ sent: [request] }: GatewayBench): string {
+	if (request === undefined) throw new Error('nothing was sent');
+	return sentText(request);
+}
+
+async function costOf(bench: GatewayBench): Promise<readonly unknown[]> {
+	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
+	return [row?.closed?.usage.inputTokens, row?.closed?.usage.outputTokens, row?.closed?.costNanoUsd];
+}
+
+describe('a client that leaves before the first byte', () => {
+	it('does not lock its team out of the month: not by many answers', async () => {
+		const bench = benchOf('estimate', '25');
+		await leave(bench, '{"model":"gpt-4o-mini","n":128,"messages":[{"role":"user","content":"hi"}]}');
+		expect(await costOf(bench)).toEqual([19, 128 * 1024, 78_646_050n]);
+		bench.respond = () => jsonAnswer(200, '{"choices":[]}');
+		const answer = await bench.ask(chatPath, '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}', {}, { id: 'req-2' });
+		expect(answer.status).toBe(200);
+	});
+
+	it('nor by many attachments', async () => {
+		const parts = Array.from({ length: 20_000 }, () => ({ type: 'image_url' }));
+		const bench = benchOf('estimate', '25');
+		await leave(bench, JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: parts }] }));
+		expect(await costOf(bench)).toEqual([128_000, 1024, 330_240_000n]);
+	});
+
+	it('nor by caps that the model cannot reach', async () => {
+		const bench = benchOf('worst_case', '1000');
+		await leave(bench, '{"model":"our-gpt","max_tokens":2147483647,"n":2,"messages":[{"role":"user","content":"hi"}]}');
+		expect((await costOf(bench))[1]).toBe(2 * 1_050_000);
+		expect(sentTo(bench)).toContain('"max_tokens":1050000');
+	});
+});
+
+it.each([
+	[chatPath, 'n', '1000000'],
+	[chatPath, 'n', '1e400'],
+	[chatPath, 'max_tokens', '1e18'],
+	[chatPath, 'max_completion_tokens', '2147483648'],
+	[messagesPath, 'max_tokens', '1e308'],
+	[messagesPath, 'thinking', '{"type":"enabled","budget_tokens":1e18}', 'thinking.budget_tokens'],
+	['/v1/messages/count_tokens', 'max_tokens', '1e308'],
+	['/v1/messages/count_tokens', 'thinking', '{"budget_tokens":1e18}', 'thinking.budget_tokens'],
+])('%s with `%s` %s is refused', async (path, name, value, param = name) => {
+	const bench = benchOf('estimate', null);
+	const cap = name === 'max_tokens' ? '' : '"max_tokens":9,';
+	const answer = await bench.ask(path, `{"model":"m",${cap}"${name}":${value},"messages":[{"role":"user","content":"hi"}]}`);
+	expect([answer.status, errorOf(answer).error.code, errorOf(answer).error.param, bench.sent.length]).toEqual([
+		400,
+		'field_invalid',
+		param,
+		0,
+	]);
+});
+
+it('a member of another format is no cap and no number of answers', async () => {
+	const bench = benchOf('worst_case', '1000');
+	const body =
+		'{"model":"claude-sonnet-4-5","max_tokens":9,"n":1e308,"max_completion_tokens":1.5,"messages":[{"role":"user","content":"hi"}]}';
+	await leave(bench, body, messagesPath);
+	expect((await costOf(bench))[1]).toBe(9);
+	// The provider says what it thinks of them.
+	expect(sentTo(bench)).toBe(body);
+});
+
+it('a count of tokens says what the request holds, also where no model could read it', async () => {
+	const bench = benchOf('estimate', null);
+	const parts = Array.from({ length: 2000 }, () => ({ type: 'image' }));
+	const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: parts }] });
+	const answer = await bench.ask('/v1/messages/count_tokens', body);
+	expect((JSON.parse(textOf(answer)) as { input_tokens: number }).input_tokens).toBeGreaterThan(2000 * 1500);
+});

@@ -1,0 +1,125 @@
+/** What callers of another format than their provider's are told of usage is what they are charged. */
+import { describe, expect, test } from 'vitest';
+import {
+	chatPath,
+	GatewayBench,
+	jsonAnswer,
+	messagesPath,
+	readStream,
+	settle,
+	sseAnswer,
+	testSettings,
+	textOf,
+} from '../../../../test/support/gateway-bench.ts';
+import { streamOf } from '../../../core/byte-stream.ts';
+import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
+
+const [first] = testSettings.providers;
+if (first === undefined) throw new Error('the bench has no provider');
+const { models: _none, ...terms } = first;
+const compat = { ...terms, name: 'compat', kind: 'gemini' as const, speaksOpenai: true, baseUrl: 'https://compat.test' };
+const providers = [...testSettings.providers, compat];
+
+const text = 'x'.repeat(3000);
+
+/** What providers of one format answer, whole and in a stream. */
+interface Wire {
+	readonly whole: (usage: unknown) => object;
+	readonly events: (usage: unknown) => readonly object[];
+	/** Usage that is told as zeros, and as it should be. */
+	readonly zeros: object;
+	readonly sound: object;
+}
+
+const wires: Readonly<Record<'chat' | 'messages' | 'gemini', Wire>> = {
+	chat: {
+		whole: (usage) => ({ id: 'x', choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }], usage }),
+		events: (usage) => [
+			{ id: 'x', choices: [{ index: 0, delta: { content: text }, finish_reason: null }] },
+			{ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage },
+		],
+		zeros: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+		sound: { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 },
+	},
+	messages: {
+		whole: (usage) => ({ type: 'message', id: 'x', content: [{ type: 'text', text }], stop_reason: 'end_turn', usage }),
+		events: (usage) => [
+			{ type: 'message_start', message: { id: 'x', content: [], usage } },
+			{ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+			{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+			{ type: 'content_block_stop', index: 0 },
+			{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+			{ type: 'message_stop' },
+		],
+		zeros: { input_tokens: 0, output_tokens: 0 },
+		sound: { input_tokens: 12, output_tokens: 34 },
+	},
+	gemini: {
+		whole: (usageMetadata) => ({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }], usageMetadata }),
+		events: (usageMetadata) => [{ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }], usageMetadata }],
+		zeros: { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
+		sound: { promptTokenCount: 12, candidatesTokenCount: 34, totalTokenCount: 46 },
+	},
+};
+
+const pairs = [
+	['messages', 'gpt-4o-mini', 'chat'],
+	['messages', 'our-gpt', 'chat'],
+	['messages', 'gemini-2.5-flash', 'gemini'],
+	['messages', 'compat/gemini-2.5-flash', 'chat'],
+	['chat', 'claude-haiku-4-5', 'messages'],
+	['chat', 'gemini-2.5-flash', 'gemini'],
+	['chat', 'compat/gemini-2.5-flash', 'chat'],
+] as const;
+
+type Told = 'sound' | 'zeros' | 'nothing';
+
+async function ask(caller: 'chat' | 'messages', model: string, { whole, events, ...wire }: Wire, told: Told, isStreamed: boolean) {
+	const bench = new GatewayBench({ providers });
+	const usage = told === 'nothing' ? undefined : wire[told];
+	bench.respond = () => {
+		if (!isStreamed) return jsonAnswer(200, JSON.stringify(whole(usage)));
+		const lines = events(usage).map((event) => `data: ${JSON.stringify(event)}\n\n`);
+		if ('prompt_tokens' in wire.zeros) lines.push('data: [DONE]\n\n');
+		return sseAnswer(streamOf([Buffer.from(lines.join(''))]));
+	};
+	const body = {
+		model,
+		max_tokens: 2000,
+		messages: [{ role: 'user', content: 'hi' }],
+		...(isStreamed && { stream: true }),
+		...(isStreamed && caller === 'chat' && { stream_options: { include_usage: true } }),
+	};
+	const response = await bench.ask(caller === 'chat' ? chatPath : messagesPath, JSON.stringify(body));
+	const answer = isStreamed ? await lastUsage(response) : (JSON.parse(textOf(response)) as JsonObject);
+	await bench.gateway.settled();
+	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
+	return { usage: isJsonObject(answer?.usage) ? answer.usage : {}, closed: row?.closed };
+}
+
+/** The last event that tells of usage. */
+async function lastUsage(response: Parameters<typeof readStream>[0]): Promise<JsonObject | undefined> {
+	const { reader } = readStream(response);
+	await settle();
+	const events = [...reader.text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as JsonObject);
+	return events.findLast(({ usage }) => isJsonObject(usage));
+}
+
+describe.each(pairs)('%s to %s', (caller, model, spoken) => {
+	test.each([
+		['sound', false],
+		['sound', true],
+		['zeros', false],
+		['zeros', true],
+		['nothing', false],
+		['nothing', true],
+	] as const)('%s, in a stream %s', async (told, isStreamed) => {
+		const { usage, closed } = await ask(caller, model, wires[spoken], told, isStreamed);
+		const names = caller === 'chat' ? (['prompt_tokens', 'completion_tokens'] as const) : (['input_tokens', 'output_tokens'] as const);
+		expect(closed?.isEstimated).toBe(told !== 'sound');
+		// Of a model that may have thought unseen, what was held.
+		expect(told === 'sound' ? [34] : [1000, 1024]).toContain(closed?.usage.outputTokens);
+		expect(closed?.usage.inputTokens).toBeGreaterThan(told === 'sound' ? 11 : 0);
+		expect(names.map((name) => usage[name])).toEqual([closed?.usage.inputTokens, closed?.usage.outputTokens]);
+	});
+});

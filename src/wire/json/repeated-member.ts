@@ -1,0 +1,82 @@
+import { atOnce, type Steps } from '../../core/steps.ts';
+import type { JsonObject } from './parse-body.ts';
+import { endOfString, readKey } from './scan-members.ts';
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+/** So many names, or bytes, are looked at in one step: some milliseconds' work. */
+const namesAtOnce = 10_000;
+const bytesAtOnce = 1024 * 1024;
+
+/** An object or a list that is open. */
+interface Level {
+	readonly names: Set<string> | undefined;
+	name: string;
+	index: number;
+}
+
+/**
+ * Readers differ in which of two members of one name they take: nothing that has such is judged by one of them alone.
+ * @param bytes valid JSON.
+ * @returns the path of a member that is in its object more than once; undefined where there is none.
+ */
+export function* repeatedMemberSteps(bytes: Buffer): Steps<string | undefined> {
+	const levels: Level[] = [];
+	let seen = 0;
+	let pauseAt = bytesAtOnce;
+	for (let at = 0; at < bytes.length; at++) {
+		if (at >= pauseAt || seen >= namesAtOnce) {
+			yield;
+			pauseAt = at + bytesAtOnce;
+			seen = 0;
+		}
+		const byte = bytes[at];
+		if (byte === quote) {
+			const end = endOfString(bytes, at + 1);
+			const level = levels.at(-1);
+			if (level?.names !== undefined && isName(bytes, end)) {
+				level.name = nameIn(bytes, at, end);
+				if (level.names.has(level.name)) return pathOf(levels);
+				level.names.add(level.name);
+				seen++;
+			}
+			at = end - 1;
+		} else if (byte === openBrace) levels.push({ names: new Set(), name: '', index: 0 });
+		else if (byte === openBracket) levels.push({ names: undefined, name: '', index: 0 });
+		else if (byte === closeBrace || byte === closeBracket) levels.pop();
+		else if (byte === comma) {
+			const level = levels.at(-1);
+			if (level !== undefined) level.index++;
+		}
+	}
+	return undefined;
+}
+
+/** @param told what the JSON says. */
+export function repeatsMember(json: string, told: JsonObject): boolean {
+	// Most is written as we would write it, and we write no member twice.
+	return JSON.stringify(told) !== json && atOnce(repeatedMemberSteps(Buffer.from(json))) !== undefined;
+}
+
+/** In an object the string before a colon. */
+function isName(bytes: Buffer, end: number): boolean {
+	let at = end;
+	while ((bytes[at] ?? colon) <= 0x20) at++;
+	return bytes[at] === colon;
+}
+
+function nameIn(bytes: Buffer, start: number, end: number): string {
+	const isEscaped = bytes.subarray(start, end).includes(backslash);
+	return isEscaped ? (readKey(bytes, { start, end }) ?? '') : bytes.toString('utf8', start + 1, end - 1);
+}
+
+function pathOf(levels: readonly Level[]): string {
+	return levels.map(({ names, name, index }, depth) => (names === undefined ? `[${index}]` : `${depth === 0 ? '' : '.'}${name}`)).join('');
+}
