@@ -37,7 +37,8 @@ words, names, addresses, dates of birth, AWS secret access keys without a name s
 or HTML tags between their groups or glued to letters, cards cut in unusual places (other than 4-4-4-4, 4-6-5, 4-6-4, 8-8, by twos or digit by digit) by other signs than one
 space, hyphen or dot, \`bob at example dot com\` without brackets, addresses with spaces around \`@\`. What is found and is none: a number that passes a check by
 chance (one in ten of all 16-digit numbers in a card range does). So of lists of exactly four figures of four digits, such as
-\`4521, 1874, 5230, 9012\`, about one in twenty is taken for a card, of longer lists and tables one in a hundred.
+\`4521, 1874, 5230, 9012\`, about one in twenty is taken for a card (of five, one in eleven), and so
+of two figures of eight digits and of sixteen single digits; of longer lists and tables one in a hundred.
 
 ## Words
 

@@ -19,8 +19,8 @@ const isWhitespace = /^\s$/u;
 /** Longest first character reference, escape or percent-encoding that is looked for. */
 const longestEscape = 10;
 const escapes =
-	/(?:&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&(nbsp|shy|amp|zwnj|zwj|commat|period);|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-7][0-9a-fA-F]))/y;
-const anyEscape = new RegExp(escapes.source);
+	/(?:&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&(nbsp|shy|amp|zwnj|zwj|commat|period);|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2}))/y;
+const anyEscape = new RegExp(`${escapes.source}|%[0-7][0-9a-fA-F]`);
 const beginningOfEscape = /(?:&|&#|&#\d{1,7}|&#[xX][0-9a-fA-F]{0,6}|&[a-z]{1,6}|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%[0-7]?)$/;
 const named: Readonly<Record<string, number>> = { nbsp: 0xa0, shy: 0xad, amp: 0x26, zwnj: 0x200c, zwj: 0x200d, commat: 0x40, period: 0x2e };
 
@@ -46,14 +46,28 @@ export function holdsEscape(text: string): boolean {
 
 /** @returns what the character reference, escape or percent-encoding stands for that begins at `at`. */
 export function escapeAt(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
+	// Most are these.
+	if (text.charCodeAt(at) === percentSign) return percentEscapeAt(text, at);
 	escapes.lastIndex = at;
 	const found = escapes.exec(text);
 	return found === null ? undefined : { codePoint: escapedCodePoint(found), end: escapes.lastIndex };
 }
 
-function escapedCodePoint([, decimal, hexadecimal, name, unicode, byte, percent]: RegExpExecArray): number {
+const percentSign = 0x25;
+const hexadecimalDigits = new Int8Array(128).fill(-1);
+for (let value = 0; value < 16; value++) {
+	for (const digit of [value.toString(16), value.toString(16).toUpperCase()]) hexadecimalDigits[digit.charCodeAt(0)] = value;
+}
+
+function percentEscapeAt(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
+	const high = hexadecimalDigits[text.charCodeAt(at + 1)] ?? -1;
+	const low = hexadecimalDigits[text.charCodeAt(at + 2)] ?? -1;
+	return high < 0 || high > 7 || low < 0 ? undefined : { codePoint: high * 16 + low, end: at + 3 };
+}
+
+function escapedCodePoint([, decimal, hexadecimal, name, unicode, byte]: RegExpExecArray): number {
 	if (name !== undefined) return named[name] ?? 0x20;
-	const value = decimal === undefined ? Number.parseInt(hexadecimal ?? unicode ?? byte ?? percent ?? '20', 16) : Number(decimal);
+	const value = decimal === undefined ? Number.parseInt(hexadecimal ?? unicode ?? byte ?? '20', 16) : Number(decimal);
 	return value <= 0x10ffff ? value : 0x20;
 }
 

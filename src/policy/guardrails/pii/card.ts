@@ -41,7 +41,7 @@ export function isCard(digits: string, isAnnounced: () => boolean): boolean {
 }
 
 export function isListedCard(digits: string): boolean {
-	return isOfKnownRange(digits) && hasCheckDigit(digits);
+	return hasCheckDigit(digits) && isOfKnownRange(digits);
 }
 
 function isOfKnownRange(digits: string): boolean {

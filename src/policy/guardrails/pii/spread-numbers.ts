@@ -47,13 +47,16 @@ class SpreadScan {
 		this.#groups = groups;
 	}
 
+	/** One of several figures of one size in a row is none, but for four. */
 	cardAt(first: number): Found | undefined {
 		const size = this.#size(first);
 		if (size === 1) return this.#singlesAt(first);
+		const isLater = this.#isNeighbour(first - 1, first, size);
 		for (const layout of cardLayouts) {
-			const last = layout[0] === size ? this.#laidOut(first, layout) : -1;
+			if (layout[0] !== size || (isLater && layout !== fours)) continue;
+			const last = this.#laidOut(first, layout);
 			if (last === -1 || !isListedCard(this.#digits(first, last))) continue;
-			if (layout === fours ? this.#isNoTable(first, last) : !this.#isInRow(first, last, size)) return ['card', last];
+			if (layout === fours ? this.#isNoTable(first, last) : !this.#isNeighbour(last + 1, last + 1, size)) return ['card', last];
 		}
 		return undefined;
 	}
@@ -95,10 +98,6 @@ class SpreadScan {
 		const before = this.#isNeighbour(first - 1, first, 4) && this.#isNeighbour(first - 2, first - 1, 4);
 		const after = this.#isNeighbour(last + 1, last + 1, 4) && this.#isNeighbour(last + 2, last + 2, 4);
 		return (!before || isCard(first - 4)) && (!after || isCard(last + 1));
-	}
-
-	#isInRow(first: number, last: number, size: number): boolean {
-		return this.#isNeighbour(first - 1, first, size) || this.#isNeighbour(last + 1, last + 1, size);
 	}
 
 	/** @param gapBefore of the two groups the later. */
