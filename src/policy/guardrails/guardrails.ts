@@ -2,7 +2,6 @@
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import type { ContentScorer } from './content/content-scorer.ts';
 import type { Policy, RuleAction, SpanDetector, Stage } from './guardrail.ts';
-import { HeldThread } from './held-thread.ts';
 import { HoldBack } from './hold-back.ts';
 import type { Judgement, TextJudge } from './judge.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
@@ -10,6 +9,7 @@ import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
 import { type ScreenedText, Screening } from './screening.ts';
 import { TextScan } from './text-scan.ts';
+import { HeldThread } from './threads/held-thread.ts';
 import { createTopicJudge, type TopicSettings } from './topics/topic-judge.ts';
 import { type RuleActions, Verdicts } from './verdicts.ts';
 import { buildWordDetector } from './words/word-detector.ts';
@@ -100,7 +100,7 @@ export class Guardrails {
 		const detectors = detectorsOf(this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))));
 		const judges = this.#judgesOf((policy) => this.#isOn(verdicts, policy));
 		return new Screening(texts, verdicts, {
-			createScan: (isJson) => new TextScan(detectors, isJson),
+			createScan: (isJson, context) => new TextScan(detectors, isJson, context),
 			beginJudging: () => judges.map((judge) => judge.begin()),
 		});
 	}

@@ -1,8 +1,10 @@
+import type { Steps } from '../../core/steps.ts';
 import type { Finding } from './guardrail.ts';
-import { type JoinedText, joiningSteps, type PlacedSpan, type ThreadedText } from './joined-texts.ts';
-import type { JudgedText, Judgement } from './judge.ts';
+import type { Judgement } from './judge.ts';
 import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
-import type { TextScan } from './text-scan.ts';
+import type { FoundSpan } from './text-scan.ts';
+import { type PlacedSpan, type ThreadedText, threadSteps } from './threads/joined-texts.ts';
+import { type JoinedSink, type ReadingParts, readThread } from './threads/thread-reading.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface ScreenedText extends ThreadedText {
@@ -13,11 +15,6 @@ export interface ScreenedText extends ThreadedText {
 export interface TextFinding extends Finding {
 	/** Index of the text. */
 	readonly index: number;
-}
-
-interface ScreeningParts {
-	createScan(isJson: boolean): TextScan;
-	beginJudging(): readonly JudgedText[];
 }
 
 /** Longer texts are read in pieces: so much costs some microseconds, or a few milliseconds where every word is suspicious. */
@@ -32,25 +29,19 @@ const mostFindings = 1000;
 export class Screening {
 	readonly #texts: readonly ScreenedText[];
 	readonly #verdicts: Verdicts;
-	readonly #parts: ScreeningParts;
+	readonly #parts: ReadingParts;
 	readonly #findings: TextFinding[] = [];
 	readonly #masks: (Mask[] | undefined)[] = [];
 	readonly #known = new Set<string>();
-	readonly #joining: ReturnType<typeof joiningSteps>;
-	/** Threads, once the texts are read. */
-	#joined: readonly JoinedText[] | undefined;
-	/** Of the text that is read, or of the thread behind all texts. */
-	#index = 0;
-	#at = 0;
-	#scan: TextScan | undefined;
-	#judged: readonly JudgedText[] = [];
+	readonly #steps: Generator<number, void>;
+	#isRead = false;
 	#hasTripped = false;
 
-	constructor(texts: readonly ScreenedText[], verdicts: Verdicts, parts: ScreeningParts) {
+	constructor(texts: readonly ScreenedText[], verdicts: Verdicts, parts: ReadingParts) {
 		this.#texts = texts;
-		this.#joining = joiningSteps(texts);
 		this.#verdicts = verdicts;
 		this.#parts = parts;
+		this.#steps = this.#read();
 	}
 
 	/**
@@ -58,14 +49,16 @@ export class Screening {
 	 * @returns whether all is read, or what was read is to be blocked.
 	 */
 	run(mostCharacters: number): boolean {
-		let left = mostCharacters;
-		while (left > 0 && !this.isDone) left -= this.#step();
+		for (let left = mostCharacters; left > 0 && !this.isDone; ) {
+			const step = this.#steps.next();
+			if (step.done === true) this.#isRead = true;
+			else left -= step.value;
+		}
 		return this.isDone;
 	}
 
 	get isDone(): boolean {
-		if (this.#hasTripped) return true;
-		return this.#joined !== undefined && this.#index >= this.#texts.length + this.#joined.length;
+		return this.#hasTripped || this.#isRead;
 	}
 
 	get isBlocked(): boolean {
@@ -82,54 +75,51 @@ export class Screening {
 		return masks === undefined ? undefined : applyMasks(this.#texts[index]?.text ?? '', 0, orderMasks(masks));
 	}
 
-	get #thread(): JoinedText | undefined {
-		return this.#joined?.[this.#index - this.#texts.length];
+	/** Each step tells how much it read. */
+	*#read(): Generator<number, void> {
+		const threads = yield* eachAs(pieceLength, threadSteps(this.#texts));
+		/** By index, of texts that others follow. */
+		const openEnds = new Map<number, number>();
+		for (const indexes of threads) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
+		for (const [index, text] of this.#texts.entries()) yield* this.#readAlone(index, text, openEnds);
+		const sink: JoinedSink = {
+			takeSpans: (spans, places) => this.#take(spans, false, (start, end) => places.placesOf(start, end)),
+			takeJudgement: (judgement, index, length) => this.#takeJoined(judgement, index, length),
+		};
+		for (const indexes of threads) yield* readThread({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
 	}
 
-	#step(): number {
-		return this.#index < this.#texts.length || this.#joined !== undefined ? this.#read() : this.#join();
-	}
-
-	/** Each step counts as a piece. */
-	#join(): number {
-		const step = this.#joining.next();
-		if (step.done !== true) return pieceLength;
-		this.#joined = step.value;
-		return 1;
-	}
-
-	#read(): number {
-		const { text, isJson = false }: { text: string; isJson?: boolean } = this.#texts[this.#index] ?? this.#thread ?? { text: '' };
-		if (this.#scan === undefined) {
-			this.#scan = this.#parts.createScan(isJson);
-			this.#judged = this.#parts.beginJudging();
+	*#readAlone(index: number, { text, isJson }: ScreenedText, openEnds: Map<number, number>): Generator<number, void> {
+		const scan = this.#parts.createScan(isJson, '');
+		const judged = this.#parts.beginJudging();
+		const placesOf = (start: number, end: number): readonly PlacedSpan[] => [{ index, start, end }];
+		let at = 0;
+		for (; text.length - at > pieceLength; at += pieceLength) {
+			const piece = text.slice(at, at + pieceLength);
+			for (const one of judged) one.add(piece);
+			this.#take(scan.push(piece), isJson, placesOf);
+			yield pieceLength + 1;
 		}
-		const end = Math.min(text.length, this.#at + pieceLength);
-		const piece = end === text.length && this.#at === 0 ? text : text.slice(this.#at, end);
-		for (const judged of this.#judged) judged.add(piece);
-		const read = end - this.#at;
-		this.#at = end;
-		// A text of one piece is searched once.
-		if (end < text.length) this.#take(this.#scan.push(piece), isJson);
-		else this.#finish(this.#scan, piece, isJson, text.length);
-		return read + 1;
-	}
-
-	#finish(scan: TextScan, piece: string, isJson: boolean, length: number): void {
-		this.#take(scan.end(piece), isJson);
-		for (const judged of this.#judged) {
-			for (const judgement of judged.judge(true)) this.#takeJudgement(judgement, length);
+		let rest = at === 0 ? text : text.slice(at);
+		for (const one of judged) one.add(rest);
+		// What nothing follows is searched once.
+		if (openEnds.has(index)) {
+			this.#take(scan.push(rest), isJson, placesOf);
+			openEnds.set(index, scan.decided);
+			rest = '';
 		}
-		this.#scan = undefined;
-		this.#at = 0;
-		this.#index++;
+		this.#take(scan.end(rest), isJson, placesOf);
+		for (const one of judged) {
+			for (const judgement of one.judge(true)) this.#takeJudgement(judgement, index, text.length);
+		}
+		yield text.length - at + 1;
 	}
 
-	#take(spans: ReturnType<TextScan['push']>, isJson: boolean): void {
+	#take(spans: readonly FoundSpan[], isJson: boolean, placesOf: (start: number, end: number) => readonly PlacedSpan[]): void {
 		for (const span of spans) {
 			const finding = this.#verdicts.ofSpan(span);
 			if (finding === undefined) continue;
-			const places = this.#thread?.placesOf(span.start, span.end) ?? [{ index: this.#index, start: span.start, end: span.end }];
+			const places = placesOf(span.start, span.end);
 			this.#addSpan(finding, places);
 			if (finding.action !== 'MASK') continue;
 			for (const { index, start, end } of places) {
@@ -152,12 +142,15 @@ export class Screening {
 		this.#add({ ...finding, ...first });
 	}
 
-	#takeJudgement(judgement: Judgement, length: number): void {
+	#takeJudgement(judgement: Judgement, index: number, length: number): void {
 		const finding = this.#verdicts.ofJudgement(judgement, length);
-		if (finding === undefined) return;
-		const indexes = this.#thread?.indexes;
-		if (indexes === undefined) this.#add({ ...finding, index: this.#index });
-		else if (!this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index: indexes[0] ?? 0 });
+		if (finding !== undefined) this.#add({ ...finding, index });
+	}
+
+	/** What is said of a text by itself is not said again of what it is joined with. */
+	#takeJoined(judgement: Judgement, index: number, length: number): void {
+		const finding = this.#verdicts.ofJudgement(judgement, length);
+		if (finding !== undefined && !this.#findings.some((known) => isSame(known, finding))) this.#add({ ...finding, index });
 	}
 
 	#add(finding: TextFinding): void {
@@ -168,4 +161,12 @@ export class Screening {
 
 function isSame(one: Finding, other: Finding): boolean {
 	return one.policy === other.policy && one.category === other.category && one.action === other.action;
+}
+
+function* eachAs<Result>(size: number, steps: Steps<Result>): Generator<number, Result> {
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+		yield size;
+	}
 }

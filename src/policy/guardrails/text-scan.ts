@@ -3,7 +3,7 @@ import { holdsQuote, isInsideString, resolveEscapes } from './folding/json-text.
 import type { Span, SpanDetector } from './guardrail.ts';
 
 /** So much of what was decided is kept, for it may tell what follows. */
-const contextLength = 96;
+export const contextLength = 96;
 /** What is longer is no match: a word with thousands of invisible characters between its letters is nobody's word. */
 export const longestMatch = 16_384;
 /** From so much on, what is undecided is searched again only when it has grown by its eighth: the time stays linear. */

@@ -2,7 +2,7 @@ import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
-import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/held-thread.ts';
+import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/threads/held-thread.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import { readEvent } from '../../../wire/sse/read-event.ts';
 import { splitEvents } from '../../../wire/sse/split-events.ts';

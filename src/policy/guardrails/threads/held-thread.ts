@@ -1,7 +1,7 @@
 /** Texts of a stream that may be read as one: what may leave of them, and how they read then. */
-import type { Finding } from './guardrail.ts';
-import type { HoldBack } from './hold-back.ts';
-import { applyMasks, type Mask, orderMasks } from './masks.ts';
+import type { Finding } from '../guardrail.ts';
+import type { HoldBack } from '../hold-back.ts';
+import { applyMasks, type Mask, orderMasks } from '../masks.ts';
 
 /** So much of what was settled is kept for whoever reads across blocks. */
 const keptCharacters = 512;

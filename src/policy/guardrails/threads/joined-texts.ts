@@ -1,0 +1,140 @@
+/** Texts that follow each other as parts of one thing said: whoever reads them may read them as one. */
+import type { Steps } from '../../../core/steps.ts';
+import { longestMatch } from '../text-scan.ts';
+
+export interface ThreadedText {
+	readonly text: string;
+	/** Texts of the same thread may be read as one; without a name it stands alone. */
+	readonly thread?: string;
+}
+
+/** What is put between parts by those who join them: our own translations do both. */
+export const separators = ['', '\n'];
+/** Judges look at so many words together: no more of them, from either side, is about what two parts say together. */
+const wordsAround = 40;
+/** So many texts are sorted into threads at once. */
+const textsAtOnce = 4096;
+
+/** @returns indexes of the texts of each thread of several. */
+export function* threadSteps(texts: readonly ThreadedText[]): Steps<readonly (readonly number[])[]> {
+	const threads = new Map<string, number[]>();
+	for (const [index, { thread = '' }] of texts.entries()) {
+		if (index % textsAtOnce === textsAtOnce - 1) yield;
+		if (thread === '') continue;
+		const indexes = threads.get(thread);
+		if (indexes === undefined) threads.set(thread, [index]);
+		else indexes.push(index);
+	}
+	return [...threads.values()].filter((indexes) => indexes.length > 1);
+}
+
+/** Where the last words of a text begin. */
+export function lastWordsStart(text: string): number {
+	const lowest = Math.max(0, text.length - longestMatch);
+	let words = 0;
+	let at = text.length;
+	while (at > lowest && words < wordsAround) if (isWordEnd(text, --at)) words++;
+	while (at > lowest && isWord(text.charCodeAt(at - 1))) at--;
+	return at;
+}
+
+/** Where the first words of a text end. */
+export function firstWordsEnd(text: string): number {
+	const highest = Math.min(text.length, longestMatch);
+	let words = 0;
+	let at = 0;
+	while (at < highest && words < wordsAround) if (isWordEnd(text, at++)) words++;
+	return at;
+}
+
+/** Whether a word goes on from one text in the next when nothing is put between them. */
+export function joinsWords(texts: readonly ThreadedText[], indexes: readonly number[]): boolean {
+	let isInWord = false;
+	return indexes.some((index) => {
+		const { text = '' } = texts[index] ?? {};
+		const joins = isInWord && isLetter(text.charCodeAt(0));
+		isInWord = isLetter(text.charCodeAt(text.length - 1));
+		return joins;
+	});
+}
+
+const apostrophe = 0x27;
+
+function isLetter(code: number): boolean {
+	return isWord(code) || code === apostrophe;
+}
+
+/** Scripts that set no spaces have a word in each character. */
+const firstUnspaced = 0x2e80;
+
+function isWordEnd(text: string, at: number): boolean {
+	const code = text.charCodeAt(at);
+	return code >= firstUnspaced || (isWord(code) && !isWord(text.charCodeAt(at + 1)));
+}
+
+/** Signs beyond ASCII are taken for letters: then there are more words than are counted. */
+function isWord(code: number): boolean {
+	return (code >= 0x30 && code < 0x3a) || (code >= 0x41 && code < 0x5b) || (code >= 0x61 && code < 0x7b) || code >= 0x80;
+}
+
+/** A text, or a part of it, in a joined text. */
+interface Place {
+	/** Of the text. */
+	readonly index: number;
+	/** Where in the text it begins. */
+	readonly offset: number;
+	/** Where in the joined text it begins. */
+	readonly start: number;
+	end: number;
+}
+
+/** A span of a joined text, in one of the texts that it is in: from before its beginning where it begins in another. */
+export interface PlacedSpan {
+	readonly index: number;
+	readonly start: number;
+	readonly end: number;
+}
+
+/** Where the parts of texts lie that are read as one. */
+export class JoinedPlaces {
+	readonly #places: Place[] = [];
+	#length = 0;
+
+	get length(): number {
+		return this.#length;
+	}
+
+	/** What belongs to no text. */
+	skip(length: number): void {
+		this.#length += length;
+	}
+
+	/** The part follows what was added last of the same text. */
+	add(index: number, offset: number, length: number): void {
+		const start = this.#length;
+		this.#length += length;
+		const last = this.#places.at(-1);
+		if (last?.index === index) last.end = this.#length;
+		else this.#places.push({ index, offset, start, end: this.#length });
+	}
+
+	/** @returns the places of a span, those that it begins in first. */
+	placesOf(start: number, end: number): readonly PlacedSpan[] {
+		return this.#places
+			.slice(this.#firstAfter(start), this.#firstAfter(end - 1) + 1)
+			.filter((place) => place.start < end)
+			.map((place) => ({ index: place.index, start: start - place.start + place.offset, end: end - place.start + place.offset }));
+	}
+
+	/** @returns the first place that ends after this offset. */
+	#firstAfter(offset: number): number {
+		let low = 0;
+		let high = this.#places.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if ((this.#places[middle]?.end ?? 0) > offset) high = middle;
+			else low = middle + 1;
+		}
+		return low;
+	}
+}

@@ -1,0 +1,191 @@
+/** Reads what the texts of a thread say together: only around their ends, for the rest was read of each by itself. */
+
+import type { JudgedText, Judgement } from '../judge.ts';
+import { contextLength, type FoundSpan, type TextScan } from '../text-scan.ts';
+import { firstWordsEnd, JoinedPlaces, joinsWords, lastWordsStart, separators, type ThreadedText } from './joined-texts.ts';
+
+export interface ReadingParts {
+	/** @param context what the text begins with and was searched before. */
+	createScan(isJson: boolean, context: string): TextScan;
+	beginJudging(): readonly JudgedText[];
+}
+
+export interface JoinedSink {
+	takeSpans(spans: readonly FoundSpan[], places: JoinedPlaces): void;
+	/** @param index of the first of the texts. */
+	takeJudgement(judgement: Judgement, index: number, length: number): void;
+}
+
+export interface Thread {
+	readonly texts: readonly ThreadedText[];
+	/** Of the thread's texts. */
+	readonly indexes: readonly number[];
+	/** By index, of all texts but the last: from where on what follows may make or change matches. */
+	readonly openEnds: ReadonlyMap<number, number>;
+}
+
+/** So much is read at once, or what many small texts come to. */
+const pieceLength = 512;
+/** By so much is read on until no match goes on. */
+const headLength = 128;
+
+/** @returns steps, each telling how much is read next. */
+export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSink): Generator<number, void> {
+	const { texts, indexes, openEnds } = thread;
+	const openEnd = (_: string, index: number): number => openEnds.get(index) ?? 0;
+	for (const separator of separators) {
+		yield* walk(thread, openEnd, (index, text, at) => new SearchReader(parts, sink, separator, index, text, at));
+	}
+	if (parts.beginJudging().length === 0) return;
+	// Where no words meet, judges read the same words in both.
+	const ways = joinsWords(texts, indexes) ? separators : separators.slice(0, 1);
+	for (const separator of ways) {
+		yield* walk(thread, lastWordsStart, (index) => new JudgeReader(parts, sink, separator, index));
+	}
+}
+
+/** Reads parts of several texts as one. */
+interface Reader {
+	/** @returns up to where the text is read in any case. */
+	beginText(text: string): number;
+	/** Whether what follows this offset of the text that was begun last is said by that text alone. */
+	isThrough(at: number): boolean;
+	add(index: number, at: number, piece: string): void;
+	/** @param isOver the text ends where it was read last; else it goes on. */
+	end(isOver: boolean): void;
+}
+
+/**
+ * Goes along the texts and leaves out what stands in the middle of long ones.
+ * @param tailStart from where on a text is read together with what follows it.
+ */
+function* walk(
+	{ texts, indexes }: Thread,
+	tailStart: (text: string, index: number) => number,
+	begin: (index: number, text: string, at: number) => Reader,
+): Generator<number, void> {
+	let reader: Reader | undefined;
+	const last = indexes.at(-1);
+	for (const index of indexes) {
+		const { text = '' } = texts[index] ?? {};
+		let at = 0;
+		if (reader !== undefined) {
+			for (let end = reader.beginText(text); at < text.length && (at === 0 || !reader.isThrough(at)); end += headLength) {
+				yield end - at;
+				reader.add(index, at, text.slice(at, end));
+				at = Math.min(end, text.length);
+			}
+		}
+		const tail = index === last ? text.length : tailStart(text, index);
+		if (at < tail) {
+			reader?.end(false);
+			reader = undefined;
+		}
+		if (index === last) break;
+		if (reader === undefined) {
+			reader = begin(index, text, tail);
+			at = tail;
+		}
+		for (; at < text.length; at += pieceLength) {
+			yield pieceLength;
+			reader.add(index, at, text.slice(at, at + pieceLength));
+		}
+	}
+	reader?.end(true);
+}
+
+class SearchReader implements Reader {
+	readonly #sink: JoinedSink;
+	readonly #separator: string;
+	readonly #scan: TextScan;
+	readonly #places = new JoinedPlaces();
+	/** What is not searched yet. */
+	#pending = '';
+	/** Of the text that was begun last. */
+	#textStart = 0;
+
+	/** @param at from where on the text of this index is going to be searched. */
+	constructor(parts: ReadingParts, sink: JoinedSink, separator: string, index: number, text: string, at: number) {
+		const start = wholeCharacter(text, Math.max(0, at - contextLength));
+		this.#sink = sink;
+		this.#separator = separator;
+		this.#scan = parts.createScan(false, text.slice(start, at));
+		this.#places.add(index, start, at - start);
+	}
+
+	beginText(): number {
+		this.#places.skip(this.#separator.length);
+		this.#pending += this.#separator;
+		this.#textStart = this.#places.length;
+		return headLength;
+	}
+
+	isThrough(): boolean {
+		this.#search();
+		return this.#scan.decided >= this.#textStart + contextLength;
+	}
+
+	add(index: number, at: number, piece: string): void {
+		this.#places.add(index, at, piece.length);
+		this.#pending += piece;
+		if (this.#pending.length >= pieceLength) this.#search();
+	}
+
+	/** What goes on was decided where it is that text's own. */
+	end(isOver: boolean): void {
+		if (isOver) this.#sink.takeSpans(this.#scan.end(this.#pending), this.#places);
+	}
+
+	#search(): void {
+		if (this.#pending === '') return;
+		this.#sink.takeSpans(this.#scan.push(this.#pending), this.#places);
+		this.#pending = '';
+	}
+}
+
+class JudgeReader implements Reader {
+	readonly #sink: JoinedSink;
+	readonly #separator: string;
+	readonly #judged: readonly JudgedText[];
+	readonly #firstIndex: number;
+	#length = 0;
+	#wordsEnd = 0;
+
+	constructor(parts: ReadingParts, sink: JoinedSink, separator: string, index: number) {
+		this.#sink = sink;
+		this.#separator = separator;
+		this.#judged = parts.beginJudging();
+		this.#firstIndex = index;
+	}
+
+	beginText(text: string): number {
+		this.#add(this.#separator);
+		this.#wordsEnd = firstWordsEnd(text);
+		return this.#wordsEnd;
+	}
+
+	isThrough(at: number): boolean {
+		return at >= this.#wordsEnd;
+	}
+
+	add(_: number, __: number, piece: string): void {
+		this.#add(piece);
+	}
+
+	end(): void {
+		for (const judged of this.#judged) {
+			for (const judgement of judged.judge(true)) this.#sink.takeJudgement(judgement, this.#firstIndex, this.#length);
+		}
+	}
+
+	#add(piece: string): void {
+		this.#length += piece.length;
+		for (const judged of this.#judged) judged.add(piece);
+	}
+}
+
+/** The same place, or the beginning of the character that it stands in the middle of. */
+function wholeCharacter(text: string, at: number): number {
+	const code = text.charCodeAt(at);
+	return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
