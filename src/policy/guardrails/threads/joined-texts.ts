@@ -30,21 +30,40 @@ export function* threadSteps(texts: readonly ThreadedText[]): Steps<readonly (re
 
 /** Where the last words of a text begin. */
 export function lastWordsStart(text: string): number {
-	const lowest = Math.max(0, text.length - longestMatch);
-	let words = 0;
-	let at = text.length;
-	while (at > lowest && words < wordsAround) if (isWordEnd(text, --at)) words++;
-	while (at > lowest && isWord(text.charCodeAt(at - 1))) at--;
-	return at;
+	return text.length - lengthOfWords(text, true);
 }
 
 /** Where the first words of a text end. */
 export function firstWordsEnd(text: string): number {
-	const highest = Math.min(text.length, longestMatch);
+	return lengthOfWords(text, false);
+}
+
+const sign = 0;
+const letter = 1;
+/** Of scripts that set no spaces: a word of its own. */
+const unspaced = 2;
+const firstUnspaced = 0x2e80;
+const kinds = new Uint8Array(128);
+kinds.fill(letter, 0x30, 0x3a).fill(letter, 0x41, 0x5b).fill(letter, 0x61, 0x7b);
+
+/** Signs beyond ASCII are taken for letters: then there are more words than are counted. */
+function kindOf(code: number): number {
+	if (code < 128) return kinds[code] as number;
+	return code < firstUnspaced ? letter : unspaced;
+}
+
+/** How long the first or the last words of a text are. */
+function lengthOfWords(text: string, isFromEnd: boolean): number {
+	const most = Math.min(text.length, longestMatch);
 	let words = 0;
-	let at = 0;
-	while (at < highest && words < wordsAround) if (isWordEnd(text, at++)) words++;
-	return at;
+	let isInWord = false;
+	for (let length = 0; length < most; length++) {
+		const kind = kindOf(text.charCodeAt(isFromEnd ? text.length - 1 - length : length));
+		if (kind !== letter && isInWord && ++words === wordsAround) return length;
+		if (kind === unspaced && ++words === wordsAround) return length + 1;
+		isInWord = kind === letter;
+	}
+	return most;
 }
 
 /** Whether a word goes on from one text in the next when nothing is put between them. */
@@ -61,20 +80,7 @@ export function joinsWords(texts: readonly ThreadedText[], indexes: readonly num
 const apostrophe = 0x27;
 
 function isLetter(code: number): boolean {
-	return isWord(code) || code === apostrophe;
-}
-
-/** Scripts that set no spaces have a word in each character. */
-const firstUnspaced = 0x2e80;
-
-function isWordEnd(text: string, at: number): boolean {
-	const code = text.charCodeAt(at);
-	return code >= firstUnspaced || (isWord(code) && !isWord(text.charCodeAt(at + 1)));
-}
-
-/** Signs beyond ASCII are taken for letters: then there are more words than are counted. */
-function isWord(code: number): boolean {
-	return (code >= 0x30 && code < 0x3a) || (code >= 0x41 && code < 0x5b) || (code >= 0x61 && code < 0x7b) || code >= 0x80;
+	return kindOf(code) !== sign || code === apostrophe;
 }
 
 /** A text, or a part of it, in a joined text. */
