@@ -52,16 +52,22 @@ const heads = contentHeads.length;
 
 interface Model extends Omit<ContentWeights, 'buckets'> {
 	readonly lexicon: Lexicon;
-	/** With `headStride`. */
-	readonly buckets: Int8Array;
+	/** Two numbers for each bucket, of four weights each, a byte each, plus `bias`. */
+	readonly buckets: Int32Array;
 }
 
+/** Makes weights positive, so that several that lie in one number can be added up at once. */
+const bias = 128;
+/** Of the bytes of a number, the first and the third: sums of 16 bits, which the weights of a block do not fill. */
+const everyOther = 0x00ff00ff;
+const numbersPerBucket = headStride / 4;
+
 function prepare({ buckets, ...weights }: ContentWeights): Model {
-	const padded = new Int8Array(bucketCount * headStride);
+	const padded = new Uint8Array(bucketCount * headStride);
 	for (let bucket = 0, at = 0; bucket < bucketCount; bucket++) {
-		for (let head = 0; head < heads; head++) padded[bucket * headStride + head] = buckets[at++] ?? 0;
+		for (let head = 0; head < heads; head++) padded[bucket * headStride + head] = (buckets[at++] ?? 0) + bias;
 	}
-	return { ...weights, buckets: padded, lexicon: new Lexicon(weights.lexiconHashes, weights.lexiconClasses) };
+	return { ...weights, buckets: new Int32Array(padded.buffer), lexicon: new Lexicon(weights.lexiconHashes, weights.lexiconClasses) };
 }
 
 class Reading implements ContentReading, WordSink {
@@ -74,9 +80,13 @@ class Reading implements ContentReading, WordSink {
 	#currentWords = 0;
 	/** The highest logit of any whole window, by head. */
 	readonly #highest = new Float64Array(heads).fill(Number.NEGATIVE_INFINITY);
+	/** Of words that are not in the sums of their block yet: two sums in each, of every other head, plus `bias` for each weight. */
+	readonly #packed = new Int32Array(headStride / 2);
+	#packedWords = 0;
 	#previousWord = 0;
-	/** Classes of the last words, the latest first. */
+	/** Classes of the last words, in a ring. */
 	readonly #near = new Int32Array(nearWords);
+	#nearAt = 0;
 
 	constructor(model: Model) {
 		this.#model = model;
@@ -88,19 +98,34 @@ class Reading implements ContentReading, WordSink {
 
 	word(hash: number): void {
 		const { buckets, lexicon } = this.#model;
-		const sums = this.#current;
-		const single = wordBucket(hash) * headStride;
-		const pair = pairBucket(this.#previousWord, hash) * headStride;
-		for (let head = 0; head < heads; head++) {
-			sums[head] = (sums[head] ?? 0) + (buckets[single + head] ?? 0) + (buckets[pair + head] ?? 0);
+		const single = wordBucket(hash) * numbersPerBucket;
+		const pair = pairBucket(this.#previousWord, hash) * numbersPerBucket;
+		const packed = this.#packed;
+		for (let number = 0; number < numbersPerBucket; number++) {
+			const one = buckets[single + number] as number;
+			const two = buckets[pair + number] as number;
+			const at = number * 2;
+			packed[at] = (packed[at] as number) + (one & everyOther) + (two & everyOther);
+			packed[at + 1] = (packed[at + 1] as number) + ((one >>> 8) & everyOther) + ((two >>> 8) & everyOther);
 		}
+		this.#packedWords++;
 		this.#previousWord = hash;
-		const near = this.#near;
 		const classes = lexicon.classesOf(hash);
 		if (classes !== 0) this.#addClasses(classes);
-		for (let at = nearWords - 1; at > 0; at--) near[at] = near[at - 1] ?? 0;
-		near[0] = classes;
+		this.#near[this.#nearAt] = classes;
+		this.#nearAt = (this.#nearAt + 1) % nearWords;
 		if (++this.#currentWords === blockWords) this.#closeBlock();
+	}
+
+	#unpack(): void {
+		const packed = this.#packed;
+		for (let head = 0; head < heads; head++) {
+			const number = packed[(head & 4) / 2 + (head & 1)] ?? 0;
+			const sum = (number >>> ((head & 2) * 8)) & 0xffff;
+			this.#current[head] = (this.#current[head] ?? 0) + sum - 2 * bias * this.#packedWords;
+		}
+		packed.fill(0);
+		this.#packedWords = 0;
 	}
 
 	#addClasses(classes: number): void {
@@ -121,6 +146,7 @@ class Reading implements ContentReading, WordSink {
 	}
 
 	#closeBlock(): void {
+		this.#unpack();
 		if (this.#earlierWords > 0) {
 			for (let head = 0; head < heads; head++) this.#highest[head] = Math.max(this.#highest[head] ?? 0, this.#windowLogit(head));
 		}
@@ -144,6 +170,7 @@ class Reading implements ContentReading, WordSink {
 
 	/** The insult of a person belongs with the demeaning of a group; whoever is hurt, oneself included, it is violence. */
 	scores(): ContentScores {
+		this.#unpack();
 		return {
 			hate: Math.max(this.#score(0), this.#score(1)),
 			violence: Math.max(this.#score(2), this.#score(4)),
@@ -160,6 +187,7 @@ class Reading implements ContentReading, WordSink {
 
 	endByHead(): Record<ContentHead, number> {
 		this.#reader.end();
+		this.#unpack();
 		const [hate = 0, harassment = 0, violence = 0, sexual = 0, self_harm = 0, misconduct = 0, prompt_attack = 0] = contentHeads.map(
 			(_, head) => this.#score(head),
 		);
