@@ -76,11 +76,20 @@ function contentJudge({ content }: GuardrailSettings, scorer: ContentScorer): Te
 	};
 }
 
+/** What is looked for where nothing is held back. */
+interface Looking {
+	readonly detectors: readonly SpanDetector[];
+	readonly judges: readonly TextJudge[];
+}
+
 export class Guardrails {
 	readonly settings: GuardrailSettings;
 	readonly #detectors: readonly { readonly policies: readonly Policy[]; readonly detector: SpanDetector }[];
 	readonly #judges: ReadonlyMap<Policy, TextJudge>;
 	readonly #actions: ReadonlyMap<string, RuleAction>;
+	readonly #usual: Looking;
+	/** By team that has rules of its own. */
+	readonly #special: ReadonlyMap<string, Looking>;
 
 	/** Use `compileGuardrails`. */
 	constructor(
@@ -92,13 +101,14 @@ export class Guardrails {
 		this.#detectors = detectors;
 		this.#judges = judges;
 		this.#actions = actionsOf(settings);
+		this.#usual = this.#lookingUnder({});
+		this.#special = new Map(Object.entries(settings.teams).map(([team, rules]) => [team, this.#lookingUnder(rules)]));
 	}
 
 	/** Begins to screen texts that are there as a whole. */
 	screen(texts: readonly ScreenedText[], stage: Stage, team: string): Screening {
 		const verdicts = this.#verdicts(stage, team);
-		const detectors = detectorsOf(this.#detectors.filter(({ policies: of }) => of.some((policy) => this.#isOn(verdicts, policy))));
-		const judges = this.#judgesOf((policy) => this.#isOn(verdicts, policy));
+		const { detectors, judges } = this.#special.get(team) ?? this.#usual;
 		return new Screening(texts, verdicts, {
 			createScan: (isJson, context) => new TextScan(detectors, isJson, context),
 			beginJudging: () => judges.map((judge) => judge.begin()),
@@ -132,6 +142,12 @@ export class Guardrails {
 	/** What the rule for it says, whether guardrails are enforced or not. */
 	ruleOf(policy: Policy, category: string, team: string): RuleAction {
 		return this.#verdicts('input', team).actionOf(policy, category);
+	}
+
+	#lookingUnder(rules: RuleActions): Looking {
+		const verdicts = new Verdicts(this.#actions, rules, 'input', this.settings);
+		const isOn = (policy: Policy): boolean => this.#isOn(verdicts, policy);
+		return { detectors: detectorsOf(this.#detectors.filter(({ policies: of }) => of.some(isOn))), judges: this.#judgesOf(isOn) };
 	}
 
 	#verdicts(stage: Stage, team: string): Verdicts {

@@ -21,15 +21,15 @@ const leastWords = 2;
 /** Of all the words that describe a topic, however they are spread over its examples. */
 const leastOfVocabulary = 5;
 const longestWord = 64;
-const beyondAscii = /[^\0-\x7f]/;
+const space = 0x20;
 /** Of the first three characters of words, folded into a small number. */
 const beginningCount = 32 ** 3;
 const asciiWord = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z\d]/i.test(String.fromCharCode(code)) ? 1 : 0));
 
 /** A stem begins as its word does: it has three characters, or is the word. */
-function beginningOf(text: string, start: number, end: number): number {
+function beginningOf(word: string): number {
 	let beginning = 0;
-	for (let at = start; at < start + 3; at++) beginning = (beginning << 5) | (at < end ? text.charCodeAt(at) & 31 : 0);
+	for (let at = 0; at < 3; at++) beginning = (beginning << 5) | (at < word.length ? word.charCodeAt(at) & 31 : 0);
 	return beginning;
 }
 
@@ -71,7 +71,7 @@ export function createTopicJudge(topics: readonly TopicSettings[]): TextJudge {
 		if (vocabulary.size > leastOfVocabulary) addSet(name, vocabulary, leastOfVocabulary);
 	}
 	const beginnings = new Uint8Array(beginningCount);
-	for (const word of setsOf.keys()) beginnings[beginningOf(word, 0, word.length)] = 1;
+	for (const word of setsOf.keys()) beginnings[beginningOf(word)] = 1;
 	return { begin: () => new TopicReading(sets, setsOf, beginnings) };
 }
 
@@ -103,8 +103,8 @@ class TopicReading implements JudgedText {
 		const text = this.#rest + piece;
 		const end = lastWordStart(text);
 		this.#rest = text.slice(end, end + longestWord);
-		if (beyondAscii.test(text)) for (const word of wordsOf(text.slice(0, end))) this.#take(stemOf(word));
-		else this.#readAscii(text, end);
+		const asciiEnd = this.#readAscii(text, end);
+		if (asciiEnd < end) for (const word of wordsOf(text.slice(asciiEnd, end))) this.#take(stemOf(word));
 	}
 
 	judge(isOver: boolean): readonly Judgement[] {
@@ -115,19 +115,27 @@ class TopicReading implements JudgedText {
 		return [...this.#tripped].map((category) => ({ policy: 'topics', category, isSure: true }));
 	}
 
-	/** Looks closer only at words that begin as one of the topics' does. */
-	#readAscii(text: string, end: number): void {
-		let start = -1;
+	/** Looks closer only at words that begin as one of the topics' does. @returns where the first word begins that is not all ASCII. */
+	#readAscii(text: string, end: number): number {
+		let start = 0;
+		let beginning = 0;
 		for (let at = 0; at <= end; at++) {
-			const isWord = at < end && asciiWord[text.charCodeAt(at)] === 1;
-			if (isWord) {
-				if (start === -1) start = at;
-			} else if (start !== -1) {
-				if (this.#beginnings[beginningOf(text, start, at)] === 1) this.#take(stemOf(text.slice(start, at).toLowerCase()));
-				else this.#count++;
-				start = -1;
+			const code = at < end ? text.charCodeAt(at) : space;
+			if (code > 127) return start;
+			if (asciiWord[code] === 1) {
+				if (at - start < 3) beginning = (beginning << 5) | (code & 31);
+				continue;
 			}
+			const length = at - start;
+			if (length > 0) {
+				if (length < 3) beginning <<= 5 * (3 - length);
+				if (this.#beginnings[beginning] === 1) this.#take(stemOf(text.slice(start, at).toLowerCase()));
+				else this.#count++;
+			}
+			start = at + 1;
+			beginning = 0;
 		}
+		return end;
 	}
 
 	#take(word: string): void {
