@@ -13,6 +13,10 @@ const mostSeparators = 3;
 const keyBlock = '-----BEGIN ';
 const beginningOfKeyBlock = /^-----BEGIN (?:[A-Z]{0,12} ?){0,4}-{0,5}$/;
 
+/** What an `@` may be written with. */
+const beginsSign = new Uint8Array(128);
+for (const sign of '@([{<') beginsSign[sign.charCodeAt(0)] = 1;
+
 /**
  * @returns from where on more text may make or change matches, as far back as one match may reach: from the last word, from groups
  * with digits, from an address that has begun, from the head of a private key.
@@ -37,8 +41,7 @@ function numbersStart(text: string, least: number): number {
 
 function addressStart(text: string, least: number): number {
 	for (let index = least; index < text.length; index++) {
-		const code = text.charCodeAt(index);
-		if (code !== 0x40 && code !== 0x28 && code !== 0x5b && code !== 0x7b && code !== 0x3c) continue;
+		if (beginsSign[text.charCodeAt(index)] !== 1) continue;
 		const address = readAddress(text, index);
 		if (address?.mayGoOn === true) return Math.max(least, address.start);
 	}
