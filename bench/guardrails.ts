@@ -32,9 +32,9 @@ const cases: readonly (readonly [string, Guardrails])[] = [
 ];
 const [chat] = formats;
 const long = prose.repeat(Math.ceil(1_000_000 / prose.length));
-const text = prose.repeat(4).slice(0, 950);
-const whole = membersWith(text);
-const inTwoParts = membersWith([text.slice(0, 475), text.slice(475)].map((part) => ({ type: 'text', text: part })));
+const written = prose.repeat(4).slice(0, 950);
+const whole = membersWith(written);
+const inTwoParts = membersWith([written.slice(0, 475), written.slice(475)].map((part) => ({ type: 'text', text: part })));
 
 console.log('guardrails, CPU time\n');
 console.log('| policies | 1 KB call, us | its text in two parts, us | long text, MB/s | held-back stream, us an event of 4 characters |');

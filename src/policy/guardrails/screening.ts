@@ -19,6 +19,9 @@ export interface TextFinding extends Finding {
 
 /** Longer texts are read in pieces: so much costs some microseconds, or a few milliseconds where every word is suspicious. */
 const pieceLength = 1024;
+/** Small texts are read together in a step. */
+const leastStep = 256;
+const shortText = 256;
 /** Beyond, findings repeat themselves. */
 const mostFindings = 1000;
 
@@ -81,7 +84,13 @@ export class Screening {
 		/** By index, of texts that others follow. */
 		const openEnds = new Map<number, number>();
 		for (const indexes of threads) for (const index of indexes.slice(0, -1)) openEnds.set(index, 0);
-		for (const [index, text] of this.#texts.entries()) yield* this.#readAlone(index, text, openEnds);
+		let unread = 0;
+		for (const [index, text] of this.#texts.entries()) {
+			unread += yield* this.#readAlone(index, text, openEnds);
+			if (unread < leastStep) continue;
+			yield unread;
+			unread = 0;
+		}
 		const sink: JoinedSink = {
 			takeSpans: (spans, places) => this.#take(spans, false, (start, end) => places.placesOf(start, end)),
 			takeJudgement: (judgement, index, length) => this.#takeJoined(judgement, index, length),
@@ -89,7 +98,8 @@ export class Screening {
 		for (const indexes of threads) yield* readThread({ texts: this.#texts, indexes, openEnds }, this.#parts, sink);
 	}
 
-	*#readAlone(index: number, { text, isJson }: ScreenedText, openEnds: Map<number, number>): Generator<number, void> {
+	/** @returns how much was read since the last step. */
+	*#readAlone(index: number, { text, isJson }: ScreenedText, openEnds: Map<number, number>): Generator<number, number> {
 		const scan = this.#parts.createScan(isJson, '');
 		const judged = this.#parts.beginJudging();
 		const placesOf = (start: number, end: number): readonly PlacedSpan[] => [{ index, start, end }];
@@ -102,8 +112,8 @@ export class Screening {
 		}
 		let rest = at === 0 ? text : text.slice(at);
 		for (const one of judged) one.add(rest);
-		// What nothing follows is searched once.
-		if (openEnds.has(index)) {
+		// What nothing follows is searched once, and what is short is searched whole with what follows.
+		if (text.length > shortText && openEnds.has(index)) {
 			this.#take(scan.push(rest), isJson, placesOf);
 			openEnds.set(index, scan.decided);
 			rest = '';
@@ -112,7 +122,7 @@ export class Screening {
 		for (const one of judged) {
 			for (const judgement of one.judge(true)) this.#takeJudgement(judgement, index, text.length);
 		}
-		yield text.length - at + 1;
+		return text.length - at + 1;
 	}
 
 	#take(spans: readonly FoundSpan[], isJson: boolean, placesOf: (start: number, end: number) => readonly PlacedSpan[]): void {

@@ -29,7 +29,7 @@ const pieceLength = 512;
 /** By so much is read on until no match goes on. */
 const headLength = 128;
 
-/** @returns steps, each telling how much is read next. */
+/** @returns steps, each telling how much it read. */
 export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSink): Generator<number, void> {
 	const { texts, indexes, openEnds } = thread;
 	const openEnd = (_: string, index: number): number => openEnds.get(index) ?? 0;
@@ -65,15 +65,19 @@ function* walk(
 	begin: (index: number, text: string, at: number) => Reader,
 ): Generator<number, void> {
 	let reader: Reader | undefined;
+	let unread = 0;
 	const last = indexes.at(-1);
 	for (const index of indexes) {
 		const { text = '' } = texts[index] ?? {};
 		let at = 0;
 		if (reader !== undefined) {
 			for (let end = reader.beginText(text); at < text.length && (at === 0 || !reader.isThrough(at)); end += headLength) {
-				yield end - at;
 				reader.add(index, at, text.slice(at, end));
+				unread += Math.min(end, text.length) - at + 1;
 				at = Math.min(end, text.length);
+				if (unread < headLength) continue;
+				yield unread;
+				unread = 0;
 			}
 		}
 		const tail = index === last ? text.length : tailStart(text, index);
@@ -87,8 +91,8 @@ function* walk(
 			at = tail;
 		}
 		for (; at < text.length; at += pieceLength) {
-			yield pieceLength;
 			reader.add(index, at, text.slice(at, at + pieceLength));
+			yield pieceLength;
 		}
 	}
 	reader?.end(true);

@@ -36,8 +36,12 @@ function beginningOf(word: string): number {
 /** Where the word begins that the text ends in; its end when it does not. */
 function lastWordStart(text: string): number {
 	let at = text.length;
-	while (at > 0 && wordCharacter.test(text.charAt(at - 1)) && text.length - at < longestWord) at--;
+	while (at > 0 && isInWord(text.charCodeAt(at - 1)) && text.length - at < longestWord) at--;
 	return at;
+}
+
+function isInWord(code: number): boolean {
+	return code < 128 ? asciiWord[code] === 1 : wordCharacter.test(String.fromCharCode(code));
 }
 const wordCharacter = /[\p{L}\p{N}\ud800-\udfff]/u;
 
