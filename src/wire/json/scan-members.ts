@@ -32,6 +32,7 @@ export interface ScannedMembers {
 	readonly hasLongNumber: boolean;
 }
 
+// Each file that scans bytes names these itself: imported, they are read from memory for every byte.
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
