@@ -11,6 +11,8 @@ export interface SoakPlan {
 	readonly perSecond: number;
 	/** Open at any time. */
 	readonly streams: number;
+	/** Durations from then on count. */
+	readonly warmUpMs: number;
 }
 
 export interface SoakReport {
@@ -20,7 +22,7 @@ export interface SoakReport {
 	readonly failures: Record<string, number>;
 	/** Due, but with too many in flight: this machine cannot carry the rate. */
 	readonly skipped: number;
-	/** Milliseconds. */
+	/** Milliseconds, since the end of the warm-up. */
 	readonly gatewayP50: number;
 	readonly gatewayP99: number;
 	readonly directP50: number;
@@ -43,6 +45,11 @@ class Durations {
 		const step = Math.min(Math.round(ms * 10), this.#counts.length - 1);
 		this.#counts[step] = (this.#counts[step] ?? 0) + 1;
 		this.#total++;
+	}
+
+	clear(): void {
+		this.#counts.fill(0);
+		this.#total = 0;
 	}
 
 	quantile(share: number): number {
@@ -174,6 +181,10 @@ function report(): void {
 await renewToken();
 process.on('SIGTERM', () => (isOver = true));
 const timers = [setInterval(report, reportEveryMs), setInterval(() => void renewToken(), tokenEveryMs)];
+setTimeout(() => {
+	gateway.clear();
+	direct.clear();
+}, plan.warmUpMs).unref();
 await Promise.all([send(), ...Array.from({ length: plan.streams }, (_, index) => stream(index))]);
 while (inFlight > 0) await sleep(20);
 for (const timer of timers) clearInterval(timer);

@@ -32,6 +32,13 @@ describe('load shedding', () => {
 		expect(full.judge(0, 0.971, 0)).toBeUndefined();
 	});
 
+	test('a queue of seconds is let run dry before more is taken', () => {
+		const queued = { ...late, loopDelayMs: 1200 };
+		expect(observed(repeat(3, queued)).share).toBeCloseTo(0.15);
+		expect(observed(repeat(4, queued)).share).toBe(0.97);
+		expect(observed([...repeat(3, late), { ...late, loopDelayMs: 100 }]).share, 'no queue yet').toBeCloseTo(0.2);
+	});
+
 	test('a loop that is late for want of the machine turns nothing away', () => {
 		expect(observed(repeat(50, { ...late, busyShare: 0.89 })).share).toBe(0);
 		expect(observed(repeat(50, { ...late, loopDelayMs: 10_000, busyShare: 0 })).share).toBe(0);

@@ -37,6 +37,9 @@ const busyEnough = 0.9;
  * to spare, so that it settles near what is too much.
  */
 const increase = 0.1;
+/** So many times later than it may be, the loop has a queue before it that those who are taken now wait behind: then faster, up to tenfold. */
+const farTooLate = 4;
+const mostIncrease = 1;
 const decrease = 0.04;
 /** Where the loop is late for want of the machine, there is nothing to spare, and nothing to be turned away either. */
 const minSpare = 0.1;
@@ -65,7 +68,10 @@ export class LoadShedder {
 		const mostMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
 		this.#lateForMs = loopDelayMs > mostMs && busyShare >= busyEnough ? this.#lateForMs + spanMs : 0;
 		if (this.#lateForMs === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / mostMs));
-		else if (this.#shed > 0 || this.#lateForMs >= sustainedMs) this.#shed = Math.min(mostShed, this.#shed + increase);
+		else if (this.#shed > 0 || this.#lateForMs >= sustainedMs) {
+			const step = Math.min(mostIncrease, increase * Math.max(1, loopDelayMs / mostMs / farTooLate));
+			this.#shed = Math.min(mostShed, this.#shed + step);
+		}
 		this.#isMemoryShort = memoryShare > maxMemoryShare;
 	}
 
