@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { type Latency, measureLatency } from './latency.ts';
 import { quantile } from './quantile.ts';
 import { renderReport } from './report.ts';
-import { type Saturation, saturate } from './saturation.ts';
+import { type Saturation, saturateInTurn } from './saturation.ts';
 import { measureStreamMemory, measureStreams, type StreamCost } from './streams.ts';
 import {
 	preparePeers,
@@ -39,7 +39,8 @@ export interface Measurement {
 }
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
-const seconds = values.quick ? 5 : 15;
+/** Of a round of load. */
+const seconds = values.quick ? 1 : 3;
 /** What the provider and the load generator on its core can hold without waiting for each other. */
 const highestRate = 4000;
 const latencyRounds = 7;
@@ -67,16 +68,18 @@ try {
 	preparePeers();
 	const whole = await startWholeUpstream(directory);
 	const streaming = await startStreamUpstream();
-	const measurements: Measurement[] = [];
 	try {
 		const directStream = await measureStreams(streaming, streamLoad());
-		for (const [name, start] of Object.entries(starters)) {
-			if (values.only !== undefined && values.only !== name) continue;
-			console.log(`measuring ${name}`);
-			measurements.push(await measure(start, whole, streaming));
+		const names = Object.keys(starters).filter((name) => values.only === undefined || values.only === name);
+		const { answers, apart } = await measureAnswers(names, whole);
+		const measurements: Measurement[] = [];
+		for (const [index, name] of names.entries()) {
+			const measured = answers[index];
+			const start = starters[name];
+			if (measured === undefined || start === undefined) continue;
+			console.log(`measuring streams through ${name}`);
+			measurements.push(await addStreams(measured, start, streaming));
 		}
-		const together = measurements.find(({ name }) => name === 'Tollgate');
-		const apart = await renderApart(whole, together);
 		const report = renderReport(measurements, directStream, values.quick) + apart + renderSections();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
@@ -102,44 +105,55 @@ function renderSections(): string {
 		.join('');
 }
 
-/** Edge and gateway in processes of their own, on the same core, against both in one. */
-async function renderApart(whole: Target, together: Measurement | undefined): Promise<string> {
-	if (together === undefined) return '';
-	console.log('measuring edge and gateway apart');
-	const target = await startTollgateApart(whole.url, directory);
+type Answers = Omit<Measurement, 'stream' | 'streamMemoryBytes'>;
+
+/** All targets side by side, and one of them at work at a time. */
+async function measureAnswers(names: readonly string[], whole: Target): Promise<{ answers: readonly Answers[]; apart: string }> {
+	const targets: Target[] = [];
 	try {
-		const { cpuMicrosPerRequest } = await saturate(target, small, seconds, directory);
-		const ratio = (cpuMicrosPerRequest / together.small.cpuMicrosPerRequest).toFixed(2);
-		return `\nWith edge and gateway in processes of their own a request of 1 KB costs both together ${cpuMicrosPerRequest.toFixed(1)} us of CPU: ${ratio} times the single process.\n`;
+		for (const name of names) targets.push(await (starters[name] ?? startTollgate)(whole.url, directory));
+		const together = targets.findIndex(({ name }) => name === 'Tollgate');
+		const apart = together === -1 ? [] : [await startTollgateApart(whole.url, directory)];
+		targets.push(...apart);
+		console.log('measuring requests of 1 KB');
+		const smallLoads = await saturateInTurn(targets, small, seconds, directory);
+		await apart[0]?.stop();
+		targets.splice(names.length);
+		console.log('measuring requests of 100 KB');
+		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
+		const answers: Answers[] = [];
+		for (const [index, target] of targets.entries()) {
+			const [smallLoad, largeLoad] = [smallLoads[index], largeLoads[index]];
+			if (smallLoad === undefined || largeLoad === undefined) continue;
+			console.log(`measuring the latency of ${target.name}`);
+			const rate = Math.min(Math.floor(smallLoad.requestsPerSecond / 4), highestRate);
+			const latency = { rate, ...(await compareLatency(whole, target, rate)) };
+			answers.push({ name: target.name, readyMs: target.readyMs, small: smallLoad, large: largeLoad, latency });
+		}
+		return { answers, apart: renderApart(smallLoads[names.length], smallLoads[together]) };
 	} finally {
-		await target.stop();
+		for (const target of targets) await target.stop();
 	}
 }
 
-async function measure(start: StartTarget, whole: Target, streaming: Target): Promise<Measurement> {
-	const target = await start(whole.url, directory);
-	const readyMs = [target.readyMs];
-	let onWhole: Omit<Measurement, 'stream' | 'streamMemoryBytes' | 'readyMs'>;
-	try {
-		const smallLoad = await saturate(target, small, seconds, directory);
-		const largeLoad = await saturate(target, large, seconds, directory);
-		const rate = Math.min(Math.floor(smallLoad.requestsPerSecond / 4), highestRate);
-		const { direct, through } = await compareLatency(whole, target, rate);
-		onWhole = { name: target.name, small: smallLoad, large: largeLoad, latency: { rate, through, direct } };
-	} finally {
-		await target.stop();
-	}
+/** Edge and gateway in processes of their own, on the same core, against both in one. */
+function renderApart(apart: Saturation | undefined, together: Saturation | undefined): string {
+	if (apart === undefined || together === undefined) return '';
+	const ratio = (apart.cpuMicrosPerRequest / together.cpuMicrosPerRequest).toFixed(2);
+	return `\nWith edge and gateway in processes of their own a request of 1 KB costs both together ${apart.cpuMicrosPerRequest.toFixed(1)} us of CPU: ${ratio} times the single process.\n`;
+}
+
+async function addStreams(measured: Answers, start: StartTarget, streaming: Target): Promise<Measurement> {
 	const relay = await start(streaming.url, directory);
-	readyMs.push(relay.readyMs);
+	const answers = { ...measured, readyMs: Math.min(measured.readyMs, relay.readyMs) };
 	try {
 		await measureStreams(relay, { streams: 100, events: 100, intervalMs: 10 });
 		const stream = await measureStreams(relay, streamLoad());
-		const streamMemoryBytes = await measureStreamMemory(relay, 1000);
-		return { ...onWhole, readyMs: Math.min(...readyMs), stream, streamMemoryBytes };
+		return { ...answers, stream, streamMemoryBytes: await measureStreamMemory(relay, 1000) };
 	} catch (cause) {
-		if (target.name === 'Tollgate') throw cause;
-		console.log(`${target.name} does not relay the streams: ${String(cause)}`);
-		return { ...onWhole, readyMs: Math.min(...readyMs) };
+		if (measured.name === 'Tollgate') throw cause;
+		console.log(`${measured.name} does not relay the streams: ${String(cause)}`);
+		return answers;
 	} finally {
 		await relay.stop();
 	}

@@ -8,16 +8,23 @@ export interface Saturation {
 }
 
 const warmUpSeconds = 3;
-const rounds = 5;
+const rounds = 7;
 
-/** The least disturbed of five rounds: what shares the machine can double a round's cost. */
-export async function saturate(target: Target, body: string, seconds: number, directory: string): Promise<Saturation> {
+/**
+ * Of each target the least disturbed of some rounds, in alternation: what shares the machine can double a round's cost, and slows all
+ * of it down for minutes.
+ */
+export async function saturateInTurn(targets: readonly Target[], body: string, seconds: number, directory: string): Promise<Saturation[]> {
 	const load = { connections: 32, threads: 1, directory };
 	// Until the compilers have seen what is hot.
-	await runWrk(target, body, { ...load, seconds: warmUpSeconds });
-	const measured: Saturation[] = [];
-	for (let round = 0; round < rounds; round++) measured.push(await saturateOnce(target, body, { ...load, seconds: seconds / rounds }));
-	return measured.reduce((least, one) => (one.cpuMicrosPerRequest < least.cpuMicrosPerRequest ? one : least));
+	for (const target of targets) await runWrk(target, body, { ...load, seconds: warmUpSeconds });
+	const measured = targets.map((): Saturation[] => []);
+	for (let round = 0; round < rounds; round++) {
+		for (const [index, target] of targets.entries()) {
+			measured[index]?.push(await saturateOnce(target, body, { ...load, seconds }));
+		}
+	}
+	return measured.map((ofTarget) => ofTarget.reduce((least, one) => (one.cpuMicrosPerRequest < least.cpuMicrosPerRequest ? one : least)));
 }
 
 async function saturateOnce(target: Target, body: string, load: Load): Promise<Saturation> {
