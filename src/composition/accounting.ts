@@ -10,15 +10,8 @@ import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
-import {
-	type AdmissionStore,
-	type BudgetTotal,
-	type HeldCall,
-	rememberEndedMs,
-	type Settlement,
-	type TeamTotals,
-} from '../stores/contracts/admission.ts';
-import type { InterruptedRow, Ledger, LedgerReader, LedgerRow, RowPage } from '../stores/contracts/ledger.ts';
+import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs, type TeamTotals } from '../stores/contracts/admission.ts';
+import type { Ledger, LedgerReader, LedgerRow, RowPage } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { type CounterStoreState, failOpen } from '../stores/failing-open-admission.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
@@ -75,8 +68,11 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	if (config.stores.counters === 'memory') {
 		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted calls were not looked at', { cause }));
 	} else {
-		await Promise.allSettled(interrupted.map((row) => recovered.settle(settlementOf(row))));
-		settleAgain(ledger, recovered, world).catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
+		await recovered.settleInterrupted(interrupted);
+		const sinceMs = world.clock.nowMs() - lateMs;
+		recovered
+			.settleAgain(rowsSince(ledger, {}, sinceMs), sinceMs)
+			.catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
 	}
 	const traffic = new TrafficBook({ ...world, chance: Math.random });
 	const reporter = config.roles.includes('gateway')
@@ -137,30 +133,6 @@ function longestHoldMs({ gateway }: Config): number {
 
 /** A restore counts as ended what ended within so long: what is settled again must not be older. */
 const lateMs = 60_000;
-
-const mostSettledAtOnce = 50;
-
-/** A process that died between a row's close and the counters' hearing of it left them short. What they know changes nothing. */
-async function settleAgain(ledger: Ledger, recovered: RecoveredBookings, { clock }: World): Promise<void> {
-	const sinceMs = clock.nowMs() - lateMs;
-	const waiting: Settlement[] = [];
-	// One alone waits for company.
-	const settleWaiting = async (): Promise<void> => {
-		await Promise.all(waiting.splice(0).map(async (settlement) => recovered.settle(settlement)));
-	};
-	for await (const row of rowsSince(ledger, {}, sinceMs)) {
-		const { closed } = row;
-		if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
-		waiting.push({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
-		if (waiting.length === mostSettledAtOnce) await settleWaiting();
-	}
-	await settleWaiting();
-}
-
-function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow): Settlement {
-	const period = periodOf(startedMs);
-	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
-}
 
 const msPerDay = 86_400_000;
 

@@ -4,9 +4,11 @@ import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import { parseConfig } from '../config/load.ts';
 import { noMetrics } from '../core/metrics.ts';
 import type { Team } from '../core/team.ts';
-import type { InterruptedRow } from '../stores/contracts/ledger.ts';
+import { totalTokens } from '../core/usage.ts';
+import { closedRow, openRow } from '../stores/contracts/ledger.contract.ts';
+import type { ClosedRow, InterruptedRow, LedgerRow } from '../stores/contracts/ledger.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
-import { RecoveredBookings } from './recovered-bookings.ts';
+import { RecoveredBookings, type RecoveredBookingsPorts } from './recovered-bookings.ts';
 import { gatewaySettings } from './settings.ts';
 
 const usd = 1_000_000_000n;
@@ -22,10 +24,27 @@ function setUp(unregistered = 'sandbox') {
 	const teams = unregistered === 'reject' ? 'reject' : `{ tier: ${unregistered} }`;
 	const { config } = parseConfig(`teams: { unregistered_clients: ${teams} }`, { file: null, env: {} });
 	const records = { team: (id: string) => (id === 'red' ? red : undefined), budgetsOf: () => [] };
-	const recovered = new RecoveredBookings({ settings: gatewaySettings(config), records, admission, metrics: noMetrics, clock, log });
+	const settling = { atOnce: 0, mostAtOnce: 0 };
+	const told: RecoveredBookingsPorts['admission'] = {
+		read: async (team, budgets) => admission.read(team, budgets),
+		async settle(settlement) {
+			settling.mostAtOnce = Math.max(settling.mostAtOnce, ++settling.atOnce);
+			await Promise.resolve();
+			settling.atOnce--;
+			return admission.settle(settlement);
+		},
+	};
+	const settings = gatewaySettings(config);
+	const recovered = new RecoveredBookings({ settings, records, admission: told, metrics: noMetrics, clock, log });
 	const restore = (team: string, settledNanoUsd: bigint) =>
 		admission.restore({ team, tokensToday: 0, endedIds: [], budgets: [{ budget: 'all', period, settledNanoUsd }] });
-	return { recovered, restore, warned: () => log.lines.map(({ fields }) => `${String(fields['team'])} ${String(fields['spentUsd'])}`) };
+	return {
+		recovered,
+		restore,
+		admission,
+		settling,
+		warned: () => log.lines.map(({ fields }) => `${String(fields['team'])} ${String(fields['spentUsd'])}`),
+	};
 }
 
 const row = (team: string, costNanoUsd: bigint, startedMs = nowMs): InterruptedRow => ({
@@ -49,11 +68,30 @@ test('counters that contain the calls already: told of when these calls made the
 test('shared counters: by the booking that crosses, once, whoever repeats it', async () => {
 	const { recovered, restore, warned } = setUp();
 	await restore('red', 19n * usd);
-	const settlement = { id: 'one', team: 'red', admittedMs: nowMs, tokens: 0, costNanoUsd: usd, budgets: [{ budget: 'all', period }] };
-	await recovered.settle(settlement);
-	await recovered.settle(settlement);
-	await recovered.settle({ ...settlement, id: 'two' });
+	const one = row('red', usd);
+	await recovered.settleInterrupted([one]);
+	await recovered.settleInterrupted([one, { ...one, id: 'two' }]);
 	expect(warned()).toEqual(['red 20.00']);
+});
+
+test('calls that ended lately are settled again in groups, and no others', async () => {
+	const { recovered, restore, admission, settling } = setUp();
+	await restore('red', 0n);
+	const called = (id: string, closed: Partial<ClosedRow> | undefined): LedgerRow => ({
+		...openRow(id, { team: 'red', startedMs: nowMs - 1000, budgets: ['all'] }),
+		closed: closed === undefined ? undefined : closedRow(id, { endedMs: nowMs, costNanoUsd: 3n, ...closed }),
+	});
+	async function* rows(): AsyncGenerator<LedgerRow> {
+		yield called('running', undefined);
+		yield called('long ago', { endedMs: nowMs - 60_001 });
+		yield called('never sent', { outcome: 'not_sent' });
+		for (let index = 0; index < 120; index++) yield called(`c${index}`, {});
+	}
+	await recovered.settleAgain(rows(), nowMs - 60_000);
+	await recovered.settleAgain(rows(), nowMs - 60_000);
+	const { budgets, tokensToday } = await admission.read('red', [{ budget: 'all', period }]);
+	const tokens = totalTokens(closedRow('any').usage);
+	expect([budgets[0]?.settledNanoUsd, tokensToday, settling.mostAtOnce]).toEqual([360n, 120 * tokens, 50]);
 });
 
 test('a team that nobody knows any more has no budget', async () => {

@@ -3,12 +3,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Team } from '../core/team.ts';
+import { totalTokens } from '../core/usage.ts';
 import { TermsBook } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { budgetWarnings } from '../roles/gateway/budget-warnings.ts';
 import type { GatewaySettings } from '../roles/gateway/gateway-settings.ts';
 import type { AdmissionStore, Settlement } from '../stores/contracts/admission.ts';
-import type { InterruptedRow } from '../stores/contracts/ledger.ts';
+import type { InterruptedRow, LedgerRow } from '../stores/contracts/ledger.ts';
 import type { RecordsSnapshot } from '../stores/records-snapshot.ts';
 
 export interface RecoveredBookingsPorts {
@@ -19,6 +20,8 @@ export interface RecoveredBookingsPorts {
 	readonly clock: Clock;
 	readonly log: Log;
 }
+
+const mostSettledAtOnce = 50;
 
 export class RecoveredBookings {
 	readonly #ports: RecoveredBookingsPorts;
@@ -31,11 +34,28 @@ export class RecoveredBookings {
 		this.#warn = budgetWarnings(ports.metrics, ports.log);
 	}
 
-	/** In counters that others share. What they know already changes nothing. */
-	async settle(settlement: Settlement): Promise<void> {
-		const { team, costNanoUsd } = settlement;
-		const { isDuplicate, budgets: readings } = await this.#ports.admission.settle(settlement);
-		if (!isDuplicate) this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+	/** In counters that others share: calls whose process left them open. A store that is away is told when it is there again. */
+	async settleInterrupted(rows: readonly InterruptedRow[]): Promise<void> {
+		await Promise.allSettled(rows.map((row) => this.#settle(settlementOf(row))));
+	}
+
+	/**
+	 * In counters that others share: a process that died between a row's close and the counters' hearing of it left them short.
+	 * @param rows of calls; those that ended before `sinceMs`, or never went on, were told or had nothing to tell.
+	 */
+	async settleAgain(rows: AsyncIterable<LedgerRow>, sinceMs: number): Promise<void> {
+		const waiting: Settlement[] = [];
+		// One alone waits for company.
+		const settleWaiting = async (): Promise<void> => {
+			await Promise.all(waiting.splice(0).map(async (settlement) => this.#settle(settlement)));
+		};
+		for await (const row of rows) {
+			const { closed } = row;
+			if (closed === undefined || closed.endedMs < sinceMs || closed.outcome === 'not_sent') continue;
+			waiting.push({ ...settlementOf({ ...row, costNanoUsd: closed.costNanoUsd }), tokens: totalTokens(closed.usage) });
+			if (waiting.length === mostSettledAtOnce) await settleWaiting();
+		}
+		await settleWaiting();
 	}
 
 	/** In counters of this process, which are summed up from the ledger: they contain these calls already, and nobody else books. */
@@ -52,6 +72,13 @@ export class RecoveredBookings {
 		}
 	}
 
+	/** What the counters know already changes nothing. */
+	async #settle(settlement: Settlement): Promise<void> {
+		const { team, costNanoUsd } = settlement;
+		const { isDuplicate, budgets: readings } = await this.#ports.admission.settle(settlement);
+		if (!isDuplicate) this.#warn({ team, costNanoUsd, readings }, this.#termsOf(team));
+	}
+
 	#termsOf(id: string) {
 		const { records, settings } = this.#ports;
 		const { unregisteredClients: unregistered } = settings;
@@ -59,4 +86,9 @@ export class RecoveredBookings {
 		const team = records.team(id) ?? alone;
 		return team === undefined ? [] : this.#terms.termsOf(team, records.budgetsOf(id)).budgets;
 	}
+}
+
+function settlementOf({ id, team, startedMs, budgets, costNanoUsd }: InterruptedRow): Settlement {
+	const period = periodOf(startedMs);
+	return { id, team, admittedMs: startedMs, tokens: 0, costNanoUsd, budgets: budgets.map((budget) => ({ budget, period })) };
 }
