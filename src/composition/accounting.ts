@@ -8,6 +8,7 @@ import type { Readiness } from '../core/readiness.ts';
 import { totalTokens } from '../core/usage.ts';
 import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
+import type { AdminPorts } from '../roles/admin/admin-settings.ts';
 import { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs, type TeamTotals } from '../stores/contracts/admission.ts';
@@ -38,6 +39,7 @@ export interface Accounting {
 	readonly admission: AdmissionStore;
 	/** For reports: counters that would first have to be summed up from the ledger may be missing. */
 	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
+	readonly sumUp: SumUpTeam;
 	/** Without records or a ledger no call can be served; without counters it can. */
 	readiness(): Readiness;
 	/** Takes the teams that another configuration names. */
@@ -57,10 +59,9 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const { admission, countersAtHand, counterStore } = await openAdmission(
-		world,
-		sumUpFrom(ledger, records, { ...world, listing: () => listModels(world.config), holdMs: () => longestHoldMs(world.config) }),
-	);
+	const terms = { ...world, listing: () => listModels(world.config), holdMs: () => longestHoldMs(world.config) };
+	const sumUp = sumUpFrom(ledger, records, terms);
+	const { admission, countersAtHand, counterStore } = await openAdmission(world, sumUp);
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
@@ -86,6 +87,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		ledger,
 		admission,
 		countersAtHand,
+		sumUp,
 		readiness() {
 			const dependencies = {
 				records: records.isLoaded,
@@ -201,6 +203,14 @@ export function sumUpFrom(
 		}
 		return { team, tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0), budgets };
 	}
+}
+
+/** For reports: no call need be looked for that may still be settled. */
+export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'] {
+	return async (team, asked) => {
+		const { budgets } = await sumUp(team, asked, clock.nowMs());
+		return asked.map(({ budget, period }) => budgets.find((one) => one.budget === budget && one.period === period)?.settledNanoUsd ?? 0n);
+	};
 }
 
 interface LateCalls {

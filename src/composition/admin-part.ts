@@ -8,7 +8,7 @@ import type { ConfiguredRecords } from '../roles/admin/admin-settings.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { Provider } from '../wire/providers/provider.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
-import type { Accounting } from './accounting.ts';
+import { type Accounting, spentBy } from './accounting.ts';
 import { reconfigurableExplainer } from './explainer.ts';
 import { contentScorerFor } from './guardrails.ts';
 import type { Part, World } from './part.ts';
@@ -33,6 +33,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 			records,
 			ledger: accounting.ledger,
 			admission: accounting.countersAtHand,
+			sumUpSpent: spentBy(accounting.sumUp, clock),
 			verifier,
 			configured: () => current.configured,
 			providerReports: () => accounting.providerReports(),

@@ -17,9 +17,9 @@ import { createExplainer } from '../roles/gateway/explain-call.ts';
 import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
-import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
-import { restoreMissing } from '../stores/restoring-admission.ts';
-import { sumUpFrom } from './accounting.ts';
+import { openRecordsSnapshot, type RecordsSnapshot } from '../stores/records-snapshot.ts';
+import { restoreMissing, type SumUpTeam } from '../stores/restoring-admission.ts';
+import { spentBy, sumUpFrom } from './accounting.ts';
 import { configuredRecords } from './admin-part.ts';
 import { loadRunningConfig } from './demo-mark.ts';
 import { explainedEngines } from './explainer.ts';
@@ -59,6 +59,8 @@ async function openStores(config: Config): Promise<AdminApi> {
 		records,
 		ledger,
 		admission: undefined,
+		sumUpSpent: async (team, budgets) =>
+			withSnapshot(config, records, (snapshot) => spentBy(sumUpLocally(config, ledger, snapshot), systemClock)(team, budgets)),
 		configured: () => configured,
 		providerReports: async () => [...(await records.providerReports.read()).values()],
 		effectiveConfig: () => shown,
@@ -101,10 +103,9 @@ async function explainLocally(
 	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
 	request: ExplainedRequest,
 ): Promise<object> {
-	const clock = systemClock;
-	const records = await openRecordsSnapshot(store, configuredTeams(config), { clock, log: silentLog });
-	try {
-		const sumUp = sumUpFrom(ledger, records, { clock, listing: () => listModels(config) });
+	return withSnapshot(config, store, async (records) => {
+		const clock = systemClock;
+		const sumUp = sumUpLocally(config, ledger, records);
 		const counters = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
 		const verifier = {
 			verify(): never {
@@ -120,7 +121,22 @@ async function explainLocally(
 			engines: explainedEngines(config),
 			clock,
 		});
-		return await explain(request);
+		return explain(request);
+	});
+}
+
+function sumUpLocally(config: Config, ledger: Pick<LedgerReader, 'summarize' | 'list'>, records: RecordsSnapshot): SumUpTeam {
+	return sumUpFrom(ledger, records, { clock: systemClock, listing: () => listModels(config) });
+}
+
+async function withSnapshot<Result>(
+	config: Config,
+	store: RecordStore,
+	work: (records: RecordsSnapshot) => Promise<Result>,
+): Promise<Result> {
+	const records = await openRecordsSnapshot(store, configuredTeams(config), { clock: systemClock, log: silentLog });
+	try {
+		return await work(records);
 	} finally {
 		records.close();
 	}

@@ -1,5 +1,6 @@
 /** The admin role on its own: on a free port, with real stores in memory and a clock that a test may bring. */
 import { randomUUID } from 'node:crypto';
+import { spentBy, sumUpFrom } from '../../src/composition/accounting.ts';
 import { gatewaySettings } from '../../src/composition/settings.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { nearestName } from '../../src/config/nearest.ts';
@@ -45,6 +46,9 @@ const verifier: AccessTokenVerifier = {
 		} as unknown as Caller;
 	},
 };
+
+/** A price list that knows dated models by their names without a date. */
+const undated = ({ model }: { readonly model: string }): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
 
 export const configuredRecords: ConfiguredRecords = {
 	tiers: {
@@ -127,6 +131,7 @@ export async function startAdmin(
 			records,
 			ledger,
 			admission: undefined,
+			sumUpSpent: spentBy(sumUpFrom(ledger, snapshot, { clock, listing: () => undated }), clock),
 			verifier,
 			configured: () => configuredRecords,
 			providerReports: async () => [{ provider_a: { state: 'healthy', sinceMs: adminStartMs, detail: null } }],

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import type { BudgetPeriod } from '../../core/counters.ts';
 import type { FormatName } from '../../core/format-name.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
@@ -71,6 +72,8 @@ export interface AdminPorts {
 	readonly ledger: Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf'>;
 	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
+	/** What counters of budgets should say, summed up from the ledger: calls of a model count under all of its names. In the order asked. */
+	readonly sumUpSpent: (team: string, budgets: readonly BudgetPeriod[]) => Promise<readonly bigint[]>;
 	readonly verifier: AccessTokenVerifier;
 	readonly configured: () => ConfiguredRecords;
 	/** What each process that serves calls knows of its providers. */

@@ -29,9 +29,9 @@ interface Spent {
 	readonly heldNanoUsd: bigint;
 }
 
-type Ports = Pick<AdminPorts, 'admission' | 'ledger' | 'clock' | 'log'>;
+type Ports = Pick<AdminPorts, 'admission' | 'ledger' | 'sumUpSpent' | 'clock' | 'log'>;
 
-export function createBudgetMeter({ admission, ledger, clock, log }: Ports): BudgetMeter {
+export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }: Ports): BudgetMeter {
 	/** @returns undefined when the counters do not say. */
 	const fromCounters = async (team: string, models: readonly (string | null)[], period: string): Promise<readonly Spent[] | undefined> => {
 		try {
@@ -45,6 +45,29 @@ export function createBudgetMeter({ admission, ledger, clock, log }: Ports): Bud
 			}
 			return undefined;
 		}
+	};
+	/** Of any number of teams in one read. */
+	const ofAllModels = async (teams: readonly string[], period: string): Promise<readonly bigint[]> =>
+		teams.length === 0 ? [] : ledger.sumCosts({ ...spanOfMonth(period), of: teams.map((team) => ({ team, model: null })) });
+	const fromLedger = async <Budget extends MeteredBudget>(budgets: readonly Budget[], period: string): Promise<Map<Budget, bigint>> => {
+		const spent = new Map<Budget, bigint>();
+		const whole = budgets.filter(({ model }) => model === null);
+		const costs = await ofAllModels(
+			whole.map(({ team }) => team),
+			period,
+		);
+		for (const [index, budget] of whole.entries()) spent.set(budget, costs[index] ?? 0n);
+		for (const [team, ofTeam] of Map.groupBy(
+			budgets.filter(({ model }) => model !== null),
+			(budget) => budget.team,
+		)) {
+			const ofModels = await sumUpSpent(
+				team,
+				ofTeam.map(({ model }) => ({ budget: counterName(model), period })),
+			);
+			for (const [index, budget] of ofTeam.entries()) spent.set(budget, ofModels[index] ?? 0n);
+		}
+		return spent;
 	};
 	return {
 		async read<Budget extends MeteredBudget>(budgets: readonly Budget[]) {
@@ -62,8 +85,7 @@ export function createBudgetMeter({ admission, ledger, clock, log }: Ports): Bud
 				}),
 			);
 			const missing = budgets.filter((budget) => !spent.has(budget));
-			const costs = missing.length === 0 ? [] : await ledger.sumCosts({ ...span, of: missing.map(({ team, model }) => ({ team, model })) });
-			for (const [index, budget] of missing.entries()) spent.set(budget, { settledNanoUsd: costs[index] ?? 0n, heldNanoUsd: 0n });
+			for (const [budget, settledNanoUsd] of await fromLedger(missing, period)) spent.set(budget, { settledNanoUsd, heldNanoUsd: 0n });
 			const times = { period_start: timeOf(span.fromMs), period_end: timeOf(span.toMs) };
 			return budgets.map((budget) => ({ budget, usage: usageOf(budget, spent.get(budget) ?? nothingSpent, times) }));
 		},

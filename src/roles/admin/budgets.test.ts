@@ -144,6 +144,9 @@ describe('usage of a budget', () => {
 		await subject.book({ startedMs: Date.UTC(2026, 9, 31, 23), costNanoUsd: 8_000_000_000n });
 		const spent = async (id: string) => ((await send('GET', `/budgets/${id}`)).body['usage'] as { spent_usd: string }).spent_usd;
 		expect([await spent('all'), await spent('one')]).toEqual(['3.00', '1.00']);
+		await subject.book({ model: 'gpt-4o-2026-11-20', costNanoUsd: 500_000_000n });
+		await subject.book({ model: 'GPT-4o', costNanoUsd: 20_000_000n });
+		expect([await spent('all'), await spent('one')], 'under all of its names').toEqual(['3.52', '1.52']);
 		expect(subject.log.lines.some(({ event }) => event.startsWith('counters could not be read'))).toBe(true);
 	});
 
