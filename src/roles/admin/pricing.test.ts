@@ -87,6 +87,7 @@ describe('prices', () => {
 	test('?unpriced=true lists models that were called or refused and have no price now', async () => {
 		await subject.book({ provider: 'local', model: 'llama' });
 		await subject.book({ provider: 'local', model: 'priced' });
+		await subject.book({ provider: 'local', model: 'models/Priced' });
 		await subject.book({ provider: 'provider_b', model: 'gpt-4o-mini' });
 		await send('PUT', '/pricing/local/priced', rates);
 		const entries = await listAll('&unpriced=true');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ByModel } from '../../../core/by-model.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { defaultPrice, listDefaultPrices } from '../../../policy/budgets/price-of.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
@@ -181,10 +182,11 @@ function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly P
 async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Promise<PriceBody[]> {
 	const { records, unpricedModels } = parts;
 	const findDefault = defaultsOf(parts);
-	const overrides = new Set((await records.priceOverrides.list()).map(nameOf));
+	const stored = Map.groupBy(await records.priceOverrides.list(), ({ provider }) => provider);
+	const overrides = new Map([...stored].map(([provider, some]) => [provider, new ByModel(some.map((one) => [one.model, one]))]));
 	const models = new Map([...called, ...unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]));
 	return [...models]
-		.filter(([name, key]) => !overrides.has(name) && findDefault(key) === undefined)
+		.filter(([, key]) => overrides.get(key.provider)?.find(key.model) === undefined && findDefault(key) === undefined)
 		.map(([, { provider, model }]) => unpricedBody(provider, model));
 }
 
