@@ -55,6 +55,7 @@ const secrets = [
 	'+1 415 555 2671',
 	'(415) 555-2671',
 	'GB82 WEST 1234 5698 7654 32',
+	'jane.doe@example.com (at) example [dot] com',
 	'192.168.17.20',
 	'2001:db8::8a2e:370:7334',
 	'AKIAIOSFODNN7EXAMPLE',

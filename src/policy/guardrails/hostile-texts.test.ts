@@ -18,7 +18,10 @@ function compileAll(): Guardrails {
 			content: contentAt('medium'),
 			pii: piiRules('block'),
 			words: { entries: words, action: 'block' },
-			patterns: [{ name: 'nested', pattern: '((a+)+|(a|aa)+)+b', action: 'block' }],
+			patterns: [
+				{ name: 'nested', pattern: '((a+)+|(a|aa)+)+b', action: 'block' },
+				{ name: 'open', pattern: 'X[^Z]*Z', action: 'block' },
+			],
 			topics: [gambling],
 		}),
 		scorer,
@@ -50,6 +53,7 @@ it.each([
 	'%34',
 	'a(at)b(dot)',
 	'{"a":[',
+	'X😀',
 ])('100 KB of %j are read in slices that hold the event loop for less than 10 ms', (unit) => {
 	const text = unit.repeat(100_000 / unit.length);
 	// The slices are the same each time; what a garbage collection adds to one is not.

@@ -1,4 +1,5 @@
 /** What a character stands for to a reader, whatever it is made of: its letters, a gap between letters, or nothing at all. */
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { confusables } from './confusables.ts';
 
 /** Nobody sees it: zero-width characters, tags, variation selectors, marks that sit on the letter before. */
@@ -12,17 +13,27 @@ const decimalDigit = /^\p{Nd}$/u;
 const marks = /[\p{Mark}\p{Default_Ignorable_Code_Point}]/gu;
 const hangulFiller = /[\u115f\u1160\u3164\uffa0]/;
 
-/** Characters of the basic plane, folded once; others are rare. */
+/** Characters of the basic plane, folded once. */
 const remembered: (string | undefined)[] = [];
+/** Of the others, those that came lately. */
+const rememberedOthers = new BoundedMap<number, string>(4096);
 
 /** @returns lower-case letters and digits, most often one; `gap`; or `unseen`. */
 export function foldCharacter(codePoint: number): string {
-	if (codePoint > 0xffff) return fold(codePoint);
+	if (codePoint > 0xffff) return foldOther(codePoint);
 	let folded = remembered[codePoint];
 	if (folded === undefined) {
 		folded = fold(codePoint);
 		remembered[codePoint] = folded;
 	}
+	return folded;
+}
+
+function foldOther(codePoint: number): string {
+	const known = rememberedOthers.get(codePoint);
+	if (known !== undefined) return known;
+	const folded = fold(codePoint);
+	rememberedOthers.set(codePoint, folded);
 	return folded;
 }
 

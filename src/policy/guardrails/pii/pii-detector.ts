@@ -2,16 +2,20 @@ import { type PlainText, plainDigits, unescapedDigits } from '../folding/plain-d
 import { settledEnd } from '../folding/read-unit.ts';
 import type { Span, SpanDetector } from '../guardrail.ts';
 import { findPii } from './find-pii.ts';
-import { livePiiStart } from './live-start.ts';
-import type { PiiKind } from './pii-kind.ts';
+import { livePiiStart, longestPii } from './live-start.ts';
+import type { PiiKind, PiiMatch } from './pii-kind.ts';
+
+/** What overlaps is one match: beyond, no more of a chain of addresses waits for its end. */
+const mostHeld = 2 * longestPii;
 
 /** Texts are read as they stand, and once more with their escapes resolved. */
 export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	const read = ({ text, places }: PlainText, isOpen: boolean, spans: Span[]): number => {
-		for (const { kind, start, end } of findPii(text, wanted)) {
+		const matches = findPii(text, wanted);
+		for (const { kind, start, end } of matches) {
 			spans.push({ policy: 'pii', category: kind, start: places?.[start] ?? start, end: places?.[end] ?? end });
 		}
-		const live = isOpen ? livePiiStart(text) : text.length;
+		const live = isOpen ? beforeMatch(matches, livePiiStart(text), text.length - mostHeld) : text.length;
 		return places?.[live] ?? live;
 	};
 	return {
@@ -23,4 +27,9 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 			return unescaped === undefined ? live : Math.min(live, read(unescaped, isOpen, spans));
 		},
 	};
+}
+
+/** @returns where the match begins that goes on with what is undecided, as long as that is not before `least`. */
+function beforeMatch(matches: readonly PiiMatch[], live: number, least: number): number {
+	return matches.find(({ start, end }) => start < live && end > live && start >= least)?.start ?? live;
 }

@@ -38,30 +38,36 @@ export function firstWordsEnd(text: string): number {
 	return lengthOfWords(text, false);
 }
 
-const sign = 0;
+const unknown = 0;
 const letter = 1;
-/** Of scripts that set no spaces: a word of its own. */
-const unspaced = 2;
-const firstUnspaced = 0x2e80;
-const kinds = new Uint8Array(128);
-kinds.fill(letter, 0x30, 0x3a).fill(letter, 0x41, 0x5b).fill(letter, 0x61, 0x7b);
+/** Stands between words for every judge. */
+const sign = 2;
+/** Some judge does not see it, or not as a word of its own. */
+const other = 3;
+/** By code unit, once it was met. */
+const kinds = new Uint8Array(0x10000);
+const beginsWithLetter = /^(?!\u02bc)[\p{L}\p{Nd}]/u;
+const signsOnly = /^[^\p{L}\p{N}\p{M}\p{Cf}\p{Cs}'\u2019]+$/u;
 
-/** Signs beyond ASCII are taken for letters: then there are more words than are counted. */
 function kindOf(code: number): number {
-	if (code < 128) return kinds[code] as number;
-	return code < firstUnspaced ? letter : unspaced;
+	if (kinds[code] === unknown) kinds[code] = readKind(String.fromCharCode(code).normalize('NFKD'));
+	return kinds[code] ?? other;
 }
 
-/** How long the first or the last words of a text are. */
+function readKind(character: string): number {
+	if (beginsWithLetter.test(character)) return letter;
+	return signsOnly.test(character) ? sign : other;
+}
+
+/** How long the first or the last words of a text are, of those that every judge counts: what only some see is no distance. */
 function lengthOfWords(text: string, isFromEnd: boolean): number {
 	const most = Math.min(text.length, longestMatch);
 	let words = 0;
 	let isInWord = false;
 	for (let length = 0; length < most; length++) {
 		const kind = kindOf(text.charCodeAt(isFromEnd ? text.length - 1 - length : length));
-		if (kind !== letter && isInWord && ++words === wordsAround) return length;
-		if (kind === unspaced && ++words === wordsAround) return length + 1;
-		isInWord = kind === letter;
+		if (kind === sign && isInWord && ++words === wordsAround) return length;
+		isInWord = kind === letter || (kind === other && isInWord);
 	}
 	return most;
 }
@@ -71,16 +77,10 @@ export function joinsWords(texts: readonly ThreadedText[], indexes: readonly num
 	let isInWord = false;
 	return indexes.some((index) => {
 		const { text = '' } = texts[index] ?? {};
-		const joins = isInWord && isLetter(text.charCodeAt(0));
-		isInWord = isLetter(text.charCodeAt(text.length - 1));
+		const joins = isInWord && kindOf(text.charCodeAt(0)) !== sign;
+		isInWord = kindOf(text.charCodeAt(text.length - 1)) !== sign;
 		return joins;
 	});
-}
-
-const apostrophe = 0x27;
-
-function isLetter(code: number): boolean {
-	return kindOf(code) !== sign || code === apostrophe;
 }
 
 /** A text, or a part of it, in a joined text. */

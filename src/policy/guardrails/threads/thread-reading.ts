@@ -26,7 +26,7 @@ export interface Thread {
 
 /** So much is read at once, or what many small texts come to. */
 const pieceLength = 512;
-/** By so much is read on until no match goes on. */
+/** So much is read on first, then twice as much each time, until no match goes on: each time what is undecided is read again. */
 const headLength = 128;
 
 /** @returns steps, each telling how much it read. */
@@ -69,18 +69,20 @@ function* walk(
 	const last = indexes.at(-1);
 	for (const index of indexes) {
 		const { text = '' } = texts[index] ?? {};
+		const tail = index === last ? text.length : tailStart(text, index);
 		let at = 0;
 		if (reader !== undefined) {
-			for (let end = reader.beginText(text); at < text.length && (at === 0 || !reader.isThrough(at)); end += headLength) {
+			let length = headLength;
+			for (let end = reader.beginText(text); at < text.length && (at === 0 || (at < tail && !reader.isThrough(at))); end += length) {
 				reader.add(index, at, text.slice(at, end));
 				unread += Math.min(end, text.length) - at + 1;
 				at = Math.min(end, text.length);
+				length = Math.min(pieceLength, 2 * length);
 				if (unread < headLength) continue;
 				yield unread;
 				unread = 0;
 			}
 		}
-		const tail = index === last ? text.length : tailStart(text, index);
 		if (at < tail) {
 			reader?.end(false);
 			reader = undefined;
@@ -152,6 +154,8 @@ class JudgeReader implements Reader {
 	readonly #separator: string;
 	readonly #judged: readonly JudgedText[];
 	readonly #firstIndex: number;
+	/** What is not judged yet: of many small pieces each would be read with the end of what was before. */
+	#pending = '';
 	#length = 0;
 	#wordsEnd = 0;
 
@@ -178,13 +182,17 @@ class JudgeReader implements Reader {
 
 	end(): void {
 		for (const judged of this.#judged) {
+			judged.add(this.#pending);
 			for (const judgement of judged.judge(true)) this.#sink.takeJudgement(judgement, this.#firstIndex, this.#length);
 		}
 	}
 
 	#add(piece: string): void {
 		this.#length += piece.length;
-		for (const judged of this.#judged) judged.add(piece);
+		this.#pending += piece;
+		if (this.#pending.length < headLength) return;
+		for (const judged of this.#judged) judged.add(this.#pending);
+		this.#pending = '';
 	}
 }
 

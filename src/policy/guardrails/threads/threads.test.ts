@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
-import type { RuleAction } from '../guardrail.ts';
+import type { RuleAction, SpanDetector } from '../guardrail.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../guardrails.ts';
+import { TextScan } from '../text-scan.ts';
 import type { HeldThread, ThreadPiece } from './held-thread.ts';
+import { readThread } from './thread-reading.ts';
 
 function guardrails(action: RuleAction, changes: Partial<GuardrailSettings> = {}): Guardrails {
 	const words = { entries: ['projekt falke', 'darkfish'], action };
@@ -151,6 +153,46 @@ describe('screening', () => {
 		}
 		expect(screened(judging, [`free ${long}`, `${long} roulette wheel tricks`.slice(0, -20), long])).toBeDefined();
 	});
+
+	it.each(['\ufe0f', '，', '。', '\u3000', '\u200b ', "'", '漢', '\ue000', '😀'])(
+		'judges words on both sides of a cut however many of %j stand between them',
+		(padding) => {
+			const topics = [
+				{ name: 'gambling', description: '', examples: ['free roulette wheel tricks'], keywords: [], action: 'block' as const },
+			];
+			const judging = guardrails('none', { topics });
+			const between = padding.repeat(60);
+			for (const parts of [
+				[`free roulette ${between}`, 'wheel tricks'],
+				['free roulette', `${between} wheel tricks`],
+			]) {
+				expect([parts, screened(judging, parts)]).toEqual([parts, undefined]);
+			}
+		},
+	);
+
+	it.each([1, 40, 129, 257, 400, 520, 1100, 4000])(
+		'reads texts of %i characters less than twice again, whatever is undecided of them',
+		(length) => {
+			let read = 0;
+			const detector: SpanDetector = {
+				find(text, isOpen) {
+					read += text.length;
+					return isOpen ? Math.max(0, text.length - 256) : text.length;
+				},
+			};
+			const texts = Array.from({ length: 50_000 / length }, () => ({ text: 'x'.repeat(length) }));
+			const indexes = [...texts.keys()];
+			const openEnds = new Map(indexes.map((index) => [index, length > 512 ? length - 256 : 0]));
+			const parts = {
+				createScan: (isJson: boolean, context: string) => new TextScan([detector], isJson, context),
+				beginJudging: () => [],
+			};
+			for (const _ of readThread({ texts, indexes, openEnds }, parts, { takeSpans() {}, takeJudgement() {} }));
+			// As one, and with breaks between them, which are read too.
+			expect(read).toBeLessThan(2 * 2.5 * texts.length * (length + 1));
+		},
+	);
 
 	it('tells each finding once, also where nothing is enforced', () => {
 		const of = (parts: readonly string[]): readonly string[] => {
