@@ -64,6 +64,7 @@ export class Workers {
 	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #running = new Set<Worker>();
+	readonly #listening = new WeakSet<Worker>();
 	#isStopping = false;
 	#delayMs = firstDelayMs;
 	#ended: (() => void) | undefined;
@@ -84,9 +85,11 @@ export class Workers {
 		}
 	}
 
-	/** Has each read its configuration again. */
+	/** Has each read its configuration again. One that is only starting reads it anyway, and the signal would end it. */
 	reload(): void {
-		for (const worker of this.#running) worker.process.kill('SIGHUP');
+		for (const worker of this.#running) {
+			if (this.#listening.has(worker)) worker.process.kill('SIGHUP');
+		}
 	}
 
 	/** Resolves when none is left. */
@@ -119,6 +122,7 @@ export class Workers {
 		numbers.set(worker, number);
 		// A connection handed to a worker that has just died: nobody else would hear of it, and it must not end this process.
 		worker.on('error', (cause) => this.#log.warn('a worker cannot be reached', { pid: worker.process.pid, cause }));
+		worker.once('listening', () => this.#listening.add(worker));
 		this.#running.add(worker);
 		return worker;
 	}

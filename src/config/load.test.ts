@@ -136,6 +136,9 @@ describe('parseConfig', () => {
 		['identity: { clients: [{ id: a, secret: s }, { id: a, secret: s }] }', 'is the id of another client too'],
 		['identity: { listen: 0.0.0.0:8787 }', 'identity.listen: is the same address as gateway.listen'],
 		['routing: { defaults: { chat: provider_z } }', 'names no provider, did you mean'],
+		['tiers: { sandbox: { monthly_budget_usd: a lot } }', 'monthly_budget_usd: must be US dollars such as "100.00"'],
+		["budgets: { default_rate: { output_usd_per_million_tokens: '1,5' } }", 'must be US dollars per million tokens such as "2.50"'],
+		['teams: { registered: [{ id: .. }] }', 'and not dots alone'],
 		['tiers: { trial: { rpm: 5 } }', 'tiers.trial.daily_tokens: is required'],
 	])('refuses %j', (text, expected) => {
 		expect(problems(text).join('\n')).toContain(expected);

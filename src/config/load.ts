@@ -25,6 +25,8 @@ export interface LoadedConfig {
 	readonly file: string | null;
 	/** The configuration file and every `*_file` that it names, absolute. */
 	readonly files: readonly string[];
+	/** True: the file says nothing, not even `{}`, so that everything is default. */
+	readonly isEmpty: boolean;
 }
 
 /** @throws ConfigError with everything that is wrong. */
@@ -63,7 +65,7 @@ export function parseConfig(text: string, { file, env }: { file: string | null; 
 	});
 	const config = validate(fitted, env, problems);
 	if (problems.sorted.length > 0) throw new ConfigError(problems.sorted, files);
-	return { config, file, files };
+	return { config, file, files, isEmpty: (source.value ?? null) === null };
 }
 
 function findFile(configPath: string | undefined, env: Environment, workingDirectory: string): string | null {

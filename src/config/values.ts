@@ -33,7 +33,10 @@ export const listen = z
 	.regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/, 'must be HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787')
 	.refine((text) => parseListen(text) !== undefined, 'must name an IP address or host name and a port from 0 to 65535');
 
-export const teamId = z.string().regex(/^[a-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`');
+export const teamId = z
+	.string()
+	.max(64)
+	.regex(/^\.*[a-z0-9_-][a-z0-9._-]*$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`, and not dots alone');
 
 export const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 
@@ -42,17 +45,21 @@ export const entryName = z
 	.string()
 	.regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 characters: letters, digits, `_`, `-`, `.`');
 
+const notUsd = 'must be US dollars such as "100.00", not negative';
+
 /** Decimal US dollars with at most nine fraction digits (one nano-dollar); a number is taken as its decimal text. */
 export const usd = z
-	.union([z.string().regex(/^\d{1,12}(\.\d{1,9})?$/), z.number().min(0).max(999_999_999_999)], {
-		error: 'must be US dollars such as "100.00", not negative',
+	.union([z.string().regex(/^\d{1,12}(\.\d{1,9})?$/, notUsd), z.number().min(0).max(999_999_999_999)], {
+		error: notUsd,
 	})
 	.transform(String)
 	.refine((text) => /^\d{1,12}(\.\d{1,9})?$/.test(text), 'must be US dollars such as "100.00", with at most nine decimals');
 
+const notRate = 'must be US dollars per million tokens such as "2.50", not negative';
+
 export const rate = z
-	.union([z.string().regex(/^\d{1,9}(\.\d{1,6})?$/), z.number().min(0).max(999_999_999)], {
-		error: 'must be US dollars per million tokens such as "2.50", not negative',
+	.union([z.string().regex(/^\d{1,9}(\.\d{1,6})?$/, notRate), z.number().min(0).max(999_999_999)], {
+		error: notRate,
 	})
 	.transform(String)
 	.refine((text) => /^\d{1,9}(\.\d{1,6})?$/.test(text), 'must be US dollars per million tokens such as "2.50", with at most six decimals');

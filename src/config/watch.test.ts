@@ -211,6 +211,38 @@ describe('watchConfig', () => {
 		running.stop();
 	});
 
+	it.each(['\n', '# yaml-language-server: $schema=./config.schema.json\n', '---\n', 'null\n'])(
+		'a file that holds no setting but %j does not reset everything either',
+		(text) => {
+			put('data_dir: one\n');
+			const running = watch();
+			put(text);
+			expect(running.reload()).toBe(false);
+			expect(running.current.data_dir).toContain('one');
+			expect(lines.at(-1)?.fields).toMatchObject({ problems: [{ file, message: 'is empty: write `{}` for the defaults' }] });
+			put('{}\n');
+			expect(running.reload()).toBe(true);
+			put(text);
+			expect(running.reload(), 'it changes nothing').toBe(true);
+			running.stop();
+		},
+	);
+
+	it('what is put back to what the process began with needs no restart', () => {
+		put('gateway: { listen: 127.0.0.1:1 }');
+		const running = watch();
+		put('gateway: { listen: 127.0.0.1:2 }');
+		running.reload();
+		put('gateway: { listen: 127.0.0.1:1, heartbeat_ms: 5 }');
+		running.reload();
+		for (const roles of ['[gateway]', '[gateway, admin]']) {
+			put(`{ gateway: { listen: 127.0.0.1:1 }, roles: ${roles} }`);
+			running.reload();
+		}
+		expect(seen.map(({ needsRestart }) => needsRestart)).toEqual([['gateway.listen'], [], ['roles'], ['roles']]);
+		running.stop();
+	});
+
 	it('a pipe is read once: what would wait for its writer for ever is refused', () => {
 		rmSync(file, { force: true });
 		execFileSync('sh', ['-c', 'mkfifo "$0"', file]);

@@ -106,17 +106,23 @@ class Watch implements ConfigWatch {
 
 	#load(): boolean {
 		const { initial, load, onChange, log } = this.#options;
-		const message = initial.file === null ? undefined : whyNotAgain(initial.file);
-		if (message !== undefined) {
-			const problems = [{ file: initial.file, line: null, column: null, path: '', message }];
-			log.error('configuration refused, the last good one stays in force', { problems });
-			return false;
-		}
 		try {
+			if (initial.file !== null && isReadOnce(initial.file)) {
+				throw problemOfFile(initial.file, 'is not a plain file: it could be read only once');
+			}
 			const next = load();
-			this.#follow(next.files);
 			const changes = changesBetween(this.#current, next.config);
-			const needsRestart = changes.filter((change) => change.needsRestart).map((change) => change.path);
+			// It is valid and means the defaults, but in the place of settings it is what a full disk or an unfinished save leaves.
+			if (next.isEmpty && changes.length > 0) throw problemOfFile(next.file, 'is empty: write `{}` for the defaults');
+			this.#follow(next.files);
+			// What is put back to what the process began with is in force already.
+			const sinceStart = changesBetween(initial.config, next.config);
+			const needsRestart = changes
+				.filter(
+					(change) =>
+						change.needsRestart && sinceStart.some((other) => isWithin(change.path, other.path) || isWithin(other.path, change.path)),
+				)
+				.map((change) => change.path);
 			if (changes.length > 0) onChange(next.config, needsRestart);
 			this.#current = next.config;
 			log.info(changes.length > 0 ? 'configuration changed' : 'configuration unchanged', {
@@ -144,15 +150,16 @@ class Watch implements ConfigWatch {
 	}
 }
 
-/**
- * Why a file that was good at the start is not loaded again. An empty one is valid and means the defaults, but in the place of one
- * in force it is what a full disk or an unfinished save leaves.
- */
-function whyNotAgain(file: string): string | undefined {
-	const found = statSync(file, { throwIfNoEntry: false });
-	if (found === undefined) return undefined;
-	if (!found.isFile()) return 'is not a plain file: it could be read only once';
-	return found.size === 0 ? 'is empty: write `{}` for the defaults' : undefined;
+function isWithin(path: string, outer: string): boolean {
+	return path.startsWith(outer) && /^($|[.[])/.test(path.slice(outer.length));
+}
+
+function isReadOnce(file: string): boolean {
+	return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
+}
+
+function problemOfFile(file: string | null, message: string): ConfigError {
+	return new ConfigError([{ file, line: null, column: null, path: '', message }]);
 }
 
 /** Which files are there and when they were last touched, without reading them. */

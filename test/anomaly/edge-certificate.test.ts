@@ -97,6 +97,9 @@ test('at the start, a pair that is none is refused with the setting’s name', a
 		return stderr + stdout;
 	};
 	expect(await check()).toMatch(/edge\.tls\.private_key.*does not belong to the certificate/);
+	writeFileSync(plan.certificatePath, one.certificate + other.certificate.slice(0, 200));
+	writeFileSync(plan.keyPath, one.privateKey);
+	expect(await check()).toMatch(/edge\.tls\.certificate.*cannot be served with the certificates behind it and its key: bad end line/);
 	writeFileSync(plan.keyPath, 'x');
 	expect(await check()).toMatch(/edge\.tls\.private_key.*is not a private key/);
 	writeFileSync(plan.certificatePath, other.privateKey);

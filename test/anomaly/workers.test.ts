@@ -59,7 +59,9 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 		const now = workers();
 		return now.length === 2 && !now.includes(first[0] ?? 0) ? now : undefined;
 	});
+	running.child.kill('SIGHUP');
 	await eventually('both are there', areStarted(4), 20_000);
+	expect(workers(), 'a reload ends none that is only starting').toEqual(second);
 	await expect.poll(workerLabels, { message: 'the new one has the number of the old one' }).toEqual(['0', '1', '2']);
 
 	await untilMinuteHasRoom(15_000);

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { isRecord } from '../raw.ts';
 import { nonEmpty, secret } from '../values.ts';
@@ -25,7 +26,19 @@ function checkPair(value: Partial<z.output<typeof fields>>, context: z.Refinemen
 	const key = privateKey === null ? undefined : attempt(() => createPrivateKey(privateKey));
 	if (certificate !== null && leaf === undefined) problem('certificate', 'is not a certificate in PEM');
 	if (privateKey !== null && key === undefined) problem('private_key', 'is not a private key in PEM without a passphrase');
-	if (leaf !== undefined && key !== undefined && !leaf.checkPrivateKey(key)) problem('private_key', 'does not belong to the certificate');
+	if (leaf === undefined || key === undefined || certificate === null || privateKey === null) return;
+	if (leaf.checkPrivateKey(key)) checkServing(certificate, privateKey, (message) => problem('certificate', message));
+	else problem('private_key', 'does not belong to the certificate');
+}
+
+/** What only shows when both are put to use: a chain that is cut off behind the first certificate, a key that is too short. */
+function checkServing(certificate: string, privateKey: string, complain: (message: string) => void): void {
+	try {
+		createSecureContext({ cert: certificate, key: privateKey });
+	} catch (cause) {
+		const reason = cause instanceof Error && 'reason' in cause ? String(cause.reason) : 'unknown cause';
+		complain(`cannot be served with the certificates behind it and its key: ${reason}`);
+	}
 }
 
 function attempt<Result>(work: () => Result): Result | undefined {

@@ -27,7 +27,8 @@ function errorsOf(issue: Issue, schema: z.ZodType, value: unknown, nearestName: 
 	const known = knownMembers(schema, issue.path);
 	return issue.keys.slice(0, mostErrors).map((key) => {
 		const nearest = nearestName(key, known);
-		const hint = nearest === undefined ? `use ${known.join(', ')}` : `did you mean ${nearest}?`;
+		const others = known.length === 0 ? 'leave it out' : `use ${known.join(', ')}`;
+		const hint = nearest === undefined ? others : `did you mean ${nearest}?`;
 		return { path: pathText([...issue.path, key]), message: `is not known: ${hint}` };
 	});
 }

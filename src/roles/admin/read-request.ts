@@ -51,7 +51,17 @@ function valueOf(text: string, kind: z.ZodType | undefined): unknown {
 	return text;
 }
 
-/** Whether the `accept` header asks for CSV and not for JSON. */
+/** Whether the `accept` header asks for CSV, and for nothing that JSON is more strongly (RFC 9110 section 12.5.1). */
 export function wantsCsv(accept: string | undefined): boolean {
-	return accept !== undefined && /\btext\/csv\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept);
+	const weights = new Map(accept?.split(',').map(weightOfRange));
+	const csv = weights.get('text/csv') ?? 0;
+	const json = weights.get('application/json');
+	if (json !== undefined) return csv > json;
+	return csv > 0 && csv >= (weights.get('application/*') ?? weights.get('*/*') ?? 0);
+}
+
+function weightOfRange(range: string): [type: string, weight: number] {
+	const [type = '', ...parameters] = range.toLowerCase().split(';');
+	const weight = parameters.map((parameter) => /^\s*q=(.*)$/.exec(parameter)?.[1]).find((found) => found !== undefined);
+	return [type.trim(), weight === undefined ? 1 : Number(weight)];
 }

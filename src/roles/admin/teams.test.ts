@@ -73,6 +73,7 @@ describe('a team', () => {
 		['a negative limit', { id: 'red', limits: { rpm: -1 } }, 'limits.rpm'],
 		['a fraction', { id: 'red', limits: { daily_tokens: 1.5 } }, 'limits.daily_tokens'],
 		['an id that is no slug', { id: 'Red' }, 'id'],
+		['an id that addresses take for another one', { id: '..' }, 'id'],
 		['no id and no name', { tier: 'sandbox' }, 'name'],
 		['a name of which no id can be made', { name: '!!!' }, 'id'],
 		['a client twice', { id: 'red', client_ids: ['a', 'b', 'a'] }, 'client_ids[2]'],
@@ -91,6 +92,8 @@ describe('a team', () => {
 		const messageOf = async (body: object) => ((await send('POST', '/teams', body)).body['errors'] as { message: string }[])[0]?.message;
 		expect(await messageOf({ id: 'red', clientIds: [] })).toBe('is not known: did you mean client_ids?');
 		expect(await messageOf({ id: 'red', limits: { rmp: 1 } })).toBe('is not known: did you mean rpm?');
+		const { body } = await send('GET', '/teams/red?fields=id');
+		expect(body).toMatchObject({ errors: [{ path: 'fields', message: 'is not known: leave it out' }] });
 		expect(await messageOf({ id: 'red', tier: 'standart' })).toBe('is no tier of the configuration: did you mean standard?');
 		expect(await messageOf({ id: 'red', metadata: 'x'.repeat(5) })).toBe('must be an object, not a text');
 	});

@@ -312,7 +312,15 @@ describe('CSV', () => {
 	});
 
 	test('is given only to those who ask for it and not for JSON', async () => {
-		for (const accept of ['*/*', 'application/json', 'text/csv, application/json', 'text/csvx']) {
+		const notCsv = [
+			'text/csvx',
+			'text/csv-schema',
+			'x-text/csv',
+			'text/csv;q=0',
+			'text/csv;q=0.5, */*',
+			'text/csv;q=.5, application/json;q=.9',
+		];
+		for (const accept of ['*/*', 'application/json', 'text/csv, application/json', ...notCsv]) {
 			const answer = await send('GET', '/usage/red', undefined, { accept });
 			expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
 		}

@@ -183,7 +183,9 @@ async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Pro
 	const { records, unpricedModels } = parts;
 	const findDefault = defaultsOf(parts);
 	const stored = Map.groupBy(await records.priceOverrides.list(), ({ provider }) => provider);
-	const overrides = new Map([...stored].map(([provider, some]) => [provider, new ByModel(some.map((one) => [one.model, one]))]));
+	const overrides = new Map(
+		[...stored].map(([provider, some]) => [provider, new ByModel(some.map((override) => [override.model, override]))]),
+	);
 	const models = new Map([...called, ...unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]));
 	return [...models]
 		.filter(([, key]) => overrides.get(key.provider)?.find(key.model) === undefined && findDefault(key) === undefined)

@@ -27,7 +27,10 @@ export const usdSum = z
 	.regex(/^-?\d+\.\d{2,9}$/)
 	.describe('US dollars, as a decimal text.');
 
-export const slug = z.string().regex(/^[a-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`');
+export const slug = z
+	.string()
+	.max(64)
+	.regex(/^\.*[a-z0-9_-][a-z0-9._-]*$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`, and not dots alone');
 
 /** What access tokens may name as their client. */
 export const clientOfToken = z.string().regex(/^[\x20-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters');
@@ -45,7 +48,7 @@ export const time = z.iso.datetime().describe('UTC, RFC 3339.');
 
 export const timeOrNull = time.nullable().describe('UTC, RFC 3339; null for what the configuration names.');
 
-export const day = z.iso.date();
+export const day = z.iso.date('must be a day such as 2026-11-01');
 
 /** Given back as it was read, it counts for nothing. */
 export const readOnly = z
