@@ -13,6 +13,8 @@ import { renderBanner } from './banner.ts';
 import { ensureDemoClient } from './demo-client.ts';
 import { noteDemo } from './demo-mark.ts';
 import { listenAddresses } from './listen-addresses.ts';
+import { withRestartSettingsOf } from './running-settings.ts';
+import { askForConfiguration } from './worker-configuration.ts';
 import { answerFirstProcess } from './worker-metrics.ts';
 import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';
 
@@ -29,7 +31,7 @@ export function start(options: StartOptions, output: StartOutput): Promise<numbe
 async function startAndStop(options: StartOptions, { version, write }: StartOutput): Promise<number> {
 	// Until there is something to reload, a SIGHUP must not end the process.
 	process.on('SIGHUP', () => undefined);
-	const loaded = loadConfig({ configPath: options.configPath });
+	const loaded = isWorker ? await askForConfiguration() : loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
 	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
 	const config = withOwnRoles(asked);
@@ -38,7 +40,9 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	if (isWorker) answerFirstProcess(product.metrics);
 	await startOrExplain(product, config);
 	if (!isWorker) noteDemo(config, demo !== undefined);
-	const workers = hasWorkers(asked) ? new Workers(asked.gateway.workers, { clock: systemClock, log }) : undefined;
+	let watch: ConfigWatch | undefined;
+	const inForce = (): LoadedConfig => ({ ...loaded, config: withRestartSettingsOf(loaded.config, watch?.current ?? loaded.config) });
+	const workers = hasWorkers(asked) ? new Workers(asked.gateway.workers, inForce, { clock: systemClock, log }) : undefined;
 	await workers?.start().catch(async (cause: unknown) => {
 		await product.stop();
 		throw cause;
@@ -58,7 +62,7 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 		const client = product.records && (await ensureDemoClient(product.records, systemClock));
 		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));
 	}
-	const watch = demo === undefined ? followFile(loaded, options.logLevel !== undefined, product, log) : undefined;
+	watch = demo === undefined ? followFile(loaded, options.logLevel !== undefined, product, log) : undefined;
 	const signal = await nextStopSignal(() => {
 		watch?.reload();
 		workers?.reload();

@@ -1,10 +1,12 @@
 /** `gateway.workers`: several processes that share the data plane's address. The first one runs all other roles, and looks after them. */
 import cluster, { type Worker } from 'node:cluster';
 import { CommandFailure } from '../cli/command-failure.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RoleName } from '../core/handler.ts';
 import type { Log } from '../core/log.ts';
+import { answerWorker } from './worker-configuration.ts';
 
 export const isWorker = cluster.isWorker;
 
@@ -61,6 +63,7 @@ const soundMs = 60_000;
 
 export class Workers {
 	readonly #count: number;
+	readonly #configuration: () => LoadedConfig;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #running = new Set<Worker>();
@@ -69,8 +72,10 @@ export class Workers {
 	#delayMs = firstDelayMs;
 	#ended: (() => void) | undefined;
 
-	constructor(count: number, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+	/** @param configuration what they are to begin with. */
+	constructor(count: number, configuration: () => LoadedConfig, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
 		this.#count = count;
+		this.#configuration = configuration;
 		this.#clock = clock;
 		this.#log = log;
 	}
@@ -85,7 +90,7 @@ export class Workers {
 		}
 	}
 
-	/** Has each read its configuration again. One that is only starting reads it anyway, and the signal would end it. */
+	/** Has each read its configuration again. One that is only starting looks at it anyway, and the signal would end it. */
 	reload(): void {
 		for (const worker of this.#running) {
 			if (this.#listening.has(worker)) worker.process.kill('SIGHUP');
@@ -117,8 +122,9 @@ export class Workers {
 	}
 
 	#fork(number: number): Worker {
-		cluster.setupPrimary({ execArgv: [...process.execArgv, `--title=${titlePrefix}${number}`] });
+		cluster.setupPrimary({ execArgv: [...process.execArgv, `--title=${titlePrefix}${number}`], serialization: 'advanced' });
 		const worker = cluster.fork();
+		answerWorker(worker, this.#configuration);
 		numbers.set(worker, number);
 		// A connection handed to a worker that has just died: nobody else would hear of it, and it must not end this process.
 		worker.on('error', (cause) => this.#log.warn('a worker cannot be reached', { pid: worker.process.pid, cause }));

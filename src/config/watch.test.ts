@@ -47,10 +47,13 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const put = (text: string, name = file): void => writeFileSync(name, text);
 
-function watch(onChange = (next: Config, needsRestart: readonly string[]): void => void seen.push({ next, needsRestart })): ConfigWatch {
+function watch(
+	onChange = (next: Config, needsRestart: readonly string[]): void => void seen.push({ next, needsRestart }),
+	initial = loadConfig({ configPath: file, env: {} }),
+): ConfigWatch {
 	const say = (event: string, fields?: LogFields): void => void lines.push({ event, fields });
 	return watchConfig({
-		initial: loadConfig({ configPath: file, env: {} }),
+		initial,
 		load: () => loadConfig({ configPath: file, env: {} }),
 		onChange,
 		clock,
@@ -59,6 +62,19 @@ function watch(onChange = (next: Config, needsRestart: readonly string[]): void 
 }
 
 describe('watchConfig', () => {
+	it('takes up what was written since the file was loaded, or says what is wrong with it', () => {
+		put('gateway: { heartbeat_ms: 1 }');
+		const initial = loadConfig({ configPath: file, env: {} });
+		expect([watch(undefined, initial).current.gateway.heartbeat_ms, lines]).toEqual([1, []]);
+		put('gateway: { heartbeat_ms: ');
+		expect([watch(undefined, initial).current.gateway.heartbeat_ms, lines.map(({ event }) => event)]).toEqual([
+			1,
+			['configuration refused, the last good one stays in force'],
+		]);
+		put('gateway: { heartbeat_ms: 22 }');
+		expect([watch(undefined, initial).current.gateway.heartbeat_ms, seen.length]).toEqual([22, 1]);
+	});
+
 	it('takes up a write in place once it has been seen twice alike', () => {
 		put('gateway: { heartbeat_ms: 1 }');
 		const watching = watch();

@@ -39,6 +39,7 @@ export interface ConfigWatch {
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
 	const watch = new Watch(options);
+	watch.catchUp();
 	watch.schedule();
 	return watch;
 }
@@ -74,6 +75,18 @@ class Watch implements ConfigWatch {
 
 	stop(): void {
 		this.#timer?.cancel();
+	}
+
+	/** Takes up what was written after `initial` was read. */
+	catchUp(): void {
+		const { initial, load } = this.#options;
+		if (initial.file === null || isReadOnce(initial.file)) return;
+		try {
+			if (changesBetween(initial.config, load().config).length === 0) return;
+		} catch {
+			// Told below.
+		}
+		this.#read();
 	}
 
 	reload(): boolean {

@@ -1,10 +1,11 @@
 /** Teams, budgets and prices of the record store, answered from memory: a snapshot that follows the store. */
+
+import { ByModel } from '../core/by-model.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
-import { ByModel } from '../core/by-model.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
 /** Whatever is asked throws Fault `records_unavailable` until the store was read once: then nobody can know whose budget a call counts on. */

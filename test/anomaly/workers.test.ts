@@ -1,5 +1,5 @@
 /** `gateway.workers`: several processes behind one address. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
 import { call, callStatus, client, planProduct, untilReady } from '../support/deployment.ts';
@@ -16,6 +16,7 @@ afterAll(() => redis.stop());
 
 interface Started {
 	readonly running: Running;
+	readonly configPath: string;
 	readonly gatewayUrl: string;
 	readonly accessToken: string;
 	workers(): number[];
@@ -36,6 +37,7 @@ async function startWorkers(): Promise<Started> {
 	const { pid } = running.child;
 	return {
 		running,
+		configPath: plan.configPath,
 		gatewayUrl: plan.gatewayUrl,
 		accessToken: await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client),
 		async workerLabels() {
@@ -47,13 +49,15 @@ async function startWorkers(): Promise<Started> {
 }
 
 test('two workers admit the team’s limit together; one that dies is replaced; streams outlive the order to stop; nobody is left', async () => {
-	const { running, gatewayUrl, accessToken, workers, workerLabels } = await startWorkers();
+	const { running, configPath, gatewayUrl, accessToken, workers, workerLabels } = await startWorkers();
 	const areStarted = (count: number) => () => (running.log.filter((line) => line['msg'] === 'started').length === count ? true : undefined);
 	// A worker may be killed between its listening and its line in the log: the count would never be reached.
 	await eventually('the first process and two workers have started', areStarted(3), 20_000);
 	const first = workers();
 	expect(first).toHaveLength(2);
 
+	// What a worker begins with is what the others are at work with.
+	writeFileSync(configPath, '{"gateway": ');
 	process.kill(first[0] ?? 0, 'SIGKILL');
 	const second = await eventually('another takes its place', () => {
 		const now = workers();
@@ -61,6 +65,7 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 	});
 	running.child.kill('SIGHUP');
 	await eventually('both are there', areStarted(4), 20_000);
+	expect(running.log.some(({ msg }) => String(msg).startsWith('configuration refused'))).toBe(true);
 	expect(workers(), 'a reload ends none that is only starting').toEqual(second);
 	await expect.poll(workerLabels, { message: 'the new one has the number of the old one' }).toEqual(['0', '1', '2']);
 
