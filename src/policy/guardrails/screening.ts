@@ -21,7 +21,7 @@ export interface TextFinding extends Finding {
 const pieceLength = 1024;
 /** Small texts are read together in a step. */
 const leastStep = 256;
-const shortText = 512;
+const shortText = 384;
 /** Beyond, findings repeat themselves. */
 const mostFindings = 1000;
 
