@@ -1,7 +1,7 @@
 /** A streamed answer at its client's pace: the source is paused when too much waits, and a client that takes nothing is found out. */
-import type { ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../core/handler.ts';
+import type { AnswerWriter } from './fast-path/received.ts';
 import { SafeSink } from './safe-sink.ts';
 
 export interface AnswerStreamOptions {
@@ -20,14 +20,14 @@ export class AnswerStream implements ByteSink {
 	/** When the client is given up, in monotonic milliseconds. */
 	dueMs = Number.POSITIVE_INFINITY;
 	sentBytes = 0;
-	private readonly answer: ServerResponse;
+	private readonly answer: AnswerWriter;
 	private readonly options: AnswerStreamOptions;
 	private flow: ByteFlow | undefined;
 	private isOver = false;
 	private isPaused = false;
 	private hasDrainListener = false;
 
-	constructor(answer: ServerResponse, options: AnswerStreamOptions) {
+	constructor(answer: AnswerWriter, options: AnswerStreamOptions) {
 		this.answer = answer;
 		this.options = options;
 	}

@@ -141,8 +141,8 @@ describe('bytes that can be read in two ways', () => {
 		expect(raw.text).toMatch(/connection: close[^]*mine$/i);
 	});
 
-	test('more requests at once than any client pipelines end the connection', async () => {
-		const started = await serve(async () => await new Promise(() => undefined));
+	test('more requests at once than any client pipelines end the connection, where node:http reads them', async () => {
+		const started = await serve(async () => await new Promise(() => undefined), { hasFastPath: false });
 		const raw = await client(started).send(smuggled.repeat(150)).untilClosed();
 		expect(raw.statuses).toEqual([]);
 		expect(started.requestLines()).toHaveLength(100);

@@ -325,10 +325,11 @@ describe('a client that does not read', () => {
 		await until(() => started.server.inFlight === 1);
 		await until(() => {
 			clock.advance(1000);
-			return started.server.openConnections === 1;
+			return started.requestLines().length === 2;
 		});
 		expect(clock.monotonicMs()).toBeGreaterThan(60_000);
 		expect(started.requestLines().map((line) => line['outcome'])).toEqual(['complete', 'broken']);
+		await until(() => started.server.openConnections <= 1);
 	});
 });
 

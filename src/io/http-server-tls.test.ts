@@ -1,10 +1,11 @@
 import { request } from 'node:https';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../../test/support/certificates.ts';
 import { type StartedHttpServer, startHttpServer } from '../../test/support/start-http-server.ts';
-import { streamOf } from '../core/byte-stream.ts';
+import { until } from '../../test/support/until.ts';
+import { readWhole, streamOf } from '../core/byte-stream.ts';
 import { ConnectionReset } from '../core/connection-reset.ts';
 import type { Handler } from '../core/handler.ts';
 
@@ -53,6 +54,24 @@ test('whole answers and streams over TLS; the certificate is renewed while the s
 	await expect(ask(port, '/', first.certificate)).rejects.toThrow(/certificate/);
 	expect(() => server.renewTls({ ...second, privateKey: first.privateKey })).toThrow(/key/);
 	expect((await ask(port, '/', second.certificate)).shown, 'the good one stays').toBe('second');
+});
+
+test('one connection takes requests of every kind', async () => {
+	const { port } = await start(async (asked) => ({ status: 200, headers: {}, body: await readWhole(asked.body, 1000) }));
+	const socket = connectTls({ host: '127.0.0.1', port, ca: first.certificate, checkServerIdentity: () => undefined });
+	onTestFinished(() => void socket.destroy());
+	let text = '';
+	socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+	const kinds = [
+		'Content-Length: 4\r\n\r\none.',
+		'Content-Length: 4\r\n\r\ntwo.',
+		'Transfer-Encoding: chunked\r\n\r\n6\r\nthree.\r\n0\r\n\r\n',
+	];
+	for (const [index, kind] of [...kinds, ...kinds].entries()) {
+		socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${kind}`);
+		await until(() => (text.match(/\r\n\r\n[a-z]+\./g) ?? []).length === index + 1);
+	}
+	expect(text.match(/[a-z]+\.(?=HTTP|$)/g)).toEqual(['one.', 'two.', 'three.', 'one.', 'two.', 'three.']);
 });
 
 test('an answer that is to be cut ends the connection', async () => {

@@ -1,5 +1,5 @@
-/** The HTTP/1.1 server of the data plane: `node:http` made strict, bounded, and shaped as one `Handler`. */
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+/** The HTTP/1.1 server of the data plane: `node:http`, behind a fast path for usual requests, made strict, bounded, and shaped as one `Handler`. */
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../core/clock.ts';
@@ -8,6 +8,9 @@ import type { Log, LogFields } from '../core/log.ts';
 import { Refusal } from '../core/refusal.ts';
 import { rawAnswer } from './answer-head.ts';
 import { DeadlineSweep } from './deadline-sweep.ts';
+import { ConnectionLines } from './fast-path/answer.ts';
+import { FastPathConnection, type FastPathParts } from './fast-path/connection.ts';
+import type { AnswerWriter, ReceivedRequest } from './fast-path/received.ts';
 import { judgeHead } from './http-sanity.ts';
 import { logRequest, type RequestObserver, type RequestRecord } from './request-log.ts';
 import { ServerConnection } from './server-connection.ts';
@@ -57,6 +60,8 @@ export interface HttpServerOptions {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly observe?: RequestObserver;
+	/** False where `node:http` is to read every request. */
+	readonly hasFastPath?: boolean;
 	readonly newRequestId: () => string;
 	/** Makes the answer to what is refused before a handler sees it; its body must be whole. */
 	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
@@ -107,7 +112,9 @@ class NodeHttpServer implements HttpServer {
 	private readonly deadlines: DeadlineSweep;
 	private readonly connections = new Map<Socket, ServerConnection>();
 	private readonly connectionsByPeer = new Map<string, number>();
+	private readonly fastPathConnections = new Set<FastPathConnection>();
 	private readonly parts: ExchangeParts;
+	private readonly fastPath: FastPathParts | undefined;
 	private idleWaiters: (() => void)[] = [];
 	private isDraining = false;
 	private lastDropLogMs = Number.NEGATIVE_INFINITY;
@@ -147,6 +154,7 @@ class NodeHttpServer implements HttpServer {
 				: createTlsServer({ ...serverOptions, ...secureContextOf(options.tls), handshakeTimeout: limits.headersTimeoutMs });
 		this.server = this.tlsServer ?? createServer(serverOptions);
 		this.server.maxConnections = limits.maxConnections === 0 ? Number.POSITIVE_INFINITY : limits.maxConnections;
+		this.fastPath = options.hasFastPath === false ? undefined : this.fastPathParts();
 		this.listen();
 	}
 
@@ -166,6 +174,7 @@ class NodeHttpServer implements HttpServer {
 		if (this.isDraining) return;
 		this.isDraining = true;
 		this.server.close();
+		this.closeIdleConnections();
 	}
 
 	idle(): Promise<void> {
@@ -189,13 +198,38 @@ class NodeHttpServer implements HttpServer {
 
 	private listen(): void {
 		const { server } = this;
-		server.on(this.tlsServer === undefined ? 'connection' : 'secureConnection', (socket: Socket) => this.connect(socket));
+		server.on(this.connectionEvent, (socket: Socket) => this.connect(socket));
 		server.on('request', (message, answer) => this.accept(message, answer, false));
 		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
 		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Refusal('expectation_unknown')));
 		server.on('connect', (_message, socket) => this.refuseRaw(socket as Socket, malformed('CONNECT is not served')));
 		server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
 		server.on('drop', () => this.logDrop({ maxConnections: this.options.limits.maxConnections }));
+	}
+
+	private get connectionEvent(): 'connection' | 'secureConnection' {
+		return this.tlsServer === undefined ? 'connection' : 'secureConnection';
+	}
+
+	private fastPathParts(): FastPathParts {
+		const { clock, limits } = this.options;
+		const { server, deadlines, connectionEvent } = this;
+		// Connections are node:http's only once they are handed over.
+		const [adopt] = server.listeners(connectionEvent) as ((socket: Socket) => void)[];
+		if (adopt === undefined) throw new Error('node:http does not listen for connections');
+		server.off(connectionEvent, adopt);
+		return {
+			clock,
+			deadlines,
+			lines: new ConnectionLines(clock, limits.keepAliveMs),
+			maxHeaderBytes: limits.maxHeaderBytes,
+			headersTimeoutMs: limits.headersTimeoutMs,
+			requestTimeoutMs: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
+			keepAliveMs: limits.keepAliveMs,
+			accept: (connection, request, answer) => this.exchange(connection, request, answer, false),
+			onGone: (connection) => this.fastPathConnections.delete(connection),
+			handOver: (socket) => adopt.call(server, socket),
+		};
 	}
 
 	private connect(socket: Socket): void {
@@ -216,9 +250,10 @@ class NodeHttpServer implements HttpServer {
 			if (left === 0) this.connectionsByPeer.delete(peer);
 			else this.connectionsByPeer.set(peer, left);
 		});
+		if (this.fastPath !== undefined) this.fastPathConnections.add(new FastPathConnection(connection, this.fastPath));
 	}
 
-	private accept(message: IncomingMessage, answer: ServerResponse, awaitsContinue: boolean, expectation?: Refusal): void {
+	private accept(message: ReceivedRequest, answer: AnswerWriter, awaitsContinue: boolean, expectation?: Refusal): void {
 		const connection = this.connections.get(message.socket);
 		if (connection === undefined) return;
 		if (connection.pipelinedCount >= maxPipelined) {
@@ -229,6 +264,16 @@ class NodeHttpServer implements HttpServer {
 			connection.ignoredCount++;
 			return;
 		}
+		this.exchange(connection, message, answer, awaitsContinue, expectation);
+	}
+
+	private exchange(
+		connection: ServerConnection,
+		message: ReceivedRequest,
+		answer: AnswerWriter,
+		awaitsContinue: boolean,
+		expectation?: Refusal,
+	): void {
 		this.inFlight++;
 		connection.requestCount++;
 		const exchange = new ServerExchange(this.parts, connection, message, answer, this.options.newRequestId(), awaitsContinue);
@@ -290,11 +335,16 @@ class NodeHttpServer implements HttpServer {
 	private onLeft(): void {
 		this.inFlight--;
 		// The one that just ended may have promised to keep its connection before the drain began.
-		if (this.isDraining) setImmediate(() => this.server.closeIdleConnections());
+		if (this.isDraining) setImmediate(() => this.closeIdleConnections());
 		if (this.inFlight > 0) return;
 		const waiters = this.idleWaiters;
 		this.idleWaiters = [];
 		for (const resolve of waiters) resolve();
+	}
+
+	private closeIdleConnections(): void {
+		this.server.closeIdleConnections();
+		for (const connection of this.fastPathConnections) if (connection.isIdle) connection.destroy();
 	}
 
 	private logDrop(limit: LogFields): void {

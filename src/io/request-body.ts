@@ -1,7 +1,7 @@
 /** The body of a received request as a `ByteStream`: pushed from the socket, paused when its reader asks. */
-import type { IncomingMessage } from 'node:http';
 import type { ByteFlow, ByteSink, ByteStream } from '../core/handler.ts';
 import { Refusal } from '../core/refusal.ts';
+import type { ReceivedRequest } from './fast-path/received.ts';
 import { SafeSink } from './safe-sink.ts';
 
 export interface RequestBodyHooks {
@@ -15,13 +15,13 @@ export class RequestBody implements ByteStream {
 	/** As in `HttpRequest.announcedLength`. */
 	readonly announcedLength: number | undefined;
 	receivedBytes = 0;
-	private readonly message: IncomingMessage;
+	private readonly message: ReceivedRequest;
 	private readonly hooks: RequestBodyHooks;
 	private sink: SafeSink | undefined;
 	private failure: unknown;
 	private isSettled = false;
 
-	constructor(message: IncomingMessage, hooks: RequestBodyHooks) {
+	constructor(message: ReceivedRequest, hooks: RequestBodyHooks) {
 		this.message = message;
 		this.hooks = hooks;
 		this.announcedLength = announcedLength(message);
@@ -87,7 +87,7 @@ export class RequestBody implements ByteStream {
 	}
 }
 
-function announcedLength(message: IncomingMessage): number | undefined {
+function announcedLength(message: ReceivedRequest): number | undefined {
 	const { headers } = message;
 	if (headers['transfer-encoding'] !== undefined) return undefined;
 	return headers['content-length'] === undefined ? 0 : Number(headers['content-length']);

@@ -1,5 +1,4 @@
 /** One request and its answer: runs the handler, writes what it returns at the client's pace, logs one line when all is over. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isByteStream, streamOf } from '../core/byte-stream.ts';
 import type { CallFacts } from '../core/call-facts.ts';
@@ -13,6 +12,7 @@ import { discard, mayHaveBody, slices } from './answer-body.ts';
 import { headerList, plainErrorAnswer } from './answer-head.ts';
 import { AnswerStream } from './answer-stream.ts';
 import type { DeadlineSweep, Watched } from './deadline-sweep.ts';
+import type { AnswerWriter, ReceivedRequest } from './fast-path/received.ts';
 import { RequestBody } from './request-body.ts';
 import { logRequest, type Outcome, type RequestObserver, type RequestRecord } from './request-log.ts';
 import type { ConnectionUser, ServerConnection } from './server-connection.ts';
@@ -45,8 +45,8 @@ export class ServerExchange implements ConnectionUser, Watched {
 	sweepIndex = -1;
 	private readonly parts: ExchangeParts;
 	private readonly connection: ServerConnection;
-	private readonly message: IncomingMessage;
-	private readonly answer: ServerResponse;
+	private readonly message: ReceivedRequest;
+	private readonly answer: AnswerWriter;
 	private readonly arrivedMs: number;
 	private bodyDueMs = Number.POSITIVE_INFINITY;
 	private endDueMs = Number.POSITIVE_INFINITY;
@@ -66,8 +66,8 @@ export class ServerExchange implements ConnectionUser, Watched {
 	constructor(
 		parts: ExchangeParts,
 		connection: ServerConnection,
-		message: IncomingMessage,
-		answer: ServerResponse,
+		message: ReceivedRequest,
+		answer: AnswerWriter,
 		id: string,
 		awaitsContinue: boolean,
 	) {
@@ -243,10 +243,10 @@ export class ServerExchange implements ConnectionUser, Watched {
 		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
 		if (hasBody) this.wholeBytes = bytes;
 		if (this.mustLinger) {
-			if (hasBody) this.answer.write(body);
+			if (hasBody && body !== null) this.answer.write(body);
 			else this.answer.flushHeaders();
 			this.linger();
-		} else if (hasBody) {
+		} else if (hasBody && body !== null) {
 			this.answer.end(body);
 		} else {
 			this.answer.end();

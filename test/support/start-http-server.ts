@@ -16,6 +16,9 @@ export interface StartedHttpServer {
 
 export type HttpServerOverrides = Partial<Omit<HttpServerOptions, 'limits'>> & { limits?: Partial<HttpServerOptions['limits']> };
 
+/** For tests of both ways to read requests. */
+export const serverDefaults = { hasFastPath: true };
+
 export async function startHttpServer(handler: Handler, overrides: HttpServerOverrides = {}): Promise<StartedHttpServer> {
 	const log = createRememberedLog();
 	const clock = overrides.clock ?? systemClock;
@@ -31,6 +34,7 @@ export async function startHttpServer(handler: Handler, overrides: HttpServerOve
 			body: `${refusal.code}: ${refusal.message}`,
 			facts: { code: refusal.code },
 		}),
+		...serverDefaults,
 		...overrides,
 		limits: { ...defaultHttpServerLimits, ...overrides.limits },
 	});

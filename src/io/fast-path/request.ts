@@ -1,0 +1,101 @@
+import type { Socket } from 'node:net';
+import type { ReceivedRequest } from './received.ts';
+import type { UsualHead } from './usual-head.ts';
+
+/** What waits unread before the client is asked to pause. */
+const maxHeldBytes = 65_536;
+
+/** A request whose body has the length that its head says. */
+export class FastPathRequest implements ReceivedRequest {
+	readonly socket: Socket;
+	readonly method: string;
+	readonly url: string;
+	readonly httpVersion = '1.1';
+	readonly rawHeaders: readonly string[];
+	readonly headers: Readonly<Record<string, string>>;
+	readonly rawTrailers: readonly string[] = [];
+	readableLength = 0;
+	readableEnded = false;
+	private readonly onEnded: () => void;
+	private missingBytes: number;
+	private readonly held: Buffer[] = [];
+	private isFlowing = false;
+	private isPausing = false;
+	private dataListener: ((chunk: Buffer) => void) | undefined;
+	private readonly endListeners: (() => void)[] = [];
+
+	/** @param onEnded told once the whole body has been read or dropped. */
+	constructor(socket: Socket, head: UsualHead, onEnded: () => void) {
+		this.socket = socket;
+		this.method = head.method;
+		this.url = head.url;
+		this.rawHeaders = head.rawHeaders;
+		this.headers = head.headers;
+		this.missingBytes = head.contentLength;
+		this.onEnded = onEnded;
+	}
+
+	get complete(): boolean {
+		return this.missingBytes === 0;
+	}
+
+	/** @returns what of the bytes is not of this request. */
+	push(bytes: Buffer): Buffer {
+		const own = bytes.length > this.missingBytes ? bytes.subarray(0, this.missingBytes) : bytes;
+		this.missingBytes -= own.length;
+		if (own.length > 0 && this.isFlowing && this.held.length === 0) {
+			this.dataListener?.(own);
+		} else if (own.length > 0) {
+			this.held.push(own);
+			this.readableLength += own.length;
+		}
+		this.endIfRead();
+		if (this.readableLength > maxHeldBytes && !this.isPausing) {
+			this.isPausing = true;
+			this.socket.pause();
+		}
+		return own === bytes ? bytes.subarray(bytes.length) : bytes.subarray(own.length);
+	}
+
+	on(event: 'data', listener: (chunk: Buffer) => void): void;
+	on(event: 'end', listener: () => void): void;
+	on(event: 'data' | 'end', listener: (chunk: Buffer) => void): void {
+		if (event === 'data') {
+			this.dataListener = listener;
+			this.resume();
+		} else {
+			this.endListeners.push(listener as () => void);
+		}
+	}
+
+	pause(): void {
+		this.isFlowing = false;
+	}
+
+	resume(): void {
+		if (this.isFlowing) return;
+		this.isFlowing = true;
+		// Whoever resumes is not called while it does so.
+		queueMicrotask(() => this.flow());
+	}
+
+	private flow(): void {
+		while (this.isFlowing && this.held.length > 0) {
+			const chunk = this.held.shift() as Buffer;
+			this.readableLength -= chunk.length;
+			this.dataListener?.(chunk);
+		}
+		if (this.isPausing && this.readableLength <= maxHeldBytes) {
+			this.isPausing = false;
+			this.socket.resume();
+		}
+		this.endIfRead();
+	}
+
+	private endIfRead(): void {
+		if (!this.isFlowing || this.missingBytes > 0 || this.held.length > 0 || this.readableEnded) return;
+		this.readableEnded = true;
+		for (const listener of this.endListeners) listener();
+		this.onEnded();
+	}
+}

@@ -1,0 +1,63 @@
+/**
+ * Reads the heads that nearly every request has, and no others: what can be read in one way only. Whatever is unusual, odd, incomplete
+ * or wrong is left to `node:http`, whose word on it stays the only one.
+ */
+export interface UsualHead {
+	readonly method: 'GET' | 'POST';
+	/** As received. */
+	readonly url: string;
+	/** Names and values in turn, as received. */
+	readonly rawHeaders: readonly string[];
+	/** By lower-case name, each given once. */
+	readonly headers: Readonly<Record<string, string>>;
+	readonly contentLength: number;
+	/** Of the head, with the empty line. */
+	readonly bytes: number;
+}
+
+/** Lines of printable ASCII, each ended by CRLF, the last one empty: no tab, no folded line, no lone CR or LF. */
+const plainLines = /^(?:[ -~]+\r\n)+\r\n$/;
+
+const fieldName = /^[A-Za-z0-9-]+$/;
+
+const length = /^(?:0|[1-9]\d{0,14})$/;
+
+/** They change how the rest of the connection is read. */
+const unusualNames: ReadonlySet<string> = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'http2-settings']);
+
+/** @returns undefined when `node:http` must read it. */
+export function readUsualHead(bytes: Buffer, maxBytes: number): UsualHead | undefined {
+	const end = bytes.indexOf('\r\n\r\n');
+	if (end === -1 || end + 4 > maxBytes) return undefined;
+	const text = bytes.toString('latin1', 0, end + 4);
+	if (!plainLines.test(text)) return undefined;
+	const lineEnd = text.indexOf('\r\n');
+	const method = text.startsWith('POST ') ? 'POST' : text.startsWith('GET ') ? 'GET' : undefined;
+	if (method === undefined || !text.startsWith(' HTTP/1.1', lineEnd - 9)) return undefined;
+	const url = text.slice(method.length + 1, lineEnd - 9);
+	if (!url.startsWith('/') || url.includes(' ')) return undefined;
+	const fields = readFields(text, lineEnd + 2);
+	if (fields === undefined) return undefined;
+	const { headers } = fields;
+	const contentLength = headers['content-length'] ?? '0';
+	if (!length.test(contentLength) || (headers['connection'] ?? 'keep-alive').toLowerCase() !== 'keep-alive') return undefined;
+	return { method, url, ...fields, contentLength: Number(contentLength), bytes: end + 4 };
+}
+
+function readFields(text: string, from: number): Pick<UsualHead, 'headers' | 'rawHeaders'> | undefined {
+	const rawHeaders: string[] = [];
+	const headers: Record<string, string> = {};
+	for (let start = from; ; ) {
+		const end = text.indexOf('\r\n', start);
+		if (end === start) return { rawHeaders, headers };
+		const colon = text.indexOf(':', start);
+		if (colon === -1 || colon > end) return undefined;
+		const rawName = text.slice(start, colon);
+		const name = rawName.toLowerCase();
+		if (!fieldName.test(name) || unusualNames.has(name) || Object.hasOwn(headers, name)) return undefined;
+		const value = text.slice(colon + 1, end).trim();
+		rawHeaders.push(rawName, value);
+		headers[name] = value;
+		start = end + 2;
+	}
+}
