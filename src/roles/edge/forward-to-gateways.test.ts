@@ -38,11 +38,15 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	const takers = new Set<string>();
 	const bodies: HandFedStream[] = [];
 	const draws: number[] = [];
-	const states = new Map<string, 'ok' | 'leaving' | 'error' | 'gone'>();
+	const states = new Map<string, 'ok' | 'leaving' | 'error' | 'gone' | 'endless'>();
 	const probe = (origin: string): { status: number; headers: object; body: ReturnType<typeof streamOf> } => {
 		const state = states.get(origin) ?? 'ok';
 		if (state === 'gone') throw new Fault('provider_connect_timeout');
-		return { status: state === 'error' ? 500 : 200, headers: {}, body: streamOf([Buffer.from(JSON.stringify({ status: state }))]) };
+		return {
+			status: state === 'error' ? 500 : 200,
+			headers: {},
+			body: streamOf([Buffer.from(JSON.stringify({ status: state }).padEnd(state === 'endless' ? 70_000 : 0))]),
+		};
 	};
 	const openAnswers = new OpenAnswers();
 	const forwarding = forwardToGateways(
@@ -178,6 +182,18 @@ describe('which gateway', () => {
 		expect(origins(), 'when all are away one is tried all the same').toEqual([a]);
 		forwarding.stop();
 		expect((await ask()).status).toBe(200);
+	});
+
+	test('an answer without an end is no gateway’s, and the log says so', async () => {
+		const { states, forwarding, probeAll, log } = start({ gateways: [a] });
+		states.set(a, 'endless');
+		await forwarding.start();
+		await probeAll();
+		forwarding.stop();
+		const reason = 'GET / answered more than 65536 bytes, which no gateway does';
+		expect(log.lines.map(({ event, fields }) => ({ event, fields }))).toEqual([
+			{ event: 'a gateway is away', fields: { gateway: a, reason } },
+		]);
 	});
 
 	test('after it is stopped it asks no more', async () => {

@@ -2,6 +2,7 @@
 import { readWhole } from '../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { Fault, type FaultCode } from '../../core/fault.ts';
+import { Refusal } from '../../core/refusal.ts';
 import type { Upstream } from '../../core/upstream.ts';
 import { saysLeaving } from '../../wire/health.ts';
 import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
@@ -77,6 +78,8 @@ export class GatewayHealth {
 export function reasonOf(cause: unknown): string {
 	let innermost = cause;
 	while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;
+	const isEndless = innermost instanceof Refusal && innermost.code === 'body_too_large';
+	if (isEndless) return `GET / answered more than ${mostBytes} bytes, which no gateway does`;
 	if (innermost instanceof Fault) return reasons.get(innermost.code) ?? 'it does not answer';
 	return innermost instanceof Error ? innermost.message : String(innermost);
 }
