@@ -54,6 +54,14 @@ describe('a request', () => {
 		expect(Buffer.isBuffer(sent) && sent.toString()).toBe(call(path, members).replace('4111 1111 ', '[CARD]').replace('1111 1111.', '.'));
 	});
 
+	it.each([chat, messages])('at %s leaves no part empty, which providers refuse', async (path) => {
+		const body = call(path, { messages: [{ role: 'user', content: ['card 4111 ', '1111 1111', ' 1111.'].map(part) }] });
+		const masking = new GatewayBench({ guardrails: settings('mask') });
+		masking.respond = () => jsonAnswer(200, '{}');
+		await masking.ask(path, body);
+		expect(String(masking.sent[0]?.body)).toBe(body.replace('4111 ', '[CARD]').replace('1111 1111', '[MASKED]').replace(' 1111.', '.'));
+	});
+
 	const twice: readonly (readonly [string, string, string])[] = [
 		[chat, '"messages":[{"role":"user","content":"darkfish","content":"hi"}]', 'messages[0].content'],
 		[messages, '"messages":[{"role":"user","content":[{"type":"text","text":"hi","text":"jane@x.org"}]}]', 'messages[0].content[0].text'],

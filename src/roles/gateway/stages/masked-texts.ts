@@ -6,11 +6,14 @@ import type { TextView, ViewedText } from '../../../wire/text-view.ts';
 
 type Change = readonly [ViewedText, string];
 
+/** In place of a text in the middle of what was masked, whose label stands in the text before: providers refuse empty ones. */
+const goneLabel = '[MASKED]';
+
 /** What is to stand in place of which text. */
 export function maskedTexts({ texts }: TextView, screening: Screening): readonly Change[] {
 	return texts.flatMap((text, index) => {
 		const masked = screening.maskedText(index);
-		return masked === undefined ? [] : [[text, masked] as const];
+		return masked === undefined ? [] : [[text, masked === '' && !text.isJson ? goneLabel : masked] as const];
 	});
 }
 
