@@ -80,6 +80,20 @@ describe('a request', () => {
 		expect(raw.statuses).toEqual([100, 200]);
 	});
 
+	test('that awaits permission before its turn sends its body without', async () => {
+		let release: () => void = () => undefined;
+		const started = await serve(async (request) => {
+			if (request.method === 'DELETE') await new Promise<void>((resolve) => (release = resolve));
+			return await echo(request);
+		});
+		const raw = client(started).send('DELETE / HTTP/1.1\r\nHost: a\r\n\r\n').send(post('hello', 'Expect: 100-continue'));
+		await until(() => started.server.inFlight === 2);
+		release();
+		await raw.untilReceived('hello');
+		expect(raw.statuses).toEqual([200, 200]);
+		expect(raw.text).toMatch(/\r\n\r\nhello$/);
+	});
+
 	test('that is refused before its body is read is not asked to send it', async () => {
 		const started = await serve(async () => await Promise.reject(new Refusal('token_missing')));
 		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
@@ -94,6 +108,16 @@ describe('a request', () => {
 		await raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\nbegin').untilReceived('enough');
 		await raw.send(Buffer.alloc(5995, 'x')).send(post('again')).untilReceived('enoughHTTP/1.1 200');
 		expect(raw.statuses).toEqual([200, 200]);
+	});
+
+	test('is answered in its turn though the end of a body that nobody read comes with it', async () => {
+		const started = await serve(async ({ path }) => await Promise.resolve(text(`${path}.`)));
+		const raw = client(started);
+		await raw.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nbegin').untilReceived('/a.');
+		raw.send('+rest'.concat('GET /b HTTP/1.1\r\nHost: a\r\n\r\n', 'POST /c HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nab'));
+		await raw.untilReceived('/c.');
+		await raw.send('cGET /d HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('/d.');
+		expect(raw.text.match(/\/[a-d]\./g)).toEqual(['/a.', '/b.', '/c.', '/d.']);
 	});
 
 	test('with a large body that nobody reads is answered in full before the connection ends', async () => {
@@ -155,6 +179,18 @@ describe('an answer', () => {
 		const raw = await client(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('\r\n\r\nx');
 		expect(raw.text.match(/set-cookie: \w=\d/g)).toEqual(['set-cookie: a=1', 'set-cookie: b=2']);
 		expect(raw.text).not.toMatch(/upgrade|gzip|timeout=1\r/);
+	});
+
+	test('keeps the date that it brings', async () => {
+		const headers = { date: 'Thu, 01 Jan 2026 00:00:00 GMT' };
+		const started = await serve(async () => await Promise.resolve(text('x', { headers })));
+		expect((await fetch(started.origin)).headers.get('date')).toBe(headers.date);
+	});
+
+	test.each([0, 99, 1000, Number.NaN])('with the status %s is our mistake', async (status) => {
+		const started = await serve(async () => await Promise.resolve(text('x', { status })));
+		expect((await fetch(started.origin)).status).toBe(500);
+		expect(started.log.lines.map((line) => line.event)).toContain('defect');
 	});
 
 	test('ends its connection when it says so', async () => {

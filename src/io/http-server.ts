@@ -225,7 +225,8 @@ class NodeHttpServer implements HttpServer {
 			maxHeaderBytes: limits.maxHeaderBytes,
 			headersTimeoutMs: limits.headersTimeoutMs,
 			requestTimeoutMs: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
-			keepAliveMs: limits.keepAliveMs,
+			// A little later than clients are told, as node:http has it: their next request may be on its way.
+			keepAliveMs: limits.keepAliveMs + server.keepAliveTimeoutBuffer,
 			accept: (connection, request, answer) => this.exchange(connection, request, answer, false),
 			onGone: (connection) => this.fastPathConnections.delete(connection),
 			handOver: (socket) => adopt.call(server, socket),

@@ -188,7 +188,8 @@ export class ServerExchange implements ConnectionUser, Watched {
 	private onBodyStart(): void {
 		if (!this.awaitsContinue) return;
 		this.awaitsContinue = false;
-		this.answer.writeContinue();
+		// Written before its turn, node:http would send it after the head of the answer. No client may wait for it without end.
+		if (this.answer.socket !== null) this.answer.writeContinue();
 	}
 
 	private writeError(cause: unknown): void {

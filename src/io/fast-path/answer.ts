@@ -74,8 +74,10 @@ export class FastPathAnswer implements AnswerWriter {
 
 	writeHead(status: number, headers: string[]): void {
 		if (this.headersSent) throw new Error('The head has been written');
+		if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`The status ${status} cannot be written`);
 		let fields = '';
 		let isFramed = false;
+		let isDated = false;
 		let closes = false;
 		for (let index = 0; index + 1 < headers.length; index += 2) {
 			const name = headers[index] as string;
@@ -84,13 +86,15 @@ export class FastPathAnswer implements AnswerWriter {
 			fields += `${name}: ${value}\r\n`;
 			if (name === 'content-length') isFramed = true;
 			else if (name === 'connection') closes = true;
+			else if (name === 'date') isDated = true;
 		}
 		this.headersSent = true;
 		this.mayHaveBody = mayHaveBody(status);
 		this.isChunked = !isFramed && this.mayHaveBody;
 		const framing = this.isChunked ? 'Transfer-Encoding: chunked\r\n' : '';
+		const date = isDated ? '' : this.lines.date;
 		const connection = closes ? '' : this.lines.keepAlive;
-		this.head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${fields}${this.lines.date}${connection}${framing}\r\n`;
+		this.head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${fields}${date}${connection}${framing}\r\n`;
 	}
 
 	flushHeaders(): void {

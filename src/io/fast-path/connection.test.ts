@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { RawClient } from '../../../test/support/raw-client.ts';
@@ -10,7 +10,7 @@ import { DeadlineSweep } from '../deadline-sweep.ts';
 import { ServerConnection } from '../server-connection.ts';
 import { ConnectionLines, type FastPathAnswer } from './answer.ts';
 import { FastPathConnection } from './connection.ts';
-import type { FastPathRequest } from './request.ts';
+import { FastPathRequest } from './request.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -114,6 +114,20 @@ describe('a connection', () => {
 		await seen.raw.untilClosed();
 	});
 
+	test('waits no longer for the next request when the body of the last ends after its answer', async () => {
+		const seen = await open();
+		seen.raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin');
+		await until(() => seen.accepted.length === 1);
+		await answerLast(seen);
+		seen.raw.send('+end');
+		await until(() => seen.accepted[0]?.request.readableEnded === true);
+		seen.clock.advance(74_900);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(seen.raw.isClosed).toBe(false);
+		seen.clock.advance(200);
+		await seen.raw.untilClosed();
+	});
+
 	test('waits for the next request so long and no longer', async () => {
 		const seen = await open();
 		seen.raw.send(get);
@@ -161,6 +175,44 @@ describe('requests that come before their turn', () => {
 	});
 });
 
+test('what follows an answered request is not skipped where it is no request', async () => {
+	const paths: string[] = [];
+	let readOn: (() => void) | undefined;
+	const started = await serve(async ({ path, body }) => {
+		paths.push(path);
+		const flow = body.start({ write: () => false, end: () => undefined, fail: () => undefined });
+		readOn ??= () => flow.resume();
+		return await Promise.resolve({ status: 200, headers: {}, body: 'soon' });
+	});
+	const raw = client(started.port);
+	await raw.send('POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin').untilReceived('soon');
+	for (const bytes of ['+', 'end', '\0', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n']) {
+		raw.send(bytes);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+	for (let turn = 0; turn < 3; turn++) {
+		readOn?.();
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	await raw.untilClosed();
+	expect([raw.statuses, paths]).toEqual([[200, 400], ['/first']]);
+});
+
+test('a body of tiny pieces is kept until somebody reads, and then comes as one', async () => {
+	const socket = new Socket();
+	onTestFinished(() => void socket.destroy());
+	const head = { method: 'POST', url: '/', rawHeaders: [], headers: {}, contentLength: 60_001, bytes: 0 } as const;
+	let hasEnded = false;
+	const request = new FastPathRequest(socket, head, () => (hasEnded = true));
+	for (let index = 0; index < 60_000; index++) request.push(Buffer.from('x'));
+	expect(request.readableLength).toBe(60_000);
+	const sizes: number[] = [];
+	request.on('data', (chunk) => sizes.push(chunk.length));
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(request.push(Buffer.from('yz')).toString()).toBe('z');
+	expect([sizes, request.readableLength, request.complete, hasEnded]).toEqual([[60_000, 1], 0, true, true]);
+});
+
 test('every piece of every size arrives, whole or streamed, by one connection', async () => {
 	const sizes = [0, 1, 100, 16_000, 16_384, 16_385, 70_000, 300_000];
 	const started = await serve(async (request) => {
@@ -188,6 +240,19 @@ test.each([
 	const raw = await client(started.port).send(get).untilReceived('defect');
 	expect(raw.statuses).toEqual([500]);
 	expect(raw.text).not.toContain('set-cookie');
+});
+
+test('a connection may rest a little longer than its client is told', async () => {
+	const clock = new ManualClock();
+	const started = await serve(echo, { clock, limits: { keepAliveMs: 5000 } });
+	const raw = await client(started.port).send(post('word')).untilReceived('word');
+	expect(raw.text).toContain('Keep-Alive: timeout=5\r\n');
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	clock.advance(5900);
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	expect(raw.isClosed).toBe(false);
+	clock.advance(200);
+	await raw.untilClosed();
 });
 
 test('a connection that rests ends with a drain, whoever has read its requests', async () => {

@@ -4,6 +4,7 @@
  * byte of that request has been acted on.
  */
 import type { Socket } from 'node:net';
+import { BytePieces } from '../../core/byte-pieces.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { DeadlineSweep, Watched } from '../deadline-sweep.ts';
@@ -34,8 +35,6 @@ export interface FastPathParts {
 /** Of requests that come before the answer of an earlier one. */
 const maxEarlyBytes = 65_536;
 
-const nothing = Buffer.alloc(0);
-
 export class FastPathConnection implements Watched {
 	dueMs: number;
 	sweepIndex = -1;
@@ -45,7 +44,7 @@ export class FastPathConnection implements Watched {
 	private request: FastPathRequest | undefined;
 	private answer: FastPathAnswer | undefined;
 	private isAnswered = true;
-	private early: Buffer = nothing;
+	private readonly early = new BytePieces();
 	private readonly onData = (bytes: Buffer): void => this.read(bytes);
 	private readonly onEnd = (): void => this.readEnd();
 	private readonly onDrain = (): void => this.answer?.drained();
@@ -85,6 +84,11 @@ export class FastPathConnection implements Watched {
 			return;
 		}
 		const rest = request.complete ? bytes : request.push(bytes);
+		if (this.request !== request) {
+			// It was answered before, and over with the last byte of its body: what follows need not wait.
+			if (rest.length > 0) this.begin(rest);
+			return;
+		}
 		if (request.complete) this.dueMs = Number.POSITIVE_INFINITY;
 		if (rest.length > 0) this.keep(rest);
 	}
@@ -92,13 +96,14 @@ export class FastPathConnection implements Watched {
 	/** What comes before its turn. */
 	private keep(bytes: Buffer): void {
 		const { connection } = this;
+		const { latest } = connection;
 		if (connection.isClosing) return;
-		if (this.early.length === 0 && !beginsLikeRequest(bytes)) {
+		if (this.early.length === 0 && latest !== undefined && !beginsLikeRequest(bytes)) {
 			// Its answer must be the connection's last: whatever followed might be taken for the answer to somebody else's request.
-			connection.latest?.onMalformed(new Refusal('http_malformed', { message: 'What follows the request is no request' }));
+			latest.onMalformed(new Refusal('http_malformed', { message: 'What follows the request is no request' }));
 			return;
 		}
-		this.early = this.early.length === 0 ? bytes : Buffer.concat([this.early, bytes]);
+		this.early.push(bytes);
 		if (this.early.length > maxEarlyBytes) this.socket.pause();
 	}
 
@@ -131,10 +136,10 @@ export class FastPathConnection implements Watched {
 		this.answer = undefined;
 		this.dueMs = this.parts.clock.monotonicMs() + this.parts.keepAliveMs;
 		const { early, socket } = this;
-		if (early.length === 0) return;
-		this.early = nothing;
+		// Nobody is left to answer when the connection has ended meanwhile.
+		if (early.length === 0 || !socket.writable) return;
 		if (socket.isPaused()) socket.resume();
-		this.begin(early);
+		this.begin(early.take());
 	}
 
 	/** Whoever closes its side has left, as with `node:http`; what was written still leaves. */

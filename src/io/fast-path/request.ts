@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { BytePieces } from '../../core/byte-pieces.ts';
 import type { ReceivedRequest } from './received.ts';
 import type { UsualHead } from './usual-head.ts';
 
@@ -14,11 +15,10 @@ export class FastPathRequest implements ReceivedRequest {
 	readonly rawHeaders: readonly string[];
 	readonly headers: Readonly<Record<string, string>>;
 	readonly rawTrailers: readonly string[] = [];
-	readableLength = 0;
 	readableEnded = false;
 	private readonly onEnded: () => void;
 	private missingBytes: number;
-	private readonly held: Buffer[] = [];
+	private readonly held = new BytePieces();
 	private isFlowing = false;
 	private isPausing = false;
 	private dataListener: ((chunk: Buffer) => void) | undefined;
@@ -39,6 +39,10 @@ export class FastPathRequest implements ReceivedRequest {
 		return this.missingBytes === 0;
 	}
 
+	get readableLength(): number {
+		return this.held.length;
+	}
+
 	/** @returns what of the bytes is not of this request. */
 	push(bytes: Buffer): Buffer {
 		const own = bytes.length > this.missingBytes ? bytes.subarray(0, this.missingBytes) : bytes;
@@ -47,7 +51,6 @@ export class FastPathRequest implements ReceivedRequest {
 			this.dataListener?.(own);
 		} else if (own.length > 0) {
 			this.held.push(own);
-			this.readableLength += own.length;
 		}
 		this.endIfRead();
 		if (this.readableLength > maxHeldBytes && !this.isPausing) {
@@ -80,10 +83,10 @@ export class FastPathRequest implements ReceivedRequest {
 	}
 
 	private flow(): void {
-		while (this.isFlowing && this.held.length > 0) {
-			const chunk = this.held.shift() as Buffer;
-			this.readableLength -= chunk.length;
-			this.dataListener?.(chunk);
+		// As one: tens of thousands of tiny pieces, each taken off the front, would keep the process busy for seconds.
+		if (this.isFlowing && this.held.length > 0) {
+			const all = this.held.take();
+			this.dataListener?.(all);
 		}
 		if (this.isPausing && this.readableLength <= maxHeldBytes) {
 			this.isPausing = false;

@@ -20,8 +20,17 @@ const usual = /^(?:GET|POST) \/[!-~]* HTTP\/1\.1\r\n(?:[A-Za-z0-9-]+:[ -~]*\r\n)
 
 const length = /^(?:0|[1-9]\d{0,14})$/;
 
-/** They change how the rest of the connection is read. */
-const unusualNames: ReadonlySet<string> = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'http2-settings']);
+/** `node:http` reads them in its own way, most of them for how the rest of the connection is to be read. */
+const unusualNames: ReadonlySet<string> = new Set([
+	'expect',
+	'http2-settings',
+	'proxy-connection',
+	'set-cookie',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+]);
 
 /** @returns undefined when `node:http` must read it. */
 export function readUsualHead(bytes: Buffer, maxBytes: number): UsualHead | undefined {
