@@ -7,6 +7,7 @@ import { parseConfig } from '../src/config/load.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../src/policy/guardrails/guardrails.ts';
 import { formats } from '../src/wire/formats/formats.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
+import { workedMs } from '../test/support/worked-ms.ts';
 import { chatRequest } from './workloads.ts';
 
 const prose =
@@ -64,9 +65,10 @@ const steps = compileGuardrails(settingsOf({ ...none, words: many }), undefined)
 let longestStepMs = 0;
 let step = steps.next();
 while (step.done !== true) {
-	const start = process.threadCpuUsage();
-	step = steps.next();
-	longestStepMs = Math.max(longestStepMs, cpuMsSince(start));
+	longestStepMs = Math.max(
+		longestStepMs,
+		workedMs(() => (step = steps.next())),
+	);
 }
 const built = process.cpuUsage(before);
 const list = step.value;
@@ -110,21 +112,14 @@ function timeOf(repetitions: number, work: () => void): number {
 	return best;
 }
 
-/** Of this thread. */
-function cpuMsSince(start: NodeJS.CpuUsage): number {
-	const { user, system } = process.threadCpuUsage(start);
-	return (user + system) / 1000;
-}
-
 function longestSlice(text: string): number {
 	let best = Number.POSITIVE_INFINITY;
 	for (let round = 0; round < 3; round++) {
 		const screening = allOn.screen([{ text, isJson: false }], 'input', 'team');
 		let longestMs = 0;
 		for (let isDone = false; !isDone; ) {
-			const start = process.threadCpuUsage();
-			isDone = screening.run(1024);
-			longestMs = Math.max(longestMs, cpuMsSince(start));
+			const sliceMs = workedMs(() => (isDone = screening.run(1024)));
+			longestMs = Math.max(longestMs, sliceMs);
 		}
 		best = Math.min(best, longestMs);
 	}

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { ContentHead } from '../../src/policy/guardrails/content/content-category.ts';
-import { finishHash, WordReader } from '../../src/policy/guardrails/content/word-reader.ts';
+import { finishHash, WordReader, type WordSink } from '../../src/policy/guardrails/content/word-reader.ts';
 
 export interface LabelledRow {
 	readonly text: string;
@@ -39,18 +39,26 @@ const runWords = 4;
 export function placeOf(text: string): number {
 	const recent: number[] = [];
 	let least = 0xffffffff;
-	const reader = new WordReader({
-		word(hash) {
+	const reader = new WordReader(
+		eachWord((hash) => {
 			recent.push(hash);
 			if (recent.length > runWords) recent.shift();
 			if (recent.length === runWords) least = Math.min(least, hashOf(recent));
-		},
-	});
+		}),
+	);
 	reader.read(text);
 	reader.end();
 	if (least === 0xffffffff) least = hashOf(recent);
 	// A least hash is small: hashed again it is anywhere. Another salt makes another split.
 	return (finishHash(finishHash(Math.imul(least, 0x2545f491) ^ 0x5bd1e995) ^ splitSalt) >>> 0) / 2 ** 32;
+}
+
+export function eachWord(take: (hash: number) => void): WordSink {
+	return {
+		words(hashes, count) {
+			for (const hash of hashes.subarray(0, count)) take(hash);
+		},
+	};
 }
 
 function hashOf(words: readonly number[]): number {
@@ -71,7 +79,7 @@ export function readLexicon(folder: string): LexiconClasses {
 	for (const [index, name] of names.entries()) {
 		for (const word of lexicon[name]?.words ?? []) {
 			if (!/^[a-z]+$/.test(word)) continue;
-			const reader = new WordReader({ word: (hash) => classes.set(hash, (classes.get(hash) ?? 0) | (1 << index)) });
+			const reader = new WordReader(eachWord((hash) => classes.set(hash, (classes.get(hash) ?? 0) | (1 << index))));
 			reader.read(word);
 			reader.end();
 		}

@@ -2,7 +2,7 @@
 import { blockWords, nearWords } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { bucketCount, pairBucket, wordBucket } from '../../src/policy/guardrails/content/content-weights.ts';
 import { WordReader } from '../../src/policy/guardrails/content/word-reader.ts';
-import type { LexiconClasses } from './labelled-rows.ts';
+import { eachWord, type LexiconClasses } from './labelled-rows.ts';
 
 /** Feature numbers: buckets first, then the lexicon's classes, then pairs of classes. */
 export interface Window {
@@ -19,8 +19,8 @@ export function readWindows(text: string, { names, classes }: LexiconClasses): W
 	const blocks: { features: number[]; wordCount: number }[] = [{ features: [], wordCount: 0 }];
 	const near: number[] = [];
 	let previous = 0;
-	const reader = new WordReader({
-		word(hash) {
+	const reader = new WordReader(
+		eachWord((hash) => {
 			const block = blocks.at(-1);
 			if (block === undefined) return;
 			block.features.push(wordBucket(hash), pairBucket(previous, hash));
@@ -39,8 +39,8 @@ export function readWindows(text: string, { names, classes }: LexiconClasses): W
 			near.unshift(own);
 			near.length = Math.min(near.length, nearWords);
 			if (++block.wordCount === blockWords) blocks.push({ features: [], wordCount: 0 });
-		},
-	});
+		}),
+	);
 	reader.read(text);
 	reader.end();
 	const windows = blocks.slice(1).map((block, index) => {

@@ -6,9 +6,9 @@ import { SafeSink } from './safe-sink.ts';
 
 export interface RequestBodyHooks {
 	/** Somebody starts to read: time to answer `expect: 100-continue`. */
-	readonly onStart: () => void;
+	onBodyStart(): void;
 	/** Header fields came after the body, whose reader is failed: the connection is not to be used again. */
-	readonly onTrailers: () => void;
+	onTrailers(): void;
 }
 
 export class RequestBody implements ByteStream {
@@ -59,7 +59,7 @@ export class RequestBody implements ByteStream {
 
 	private listen(sink: SafeSink): void {
 		const { message } = this;
-		this.hooks.onStart();
+		this.hooks.onBodyStart();
 		message.on('data', (chunk: Buffer) => {
 			this.receivedBytes += chunk.length;
 			if (!this.isSettled && !sink.write(chunk) && !this.isSettled) message.pause();

@@ -13,7 +13,7 @@ import { headerList, plainErrorAnswer } from './answer-head.ts';
 import { AnswerStream } from './answer-stream.ts';
 import type { DeadlineSweep, Watched } from './deadline-sweep.ts';
 import type { AnswerWriter, ReceivedRequest } from './fast-path/received.ts';
-import { RequestBody } from './request-body.ts';
+import { RequestBody, type RequestBodyHooks } from './request-body.ts';
 import { logRequest, type Outcome, type RequestObserver, type RequestRecord } from './request-log.ts';
 import type { ConnectionUser, ServerConnection } from './server-connection.ts';
 
@@ -39,7 +39,7 @@ const maxDiscardedBytes = 65_536;
 /** How long an upload that was answered early is read and dropped, so that its sender gets to read the answer. */
 const lingerMs = 2000;
 
-export class ServerExchange implements ConnectionUser, Watched {
+export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched {
 	readonly id: string;
 	readonly body: RequestBody;
 	sweepIndex = -1;
@@ -78,7 +78,7 @@ export class ServerExchange implements ConnectionUser, Watched {
 		this.id = id;
 		this.awaitsContinue = awaitsContinue;
 		this.arrivedMs = parts.clock.monotonicMs();
-		this.body = new RequestBody(message, { onStart: () => this.onBodyStart(), onTrailers: () => this.closeAfterAnswer() });
+		this.body = new RequestBody(message, this);
 		if (this.body.announcedLength !== 0) this.bodyDueMs = this.arrivedMs + parts.bodyTimeoutMs;
 		answer.on('finish', () => this.onFinish());
 		connection.add(this);
@@ -120,6 +120,17 @@ export class ServerExchange implements ConnectionUser, Watched {
 	closeAfterAnswer(): void {
 		this.mustClose = true;
 		this.connection.isClosing = true;
+	}
+
+	onBodyStart(): void {
+		if (!this.awaitsContinue) return;
+		this.awaitsContinue = false;
+		// Written before its turn, node:http would send it after the head of the answer. No client may wait for it without end.
+		if (this.answer.socket !== null) this.answer.writeContinue();
+	}
+
+	onTrailers(): void {
+		this.closeAfterAnswer();
 	}
 
 	onMalformed(refusal: Refusal): void {
@@ -183,13 +194,6 @@ export class ServerExchange implements ConnectionUser, Watched {
 				else if (!this.isOver) (this.clientGoneListeners ??= []).push(listener);
 			},
 		};
-	}
-
-	private onBodyStart(): void {
-		if (!this.awaitsContinue) return;
-		this.awaitsContinue = false;
-		// Written before its turn, node:http would send it after the head of the answer. No client may wait for it without end.
-		if (this.answer.socket !== null) this.answer.writeContinue();
 	}
 
 	private writeError(cause: unknown): void {

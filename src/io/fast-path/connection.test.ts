@@ -209,7 +209,7 @@ test('a body of tiny pieces is kept until somebody reads, and then comes as one'
 	const sizes: number[] = [];
 	request.on('data', (chunk) => sizes.push(chunk.length));
 	await new Promise((resolve) => setImmediate(resolve));
-	expect(request.push(Buffer.from('yz')).toString()).toBe('z');
+	expect(request.push(Buffer.from('yz'))).toBe(1);
 	expect([sizes, request.readableLength, request.complete, hasEnded]).toEqual([[60_000, 1], 0, true, true]);
 });
 

@@ -50,6 +50,11 @@ export class FastPathConnection implements Watched {
 	private readonly onDrain = (): void => this.answer?.drained();
 	private readonly onError = (): void => this.destroy();
 	private readonly onClose = (): void => this.leave();
+	private readonly onRead = (): void => this.next();
+	private readonly onAnswered = (): void => {
+		this.isAnswered = true;
+		this.next();
+	};
 
 	constructor(connection: ServerConnection, parts: FastPathParts) {
 		this.connection = connection;
@@ -83,14 +88,14 @@ export class FastPathConnection implements Watched {
 			this.begin(bytes);
 			return;
 		}
-		const rest = request.complete ? bytes : request.push(bytes);
+		const read = request.complete ? 0 : request.push(bytes);
 		if (this.request !== request) {
 			// It was answered before, and over with the last byte of its body: what follows need not wait.
-			if (rest.length > 0) this.begin(rest);
+			if (read < bytes.length) this.begin(bytes.subarray(read));
 			return;
 		}
 		if (request.complete) this.dueMs = Number.POSITIVE_INFINITY;
-		if (rest.length > 0) this.keep(rest);
+		if (read < bytes.length) this.keep(bytes.subarray(read));
 	}
 
 	/** What comes before its turn. */
@@ -115,18 +120,16 @@ export class FastPathConnection implements Watched {
 			this.handOver(bytes);
 			return;
 		}
-		const request = new FastPathRequest(socket, head, () => this.next());
-		const answer = new FastPathAnswer(socket, parts.lines, () => {
-			this.isAnswered = true;
-			this.next();
-		});
+		const request = new FastPathRequest(socket, head, this.onRead);
+		const answer = new FastPathAnswer(socket, parts.lines, this.onAnswered);
 		this.request = request;
 		this.answer = answer;
 		this.isAnswered = false;
-		const rest = request.push(bytes.subarray(head.bytes));
+		const body = bytes.subarray(head.bytes);
+		const read = request.push(body);
 		this.dueMs = request.complete ? Number.POSITIVE_INFINITY : parts.clock.monotonicMs() + parts.requestTimeoutMs;
 		parts.accept(this.connection, request, answer);
-		if (rest.length > 0) this.keep(rest);
+		if (read < body.length) this.keep(body.subarray(read));
 	}
 
 	/** Once a request has been both read and answered. */

@@ -43,8 +43,8 @@ export class FastPathRequest implements ReceivedRequest {
 		return this.held.length;
 	}
 
-	/** @returns what of the bytes is not of this request. */
-	push(bytes: Buffer): Buffer {
+	/** @returns how many of the bytes are of this request. */
+	push(bytes: Buffer): number {
 		const own = bytes.length > this.missingBytes ? bytes.subarray(0, this.missingBytes) : bytes;
 		this.missingBytes -= own.length;
 		if (own.length > 0 && this.isFlowing && this.held.length === 0) {
@@ -57,7 +57,7 @@ export class FastPathRequest implements ReceivedRequest {
 			this.isPausing = true;
 			this.socket.pause();
 		}
-		return own === bytes ? bytes.subarray(bytes.length) : bytes.subarray(own.length);
+		return own.length;
 	}
 
 	on(event: 'data', listener: (chunk: Buffer) => void): void;

@@ -2,12 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { contentAt, gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import { workedMs } from '../../../test/support/worked-ms.ts';
 import { createContentScorer } from './content/content-scorer.ts';
 import { compileGuardrails, type Guardrails } from './guardrails.ts';
 
 const scorer = createContentScorer(readFileSync(new URL('content/weights.bin', import.meta.url)));
 /** What is read between two looks at the clock, after which the event loop may turn. */
 const sliceCharacters = 1024;
+const mostMs = 10;
+/** What shares the machine may disturb many of them. */
+const mostRounds = 8;
 
 function compileAll(): Guardrails {
 	const words = ['aardvark', 'ill will', 'darkfish', ...Array.from({ length: 100 }, (_, index) => `a${index.toString(36)} ill1 o0o`)];
@@ -57,16 +61,16 @@ it.each([
 ])('100 KB of %j are read in slices that hold the event loop for less than 10 ms', (unit) => {
 	const text = unit.repeat(100_000 / unit.length);
 	// The slices are the same each time; what a garbage collection adds to one is not.
-	const least: number[] = [];
-	for (let round = 0; round < 3; round++) {
+	const least: number[] = [Number.POSITIVE_INFINITY];
+	for (let round = 0; round < mostRounds && !(Math.max(...least) < mostMs); round++) {
 		const screening = all.screen([{ text, isJson: unit.startsWith('{') }], 'input', 'team');
 		for (let index = 0, isDone = false; !isDone; index++) {
-			const before = process.threadCpuUsage();
-			isDone = screening.run(sliceCharacters);
-			const { user, system } = process.threadCpuUsage(before);
-			least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, (user + system) / 1000);
+			const sliceMs = workedMs(() => {
+				isDone = screening.run(sliceCharacters);
+			});
+			least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, sliceMs);
 		}
 	}
 	expect(least.length).toBeGreaterThanOrEqual(Math.floor(text.length / sliceCharacters));
-	expect(Math.max(...least)).toBeLessThan(10);
+	expect(Math.max(...least)).toBeLessThan(mostMs);
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type ContentCategory, type ContentScores, contentHeads } from './content-category.ts';
 import { createContentScorer } from './content-scorer.ts';
 import { type ContentWeights, packWeights, parseWeights } from './content-weights.ts';
+import { WordReader } from './word-reader.ts';
 
 const file = readFileSync(new URL('weights.bin', import.meta.url));
 const scorer = createContentScorer(file);
@@ -79,6 +80,22 @@ describe('the content scorer', () => {
 				}
 				reading.add(text.slice(at));
 				expect(reading.end()).toEqual(scorer.score(text));
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	it('reads the same words whether a text comes at once or character by character', () => {
+		fc.assert(
+			fc.property(fc.string({ unit: 'binary', maxLength: 3000, size: 'max' }), (text) => {
+				const readAs = (pieces: readonly string[]): number[] => {
+					const read: number[] = [];
+					const reader = new WordReader({ words: (hashes, count) => void read.push(...hashes.subarray(0, count)) });
+					for (const piece of pieces) reader.read(piece);
+					reader.end();
+					return read;
+				};
+				expect(readAs([text])).toEqual(readAs(text.split('')));
 			}),
 			{ numRuns: 100 },
 		);

@@ -5,10 +5,10 @@
 import { type ContentHead, type ContentScores, contentHeads } from './content-category.ts';
 import { bucketCount, type ContentWeights, headStride, pairBucket, parseWeights, wordBucket } from './content-weights.ts';
 import { Lexicon } from './lexicon.ts';
-import { WordReader, type WordSink } from './word-reader.ts';
+import { WordReader } from './word-reader.ts';
 
 export interface ContentScorer {
-	/** The highest scores of any window of the text. Some 60 MB/s; cut what is longer than 64 KB into pieces for `begin`. */
+	/** The highest scores of any window of the text. Some 150 MB/s; cut what is longer than 64 KB into pieces for `begin`. */
 	score(text: string): ContentScores;
 	/** The same for text that comes in pieces. */
 	begin(): ContentReading;
@@ -52,7 +52,7 @@ const heads = contentHeads.length;
 
 interface Model extends Omit<ContentWeights, 'buckets'> {
 	readonly lexicon: Lexicon;
-	/** Two numbers for each bucket, of four weights each, a byte each, plus `bias`. */
+	/** Two numbers for each bucket, of four bytes each: its weights plus `bias`, then whether a word of the lexicon falls into it. */
 	readonly buckets: Int32Array;
 }
 
@@ -60,33 +60,37 @@ interface Model extends Omit<ContentWeights, 'buckets'> {
 const bias = 128;
 /** Of the bytes of a number, the first and the third: sums of 16 bits, which the weights of a block do not fill. */
 const everyOther = 0x00ff00ff;
-const numbersPerBucket = headStride / 4;
 
 function prepare({ buckets, ...weights }: ContentWeights): Model {
 	const padded = new Uint8Array(bucketCount * headStride);
 	for (let bucket = 0, at = 0; bucket < bucketCount; bucket++) {
 		for (let head = 0; head < heads; head++) padded[bucket * headStride + head] = (buckets[at++] ?? 0) + bias;
 	}
+	for (const hash of weights.lexiconHashes) padded[wordBucket(hash) * headStride + heads] = 1;
 	return { ...weights, buckets: new Int32Array(padded.buffer), lexicon: new Lexicon(weights.lexiconHashes, weights.lexiconClasses) };
 }
 
-class Reading implements ContentReading, WordSink {
+/** What readings begin with. */
+const zeros = contentHeads.map(() => 0);
+const lowest = contentHeads.map(() => Number.NEGATIVE_INFINITY);
+const noneNear = Array.from({ length: nearWords }, () => 0);
+
+class Reading implements ContentReading {
 	readonly #model: Model;
 	readonly #reader = new WordReader(this);
 	/** Sums of weights: of the block before, of the block that is being read. */
-	#earlier = new Int32Array(headStride);
-	#current = new Int32Array(headStride);
+	#earlier = [...zeros];
+	#current = [...zeros];
 	#earlierWords = 0;
 	#currentWords = 0;
 	/** The highest logit of any whole window, by head. */
-	readonly #highest = new Float64Array(heads).fill(Number.NEGATIVE_INFINITY);
-	/** Of words that are not in the sums of their block yet: two sums in each, of every other head, plus `bias` for each weight. */
-	readonly #packed = new Int32Array(headStride / 2);
-	#packedWords = 0;
+	readonly #highest = [...lowest];
 	#previousWord = 0;
-	/** Classes of the last words, in a ring. */
-	readonly #near = new Int32Array(nearWords);
+	/** Of the last words of the lexicon, in a ring: their classes, and which word of the text each is. */
+	readonly #nearClasses = [...noneNear];
+	readonly #nearPlaces = [...noneNear];
 	#nearAt = 0;
+	#wordCount = 0;
 
 	constructor(model: Model) {
 		this.#model = model;
@@ -96,42 +100,68 @@ class Reading implements ContentReading, WordSink {
 		this.#reader.read(piece);
 	}
 
-	word(hash: number): void {
-		const { buckets, lexicon } = this.#model;
-		const single = wordBucket(hash) * numbersPerBucket;
-		const pair = pairBucket(this.#previousWord, hash) * numbersPerBucket;
-		const packed = this.#packed;
-		for (let number = 0; number < numbersPerBucket; number++) {
-			const one = buckets[single + number] as number;
-			const two = buckets[pair + number] as number;
-			const at = number * 2;
-			packed[at] = (packed[at] as number) + (one & everyOther) + (two & everyOther);
-			packed[at + 1] = (packed[at + 1] as number) + ((one >>> 8) & everyOther) + ((two >>> 8) & everyOther);
+	words(hashes: Int32Array, count: number): void {
+		for (let start = 0; start < count; ) {
+			const end = Math.min(count, start + blockWords - this.#currentWords);
+			this.#addToBlock(hashes, start, end);
+			start = end;
+			if (this.#currentWords === blockWords) this.#closeBlock();
 		}
-		this.#packedWords++;
-		this.#previousWord = hash;
+	}
+
+	/** The words from `start` up to `end`: all in one block, so that their sums fit. */
+	#addToBlock(hashes: Int32Array, start: number, end: number): void {
+		const { buckets } = this.#model;
+		let previous = this.#previousWord;
+		// Two sums in each: of the first and the third of four heads, of the second and the fourth.
+		let odd = 0;
+		let even = 0;
+		let laterOdd = 0;
+		let laterEven = 0;
+		for (let at = start; at < end; at++) {
+			const hash = hashes[at] as number;
+			const single = wordBucket(hash) * 2;
+			const pair = pairBucket(previous, hash) * 2;
+			const weights = buckets[single] as number;
+			const laterWeights = buckets[single + 1] as number;
+			const pairWeights = buckets[pair] as number;
+			const laterPairWeights = buckets[pair + 1] as number;
+			odd += (weights & everyOther) + (pairWeights & everyOther);
+			even += ((weights >>> 8) & everyOther) + ((pairWeights >>> 8) & everyOther);
+			laterOdd += (laterWeights & everyOther) + (laterPairWeights & everyOther);
+			laterEven += ((laterWeights >>> 8) & 0xff) + ((laterPairWeights >>> 8) & 0xff);
+			if (laterWeights >>> 24 !== 0) this.#addClasses(hash, this.#wordCount + at - start);
+			previous = hash;
+		}
+		this.#previousWord = previous;
+		this.#wordCount += end - start;
+		this.#currentWords += end - start;
+		const biases = 2 * bias * (end - start);
+		this.#addTo(0, (odd & 0xffff) - biases);
+		this.#addTo(1, (even & 0xffff) - biases);
+		this.#addTo(2, (odd >>> 16) - biases);
+		this.#addTo(3, (even >>> 16) - biases);
+		this.#addTo(4, (laterOdd & 0xffff) - biases);
+		this.#addTo(5, laterEven - biases);
+		this.#addTo(6, (laterOdd >>> 16) - biases);
+	}
+
+	#addTo(head: number, sum: number): void {
+		this.#current[head] = (this.#current[head] ?? 0) + sum;
+	}
+
+	/** @param place which word of the text it is. */
+	#addClasses(hash: number, place: number): void {
+		const { classCount, classWeights, pairWeights, lexicon } = this.#model;
 		const classes = lexicon.classesOf(hash);
-		if (classes !== 0) this.#addClasses(classes);
-		this.#near[this.#nearAt] = classes;
-		this.#nearAt = (this.#nearAt + 1) % nearWords;
-		if (++this.#currentWords === blockWords) this.#closeBlock();
-	}
-
-	#unpack(): void {
-		const packed = this.#packed;
-		for (let head = 0; head < heads; head++) {
-			const number = packed[(head & 4) / 2 + (head & 1)] ?? 0;
-			const sum = (number >>> ((head & 2) * 8)) & 0xffff;
-			this.#current[head] = (this.#current[head] ?? 0) + sum - 2 * bias * this.#packedWords;
-		}
-		packed.fill(0);
-		this.#packedWords = 0;
-	}
-
-	#addClasses(classes: number): void {
-		const { classCount, classWeights, pairWeights } = this.#model;
+		if (classes === 0) return;
 		let nearby = 0;
-		for (let at = 0; at < nearWords; at++) nearby |= this.#near[at] ?? 0;
+		for (let at = 0; at < nearWords; at++) {
+			if ((this.#nearPlaces[at] ?? 0) >= place - nearWords) nearby |= this.#nearClasses[at] ?? 0;
+		}
+		this.#nearClasses[this.#nearAt] = classes;
+		this.#nearPlaces[this.#nearAt] = place;
+		this.#nearAt = (this.#nearAt + 1) % nearWords;
 		for (let left = classes; left !== 0; left &= left - 1) {
 			const later = 31 - Math.clz32(left & -left);
 			this.#addRow(classWeights, later * heads);
@@ -142,11 +172,10 @@ class Reading implements ContentReading, WordSink {
 	}
 
 	#addRow(rows: Int32Array, at: number): void {
-		for (let head = 0; head < heads; head++) this.#current[head] = (this.#current[head] ?? 0) + (rows[at + head] ?? 0);
+		for (let head = 0; head < heads; head++) this.#addTo(head, rows[at + head] ?? 0);
 	}
 
 	#closeBlock(): void {
-		this.#unpack();
 		if (this.#earlierWords > 0) {
 			for (let head = 0; head < heads; head++) this.#highest[head] = Math.max(this.#highest[head] ?? 0, this.#windowLogit(head));
 		}
@@ -170,7 +199,6 @@ class Reading implements ContentReading, WordSink {
 
 	/** The insult of a person belongs with the demeaning of a group; whoever is hurt, oneself included, it is violence. */
 	scores(): ContentScores {
-		this.#unpack();
 		return {
 			hate: Math.max(this.#score(0), this.#score(1)),
 			violence: Math.max(this.#score(2), this.#score(4)),
@@ -187,7 +215,6 @@ class Reading implements ContentReading, WordSink {
 
 	endByHead(): Record<ContentHead, number> {
 		this.#reader.end();
-		this.#unpack();
 		const [hate = 0, harassment = 0, violence = 0, sexual = 0, self_harm = 0, misconduct = 0, prompt_attack = 0] = contentHeads.map(
 			(_, head) => this.#score(head),
 		);

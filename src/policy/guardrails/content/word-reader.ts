@@ -2,6 +2,7 @@
  * Cuts text that comes in pieces into words, and a word into one number. Training and scoring both read with it: what it
  * takes for a word is part of the weights' meaning.
  */
+import { mostUnits, unitsOf } from '../code-units.ts';
 
 /** Beside folded characters, the table says what else a code unit may be. */
 const separator = 0;
@@ -9,12 +10,12 @@ const ignored = 1;
 /** From here on the unit is a word of its own: ideographs, kana, emoji and the letters of scripts that set no spaces. */
 const aloneFrom = 0x10000;
 
-let sharedTable: Uint32Array | undefined;
+let sharedTable: Int32Array | undefined;
 
 /** What a code unit is read as. Case, width and accents are folded away; all digits are one. */
-function foldingTable(): Uint32Array {
+function foldingTable(): Int32Array {
 	if (sharedTable !== undefined) return sharedTable;
-	const table = new Uint32Array(0x10000);
+	const table = new Int32Array(0x10000);
 	for (let unit = 0; unit < table.length; unit++) table[unit] = foldUnit(unit);
 	sharedTable = table;
 	return table;
@@ -49,17 +50,20 @@ export function finishHash(running: number): number {
 	return hash ^ (hash >>> 16);
 }
 
-/** Given each word's hash. */
 export interface WordSink {
-	word(hash: number): void;
+	/** @param hashes of words, the first `count`; they may be read only during the call. */
+	words(hashes: Int32Array, count: number): void;
 }
+
+/** The words that were read last: each reader hands them on before another reads. A character may end a word and be one. */
+const hashes = new Int32Array(2 * mostUnits);
 
 export class WordReader {
 	readonly #sink: WordSink;
 	readonly #table = foldingTable();
 	/** Of the word that has begun. */
 	#running = hashSeed;
-	#isInWord = false;
+	/** 0 between words. */
 	#last = 0;
 	#before = 0;
 
@@ -69,41 +73,46 @@ export class WordReader {
 
 	/** Reads `text` from `start` up to `end`. A word that it ends in may go on in the next piece. */
 	read(text: string, start = 0, end = text.length): void {
+		for (let at = start; at < end; at += mostUnits) {
+			const next = Math.min(end, at + mostUnits);
+			this.#readUnits(unitsOf(text, at, next), next - at);
+		}
+	}
+
+	#readUnits(units: Uint16Array, length: number): void {
 		const table = this.#table;
-		const sink = this.#sink;
 		let running = this.#running;
-		let isInWord = this.#isInWord;
 		let last = this.#last;
 		let before = this.#before;
-		for (let at = start; at < end; at++) {
-			const unit = table[text.charCodeAt(at)] ?? separator;
+		let count = 0;
+		for (let at = 0; at < length; at++) {
+			const unit = table[units[at] as number] as number;
 			if (unit > ignored && unit < aloneFrom) {
 				// The third and every further of a row of equal letters is only emphasis.
 				if (unit !== last || unit !== before) running = Math.imul(running ^ unit, hashPrime);
 				before = last;
 				last = unit;
-				isInWord = true;
 			} else if (unit !== ignored) {
-				if (isInWord) sink.word(finishHash(running));
-				if (unit >= aloneFrom) sink.word(finishHash(Math.imul(hashSeed ^ unit, hashPrime)));
+				if (last !== 0) hashes[count++] = finishHash(running);
+				if (unit >= aloneFrom) hashes[count++] = finishHash(Math.imul(hashSeed ^ unit, hashPrime));
 				running = hashSeed;
-				isInWord = false;
 				last = 0;
 				before = 0;
 			}
 		}
 		this.#running = running;
-		this.#isInWord = isInWord;
 		this.#last = last;
 		this.#before = before;
+		if (count > 0) this.#sink.words(hashes, count);
 	}
 
 	/** The text is over: the word that it ends in, too. */
 	end(): void {
-		if (this.#isInWord) this.#sink.word(finishHash(this.#running));
+		if (this.#last === 0) return;
+		hashes[0] = finishHash(this.#running);
 		this.#running = hashSeed;
-		this.#isInWord = false;
 		this.#last = 0;
 		this.#before = 0;
+		this.#sink.words(hashes, 1);
 	}
 }

@@ -1,4 +1,5 @@
 /** A text with every script's digits, full-width signs, dashes and spaces in ASCII, and without what nobody sees. */
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { foldCharacter, unseen } from './fold-character.ts';
 import { escapeAt, holdsEscape } from './read-unit.ts';
 
@@ -12,7 +13,12 @@ const beyondAscii = /[^\0-\x7f]/;
 const isDigit = /^\d$/;
 const dash = /^\p{Pd}$|^\u2212$/u;
 const space = /^[\p{Zs}]$/u;
-const remembered: (string | undefined)[] = [];
+/** What characters of the basic plane read as, each as one code unit, once they were met. */
+const remembered = new Uint16Array(0x10000);
+const notMet = 0;
+const nothing = 1;
+/** Of the others, those that came lately. */
+const rememberedOthers = new BoundedMap<number, string>(4096);
 
 export function plainDigits(text: string): PlainText {
 	return beyondAscii.test(text) ? plainText(text, false) : { text, places: undefined };
@@ -24,28 +30,64 @@ export function unescapedDigits(text: string): PlainText | undefined {
 }
 
 function plainText(text: string, isUnescaped: boolean): PlainText {
-	const places = new Int32Array(text.length + 1);
+	/** Where the characters were, once one of them has moved. */
+	let places: Int32Array | undefined;
 	let plain = '';
+	/** From here on all stands as it was, and is copied in one piece. */
+	let from = 0;
+	const copy = (to: number): void => {
+		if (places !== undefined) for (let index = from; index < to; index++) places[plain.length + index - from] = index;
+		plain += text.slice(from, to);
+	};
 	for (let at = 0; at < text.length; ) {
 		const code = text.charCodeAt(at);
 		const escaped = isUnescaped && (code === 0x25 || code === 0x26 || code === 0x5c) ? escapeAt(text, at) : undefined;
+		if (escaped === undefined && (code < 128 || standsForItself(code))) {
+			at++;
+			continue;
+		}
 		const codePoint = escaped?.codePoint ?? text.codePointAt(at) ?? 0;
+		const end = escaped?.end ?? at + (codePoint > 0xffff ? 2 : 1);
 		const replaced = codePoint < 128 ? String.fromCharCode(codePoint) : replace(codePoint);
-		for (let index = 0; index < replaced.length; index++) places[plain.length + index] = at;
+		copy(at);
+		// Both halves of a character stand where it begins.
+		if (replaced.length !== 1 || end - at !== 1) places ??= placesOf(text);
+		if (places !== undefined) for (let index = 0; index < replaced.length; index++) places[plain.length + index] = at;
 		plain += replaced;
-		at = escaped?.end ?? at + (codePoint > 0xffff ? 2 : 1);
+		at = end;
+		from = end;
 	}
-	places[plain.length] = text.length;
+	if (from === 0) return { text, places };
+	copy(text.length);
+	if (places !== undefined) places[plain.length] = text.length;
 	return { text: plain, places };
 }
 
+function placesOf(text: string): Int32Array {
+	const places = new Int32Array(text.length + 1);
+	for (let index = 0; index < places.length; index++) places[index] = index;
+	return places;
+}
+
+function standsForItself(code: number): boolean {
+	return remembered[code] === code && (code < 0xd800 || code > 0xdfff);
+}
+
 function replace(codePoint: number): string {
-	if (codePoint > 0xffff) return plainOf(codePoint);
-	let plain = remembered[codePoint];
-	if (plain === undefined) {
-		plain = plainOf(codePoint);
-		remembered[codePoint] = plain;
-	}
+	if (codePoint > 0xffff) return replaceOther(codePoint);
+	const unit = remembered[codePoint] ?? notMet;
+	if (unit === nothing) return '';
+	if (unit !== notMet) return String.fromCharCode(unit);
+	const plain = plainOf(codePoint);
+	remembered[codePoint] = plain === '' ? nothing : plain.charCodeAt(0);
+	return plain;
+}
+
+function replaceOther(codePoint: number): string {
+	const known = rememberedOthers.get(codePoint);
+	if (known !== undefined) return known;
+	const plain = plainOf(codePoint);
+	rememberedOthers.set(codePoint, plain);
 	return plain;
 }
 

@@ -17,6 +17,8 @@ const closings: ReadonlyMap<string, string> = new Map([
 	['<', '>'],
 ]);
 const signWords = { '@': ['at', '@'], '.': ['dot', '.'] } as const;
+/** An expression for every place where `readAddress` may find one. */
+export const addressSign = '@(?<=[^ @]@)(?![ @])|[([{<](?= {0,3}(?:@|[aA][tT]|[aA]?$))';
 const topLevel = /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i;
 
 export interface Span {
@@ -32,7 +34,7 @@ export interface ReadAddress {
 	readonly mayGoOn: boolean;
 }
 
-/** @param where the `@` stands, or the bracket that opens what may stand for one. */
+/** @param where an `addressSign` stands. */
 export function emailAround(text: string, where: number): Span | undefined {
 	const { start, end } = readAddress(text, where) ?? none;
 	return end === -1 ? undefined : { start, end };

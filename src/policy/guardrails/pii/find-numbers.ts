@@ -12,9 +12,12 @@ const aboutVersion = /\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmwa
 const mostPhoneGroups = 6;
 const mostSinglesBefore = 8;
 const underscore = 0x5f;
+/** Of a telephone number and of an IP address, with its dots. */
+const shortestNumber = 7;
 
 export function findNumbers(text: string, run: NumberRun, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
 	const { groups } = run;
+	if (run.end - (groups[0]?.start ?? 0) < shortestNumber) return;
 	for (let first = 0; first < groups.length; ) {
 		const found = findAt(text, groups, first, wanted);
 		if (found === undefined) {
@@ -126,7 +129,8 @@ function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Fo
 	const start = groups[first]?.start ?? 0;
 	if (!isFree(groups[first])) return undefined;
 	const begin = phoneStart(text, start);
-	const context = contextBefore(text, begin);
+	// Before a later group of the run there are only digits, which say nothing.
+	const context = first === 0 ? contextBefore(text, begin) : '';
 	let digits = 0;
 	let best: Found | undefined;
 	for (let last = first; last < groups.length && last - first < mostPhoneGroups; last++) {

@@ -1,13 +1,34 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ipRows, measureIpAddresses } from '../../../../test/support/ip-suite.ts';
 import { measurePii, type Recall } from '../../../../test/support/pii-suite.ts';
 import { plainDigits } from '../folding/plain-digits.ts';
+import { addressSign, readAddress } from './email.ts';
+import { findNumbers } from './find-numbers.ts';
 import { findPii } from './find-pii.ts';
-import { piiKinds } from './pii-kind.ts';
+import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
+import { type PiiKind, type PiiMatch, piiKinds } from './pii-kind.ts';
+import { findSpreadNumbers } from './spread-numbers.ts';
 
 function found(text: string): readonly string[] {
 	const plain = plainDigits(text).text;
 	return findPii(plain, new Set(piiKinds)).map(({ kind, start, end }) => `${kind} ${plain.slice(start, end)}`);
+}
+
+const numberKinds = new Set<PiiKind>(['card', 'ssn', 'phone', 'ip']);
+
+/** The slow way: all that stands together is looked at. */
+function numbersIn(text: string): readonly PiiMatch[] {
+	const matches: PiiMatch[] = [];
+	const groups: DigitGroup[] = [];
+	for (let at = 0; at < text.length; at++) {
+		if (!isDigitCode(text.charCodeAt(at))) continue;
+		const run = readNumberRun(text, at);
+		findNumbers(text, run, numberKinds, matches);
+		groups.push(...run.groups);
+		at = run.end;
+	}
+	return [...matches, ...findSpreadNumbers(text, groups, numberKinds)];
 }
 
 describe('findPii', () => {
@@ -45,6 +66,13 @@ describe('findPii', () => {
 		['commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904, wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', []],
 		['sk-proj-abcdefghij1234567890', ['api_key sk-proj-abcdefghij1234567890']],
 		['sk-learn-compatible-estimators', []],
+		['desk-abcdefghij1234567890, _ghp_abcdefghij1234567890abcdefghij123456, gsk_live_abcdefghij123456', []],
+		['github_pat_abcdefghij1234567890ab', ['api_key github_pat_abcdefghij1234567890ab']],
+		['SG.abcdefghij123456.abcdefghij123456', ['api_key SG.abcdefghij123456.abcdefghij123456']],
+		['eyJabcdefghij.eyJabcdefghij', ['api_key eyJabcdefghij.eyJabcdefghij']],
+		['r8_abcdefghij1234567890abcdefghij', ['api_key r8_abcdefghij1234567890abcdefghij']],
+		['--------BEGIN PRIVATE KEY-----', ['api_key -----BEGIN PRIVATE KEY-----']],
+		['5 8.8.8.8, 12 | 9.9.9.9', ['ip 8.8.8.8', 'ip 9.9.9.9']],
 		['-----BEGIN RSA PRIVATE KEY-----', ['api_key -----BEGIN RSA PRIVATE KEY-----']],
 		['٤١١١١١١١١١١١١١١١', ['card 4111111111111111']],
 		['4111\u200b1111\u200b1111\u200b1111', ['card 4111111111111111']],
@@ -70,6 +98,53 @@ describe('findPii', () => {
 		['look (at) this (dot). Meet (at) noon, or at [at] it, f(at)[dot] = x.y', []],
 	])('finds in %j: %j', (text, expected) => {
 		expect(found(text)).toEqual(expected);
+	});
+
+	it('finds each number that a reading of all digits finds', () => {
+		const number = fc.constantFrom(
+			'4111',
+			'1111 1111 1111',
+			'078',
+			'05',
+			'1120',
+			'8.8.8.8',
+			'103.9.8.7',
+			'call 781',
+			'1704',
+			'+1 415',
+			'555-2671',
+			'4',
+			'1',
+			'2027',
+			'DE89',
+		);
+		const between = fc.constantFrom(' ', '', '|', '-', '_', ' | ', '. ', 'a', ', and ', ' '.repeat(16), ' '.repeat(17), '中');
+		fc.assert(
+			fc.property(fc.array(fc.tuple(number, between), { maxLength: 12 }), (parts) => {
+				const text = parts.flat().join('');
+				const matches = findPii(text, numberKinds);
+				const missed = numbersIn(text).filter(({ start, end }) => !matches.some((match) => match.start <= start && match.end >= end));
+				expect(missed).toEqual([]);
+			}),
+			{ numRuns: 2000 },
+		);
+	});
+
+	it('looks for an address at each sign that may hold one', () => {
+		const pieces = fc.constantFrom('bob', '@', '(', '[', 'a', 't', 'At', ' ', '   ', ')', ']', 'x.de', '.', 'dot');
+		const sign = new RegExp(addressSign, 'g');
+		fc.assert(
+			fc.property(fc.array(pieces), (parts) => {
+				const text = parts.join('');
+				const signs = new Set([...text.matchAll(sign)].map(({ index }) => index));
+				for (let at = 0; at < text.length; at++) {
+					if (signs.has(at) || !'@(['.includes(text.charAt(at))) continue;
+					const address = readAddress(text, at);
+					expect([text, at, address?.mayGoOn ?? false, address?.end ?? -1]).toEqual([text, at, false, -1]);
+				}
+			}),
+			{ numRuns: 1000 },
+		);
 	});
 
 	it('finds in the suite what its figures promise', () => {

@@ -1,78 +1,92 @@
-/** Finds personal data in one pass over a text whose digits are plain. */
-import { emailAround } from './email.ts';
+/** Finds personal data in a text whose digits are plain. Expressions pass over prose, faster than any reading of each character. */
+import { addressSign, emailAround } from './email.ts';
 import { findNumbers } from './find-numbers.ts';
 import { ibanEnd } from './iban.ts';
 import { isIpv6, longestIp } from './ip-address.ts';
 import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
-import { awsSecretsIn, firstsOfKeys, keyAt } from './secret-key.ts';
-import { isAlphanumeric } from './signs.ts';
-import { findSpreadNumbers } from './spread-numbers.ts';
+import { awsSecretsIn, keyAround, keySign } from './secret-key.ts';
+import { isAlphanumeric, isNameCode } from './signs.ts';
+import { findSpreadNumbers, longestGap } from './spread-numbers.ts';
 
-const plain = 0;
-const digit = 1;
-const letter = 2;
-const atSign = 3;
-const colon = 4;
-const hyphen = 5;
-const bracket = 6;
-const kinds = new Uint8Array(128);
-for (let code = 0; code < 10; code++) kinds[0x30 + code] = digit;
-for (const first of [0x41, 0x61]) kinds.fill(letter, first, first + 26);
-kinds[0x40] = atSign;
-kinds[0x3a] = colon;
-kinds[0x2d] = hyphen;
-for (const opening of [0x28, 0x5b, 0x7b, 0x3c]) kinds[opening] = bracket;
-const mayBeginKey = new Uint8Array(128);
-for (const first of firstsOfKeys) mayBeginKey[first] = 1;
-const underscore = 0x5f;
+const colon = 0x3a;
+const addressSigns = new Set(Array.from('@([{<', (sign) => sign.charCodeAt(0)));
+/** One character: a sign of an address, a colon, or the rare one in how a key begins, each where what stands around it fits. */
+const telling = new RegExp(`${addressSign}|:(?=[0-9a-fA-F:.])|${keySign}`, 'g');
+const anotherDigit = `[^0-9A-Za-z]{0,${longestGap}}\\d`;
+/**
+ * The first of digits near each other, so many (seven) as the shortest number has that is looked for, or fewer that may be an IP address;
+ * or the first digit of an account number.
+ */
+const tellingDigit = new RegExp(
+	`\\d(?:(?=(?:${anotherDigit}){6}|(?:${anotherDigit}){0,2}(?:\\.\\d{1,3}){3})|(?<=\\b[A-Za-z]{2}\\d)(?=\\d))`,
+	'g',
+);
 
 /** @param text as `plainDigits` makes it. @returns matches in order, none overlapping another. */
 export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly PiiMatch[] {
 	const matches: PiiMatch[] = [];
-	const groups: DigitGroup[] = [];
-	const hasKeys = wanted.has('aws_key') || wanted.has('api_key');
-	/** Whether what stands before is a letter, a digit or an underscore. */
-	let isInside = false;
-	let addressEnd = 0;
-	for (let index = 0; index < text.length; index++) {
-		const code = text.charCodeAt(index);
-		const kind = code < 128 ? (kinds[code] as number) : plain;
-		if (kind === letter) {
-			if (!isInside) addWord(text, index, wanted, hasKeys, matches);
-			isInside = true;
-		} else if (kind === digit) {
-			const run = readNumberRun(text, index);
-			findNumbers(text, run, wanted, matches);
-			for (const group of run.groups) groups.push(group);
-			index = run.end - 1;
-			isInside = true;
-		} else {
-			if ((kind === atSign || kind === bracket) && wanted.has('email')) {
-				const span = emailAround(text, index);
-				if (span !== undefined) matches.push({ kind: 'email', ...span });
-			} else if (kind === colon && wanted.has('ip') && index >= addressEnd) {
-				addressEnd = addIpv6(text, index, matches);
-			} else if (kind === hyphen && hasKeys && text.charCodeAt(index + 1) === 0x2d) {
-				addKey(text, index, wanted, matches);
-			}
-			isInside = code === underscore;
-		}
-	}
+	const groups = addNumbers(text, wanted, matches);
+	addSigned(text, wanted, matches);
 	if (wanted.has('aws_key')) for (const secret of awsSecretsIn(text)) matches.push({ kind: 'aws_key', ...secret });
 	return withoutOverlaps([...findSpreadNumbers(text, groups, wanted), ...matches]);
 }
 
-function addWord(text: string, start: number, wanted: ReadonlySet<PiiKind>, hasKeys: boolean, matches: PiiMatch[]): void {
-	if (hasKeys && mayBeginKey[text.charCodeAt(start)] === 1) addKey(text, start, wanted, matches);
-	if (!isDigitCode(text.charCodeAt(start + 2)) || !isDigitCode(text.charCodeAt(start + 3)) || !wanted.has('iban')) return;
+/** @returns all digits that may be of a number that is looked for, with those near them. */
+function addNumbers(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): readonly DigitGroup[] {
+	const groups: DigitGroup[] = [];
+	tellingDigit.lastIndex = 0;
+	while (tellingDigit.test(text)) {
+		let end = tellingDigit.lastIndex - 1;
+		if (wanted.has('iban')) addIban(text, end - 2, matches);
+		for (let next = end; next !== -1; next = nearDigit(text, end)) {
+			const run = readNumberRun(text, next);
+			findNumbers(text, run, wanted, matches);
+			for (const group of run.groups) groups.push(group);
+			end = run.end;
+		}
+		tellingDigit.lastIndex = end;
+	}
+	return groups;
+}
+
+/** @returns the next digit that may belong to a number with the one before `end`; -1 for none. */
+function nearDigit(text: string, end: number): number {
+	for (let at = end; at <= end + longestGap && at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (isAlphanumeric(code)) return isDigitCode(code) ? at : -1;
+	}
+	return -1;
+}
+
+function addIban(text: string, start: number, matches: PiiMatch[]): void {
+	if (start < 0 || isNameCode(text.charCodeAt(start - 1)) || !isDigitCode(text.charCodeAt(start + 3))) return;
 	const end = ibanEnd(text, start);
 	if (end !== -1) matches.push({ kind: 'iban', start, end });
 }
 
-function addKey(text: string, start: number, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
-	const key = keyAt(text, start);
-	if (key !== undefined && wanted.has(key.kind)) matches.push({ kind: key.kind, start, end: key.end });
+/** What has a sign or a letter that tells of it. */
+function addSigned(text: string, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
+	const hasKeys = wanted.has('aws_key') || wanted.has('api_key');
+	let addressEnd = 0;
+	telling.lastIndex = 0;
+	while (telling.test(text)) {
+		const where = telling.lastIndex - 1;
+		const code = text.charCodeAt(where);
+		if (code === colon) {
+			if (wanted.has('ip') && where >= addressEnd) addressEnd = addIpv6(text, where, matches);
+		} else if (addressSigns.has(code)) {
+			const span = wanted.has('email') ? emailAround(text, where) : undefined;
+			if (span !== undefined) matches.push({ kind: 'email', ...span });
+		} else if (hasKeys) {
+			addKey(text, where, wanted, matches);
+		}
+	}
+}
+
+function addKey(text: string, where: number, wanted: ReadonlySet<PiiKind>, matches: PiiMatch[]): void {
+	const key = keyAround(text, where);
+	if (key !== undefined && wanted.has(key.kind)) matches.push(key);
 }
 
 /** @returns where what might have been an address ends. */
@@ -90,10 +104,6 @@ function addIpv6(text: string, at: number, matches: PiiMatch[]): number {
 
 function isAddressCode(code: number): boolean {
 	return isDigitCode(code) || code === 0x3a || code === 0x2e || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
-}
-
-function isNameCode(code: number): boolean {
-	return isAlphanumeric(code) || code === underscore;
 }
 
 /** What overlaps becomes one match, of the kind of the one that begins first, is longer, or comes first. */

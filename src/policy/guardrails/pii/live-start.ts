@@ -1,5 +1,5 @@
 /** How much of a text's end is undecided, while more of it may follow. */
-import { longestEmail, readAddress } from './email.ts';
+import { addressSign, longestEmail, readAddress } from './email.ts';
 import { isDigitCode, isSeparatorCode } from './number-run.ts';
 import { isSignAt } from './signs.ts';
 import { longestGap } from './spread-numbers.ts';
@@ -13,9 +13,7 @@ const mostSeparators = 3;
 const keyBlock = '-----BEGIN ';
 const beginningOfKeyBlock = /^-----BEGIN (?:[A-Z]{0,12} ?){0,4}-{0,5}$/;
 
-/** What an `@` may be written with. */
-const beginsSign = new Uint8Array(128);
-for (const sign of '@([{<') beginsSign[sign.charCodeAt(0)] = 1;
+const anyAddressSign = new RegExp(addressSign, 'g');
 
 /**
  * @returns from where on more text may make or change matches, as far back as one match may reach: from the last word, from groups
@@ -40,17 +38,19 @@ function numbersStart(text: string, least: number): number {
 }
 
 function addressStart(text: string, least: number): number {
-	for (let index = least; index < text.length; index++) {
-		if (beginsSign[text.charCodeAt(index)] !== 1) continue;
-		const address = readAddress(text, index);
+	anyAddressSign.lastIndex = least;
+	while (anyAddressSign.test(text)) {
+		const address = readAddress(text, anyAddressSign.lastIndex - 1);
 		if (address?.mayGoOn === true) return Math.max(least, address.start);
 	}
 	return text.length;
 }
 
 function keyBlockStart(text: string, least: number): number {
+	// Most often there is none, which takes less time from the left.
+	if (!text.includes(keyBlock, least)) return text.length;
 	const start = text.lastIndexOf(keyBlock);
-	return start >= least && beginningOfKeyBlock.test(text.slice(start)) ? start : text.length;
+	return beginningOfKeyBlock.test(text.slice(start)) ? start : text.length;
 }
 
 function skipSeparators(text: string, end: number, least: number): number {

@@ -13,14 +13,15 @@ export interface NumberRun {
 }
 
 const longestSeparator = 3;
-const separators = new Set(Array.from(' -.()/\u00a0', (sign) => sign.charCodeAt(0)));
+const separators = new Uint8Array(256);
+for (const sign of ' -.()/\u00a0') separators[sign.charCodeAt(0)] = 1;
 
 export function isDigitCode(code: number): boolean {
 	return code >= 0x30 && code <= 0x39;
 }
 
 export function isSeparatorCode(code: number): boolean {
-	return separators.has(code);
+	return separators[code] === 1;
 }
 
 /** @param start of its first digit. */
@@ -33,7 +34,7 @@ export function readNumberRun(text: string, start: number): NumberRun {
 		while (isDigitCode(text.charCodeAt(at))) at++;
 		groups.push({ start: groupStart, end: at, separator });
 		let next = at;
-		while (next - at < longestSeparator && separators.has(text.charCodeAt(next))) next++;
+		while (next - at < longestSeparator && isSeparatorCode(text.charCodeAt(next))) next++;
 		if (next === at || !isDigitCode(text.charCodeAt(next))) return { groups, end: at };
 		separator = text.slice(at, next);
 		at = next;

@@ -8,6 +8,9 @@ import type { PiiKind, PiiMatch } from './pii-kind.ts';
 /** What overlaps is one match: beyond, no more of a chain of addresses waits for its end. */
 const mostHeld = 2 * longestPii;
 
+/** What an escape begins with, and the first half of a character. */
+const mayChange = /[%&\\\ud800-\udbff]/;
+
 /** Texts are read as they stand, and once more with their escapes resolved. */
 export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	const read = ({ text, places }: PlainText, isOpen: boolean, spans: Span[]): number => {
@@ -21,6 +24,7 @@ export function createPiiDetector(wanted: ReadonlySet<PiiKind>): SpanDetector {
 	return {
 		find(text, isOpen, spans) {
 			const live = read(plainDigits(text), isOpen, spans);
+			if (!mayChange.test(text)) return live;
 			// Half an escape says nothing yet.
 			const settled = isOpen ? text.slice(0, settledEnd(text)) : text;
 			const unescaped = unescapedDigits(settled) ?? (settled.length < text.length ? plainDigits(settled) : undefined);

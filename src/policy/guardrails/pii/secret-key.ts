@@ -1,5 +1,6 @@
 /** Keys of cloud and API vendors, by the beginnings that vendors gave them. */
 import type { PiiKind } from './pii-kind.ts';
+import { isNameCode } from './signs.ts';
 
 interface Shape {
 	readonly prefix: string;
@@ -37,21 +38,38 @@ const shapes: readonly Shape[] = [
 	...others.flatMap(([prefixes, shape]) => prefixes.map((prefix) => ({ prefix, kind: 'api_key' as const, shape }))),
 ];
 
-const byFirst = new Map<number, Shape[]>();
-for (const shape of shapes) {
-	const code = shape.prefix.charCodeAt(0);
-	byFirst.set(code, [...(byFirst.get(code) ?? []), shape]);
+/** Up to its first character that is rare in prose. */
+function headOf(prefix: string): string {
+	return /^-*[a-z0-9]*[^a-z0-9]/.exec(prefix)?.[0] ?? prefix;
 }
 
-/** First characters of the beginnings. */
-export const firstsOfKeys: readonly number[] = [...byFirst.keys()];
+const byHead = Map.groupBy(shapes, ({ prefix }) => headOf(prefix));
+const headsByRare = Map.groupBy(byHead.keys(), (head) => head.slice(-1));
 
-/** @returns the key that begins at `start`. */
-export function keyAt(text: string, start: number): { kind: PiiKind; end: number } | undefined {
-	for (const { prefix, kind, shape } of byFirst.get(text.charCodeAt(start)) ?? []) {
-		if (!text.startsWith(prefix, start)) continue;
-		shape.lastIndex = start + prefix.length;
-		if (shape.test(text) && hasDigit(text, start, shape.lastIndex, prefix)) return { kind, end: shape.lastIndex };
+/** An expression for every place where the rare character of a beginning stands, after what begins it, where no word goes on. */
+export const keySign = [...headsByRare].map(([rare, heads]) => rareSign(rare, heads)).join('|');
+
+function rareSign(rare: string, heads: readonly string[]): string {
+	const befores = heads.map((head) => head.slice(0, -1));
+	const rests = heads.flatMap((head) => (byHead.get(head) ?? []).map(({ prefix }) => prefix.slice(head.length).replace('.', '\\.')));
+	const wordStart = heads.every(beginsWord) ? '\\b' : '';
+	return `${rare}(?<=${wordStart}(?:${befores.join('|')})${rare})(?=${[...new Set(rests)].join('|')})`;
+}
+
+function beginsWord(head: string): boolean {
+	return isNameCode(head.charCodeAt(0));
+}
+
+/** @param where a `keySign` stands. @returns the key that it is of. */
+export function keyAround(text: string, where: number): { kind: PiiKind; start: number; end: number } | undefined {
+	for (const head of headsByRare.get(text.charAt(where)) ?? []) {
+		const start = where + 1 - head.length;
+		if (!text.startsWith(head, start) || (beginsWord(head) && isNameCode(text.charCodeAt(start - 1)))) continue;
+		for (const { prefix, kind, shape } of byHead.get(head) ?? []) {
+			if (!text.startsWith(prefix, start)) continue;
+			shape.lastIndex = start + prefix.length;
+			if (shape.test(text) && hasDigit(text, start, shape.lastIndex, prefix)) return { kind, start, end: shape.lastIndex };
+		}
 	}
 	return undefined;
 }
@@ -69,8 +87,9 @@ const awsSecretLength = 40;
 /** @returns where AWS secret access keys stand. */
 export function awsSecretsIn(text: string): readonly { readonly start: number; readonly end: number }[] {
 	const found: { start: number; end: number }[] = [];
-	for (const { 0: whole, index } of text.matchAll(awsSecret)) {
-		const end = index + whole.length;
+	awsSecret.lastIndex = 0;
+	while (awsSecret.test(text)) {
+		const end = awsSecret.lastIndex;
 		const key = text.slice(end - awsSecretLength, end);
 		if (/\d/.test(key) && /[A-Z]/.test(key) && /[a-z]/.test(key)) found.push({ start: end - awsSecretLength, end });
 	}

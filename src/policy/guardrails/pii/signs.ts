@@ -1,9 +1,15 @@
 /** What is part of a word or number, and what only stands between. */
 
 const letter = /[\p{L}\p{N}\p{M}]/u;
+const underscore = 0x5f;
 
 export function isAlphanumeric(code: number): boolean {
 	return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
+}
+
+/** What `\w` is. */
+export function isNameCode(code: number): boolean {
+	return isAlphanumeric(code) || code === underscore;
 }
 
 /** White space, punctuation, pictures. */

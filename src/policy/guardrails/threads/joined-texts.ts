@@ -1,5 +1,6 @@
 /** Texts that follow each other as parts of one thing said: whoever reads them may read them as one. */
 import type { Steps } from '../../../core/steps.ts';
+import { unitsOf } from '../code-units.ts';
 import { longestMatch } from '../text-scan.ts';
 
 export interface ThreadedText {
@@ -12,6 +13,8 @@ export interface ThreadedText {
 export const separators = ['', '\n'];
 /** Judges look at so many words together: no more of them, from either side, is about what two parts say together. */
 const wordsAround = 40;
+/** So many code units are about as long as those words. */
+const unitsAtOnce = 256;
 /** So many texts are sorted into threads at once. */
 const textsAtOnce = 4096;
 
@@ -50,8 +53,11 @@ const beginsWithLetter = /^(?!\u02bc)[\p{L}\p{Nd}]/u;
 const signsOnly = /^[^\p{L}\p{N}\p{M}\p{Cf}\p{Cs}'\u2019]+$/u;
 
 function kindOf(code: number): number {
-	if (kinds[code] === unknown) kinds[code] = readKind(String.fromCharCode(code).normalize('NFKD'));
-	return kinds[code] ?? other;
+	const known = kinds[code] as number;
+	if (known !== unknown) return known;
+	const kind = readKind(String.fromCharCode(code).normalize('NFKD'));
+	kinds[code] = kind;
+	return kind;
 }
 
 function readKind(character: string): number {
@@ -64,10 +70,15 @@ function lengthOfWords(text: string, isFromEnd: boolean): number {
 	const most = Math.min(text.length, longestMatch);
 	let words = 0;
 	let isInWord = false;
-	for (let length = 0; length < most; length++) {
-		const kind = kindOf(text.charCodeAt(isFromEnd ? text.length - 1 - length : length));
-		if (kind === sign && isInWord && ++words === wordsAround) return length;
-		isInWord = kind === letter || (kind === other && isInWord);
+	for (let before = 0; before < most; before += unitsAtOnce) {
+		const count = Math.min(unitsAtOnce, most - before);
+		const start = isFromEnd ? text.length - before - count : before;
+		const units = unitsOf(text, start, start + count);
+		for (let index = 0; index < count; index++) {
+			const kind = kindOf(units[isFromEnd ? count - 1 - index : index] as number);
+			if (kind === sign && isInWord && ++words === wordsAround) return before + index;
+			isInWord = kind === letter || (kind === other && isInWord);
+		}
 	}
 	return most;
 }

@@ -39,15 +39,29 @@ export function* readThread(thread: Thread, parts: ReadingParts, sink: JoinedSin
 	if (parts.beginJudging().length === 0) return;
 	// Where no words meet, judges read the same words in both.
 	const ways = joinsWords(texts, indexes) ? separators : separators.slice(0, 1);
+	const wordsStart = onceForEach(lastWordsStart);
+	const wordsEnd = onceForEach(firstWordsEnd);
 	for (const separator of ways) {
-		yield* walk(thread, lastWordsStart, (index) => new JudgeReader(parts, sink, separator, index));
+		yield* walk(thread, wordsStart, (index) => new JudgeReader(parts, sink, separator, index, wordsEnd));
 	}
+}
+
+/** Both ways of joining measure the same texts. */
+function onceForEach(measure: (text: string) => number): (text: string, index: number) => number {
+	const known = new Map<number, number>();
+	return (text, index) => {
+		const before = known.get(index);
+		if (before !== undefined) return before;
+		const measured = measure(text);
+		known.set(index, measured);
+		return measured;
+	};
 }
 
 /** Reads parts of several texts as one. */
 interface Reader {
 	/** @returns up to where the text is read in any case. */
-	beginText(text: string): number;
+	beginText(text: string, index: number): number;
 	/** Whether what follows this offset of the text that was begun last is said by that text alone. */
 	isThrough(at: number): boolean;
 	add(index: number, at: number, piece: string): void;
@@ -73,7 +87,7 @@ function* walk(
 		let at = 0;
 		if (reader !== undefined) {
 			let length = headLength;
-			for (let end = reader.beginText(text); at < text.length && (at === 0 || (at < tail && !reader.isThrough(at))); end += length) {
+			for (let end = reader.beginText(text, index); at < text.length && (at === 0 || (at < tail && !reader.isThrough(at))); end += length) {
 				reader.add(index, at, text.slice(at, end));
 				unread += Math.min(end, text.length) - at + 1;
 				at = Math.min(end, text.length);
@@ -157,18 +171,26 @@ class JudgeReader implements Reader {
 	/** What is not judged yet: of many small pieces each would be read with the end of what was before. */
 	#pending = '';
 	#length = 0;
+	readonly #wordsEndOf: (text: string, index: number) => number;
 	#wordsEnd = 0;
 
-	constructor(parts: ReadingParts, sink: JoinedSink, separator: string, index: number) {
+	constructor(
+		parts: ReadingParts,
+		sink: JoinedSink,
+		separator: string,
+		index: number,
+		wordsEndOf: (text: string, index: number) => number,
+	) {
+		this.#wordsEndOf = wordsEndOf;
 		this.#sink = sink;
 		this.#separator = separator;
 		this.#judged = parts.beginJudging();
 		this.#firstIndex = index;
 	}
 
-	beginText(text: string): number {
+	beginText(text: string, index: number): number {
 		this.#add(this.#separator);
-		this.#wordsEnd = firstWordsEnd(text);
+		this.#wordsEnd = this.#wordsEndOf(text, index);
 		return this.#wordsEnd;
 	}
 

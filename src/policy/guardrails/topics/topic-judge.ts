@@ -2,6 +2,7 @@
  * Topics, known by their words: a keyword or the topic's name trips at once, an example when most of its words come close
  * together. It reads no meaning: another wording with other words is not seen, and a text against the topic is.
  */
+import { mostUnits, unitsOf } from '../code-units.ts';
 import type { JudgedText, Judgement, TextJudge } from '../judge.ts';
 import { isStopWord, stemOf, wordsOf } from './stem.ts';
 
@@ -21,15 +22,38 @@ const leastWords = 2;
 /** Of all the words that describe a topic, however they are spread over its examples. */
 const leastOfVocabulary = 5;
 const longestWord = 64;
-const space = 0x20;
+const wordCharacter = /[\p{L}\p{N}\ud800-\udfff]/u;
+/** Marks, which join what they follow, and sigma, which is read by what follows it. */
+const dependent = /[\p{M}\u03a3\u03c2\u03c3]/u;
+const separators = /^[^\p{L}\p{N}\p{M}]+$/u;
 /** Of the first three characters of words, folded into a small number. */
 const beginningCount = 32 ** 3;
-const asciiWord = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z\d]/i.test(String.fromCharCode(code)) ? 1 : 0));
+/** Only the general rules know what such a character is read as, alone or with those beside it. */
+const foreign = 0xff;
+/** Above it scripts begin whose characters are composed. */
+const firstComposed = 0x0900;
+/** By code unit: 0 for what stands between words, `foreign`, or of a letter or digit five bits, the same for both cases and never 0. */
+const signs = new Uint8Array(0x10000).fill(foreign);
+for (let code = 0; code < firstComposed; code++) signs[code] = signFor(String.fromCharCode(code));
+// Dashes, quotation marks, dots.
+for (let code = 0x2010; code < 0x2028; code++) signs[code] = signFor(String.fromCharCode(code));
+
+function signFor(character: string): number {
+	const read = character.normalize('NFKC').toLowerCase();
+	if (separators.test(read)) return 0;
+	const isOwn = read.length === 1 && read === character.toLowerCase() && !dependent.test(character);
+	return isOwn ? signOf(read.charCodeAt(0)) : foreign;
+}
+
+/** Of a letter or digit in lower case. */
+function signOf(code: number): number {
+	return code & 31 || 31;
+}
 
 /** A stem begins as its word does: it has three characters, or is the word. */
 function beginningOf(word: string): number {
 	let beginning = 0;
-	for (let at = 0; at < 3; at++) beginning = (beginning << 5) | (at < word.length ? word.charCodeAt(at) & 31 : 0);
+	for (let at = 0; at < 3; at++) beginning = (beginning << 5) | (at < word.length ? signOf(word.charCodeAt(at)) : 0);
 	return beginning;
 }
 
@@ -41,9 +65,21 @@ function lastWordStart(text: string): number {
 }
 
 function isInWord(code: number): boolean {
-	return code < 128 ? asciiWord[code] === 1 : wordCharacter.test(String.fromCharCode(code));
+	const sign = signs[code];
+	return sign === foreign ? wordCharacter.test(String.fromCharCode(code)) : sign !== 0;
 }
-const wordCharacter = /[\p{L}\p{N}\ud800-\udfff]/u;
+
+/** Words with foreign characters are read together with the few others between them, up to white space, over which nothing is composed. */
+function foreignEnd(text: string, start: number, end: number): number {
+	let last = start;
+	for (let at = start; at < end; at++) {
+		const code = text.charCodeAt(at);
+		if (signs[code] === foreign) last = at;
+		else if ((code === 0x20 || code === 0x0a) && at - last >= foreignGap) return at;
+	}
+	return end;
+}
+const foreignGap = 8;
 
 interface WordSet {
 	readonly topic: string;
@@ -107,39 +143,55 @@ class TopicReading implements JudgedText {
 		const text = this.#rest + piece;
 		const end = lastWordStart(text);
 		this.#rest = text.slice(end, end + longestWord);
-		const asciiEnd = this.#readAscii(text, end);
-		if (asciiEnd < end) for (const word of wordsOf(text.slice(asciiEnd, end))) this.#take(stemOf(word));
+		this.#read(text, end);
 	}
 
 	judge(isOver: boolean): readonly Judgement[] {
 		if (isOver && this.#rest !== '') {
-			for (const word of wordsOf(this.#rest)) this.#take(stemOf(word));
+			this.#read(this.#rest, this.#rest.length);
 			this.#rest = '';
 		}
 		return [...this.#tripped].map((category) => ({ policy: 'topics', category, isSure: true }));
 	}
 
-	/** Looks closer only at words that begin as one of the topics' does. @returns where the first word begins that is not all ASCII. */
-	#readAscii(text: string, end: number): number {
-		let start = 0;
-		let beginning = 0;
-		for (let at = 0; at <= end; at++) {
-			const code = at < end ? text.charCodeAt(at) : space;
-			if (code > 127) return start;
-			if (asciiWord[code] === 1) {
-				if (at - start < 3) beginning = (beginning << 5) | (code & 31);
-				continue;
-			}
-			const length = at - start;
-			if (length > 0) {
-				if (length < 3) beginning <<= 5 * (3 - length);
-				if (this.#beginnings[beginning] === 1) this.#take(stemOf(text.slice(start, at).toLowerCase()));
+	/** Reads whole words only. */
+	#read(text: string, end: number): void {
+		for (let at = 0; at < end; ) {
+			const from = at;
+			at = this.#readPlain(text, from, end);
+			if (at > from) continue;
+			at = foreignEnd(text, from, end);
+			for (const word of wordsOf(text.slice(from, at))) {
+				if (this.#beginnings[beginningOf(word)] === 1) this.#take(stemOf(word));
 				else this.#count++;
 			}
-			start = at + 1;
-			beginning = 0;
 		}
-		return end;
+	}
+
+	/**
+	 * Looks closer only at words that begin as one of the topics' does.
+	 * @returns where the first word begins that has a foreign character, or goes on behind what is read at once.
+	 */
+	#readPlain(text: string, from: number, end: number): number {
+		const length = Math.min(mostUnits, end - from);
+		const units = unitsOf(text, from, from + length);
+		const beginnings = this.#beginnings;
+		for (let at = 0; at < length; at++) {
+			let sign = signs[units[at] as number] as number;
+			if (sign === 0) continue;
+			const start = at;
+			let beginning = 0;
+			for (let shift = 10; sign !== 0; shift -= 5) {
+				if (sign === foreign) return from + start;
+				if (shift >= 0) beginning |= sign << shift;
+				if (++at === length) break;
+				sign = signs[units[at] as number] as number;
+			}
+			if (at === length && from + length < end) return from + start;
+			if (beginnings[beginning] === 1) this.#take(stemOf(text.slice(from + start, from + at).toLowerCase()));
+			else this.#count++;
+		}
+		return from + length;
 	}
 
 	#take(word: string): void {

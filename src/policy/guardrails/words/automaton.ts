@@ -2,8 +2,13 @@
  * An Aho-Corasick automaton over symbols below 32. Nodes are numbered level by level, so that a node's children follow each
  * other and one word of bits tells which there are: 16 bytes a node, whatever the alphabet.
  */
-import { breakSymbol } from './symbol-stream.ts';
 
+/** So many nodes, the shallowest, are openings. */
+const mostOpenings = 4096;
+/** What begins no entry; what may begin any, for nothing is read of it; what is an entry, or begins one and is longer than openings are. */
+export const noOpening = 0;
+export const anyOpening = 1;
+export const lastOpening = mostOpenings + 1;
 /** Nodes that are made between two pauses. */
 const nodesPerStep = 1000;
 /** Entries that are counted between two pauses. */
@@ -21,6 +26,10 @@ export class Automaton {
 	readonly #depths: Uint16Array;
 	/** By node: one more than the first of the entries that end here, in the order in which they were given; 0 for none. */
 	readonly #entries: Int32Array;
+	/** By opening and symbol: the opening that is one symbol longer. An opening is what entries begin with; one more than its node. */
+	readonly openings: Uint16Array;
+	/** By depth, up to one more than the deepest node's: the first node that is as deep. */
+	readonly #levels: number[] = [0];
 
 	private constructor(size: number) {
 		this.#masks = new Int32Array(size);
@@ -29,6 +38,7 @@ export class Automaton {
 		this.#outputs = new Int32Array(size);
 		this.#depths = new Uint16Array(size);
 		this.#entries = new Int32Array(size);
+		this.openings = new Uint16Array((Math.min(size, mostOpenings) + 1) * 32);
 	}
 
 	/** @param entries a character for each symbol; sorted, not empty, with repetitions. Pauses now and then, for it may take a while. */
@@ -47,21 +57,29 @@ export class Automaton {
 			made = automaton.#makeChildren(node, made, entries, lows, highs);
 			if (node % nodesPerStep === nodesPerStep - 1) yield;
 		}
+		automaton.#levels.push(size);
+		automaton.#fillOpenings();
 		return automaton;
 	}
 
-	/** @returns the node after `symbol`. */
-	step(node: number, symbol: number): number {
-		if (symbol === breakSymbol) return 0;
+	/** How many symbols the longest entry has. */
+	get deepest(): number {
+		return this.#levels.length - 2;
+	}
+
+	/**
+	 * @param leastDepth at most one more than the deepest node's.
+	 * @returns the node after `symbol`; 0 where that is not as deep as wanted.
+	 */
+	step(node: number, symbol: number, leastDepth: number): number {
 		const masks = this.#masks;
-		let from = node;
-		let mask = masks[from] as number;
-		while (((mask >>> symbol) & 1) === 0) {
+		const least = this.#levels[leastDepth - 1] as number;
+		for (let from = node; from >= least; from = this.#fails[from] as number) {
+			const mask = masks[from] as number;
+			if (((mask >>> symbol) & 1) === 1) return (this.#firsts[from] as number) + countBits(mask & ((1 << symbol) - 1));
 			if (from === 0) return 0;
-			from = this.#fails[from] as number;
-			mask = masks[from] as number;
 		}
-		return (this.#firsts[from] as number) + countBits(mask & ((1 << symbol) - 1));
+		return 0;
 	}
 
 	/** The node itself or its longest suffix that ends entries; 0 for none. */
@@ -103,13 +121,26 @@ export class Automaton {
 			const end = endOfSymbol(entries, depth, symbol, low, high);
 			this.#masks[node] = (this.#masks[node] as number) | (1 << symbol);
 			this.#depths[child] = depth + 1;
-			this.#fails[child] = node === 0 ? 0 : this.step(this.failOf(node), symbol);
+			if (this.#levels.length === depth + 1) this.#levels.push(child);
+			this.#fails[child] = node === 0 ? 0 : this.step(this.failOf(node), symbol, 1);
 			lows[child] = low;
 			highs[child] = end;
 			child++;
 			low = end;
 		}
 		return child;
+	}
+
+	#fillOpenings(): void {
+		const count = this.openings.length / 32 - 1;
+		for (let node = 0; node < count; node++) {
+			let child = this.#firsts[node] as number;
+			for (let symbol = 0; symbol < 32; symbol++) {
+				if ((((this.#masks[node] as number) >>> symbol) & 1) === 0) continue;
+				this.openings[((node + 1) << 5) | symbol] = child < count && this.#entries[child] === 0 ? child + 1 : lastOpening;
+				child++;
+			}
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
 /** One listed word or phrase, and whether a text really holds it where its symbols were found. */
 import { gap, unseen } from '../folding/fold-character.ts';
 import { readUnit, Unit } from '../folding/read-unit.ts';
-import { longestGap, type Reading, writtenTogether } from './symbol-stream.ts';
+import { longestGap, type Reading, writtenTogether } from './symbols.ts';
 
 export interface Entry {
 	/** Folded, one letter each. */
@@ -31,16 +31,24 @@ const leastCutLetters = 7;
 const capitalI = 0x49;
 const noBreaks: ReadonlySet<number> = new Set();
 
-export function readEntry(text: string): Entry {
+/** @returns undefined where the text has no letters, or more between them than a word has. */
+export function readEntry(text: string): Entry | undefined {
 	const unit = new Unit();
 	const letters: string[] = [];
 	let breaks: Set<number> | undefined;
+	let gapLength = 0;
 	for (let at = 0; at < text.length; at = unit.end) {
 		readUnit(text, at, unit);
-		if (unit.letters === gap) (breaks ??= new Set()).add(letters.length);
-		else letters.push(...Array.from(unit.letters));
+		if (unit.letters === gap) {
+			(breaks ??= new Set()).add(letters.length);
+			gapLength++;
+		} else if (unit.letters !== unseen) {
+			if (gapLength > longestGap) return undefined;
+			letters.push(...Array.from(unit.letters));
+			gapLength = 0;
+		}
 	}
-	return { letters, breaks: breaks ?? noBreaks };
+	return letters.length === 0 ? undefined : { letters, breaks: breaks ?? noBreaks };
 }
 
 /** Only more text can tell. */

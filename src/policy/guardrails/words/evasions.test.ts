@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evasions, safeSentences as safe, listedWords as words } from '../../../../test/support/word-evasions.ts';
+import { workedMs } from '../../../../test/support/worked-ms.ts';
 import { WordList, type WordMatch } from './word-list.ts';
 
 function build(entries: readonly string[]): WordList {
@@ -47,6 +48,9 @@ describe('word list', () => {
 		['это бомба, бомбардир', 'бомба', ['бомба']],
 		['我要买炸弹吗', '炸弹', ['炸弹']],
 		['ＢＯＭＢ！', 'bomb', ['ＢＯＭＢ']],
+		['a bomb......... yes', 'bomb', ['bomb']],
+		['a b o m b - - - - - - yes', 'bomb', ['b o m b']],
+		['a bombe......... yes, bo..........mb', 'bomb', []],
 		['email e-mail', 'e-mail', ['email', 'e-mail']],
 		['covid19 and covidig', 'covid19', ['covid19']],
 	])('finds in %j, of %j, %j', (text, entry, expected) => {
@@ -101,14 +105,14 @@ describe('word list', () => {
 	])('is built of entries that are %s, %d of them, in steps of less than 10 ms', (_name, length, entryOf) => {
 		const entries = Array.from({ length }, (_, index) => entryOf(index));
 		// The steps are the same each time; what a garbage collection adds to one is not.
-		const least: number[] = [];
-		for (let round = 0; round < 2; round++) {
+		const least: number[] = [Number.POSITIVE_INFINITY];
+		for (let round = 0; round < 6 && !(Math.max(...least) < 10); round++) {
 			const steps = WordList.build(entries);
 			for (let index = 0, isDone = false; !isDone; index++) {
-				const before = process.threadCpuUsage();
-				isDone = steps.next().done === true;
-				const { user, system } = process.threadCpuUsage(before);
-				least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, (user + system) / 1000);
+				const stepMs = workedMs(() => {
+					isDone = steps.next().done === true;
+				});
+				least[index] = Math.min(least[index] ?? Number.POSITIVE_INFINITY, stepMs);
 			}
 		}
 		expect(least.length).toBeGreaterThan(length / 100);

@@ -1,0 +1,303 @@
+/** Reads a text as the symbols that words are looked for in, and leaves out words that no entry begins with. */
+import { mostUnits, unitsOf } from '../code-units.ts';
+import { gap, unseen } from '../folding/fold-character.ts';
+import { readUnit, settledEnd, Unit } from '../folding/read-unit.ts';
+import { type Automaton, anyOpening, lastOpening, noOpening } from './automaton.ts';
+import {
+	breaks,
+	isWrittenTogether,
+	kindsOfAscii,
+	longestGap,
+	others,
+	type Reading,
+	signed,
+	symbolOf,
+	symbolOfOther,
+	symbolsOfOther,
+	unsigned,
+} from './symbols.ts';
+import { type Listed, Walk, type WordMatch } from './walk.ts';
+
+/** What the hot loops read has to be constants of this module: what is imported or handed over they would check at each character. */
+const units = unitsOf('', 0, 0);
+const kinds = kindsOfAscii;
+const isBreak = breaks;
+const isOther = others;
+const [none, any, enough] = [noOpening, anyOpening, lastOpening];
+
+export class WordSearch {
+	/** Whether another reading may see other words. */
+	hasSigns = false;
+	hasElongated = false;
+
+	readonly #openings: Uint16Array;
+	readonly #walk: Walk;
+	readonly #unit = new Unit();
+	#text = '';
+	#reading: Reading = { signsAreLetters: true, elongatedAs: 0 };
+
+	#isEdge = true;
+	#gapLength = 0;
+	/** The last letter, and how often it stood in a row. */
+	#last = -1;
+	#run = 0;
+	/** The second letter of two in a row, which counts for nothing when a third follows: its symbol, or -1. */
+	#second = -1;
+	#secondStart = 0;
+	#isSecondEdge = false;
+	/** Where the word began in whose middle the hot loop ended; else where it ended. */
+	#wordStart = 0;
+
+	constructor(automaton: Automaton, listed: readonly Listed[]) {
+		this.#openings = automaton.openings;
+		this.#walk = new Walk(automaton, listed);
+	}
+
+	/**
+	 * Adds to `matches`, in no order and perhaps more than once.
+	 * @param isOpen more text may follow.
+	 * @returns from where on more text may make or change matches; the text's length when nowhere.
+	 */
+	search(text: string, isOpen: boolean, reading: Reading, matches: WordMatch[]): number {
+		const end = isOpen ? settledEnd(text) : text.length;
+		this.#begin(text, reading);
+		this.#walk.begin({ text, end, isOpen, reading, matches });
+		for (let at = 0; at < end; ) at = this.#readChunk(at, Math.min(end, at + mostUnits));
+		const live = this.#finish(isOpen);
+		this.#text = '';
+		return isOpen ? live : text.length;
+	}
+
+	#begin(text: string, reading: Reading): void {
+		this.#text = text;
+		this.#reading = reading;
+		this.hasSigns = false;
+		this.hasElongated = false;
+		this.#isEdge = true;
+		this.#gapLength = 0;
+		this.#last = -1;
+		this.#run = 0;
+		this.#second = -1;
+	}
+
+	#finish(isOpen: boolean): number {
+		const mayBeDrawnOut = isOpen && this.#run === 2;
+		if (mayBeDrawnOut) this.hasElongated = true;
+		const isLost = mayBeDrawnOut && this.#reading.elongatedAs === 1;
+		const isSecondLost = isLost && this.#second !== -1;
+		if (!isSecondLost) this.#takeSecond();
+		return this.#walk.end(isLost && !isSecondLost);
+	}
+
+	/** @returns where reading goes on: at `end`, or where a unit ends that begins before it. */
+	#readChunk(start: number, end: number): number {
+		const text = this.#text;
+		const walk = this.#walk;
+		const kindsFrom = this.#reading.signsAreLetters ? signed : unsigned;
+		unitsOf(text, start, end);
+		let at = start;
+		while (at < end) {
+			while (at < end && (this.#second !== -1 || isOtherCode(units[at - start] as number, kindsFrom))) at = this.#readOther(at);
+			if (at >= end) break;
+			if (walk.isIdle) {
+				at = start + this.#skip(at - start, end - start, kindsFrom);
+				if (start + this.#wordStart < at) walk.takeLetters(kindsFrom, this.#wordStart, at - start, start, true);
+			}
+			if (at < end && !isOtherCode(units[at - start] as number, kindsFrom)) {
+				at = start + this.#read(at - start, end - start, kindsFrom, start);
+			}
+		}
+		return at;
+	}
+
+	/**
+	 * The hot loop, while no entry has begun: leaves out words by their first letters.
+	 * @returns where something else begins, or where so much of a word was read that it may begin an entry.
+	 */
+	#skip(from: number, to: number, kindsFrom: number): number {
+		const openings = this.#openings;
+		const isPlain = this.#reading.elongatedAs === 0;
+		const end = to | 0;
+		const table = kindsFrom | 0;
+		let opening = this.#isEdge ? any : none;
+		let wordStart = from | 0;
+		let last = this.#last | 0;
+		let run = this.#run | 0;
+		let longestRun = 0;
+		let at = from | 0;
+		for (; at < end; at++) {
+			const code = units[at] as number;
+			const kind = code < 128 ? (kinds[table + code] as number) : isOther;
+			if (kind >= isBreak) {
+				if (kind === isOther || opening > any) break;
+				opening = any;
+				wordStart = at + 1;
+				last = -1;
+				continue;
+			}
+			const lower = code | 0x20;
+			if (lower === last) {
+				if (!isPlain && opening !== none) break;
+				run++;
+				if (run > longestRun) longestRun = run;
+			} else {
+				run = 1;
+				last = lower;
+			}
+			opening = openings[(opening << 5) | kind] as number;
+			if (opening === enough) {
+				at++;
+				break;
+			}
+		}
+		if (longestRun > 2) this.hasElongated = true;
+		this.#last = last;
+		this.#run = last === -1 ? 0 : run;
+		this.#isEdge = opening === any;
+		this.#gapLength = 0;
+		this.#wordStart = opening > any ? wordStart : at;
+		return at;
+	}
+
+	/** The hot loop, while one may have. @returns where something else begins, or no entry goes on any more. */
+	#read(from: number, to: number, kindsFrom: number, start: number): number {
+		const { elongatedAs } = this.#reading;
+		const walk = this.#walk;
+		const end = to | 0;
+		const table = kindsFrom | 0;
+		let isEdge = this.#isEdge;
+		let gapLength = this.#gapLength | 0;
+		let last = this.#last | 0;
+		let run = this.#run | 0;
+		let at = from | 0;
+		/** Where the letters begin that the walk has not taken. */
+		let untaken = at;
+		for (; at < end; at++) {
+			const code = units[at] as number;
+			const kind = code < 128 ? (kinds[table + code] as number) : isOther;
+			if (kind >= isBreak) {
+				if (kind === isOther) break;
+				if (untaken < at) {
+					this.#takeLetters(table, untaken, at, start, isEdge, gapLength);
+					gapLength = 0;
+				}
+				isEdge = true;
+				gapLength++;
+				last = -1;
+				run = 0;
+				untaken = at + 1;
+				if (!walk.isIdle) continue;
+				at++;
+				break;
+			}
+			const lower = code | 0x20;
+			run = lower === last ? run + 1 : 1;
+			last = lower;
+			if (run < 2 || elongatedAs === 0) {
+				if (run > 2) this.hasElongated = true;
+				continue;
+			}
+			if (run === 2 && elongatedAs === 2) continue;
+			// This letter waits for the next, or counts for nothing.
+			if (untaken < at) {
+				this.#takeLetters(table, untaken, at, start, isEdge, gapLength);
+				isEdge = false;
+				gapLength = 0;
+			}
+			untaken = at + 1;
+			if (run > 2) {
+				this.hasElongated = true;
+				continue;
+			}
+			this.#second = kind;
+			this.#secondStart = start + at++;
+			this.#isSecondEdge = isEdge;
+			isEdge = false;
+			break;
+		}
+		if (untaken < at) {
+			this.#takeLetters(table, untaken, at, start, isEdge, gapLength);
+			isEdge = false;
+			gapLength = 0;
+		}
+		this.#isEdge = isEdge;
+		this.#gapLength = gapLength;
+		this.#last = last;
+		this.#run = run;
+		return at;
+	}
+
+	/** @param gapLength how much that is no letter stands before them. */
+	#takeLetters(kindsFrom: number, from: number, to: number, start: number, isEdge: boolean, gapLength: number): void {
+		if (gapLength > longestGap) this.#walk.leave();
+		this.#walk.takeLetters(kindsFrom, from, to, start, isEdge);
+	}
+
+	/** Any unit, slowly. @returns where it ends. */
+	#readOther(at: number): number {
+		const unit = this.#unit;
+		readUnit(this.#text, at, unit);
+		const { letters, isSign, end } = unit;
+		if (letters === unseen) return end;
+		if (isSign && this.#last !== -1) this.hasSigns = true;
+		if (letters === gap || (isSign && !this.#reading.signsAreLetters)) {
+			this.#takeSecond();
+			this.#isEdge = true;
+			this.#gapLength++;
+			this.#last = -1;
+			this.#run = 0;
+			return end;
+		}
+		if (isSign) this.#isEdge = true;
+		if (letters.length === 1) this.#readLetter(letters, at);
+		else for (const letter of letters) this.#readLetter(letter, at);
+		if (isSign) this.#isEdge = true;
+		return end;
+	}
+
+	#readLetter(letter: string, at: number): void {
+		const code = letter.codePointAt(0) ?? 0;
+		const symbol = symbolOf(code);
+		const { elongatedAs } = this.#reading;
+		this.#run = code === this.#last ? this.#run + 1 : 1;
+		this.#last = code;
+		if (this.#run > 2 && symbol !== others) {
+			this.hasElongated = true;
+			this.#second = -1;
+			if (elongatedAs !== 0) return;
+		}
+		this.#takeSecond();
+		if (this.#gapLength > longestGap) this.#walk.leave();
+		this.#gapLength = 0;
+		const isEdge = this.#isEdge;
+		this.#isEdge = false;
+		if (symbol === others) {
+			this.#takeOther(letter, code, at, isEdge);
+		} else if (this.#run === 2 && elongatedAs === 1) {
+			this.#second = symbol;
+			this.#secondStart = at;
+			this.#isSecondEdge = isEdge;
+		} else {
+			this.#walk.take(symbol, at, isEdge);
+		}
+	}
+
+	/** A letter that has no symbol of its own. */
+	#takeOther(letter: string, code: number, at: number, isEdge: boolean): void {
+		const isTogether = isWrittenTogether(letter, code);
+		if (isTogether) this.#isEdge = true;
+		if (this.#walk.isIdle && !isEdge && !isTogether) return;
+		this.#walk.take(symbolOfOther(code, 0), at, isEdge || isTogether);
+		for (let index = 1; index < symbolsOfOther; index++) this.#walk.take(symbolOfOther(code, index), at, false);
+	}
+
+	#takeSecond(): void {
+		if (this.#second === -1) return;
+		this.#walk.take(this.#second, this.#secondStart, this.#isSecondEdge);
+		this.#second = -1;
+	}
+}
+
+function isOtherCode(code: number, kindsFrom: number): boolean {
+	return code >= 128 || kinds[kindsFrom + code] === isOther;
+}
