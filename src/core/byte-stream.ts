@@ -44,22 +44,72 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
  */
 export function readWhole(stream: ByteStream, maxBytes: number, announcedBytes?: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
-		const pieces = new BytePieces(announcedBytes);
-		const flow = stream.start({
-			write(chunk) {
-				pieces.push(chunk);
-				if (pieces.length > maxBytes) {
-					flow.cancel();
-					reject(new Refusal('body_too_large', { message: tooLargeMessage(maxBytes) }));
-					return false;
-				}
-				return true;
-			},
-			end: () => resolve(pieces.take()),
-			fail: reject,
-		});
+		gather(stream, maxBytes, resolve, reject, announcedBytes);
 	});
 }
+
+/** As `readWhole`, for whoever may have to cancel it: that ends without a word. */
+export function gather(
+	stream: ByteStream,
+	maxBytes: number,
+	resolve: (whole: Buffer) => void,
+	reject: (cause: unknown) => void,
+	announcedBytes = 0,
+): ByteFlow {
+	const whole = new Gathering(maxBytes, announcedBytes, resolve, reject);
+	whole.flow = stream.start(whole);
+	return whole.flow;
+}
+
+class Gathering implements ByteSink {
+	flow: ByteFlow | undefined;
+	readonly #maxBytes: number;
+	readonly #announcedBytes: number;
+	readonly #resolve: (whole: Buffer) => void;
+	readonly #reject: (cause: unknown) => void;
+	/** The first piece, while it is the only one and may be all: most bodies are one piece. */
+	#only: Buffer | undefined;
+	#pieces: BytePieces | undefined;
+
+	constructor(maxBytes: number, announcedBytes: number, resolve: (whole: Buffer) => void, reject: (cause: unknown) => void) {
+		this.#maxBytes = maxBytes;
+		this.#announcedBytes = announcedBytes;
+		this.#resolve = resolve;
+		this.#reject = reject;
+	}
+
+	write(chunk: Buffer): boolean {
+		if (this.#keep(chunk) <= this.#maxBytes) return true;
+		this.flow?.cancel();
+		this.#reject(new Refusal('body_too_large', { message: tooLargeMessage(this.#maxBytes) }));
+		return false;
+	}
+
+	end(): void {
+		this.#resolve(this.#only ?? this.#pieces?.take() ?? empty);
+	}
+
+	fail(cause: unknown): void {
+		this.#reject(cause);
+	}
+
+	/** @returns how much there is now. */
+	#keep(chunk: Buffer): number {
+		if (this.#pieces === undefined) {
+			if (this.#only === undefined && chunk.length >= this.#announcedBytes) {
+				this.#only = chunk;
+				return chunk.length;
+			}
+			this.#pieces = new BytePieces(this.#announcedBytes);
+			if (this.#only !== undefined) this.#pieces.push(this.#only);
+			this.#only = undefined;
+		}
+		this.#pieces.push(chunk);
+		return this.#pieces.length;
+	}
+}
+
+const empty = Buffer.alloc(0);
 
 export function tooLargeMessage(maxBytes: number): string {
 	return `The request body is larger than ${maxBytes} bytes, the most this gateway accepts`;

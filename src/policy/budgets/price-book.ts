@@ -26,7 +26,7 @@ export interface PricedAs {
 	readonly overrides: string | undefined;
 }
 
-/** Callers choose model names. */
+/** Of each kind, for callers choose model names. */
 const mostRemembered = 4096;
 
 const nothing: OverrideRates = { inputPicoUsd: 0n, outputPicoUsd: 0n, cacheReadPicoUsd: 0n, cacheWritePicoUsd: 0n };
@@ -35,13 +35,16 @@ interface Listed {
 	readonly name: string | undefined;
 }
 
+/** By kind, then by model: a key made of both would be hashed anew for each call. */
+type ByModel<Known> = Map<string, Map<string, Known>>;
+
 /** The price of each call: an operator's own, else the default of the day, else what is set for models without one. */
 export class PriceBook {
 	readonly #findOverride: FindOverride;
 	readonly #unknown: Price | undefined;
 	readonly #overrides = new WeakMap<PriceRecord, PricedAs>();
-	readonly #defaults = new Map<string, PricedAs>();
-	readonly #listed = new Map<string, Listed>();
+	readonly #defaults: ByModel<PricedAs> = new Map();
+	readonly #listed: ByModel<Listed> = new Map();
 	#day = '';
 	#dayNumber = -1;
 
@@ -64,12 +67,10 @@ export class PriceBook {
 
 	/** What the price list calls a model, which may have many names; undefined: it is not on it. */
 	listedModel(kind: string, knownAs: string): string | undefined {
-		const key = `${kind}/${knownAs}`;
-		let listed = this.#listed.get(key);
+		let listed = this.#listed.get(kind)?.get(knownAs);
 		if (listed === undefined) {
 			listed = { name: listedModel(kind, knownAs) };
-			if (this.#listed.size >= mostRemembered) this.#listed.clear();
-			this.#listed.set(key, listed);
+			remember(this.#listed, kind, knownAs, listed);
 		}
 		return listed.name;
 	}
@@ -95,17 +96,24 @@ export class PriceBook {
 			this.#day = dayOf(nowMs);
 			this.#defaults.clear();
 		}
-		const key = `${kind}/${model}`;
-		const known = this.#defaults.get(key);
+		const known = this.#defaults.get(kind)?.get(model);
 		if (known !== undefined) return known;
 		const found = defaultPrice(kind, model, this.#day);
 		const price = found ?? this.#unknown;
 		if (price === undefined) return undefined;
 		const priced = { price, isUnknown: found === undefined, overrides: undefined };
-		if (this.#defaults.size >= mostRemembered) this.#defaults.clear();
-		this.#defaults.set(key, priced);
+		remember(this.#defaults, kind, model, priced);
 		return priced;
 	}
+}
+
+function remember<Known>(all: ByModel<Known>, kind: string, model: string, known: Known): void {
+	let ofKind = all.get(kind);
+	if (ofKind === undefined || ofKind.size >= mostRemembered) {
+		ofKind = new Map<string, Known>();
+		all.set(kind, ofKind);
+	}
+	ofKind.set(model, known);
 }
 
 function parseRates({ inputUsd, outputUsd }: PriceSettings['defaultRate']): OverrideRates {

@@ -55,14 +55,14 @@ export function modelOfCounter(name: string): string | null | undefined {
 const smallestTier = 'sandbox';
 
 export class TermsBook {
-	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budget: BudgetTerms | undefined }>();
+	readonly #tiers = new Map<string, { readonly rates: RateLimits; readonly budgets: readonly BudgetTerms[] }>();
 	readonly #isEnabled: boolean;
 
 	/** @throws Error for amounts that the schema should have refused. */
 	constructor(tiers: Readonly<Record<string, TierSettings>>, defaults: BudgetDefaults) {
 		this.#isEnabled = defaults.isEnabled;
 		for (const [name, { monthlyBudgetUsd, ...rates }] of Object.entries(tiers)) {
-			this.#tiers.set(name, { rates, budget: monthlyBudgetUsd === null ? undefined : tierBudget(name, monthlyBudgetUsd, defaults) });
+			this.#tiers.set(name, { rates, budgets: monthlyBudgetUsd === null ? [] : [tierBudget(name, monthlyBudgetUsd, defaults)] });
 		}
 	}
 
@@ -71,11 +71,12 @@ export class TermsBook {
 		const tier = this.#tiers.get(name) ?? this.#tiers.get(smallestTier);
 		if (tier === undefined) throw new Error(`there is no tier \`${name}\``);
 		const { requestsPerMinute = tier.rates.requestsPerMinute, dailyTokens = tier.rates.dailyTokens } = limits ?? {};
-		return { tier: name, requestsPerMinute, dailyTokens, budgets: this.#isEnabled ? inForce(budgets, tier.budget) : [] };
+		return { tier: name, requestsPerMinute, dailyTokens, budgets: this.#isEnabled ? inForce(budgets, tier.budgets) : [] };
 	}
 }
 
-function inForce(own: readonly TeamBudget[], ofTier: BudgetTerms | undefined): readonly BudgetTerms[] {
+function inForce(own: readonly TeamBudget[], ofTier: readonly BudgetTerms[]): readonly BudgetTerms[] {
+	if (own.length === 0) return ofTier;
 	const terms = own.map(({ id, model, limitNanoUsd, warningThresholdPercent, hardLimitPercent }) => ({
 		id,
 		budget: counterName(model),
@@ -84,7 +85,7 @@ function inForce(own: readonly TeamBudget[], ofTier: BudgetTerms | undefined): r
 		wholeNanoUsd: limitNanoUsd,
 		warningThresholdPercent,
 	}));
-	return ofTier === undefined || terms.some(({ model }) => model === null) ? terms : [ofTier, ...terms];
+	return terms.some(({ model }) => model === null) ? terms : [...ofTier, ...terms];
 }
 
 function tierBudget(tier: string, usd: string, { warningThresholdPercent, hardLimitPercent }: BudgetDefaults): BudgetTerms {

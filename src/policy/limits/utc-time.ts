@@ -14,9 +14,14 @@ export function msToMidnight(nowMs: number): number {
 	return dayMs - (nowMs % dayMs);
 }
 
+/** Each call asks for the same one. */
+let lastPeriod = { dayNumber: Number.NaN, period: '' };
+
 /** The UTC month, such as `2026-11`. */
 export function periodOf(nowMs: number): string {
-	return dayOf(nowMs).slice(0, -3);
+	const dayNumber = dayNumberOf(nowMs);
+	if (dayNumber !== lastPeriod.dayNumber) lastPeriod = { dayNumber, period: dayOf(nowMs).slice(0, -3) };
+	return lastPeriod.period;
 }
 
 /** The UTC day, such as `2026-11-21`. */

@@ -16,5 +16,5 @@ export type Targets = readonly [Target, ...Target[]];
 
 /** For routing alone. */
 export function decideTarget(provider: string, model: string, alias?: string): Target {
-	return { provider, model, ...(alias !== undefined && { alias }) } as Target;
+	return (alias === undefined ? { provider, model } : { provider, model, alias }) as Target;
 }

@@ -2,21 +2,30 @@ import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 
-/**
- * Header fields that every answer of the gateway carries; the server adds the request's id.
- * @param upstreamMs how long the provider took, when it was called.
- */
-export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: Clock, upstreamMs?: number): Record<string, string> {
-	const headers: Record<string, string> = { ...facts.limitHeaders };
+/** Header fields that every answer of the gateway carries; the server adds the request's id. */
+export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: Clock): Record<string, string> {
+	const headers: Record<string, string> = {};
+	addAnswerHeaders(headers, request, facts, clock);
+	return headers;
+}
+
+/** @param upstreamMs how long the provider took, when it was called. */
+export function addAnswerHeaders(
+	headers: Record<string, string>,
+	request: HttpRequest,
+	facts: GatewayFacts,
+	clock: Clock,
+	upstreamMs?: number,
+): void {
+	Object.assign(headers, facts.limitHeaders);
 	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
 	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
-	addWarnings(headers, facts.warnings ?? []);
+	if (facts.warnings !== undefined) addWarnings(headers, facts.warnings);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
 		upstreamMs === undefined
 			? `gateway;dur=${totalMs.toFixed(1)}`
 			: `gateway;dur=${(totalMs - upstreamMs).toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`;
-	return headers;
 }
 
 export function addWarnings(headers: Record<string, string>, warnings: readonly string[]): void {

@@ -19,7 +19,7 @@ export interface EndedCall {
 /** From seconds of thinking to the longest answers that the time limits allow. */
 const upstreamBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** Models are chosen by callers; those that are neither configured nor priced are counted together. */
+/** Of each provider. Models are chosen by callers; those that are neither configured nor priced are counted together. */
 const mostRemembered = 1000;
 
 type Counting = ReturnType<Counter['of']>;
@@ -59,7 +59,8 @@ export class CallMetrics {
 	readonly #kinds: ReadonlyMap<string, string>;
 	/** `provider/model` of all that the configuration names. */
 	readonly #configured: ReadonlySet<string>;
-	readonly #ofModels = new Map<string, ModelCounters>();
+	/** By provider, then by model: a key made of both would be hashed anew for each call. */
+	readonly #ofModels = new Map<string, Map<string, ModelCounters>>();
 	/** By provider. */
 	readonly #ofOthers = new Map<string, ModelCounters>();
 	readonly #ofTeams = new Map<string, TeamCounters>();
@@ -96,15 +97,18 @@ export class CallMetrics {
 	}
 
 	#countersOf(provider: string, model: string): ModelCounters {
-		const key = `${provider}/${model}`;
-		const known = this.#ofModels.get(key);
+		let ofProvider = this.#ofModels.get(provider);
+		const known = ofProvider?.get(model);
 		if (known !== undefined) return known;
 		const label = this.#labelOf(provider, model);
 		// Not remembered by its name, for a price may be set for it later.
 		if (label === undefined) return this.#countersOfOthers(provider);
 		const counters = modelCounters(this.#metrics, provider, label);
-		if (this.#ofModels.size >= mostRemembered) this.#ofModels.clear();
-		this.#ofModels.set(key, counters);
+		if (ofProvider === undefined || ofProvider.size >= mostRemembered) {
+			ofProvider = new Map<string, ModelCounters>();
+			this.#ofModels.set(provider, ofProvider);
+		}
+		ofProvider.set(model, counters);
 		return counters;
 	}
 

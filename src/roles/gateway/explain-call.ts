@@ -226,15 +226,16 @@ async function explainGuardrails(
 async function identify(
 	of: ExplainRequest['of'],
 	request: HttpRequest,
-	{ settings, ports }: GatewayParts,
+	parts: GatewayParts,
 ): Promise<{ clientId: string | null; scopes: string[] | null; team: Team }> {
+	const { settings, ports } = parts;
 	if ('team' in of) {
 		const team = ports.teams.team(of.team);
 		if (team === undefined) throw new Refusal('record_unknown', { message: 'No team has this id' });
 		return { clientId: null, scopes: null, team };
 	}
 	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };
-	const caller = await identifyCaller(request, settings, ports.verifier);
+	const caller = await identifyCaller(request, parts);
 	return { clientId: caller.clientId, scopes: [...caller.scopes], team: identifyTeam(caller, settings, ports.teams) };
 }
 

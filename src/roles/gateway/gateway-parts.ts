@@ -16,6 +16,8 @@ import type { ProviderTraffic } from './provider-traffic.ts';
 export interface GatewayParts {
 	readonly settings: GatewaySettings;
 	readonly ports: GatewayPorts;
+	/** The scope that callers need. */
+	readonly invokeScope: string;
 	readonly routing: Routing;
 	readonly providers: ReadonlyMap<string, Provider>;
 	readonly modelFacts: ModelFactsBook;
@@ -41,6 +43,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 	return {
 		settings,
 		ports,
+		invokeScope: `${settings.scopeBase}/invoke`,
 		routing: new Routing(settings.routing, settings.providers),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
 		modelFacts: new ModelFactsBook(settings),

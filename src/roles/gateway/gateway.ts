@@ -46,7 +46,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 				const route = routes.get(request.path);
 				if (route?.isPublic !== true && ports.overload?.() !== undefined) throw new Refusal('overloaded');
 				if (route?.methods.includes(request.method)) return await route.serve(request, facts);
-				if (route?.isPublic !== true) await identifyCaller(request, settings, ports.verifier);
+				if (route?.isPublic !== true) await identifyCaller(request, parts);
 				throw routeRefusal(request, route);
 			} catch (cause) {
 				await noteLimits(facts, parts);

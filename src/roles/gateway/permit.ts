@@ -229,10 +229,12 @@ export class Permit {
 		} = this.terms;
 		const { ledger, admission, log } = this.#parts.ports;
 		try {
-			// A close that is refused for now is kept, and written later.
-			await ledger.close(row).catch((cause: unknown) => {
+			try {
+				await ledger.close(row);
+			} catch (cause) {
+				// A close that is refused for now is kept, and written later.
 				if (!(cause instanceof Fault)) throw cause;
-			});
+			}
 			if (row.outcome === 'not_sent') {
 				await admission.release(id, team);
 				return;

@@ -6,7 +6,7 @@ import { spliceBody } from '../../wire/json/splice-body.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import { relayedHeaders } from '../../wire/providers/relayed-headers.ts';
 import { unmarkingSteps } from '../../wire/translation/foreign-marks.ts';
-import { answerHeaders } from './answer-headers.ts';
+import { addAnswerHeaders, answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { inTurns } from './in-turns.ts';
@@ -31,7 +31,7 @@ const estimated = 'input_tokens: estimated, for the provider of the model does n
  */
 export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
 	const { settings, ports } = parts;
-	const caller = await identifyCaller(request, settings, ports.verifier);
+	const caller = await identifyCaller(request, parts);
 	facts.clientId = caller.clientId;
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;
@@ -41,7 +41,7 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 	facts.requestBytes = asked.body.bytes.length;
 	const open = parts.work.openCalls.open(request, facts, hold);
 	try {
-		const call = await screenInput(asked, team.id, parts);
+		const call = parts.guarding === undefined ? asked : await screenInput(asked, team.id, parts.guarding);
 		const [target] = chooseTargets(call, team.id, parts);
 		facts.provider = target.provider;
 		facts.model = target.model;
@@ -99,10 +99,8 @@ async function askProvider(
 	open.facts.upstreamStatus = response.status;
 	const answered = await readAnswer(response, open, maxAnswerBytes);
 	const reply: Reply = { response, body: answered, upstreamMs: ports.clock.monotonicMs() - sentMs };
-	const headers = {
-		...relayedHeaders(response.status, response.headers),
-		...answerHeaders(request, open.facts, ports.clock, reply.upstreamMs),
-	};
+	const headers = relayedHeaders(response.status, response.headers);
+	addAnswerHeaders(headers, request, open.facts, ports.clock, reply.upstreamMs);
 	if (response.status >= 400) return answerError({ request, provider, translated: undefined }, reply, answered, headers, open);
 	return { status: response.status, headers, body: answered, facts: open.facts };
 }

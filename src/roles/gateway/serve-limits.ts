@@ -11,7 +11,7 @@ import { identifyTeam } from './stages/identify-team.ts';
 /** What the caller's team may still do, of all its limits and budgets; counts as no request. */
 export async function serveLimits(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
 	const { settings, ports } = parts;
-	const caller = await identifyCaller(request, settings, ports.verifier);
+	const caller = await identifyCaller(request, parts);
 	facts.clientId = caller.clientId;
 	const team = identifyTeam(caller, settings, ports.teams);
 	facts.team = team.id;

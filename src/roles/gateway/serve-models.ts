@@ -10,7 +10,7 @@ import { identifyTeam } from './stages/identify-team.ts';
 /** The models this caller may name, in one list that both vendors' SDKs read. */
 export async function serveModels(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
 	const { settings, ports, routing } = parts;
-	const caller = await identifyCaller(request, settings, ports.verifier);
+	const caller = await identifyCaller(request, parts);
 	facts.clientId = caller.clientId;
 	facts.callerTeam = identifyTeam(caller, settings, ports.teams);
 	facts.team = facts.callerTeam.id;

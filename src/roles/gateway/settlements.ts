@@ -9,12 +9,20 @@ export class Settlements {
 
 	track(settlement: Promise<void>): void {
 		this.#running++;
-		void settlement.finally(() => {
-			this.#running--;
-			if (this.#running > 0) return;
-			for (const resolve of this.#waiting.splice(0)) resolve();
-		});
+		void settlement.then(this.#ended, this.#failed);
 	}
+
+	readonly #ended = (): void => {
+		this.#running--;
+		if (this.#running > 0) return;
+		for (const resolve of this.#waiting.splice(0)) resolve();
+	};
+
+	/** A defect, to be told of as any other. */
+	readonly #failed = (cause: unknown): never => {
+		this.#ended();
+		throw cause;
+	};
 
 	/** Resolves when nothing is under way. */
 	settled(): Promise<void> {

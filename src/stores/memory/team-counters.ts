@@ -1,6 +1,6 @@
 import type { BudgetPeriod, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
-import { type BudgetHold, type BudgetTotal, budgetKey, CountersMissing } from '../contracts/admission.ts';
+import { type BudgetHold, type BudgetTotal, CountersMissing } from '../contracts/admission.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -28,7 +28,8 @@ export class TeamCounters {
 	readonly calls = new Map<string, Hold>();
 	day = -1;
 	private minute = -1;
-	private readonly budgets = new Map<string, BudgetCounter>();
+	/** By name, of each period: a key made of both would be hashed anew for each call. */
+	private readonly budgets = new Map<string, BudgetCounter[]>();
 
 	constructor(name: string) {
 		this.name = name;
@@ -47,20 +48,27 @@ export class TeamCounters {
 
 	/** @throws CountersMissing */
 	budget(budget: BudgetPeriod): BudgetCounter {
-		const counter = this.budgets.get(budgetKey(budget));
+		const counter = this.find(budget);
 		if (counter === undefined) throw new CountersMissing(this.name);
 		return counter;
 	}
 
 	/** Unless it is known. What is older than the month before and holds nothing is forgotten. */
 	addBudget(total: BudgetTotal): void {
-		const key = budgetKey(total);
-		if (this.budgets.has(key)) return;
-		for (const [otherKey, { period, heldNanoUsd }] of this.budgets) {
-			if (heldNanoUsd === 0n && monthNumber(period) < monthNumber(total.period) - 1) this.budgets.delete(otherKey);
+		if (this.find(total) !== undefined) return;
+		const firstMonth = monthNumber(total.period) - 1;
+		for (const [name, counters] of this.budgets) {
+			const kept = counters.filter(({ period, heldNanoUsd }) => heldNanoUsd !== 0n || monthNumber(period) >= firstMonth);
+			if (kept.length === 0) this.budgets.delete(name);
+			else if (kept.length < counters.length) this.budgets.set(name, kept);
 		}
 		const { budget, period, settledNanoUsd } = total;
-		this.budgets.set(key, { budget, period, settledNanoUsd, heldNanoUsd: 0n });
+		const counter = { budget, period, settledNanoUsd, heldNanoUsd: 0n };
+		this.budgets.set(budget, [...(this.budgets.get(budget) ?? []), counter]);
+	}
+
+	private find({ budget, period }: BudgetPeriod): BudgetCounter | undefined {
+		return this.budgets.get(budget)?.find((counter) => counter.period === period);
 	}
 
 	/** @param ownNanoUsd what the asking call already holds there. */

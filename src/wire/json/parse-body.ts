@@ -41,7 +41,7 @@ export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): Steps
 		parseObject(escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys)), parse);
 	const members = read(JSON.parse);
 	if (repeated !== undefined || count !== Object.keys(members).length) throw duplicateMember(repeated);
-	return { bytes, members, ranges, ...(hasLongNumber && { readExactly: () => read(parseExactly) }) };
+	return { bytes, members, ranges, readExactly: hasLongNumber ? () => read(parseExactly) : undefined };
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -151,8 +151,18 @@ export function endOfString(bytes: Buffer, from: number): number {
 
 function wantedKey(bytes: Buffer, start: number, end: number, isEscaped: boolean, wanted: ReadonlySet<string>): string | undefined {
 	if (end - start > longestKeyBytes) return undefined;
-	const key = isEscaped ? readKey(bytes, { start, end }) : bytes.toString('latin1', start + 1, end - 1);
-	return key !== undefined && wanted.has(key) ? key : undefined;
+	if (isEscaped) {
+		const key = readKey(bytes, { start, end });
+		return key !== undefined && wanted.has(key) ? key : undefined;
+	}
+	// Few are wanted: comparing bytes costs less than making a string of each key.
+	for (const name of wanted) if (name.length === end - start - 2 && isAt(bytes, start + 1, name)) return name;
+	return undefined;
+}
+
+function isAt(bytes: Buffer, start: number, name: string): boolean {
+	for (let at = 0; at < name.length; at++) if (bytes[start + at] !== name.charCodeAt(at)) return false;
+	return true;
 }
 
 /** @param range with the quotes. @returns undefined when it is not a JSON string. */

@@ -23,17 +23,10 @@ const claudeName = /(?:^|[/.])claude-/;
 /** Those that OpenAI serves itself; its open ones are served by others, who tell of reasoning. */
 const openaiName = /^(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o\d)/;
 
-/** Nothing is looked for where none of these occurs. */
-const marks: Readonly<Record<FormatName, readonly Buffer[]>> = {
-	chat: ['"extra_content"', '"thinking_blocks"', '"reasoning_content"'].map((mark) => Buffer.from(mark)),
-	messages: ['"extra_content"', '"signature"'].map((mark) => Buffer.from(mark)),
-};
-
 /** @param wanted as for `parseBody`. @returns the body itself, to the byte, where there is nothing to take out. */
 export function* unmarkingSteps(body: JsonBody, { format, knownAs }: SameFormatTarget, wanted: ReadonlySet<string>): Steps<JsonBody> {
-	if (!marks[format].some((mark) => body.bytes.includes(mark))) return body;
 	const { messages } = body.members;
-	if (!Array.isArray(messages)) return body;
+	if (!Array.isArray(messages) || !messages.some(mayHoldMarks)) return body;
 	const paths = messages.flatMap((message: unknown, index): readonly Path[] => {
 		if (!isJsonObject(message)) return [];
 		const found = format === 'chat' ? foreignToChat(message, knownAs) : foreignToMessages(message, knownAs);
@@ -44,6 +37,18 @@ export function* unmarkingSteps(body: JsonBody, { format, knownAs }: SameFormatT
 	const bytes = spliceBody(body.bytes, cutValues(body.bytes, paths));
 	yield;
 	return yield* parsingSteps(bytes, wanted);
+}
+
+/** What most conversations are let through by: in whichever format, nothing is made of a message that has none of these. */
+function mayHoldMarks(message: unknown): boolean {
+	if (!isJsonObject(message)) return false;
+	const { extra_content, thinking_blocks, reasoning_content, tool_calls, content } = message;
+	const holdsOwn = extra_content !== undefined || thinking_blocks !== undefined || reasoning_content !== undefined;
+	return holdsOwn || (Array.isArray(tool_calls) && tool_calls.some(isMarked)) || (Array.isArray(content) && content.some(isMarked));
+}
+
+function isMarked(item: unknown): boolean {
+	return isJsonObject(item) && (item.extra_content !== undefined || item.signature !== undefined);
 }
 
 function foreignToChat(message: JsonObject, knownAs: string): readonly Path[] {

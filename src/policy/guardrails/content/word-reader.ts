@@ -2,7 +2,7 @@
  * Cuts text that comes in pieces into words, and a word into one number. Training and scoring both read with it: what it
  * takes for a word is part of the weights' meaning.
  */
-import { mostUnits, unitsOf } from '../code-units.ts';
+import { mostUnits, unitsOf } from '../folding/code-units.ts';
 
 /** Beside folded characters, the table says what else a code unit may be. */
 const separator = 0;

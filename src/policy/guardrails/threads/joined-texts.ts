@@ -1,6 +1,6 @@
 /** Texts that follow each other as parts of one thing said: whoever reads them may read them as one. */
 import type { Steps } from '../../../core/steps.ts';
-import { unitsOf } from '../code-units.ts';
+import { unitsOf } from '../folding/code-units.ts';
 import { longestMatch } from '../text-scan.ts';
 
 export interface ThreadedText {

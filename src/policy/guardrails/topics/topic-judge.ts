@@ -2,7 +2,7 @@
  * Topics, known by their words: a keyword or the topic's name trips at once, an example when most of its words come close
  * together. It reads no meaning: another wording with other words is not seen, and a text against the topic is.
  */
-import { mostUnits, unitsOf } from '../code-units.ts';
+import { mostUnits, unitsOf } from '../folding/code-units.ts';
 import type { JudgedText, Judgement, TextJudge } from '../judge.ts';
 import { isStopWord, stemOf, wordsOf } from './stem.ts';
 

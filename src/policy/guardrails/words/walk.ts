@@ -1,5 +1,5 @@
 /** A walk through the automaton, symbol by symbol, that knows where in the text each symbol comes from, and compares what it finds. */
-import { unitsOf } from '../code-units.ts';
+import { unitsOf } from '../folding/code-units.ts';
 import type { Automaton } from './automaton.ts';
 import { type Entry, EntryMatcher, noMatch, undecided } from './entry.ts';
 import { kindsOfAscii, type Reading } from './symbols.ts';

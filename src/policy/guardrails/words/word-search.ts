@@ -1,5 +1,5 @@
 /** Reads a text as the symbols that words are looked for in, and leaves out words that no entry begins with. */
-import { mostUnits, unitsOf } from '../code-units.ts';
+import { mostUnits, unitsOf } from '../folding/code-units.ts';
 import { gap, unseen } from '../folding/fold-character.ts';
 import { readUnit, settledEnd, Unit } from '../folding/read-unit.ts';
 import { type Automaton, anyOpening, lastOpening, noOpening } from './automaton.ts';

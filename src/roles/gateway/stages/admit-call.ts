@@ -1,4 +1,4 @@
-import type { Declined } from '../../../core/counters.ts';
+import type { Admission, Declined } from '../../../core/counters.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
@@ -61,10 +61,12 @@ export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, 
 	} else {
 		await takeOver(before, row, holds, parts);
 	}
-	await ports.ledger.open(row).catch(async (cause: unknown) => {
+	try {
+		await ports.ledger.open(row);
+	} catch (cause) {
 		await ports.admission.release(row.id, team.id).catch(() => undefined);
 		throw cause;
-	});
+	}
 	return new Permit(
 		{
 			row,
@@ -161,7 +163,12 @@ export async function takeLimits(
 	{ ports }: GatewayParts,
 ): Promise<void> {
 	const { requestsPerMinute, dailyTokens } = terms;
-	const admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }).catch(unlessUnreachable);
+	let admission: Admission;
+	try {
+		admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs });
+	} catch (cause) {
+		return unlessUnreachable(cause);
+	}
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) facts.isUncounted = true;
 	else facts.limitHeaders = rateLimitHeaders(terms, admission.reading);

@@ -5,7 +5,7 @@ import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
-import { addWarnings, answerHeaders } from '../answer-headers.ts';
+import { addAnswerHeaders, addWarnings } from '../answer-headers.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
@@ -18,10 +18,8 @@ import { StreamRelay } from './stream-relay.ts';
 export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: OpenCall, parts: GatewayParts): HttpResponse {
 	const { settings, ports, guarding } = parts;
 	const { response, body } = reply;
-	const headers = {
-		...relayedHeaders(response.status, response.headers),
-		...answerHeaders(call.request, open.facts, ports.clock, reply.upstreamMs),
-	};
+	const headers = relayedHeaders(response.status, response.headers);
+	addAnswerHeaders(headers, call.request, open.facts, ports.clock, reply.upstreamMs);
 	if (!Buffer.isBuffer(body)) {
 		// No proxy on the way may hold events back or store them.
 		headers['content-type'] = 'text/event-stream; charset=utf-8';

@@ -46,7 +46,7 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall,
 	const entered = traffic.gate.enter(open, terms, timeouts.firstByteMs, clock);
 	if (entered === undefined && open.calledMs === undefined) {
 		open.calledMs = cameMs;
-		return sendCall(prepared, permit, open, timeouts, parts);
+		return sendCall(prepared, permit, open, timeouts, cameMs, parts);
 	}
 	return Promise.resolve(entered).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
@@ -56,7 +56,7 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall,
 		if (totalMs <= 0) return new Fault('provider_total_timeout');
 		// What it waited is part of the time to the first byte.
 		const firstByteMs = Math.max(1, timeouts.firstByteMs - (nowMs - cameMs));
-		return sendCall(prepared, permit, open, { ...timeouts, totalMs, firstByteMs }, parts);
+		return sendCall(prepared, permit, open, { ...timeouts, totalMs, firstByteMs }, nowMs, parts);
 	});
 }
 

@@ -1,8 +1,7 @@
 /** The upstream port, made to end when the call does. */
-import { discardStream, readWhole } from '../../../core/byte-stream.ts';
+import { discardStream, gather } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
-import type { ByteFlow, ByteSink } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
 import type { OpenCall } from '../open-calls.ts';
@@ -32,19 +31,13 @@ export function sendUpstream(
 /** Reads an answer whole. @throws Fault `provider_answer_invalid` when it is longer; what the stream, or the call, ended with. */
 export function readAnswer(response: UpstreamResponse, open: OpenCall, maxBytes: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
-		const stream = {
-			start(sink: ByteSink): ByteFlow {
-				const flow = response.body.start(sink);
-				open.whenEnded((reason) => {
-					flow.cancel();
-					reject(reason);
-				});
-				return flow;
-			},
-		};
-		readWhole(stream, maxBytes).then(resolve, (cause: unknown) => {
+		const flow = gather(response.body, maxBytes, resolve, (cause) => {
 			const message = `The provider's answer is longer than ${maxBytes} bytes`;
 			reject(cause instanceof Refusal ? new Fault('provider_answer_invalid', { message }) : cause);
+		});
+		open.whenEnded((reason) => {
+			flow.cancel();
+			reject(reason);
 		});
 	});
 }

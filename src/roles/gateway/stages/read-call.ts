@@ -40,7 +40,8 @@ export async function readCall(request: HttpRequest, format: Format, maxBodyByte
 	}
 	try {
 		const bytes = await readWhole(withRoom(request, hold), maxBodyBytes, request.announcedLength);
-		return await inTurns(bytes.length, readingSteps(request, format, bytes));
+		const reading = inTurns(bytes.length, readingSteps(request, format, bytes));
+		return reading instanceof Promise ? await reading : reading;
 	} catch (cause) {
 		hold?.release();
 		throw cause;

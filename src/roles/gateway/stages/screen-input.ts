@@ -5,7 +5,7 @@ import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { Guarding } from '../guarding.ts';
 import { inTurns } from '../in-turns.ts';
 import { maskedTexts } from './masked-texts.ts';
 import { type Call, placedMembers } from './read-call.ts';
@@ -18,8 +18,7 @@ const longestParam = 200;
  * @returns the call, with what is masked replaced.
  * @throws Refusal `guardrail_blocked`; `field_invalid` for a member that is there twice.
  */
-export async function screenInput(call: Call, team: string, { guarding }: GatewayParts): Promise<Call> {
-	if (guarding === undefined) return call;
+export async function screenInput(call: Call, team: string, guarding: Guarding): Promise<Call> {
 	const guarded = { requestId: call.request.id, team };
 	const view = call.format.textViews.request(call.body.members);
 	if (!guarding.isEnforced) {

@@ -2,7 +2,6 @@ import type { HttpResponse } from '../../../core/handler.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
 import { blocked, type Guarding } from '../guarding.ts';
 import { JudgedStream } from './judged-stream.ts';
 import { maskEdits, maskedTexts } from './masked-texts.ts';
@@ -16,9 +15,8 @@ import { ambiguous } from './view-event.ts';
  * Guardrails on what the model says, as the caller is about to read it. Observing changes neither bytes nor timing.
  * @throws Refusal `guardrail_blocked`, of an answer that is there as a whole.
  */
-export async function screenOutput(call: Call, team: string, response: HttpResponse, parts: GatewayParts): Promise<HttpResponse> {
-	const { guarding } = parts;
-	if (guarding === undefined || response.status >= 400) return response;
+export async function screenOutput(call: Call, team: string, response: HttpResponse, guarding: Guarding): Promise<HttpResponse> {
+	if (response.status >= 400) return response;
 	const guarded = { requestId: call.request.id, team };
 	const { body } = response;
 	if (body instanceof StreamRelay) {

@@ -27,6 +27,7 @@ const maxErrorBytes = 1024 * 1024;
 
 /**
  * Sends the call to its target, once.
+ * @param sentMs the time, by the monotonic clock.
  * @returns a fault when the provider gave no answer: no connection, none of its bytes in time, an error without an end, or something else
  * than an answer, such as a page.
  * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
@@ -36,10 +37,10 @@ export async function sendCall(
 	permit: Permit,
 	open: OpenCall,
 	timeouts: UpstreamTimeouts,
+	sentMs: number,
 	{ ports }: GatewayParts,
 ): Promise<Reply | Fault> {
 	const { request, provider, target, translated } = call;
-	const sentMs = ports.clock.monotonicMs();
 	const outgoing = {
 		origin: provider.origin,
 		method: 'POST',
@@ -58,7 +59,9 @@ export async function sendCall(
 		open.facts.upstreamStatus = response.status;
 		open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
 		if (response.status >= 400) permit.markDeclined();
-		const body = await readReply(call, response, open);
+		const reading = readReply(call, response, open);
+		const body = reading instanceof Promise ? await reading : reading;
+		if (response.status < 400 && Buffer.isBuffer(body) && !isEncoded(response.headers)) requireObject(body);
 		return { response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
 	} catch (cause) {
 		if (!(cause instanceof Fault)) throw cause;
@@ -74,28 +77,26 @@ export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Prot
 }
 
 /** A success must be what was asked for; an error may look like anything. */
-async function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Promise<Buffer | ByteStream> {
+function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Promise<Buffer> | ByteStream {
 	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
 	requireSuccess(call, response);
 	if (call.translated !== undefined && isEncoded(response.headers)) {
 		discardStream(response.body);
 		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
 	}
-	if (call.isStreamed) return response.body;
-	const body = await readAnswer(response, open, maxAnswerBytes);
-	if (!isEncoded(response.headers)) requireObject(body);
-	return body;
+	return call.isStreamed ? response.body : readAnswer(response, open, maxAnswerBytes);
 }
 
 export type BodyEdits = Pick<PermitTerms, 'capEdits' | 'usageEdits'>;
 
 /** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
 export function bodyFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdits }: BodyEdits): Buffer {
-	const edits = [...capEdits, ...usageEdits];
 	const { model } = body.members;
 	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
+	if (range === undefined && capEdits.length === 0 && usageEdits.length === 0) return body.bytes;
+	const edits = [...capEdits, ...usageEdits];
 	if (range !== undefined) edits.push({ ...range, text: JSON.stringify(target.model) });
-	return edits.length === 0 ? body.bytes : spliceBody(body.bytes, edits);
+	return spliceBody(body.bytes, edits);
 }
 
 function requireSuccess(call: Call, response: UpstreamResponse): void {

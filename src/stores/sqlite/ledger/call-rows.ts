@@ -5,7 +5,7 @@ import { integerOf, type Row } from '../database.ts';
 import type { CompactClose, CompactOpen } from './ledger-calls.ts';
 import type { LedgerNames } from './ledger-names.ts';
 import type { GatheredSums, SumKey } from './ledger-sums.ts';
-import { packCallId } from './packed-call-id.ts';
+import { markOf, packCallId } from './packed-call-id.ts';
 
 export interface CallRows {
 	/** A row that is open already moves to the target given; one that is closed stays as it is. */
@@ -42,7 +42,8 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 		UPDATE calls SET provider = ?, model = ?, price_version = ?, budgets = ?, hold_nano_usd = ? WHERE sequence = ?`);
 	const note = database.prepare('INSERT INTO outbox (call, noted_ms) VALUES (?, ?)');
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
-	const opened = new Map<string, OpenedRow>();
+	// By a mark, for a map hashes each text that it is asked for anew. Of two rows with one mark, and of ids of others', some are looked for.
+	const opened = new Map<number, OpenedRow>();
 	return {
 		open(row, sums) {
 			const [id, startedMs, team, client, provider, model, form, priceVersion, budgets, hold] = row;
@@ -69,12 +70,14 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			);
 			if (changes === 1) {
 				sums.addOpened(key);
-				if (opened.size >= mostRemembered) opened.clear();
-				opened.set(id, { sequence: lastInsertRowid, key });
+				if (typeof packed !== 'string') {
+					if (opened.size >= mostRemembered) opened.clear();
+					opened.set(markOf(packed), { sequence: lastInsertRowid, key });
+				}
 				if (spools) note.run(lastInsertRowid, startedMs);
 				return;
 			}
-			opened.delete(id);
+			if (typeof packed !== 'string') opened.delete(markOf(packed));
 			const target = [key.provider, key.model, ...terms, hold] as const;
 			const elsewhere = findElsewhere.get(packed, ...target);
 			if (elsewhere === undefined) return;
@@ -85,20 +88,21 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 			if (elsewhere['is_spooled'] === 1) note.run(sequence, startedMs);
 		},
 		close(row, sums) {
-			const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = row;
+			const [id, endedMs, ...amounts] = row;
 			const packed = packCallId(id);
-			const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning] as const;
-			const values = [endedMs, outcome, status, isEstimated, ...counts, cost, packed] as const;
-			const known = opened.get(id);
-			opened.delete(id);
-			if (known !== undefined && updateOpened.run(...values, known.sequence).changes === 1) {
-				sums.addClosed(known.key, counts, cost);
-				if (spools) note.run(known.sequence, endedMs);
-				return 'closed';
+			if (typeof packed !== 'string') {
+				const mark = markOf(packed);
+				const known = opened.get(mark);
+				opened.delete(mark);
+				if (known !== undefined && updateOpened.run(endedMs, ...amounts, packed, known.sequence).changes === 1) {
+					sums.addClosed(known.key, row);
+					if (spools) note.run(known.sequence, endedMs);
+					return 'closed';
+				}
 			}
-			const closed = update.get(...values);
+			const closed = update.get(endedMs, ...amounts, packed);
 			if (closed === undefined) return find.get(packed) === undefined ? 'unknown' : 'closed_before';
-			sums.addClosed(keyOf(closed), counts, cost);
+			sums.addClosed(keyOf(closed), row);
 			if (closed['is_spooled'] === 1) note.run(integerOf(closed, 'sequence'), endedMs);
 			return 'closed';
 		},

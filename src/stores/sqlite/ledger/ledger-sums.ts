@@ -1,6 +1,6 @@
 /** Sums by hour and by day, kept in the transaction that writes the rows: gathered in memory, then written once a key. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { CompactInteger } from './ledger-calls.ts';
+import type { CompactClose } from './ledger-calls.ts';
 
 export const msPerHour = 3_600_000;
 export const hoursPerDay = 24;
@@ -14,18 +14,16 @@ export interface SumKey {
 	readonly model: number;
 }
 
-type SixCounts = readonly [number, number, number, number, number, number];
-
 export interface GatheredSums {
 	addOpened(key: SumKey): void;
 	addMoved(from: SumKey, to: SumKey): void;
-	/** @param counts tokens in the order of the columns. */
-	addClosed(key: SumKey, counts: SixCounts, costNanoUsd: CompactInteger): void;
+	addClosed(key: SumKey, row: CompactClose): void;
 	write(): void;
 }
 
 interface Sum {
 	readonly key: SumKey;
+	readonly hour: number;
 	requests: number;
 	readonly counts: [number, number, number, number, number, number];
 	costNanoUsd: bigint;
@@ -38,15 +36,21 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 	const dropHourly = prepareDrop(database, 'hourly');
 	const dropDaily = prepareDrop(database, 'daily');
 	return () => {
-		const hours = new Map<string, Sum>();
+		const hours: Sum[] = [];
+		// A name made of all five would be hashed for each row; of one client there are few.
+		const byClient = new Map<number, Sum[]>();
 		let hasMoved = false;
 		const sumOf = (key: SumKey): Sum => {
-			const name = `${Math.floor(key.startedMs / msPerHour)} ${key.team} ${key.client} ${key.provider} ${key.model}`;
-			let sum = hours.get(name);
-			if (sum === undefined) {
-				sum = { key, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0n };
-				hours.set(name, sum);
+			const hour = Math.floor(key.startedMs / msPerHour);
+			let ofClient = byClient.get(key.client);
+			if (ofClient === undefined) {
+				ofClient = [];
+				byClient.set(key.client, ofClient);
 			}
+			for (const sum of ofClient) if (sum.hour === hour && isSame(sum.key, key)) return sum;
+			const sum: Sum = { key, hour, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0n };
+			ofClient.push(sum);
+			hours.push(sum);
 			return sum;
 		};
 		return {
@@ -58,21 +62,25 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 				sumOf(to).requests += 1;
 				hasMoved = true;
 			},
-			addClosed(key, counts, costNanoUsd) {
+			addClosed(key, [, , , , , input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, costNanoUsd]) {
 				const sum = sumOf(key);
-				for (let index = 0; index < 6; index++) sum.counts[index] = (sum.counts[index] ?? 0) + (counts[index] ?? 0);
+				const { counts } = sum;
+				counts[0] += input;
+				counts[1] += cacheRead;
+				counts[2] += cacheWrite;
+				counts[3] += cacheWriteHour;
+				counts[4] += output;
+				counts[5] += reasoning;
 				sum.costNanoUsd += BigInt(costNanoUsd);
 			},
 			write() {
-				for (const { key, requests, counts, costNanoUsd } of hours.values()) {
-					const hour = Math.floor(key.startedMs / msPerHour);
+				for (const { key, hour, requests, counts, costNanoUsd } of hours) {
 					const rest = [key.team, key.client, key.provider, key.model, requests, ...counts, costNanoUsd] as const;
 					addHourly.run(hour, ...rest);
 					addDaily.run(Math.floor(hour / hoursPerDay), ...rest);
 				}
 				if (!hasMoved) return;
-				for (const { key } of hours.values()) {
-					const hour = Math.floor(key.startedMs / msPerHour);
+				for (const { key, hour } of hours) {
 					const rest = [key.team, key.client, key.provider, key.model] as const;
 					dropHourly.run(hour, ...rest);
 					dropDaily.run(Math.floor(hour / hoursPerDay), ...rest);
@@ -80,6 +88,11 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 			},
 		};
 	};
+}
+
+/** But for the hour. */
+function isSame(one: SumKey, other: SumKey): boolean {
+	return one.model === other.model && one.provider === other.provider && one.team === other.team && one.client === other.client;
 }
 
 function prepareAdd(database: DatabaseSync, table: 'hourly' | 'daily'): StatementSync {

@@ -2,8 +2,13 @@ const prefix = 'req_';
 const packable = /^req_[0-9a-f]{32}$/;
 
 /** Ids of our own making take 16 bytes instead of 36; others stay text. */
-export function packCallId(id: string): Uint8Array | string {
+export function packCallId(id: string): Buffer | string {
 	return packable.test(id) ? Buffer.from(id.slice(prefix.length), 'hex') : id;
+}
+
+/** A number that few ids share, of a packed one: some of its random bits. */
+export function markOf(packed: Buffer): number {
+	return packed.readInt32BE(packed.length - 4);
 }
 
 export function readCallId(packed: unknown): string {
