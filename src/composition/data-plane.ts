@@ -9,7 +9,7 @@ import type { TlsMaterial } from '../io/http-server.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createRequestObserver } from '../io/request-metrics.ts';
 import { ServingRole } from '../io/serving-role.ts';
-import { createUpstreamClient } from '../io/upstream-client.ts';
+import { createUpstreamClient } from '../io/upstream/upstream-client.ts';
 import { isPublicAddress } from '../policy/firewall/address-class.ts';
 import { edgeLayer } from '../roles/edge/edge.ts';
 import type { EdgePorts } from '../roles/edge/edge-settings.ts';
@@ -105,7 +105,7 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 			overload.stop();
 			await inner.close?.();
 			if (outer !== inner) await outer.close?.();
-			await upstream.close();
+			upstream.close();
 		},
 	};
 }

@@ -11,10 +11,12 @@ const worthPlacing = 262_144;
 export class BytePieces {
 	length = 0;
 	readonly #expectedLength: number;
+	/** The first piece, as long as it is all there is: mostly it is all there ever is. */
+	#only: Buffer | undefined;
 	/** Where a large whole is put together at once: its pieces and itself are never both there. */
 	#whole: Buffer | undefined;
-	#joined: Buffer[] = [];
-	#loose: Buffer[] = [];
+	#joined: Buffer[] | undefined;
+	#loose: Buffer[] | undefined;
 
 	/** @param expectedLength what was announced, where it was; more or less may come. */
 	constructor(expectedLength = 0) {
@@ -22,34 +24,48 @@ export class BytePieces {
 	}
 
 	push(piece: Buffer): void {
-		if (this.length === 0 && this.#expectedLength >= worthPlacing) this.#whole = Buffer.allocUnsafeSlow(this.#expectedLength);
-		if (this.#whole !== undefined && this.length + piece.length <= this.#whole.length) {
-			this.length += piece.copy(this.#whole, this.length);
-			return;
-		}
-		this.#giveUpWhole();
+		const before = this.length;
 		this.length += piece.length;
-		this.#loose.push(piece);
-		if (this.#loose.length < mostLoose) return;
-		this.#joined.push(Buffer.concat(this.#loose));
-		this.#loose = [];
+		if (before === 0) this.#begin(piece);
+		else if (this.#whole !== undefined && this.length <= this.#whole.length) piece.copy(this.#whole, before);
+		else this.#keep(piece, before);
 	}
 
 	/** Everything so far, which is forgotten here. A single piece is given as it came. */
 	take(): Buffer {
-		this.#giveUpWhole();
-		const pieces = [...this.#joined, ...this.#loose];
-		const [first] = pieces;
-		const whole = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, this.length);
+		const whole = this.#only ?? this.#whole?.subarray(0, this.length) ?? this.#concat();
 		this.length = 0;
-		this.#joined = [];
-		this.#loose = [];
+		this.#only = undefined;
+		this.#whole = undefined;
+		this.#joined = undefined;
+		this.#loose = undefined;
 		return whole;
 	}
 
-	#giveUpWhole(): void {
-		if (this.#whole === undefined) return;
-		this.#joined.push(this.#whole.subarray(0, this.length));
+	#begin(piece: Buffer): void {
+		const expected = this.#expectedLength;
+		if (expected < worthPlacing || piece.length >= expected) {
+			this.#only = piece;
+			return;
+		}
+		this.#whole = Buffer.allocUnsafeSlow(expected);
+		piece.copy(this.#whole);
+	}
+
+	#keep(piece: Buffer, before: number): void {
+		const first = this.#only ?? this.#whole?.subarray(0, before);
+		this.#loose ??= [];
+		const loose = this.#loose;
+		if (first !== undefined) loose.push(first);
+		this.#only = undefined;
 		this.#whole = undefined;
+		loose.push(piece);
+		if (loose.length < mostLoose) return;
+		(this.#joined ??= []).push(Buffer.concat(loose));
+		this.#loose = undefined;
+	}
+
+	#concat(): Buffer {
+		return Buffer.concat([...(this.#joined ?? []), ...(this.#loose ?? [])], this.length);
 	}
 }

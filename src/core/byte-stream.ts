@@ -37,6 +37,13 @@ export function streamOf(pieces: Iterable<Buffer>): ByteStream {
 	};
 }
 
+/** What need not be waited for; undefined for any other stream. @throws Refusal `body_too_large`. */
+export function takeWhole(stream: ByteStream, maxBytes: number): Buffer | undefined {
+	const whole = stream.takeWhole?.();
+	if (whole !== undefined && whole.length > maxBytes) throw new Refusal('body_too_large', { message: tooLargeMessage(maxBytes) });
+	return whole;
+}
+
 /**
  * Reads a stream whole.
  * @param announcedBytes its length, where that is known: a large body is put together in its place.
@@ -64,52 +71,33 @@ export function gather(
 class Gathering implements ByteSink {
 	flow: ByteFlow | undefined;
 	readonly #maxBytes: number;
-	readonly #announcedBytes: number;
 	readonly #resolve: (whole: Buffer) => void;
 	readonly #reject: (cause: unknown) => void;
-	/** The first piece, while it is the only one and may be all: most bodies are one piece. */
-	#only: Buffer | undefined;
-	#pieces: BytePieces | undefined;
+	readonly #pieces: BytePieces;
 
 	constructor(maxBytes: number, announcedBytes: number, resolve: (whole: Buffer) => void, reject: (cause: unknown) => void) {
 		this.#maxBytes = maxBytes;
-		this.#announcedBytes = announcedBytes;
 		this.#resolve = resolve;
 		this.#reject = reject;
+		this.#pieces = new BytePieces(announcedBytes);
 	}
 
 	write(chunk: Buffer): boolean {
-		if (this.#keep(chunk) <= this.#maxBytes) return true;
+		this.#pieces.push(chunk);
+		if (this.#pieces.length <= this.#maxBytes) return true;
 		this.flow?.cancel();
 		this.#reject(new Refusal('body_too_large', { message: tooLargeMessage(this.#maxBytes) }));
 		return false;
 	}
 
 	end(): void {
-		this.#resolve(this.#only ?? this.#pieces?.take() ?? empty);
+		this.#resolve(this.#pieces.take());
 	}
 
 	fail(cause: unknown): void {
 		this.#reject(cause);
 	}
-
-	/** @returns how much there is now. */
-	#keep(chunk: Buffer): number {
-		if (this.#pieces === undefined) {
-			if (this.#only === undefined && chunk.length >= this.#announcedBytes) {
-				this.#only = chunk;
-				return chunk.length;
-			}
-			this.#pieces = new BytePieces(this.#announcedBytes);
-			if (this.#only !== undefined) this.#pieces.push(this.#only);
-			this.#only = undefined;
-		}
-		this.#pieces.push(chunk);
-		return this.#pieces.length;
-	}
 }
-
-const empty = Buffer.alloc(0);
 
 export function tooLargeMessage(maxBytes: number): string {
 	return `The request body is larger than ${maxBytes} bytes, the most this gateway accepts`;

@@ -1,22 +1,25 @@
-/** What is known of a request when its log line is written. No bodies, no secrets, no prompt text. */
-export interface CallFacts {
-	clientId?: string;
-	team?: string;
-	provider?: string;
-	model?: string;
+/**
+ * What is known of a request when its log line is written. No bodies, no secrets, no prompt text.
+ * A class, so that each has room for all of it from the start.
+ */
+export class CallFacts {
+	clientId?: string | undefined;
+	team?: string | undefined;
+	provider?: string | undefined;
+	model?: string | undefined;
 	/** Code of the refusal, fault or defect that ended the request. */
-	code?: string;
+	code?: string | undefined;
 	/** Milliseconds from the request's arrival to the upstream's first byte. */
-	firstByteMs?: number;
-	upstreamStatus?: number;
-	isStreamed?: boolean;
-	requestBytes?: number;
+	firstByteMs?: number | undefined;
+	upstreamStatus?: number | undefined;
+	isStreamed?: boolean | undefined;
+	requestBytes?: number | undefined;
 	/** Cache reads and writes included. */
-	inputTokens?: number;
-	outputTokens?: number;
-	costNanoUsd?: bigint;
+	inputTokens?: number | undefined;
+	outputTokens?: number | undefined;
+	costNanoUsd?: bigint | undefined;
 	/** Tokens were counted from what was seen instead of told by the provider. */
-	isEstimated?: boolean;
+	isEstimated?: boolean | undefined;
 	/** The call passed while the counters could not be reached. */
-	isUncounted?: boolean;
+	isUncounted?: boolean | undefined;
 }

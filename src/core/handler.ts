@@ -56,6 +56,8 @@ export type HttpBody = Buffer | string | ByteStream | null;
  */
 export interface ByteStream {
 	start(sink: ByteSink): ByteFlow;
+	/** All of it, where it has come already and nobody has started it: then it need not be waited for. In place of `start`. */
+	takeWhole?(): Buffer | undefined;
 }
 
 export interface ByteSink {

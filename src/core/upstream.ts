@@ -1,4 +1,4 @@
-/** What a role asks of the client that reaches other servers. Its implementation is `io/upstream-client.ts`. */
+/** What a role asks of the client that reaches other servers. Its implementation is `io/upstream/upstream-client.ts`. */
 import type { ByteStream, HttpResponse } from './handler.ts';
 
 /**

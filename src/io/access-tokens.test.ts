@@ -81,13 +81,15 @@ async function isAccepted(verifier: AccessTokenVerifier, accessToken: string): P
 test('callers that are asked for stay, and never more than the capacity', () => {
 	const callers = new RecentCallers(100);
 	const caller = { clientId: 'agent' } as Parameters<RecentCallers['add']>[1];
-	callers.add('wanted', caller, 10);
+	callers.add('wanted', caller, 1000, 0);
 	for (let index = 0; index < 10_000; index++) {
-		callers.add(`digest-${index}`, caller, 10);
-		if (index % 10 === 0) expect(callers.get('wanted', 1)).toBe(caller);
+		// Fifty strangers a second.
+		const nowSeconds = index / 50;
+		callers.add(`digest-${index}`, caller, 1000, nowSeconds);
+		if (index % 10 === 0) expect(callers.get('wanted', nowSeconds)).toBe(caller);
 		expect(callers.size).toBeLessThanOrEqual(100);
 	}
-	expect(callers.get('digest-0', 1)).toBeUndefined();
-	expect(callers.get('digest-9999', 1)).toBe(caller);
-	expect(callers.get('digest-9999', 10)).toBeUndefined();
+	expect(callers.get('digest-0', 200)).toBeUndefined();
+	expect(callers.get('digest-9999', 200)).toBe(caller);
+	expect(callers.get('digest-9999', 1000)).toBeUndefined();
 });

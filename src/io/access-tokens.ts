@@ -78,10 +78,11 @@ class KeySetVerifier implements AccessTokenVerifier {
 
 	#judge(token: CompactToken, key: VerificationKey, digest: string): Caller {
 		if (!isSignedBy(token, key)) throw invalidToken('not signed by the key it names');
-		const caller = judgeClaims(token.payload, this.#rules, this.#nowSeconds());
+		const nowSeconds = this.#nowSeconds();
+		const caller = judgeClaims(token.payload, this.#rules, nowSeconds);
 		// After a wait the keys may be newer than what is remembered: the next call starts afresh then.
 		if (this.#generation === this.#keySet.generation) {
-			this.#recent.add(digest, caller, caller.expiresAtSeconds + this.#rules.clockSkewSeconds);
+			this.#recent.add(digest, caller, caller.expiresAtSeconds + this.#rules.clockSkewSeconds, nowSeconds);
 		}
 		return caller;
 	}

@@ -1,6 +1,4 @@
 /** Where key sets come from: an address, or the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
-import { request } from 'undici';
-
 export interface KeySetSource {
 	/** The key set document as parsed JSON; ends within a time of its own. */
 	read(): Promise<unknown>;
@@ -53,15 +51,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** Follows no redirect and takes no more than 150 KB. */
 export async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
 	const signal = AbortSignal.timeout(timeoutMs);
-	const { statusCode, body } = await request(url, { signal, headers: { accept: 'application/json' } });
-	if (statusCode !== 200) {
-		// Destroyed unread it fails, and nobody is left to hear that.
-		body.on('error', () => undefined).destroy();
-		throw new Error(`${url} answered ${statusCode}`);
+	const { status, body } = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'manual' });
+	if (status !== 200) {
+		await body?.cancel();
+		throw new Error(`${url} answered ${status}`);
 	}
-	const pieces: Buffer[] = [];
+	const pieces: Uint8Array[] = [];
 	let length = 0;
-	for await (const piece of body as AsyncIterable<Buffer>) {
+	for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
 		length += piece.length;
 		if (length > mostBytes) throw new Error(`${url} answered more than ${mostBytes} bytes`);
 		pieces.push(piece);

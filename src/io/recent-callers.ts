@@ -4,11 +4,13 @@ import type { Caller } from '../core/caller.ts';
 interface Entry {
 	readonly caller: Caller;
 	readonly usableUntilSeconds: number;
+	/** When it was put in its place among the others. */
+	placedSeconds: number;
 }
 
 /** Callers of the access tokens seen lately, by digest. When full, those not asked for longest are forgotten. */
 export class RecentCallers {
-	/** Those that are asked for are set again: the oldest are those not asked for longest. */
+	/** Those that are asked for are set again, once a second at most: the oldest are those not asked for longest. */
 	readonly #entries: BoundedMap<string, Entry>;
 
 	constructor(capacity: number) {
@@ -26,12 +28,15 @@ export class RecentCallers {
 			this.#entries.delete(digest);
 			return undefined;
 		}
-		this.#entries.set(digest, entry);
+		if (nowSeconds - entry.placedSeconds >= 1) {
+			entry.placedSeconds = nowSeconds;
+			this.#entries.set(digest, entry);
+		}
 		return entry.caller;
 	}
 
-	add(digest: string, caller: Caller, usableUntilSeconds: number): void {
-		this.#entries.set(digest, { caller, usableUntilSeconds });
+	add(digest: string, caller: Caller, usableUntilSeconds: number, nowSeconds: number): void {
+		this.#entries.set(digest, { caller, usableUntilSeconds, placedSeconds: nowSeconds });
 	}
 
 	clear(): void {

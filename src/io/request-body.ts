@@ -28,13 +28,22 @@ export class RequestBody implements ByteStream {
 	}
 
 	start(reader: ByteSink): ByteFlow {
-		if (this.sink !== undefined) throw new Error('A request body can be started only once');
+		if (this.sink !== undefined || this.isSettled) throw new Error('A request body can be started only once');
 		const sink = new SafeSink(reader, () => this.cancel());
 		this.sink = sink;
 		if (this.failure !== undefined) queueMicrotask(() => this.settle(() => sink.fail(this.failure)));
 		else if (this.announcedLength === 0) queueMicrotask(() => this.settle(() => sink.end()));
 		else this.listen(sink);
 		return { resume: () => void (this.isSettled || this.message.resume()), cancel: () => this.cancel() };
+	}
+
+	takeWhole(): Buffer | undefined {
+		if (this.sink !== undefined || this.isSettled || this.failure !== undefined) return undefined;
+		const whole = this.message.takeWhole?.();
+		if (whole === undefined) return undefined;
+		this.receivedBytes = whole.length;
+		this.isSettled = true;
+		return whole;
 	}
 
 	/** True when every byte of it has been parsed, whether or not anybody read it. */

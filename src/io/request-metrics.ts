@@ -16,6 +16,8 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 /** What all requests with the same labels count on. */
 interface Counted {
+	readonly status: number;
+	readonly outcome: RequestRecord['outcome'];
 	readonly requests: ReturnType<Counter['of']>;
 	readonly duration: ReturnType<Histogram['of']> | undefined;
 	readonly firstByte: ReturnType<Histogram['of']> | undefined;
@@ -47,22 +49,37 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 		'Requests that ended with an error of our own, by its code in the error reference.',
 		['role', 'kind', 'code'],
 	);
-	const known = new Map<string, Counted>();
+	// By format and provider, not by a text made of all four: that would be made and hashed for each request. Of the others there are few.
+	const known = new Map<string, Map<string, Counted[]>>();
+	let knownCount = 0;
 
 	const countedFor = ({ status, outcome }: RequestRecord, format: string, provider: string): Counted => {
-		const key = `${status} ${outcome} ${format} ${provider}`;
-		let counted = known.get(key);
+		let counted = known
+			.get(format)
+			?.get(provider)
+			?.find((one) => one.status === status && one.outcome === outcome);
 		if (counted === undefined) {
 			const timed = { role, format, provider };
 			counted = {
+				status,
+				outcome,
 				requests: requests.of({ ...timed, outcome, status: String(status) }),
 				duration: format === 'none' ? undefined : durations.of(timed),
 				firstByte: format === 'none' ? undefined : firstBytes.of(timed),
 			};
-			if (known.size >= mostRemembered) known.clear();
-			known.set(key, counted);
+			remember(counted, format, provider);
 		}
 		return counted;
+	};
+	const remember = (counted: Counted, format: string, provider: string): void => {
+		if (knownCount >= mostRemembered) {
+			known.clear();
+			knownCount = 0;
+		}
+		knownCount++;
+		const ofFormat = known.get(format) ?? new Map<string, Counted[]>();
+		known.set(format, ofFormat);
+		ofFormat.set(provider, [...(ofFormat.get(provider) ?? []), counted]);
 	};
 
 	return (record) => {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import { CountersUnreachable } from './contracts/admission.ts';
+import { type AtHand, CountersUnreachable } from './contracts/admission.ts';
 
 /** No answer in time. */
 export class CountersLate extends CountersUnreachable {}
@@ -30,7 +30,7 @@ export class CallDeadlines {
 	}
 
 	/** @throws CountersLate when the time is over; what comes after that is dropped. */
-	race<T>(promise: Promise<T>): Promise<T> {
+	race<T>(answer: AtHand<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const waiting: Waiting = {
 				isOver: false,
@@ -39,7 +39,7 @@ export class CallDeadlines {
 			};
 			this.waiting.push(waiting);
 			this.timer ??= this.clock.after(this.tickMs, this.onTick);
-			promise.then(
+			Promise.resolve(answer).then(
 				(value) => {
 					waiting.isOver = true;
 					resolve(value);

@@ -11,6 +11,7 @@ import { CallsInFlight } from './calls-in-flight.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
+	type AtHand,
 	type BudgetHold,
 	CountersUnreachable,
 	type HeldCall,
@@ -39,6 +40,8 @@ export interface FailingOpenPorts {
 }
 
 export interface FailingOpenAdmission extends AdmissionStore {
+	admit(request: AdmissionRequest): Promise<Admission>;
+	settle(settlement: Settlement): Promise<Settled>;
 	state(): CounterStoreState;
 }
 
@@ -237,7 +240,7 @@ class FailingOpen implements FailingOpenAdmission {
 		return operation(this.withoutStore());
 	}
 
-	private async ask<T>(answer: Promise<T>): Promise<T> {
+	private async ask<T>(answer: AtHand<T>): Promise<T> {
 		const value = await answer;
 		this.failuresInARow = 0;
 		if (this.awaySinceMs === undefined) this.standIn = undefined;

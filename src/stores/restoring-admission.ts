@@ -4,6 +4,7 @@ import { CallDeadlines } from './call-deadlines.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
+	type AtHand,
 	type BudgetHold,
 	budgetKey,
 	CountersMissing,
@@ -57,10 +58,16 @@ export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): Ad
 		if (held.length > 0) await store.rehold(team, held);
 	}
 
-	async function perform<T>(team: string, budgets: readonly BudgetPeriod[], operation: () => Promise<T>): Promise<T> {
+	/** @param first answer of the operation, where it was asked already. */
+	async function perform<T>(
+		team: string,
+		budgets: readonly BudgetPeriod[],
+		operation: () => AtHand<T>,
+		first: AtHand<T> = operation(),
+	): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
 			try {
-				return await operation();
+				return await (attempt === 1 ? first : operation());
 			} catch (cause) {
 				if (!(cause instanceof CountersMissing)) throw cause;
 				if (attempt === maxAttempts) {
@@ -82,8 +89,14 @@ export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): Ad
 	}
 
 	return {
-		admit: (request: AdmissionRequest) => perform(request.team, request.holds, () => store.admit(request)),
-		settle: (settlement: Settlement) => perform(settlement.team, settlement.budgets, () => store.settle(settlement)),
+		admit(request: AdmissionRequest) {
+			const answer = store.admit(request);
+			return answer instanceof Promise ? perform(request.team, request.holds, () => store.admit(request), answer) : answer;
+		},
+		settle(settlement: Settlement) {
+			const answer = store.settle(settlement);
+			return answer instanceof Promise ? perform(settlement.team, settlement.budgets, () => store.settle(settlement), answer) : answer;
+		},
 		release: (id, team) => store.release(id, team),
 		extend: (id, team, holds: readonly BudgetHold[]) => perform(team, holds, () => store.extend(id, team, holds)),
 		read: (team, budgets) => perform(team, budgets, () => store.read(team, budgets)),

@@ -193,7 +193,7 @@ export const agreesWithModel = {
 	},
 };
 
-function perform(store: AdmissionStore, team: string, operation: Exclude<Operation, { kind: 'wait' }>, nowMs: number): Promise<unknown> {
+function perform(store: AdmissionStore, team: string, operation: Exclude<Operation, { kind: 'wait' }>, nowMs: number): unknown {
 	switch (operation.kind) {
 		case 'admit': {
 			const { kind: _, ...request } = operation;

@@ -4,7 +4,7 @@ import { readWhole } from '../../src/core/byte-stream.ts';
 import type { ByteStream } from '../../src/core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/upstream-client.ts';
+import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/upstream/upstream-client.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 import { type ScriptedConnection, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 

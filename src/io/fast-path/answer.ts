@@ -2,13 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
 import { mayHaveBody } from '../answer-body.ts';
+import { fieldLine } from '../field-line.ts';
+import { untilTurnEnds, writeInOne } from '../turn-writes.ts';
 import type { AnswerWriter } from './received.ts';
-
-/** Up to here copying a piece next to its head or frame costs less than a write of several parts. */
-const maxCopiedBytes = 16_384;
-
-const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
-const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
 const lastChunk = '0\r\n\r\n';
 
@@ -47,7 +43,6 @@ export class FastPathAnswer implements AnswerWriter {
 	private isChunked = false;
 	private mayHaveBody = true;
 	private hasEnded = false;
-	private isCorked = false;
 	private finishListener: (() => void) | undefined;
 	private drainListener: (() => void) | undefined;
 
@@ -82,8 +77,7 @@ export class FastPathAnswer implements AnswerWriter {
 		for (let index = 0; index + 1 < headers.length; index += 2) {
 			const name = headers[index] as string;
 			const value = headers[index + 1] as string;
-			if (!fieldName.test(name) || unwritable.test(value)) throw new Error(`The header ${JSON.stringify(name)} cannot be written`);
-			fields += `${name}: ${value}\r\n`;
+			fields += fieldLine(name, value);
 			if (name === 'content-length') isFramed = true;
 			else if (name === 'connection') closes = true;
 			else if (name === 'date') isDated = true;
@@ -99,7 +93,7 @@ export class FastPathAnswer implements AnswerWriter {
 
 	flushHeaders(): void {
 		if (this.head === '') return;
-		this.socket.write(this.head, 'latin1');
+		untilTurnEnds(this.socket).write(this.head, 'latin1');
 		this.head = '';
 	}
 
@@ -109,10 +103,9 @@ export class FastPathAnswer implements AnswerWriter {
 	write(chunk: Buffer | string): boolean {
 		const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 		if (bytes.length === 0 || !this.mayHaveBody) return true;
-		this.gather();
 		const before = this.isChunked ? `${this.head}${bytes.length.toString(16)}\r\n` : this.head;
 		this.head = '';
-		return this.writeParts(before, bytes, this.isChunked ? '\r\n' : '');
+		return writeInOne(this.socket, before, bytes, this.isChunked ? '\r\n' : '');
 	}
 
 	end(chunk?: Buffer | string): void {
@@ -127,37 +120,8 @@ export class FastPathAnswer implements AnswerWriter {
 		};
 		const { head } = this;
 		this.head = '';
-		if (this.isChunked) this.socket.write(head + lastChunk, 'latin1', onTaken);
-		else if (bytes !== undefined && this.mayHaveBody) this.writeParts(head, bytes, '', onTaken);
-		else this.socket.write(head, 'latin1', onTaken);
-	}
-
-	private writeParts(before: string, bytes: Buffer, after: string, onTaken?: (error?: Error | null) => void): boolean {
-		const { socket } = this;
-		const length = before.length + bytes.length + after.length;
-		if (length <= maxCopiedBytes) {
-			const whole = Buffer.allocUnsafe(length);
-			whole.write(before, 'latin1');
-			bytes.copy(whole, before.length);
-			if (after !== '') whole.write(after, length - after.length, 'latin1');
-			return socket.write(whole, onTaken);
-		}
-		socket.cork();
-		if (before !== '') socket.write(before, 'latin1');
-		let takesMore = socket.write(bytes, after === '' ? onTaken : undefined);
-		if (after !== '') takesMore = socket.write(after, 'latin1', onTaken);
-		socket.uncork();
-		return takesMore;
-	}
-
-	/** What is written in one turn leaves in one write. */
-	private gather(): void {
-		if (this.isCorked) return;
-		this.isCorked = true;
-		this.socket.cork();
-		process.nextTick(() => {
-			this.isCorked = false;
-			this.socket.uncork();
-		});
+		if (this.isChunked) untilTurnEnds(this.socket).write(head + lastChunk, 'latin1', onTaken);
+		else if (bytes !== undefined && this.mayHaveBody) writeInOne(this.socket, head, bytes, '', onTaken);
+		else untilTurnEnds(this.socket).write(head, 'latin1', onTaken);
 	}
 }

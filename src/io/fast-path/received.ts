@@ -17,6 +17,8 @@ export interface ReceivedRequest {
 	readonly readableLength: number;
 	/** Of fields after the body. */
 	readonly rawTrailers: readonly string[];
+	/** The whole body, where it has arrived and nobody has read of it; in place of the events. */
+	takeWhole?(): Buffer | undefined;
 	/** Whoever listens to `data` starts the flow, in a later turn. */
 	on(event: 'data', listener: (chunk: Buffer) => void): unknown;
 	on(event: 'end', listener: () => void): unknown;

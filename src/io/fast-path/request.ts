@@ -22,7 +22,7 @@ export class FastPathRequest implements ReceivedRequest {
 	private isFlowing = false;
 	private isPausing = false;
 	private dataListener: ((chunk: Buffer) => void) | undefined;
-	private readonly endListeners: (() => void)[] = [];
+	private endListeners: (() => void)[] | undefined;
 
 	/** @param onEnded told once the whole body has been read or dropped. */
 	constructor(socket: Socket, head: UsualHead, onEnded: () => void) {
@@ -60,6 +60,15 @@ export class FastPathRequest implements ReceivedRequest {
 		return own.length;
 	}
 
+	takeWhole(): Buffer | undefined {
+		if (!this.complete || this.isFlowing || this.dataListener !== undefined || this.readableEnded) return undefined;
+		const whole = this.held.take();
+		this.isFlowing = true;
+		this.resumeSocket();
+		this.endIfRead();
+		return whole;
+	}
+
 	on(event: 'data', listener: (chunk: Buffer) => void): void;
 	on(event: 'end', listener: () => void): void;
 	on(event: 'data' | 'end', listener: (chunk: Buffer) => void): void {
@@ -67,7 +76,7 @@ export class FastPathRequest implements ReceivedRequest {
 			this.dataListener = listener;
 			this.resume();
 		} else {
-			this.endListeners.push(listener as () => void);
+			(this.endListeners ??= []).push(listener as () => void);
 		}
 	}
 
@@ -88,17 +97,20 @@ export class FastPathRequest implements ReceivedRequest {
 			const all = this.held.take();
 			this.dataListener?.(all);
 		}
-		if (this.isPausing && this.readableLength <= maxHeldBytes) {
-			this.isPausing = false;
-			this.socket.resume();
-		}
+		this.resumeSocket();
 		this.endIfRead();
+	}
+
+	private resumeSocket(): void {
+		if (!this.isPausing || this.readableLength > maxHeldBytes) return;
+		this.isPausing = false;
+		this.socket.resume();
 	}
 
 	private endIfRead(): void {
 		if (!this.isFlowing || this.missingBytes > 0 || this.held.length > 0 || this.readableEnded) return;
 		this.readableEnded = true;
-		for (const listener of this.endListeners) listener();
+		for (const listener of this.endListeners ?? []) listener();
 		this.onEnded();
 	}
 }

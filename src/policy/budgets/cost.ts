@@ -10,13 +10,24 @@ export function costNanoUsd(usage: Usage, price: Price): bigint {
 	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;
 	const tier = tierOf(price, inputTokens + cacheReadTokens + cacheWriteTokens);
 	return roundUp(
-		BigInt(inputTokens) * tier.inputPicoUsd +
-			BigInt(cacheReadTokens) * tier.cacheReadPicoUsd +
-			BigInt(cacheWriteTokens - cacheWriteHourTokens) * tier.cacheWritePicoUsd +
-			BigInt(cacheWriteHourTokens) * tier.cacheWriteHourPicoUsd +
-			BigInt(outputTokens - reasoningTokens) * tier.outputPicoUsd +
-			BigInt(reasoningTokens) * tier.reasoningPicoUsd,
+		bucketPicoUsd(inputTokens, tier.inputPicoUsd) +
+			bucketPicoUsd(cacheReadTokens, tier.cacheReadPicoUsd) +
+			bucketPicoUsd(cacheWriteTokens - cacheWriteHourTokens, tier.cacheWritePicoUsd) +
+			bucketPicoUsd(cacheWriteHourTokens, tier.cacheWriteHourPicoUsd) +
+			bucketPicoUsd(outputTokens - reasoningTokens, tier.outputPicoUsd) +
+			bucketPicoUsd(reasoningTokens, tier.reasoningPicoUsd),
 	);
+}
+
+/** As `costNanoUsd`, of a call without caches and reasoning. */
+export function plainCostNanoUsd(inputTokens: number, outputTokens: number, price: Price): bigint {
+	const tier = tierOf(price, inputTokens);
+	return roundUp(bucketPicoUsd(inputTokens, tier.inputPicoUsd) + bucketPicoUsd(outputTokens, tier.outputPicoUsd));
+}
+
+/** Most buckets of most calls are empty. */
+function bucketPicoUsd(tokens: number, picoUsd: bigint): bigint {
+	return tokens === 0 ? 0n : BigInt(tokens) * picoUsd;
 }
 
 /**
@@ -38,9 +49,8 @@ export function worstCaseNanoUsd(inputTokens: number, outputTokens: number, pric
 }
 
 function tierOf({ tiers, version }: Price, inputTokens: number): PriceTier {
-	const tier = tiers.find(({ upToInputTokens }) => upToInputTokens === null || inputTokens <= upToInputTokens);
-	if (tier === undefined) throw new Error(`the price ${version} has no tier for ${inputTokens} input tokens`);
-	return tier;
+	for (const tier of tiers) if (tier.upToInputTokens === null || inputTokens <= tier.upToInputTokens) return tier;
+	throw new Error(`the price ${version} has no tier for ${inputTokens} input tokens`);
 }
 
 /** A million US dollars: no call costs more, and sums of such still fit where they are kept. Only a mistaken price says so. */

@@ -33,11 +33,12 @@ export function measureInput(bytes: Buffer, members: Members, model: string): In
 	const writtenTokens = estimateTextTokens(bytes, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
 	const most = mostInputTokensOf(model);
 	const estimatedTokens = Math.min(writtenTokens, most);
-	const sizes = { writtenTokens, estimatedTokens };
-	const window = contextWindowOf(model);
-	if (serverSide > 0) return { ...sizes, highestTokens: Math.max(estimatedTokens, window * serverToolRounds) };
-	if (found.attachments > 0) return { ...sizes, highestTokens: Math.max(estimatedTokens, window) };
-	return { ...sizes, highestTokens: Math.min(bytes.length + addedTokens + typed * addedTokensPerTypedTool, most) };
+	const rounds = serverSide > 0 ? serverToolRounds : Math.min(found.attachments, 1);
+	const highestTokens =
+		rounds > 0
+			? Math.max(estimatedTokens, contextWindowOf(model) * rounds)
+			: Math.min(bytes.length + addedTokens + typed * addedTokensPerTypedTool, most);
+	return { writtenTokens, estimatedTokens, highestTokens };
 }
 
 const maxSamples = 256;
@@ -103,11 +104,13 @@ const callerRun = /^(?:bash|text_editor|memory|computer|browser)_/;
 function measureTools(members: Members): { typed: number; serverSide: number } {
 	let typed = 0;
 	let serverSide = 0;
-	for (const tool of Array.isArray(members.tools) ? (members.tools as readonly unknown[]) : []) {
-		const type = isObject(tool) ? tool.type : undefined;
-		if (typeof type !== 'string' || type === 'function' || type === 'custom') continue;
-		if (callerRun.test(type)) typed++;
-		else serverSide++;
+	if (Array.isArray(members.tools)) {
+		for (const tool of members.tools as readonly unknown[]) {
+			const type = isObject(tool) ? tool.type : undefined;
+			if (typeof type !== 'string' || type === 'function' || type === 'custom') continue;
+			if (callerRun.test(type)) typed++;
+			else serverSide++;
+		}
 	}
 	if (isObject(members.web_search_options) || Array.isArray(members.mcp_servers)) serverSide++;
 	return { typed, serverSide };

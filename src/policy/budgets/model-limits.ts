@@ -7,7 +7,7 @@ interface Limits {
 }
 
 /** By the beginning of the name, the longest first that fits. */
-const families: readonly (readonly [prefix: string, contextWindow: number, maxOutputTokens: number])[] = (
+const families: readonly (readonly [prefix: string, limits: Limits])[] = (
 	[
 		['chatgpt-4o', 128_000, 16_384],
 		['claude-', 1_000_000, 128_000],
@@ -47,7 +47,9 @@ const families: readonly (readonly [prefix: string, contextWindow: number, maxOu
 		['o3', 200_000, 100_000],
 		['o4', 200_000, 100_000],
 	] as const
-).toSorted(([one], [other]) => other.length - one.length);
+)
+	.toSorted(([one], [other]) => other.length - one.length)
+	.map(([prefix, contextWindow, maxOutputTokens]) => [prefix, { contextWindow, maxOutputTokens }]);
 
 const unknownContextWindow = 1_050_000;
 /** No model reads more, though few of those that nothing is known of read as much. */
@@ -95,6 +97,5 @@ export function capFor(model: string, requestedTokens: number | undefined, known
 }
 
 function limitsOf(model: string): Limits | undefined {
-	const family = families.find(([prefix]) => model.startsWith(prefix));
-	return family === undefined ? undefined : { contextWindow: family[1], maxOutputTokens: family[2] };
+	return families.find(([prefix]) => model.startsWith(prefix))?.[1];
 }

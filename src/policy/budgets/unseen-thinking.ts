@@ -1,4 +1,5 @@
 /** Whether what is seen of an answer says little of what it costs, because its model may have thought without showing it. */
+import { BoundedMap } from '../../core/bounded-map.ts';
 
 export interface ThinkingCall {
 	/** Of the provider. */
@@ -44,8 +45,19 @@ export function mayThinkUnseen({ kind, wire, knownAs, thinking, request }: Think
 	return habit === undefined ? kind !== 'openai-compatible' : habit !== 'when_asked';
 }
 
+/** By the model's name, which callers choose. */
+const known = new BoundedMap<string, { readonly habit: Habit }>(1000);
+
 function habitOf(model: string): Habit {
-	const name = model.toLowerCase();
+	let found = known.get(model);
+	if (found === undefined) {
+		found = { habit: readHabit(model.toLowerCase()) };
+		known.set(model, found);
+	}
+	return found.habit;
+}
+
+function readHabit(name: string): Habit {
 	const [, base = name] = /(?:^|\/)ft:([^:]+)/.exec(name) ?? [];
 	return habits.find(([pattern]) => pattern.test(base))?.[1];
 }
@@ -66,6 +78,8 @@ function saysOf(value: unknown, off: string | number): boolean | undefined {
 	return typeof value === 'string' || typeof value === 'number' ? value !== off : undefined;
 }
 
+const none: Readonly<Record<string, unknown>> = {};
+
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-	return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+	return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : none;
 }

@@ -9,12 +9,12 @@ const shareOfLarge = 0.75;
 
 /** Of all bodies of one holder that are in memory. */
 interface Held {
-	readonly bytes: number;
+	bytes: number;
 	/** Of them, those of small bodies. */
-	readonly smallBytes: number;
+	smallBytes: number;
 }
 
-const nothing: Held = { bytes: 0, smallBytes: 0 };
+const nothing: Readonly<Held> = { bytes: 0, smallBytes: 0 };
 
 /** One for a process: what it counts outlives configurations. */
 export class BodySpace {
@@ -26,7 +26,7 @@ export class BodySpace {
 	}
 
 	/** Of one holder. */
-	held(holder: string): Held {
+	held(holder: string): Readonly<Held> {
 		return this.#held.get(holder) ?? nothing;
 	}
 
@@ -38,10 +38,14 @@ export class BodySpace {
 	/** For `BodyHold` alone. */
 	add(holder: string, bytes: number, smallBytes: number): void {
 		this.#heldBytes += bytes;
-		const before = this.held(holder);
-		const after: Held = { bytes: before.bytes + bytes, smallBytes: before.smallBytes + smallBytes };
-		if (after.bytes === 0) this.#held.delete(holder);
-		else this.#held.set(holder, after);
+		const held = this.#held.get(holder);
+		if (held === undefined) {
+			this.#held.set(holder, { bytes, smallBytes });
+			return;
+		}
+		held.bytes += bytes;
+		held.smallBytes += smallBytes;
+		if (held.bytes === 0) this.#held.delete(holder);
 	}
 }
 
@@ -81,6 +85,7 @@ export class BodyHold {
 	}
 
 	#add(bytes: number, smallBytes: number): void {
+		if (bytes === 0) return;
 		this.#space.add(this.#holder, bytes, smallBytes);
 		this.#bytes += bytes;
 		this.#smallBytes += smallBytes;

@@ -1,4 +1,5 @@
 /** Stands in front of the gateway: what it refuses never reaches the inner handler. */
+import { CallFacts } from '../../core/call-facts.ts';
 import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
@@ -15,7 +16,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const refuse = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
 		reportRefusal(cause, request, ports);
 		const answer = renderEdgeRefusal(cause, request.id);
-		return clientId === undefined ? answer : { ...answer, facts: { ...answer.facts, clientId } };
+		return clientId === undefined ? answer : { ...answer, facts: Object.assign(new CallFacts(), answer.facts, { clientId }) };
 	};
 
 	return (inner: Handler): Handler =>

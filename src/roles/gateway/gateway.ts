@@ -5,7 +5,7 @@ import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
 import { requireTextViews } from '../../wire/formats/require-text-views.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
-import type { GatewayFacts } from './gateway-facts.ts';
+import { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { noteLimits } from './note-limits.ts';
@@ -31,27 +31,26 @@ interface Route {
 	readonly methods: readonly string[];
 	/** Answered without an access token. */
 	readonly isPublic?: boolean;
-	serve(request: HttpRequest, facts: GatewayFacts): HttpResponse | Promise<HttpResponse>;
+	serve(request: HttpRequest, facts: GatewayFacts): Promise<HttpResponse>;
 }
 
 /** @throws Error when the settings contradict themselves. */
 export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
 	const parts = assembleParts(settings, ports);
 	const routes = compileRoutes(parts);
+	const serve = (request: HttpRequest, facts: GatewayFacts): Promise<HttpResponse> => {
+		const route = routes.get(request.path);
+		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Refusal('overloaded'));
+		return route?.methods.includes(request.method) ? route.serve(request, facts) : refuseRoute(request, route, parts);
+	};
 	return {
 		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
-		async handle(request) {
-			const facts: GatewayFacts = {};
-			try {
-				const route = routes.get(request.path);
-				if (route?.isPublic !== true && ports.overload?.() !== undefined) throw new Refusal('overloaded');
-				if (route?.methods.includes(request.method)) return await route.serve(request, facts);
-				if (route?.isPublic !== true) await identifyCaller(request, parts);
-				throw routeRefusal(request, route);
-			} catch (cause) {
+		handle(request) {
+			const facts = new GatewayFacts();
+			return serve(request, facts).catch(async (cause: unknown) => {
 				await noteLimits(facts, parts);
 				return renderFailure(cause, request, facts, ports);
-			}
+			});
 		},
 		endOpenCalls: () => parts.work.openCalls.endAll(),
 		openCalls: () => parts.work.openCalls.count,
@@ -62,9 +61,9 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 	const { ports } = parts;
 	for (const format of [...formats, tokenCounting]) requireTextViews(format);
-	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: () => liveness };
+	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: async () => liveness };
 	const routes = new Map<string, Route>([
-		['/', { ...health, serve: () => (ports.isLeaving?.() === true ? leaving : liveness) }],
+		['/', { ...health, serve: async () => (ports.isLeaving?.() === true ? leaving : liveness) }],
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
 		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
@@ -78,6 +77,11 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 }
 
 /** An address says what it takes only to callers it knows, as at the edge. */
+async function refuseRoute(request: HttpRequest, route: Route | undefined, parts: GatewayParts): Promise<never> {
+	if (route?.isPublic !== true) await identifyCaller(request, parts);
+	throw routeRefusal(request, route);
+}
+
 function routeRefusal({ method, path }: HttpRequest, route: Route | undefined): Refusal {
 	if (route === undefined) return new Refusal('path_unknown', { message: `Nothing is served at ${path.slice(0, 256)}` });
 	const allow = route.methods.join(', ');

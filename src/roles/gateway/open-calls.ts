@@ -16,18 +16,20 @@ export interface Place {
 export class OpenCall {
 	#reason: EndReason | undefined;
 	#listener: ((reason: EndReason) => void) | undefined;
-	readonly #calls: Set<OpenCall>;
+	readonly #calls: OpenCall[];
+	/** Among the open calls, which keep it; -1: none of them any more. */
+	#index: number;
 	readonly facts: GatewayFacts;
 	/** When its first provider's turn came, by the monotonic clock: the time for the whole call is one, whatever is tried. */
 	calledMs: number | undefined;
 	#place: Place | undefined;
 	readonly #hold: BodyHold;
 
-	constructor(request: HttpRequest, facts: GatewayFacts, hold: BodyHold, calls: Set<OpenCall>) {
+	constructor(request: HttpRequest, facts: GatewayFacts, hold: BodyHold, calls: OpenCall[]) {
 		this.facts = facts;
 		this.#hold = hold;
 		this.#calls = calls;
-		calls.add(this);
+		this.#index = calls.push(this) - 1;
 		request.onClientGone(() => this.end(new Refusal('client_closed')));
 	}
 
@@ -59,7 +61,7 @@ export class OpenCall {
 	}
 
 	end(reason: EndReason): void {
-		if (this.isEnded || !this.#calls.has(this)) return;
+		if (this.isEnded || this.#index === -1) return;
 		this.#reason = reason;
 		this.#listener?.(reason);
 		this.vacate();
@@ -67,18 +69,29 @@ export class OpenCall {
 
 	/** The answer is complete, or will never be. */
 	close(): void {
-		this.#calls.delete(this);
+		this.#leave();
 		this.#listener = undefined;
 		this.vacate();
 		this.#hold.release();
 	}
+
+	/** The last call takes its place. */
+	#leave(): void {
+		if (this.#index === -1) return;
+		const last = this.#calls.pop();
+		if (last !== undefined && last !== this) {
+			this.#calls[this.#index] = last;
+			last.#index = this.#index;
+		}
+		this.#index = -1;
+	}
 }
 
 export class OpenCalls {
-	readonly #calls = new Set<OpenCall>();
+	readonly #calls: OpenCall[] = [];
 
 	get count(): number {
-		return this.#calls.size;
+		return this.#calls.length;
 	}
 
 	get streamCount(): number {

@@ -5,8 +5,8 @@ import { Refusal } from '../../core/refusal.ts';
 import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
 import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
-import type { BudgetHold, Settled } from '../../stores/contracts/admission.ts';
-import type { CallOutcome, OpenRow } from '../../stores/contracts/ledger.ts';
+import type { BudgetHold, Settled, Settlement } from '../../stores/contracts/admission.ts';
+import type { CallOutcome, ClosedRow, OpenRow } from '../../stores/contracts/ledger.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
 import { type MeteredUsage, meterAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../wire/usage/usage-reader.ts';
@@ -119,9 +119,14 @@ export class Permit {
 
 	/** As `endAnswered` with a success, but what the caller gets is not decided: it costs the same whatever that is. */
 	meterAnswered(body: Buffer, isEncoded: boolean): void {
+		this.#answered = isEncoded ? this.#held() : this.#meter(body);
+	}
+
+	#meter(body: Buffer): MeteredUsage {
 		const { reader, inputTokens } = this.terms;
+		const metered = meterAnswer(body, reader, inputTokens);
 		// What came whole is taken for all there was.
-		this.#answered = isEncoded ? this.#held() : this.charged({ ...meterAnswer(body, reader, inputTokens), hidesThoughts: false });
+		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
 	}
 
 	/** After `meterAnswered`; else nothing ends. @param status of the caller's answer. */
@@ -207,7 +212,7 @@ export class Permit {
 		this.#leave();
 		const cost = costNanoUsd(usage, this.terms.price);
 		if (outcome !== 'not_sent') noteCost(this.#open.facts, usage, cost, isEstimated);
-		const row = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
+		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(usage, cost, isEstimated);
 		this.#parts.work.settlements.track(this.#book(row));
 	}
@@ -221,13 +226,9 @@ export class Permit {
 	}
 
 	/** The ledger first: counters can be summed up from it, not the other way round. */
-	async #book(row: Parameters<GatewayParts['ports']['ledger']['close']>[0]): Promise<void> {
-		const { id } = row;
-		const {
-			holds,
-			row: { team, startedMs: admittedMs },
-		} = this.terms;
+	async #book(row: ClosedRow): Promise<void> {
 		const { ledger, admission, log } = this.#parts.ports;
+		const { team } = this.terms.row;
 		try {
 			try {
 				await ledger.close(row);
@@ -236,19 +237,24 @@ export class Permit {
 				if (!(cause instanceof Fault)) throw cause;
 			}
 			if (row.outcome === 'not_sent') {
-				await admission.release(id, team);
+				await admission.release(row.id, team);
 				return;
 			}
-			const settlement = { id, team, admittedMs, tokens: totalTokens(row.usage), costNanoUsd: row.costNanoUsd, budgets: holds };
-			this.#warn(await admission.settle(settlement), row.costNanoUsd);
+			const settled = admission.settle(this.#settlementOf(row));
+			this.#warn(settled instanceof Promise ? await settled : settled, row.costNanoUsd);
 		} catch (cause) {
-			log.error('the cost of a call could not be booked', { requestId: id, team, cause });
+			log.error('the cost of a call could not be booked', { requestId: row.id, team, cause });
 		}
 	}
 
+	#settlementOf({ id, usage, costNanoUsd: cost }: ClosedRow): Settlement {
+		const { row, holds } = this.terms;
+		return { id, team: row.team, admittedMs: row.startedMs, tokens: totalTokens(usage), costNanoUsd: cost, budgets: holds };
+	}
+
 	#warn({ isDuplicate, budgets: readings }: Settled, costOfCall: bigint): void {
-		if (isDuplicate) return;
 		const { row, budgets } = this.terms;
+		if (isDuplicate || budgets.length === 0) return;
 		this.#parts.warnOfBudgets({ team: row.team, costNanoUsd: costOfCall, readings }, budgets);
 	}
 

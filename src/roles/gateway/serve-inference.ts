@@ -30,7 +30,8 @@ export async function serveInference(
 	facts.team = team.id;
 	facts.callerTeam = team;
 	const hold = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
-	const asked = await readCall(request, format, settings.maxBodyBytes, hold);
+	const reading = readCall(request, format, settings.maxBodyBytes, hold);
+	const asked = reading instanceof Promise ? await reading : reading;
 	facts.requestBytes = asked.body.bytes.length;
 	facts.isStreamed = asked.isStreamed;
 	const open = work.openCalls.open(request, facts, hold);
@@ -62,7 +63,7 @@ export async function serveInference(
 
 function noteFallback({ facts }: OpenCall, from: Taken | undefined, to: Taken, outcome: Outcome, { ports, traffic }: GatewayParts): void {
 	// Of the target that failed.
-	delete facts.upstreamStatus;
+	facts.upstreamStatus = undefined;
 	const failed = from?.permit.terms.row;
 	const bound = failed && traffic.get(failed.provider);
 	if (failed === undefined || bound === undefined) return;

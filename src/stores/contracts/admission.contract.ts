@@ -31,7 +31,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 		let subject: AdmissionSubject;
 		let here: AdmissionStore;
 		let there: AdmissionStore;
-		const admit = (id: string, more: Partial<AdmissionRequest> = {}, store = here): Promise<Admission> =>
+		const admit = async (id: string, more: Partial<AdmissionRequest> = {}, store = here): Promise<Admission> =>
 			store.admit({ id, ...may, ...more });
 		const settle = (id: string, more: Partial<Settlement> = {}) =>
 			here.settle({ id, team: 'red', admittedMs: contractStartMs, tokens: 0, costNanoUsd: 0n, budgets: [], ...more });
@@ -388,7 +388,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			const held = { ...month, amountNanoUsd: 5n, limitNanoUsd: 100n, check: 'after' as const };
 
 			test('is never taken for nothing: a team and a budget in its period have to be restored first', async () => {
-				const attempts = (): Promise<unknown>[] => [
+				const attempts = (): unknown[] => [
 					admit('one', { holds: [held] }),
 					settle('one', { budgets: [month] }),
 					here.read('red', [month]),

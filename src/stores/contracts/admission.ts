@@ -4,6 +4,9 @@
  */
 import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 
+/** Of a store that need not be waited for, the value itself. What fails is a promise that rejects, of every store. */
+export type AtHand<Value> = Value | Promise<Value>;
+
 export interface AdmissionStore {
 	/**
 	 * Atomically, at the store's own clock: counts the call in the team's UTC minute, checks the UTC day's tokens and
@@ -11,13 +14,13 @@ export interface AdmissionStore {
 	 * being counted again; one that was refused is judged anew.
 	 * @throws CountersMissing
 	 */
-	admit(request: AdmissionRequest): Promise<Admission>;
+	admit(request: AdmissionRequest): AtHand<Admission>;
 	/**
 	 * Books what the call really took and ends its holds. The first of `settle` and `release` for an id wins. A settlement
 	 * whose hold is over, or never was, is still booked (`isLate`); one whose call has ended is not (`isDuplicate`).
 	 * @throws CountersMissing
 	 */
-	settle(settlement: Settlement): Promise<Settled>;
+	settle(settlement: Settlement): AtHand<Settled>;
 	/** Ends the holds of a call that never reached a provider and takes it out of nothing else: it was admitted. Idempotent. */
 	release(id: string, team: string): Promise<void>;
 	/**

@@ -5,20 +5,26 @@ const maxEndedATurn = 2000;
 
 /** Ends holds whose time is over, by whole seconds, so that the cost of looking does not grow with what is held. */
 export class HoldSchedule {
-	private readonly bySecond = new Map<number, Set<Hold>>();
+	/** Each hold knows its place among those of its second. */
+	private readonly bySecond = new Map<number, Hold[]>();
 	private lookedAtSecond = -Infinity;
 
 	add(hold: Hold, endsMs: number): void {
 		hold.endsAtSecond = Math.ceil(endsMs / 1000);
 		const holds = this.bySecond.get(hold.endsAtSecond);
-		if (holds === undefined) this.bySecond.set(hold.endsAtSecond, new Set([hold]));
-		else holds.add(hold);
+		hold.scheduleIndex = holds?.length ?? 0;
+		if (holds === undefined) this.bySecond.set(hold.endsAtSecond, [hold]);
+		else holds.push(hold);
 	}
 
 	remove(hold: Hold): void {
 		const holds = this.bySecond.get(hold.endsAtSecond);
-		holds?.delete(hold);
-		if (holds?.size === 0) this.bySecond.delete(hold.endsAtSecond);
+		const last = holds?.pop();
+		if (holds === undefined || last === undefined) return;
+		if (last !== hold) {
+			holds[hold.scheduleIndex] = last;
+			last.scheduleIndex = hold.scheduleIndex;
+		}
 	}
 
 	endDue(nowMs: number): void {
@@ -27,10 +33,9 @@ export class HoldSchedule {
 		let ended = 0;
 		for (const [dueSecond, holds] of this.bySecond) {
 			if (dueSecond > second) continue;
-			for (const hold of holds) {
-				if (ended++ === maxEndedATurn) return;
-				holds.delete(hold);
+			for (let hold = holds.pop(); hold !== undefined; hold = holds.pop()) {
 				hold.team.giveBack(hold);
+				if (++ended === maxEndedATurn) return;
 			}
 			this.bySecond.delete(dueSecond);
 		}

@@ -5,6 +5,7 @@ import { dayNumberOf } from '../../core/day-number.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
+	type AtHand,
 	type BudgetHold,
 	CountersMissing,
 	type HeldCall,
@@ -35,34 +36,34 @@ class MemoryAdmission implements AdmissionStore {
 		this.clock = clock;
 	}
 
-	async admit(request: AdmissionRequest): Promise<Admission> {
+	admit(request: AdmissionRequest): AtHand<Admission> {
 		const nowMs = this.turn();
-		const team = this.team(request.team, nowMs);
-		const counters = request.holds.map((hold) => team.budget(hold));
+		const team = this.knownTeam(request.team, request.holds, nowMs);
+		if (team === undefined) return Promise.reject(new CountersMissing(request.team));
 		team.rollTo(nowMs);
 		if (team.calls.has(request.id) || this.ended.has(request.team, request.id, nowMs)) {
-			return { isAdmitted: true, reading: team.read(nowMs, counters) };
+			return { isAdmitted: true, reading: team.read(nowMs, request.holds) };
 		}
 		const binding = bindingLimit(request, team);
-		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, counters) };
+		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.holds) };
 		team.requests++;
 		this.schedule.add(team.hold(request.id, team.day, request.holds), nowMs + request.holdMs);
-		return { isAdmitted: true, reading: team.read(nowMs, counters) };
+		return { isAdmitted: true, reading: team.read(nowMs, request.holds) };
 	}
 
-	async settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): Promise<Settled> {
+	settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): AtHand<Settled> {
 		const nowMs = this.turn();
-		const team = this.team(name, nowMs);
-		const counters = budgets.map((budget) => team.budget(budget));
+		const team = this.knownTeam(name, budgets, nowMs);
+		if (team === undefined) return Promise.reject(new CountersMissing(name));
 		const hold = team.calls.get(id);
 		const isDuplicate = !this.ended.add(name, id, nowMs);
 		if (!isDuplicate) {
 			if (hold !== undefined) this.giveBack(hold);
 			team.rollTo(nowMs);
 			team.book(hold?.day ?? dayNumberOf(admittedMs), tokens);
-			for (const counter of counters) counter.settledNanoUsd += costNanoUsd;
+			for (const budget of budgets) team.budget(budget).settledNanoUsd += costNanoUsd;
 		}
-		return { isDuplicate, isLate: !isDuplicate && hold === undefined, budgets: counters.map((counter) => ({ ...counter })) };
+		return { isDuplicate, isLate: !isDuplicate && hold === undefined, budgets: team.readBudgets(budgets) };
 	}
 
 	async release(id: string, name: string): Promise<void> {
@@ -83,10 +84,7 @@ class MemoryAdmission implements AdmissionStore {
 		const nowMs = this.turn();
 		const team = this.team(name, nowMs);
 		team.rollTo(nowMs);
-		return team.read(
-			nowMs,
-			budgets.map((budget) => team.budget(budget)),
-		);
+		return team.read(nowMs, budgets);
 	}
 
 	async restore({ team: name, tokensToday, budgets, endedIds }: TeamTotals): Promise<void> {
@@ -126,6 +124,12 @@ class MemoryAdmission implements AdmissionStore {
 		const nowMs = this.clock.nowMs();
 		this.schedule.endDue(nowMs);
 		return nowMs;
+	}
+
+	/** @returns undefined unless all of these counters are there. */
+	private knownTeam(name: string, budgets: readonly BudgetPeriod[], nowMs: number): TeamCounters | undefined {
+		const team = this.teams.get(name, nowMs);
+		return team?.knows(budgets) === true ? team : undefined;
 	}
 
 	private team(name: string, nowMs: number): TeamCounters {

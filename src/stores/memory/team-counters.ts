@@ -1,4 +1,4 @@
-import type { BudgetPeriod, CounterReading } from '../../core/counters.ts';
+import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import { type BudgetHold, type BudgetTotal, CountersMissing } from '../contracts/admission.ts';
 
@@ -6,6 +6,8 @@ export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
 	heldNanoUsd: bigint;
 }
+
+const nothing: readonly BudgetReading[] = [];
 
 /** What one call holds. */
 export interface Hold {
@@ -16,6 +18,8 @@ export interface Hold {
 	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
 	/** Unix second. */
 	endsAtSecond: number;
+	/** Among those that end with it, kept by the schedule. */
+	scheduleIndex: number;
 }
 
 /** The counters of one team. */
@@ -46,6 +50,11 @@ export class TeamCounters {
 		this.tokens = 0;
 	}
 
+	knows(budgets: readonly BudgetPeriod[]): boolean {
+		for (const budget of budgets) if (this.find(budget) === undefined) return false;
+		return true;
+	}
+
 	/** @throws CountersMissing */
 	budget(budget: BudgetPeriod): BudgetCounter {
 		const counter = this.find(budget);
@@ -68,7 +77,10 @@ export class TeamCounters {
 	}
 
 	private find({ budget, period }: BudgetPeriod): BudgetCounter | undefined {
-		return this.budgets.get(budget)?.find((counter) => counter.period === period);
+		const counters = this.budgets.get(budget);
+		if (counters === undefined) return undefined;
+		for (const counter of counters) if (counter.period === period) return counter;
+		return undefined;
 	}
 
 	/** @param ownNanoUsd what the asking call already holds there. */
@@ -79,7 +91,7 @@ export class TeamCounters {
 	}
 
 	hold(id: string, day: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
-		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0 };
+		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, scheduleIndex: -1 };
 		for (const part of holds) {
 			const counter = this.budget(part);
 			counter.heldNanoUsd += part.amountNanoUsd;
@@ -115,8 +127,14 @@ export class TeamCounters {
 		if (day >= this.day) this.tokens += tokens;
 	}
 
-	read(nowMs: number, budgets: readonly BudgetCounter[]): CounterReading {
-		return { nowMs, requestsThisMinute: this.requests, tokensToday: this.tokens, budgets: budgets.map((counter) => ({ ...counter })) };
+	/** @throws CountersMissing */
+	read(nowMs: number, budgets: readonly BudgetPeriod[]): CounterReading {
+		return { nowMs, requestsThisMinute: this.requests, tokensToday: this.tokens, budgets: this.readBudgets(budgets) };
+	}
+
+	/** As they are now. @throws CountersMissing */
+	readBudgets(budgets: readonly BudgetPeriod[]): readonly BudgetReading[] {
+		return budgets.length === 0 ? nothing : budgets.map((budget) => ({ ...this.budget(budget) }));
 	}
 }
 

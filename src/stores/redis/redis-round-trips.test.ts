@@ -39,7 +39,7 @@ async function open(): Promise<AdmissionStore> {
 }
 
 const admit = (id: string) => store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
-const settle = (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
+const settle = async (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
 
 /** Whatever is on its way arrives. */
 async function turns(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../core/refusal.ts';
-import { atOnce, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { parseExactly } from './exact-json.ts';
-import { type ByteRange, readKey, scanMembers } from './scan-members.ts';
+import { type ByteRange, readKey, type ScannedMembers, scanMembers } from './scan-members.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -25,23 +25,40 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * (duplicate member).
  */
 export function parseBody(bytes: Buffer, wanted: ReadonlySet<string>): JsonBody {
-	return atOnce(parsingSteps(bytes, wanted));
+	return readScanned(bytes, scanBody(bytes, wanted));
 }
 
 /** As `parseBody`, for bodies that may be large. */
 export function* parsingSteps(bytes: Buffer, wanted: ReadonlySet<string>): Steps<JsonBody> {
+	const scanned = scanBody(bytes, wanted);
+	yield;
+	return readScanned(bytes, scanned);
+}
+
+function scanBody(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
 	if (bytes.length === 0) throw new Refusal('body_not_json', { message: 'The body is empty: send one JSON object' });
 	if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
 		throw new Refusal('body_not_utf8', { message: 'The body begins with a byte-order mark: send it without' });
 	}
-	const { ranges, count, repeated, escapedKeys, hasLongNumber } = scanMembers(bytes, wanted);
-	yield;
+	return scanMembers(bytes, wanted);
+}
+
+function readScanned(bytes: Buffer, { ranges, count, repeated, escapedKeys, hasLongNumber }: ScannedMembers): JsonBody {
 	const text = decode(bytes);
-	const read = (parse: (source: string) => unknown): JsonObject =>
-		parseObject(escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys)), parse);
-	const members = read(JSON.parse);
-	if (repeated !== undefined || count !== Object.keys(members).length) throw duplicateMember(repeated);
-	return { bytes, members, ranges, readExactly: hasLongNumber ? () => read(parseExactly) : undefined };
+	const plain = escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys));
+	const members = parseObject(plain, JSON.parse);
+	if (repeated !== undefined || count !== countMembers(members)) throw duplicateMember(repeated);
+	return { bytes, members, ranges, readExactly: hasLongNumber ? exactReader(plain) : undefined };
+}
+
+function exactReader(text: string): () => JsonObject {
+	return () => parseObject(text, parseExactly);
+}
+
+function countMembers(members: JsonObject): number {
+	let count = 0;
+	for (const _name in members) count++;
+	return count;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

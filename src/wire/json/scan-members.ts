@@ -66,13 +66,6 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 	let lastDigit = 0;
 	let hasLongNumber = false;
 
-	const closeMember = (end: number): void => {
-		if (key === undefined) return;
-		if (ranges.has(key)) repeated = key;
-		ranges.set(key, trimmed(bytes, valueStart, end));
-		key = undefined;
-	};
-
 	for (let at = 0; at < bytes.length; at++) {
 		switch (bytes[at]) {
 			case quote:
@@ -88,7 +81,11 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				break;
 			case closeBrace:
 			case closeBracket:
-				if (depth === 1) closeMember(at);
+				if (depth === 1 && key !== undefined) {
+					if (ranges.has(key)) repeated = key;
+					ranges.set(key, trimmed(bytes, valueStart, at));
+					key = undefined;
+				}
 				depth--;
 				break;
 			case colon: {
@@ -106,7 +103,11 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				break;
 			}
 			case comma:
-				if (depth === 1) closeMember(at);
+				if (depth === 1 && key !== undefined) {
+					if (ranges.has(key)) repeated = key;
+					ranges.set(key, trimmed(bytes, valueStart, at));
+					key = undefined;
+				}
 				values++;
 				if (values > maxValues) throw tooManyValues();
 				break;

@@ -25,8 +25,8 @@ const openaiName = /^(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o\d)/;
 
 /** @param wanted as for `parseBody`. @returns the body itself, to the byte, where there is nothing to take out. */
 export function* unmarkingSteps(body: JsonBody, { format, knownAs }: SameFormatTarget, wanted: ReadonlySet<string>): Steps<JsonBody> {
-	const { messages } = body.members;
-	if (!Array.isArray(messages) || !messages.some(mayHoldMarks)) return body;
+	if (!isMaybeMarked(body)) return body;
+	const messages = body.members.messages as readonly unknown[];
 	const paths = messages.flatMap((message: unknown, index): readonly Path[] => {
 		if (!isJsonObject(message)) return [];
 		const found = format === 'chat' ? foreignToChat(message, knownAs) : foreignToMessages(message, knownAs);
@@ -39,7 +39,12 @@ export function* unmarkingSteps(body: JsonBody, { format, knownAs }: SameFormatT
 	return yield* parsingSteps(bytes, wanted);
 }
 
-/** What most conversations are let through by: in whichever format, nothing is made of a message that has none of these. */
+/** What most conversations are let through by: where this is false, `unmarkingSteps` changes nothing. */
+export function isMaybeMarked({ members: { messages } }: JsonBody): boolean {
+	return Array.isArray(messages) && messages.some(mayHoldMarks);
+}
+
+/** In whichever format, nothing is made of a message that has none of these. */
 function mayHoldMarks(message: unknown): boolean {
 	if (!isJsonObject(message)) return false;
 	const { extra_content, thinking_blocks, reasoning_content, tool_calls, content } = message;

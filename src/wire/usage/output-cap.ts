@@ -18,8 +18,12 @@ export interface RequestedOutput {
  * @param choices how many the request asks for, if it can.
  */
 export function requestedOutput(request: JsonObject, capMembers: readonly string[], choices?: unknown): RequestedOutput {
-	const caps = capMembers.flatMap((name) => wholeNumber(request[name], greatestCap) ?? []);
-	return { capTokens: caps.length === 0 ? undefined : Math.max(...caps), choices: Math.max(1, wholeNumber(choices, mostChoices) ?? 1) };
+	let capTokens: number | undefined;
+	for (const name of capMembers) {
+		const cap = wholeNumber(request[name], greatestCap);
+		if (cap !== undefined && cap > (capTokens ?? -1)) capTokens = cap;
+	}
+	return { capTokens, choices: Math.max(1, wholeNumber(choices, mostChoices) ?? 1) };
 }
 
 /** What is out of bounds is refused where requests are read; what comes here all the same must not become an amount. */

@@ -10,8 +10,10 @@ function count(value: unknown): number | undefined {
 	return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens ? (value as number) : undefined;
 }
 
+const none: JsonObject = {};
+
 function members(value: unknown): JsonObject {
-	return isJsonObject(value) ? value : {};
+	return isJsonObject(value) ? value : none;
 }
 
 /**
@@ -20,12 +22,13 @@ function members(value: unknown): JsonObject {
  * @returns undefined when there is no sound count of both.
  */
 export function usageOfChat(told: unknown): Usage | undefined {
-	const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details, ...more } = members(told);
+	const usage = members(told);
+	const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
 	const prompt = count(prompt_tokens);
 	const completion = count(completion_tokens) ?? 0;
 	if (prompt === undefined || (completion_tokens !== undefined && count(completion_tokens) === undefined)) return undefined;
 	const outputTokens = Math.max(completion, (count(total_tokens) ?? 0) - prompt);
-	const read = count(members(prompt_tokens_details).cached_tokens) ?? count(more.prompt_cache_hit_tokens) ?? 0;
+	const read = count(members(prompt_tokens_details).cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? 0;
 	const cacheReadTokens = Math.min(read, prompt);
 	const cacheWriteTokens = Math.min(count(members(prompt_tokens_details).cache_write_tokens) ?? 0, prompt - cacheReadTokens);
 	const reasoning = count(members(completion_tokens_details).reasoning_tokens) ?? 0;

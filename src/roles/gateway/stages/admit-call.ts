@@ -3,8 +3,7 @@ import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
-import { noUsage } from '../../../core/usage.ts';
-import { costNanoUsd, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
+import { plainCostNanoUsd, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimatedOutputTokens } from '../../../policy/budgets/estimate.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
 import { capFor, mostOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
@@ -13,19 +12,22 @@ import { surchargedField } from '../../../policy/budgets/surcharges.ts';
 import { mayThinkUnseen } from '../../../policy/budgets/unseen-thinking.ts';
 import { type LimitRefusal, refuseCall } from '../../../policy/limits/limit-refusal.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
-import type { TeamTerms } from '../../../policy/limits/team-terms.ts';
+import type { BudgetTerms, TeamTerms } from '../../../policy/limits/team-terms.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
 import { type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
 import type { OpenRow } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
+import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
-import { Permit } from '../permit.ts';
+import { Permit, type PermitTerms } from '../permit.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
 /** A call may take its whole time, and its end has to be booked. */
 const bookingMs = 30_000;
 const longestHoldMs = 24 * 3_600_000;
+
+const none: readonly never[] = [];
 
 /**
  * Takes all that the call needs of its team's limits and budgets, in one step, and opens its row in the ledger. A call that goes on to
@@ -33,75 +35,100 @@ const longestHoldMs = 24 * 3_600_000;
  * @param before of the target that was called before; gives way when this succeeds.
  * @throws LimitRefusal; Refusal `model_unpriced`, `field_invalid`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
  */
-export async function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Promise<Permit> {
-	const { settings, ports } = parts;
-	const { target } = call;
-	const nowMs = before?.terms.row.startedMs ?? ports.clock.nowMs();
-	const { terms, priced, need, holds, usageEdits } = judgeCall(call, team, nowMs, parts);
-	const { price } = priced;
+export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Promise<Permit> {
+	const { ports } = parts;
+	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
+	const { terms, need, holds } = judged;
 	if (need.capEdits.length > 0) {
 		open.facts.warnings = [...(open.facts.warnings ?? []), capWarning(need)];
 	}
-	const row: OpenRow = {
-		id: call.request.id,
-		startedMs: nowMs,
-		team: team.id,
-		clientId: open.facts.clientId ?? '',
-		provider: target.provider,
-		model: target.model,
-		format: call.format.name,
-		isStreamed: call.isStreamed,
-		priceVersion: price.version,
-		holdNanoUsd: need.amountNanoUsd,
-		budgets: terms.budgets.map(({ budget }) => budget),
-	};
-	if (before === undefined) {
-		const holdMs = Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
-		await takeLimits(row, terms, holds, holdMs, open, parts);
-	} else {
-		await takeOver(before, row, holds, parts);
-	}
-	try {
-		await ports.ledger.open(row);
-	} catch (cause) {
-		await ports.admission.release(row.id, team.id).catch(() => undefined);
-		throw cause;
-	}
-	return new Permit(
-		{
-			row,
-			earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
-			price,
-			budgets: terms.budgets,
-			holds,
-			inputTokens: need.inputTokens,
-			outputTokens: need.outputTokens,
-			mostOutputTokens: need.mostOutputTokens,
-			allowedOutputTokens: need.allowedOutputTokens,
-			choices: need.choices,
-			capEdits: need.capEdits,
-			isUnasked: usageEdits.length > 0,
-			usageEdits,
-			reader: call.providerFormat.usage,
-			mayThinkUnseen: mayThinkUnseen({
-				kind: call.provider.kind,
-				wire: call.provider.protocol.wire,
-				knownAs: call.knownAs,
-				thinking: parts.modelFacts.of(target).thinking,
-				request: call.outgoing.members,
-			}),
+	const row = rowOf(call, team, open, judged);
+	const permitTerms = permitTermsOf(call, row, judged, before, parts);
+	const taking = before === undefined ? takeLimits(row, terms, holds, holdMsOf(parts), open, parts) : takeOver(before, row, holds, parts);
+	return taking === undefined ? openRow(permitTerms, open, parts) : taking.then(() => openRow(permitTerms, open, parts));
+}
+
+/** The last step: what was taken is given back where the row cannot be opened. */
+function openRow(terms: PermitTerms, open: OpenCall, parts: GatewayParts): Promise<Permit> {
+	const { ledger, admission } = parts.ports;
+	return ledger.open(terms.row).then(
+		() => new Permit(terms, open, parts),
+		async (cause: unknown) => {
+			await admission.release(terms.row.id, terms.row.team).catch(() => undefined);
+			throw cause;
 		},
-		open,
-		parts,
 	);
 }
 
+function rowOf(
+	{ request, target, format, isStreamed }: PreparedCall,
+	{ id: team }: Team,
+	{ facts }: OpenCall,
+	judged: JudgedCall,
+): OpenRow {
+	return {
+		id: request.id,
+		startedMs: judged.nowMs,
+		team,
+		clientId: facts.clientId ?? '',
+		provider: target.provider,
+		model: target.model,
+		format: format.name,
+		isStreamed,
+		priceVersion: judged.priced.price.version,
+		holdNanoUsd: judged.need.amountNanoUsd,
+		budgets: namesOf(judged.terms.budgets),
+	};
+}
+
+function holdMsOf({ settings }: GatewayParts): number {
+	return Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
+}
+
+function permitTermsOf(
+	call: PreparedCall,
+	row: OpenRow,
+	{ terms, priced, need, holds, usageEdits }: JudgedCall,
+	before: Permit | undefined,
+	parts: GatewayParts,
+): PermitTerms {
+	return {
+		row,
+		earlierTargets: before === undefined ? 0 : before.terms.earlierTargets + 1,
+		price: priced.price,
+		budgets: terms.budgets,
+		holds,
+		inputTokens: need.inputTokens,
+		outputTokens: need.outputTokens,
+		mostOutputTokens: need.mostOutputTokens,
+		allowedOutputTokens: need.allowedOutputTokens,
+		choices: need.choices,
+		capEdits: need.capEdits,
+		isUnasked: usageEdits.length > 0,
+		usageEdits,
+		reader: call.providerFormat.usage,
+		mayThinkUnseen: mayThinkUnseen({
+			kind: call.provider.kind,
+			wire: call.provider.protocol.wire,
+			knownAs: call.knownAs,
+			thinking: parts.modelFacts.of(call.target).thinking,
+			request: call.outgoing.members,
+		}),
+	};
+}
+
 export interface JudgedCall {
+	/** When it was judged, unix milliseconds. */
+	readonly nowMs: number;
 	readonly terms: TeamTerms;
 	readonly priced: PricedAs;
 	readonly need: Need;
 	readonly holds: readonly BudgetHold[];
 	readonly usageEdits: readonly Edit[];
+}
+
+function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
+	return budgets.length === 0 ? none : budgets.map(({ budget }) => budget);
 }
 
 /** What a call of the team is bounded by, costs and needs; takes nothing yet. @throws Refusal `model_unpriced`, `field_invalid`. */
@@ -116,11 +143,12 @@ export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: 
 	const need = isWorstCase ? worstCase(call, price) : estimate(call, price);
 	const period = periodOf(nowMs);
 	const check = isWorstCase ? 'after' : 'before';
-	const holds = terms.budgets.map(
-		({ budget, limitNanoUsd }): BudgetHold => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }),
-	);
-	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : [];
-	return { terms, priced, need, holds, usageEdits };
+	const holds: readonly BudgetHold[] =
+		terms.budgets.length === 0
+			? none
+			: terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }));
+	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : none;
+	return { nowMs, terms, priced, need, holds, usageEdits };
 }
 
 /** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
@@ -153,22 +181,24 @@ function requireListPrice({ outgoing, target }: PreparedCall, { overrides }: Pri
 	});
 }
 
-/** @param holds none: only the minute and the day are asked. @throws LimitRefusal; Fault `records_unavailable`. */
-export async function takeLimits(
+/** @param holds none: only the minute and the day are asked. @returns undefined where nothing had to be waited for. @throws LimitRefusal; Fault `records_unavailable`. */
+export function takeLimits(
 	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
 	terms: TeamTerms,
 	holds: readonly BudgetHold[],
 	holdMs: number,
 	{ facts }: OpenCall,
 	{ ports }: GatewayParts,
-): Promise<void> {
+): Promise<void> | undefined {
 	const { requestsPerMinute, dailyTokens } = terms;
-	let admission: Admission;
-	try {
-		admission = await ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs });
-	} catch (cause) {
-		return unlessUnreachable(cause);
-	}
+	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs });
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, terms, holds, facts), unlessUnreachable);
+	requireAdmitted(admission, terms, holds, facts);
+	return undefined;
+}
+
+/** @throws LimitRefusal. */
+function requireAdmitted(admission: Admission, terms: TeamTerms, holds: readonly BudgetHold[], facts: GatewayFacts): void {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) facts.isUncounted = true;
 	else facts.limitHeaders = rateLimitHeaders(terms, admission.reading);
@@ -210,13 +240,13 @@ function estimate({ body: { members }, outgoing, providerFormat, knownAs, maxOut
 	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
 	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? most, most), choices);
 	return {
-		amountNanoUsd: costNanoUsd({ ...noUsage, inputTokens, outputTokens }, price),
+		amountNanoUsd: plainCostNanoUsd(inputTokens, outputTokens, price),
 		inputTokens,
 		outputTokens,
 		mostOutputTokens: most * choices,
 		allowedOutputTokens: capFor(knownAs, capTokens, maxOutputTokens).tokens * choices,
 		choices,
-		capEdits: [],
+		capEdits: none,
 	};
 }
 
@@ -234,6 +264,6 @@ function worstCase({ body: { members }, outgoing, providerFormat, knownAs, maxOu
 		allowedOutputTokens: outputTokens,
 		choices,
 		capTokens: cap.tokens,
-		capEdits: cap.mustWrite ? providerFormat.writeCap(outgoing, cap.tokens) : [],
+		capEdits: cap.mustWrite ? providerFormat.writeCap(outgoing, cap.tokens) : none,
 	};
 }

@@ -16,20 +16,24 @@ export type Outcome = Reply | Fault | Refusal;
  * Has the call done by its target: in its turn, and again where that is safe and worth it.
  * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
  */
-export async function callProvider(taken: Taken, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
+export function callProvider(taken: Taken, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
 	const bound = parts.traffic.get(taken.prepared.provider.name);
 	if (bound === undefined) throw new Error(`nothing bounds calls to \`${taken.prepared.provider.name}\``);
 	bound.traffic.retryBudget.countCall();
-	for (let retriesBefore = 0; ; retriesBefore++) {
-		const outcome = await attempt(taken, bound, open, parts);
+	return callFrom(taken, 0, bound, open, parts);
+}
+
+/** From this attempt on. */
+function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
+	return attempt(taken, bound, open, parts).then((outcome) => {
 		// A stream goes on, and keeps its place.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) open.vacate();
 		bound.traffic.note(resultOf(outcome), bound.terms);
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, open, parts);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
-		await pauseCall(waitMs, open, parts.ports.clock);
-	}
+		return pauseCall(waitMs, open, parts.ports.clock).then(() => callFrom(taken, retriesBefore + 1, bound, open, parts));
+	});
 }
 
 export function resultOf(outcome: Outcome): AttemptResult {

@@ -9,7 +9,8 @@ import { providerFormats } from '../../../wire/formats/provider-formats.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
-import { unmarkingSteps } from '../../../wire/translation/foreign-marks.ts';
+import { isMaybeMarked, unmarkingSteps } from '../../../wire/translation/foreign-marks.ts';
+import type { ModelFacts } from '../../../wire/translation/model-facts.ts';
 import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
 import { translationOf } from '../../../wire/translation/translations.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
@@ -40,22 +41,30 @@ export interface PreparedCall extends Call {
 }
 
 /**
+ * Most calls are passed on as they came, which takes no steps.
+ * @returns undefined for those that are not. @throws as `preparingSteps` does.
+ */
+export function passOn(call: Call, target: Target, parts: GatewayParts): PreparedCall | undefined {
+	const provider = providerOf(target, parts);
+	const isSpoken = translationOf(call.format.name, provider.protocol.wire) === undefined;
+	return isSpoken && !isMaybeMarked(call.body) ? untranslated(call, target, provider, call.body, parts.modelFacts.of(target)) : undefined;
+}
+
+/**
  * Finds who answers, and what it is to be asked. In steps, for what is large takes some milliseconds in each.
  * @throws Refusal `field_invalid`; Fault `provider_key_unset`.
  */
 export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): Steps<PreparedCall> {
-	const provider = parts.providers.get(target.provider);
-	if (provider === undefined) throw new Error(`routing chose \`${target.provider}\`, which is not configured`);
+	const provider = providerOf(target, parts);
 	const { wire: spoken } = provider.protocol;
 	const said = parts.modelFacts.of(target);
 	const knownAs = said.knownAs ?? target.model;
-	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
-	requireConfigured(provider);
 	const translation = translationOf(call.format.name, spoken);
 	if (translation === undefined) {
 		const outgoing = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
-		return { ...call, target, provider, knownAs, maxOutputTokens, providerFormat: call.format, outgoing, translated: undefined };
+		return untranslated(call, target, provider, outgoing, said);
 	}
+	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
 	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
 	const members = readExactly?.() ?? call.body.members;
@@ -105,6 +114,26 @@ export function prepareCall(call: Call, target: Target, facts: GatewayFacts, par
 	return atOnce(preparingSteps(call, target, facts, parts));
 }
 
+function untranslated(call: Call, target: Target, provider: Provider, outgoing: JsonBody, said: ModelFacts): PreparedCall {
+	const { request, format, body, model, isStreamed } = call;
+	const knownAs = said.knownAs ?? target.model;
+	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
+	return {
+		request,
+		format,
+		body,
+		model,
+		isStreamed,
+		target,
+		provider,
+		knownAs,
+		maxOutputTokens,
+		providerFormat: format,
+		outgoing,
+		translated: undefined,
+	};
+}
+
 /** The first that would be lost; warnings begin with the field's name. */
 function fieldOf(warning = ''): { readonly param?: string } {
 	const [param] = /^[\w.[\]-]+(?=: )/.exec(warning) ?? [];
@@ -115,6 +144,10 @@ function withoutStreamOptions({ stream_options: _dropped, ...body }: JsonObject)
 	return body;
 }
 
-function requireConfigured(provider: Provider): void {
+/** @throws Fault `provider_key_unset`. */
+function providerOf({ provider: name }: Target, { providers }: GatewayParts): Provider {
+	const provider = providers.get(name);
+	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
 	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	return provider;
 }

@@ -29,17 +29,25 @@ export function sendUpstream(
 }
 
 /** Reads an answer whole. @throws Fault `provider_answer_invalid` when it is longer; what the stream, or the call, ended with. */
-export function readAnswer(response: UpstreamResponse, open: OpenCall, maxBytes: number): Promise<Buffer> {
+export function readAnswer(response: UpstreamResponse, open: OpenCall, maxBytes: number): Buffer | Promise<Buffer> {
+	const whole = response.body.takeWhole?.();
+	if (whole === undefined) return awaitAnswer(response, open, maxBytes);
+	if (whole.length > maxBytes) throw tooLong(maxBytes);
+	return whole;
+}
+
+function awaitAnswer(response: UpstreamResponse, open: OpenCall, maxBytes: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
-		const flow = gather(response.body, maxBytes, resolve, (cause) => {
-			const message = `The provider's answer is longer than ${maxBytes} bytes`;
-			reject(cause instanceof Refusal ? new Fault('provider_answer_invalid', { message }) : cause);
-		});
+		const flow = gather(response.body, maxBytes, resolve, (cause) => reject(cause instanceof Refusal ? tooLong(maxBytes) : cause));
 		open.whenEnded((reason) => {
 			flow.cancel();
 			reject(reason);
 		});
 	});
+}
+
+function tooLong(maxBytes: number): Fault {
+	return new Fault('provider_answer_invalid', { message: `The provider's answer is longer than ${maxBytes} bytes` });
 }
 
 /** @throws what the call was ended with. */

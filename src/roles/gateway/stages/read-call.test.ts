@@ -9,8 +9,11 @@ import {
 	messagesPath,
 	settle,
 	summaryOf,
+	textOf,
 } from '../../../../test/support/gateway-bench.ts';
+import type { ByteStream } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { GatewayWork } from '../gateway-work.ts';
 
 describe('what is refused before a provider is called', () => {
 	it.each([
@@ -82,5 +85,30 @@ describe('what is refused before a provider is called', () => {
 		await settle();
 		body.sink?.fail(new Refusal('body_timeout'));
 		expect(summaryOf(await pending)).toBe('408 body_timeout');
+	});
+});
+
+describe('a body that is there already', () => {
+	const there = (text: string): ByteStream => ({
+		takeWhole: () => Buffer.from(text),
+		start() {
+			throw new Error('it need not be waited for');
+		},
+	});
+
+	it('is read at once, and so is an answer', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: there('{"id":"x"}') });
+		const response = await bench.ask(chatPath, there(chatBody), {}, { announcedLength: chatBody.length });
+		expect([response.status, textOf(response)]).toEqual([200, '{"id":"x"}']);
+		expect(bench.sent[0]?.body).toEqual(Buffer.from(chatBody));
+	});
+
+	it('is refused as any other, and its room is given back', async () => {
+		const work = new GatewayWork();
+		const bench = new GatewayBench({}, { work });
+		const half = '{"model":';
+		expect(summaryOf(await bench.ask(chatPath, there(half), {}, { announcedLength: half.length }))).toBe('400 body_not_json');
+		expect(work.bodySpace.heldBytes).toBe(0);
 	});
 });

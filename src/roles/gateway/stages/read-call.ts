@@ -1,11 +1,11 @@
-import { readWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
+import { readWhole, takeWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import { type JsonBody, parsingSteps } from '../../../wire/json/parse-body.ts';
-import { inTurns } from '../in-turns.ts';
+import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
+import { inTurns, isLargeBody } from '../in-turns.ts';
 
 /** One inference request, read and found sound. */
 export interface Call {
@@ -33,15 +33,27 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
  * @param hold gets room for the body, which is given back when this throws. None is counted unless given.
  * @throws Refusal `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
-export async function readCall(request: HttpRequest, format: Format, maxBodyBytes: number, hold?: BodyHold): Promise<Call> {
+export function readCall(request: HttpRequest, format: Format, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
 	try {
-		const bytes = await readWhole(withRoom(request, hold), maxBodyBytes, request.announcedLength);
-		const reading = inTurns(bytes.length, readingSteps(request, format, bytes));
-		return reading instanceof Promise ? await reading : reading;
+		const body = withRoom(request, hold);
+		const bytes = takeWhole(body, maxBodyBytes);
+		if (bytes !== undefined && !isLargeBody(bytes.length)) return soundCall(request, format, parseBody(bytes, placedMembers));
+		return awaitCall(request, format, bytes ?? readWhole(body, maxBodyBytes, request.announcedLength), hold);
+	} catch (cause) {
+		hold?.release();
+		throw cause;
+	}
+}
+
+/** Of a body that is still to come, or that takes its time to be read. */
+async function awaitCall(request: HttpRequest, format: Format, body: Buffer | Promise<Buffer>, hold: BodyHold | undefined): Promise<Call> {
+	try {
+		const bytes = await body;
+		return await inTurns(bytes.length, readingSteps(request, format, bytes));
 	} catch (cause) {
 		hold?.release();
 		throw cause;
@@ -49,10 +61,16 @@ export async function readCall(request: HttpRequest, format: Format, maxBodyByte
 }
 
 function* readingSteps(request: HttpRequest, format: Format, bytes: Buffer): Steps<Call> {
-	const body = yield* parsingSteps(bytes, placedMembers);
-	format.validate(body.members);
+	const call = soundCall(request, format, yield* parsingSteps(bytes, placedMembers));
 	yield;
-	return { request, format, body, model: String(body.members.model), isStreamed: body.members.stream === true };
+	return call;
+}
+
+/** @throws Refusal `field_*`. */
+function soundCall(request: HttpRequest, format: Format, body: JsonBody): Call {
+	const { members } = body;
+	format.validate(members);
+	return { request, format, body, model: String(members.model), isStreamed: members.stream === true };
 }
 
 /** The body, once there is room for it; where its length is not known, piece by piece. @throws Refusal `overloaded` */

@@ -77,7 +77,7 @@ export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Prot
 }
 
 /** A success must be what was asked for; an error may look like anything. */
-function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Promise<Buffer> | ByteStream {
+function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Buffer | Promise<Buffer> | ByteStream {
 	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
 	requireSuccess(call, response);
 	if (call.translated !== undefined && isEncoded(response.headers)) {

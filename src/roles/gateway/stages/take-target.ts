@@ -8,7 +8,7 @@ import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
 import { admitCall } from './admit-call.ts';
 import { isFirstChoice } from './choose-targets.ts';
-import { type PreparedCall, preparingSteps } from './prepare-call.ts';
+import { type PreparedCall, passOn, preparingSteps } from './prepare-call.ts';
 import type { Call } from './read-call.ts';
 
 /** A call that may go to its target. */
@@ -36,10 +36,9 @@ export async function takeTarget(
 	const { provider, model, warnings } = facts;
 	facts.provider = target.provider;
 	facts.model = target.model;
-	if (warnings !== undefined) delete facts.warnings;
+	facts.warnings = undefined;
 	try {
-		const steps = inTurns(call.body.bytes.length, preparingSteps(call, target, facts, parts));
-		const prepared = steps instanceof Promise ? await steps : steps;
+		const prepared = passOn(call, target, parts) ?? (await inTurns(call.body.bytes.length, preparingSteps(call, target, facts, parts)));
 		open.requireRunning();
 		return { prepared, permit: await admitCall(prepared, team, open, parts, before) };
 	} catch (cause) {

@@ -2,14 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Closing } from '../../contracts/ledger.ts';
 import { integerOf, type Row } from '../database.ts';
-import type { CompactClose, CompactOpen } from './ledger-calls.ts';
+import type { CompactClose, CompactOpen, NamePlace } from './ledger-calls.ts';
 import type { LedgerNames } from './ledger-names.ts';
 import type { GatheredSums, SumKey } from './ledger-sums.ts';
 import { markOf, packCallId } from './packed-call-id.ts';
 
 export interface CallRows {
 	/** A row that is open already moves to the target given; one that is closed stays as it is. */
-	open(row: CompactOpen, sums: GatheredSums): void;
+	open(row: CompactOpen, idAt: (place: NamePlace) => number, sums: GatheredSums): void;
 	close(row: CompactClose, sums: GatheredSums): Closing;
 }
 
@@ -45,16 +45,16 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 	// By a mark, for a map hashes each text that it is asked for anew. Of two rows with one mark, and of ids of others', some are looked for.
 	const opened = new Map<number, OpenedRow>();
 	return {
-		open(row, sums) {
+		open(row, idAt, sums) {
 			const [id, startedMs, team, client, provider, model, form, priceVersion, budgets, hold] = row;
 			const key = {
 				startedMs,
-				team: names.idOf(team),
-				client: names.idOf(client),
-				provider: names.idOf(provider),
-				model: names.idOf(model),
+				team: idAt(team),
+				client: idAt(client),
+				provider: idAt(provider),
+				model: idAt(model),
 			};
-			const terms = [names.idOf(priceVersion), names.idOf(budgets)] as const;
+			const terms = [idAt(priceVersion), idAt(budgets)] as const;
 			const packed = packCallId(id);
 			const { changes, lastInsertRowid } = insert.run(
 				packed,

@@ -1,6 +1,6 @@
 import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
 import type { Row } from '../database.ts';
-import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-calls.ts';
+import type { CompactClose, CompactInteger, CompactOpen, CompactRow, NamePlace } from './ledger-calls.ts';
 
 /** By the number that stands for them in the file: only ever append. */
 const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
@@ -15,18 +15,33 @@ const mostTokens = 1e12;
 /** What a column can hold. */
 const mostNanoUsd = 2n ** 63n - 1n;
 
+/** The texts of one batch, each once. */
+export class BatchNames {
+	readonly list: string[] = [];
+	readonly #places = new Map<string, NamePlace>();
+
+	placeOf(name: string): NamePlace {
+		let place = this.#places.get(name);
+		if (place === undefined) {
+			place = this.list.push(name) - 1;
+			this.#places.set(name, place);
+		}
+		return place;
+	}
+}
+
 /** @throws RangeError when the money is negative or beyond what can be stored. */
-export function compactOpen(row: OpenRow): CompactOpen {
+export function compactOpen(row: OpenRow, names: BatchNames): CompactOpen {
 	return [
 		row.id,
 		row.startedMs,
-		shortName(row.team),
-		shortName(row.clientId),
-		shortName(row.provider),
-		shortName(row.model),
+		names.placeOf(shortName(row.team)),
+		names.placeOf(shortName(row.clientId)),
+		names.placeOf(shortName(row.provider)),
+		names.placeOf(shortName(row.model)),
 		(row.format === 'messages' ? messagesBit : 0) | (row.isStreamed ? streamedBit : 0),
-		shortName(row.priceVersion),
-		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
+		names.placeOf(shortName(row.priceVersion)),
+		names.placeOf(row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets)),
 		compactMoney(row.holdNanoUsd),
 	];
 }
@@ -112,7 +127,8 @@ function shortName(name: string): string {
 	return name.length <= longestName ? name : name.slice(0, longestName);
 }
 
-function compactMoney(nanoUsd: bigint): CompactInteger {
+/** @throws RangeError when it is negative or beyond what can be stored. */
+export function compactMoney(nanoUsd: bigint): CompactInteger {
 	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
 		throw new RangeError(`${nanoUsd} nano-US-dollars are not an amount that a ledger row can hold`);
 	}
@@ -127,6 +143,6 @@ function wholeCount(tokens: number): number {
 }
 
 /** Closes a row of a call that never went on, free of charge. */
-export function takenBack(row: CompactOpen): CompactClose {
-	return [row[0], row[1], outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
+export function takenBack(row: OpenRow): CompactClose {
+	return [row.id, row.startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
 }

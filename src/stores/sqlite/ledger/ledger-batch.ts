@@ -1,6 +1,6 @@
 import type { Fault } from '../../../core/fault.ts';
-import type { Closing } from '../../contracts/ledger.ts';
-import type { CompactClose, CompactOpen, RowException } from './ledger-calls.ts';
+import type { Closing, OpenRow } from '../../contracts/ledger.ts';
+import type { CompactClose, RowException } from './ledger-calls.ts';
 
 interface Waiter<Result> {
 	resolve(result: Result): void;
@@ -8,7 +8,7 @@ interface Waiter<Result> {
 }
 
 export interface PendingOpen {
-	readonly row: CompactOpen;
+	readonly row: OpenRow;
 	readonly waiter: Waiter<void>;
 }
 
@@ -46,8 +46,8 @@ export function settleBatch(batch: Batch, exceptions: readonly RowException[], r
 	for (const { of, index, what } of exceptions) odd[of].set(index, what);
 	for (const [index, { row, waiter }] of batch.opens.entries()) {
 		if (odd.opens.get(index) === 'failed') {
-			outcome.failedIds.push(row[0]);
-			waiter.reject(refusal(row[0]));
+			outcome.failedIds.push(row.id);
+			waiter.reject(refusal(row.id));
 		} else waiter.resolve();
 	}
 	for (const [index, { row, waiter, isTakingBack }] of batch.closes.entries()) {

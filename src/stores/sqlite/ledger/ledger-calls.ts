@@ -6,16 +6,19 @@ import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 /** Money is a number while that is exact. */
 export type CompactInteger = number | bigint;
 
+/** Place of a text among those of its batch. */
+export type NamePlace = number;
+
 export type CompactOpen = readonly [
 	id: string,
 	startedMs: number,
-	team: string,
-	clientId: string,
-	provider: string,
-	model: string,
+	team: NamePlace,
+	clientId: NamePlace,
+	provider: NamePlace,
+	model: NamePlace,
 	form: number,
-	priceVersion: string,
-	budgets: string,
+	priceVersion: NamePlace,
+	budgets: NamePlace,
 	holdNanoUsd: CompactInteger,
 ];
 
@@ -67,6 +70,8 @@ export interface CompactPage {
 
 /** Written in one transaction, opens first. Without rows it finds out whether the database can be written. */
 export interface WriteBatch {
+	/** Texts that its rows share. */
+	readonly names: readonly string[];
 	readonly opens: readonly CompactOpen[];
 	readonly closes: readonly CompactClose[];
 }

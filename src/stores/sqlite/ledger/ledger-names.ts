@@ -7,6 +7,8 @@ const mostRemembered = 10_000;
 export interface LedgerNames {
 	/** For use inside a transaction. */
 	idOf(name: string): number;
+	/** As `idOf`, of names by their place; those that are asked for. */
+	idsOf(list: readonly string[]): (place: number) => number;
 	/** After a transaction that failed: what it added is gone. */
 	forget(): void;
 }
@@ -15,15 +17,20 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	const select = database.prepare('SELECT id FROM names WHERE name = ?');
 	const insert = database.prepare('INSERT INTO names (name) VALUES (?)');
 	const remembered = new Map<string, number>();
+	const idOf = (name: string): number => {
+		const known = remembered.get(name);
+		if (known !== undefined) return known;
+		const row = select.get(name);
+		const id = row === undefined ? Number(insert.run(name).lastInsertRowid) : integerOf(row, 'id');
+		if (remembered.size >= mostRemembered) remembered.clear();
+		remembered.set(name, id);
+		return id;
+	};
 	return {
-		idOf(name) {
-			const known = remembered.get(name);
-			if (known !== undefined) return known;
-			const row = select.get(name);
-			const id = row === undefined ? Number(insert.run(name).lastInsertRowid) : integerOf(row, 'id');
-			if (remembered.size >= mostRemembered) remembered.clear();
-			remembered.set(name, id);
-			return id;
+		idOf,
+		idsOf(list) {
+			const ids: number[] = [];
+			return (place) => (ids[place] ??= idOf(list[place] ?? ''));
 		},
 		forget: () => remembered.clear(),
 	};

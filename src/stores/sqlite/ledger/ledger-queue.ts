@@ -7,7 +7,7 @@ import { Fault } from '../../../core/fault.ts';
 import type { Log } from '../../../core/log.ts';
 import type { ClosedRow, Closing, LedgerHealth, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
-import { compactClose, compactOpen, takenBack } from './compact-rows.ts';
+import { BatchNames, compactClose, compactMoney, compactOpen, takenBack } from './compact-rows.ts';
 import { type Batch, type PendingClose, type PendingOpen, settleBatch } from './ledger-batch.ts';
 import type { RowException, WriteBatch } from './ledger-calls.ts';
 
@@ -49,10 +49,11 @@ export class LedgerQueue {
 
 	open(row: OpenRow): Promise<void> {
 		return new Promise((resolve, reject) => {
-			const compact = compactOpen(row);
+			// What cannot be stored is told before it waits.
+			compactMoney(row.holdNanoUsd);
 			const why = this.whyNot() ?? (this.failingSinceMs === undefined ? undefined : 'it cannot be written now');
 			if (why === undefined) {
-				this.opens.push({ row: compact, waiter: { resolve, reject } });
+				this.opens.push({ row, waiter: { resolve, reject } });
 				this.wake();
 			} else reject(this.refusal(why));
 		});
@@ -142,7 +143,9 @@ export class LedgerQueue {
 		};
 		this.underWay = batch;
 		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
-		write({ opens: opens.map(({ row }) => row), closes: closes.map(({ row }) => row) }).then(
+		const names = new BatchNames();
+		const rows = { opens: opens.map(({ row }) => compactOpen(row, names)), closes: closes.map(({ row }) => row) };
+		write({ names: names.list, ...rows }).then(
 			(exceptions) => this.succeeded(batch, exceptions),
 			(cause: unknown) => this.failed(batch, cause),
 		);

@@ -55,7 +55,8 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 		transaction(() => {
 			const sums = gatherSums();
 			const exceptions: RowException[] = [];
-			for (const row of batch.opens) rows.open(row, sums);
+			const idAt = names.idsOf(batch.names);
+			for (const row of batch.opens) rows.open(row, idAt, sums);
 			for (const [index, row] of batch.closes.entries()) {
 				const what = rows.close(row, sums);
 				if (what !== 'closed') exceptions.push({ of: 'closes', index, what });
@@ -76,8 +77,8 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 				exceptions.push({ of, index, what: 'failed' });
 			}
 		};
-		for (const [index, row] of batch.opens.entries()) tryAlone('opens', index, { opens: [row], closes: [] });
-		for (const [index, row] of batch.closes.entries()) tryAlone('closes', index, { opens: [], closes: [row] });
+		for (const [index, row] of batch.opens.entries()) tryAlone('opens', index, { names: batch.names, opens: [row], closes: [] });
+		for (const [index, row] of batch.closes.entries()) tryAlone('closes', index, { names: [], opens: [], closes: [row] });
 		return exceptions;
 	};
 

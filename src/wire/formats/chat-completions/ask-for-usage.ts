@@ -3,6 +3,7 @@ import { scanMembers } from '../../json/scan-members.ts';
 import type { Edit } from '../../json/splice-body.ts';
 
 const option: ReadonlySet<string> = new Set(['include_usage']);
+const nothing: readonly Edit[] = [];
 const closeBrace = 0x7d;
 const openBrace = 0x7b;
 
@@ -12,7 +13,7 @@ const openBrace = 0x7b;
  * @param body with the place of `stream_options` known.
  */
 export function askForUsage({ bytes, members, ranges }: JsonBody): readonly Edit[] {
-	if (members.stream !== true) return [];
+	if (members.stream !== true) return nothing;
 	const options = members.stream_options;
 	const range = ranges.get('stream_options');
 	if (range === undefined) {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../test/support/hand-fed-stream.ts';
-import { ManualClock } from '../../test/support/manual-clock.ts';
-import { until } from '../../test/support/until.ts';
-import { answered, answers, bodyOf, chunkedHead, request, startClient, startServer } from '../../test/support/upstream-under-test.ts';
+import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { until } from '../../../test/support/until.ts';
+import { answered, answers, bodyOf, chunkedHead, request, startClient, startServer } from '../../../test/support/upstream-under-test.ts';
+import { readWhole } from '../../core/byte-stream.ts';
 
 describe('a request to another server', () => {
 	test('arrives as given, and so does the answer', async () => {
@@ -168,6 +169,39 @@ describe('an answer', () => {
 			return isEnded;
 		});
 		expect(received).toBe(size);
+	});
+
+	test.each([
+		['waited', '5\r\nthird\r\n0\r\n\r\n', ''],
+		['comes later', '', '5\r\nthird\r\n0\r\n\r\n'],
+	])('whose end %s is given in order, and once, to a reader that asks for more while it takes a piece', async (_what, sooner, later) => {
+		const server = await startServer(answers(`${chunkedHead}5\r\nfirst\r\n6\r\nsecond\r\n${sooner}`));
+		const { body } = await startClient().send(request(server));
+		const told: string[] = [];
+		const flow = body.start({
+			write(piece) {
+				flow.resume();
+				told.push(piece.toString());
+				return true;
+			},
+			end: () => told.push('.'),
+			fail: () => told.push('failed'),
+		});
+		await until(() => told.length > 0);
+		server.connections[0]?.send(later);
+		await until(() => told.includes('.'));
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(told.join('')).toBe('firstsecondthird.');
+	});
+
+	test('of tens of thousands of pieces that waited holds nobody up', async () => {
+		const count = 60_000;
+		const server = await startServer(answers(`${chunkedHead}${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`));
+		const { body } = await startClient().send(request(server));
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		const before = process.cpuUsage().user;
+		expect(await readWhole(body, count)).toHaveLength(count);
+		expect(process.cpuUsage().user - before).toBeLessThan(500_000);
 	});
 
 	test('whose reader has enough ends its connection at once: no time passes', async () => {

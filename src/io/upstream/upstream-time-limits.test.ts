@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { HandFedStream } from '../../test/support/hand-fed-stream.ts';
-import { ManualClock } from '../../test/support/manual-clock.ts';
-import { until } from '../../test/support/until.ts';
-import { answers, causeOf, chunkedHead, collect, request, startClient, startServer } from '../../test/support/upstream-under-test.ts';
+import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { until } from '../../../test/support/until.ts';
+import { answers, causeOf, chunkedHead, collect, request, startClient, startServer } from '../../../test/support/upstream-under-test.ts';
 
 describe('time limits', () => {
 	const timeouts = { connectMs: 100, firstByteMs: 300, idleMs: 200, totalMs: 1000 };
@@ -107,6 +107,26 @@ describe('time limits', () => {
 		server.connections[0]?.send('0\r\n\r\n');
 		await until(() => received.length > 2);
 		expect(received).toBe('xy.');
+	});
+
+	test('for silence do not begin with a piece that comes while nobody listens', async () => {
+		const clock = new ManualClock();
+		const server = await startServer(answers(chunkedHead));
+		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, totalMs: 100_000 } }));
+		const told: string[] = [];
+		const flow = response.body.start({
+			// Asks for silence once, and takes what was under way.
+			write: (chunk) => told.push(chunk.toString()) > 1,
+			end: () => told.push('.'),
+			fail: (cause) => told.push(String(cause)),
+		});
+		server.connections[0]?.send('1\r\nx\r\n1\r\ny\r\n');
+		await until(() => told.length === 2);
+		clock.advance(60_000);
+		flow.resume();
+		server.connections[0]?.send('0\r\n\r\n');
+		await until(() => told.length === 3);
+		expect(told).toEqual(['x', 'y', '.']);
 	});
 
 	test('for the whole answer, however lively it is', async () => {

@@ -2,8 +2,7 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { buildConnector } from 'undici';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /** The name leads to addresses that this request may not reach, or is itself such an address. */
 export class AddressRefused extends Error {
@@ -25,36 +24,31 @@ export interface ConnectorOptions {
 	readonly lookup: LookupFunction | undefined;
 	/** Undefined when every address is allowed. */
 	readonly isAllowedAddress: ((address: string) => boolean) | undefined;
-	readonly connectMs: () => number;
-	/**
-	 * Whether a call waits for a connection. undici 7.30 makes one for every call that was aborted while it was answered,
-	 * so that clients who leave would become handshakes with the provider. To be deleted when it no longer does.
-	 */
-	readonly isWanted: () => boolean;
 	/** PEM of further certificate authorities. */
 	readonly ca: string | undefined;
 }
 
-/** For undici's `connect` option. A TLS session is kept for the next connection. */
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
+/** Opens a connection within a time limit, and calls back once, later. @returns what ends the attempt. */
+export type Connect = (limitMs: number, opened: (cause: Error | undefined, socket: Socket | undefined) => void) => () => void;
+
+/** A TLS session is kept for the next connection. */
+export function createConnector(origin: string, options: ConnectorOptions): Connect {
 	const { clock, isAllowedAddress, ca } = options;
+	const { protocol, port, hostname: host } = new URL(origin);
+	const hostname = host.replace(/^\[(.*)\]$/, '$1');
 	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
 	let session: Buffer | undefined;
-	return ({ hostname, protocol, port, servername }, callback) => {
-		if (!options.isWanted()) {
-			queueMicrotask(() => callback(new Error('No call waits for a connection'), null));
-			return;
-		}
+	return (limitMs, opened) => {
 		if (isAllowedAddress !== undefined && isIP(hostname) !== 0 && !isAllowedAddress(hostname)) {
-			queueMicrotask(() => callback(new AddressRefused(hostname, [hostname]), null));
-			return;
+			queueMicrotask(() => opened(new AddressRefused(hostname, [hostname]), undefined));
+			return () => undefined;
 		}
 		const isTls = protocol === 'https:';
 		const target = { host: hostname, port: Number(port || (isTls ? 443 : 80)), lookup };
 		const socket: Socket = isTls
 			? connectTls({
 					...target,
-					...(isIP(hostname) === 0 && { servername: servername ?? hostname }),
+					...(isIP(hostname) === 0 && { servername: hostname }),
 					...(session && { session }),
 					...(ca && { ca }),
 					ALPNProtocols: ['http/1.1'],
@@ -63,17 +57,18 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 				})
 			: connectTcp(target);
 		socket.setNoDelay(true).setKeepAlive(true, 60_000);
-		const timer = clock.after(options.connectMs(), () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
+		const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
 		// Stays for good: an error that nobody listens to would end the process.
 		let isTold = false;
-		const tell = (...outcome: Parameters<typeof callback>): void => {
+		const tell = (cause: Error | undefined): void => {
 			if (isTold) return;
 			isTold = true;
 			timer.cancel();
-			callback(...outcome);
+			opened(cause, cause === undefined ? socket : undefined);
 		};
-		socket.on('error', (error) => tell(error, null));
-		socket.once(isTls ? 'secureConnect' : 'connect', () => tell(null, socket));
+		socket.on('error', tell);
+		socket.once(isTls ? 'secureConnect' : 'connect', () => tell(undefined));
+		return () => socket.destroy(new Error('Nobody waits for this connection any more'));
 	};
 }
 

@@ -1,14 +1,14 @@
-import { Fault } from '../core/fault.ts';
-import { Refusal } from '../core/refusal.ts';
-import type { UpstreamTimeouts } from '../core/upstream.ts';
+import { Fault } from '../../core/fault.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { UpstreamTimeouts } from '../../core/upstream.ts';
 import { ConnectTimeout } from './upstream-connector.ts';
 
 /** Not written yet, written and waiting for a head, or receiving a body. */
 export type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
 
-/** What an error of undici or of the system means. Our own mistakes and what the caller's side did pass as they are. */
-export function faultOf(error: Error & { code?: string }, phase: UpstreamPhase): Error {
-	if (error instanceof Refusal || error.code === 'UND_ERR_INVALID_ARG' || error.code === 'UND_ERR_NOT_SUPPORTED') return error;
+/** What an error of a connection or of the system means. What the caller's side did passes as it is. */
+export function faultOf(error: Error, phase: UpstreamPhase): Error {
+	if (error instanceof Refusal) return error;
 	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
 	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
 }

@@ -1,0 +1,90 @@
+/** Bodies that have come already are given at once, on the way in and on the way back. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RawClient } from '../../test/support/raw-client.ts';
+import { startHttpServer } from '../../test/support/start-http-server.ts';
+import { until } from '../../test/support/until.ts';
+import { answered, answers, chunkedHead, request, startClient, startServer } from '../../test/support/upstream-under-test.ts';
+import { readWhole, takeWhole } from '../core/byte-stream.ts';
+import type { ByteStream, Handler } from '../core/handler.ts';
+
+/** The connection of a client whose requests are answered by what `read` makes of their bodies. */
+async function connect(read: (body: ByteStream) => Promise<string>): Promise<RawClient> {
+	const handler: Handler = async ({ body }) => ({ status: 200, headers: {}, body: await read(body) });
+	const started = await startHttpServer(handler);
+	onTestFinished(() => started.server.destroy());
+	const client = new RawClient(started.port);
+	onTestFinished(() => client.destroy());
+	return client;
+}
+
+const taken = async (body: ByteStream): Promise<string> => String(takeWhole(body, 1000));
+const head = (length: number): string => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe('the body of a request', () => {
+	test('that came with its head is there at once, and the connection goes on', async () => {
+		const client = await connect(taken);
+		client.send(`${head(5)}hello${head(5)}world`);
+		await until(() => client.text.includes('world'));
+		expect(client.text).toContain('\r\n\r\nhello');
+		client.send(`${head(5)}again`);
+		await until(() => client.text.includes('again'));
+		expect(client.statuses).toEqual([200, 200, 200]);
+	});
+
+	test('of which not all has come is not', async () => {
+		const client = await connect(async (body) => `${await taken(body)} ${(await readWhole(body, 1000)).toString()}`);
+		client.send(`${head(10)}hello`);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		client.send('world');
+		await until(() => client.text.includes('helloworld'));
+		expect(client.text).toContain('undefined helloworld');
+	});
+
+	test('that is too long is refused', async () => {
+		const client = await connect(async (body) => String(takeWhole(body, 4)));
+		client.send(`${head(5)}hello`);
+		await until(() => client.statuses.length === 1);
+		expect(client.statuses).toEqual([413]);
+	});
+
+	test('is given once', async () => {
+		const client = await connect(async (body) => {
+			const first = await taken(body);
+			expect(() => body.start({ write: () => true, end: () => undefined, fail: () => undefined })).toThrow('only once');
+			return `${first} ${await taken(body)}`;
+		});
+		client.send(`${head(5)}hello`);
+		await until(() => client.text.includes('hello'));
+		expect(client.text).toContain('hello undefined');
+	});
+
+	test('that node:http has read has to be waited for', async () => {
+		const client = await connect(async (body) => `${await taken(body)} ${(await readWhole(body, 1000)).toString()}`);
+		client.send('PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello');
+		await until(() => client.text.includes('hello'));
+		expect(client.text).toContain('undefined hello');
+	});
+});
+
+describe('the body of an answer', () => {
+	test('that came with its head is there at once, and only once', async () => {
+		const { body } = await startClient().send(request(await startServer(answers(answered('hello')))));
+		expect(takeWhole(body, 1000)?.toString()).toBe('hello');
+		expect(takeWhole(body, 1000)).toBeUndefined();
+		expect(() => body.start({ write: () => true, end: () => undefined, fail: () => undefined })).toThrow('only once');
+	});
+
+	test('that came in chunks is whole', async () => {
+		const server = await startServer(answers(`${chunkedHead}5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n`));
+		const { body } = await startClient().send(request(server));
+		expect(takeWhole(body, 1000)?.toString()).toBe('hello!');
+	});
+
+	test.each([
+		['has not come whole', `${chunkedHead}5\r\nhello\r\n`],
+		['has failed', `${chunkedHead}5\r\nhello\r\nzzz\r\n`],
+	])('that %s is not there', async (_what, bytes) => {
+		const { body } = await startClient().send(request(await startServer(answers(bytes))));
+		expect(takeWhole(body, 1000)).toBeUndefined();
+	});
+});
