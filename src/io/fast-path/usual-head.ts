@@ -52,14 +52,15 @@ export function readUsualHead(bytes: Buffer, maxBytes: number): UsualHead | unde
 /** @param text ends with an empty line. */
 function readFields(text: string, from: number): Pick<UsualHead, 'headers' | 'rawHeaders'> | undefined {
 	const rawHeaders: string[] = [];
-	const headers: Record<string, string> = {};
+	// Without a prototype it is a dictionary: objects of a shape of their own for each order of names would have all code that looks into
+	// them compiled anew.
+	const headers = Object.create(null) as Record<string, string>;
 	for (let start = from; ; ) {
 		const end = text.indexOf('\r\n', start);
 		if (end === start) return { rawHeaders, headers };
 		const colon = text.indexOf(':', start);
 		const rawName = text.slice(start, colon);
 		const name = rawName.toLowerCase();
-		// What every object has, such as `constructor`, is not worth telling apart from a field that is given twice.
 		if (unusualNames.has(name) || headers[name] !== undefined) return undefined;
 		const value = text.slice(colon + 1, end).trim();
 		rawHeaders.push(rawName, value);
