@@ -9,7 +9,19 @@ const headerName = z
 	.string()
 	.regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'must be a header field name in lower case')
 	.refine(
-		(name) => !['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer'].includes(name),
+		(name) =>
+			![
+				'host',
+				'connection',
+				'content-length',
+				'expect',
+				'keep-alive',
+				'proxy-connection',
+				'te',
+				'trailer',
+				'transfer-encoding',
+				'upgrade',
+			].includes(name),
 		'is set by the gateway itself',
 	);
 

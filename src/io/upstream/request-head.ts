@@ -26,23 +26,22 @@ const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 export function requestHead({ origin, method, target, headers, body }: UpstreamRequest): string {
 	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The method or the target of a request cannot be sent');
 	let fields = '';
-	let isFramed = false;
 	for (const name in headers) {
-		const value = headers[name] ?? '';
+		if (name === 'content-length') continue;
 		if (ownNames.has(name) || name !== name.toLowerCase()) throw new Error(`The header ${JSON.stringify(name)} cannot be sent`);
-		if (name === 'content-length') {
-			if (!length.test(value)) throw new Error(`${JSON.stringify(value)} is no length of a body`);
-			isFramed = true;
-		}
-		fields += fieldLine(name, value);
+		fields += fieldLine(name, headers[name] ?? '');
 	}
-	if (body !== null && !Buffer.isBuffer(body)) {
-		if (!isFramed) fields += 'transfer-encoding: chunked\r\n';
-	} else if (isFramed) {
-		throw new Error('The length of a body that is there is not for its sender to say');
-	} else if (body !== null || methodsWithBody.has(method)) {
-		fields += `content-length: ${body?.length ?? 0}\r\n`;
-	}
+	fields += framingLine(method, body, headers['content-length']);
 	const host = origin.slice(origin.indexOf('://') + 3);
 	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}\r\n`;
+}
+
+/** @param announced what the headers say; a body that is there must agree with it. */
+function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {
+	const isThere = body === null || Buffer.isBuffer(body);
+	const known = isThere ? String(body?.length ?? 0) : announced;
+	if (announced !== undefined && (announced !== known || !length.test(announced)))
+		throw new Error(`${JSON.stringify(announced)} is no length of this body`);
+	if (known === undefined) return 'transfer-encoding: chunked\r\n';
+	return body === null && !methodsWithBody.has(method) ? '' : `content-length: ${known}\r\n`;
 }
