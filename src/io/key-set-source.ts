@@ -1,4 +1,7 @@
 /** Where key sets come from: an address, or the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+
 export interface KeySetSource {
 	/** The key set document as parsed JSON; ends within a time of its own. */
 	read(): Promise<unknown>;
@@ -51,21 +54,39 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** Follows no redirect and takes no more than 150 KB. */
 export async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
 	const signal = AbortSignal.timeout(timeoutMs);
-	const { status, body } = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'manual' });
-	if (status !== 200) {
-		await body?.cancel();
-		throw new Error(`${url} answered ${status}`);
+	let bytes: Buffer;
+	try {
+		bytes = await fetchBytes(url, signal);
+	} catch (cause) {
+		throw signal.aborted ? new Error(`${url} did not answer within ${timeoutMs} ms`, { cause }) : cause;
 	}
-	const pieces: Uint8Array[] = [];
+	try {
+		return JSON.parse(decoder.decode(bytes)) as unknown;
+	} catch (cause) {
+		throw new Error(`${url} did not answer JSON`, { cause });
+	}
+}
+
+async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer> {
+	const response = await get(url, signal);
+	if (response.statusCode !== 200) {
+		// Destroyed unread it fails, and nobody is left to hear that.
+		response.on('error', () => undefined).destroy();
+		throw new Error(`${url} answered ${response.statusCode}`);
+	}
+	const pieces: Buffer[] = [];
 	let length = 0;
-	for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+	for await (const piece of response as AsyncIterable<Buffer>) {
 		length += piece.length;
 		if (length > mostBytes) throw new Error(`${url} answered more than ${mostBytes} bytes`);
 		pieces.push(piece);
 	}
-	try {
-		return JSON.parse(decoder.decode(Buffer.concat(pieces))) as unknown;
-	} catch (cause) {
-		throw new Error(`${url} did not answer JSON`, { cause });
-	}
+	return Buffer.concat(pieces);
+}
+
+function get(url: string, signal: AbortSignal): Promise<IncomingMessage> {
+	const { get: send } = url.startsWith('https:') ? https : http;
+	return new Promise((resolve, reject) => {
+		send(url, { signal, headers: { accept: 'application/json' } }, resolve).on('error', reject);
+	});
 }

@@ -4,13 +4,14 @@ import type { Socket } from 'node:net';
 /** Up to here copying a piece next to what stands before it costs less than a write of several parts. */
 const maxCopiedBytes = 16_384;
 
-let held: Socket[] = [];
-let turn = 0;
-
-/** A number that changes when what was written so far has left. */
-export function writingTurn(): number {
-	return turn;
+/** Who wants to know when what was written in this turn leaves. */
+export interface TurnListener {
+	/** Right before. Must not throw. */
+	onTurnEnd(): void;
 }
+
+let held: Socket[] = [];
+let listeners: TurnListener[] = [];
 
 /**
  * For each write: what is written in a turn leaves at its end, all sockets in a row. A socket that is written to several times sends
@@ -24,10 +25,16 @@ export function untilTurnEnds(socket: Socket): Socket {
 	return socket;
 }
 
+/** To be called after something was written. */
+export function tellTurnEnd(listener: TurnListener): void {
+	listeners.push(listener);
+}
+
 function release(): void {
-	const sockets = held;
+	const [sockets, told] = [held, listeners];
 	held = [];
-	turn++;
+	listeners = [];
+	for (const listener of told) listener.onTurnEnd();
 	for (const socket of sockets) socket.uncork();
 }
 

@@ -49,11 +49,6 @@ export class AnswerReader {
 		this.#listener = listener;
 	}
 
-	/** True when the answer ends with the connection. */
-	get endsWithConnection(): boolean {
-		return this.#state === 'until_end';
-	}
-
 	/** A request with this method has been sent. */
 	expect(method: string): void {
 		this.#method = method;

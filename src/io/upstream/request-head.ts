@@ -40,8 +40,8 @@ export function requestHead({ origin, method, target, headers, body }: UpstreamR
 function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {
 	const isThere = body === null || Buffer.isBuffer(body);
 	const known = isThere ? String(body?.length ?? 0) : announced;
-	if (announced !== undefined && (announced !== known || !length.test(announced)))
-		throw new Error(`${JSON.stringify(announced)} is no length of this body`);
+	const isWrong = announced !== undefined && (announced !== known || !length.test(announced));
+	if (isWrong) throw new Error(`${JSON.stringify(announced)} is no length of this body`);
 	if (known === undefined) return 'transfer-encoding: chunked\r\n';
 	return body === null && !methodsWithBody.has(method) ? '' : `content-length: ${known}\r\n`;
 }

@@ -35,6 +35,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	private readonly totalDueMs: number;
 	private phase: UpstreamPhase = 'connecting';
 	private isOver = false;
+	private isRequestEnded = false;
 	private isSecondTry = false;
 	/** Where this call has its connection from, or waits for one. */
 	private pool: UpstreamPool | undefined;
@@ -76,9 +77,12 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	onConnection(connection: UpstreamConnection): void {
 		this.connection = connection;
-		this.request.onSent?.();
+	}
+
+	onLeaving(): void {
 		this.phase = 'waiting';
-		this.dueMs = this.totalDueMs;
+		this.request.onSent?.();
+		this.expectFirstByte();
 	}
 
 	onNoConnection(cause: Error): void {
@@ -86,8 +90,8 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 
 	onRequestEnd(): void {
-		if (this.isOver || this.phase !== 'waiting') return;
-		this.dueMs = Math.min(this.parts.clock.monotonicMs() + this.request.timeouts.firstByteMs, this.totalDueMs);
+		this.isRequestEnded = true;
+		this.expectFirstByte();
 	}
 
 	onHead({ status, headers }: AnswerHead): void {
@@ -120,12 +124,12 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 			this.fail(faultOf(cause, this.phase));
 			return;
 		}
-		// A server ends what rests when it likes: another connection will do.
+		// A server ends what rests when it likes, mostly all at once: a fresh connection will do.
 		this.isSecondTry = true;
 		this.phase = 'connecting';
 		this.connection = undefined;
 		this.dueMs = Math.min(this.parts.clock.monotonicMs() + this.request.timeouts.connectMs, this.totalDueMs);
-		pool.enter(this);
+		pool.enterAnew(this);
 	}
 
 	// As a stream.
@@ -157,6 +161,13 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	private onClientGone(): void {
 		if (this.phase !== 'answering') this.fail(new Refusal('client_closed'));
+	}
+
+	/** Not before the whole request has been given to the connection. */
+	private expectFirstByte(): void {
+		if (this.isOver || this.phase !== 'waiting') return;
+		const firstByteMs = this.isRequestEnded ? this.request.timeouts.firstByteMs : Number.POSITIVE_INFINITY;
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + firstByteMs, this.totalDueMs);
 	}
 
 	private expectNextByte(): void {

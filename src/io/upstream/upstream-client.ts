@@ -4,7 +4,8 @@
  *
  * A server may close a resting connection at the moment a request is written to it. Whether it read the request cannot
  * be known, so the call fails with `provider_unreachable` instead of being repeated; to make that rare, a connection
- * rests 4 s at most, or 2 s less than the server's `keep-alive` header says.
+ * rests 4 s at most, or 2 s less than the server's `keep-alive` header says. A connection that proves to be closed before any
+ * of the request has left is as good as none: the call goes on to a fresh one, once.
  */
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../../core/clock.ts';

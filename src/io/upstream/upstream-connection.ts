@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { ByteFlow, ByteStream } from '../../core/handler.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
 import type { DeadlineSweep, Watched } from '../deadline-sweep.ts';
-import { untilTurnEnds, writeInOne, writingTurn } from '../turn-writes.ts';
+import { type TurnListener, tellTurnEnd, untilTurnEnds, writeInOne } from '../turn-writes.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { type AnswerListener, AnswerReader } from './answer-reader.ts';
 
@@ -13,8 +13,9 @@ export interface ConnectionUser {
 	readonly request: UpstreamRequest;
 	/** Everything before the body. */
 	readonly head: string;
-	/** The head is about to be written. */
 	onConnection(connection: UpstreamConnection): void;
+	/** The request begins to leave. */
+	onLeaving(): void;
 	/** The request has been given to the connection whole. */
 	onRequestEnd(): void;
 	onHead(head: AnswerHead): void;
@@ -39,7 +40,7 @@ const marginMs = 2000;
 
 const lastChunk = '0\r\n\r\n';
 
-export class UpstreamConnection implements AnswerListener, Watched {
+export class UpstreamConnection implements AnswerListener, TurnListener, Watched {
 	/** While it rests: when that ends. */
 	dueMs = Number.POSITIVE_INFINITY;
 	sweepIndex = -1;
@@ -51,8 +52,8 @@ export class UpstreamConnection implements AnswerListener, Watched {
 	#bodyFlow: ByteFlow | undefined;
 	#isSending = false;
 	#isAnswered = false;
-	/** Of the request's head, see `writingTurn`. */
-	#sentInTurn = -1;
+	/** False in the turn in which the request was written: what comes then, and the end, are not about it. */
+	#hasLeft = true;
 	#restMs = longestRestMs;
 	#error: Error | undefined;
 
@@ -81,18 +82,14 @@ export class UpstreamConnection implements AnswerListener, Watched {
 		this.#isAnswered = false;
 		this.dueMs = Number.POSITIVE_INFINITY;
 		this.#reader.expect(request.method);
-		this.#sentInTurn = writingTurn();
+		this.#hasLeft = false;
 		try {
 			user.onConnection(this);
 			this.#write(head, request.body, user);
+			tellTurnEnd(this);
 		} catch (defect) {
-			this.fail(defect instanceof Error ? defect : new Error('The request cannot be sent', { cause: defect }));
+			this.fail(asError(defect));
 		}
-	}
-
-	/** False in the turn in which the request was written: what comes then, and the end, are not about it. */
-	get #hasLeft(): boolean {
-		return this.#sentInTurn !== writingTurn();
 	}
 
 	#write(head: string, body: UpstreamRequest['body'], user: ConnectionUser): void {
@@ -136,6 +133,18 @@ export class UpstreamConnection implements AnswerListener, Watched {
 		this.#isAnswered = true;
 	}
 
+	// As a listener to the turn.
+
+	onTurnEnd(): void {
+		if (this.#user === undefined) return;
+		this.#hasLeft = true;
+		try {
+			this.#user.onLeaving();
+		} catch (defect) {
+			this.fail(asError(defect));
+		}
+	}
+
 	// As a deadline.
 
 	onDue(): void {
@@ -151,7 +160,7 @@ export class UpstreamConnection implements AnswerListener, Watched {
 			this.#reader.read(bytes);
 		} catch (cause) {
 			this.#finishAnswered(false);
-			this.fail(cause instanceof Error ? cause : new Error(String(cause)));
+			this.fail(asError(cause));
 			return;
 		}
 		// Not before all that came is read: what is too much must not be taken for the answer to another request.
@@ -228,8 +237,12 @@ export class UpstreamConnection implements AnswerListener, Watched {
 			},
 			fail: (cause) => {
 				this.#bodyFlow = undefined;
-				this.fail(cause instanceof Error ? cause : new Error('The request body failed', { cause }));
+				this.fail(asError(cause));
 			},
 		});
 	}
+}
+
+function asError(cause: unknown): Error {
+	return cause instanceof Error ? cause : new Error(String(cause));
 }

@@ -163,21 +163,41 @@ describe('a call that waits for a connection that is answered', () => {
 		expect(server.connections).toHaveLength(2);
 	});
 
-	test('is sent a second time only where nothing of it has left', async () => {
-		const server = await startServer(answers(answered('x')));
-		const client = startClient({ maxConnectionsPerOrigin: 1 });
-		await clientSays(client, server);
-		const begun: string[] = [];
-		await new Promise<void>((resolve) => {
-			// What comes between this turn's write and its end was said before.
-			setImmediate(() => {
-				server.connections[0]?.socket.write(answered('stale'), () => resolve());
-			});
+	/** Servers that end what rests do it to all connections at once; what they say of it arrives while a request is being written. */
+	async function withStaleConnections(count: number): Promise<{ server: ScriptedServer; client: ReturnType<typeof startClient> }> {
+		const server = await startServer((connection) => {
+			if (connection.received.includes('/hold')) return;
+			connection.send(answered('x'));
 		});
-		const sent = client.send(request(server, { target: '/second', onSent: () => begun.push('sent') }));
+		const client = startClient();
+		const held = Array.from({ length: count }, () => client.send(request(server, { target: '/hold' })));
+		await until(() => server.connections.filter(({ received }) => received.endsWith('{"a":1}')).length === count);
+		for (const connection of server.connections) connection.send(answered('held'));
+		for (const response of await Promise.all(held)) await bodyOf(response);
+		await new Promise((resolve) => setImmediate(resolve));
+		// Written by this process: it is in the system's hands when the next turn begins to read.
+		// The one that is used first, which rested last, is the first to be read.
+		for (const connection of server.connections.toReversed()) connection.socket.write(answered('stale'));
+		return { server, client };
+	}
+
+	test.each([1, 3])('is sent on a fresh one where %i that rested prove to be stale before it has left', async (count) => {
+		const { server, client } = await withStaleConnections(count);
+		let begun = 0;
+		const sent = client.send(request(server, { target: '/next', onSent: () => void begun++ }));
 		expect(await bodyOf(await sent)).toBe('x');
-		expect(server.connections.filter(({ received }) => received.includes('/second'))).toHaveLength(1);
-		expect(begun.length).toBeLessThanOrEqual(2);
+		expect(begun).toBe(1);
+		expect(server.connections.filter(({ received }) => received.includes('/next'))).toHaveLength(1);
+	});
+
+	test('has not begun to be sent where no connection can be made after all', async () => {
+		const { server, client } = await withStaleConnections(1);
+		const stopped = server.close();
+		let begun = 0;
+		const outcome = causeOf(client.send(request(server, { onSent: () => void begun++ })));
+		expect(await outcome).toMatchObject({ code: 'provider_unreachable' });
+		expect(begun).toBe(0);
+		await stopped;
 	});
 });
 

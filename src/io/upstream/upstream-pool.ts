@@ -45,6 +45,11 @@ export class UpstreamPool {
 			connection.send(call);
 			return;
 		}
+		this.enterAnew(call);
+	}
+
+	/** As `enter`, but not on a connection that has rested. */
+	enterAnew(call: WaitingCall): void {
 		if (this.#end !== undefined) {
 			call.onNoConnection(this.#end);
 			return;

@@ -19,12 +19,12 @@ export class HoldSchedule {
 
 	remove(hold: Hold): void {
 		const holds = this.bySecond.get(hold.endsAtSecond);
-		const last = holds?.pop();
-		if (holds === undefined || last === undefined) return;
-		if (last !== hold) {
-			holds[hold.scheduleIndex] = last;
-			last.scheduleIndex = hold.scheduleIndex;
-		}
+		if (holds?.[hold.scheduleIndex] !== hold) return;
+		const last = holds.pop();
+		if (last === undefined || last === hold) return;
+		// The last one takes its place.
+		holds[hold.scheduleIndex] = last;
+		last.scheduleIndex = hold.scheduleIndex;
 	}
 
 	endDue(nowMs: number): void {

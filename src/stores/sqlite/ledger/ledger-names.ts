@@ -30,7 +30,11 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 		idOf,
 		idsOf(list) {
 			const ids: number[] = [];
-			return (place) => (ids[place] ??= idOf(list[place] ?? ''));
+			return (place) => {
+				const name = list[place];
+				if (name === undefined) throw new RangeError(`There is no name at ${place}`);
+				return (ids[place] ??= idOf(name));
+			};
 		},
 		forget: () => remembered.clear(),
 	};

@@ -133,7 +133,7 @@ export class LedgerQueue {
 	}
 
 	private send(opens: readonly PendingOpen[], closes: readonly PendingClose[], repeated?: Batch): void {
-		const { clock, write } = this.deps;
+		const { clock } = this.deps;
 		const batch: Batch = {
 			opens,
 			closes,
@@ -143,12 +143,16 @@ export class LedgerQueue {
 		};
 		this.underWay = batch;
 		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
-		const names = new BatchNames();
-		const rows = { opens: opens.map(({ row }) => compactOpen(row, names)), closes: closes.map(({ row }) => row) };
-		write({ names: names.list, ...rows }).then(
+		this.write(opens, closes).then(
 			(exceptions) => this.succeeded(batch, exceptions),
 			(cause: unknown) => this.failed(batch, cause),
 		);
+	}
+
+	private async write(opens: readonly PendingOpen[], closes: readonly PendingClose[]): Promise<readonly RowException[]> {
+		const names = new BatchNames();
+		const rows = { opens: opens.map(({ row }) => compactOpen(row, names)), closes: closes.map(({ row }) => row) };
+		return this.deps.write({ names: names.list, ...rows });
 	}
 
 	private succeeded(batch: Batch, exceptions: readonly RowException[]): void {
