@@ -103,10 +103,15 @@ export async function fetchAccessToken(tokenEndpoint: string, client: { id: stri
 	return answer.access_token;
 }
 
+/** What was given may not be in use yet. */
+const givenPorts = new Set<number>();
+
 /** Below the ports that systems give to outgoing connections: nobody takes it by chance before its server listens. */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = 10_000 + Math.floor(Math.random() * 22_000);
+		if (givenPorts.has(port)) continue;
+		givenPorts.add(port);
 		if (await isFree(port)) return port;
 	}
 }
