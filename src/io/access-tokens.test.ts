@@ -4,7 +4,8 @@ import { testKeySetSettings } from '../../test/support/edge-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { mutate, seededNumbers } from '../../test/support/mutations.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
-import { TestIssuer } from '../../test/support/test-issuer.ts';
+import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
+import { until } from '../../test/support/until.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
 import { createAccessTokenVerifier } from './access-tokens.ts';
@@ -39,6 +40,28 @@ test('a remembered token dies with its exp and the skew', async () => {
 	void verifier.verify(accessToken);
 	clock.advance(1);
 	expect(() => verifier.verify(accessToken)).toThrow(Refusal);
+});
+
+test('a token that is known by what stands for it dies with its exp, and with its key, all the same', async () => {
+	const { clock, issuer, keySet, verifier } = await startBench();
+	const accessToken = issuer.accessToken({ exp: issuer.nowSeconds() + 3600 });
+	const recurring = {};
+	const caller = verifier.verify(accessToken, recurring);
+	expect(verifier.verify(accessToken, recurring)).toBe(caller);
+	expect(verifier.verify(accessToken)).toBe(caller);
+	// What cannot be, for it shows that the token is not hashed again.
+	expect(verifier.verify('x', recurring)).toBe(caller);
+	const { generation } = keySet;
+	issuer.key = makeSigningKey('next');
+	issuer.published = [issuer.key.jwk];
+	clock.advance(testKeySetSettings.maxAgeMs);
+	await until(() => keySet.generation !== generation);
+	await expect(async () => verifier.verify(accessToken, recurring)).rejects.toThrow(Refusal);
+	const next = issuer.accessToken({ exp: issuer.nowSeconds() + 60 });
+	const other = {};
+	void verifier.verify(next, other);
+	clock.advance(65_000);
+	expect(() => verifier.verify(next, other)).toThrow(Refusal);
 });
 
 test('what is remembered of one token says nothing of another', async () => {

@@ -279,15 +279,16 @@ class NodeHttpServer implements HttpServer {
 		connection.requestCount++;
 		const exchange = new ServerExchange(this.parts, connection, message, answer, this.options.newRequestId(), awaitsContinue);
 		if (connection.requestCount === this.options.limits.maxRequestsPerConnection) exchange.closeAfterAnswer();
-		const refusal =
-			judgeHead({
-				method: message.method ?? '',
-				target: message.url ?? '',
-				httpVersion: message.httpVersion,
-				rawHeaders: message.rawHeaders,
-			}) ?? expectation;
+		const refusal = this.judge(message) ?? expectation;
 		if (refusal === undefined) exchange.serve();
 		else exchange.refuse(refusal);
+	}
+
+	private judge(message: ReceivedRequest): Refusal | undefined {
+		// It was sound before: a connection whose head was refused has ended.
+		if (message.recurring !== undefined) return undefined;
+		const { method = '', url: target = '', httpVersion, rawHeaders } = message;
+		return judgeHead({ method, target, httpVersion, rawHeaders });
 	}
 
 	private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -97,7 +97,8 @@ export class RequestBody implements ByteStream {
 }
 
 function announcedLength(message: ReceivedRequest): number | undefined {
-	const { headers } = message;
+	const { headers, announcedLength: known } = message;
+	if (known !== undefined) return known;
 	if (headers['transfer-encoding'] !== undefined) return undefined;
 	return headers['content-length'] === undefined ? 0 : Number(headers['content-length']);
 }

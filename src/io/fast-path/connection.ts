@@ -10,8 +10,8 @@ import { Refusal } from '../../core/refusal.ts';
 import type { DeadlineSweep, Watched } from '../deadline-sweep.ts';
 import type { ServerConnection } from '../server-connection.ts';
 import { type ConnectionLines, FastPathAnswer } from './answer.ts';
+import { HeadReader } from './head-reader.ts';
 import { FastPathRequest } from './request.ts';
-import { readUsualHead } from './usual-head.ts';
 
 /** What all connections of one server share. */
 export interface FastPathParts {
@@ -44,6 +44,7 @@ export class FastPathConnection implements Watched {
 	private request: FastPathRequest | undefined;
 	private answer: FastPathAnswer | undefined;
 	private isAnswered = true;
+	private readonly heads: HeadReader;
 	private readonly early = new BytePieces();
 	private readonly onData = (bytes: Buffer): void => this.read(bytes);
 	private readonly onEnd = (): void => this.readEnd();
@@ -60,6 +61,7 @@ export class FastPathConnection implements Watched {
 		this.connection = connection;
 		this.parts = parts;
 		this.socket = connection.socket;
+		this.heads = new HeadReader(parts.maxHeaderBytes);
 		this.dueMs = parts.clock.monotonicMs() + parts.headersTimeoutMs;
 		parts.deadlines.watch(this);
 		this.socket.on('data', this.onData);
@@ -115,7 +117,7 @@ export class FastPathConnection implements Watched {
 	private begin(bytes: Buffer): void {
 		if (this.connection.isClosing) return;
 		const { parts, socket } = this;
-		const head = readUsualHead(bytes, parts.maxHeaderBytes);
+		const head = this.heads.read(bytes);
 		if (head === undefined) {
 			this.handOver(bytes);
 			return;

@@ -9,6 +9,10 @@ export interface ReceivedRequest {
 	readonly httpVersion: string;
 	readonly rawHeaders: readonly string[];
 	readonly headers: HeaderFields;
+	/** Of the body, where the fields do not say it. */
+	readonly announcedLength?: number;
+	/** See `HttpRequest`. */
+	readonly recurring?: object | undefined;
 	/** Every byte of the body has arrived. */
 	readonly complete: boolean;
 	/** Every byte of the body has been read or dropped. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { BytePieces } from '../../core/byte-pieces.ts';
+import type { ReadHead } from './head-reader.ts';
 import type { ReceivedRequest } from './received.ts';
-import type { UsualHead } from './usual-head.ts';
 
 /** What waits unread before the client is asked to pause. */
 const maxHeldBytes = 65_536;
@@ -14,6 +14,8 @@ export class FastPathRequest implements ReceivedRequest {
 	readonly httpVersion = '1.1';
 	readonly rawHeaders: readonly string[];
 	readonly headers: Readonly<Record<string, string>>;
+	readonly announcedLength: number;
+	readonly recurring: object | undefined;
 	readonly rawTrailers: readonly string[] = [];
 	readableEnded = false;
 	private readonly onEnded: () => void;
@@ -25,12 +27,14 @@ export class FastPathRequest implements ReceivedRequest {
 	private endListeners: (() => void)[] | undefined;
 
 	/** @param onEnded told once the whole body has been read or dropped. */
-	constructor(socket: Socket, head: UsualHead, onEnded: () => void) {
+	constructor(socket: Socket, head: ReadHead, onEnded: () => void) {
 		this.socket = socket;
 		this.method = head.method;
 		this.url = head.url;
 		this.rawHeaders = head.rawHeaders;
 		this.headers = head.headers;
+		this.announcedLength = head.contentLength;
+		this.recurring = head.recurring;
 		this.missingBytes = head.contentLength;
 		this.onEnded = onEnded;
 	}

@@ -19,7 +19,7 @@ describe('a usual head', () => {
 			method: 'POST',
 			url: '/v1/messages?a=b',
 			rawHeaders: ['Host', 'a:1', 'X-Empty', '', 'Content-Length', '12', 'Connection', 'Keep-Alive'],
-			headers: { host: 'a:1', 'x-empty': '', 'content-length': '12', connection: 'Keep-Alive' },
+			headers: { host: 'a:1', 'x-empty': '', connection: 'Keep-Alive' },
 			contentLength: 12,
 			bytes: head.length,
 		});
@@ -67,6 +67,7 @@ const unusual: Record<string, string> = {
 	'a length with a sign': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n',
 	'a length with a leading zero': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 01\r\n\r\n',
 	'a list of lengths': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n',
+	'two lengths': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n',
 	'no length in its field': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n\r\n',
 };
 
@@ -80,8 +81,10 @@ describe('whatever is read here', () => {
 		started = await startHttpServer(
 			async (request) => {
 				const body = await readWhole(request.body, 1000);
-				const { method, path, query, headers } = request;
-				return { status: 200, headers: {}, body: JSON.stringify({ method, path, query, headers, body: body.toString('latin1') }) };
+				const { method, path, query, announcedLength } = request;
+				const { 'content-length': length, ...headers } = request.headers;
+				const seen = { method, path, query, headers, announcedLength, body: body.toString('latin1') };
+				return { status: 200, headers: {}, body: JSON.stringify(seen) };
 			},
 			{ hasFastPath: false },
 		);
@@ -147,7 +150,8 @@ describe('whatever is read here', () => {
 				expect(client.statuses[0]).toBe(refusal?.status ?? 200);
 				if (refusal === undefined) {
 					const [path, ...query] = ours.url.split('?');
-					const seen = { method: ours.method, path, query: query.join('?'), headers: ours.headers, body: 'x'.repeat(ours.contentLength) };
+					const { method, headers, contentLength: announcedLength } = ours;
+					const seen = { method, path, query: query.join('?'), headers, announcedLength, body: 'x'.repeat(announcedLength) };
 					expect(JSON.parse(/\{[^]*?\}(?=HTTP\/1\.1)/.exec(client.text)?.[0] ?? '')).toEqual(seen);
 					expect(client.statuses).toEqual([200, 200]);
 				}

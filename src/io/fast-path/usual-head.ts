@@ -8,7 +8,7 @@ export interface UsualHead {
 	readonly url: string;
 	/** Names and values in turn, as received. */
 	readonly rawHeaders: readonly string[];
-	/** By lower-case name, each given once. */
+	/** By lower-case name, each given once; without the length, which differs between heads that else say the same. */
 	readonly headers: Readonly<Record<string, string>>;
 	readonly contentLength: number;
 	/** Of the head, with the empty line. */
@@ -43,28 +43,34 @@ export function readUsualHead(bytes: Buffer, maxBytes: number): UsualHead | unde
 	const url = text.slice(method.length + 1, lineEnd - ' HTTP/1.1'.length);
 	const fields = readFields(text, lineEnd + 2);
 	if (fields === undefined) return undefined;
-	const { headers } = fields;
-	const contentLength = headers['content-length'] ?? '0';
+	const { rawHeaders, headers, contentLength = '0' } = fields;
 	if (!length.test(contentLength) || (headers['connection'] ?? 'keep-alive').toLowerCase() !== 'keep-alive') return undefined;
-	return { method, url, ...fields, contentLength: Number(contentLength), bytes: end + 4 };
+	return { method, url, rawHeaders, headers, contentLength: Number(contentLength), bytes: end + 4 };
+}
+
+interface UsualFields extends Pick<UsualHead, 'headers' | 'rawHeaders'> {
+	readonly contentLength: string | undefined;
 }
 
 /** @param text ends with an empty line. */
-function readFields(text: string, from: number): Pick<UsualHead, 'headers' | 'rawHeaders'> | undefined {
+function readFields(text: string, from: number): UsualFields | undefined {
 	const rawHeaders: string[] = [];
+	let contentLength: string | undefined;
 	// Without a prototype it is a dictionary: objects of a shape of their own for each order of names would have all code that looks into
 	// them compiled anew.
 	const headers = Object.create(null) as Record<string, string>;
 	for (let start = from; ; ) {
 		const end = text.indexOf('\r\n', start);
-		if (end === start) return { rawHeaders, headers };
+		if (end === start) return { rawHeaders, headers, contentLength };
 		const colon = text.indexOf(':', start);
 		const rawName = text.slice(start, colon);
 		const name = rawName.toLowerCase();
 		if (unusualNames.has(name) || headers[name] !== undefined) return undefined;
 		const value = text.slice(colon + 1, end).trim();
 		rawHeaders.push(rawName, value);
-		headers[name] = value;
+		if (name !== 'content-length') headers[name] = value;
+		else if (contentLength === undefined) contentLength = value;
+		else return undefined;
 		start = end + 2;
 	}
 }

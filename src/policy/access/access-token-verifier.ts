@@ -4,7 +4,8 @@ import type { Caller } from '../../core/caller.ts';
 export interface AccessTokenVerifier {
 	/**
 	 * @param accessToken what followed `Bearer `, as received.
+	 * @param recurring as in `HttpRequest`; stands for this very token.
 	 * @throws Refusal `token_invalid`; Fault `key_set_unavailable` when no key set was ever fetched.
 	 */
-	verify(accessToken: string): Caller | Promise<Caller>;
+	verify(accessToken: string, recurring?: object): Caller | Promise<Caller>;
 }

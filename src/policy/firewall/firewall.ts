@@ -69,11 +69,21 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 		return { ...request, body };
 	};
 
+	// Heads that match nothing, of connections on which they come again.
+	const clean = new WeakSet();
+	const judgeHead = (request: HttpRequest): void => {
+		const { recurring } = request;
+		if (recurring !== undefined && clean.has(recurring)) return;
+		const matches = rules.judgeHead(request);
+		if (matches.length > 0) judgeMatches(matches, request);
+		else if (recurring !== undefined) clean.add(recurring);
+	};
+
 	return (request) => {
 		const address = clientAddress(request);
 		const source = sourceKey(address);
 		judgeAddress(source, address);
-		judgeMatches(rules.judgeHead(request), request);
+		judgeHead(request);
 		if (!admitSource(source, clock.monotonicMs())) {
 			overRate.add();
 			throw new Refusal('ip_rate_exceeded');

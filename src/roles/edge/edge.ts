@@ -32,7 +32,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.path === '/' && isRead(request.method)) return ports.isLeaving() ? leaving : liveness;
 				if (ports.isDraining()) throw new Refusal('draining');
 				if (ports.overload() !== undefined) throw new Refusal('overloaded');
-				const verdict = ports.verifier.verify(readBearer(request.headers['authorization']));
+				const verdict = ports.verifier.verify(readBearer(request.headers['authorization']), request.recurring);
 				caller = verdict instanceof Promise ? await verdict : verdict;
 				requireScope(caller, scope);
 			} catch (cause) {
