@@ -41,7 +41,7 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.knownTeam(request.team, request.holds, nowMs);
 		if (team === undefined) return Promise.reject(new CountersMissing(request.team));
 		team.rollTo(nowMs);
-		if (team.calls.has(request.id) || this.ended.has(request.team, request.id, nowMs)) {
+		if (team.calls.get(request.id) !== undefined || this.ended.has(request.team, request.id, nowMs)) {
 			return { isAdmitted: true, reading: team.read(nowMs, request.holds) };
 		}
 		const binding = bindingLimit(request, team);
@@ -105,7 +105,7 @@ class MemoryAdmission implements AdmissionStore {
 		const team = this.team(name, nowMs);
 		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
 		for (const { id, admittedMs, holdMs, holds } of calls) {
-			if (team.calls.has(id) || this.ended.has(name, id, nowMs)) continue;
+			if (team.calls.get(id) !== undefined || this.ended.has(name, id, nowMs)) continue;
 			this.schedule.add(team.hold(id, dayNumberOf(admittedMs), holds), nowMs + holdMs);
 		}
 	}

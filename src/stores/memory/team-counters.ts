@@ -1,6 +1,7 @@
 import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import { type BudgetHold, type BudgetTotal, CountersMissing } from '../contracts/admission.ts';
+import { CallTable, type Chained } from './call-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -10,8 +11,7 @@ export interface BudgetCounter extends BudgetPeriod {
 const nothing: readonly BudgetReading[] = [];
 
 /** What one call holds. */
-export interface Hold {
-	readonly id: string;
+export interface Hold extends Chained<Hold> {
 	readonly team: TeamCounters;
 	/** The UTC day in which it was admitted, counted from 1970. */
 	readonly day: number;
@@ -28,8 +28,8 @@ export class TeamCounters {
 	/** Of the minute and the day last rolled to. */
 	requests = 0;
 	tokens = 0;
-	/** By call id: what is in flight. */
-	readonly calls = new Map<string, Hold>();
+	/** What is in flight. */
+	readonly calls = new CallTable<Hold>();
 	day = -1;
 	private minute = -1;
 	/** By name, of each period: a key made of both would be hashed anew for each call. */
@@ -91,13 +91,13 @@ export class TeamCounters {
 	}
 
 	hold(id: string, day: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
-		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, scheduleIndex: -1 };
+		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, scheduleIndex: -1, next: undefined };
 		for (const part of holds) {
 			const counter = this.budget(part);
 			counter.heldNanoUsd += part.amountNanoUsd;
 			hold.parts.push({ counter, amountNanoUsd: part.amountNanoUsd });
 		}
-		this.calls.set(id, hold);
+		this.calls.add(hold);
 		return hold;
 	}
 
@@ -118,7 +118,7 @@ export class TeamCounters {
 	}
 
 	giveBack(hold: Hold): void {
-		this.calls.delete(hold.id);
+		this.calls.remove(hold.id);
 		for (const { counter, amountNanoUsd } of hold.parts) counter.heldNanoUsd -= amountNanoUsd;
 	}
 
