@@ -29,8 +29,11 @@ ledgerContract('sqlite', async () => {
 	const { ledger, dataDir } = contracted;
 	return {
 		ledger,
-		dispose: async () =>
-			change(dataDir, 'DELETE FROM calls; DELETE FROM hourly; DELETE FROM daily; UPDATE progress SET pruned_before_ms = 0'),
+		async dispose() {
+			// What waits is written before it reads.
+			await ledger.list({ limit: 1 });
+			change(dataDir, 'DELETE FROM calls; DELETE FROM hourly; DELETE FROM daily; UPDATE progress SET pruned_before_ms = 0');
+		},
 	};
 });
 afterAll(async () => {
@@ -116,8 +119,17 @@ describe('the file', () => {
 		const dataDir = join(temporaryDirectory(), 'deep', 'data');
 		const { ledger } = await open({ dataDir });
 		await ledger.open(openRow('one'));
-		const modes = ['', ...readdirSync(dataDir)].map((name) => (statSync(join(dataDir, name)).mode & 0o777).toString(8));
-		expect(modes).toEqual(['700', '600', '600', '600', '600']);
+		const names = readdirSync(dataDir);
+		expect(names.map((name) => name.replace(/[0-9a-f]{16}/, 'RUN')).toSorted()).toEqual([
+			'ledger-run-RUN.0.journal',
+			'ledger-run-RUN.1.journal',
+			'ledger-run-RUN.lock',
+			'ledger.db',
+			'ledger.db-shm',
+			'ledger.db-wal',
+		]);
+		const modes = ['', ...names].map((name) => (statSync(join(dataDir, name)).mode & 0o777).toString(8));
+		expect(modes).toEqual(['700', ...names.map(() => '600')]);
 		await ledger.end();
 		expect(readdirSync(dataDir)).toEqual(['ledger.db']);
 	});
@@ -216,16 +228,18 @@ describe('dead processes', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('leave no lock behind for long', async () => {
+	test('leave neither lock nor journal behind for long', async () => {
 		const dataDir = temporaryDirectory();
 		await inAnotherProcess(dataDir, 'write("one"); await ledger.open(row("two")); process.kill(process.pid, "SIGKILL")').catch(
 			() => undefined,
 		);
-		const locks = (): string[] => readdirSync(dataDir).filter((name) => name.includes('.lock'));
-		expect(locks()).toHaveLength(1);
+		const files = (): string[] => readdirSync(dataDir).filter((name) => name.includes('-run-'));
+		const left = files();
+		expect(left).toHaveLength(3);
 		const { ledger } = await open({ dataDir });
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['one', 'two']);
-		expect(locks()).toHaveLength(1);
+		expect(files()).toHaveLength(3);
+		expect(files().filter((name) => left.includes(name))).toEqual([]);
 	});
 });
 
@@ -267,16 +281,19 @@ describe('several processes', () => {
 });
 
 describe('bad weather', () => {
-	test('a database that fails refuses opens at once, says so once, keeps closes, and is used again by itself', async () => {
+	test('a database that fails refuses opens at once, says so once, keeps what it was given, and is used again by itself', async () => {
 		const { ledger, dataDir, clock, log } = await open();
 		await ledger.open(openRow('before'));
+		expect((await ledger.list({ limit: 9 })).rows).toHaveLength(1);
 		change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
-		const refused = await ledger.open(openRow('refused')).catch((cause: unknown) => cause);
+		// What meets the failure first is safe already.
+		await ledger.open(openRow('kept'));
+		const refused = await ledger.close(closedRow('kept')).catch((cause: unknown) => cause);
 		expect(refused).toBeInstanceOf(Fault);
 		expect(refused).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
 		await expect(ledger.open(openRow('at once'))).rejects.toThrow('it cannot be written now');
 		await expect(ledger.close(closedRow('before'))).rejects.toThrow('it is kept');
-		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3 });
+		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3, queuedRows: 3 });
 		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: the ledger cannot be written']);
 
 		change(dataDir, 'ALTER TABLE elsewhere RENAME TO hourly');
@@ -284,24 +301,33 @@ describe('bad weather', () => {
 		await ledger.open(openRow('after'));
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
 			['after', undefined],
+			['kept', 'complete'],
 			['before', 'complete'],
 		]);
-		expect(ledger.health()).toMatchObject({ isWritable: true, queuedRows: 0, unknownCloses: 0, lostCloses: 0 });
+		expect(ledger.health()).toMatchObject({ isWritable: true, queuedRows: 0, unknownCloses: 0, lostCloses: 0, rejectedRows: 3 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 		expect(await ledger.check()).toEqual([]);
 	});
 
 	test('a row that cannot be stored takes no other with it', async () => {
-		const { ledger } = await open();
-		const rows = ['a', 'b', 'c'].map((id) => ledger.open(openRow(id, id === 'b' ? { startedMs: 0.5 } : {})));
-		const outcomes = await Promise.allSettled(rows);
-		expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-		const closes = ['a', 'c'].map((id) => ledger.close(closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
-		expect((await Promise.allSettled(closes)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-		expect(ledger.health()).toMatchObject({ isWritable: true, lostCloses: 1, rejectedRows: 2 });
+		const { ledger, dataDir, log } = await open();
+		change(dataDir, "CREATE TRIGGER picky BEFORE INSERT ON calls WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'not this one'); END");
+		await Promise.all(['a', 'b', 'c'].map((id) => ledger.open(openRow(id))));
+		expect((await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['c', 'a']);
+		const closes = ['a', 'b', 'c'].map((id) => ledger.close(closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
+		expect((await Promise.allSettled(closes)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused'))).toEqual([
+			'closed',
+			'unknown',
+			'refused',
+		]);
+		expect(ledger.health()).toMatchObject({ isWritable: true, lostCloses: 1, rejectedRows: 1, unknownCloses: 1 });
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
 			['c', undefined],
 			['a', 'complete'],
+		]);
+		expect(log.lines.map(({ event, fields }) => `${event}: ${String(fields['id'])}`)).toEqual([
+			'a ledger row cannot be stored: b',
+			'a ledger row cannot be stored: c',
 		]);
 		expect(await ledger.check()).toEqual([]);
 	});
@@ -362,8 +388,11 @@ describe('bad weather', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('money below nothing or beyond what a column holds is a defect of the caller', async () => {
+	test('money below nothing or beyond what a column holds, or half a millisecond, is a defect of the caller', async () => {
 		const { ledger } = await open();
+		for (const startedMs of [0.5, Number.NaN, 2 ** 53]) {
+			await expect(ledger.open(openRow('one', { startedMs }))).rejects.toThrow(RangeError);
+		}
 		await expect(ledger.open(openRow('one', { holdNanoUsd: -1n }))).rejects.toThrow(RangeError);
 		await ledger.open(openRow('one'));
 		await expect(ledger.close(closedRow('one', { costNanoUsd: 2n ** 63n }))).rejects.toThrow(RangeError);

@@ -14,6 +14,7 @@ import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
 import { createLedgerThread } from './ledger/ledger-thread.ts';
 import type { LedgerThreadData } from './ledger/ledger-worker.ts';
+import { OpenJournal } from './ledger/open-journal.ts';
 import { lockRun } from './ledger/run-lock.ts';
 import type { Durability } from './open-database.ts';
 
@@ -66,11 +67,11 @@ async function openLedger(
 	const { clock, log } = deps;
 	const data = { ...settings, run: randomBytes(8).toString('hex'), spools: noted !== undefined };
 	const writer = createLedgerThread<WriterCalls>(threadData('writer', data));
-	const unlockRun = await startWriting(writer, settings.dataDir, data.run);
+	const { journal, unlockRun } = await startWriting(writer, data);
 	const reader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
 	const wideReader: StoreThread<ReaderCalls> = createLedgerThread(threadData('reader', data));
 	const write = createWrite(writer, reader, noted);
-	const queue = new LedgerQueue({ write, clock, log, path: join(settings.dataDir, ledgerFileName) });
+	const queue = new LedgerQueue({ write, journal, clock, log, path: join(settings.dataDir, ledgerFileName) });
 	const assessments = new AssessmentQueue({ write: (rows) => writer.call('assess', rows), clock, log });
 	const prune = async (beforeMs: number): Promise<number> => {
 		await untilNone(() => unlessUnavailable(writer.call('pruneAssessments', beforeMs)));
@@ -81,6 +82,7 @@ async function openLedger(
 		stopRetention?.();
 		await Promise.all([queue.end(), assessments.end()]);
 		await Promise.all([writer.stop(), reader.stop(), wideReader.stop()]);
+		await journal.end();
 		unlockRun();
 	};
 	let ending: Promise<void> | undefined;
@@ -96,7 +98,12 @@ async function openLedger(
 		assess: (some) => assessments.add(some),
 		health: () => ({ ...queue.health(), droppedAssessments: assessments.dropped }),
 		// What cannot be written is not worth waiting for.
-		...createReading(reader, wideReader, () => assessments.flush().catch(() => undefined)),
+		...createReading(
+			reader,
+			wideReader,
+			() => queue.flush(),
+			() => assessments.flush().catch(() => undefined),
+		),
 		async stopTaking() {
 			await Promise.all([queue.end(), assessments.end()]);
 		},
@@ -108,7 +115,10 @@ async function openLedger(
 			forget: async (through) => void (await writer.call('forgetAssessments', through)),
 		},
 		spool: {
-			read: (limit) => reader.call('readOutbox', limit),
+			async read(limit) {
+				await queue.flush();
+				return reader.call('readOutbox', limit);
+			},
 			forget: async (done) => void (await writer.call('forget', done)),
 			pruneSent: (beforeMs) => untilNone(() => writer.call('pruneSentSome', beforeMs)),
 		},
@@ -143,11 +153,17 @@ async function untilNone(deleteSome: () => Promise<number>): Promise<number> {
 	return deleted;
 }
 
-async function startWriting(writer: StoreThread<WriterCalls>, dataDir: string, run: string): Promise<() => void> {
+async function startWriting(
+	writer: StoreThread<WriterCalls>,
+	{ dataDir, run, durability }: Pick<LedgerThreadData, 'dataDir' | 'run' | 'durability'>,
+): Promise<{ journal: OpenJournal; unlockRun: () => void }> {
+	let unlockRun: (() => void) | undefined;
 	try {
 		await writer.call('open', null);
-		return lockRun(dataDir, run);
+		unlockRun = lockRun(dataDir, run);
+		return { journal: new OpenJournal(dataDir, run, durability), unlockRun };
 	} catch (cause) {
+		unlockRun?.();
 		await writer.stop();
 		throw cause;
 	}
@@ -163,26 +179,31 @@ export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings
 		await reader.stop();
 		throw cause;
 	}
-	return createReading(reader, reader, async () => undefined);
+	return createReading(reader, reader, nothingWaits, nothingWaits);
 }
+
+async function nothingWaits(): Promise<void> {}
 
 /**
  * @param wideReader reads over all teams take long, and calls may wait for those of their team.
- * @param assessed resolves when what was assessed before can be read.
+ * @param written resolves when rows that were taken before can be read.
+ * @param assessed the same of assessments.
  */
 function createReading(
 	reader: StoreThread<ReaderCalls>,
 	wideReader: StoreThread<ReaderCalls>,
+	written: () => Promise<void>,
 	assessed: () => Promise<void>,
 ): LedgerReader {
 	return {
-		summarize: (query) => unlessUnavailable((query.team === undefined ? wideReader : reader).call('summarize', query)),
-		sumCosts: (query) => unlessUnavailable(reader.call('sumCosts', query)),
+		summarize: (query) =>
+			unlessUnavailable(written().then(() => (query.team === undefined ? wideReader : reader).call('summarize', query))),
+		sumCosts: (query) => unlessUnavailable(written().then(() => reader.call('sumCosts', query))),
 		async list(query) {
-			const { rows, nextCursor } = await unlessUnavailable(reader.call('list', query));
+			const { rows, nextCursor } = await unlessUnavailable(written().then(() => reader.call('list', query)));
 			return { rows: rows.map(ledgerRowOf), nextCursor };
 		},
-		check: () => unlessUnavailable(reader.call('check', null)),
+		check: () => unlessUnavailable(written().then(() => reader.call('check', null))),
 		listAssessments: (query) => unlessUnavailable(assessed().then(() => reader.call('listAssessments', query))),
 		async verdictsOf(requestIds) {
 			return new Map(await unlessUnavailable(assessed().then(() => reader.call('verdictsOf', requestIds))));

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
 import { migrate } from '../migrate.ts';
-import { BatchNames, compactClose, compactOpen } from './compact-rows.ts';
+import { compactClose, lineOf } from './compact-rows.ts';
 import { ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 
@@ -10,12 +10,8 @@ test('a row whose opening was undone is not closed in the place of the one that 
 	const database = new DatabaseSync(':memory:');
 	migrate(database, ledgerSchema);
 	const writer = createLedgerWriter(database, 'run', false);
-	const open = (id: string) => {
-		const names = new BatchNames();
-		const opens = [compactOpen(openRow(id), names)];
-		return writer.write({ names: names.list, opens, closes: [] });
-	};
-	const close = (id: string) => writer.write({ names: [], opens: [], closes: [compactClose(closedRow(id))] });
+	const open = (id: string) => writer.write({ opens: [lineOf(openRow(id))], closes: [] });
+	const close = (id: string) => writer.write({ opens: [], closes: [compactClose(closedRow(id))] });
 	database.exec(`CREATE TRIGGER full BEFORE INSERT ON hourly BEGIN SELECT RAISE(ABORT, 'full'); END`);
 	expect(open('undone')).toEqual([{ of: 'opens', index: 0, what: 'failed' }]);
 	database.exec('DROP TRIGGER full');

@@ -1,15 +1,18 @@
 /** Puts single rows into the file and into the sums, inside the caller's transaction. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Closing } from '../../contracts/ledger.ts';
+import { markOf } from '../../id-mark.ts';
 import { integerOf, type Row } from '../database.ts';
-import type { CompactClose, CompactOpen, NamePlace } from './ledger-calls.ts';
+import type { CompactClose, CompactInteger, CompactOpen } from './ledger-calls.ts';
 import type { LedgerNames } from './ledger-names.ts';
 import type { GatheredSums, SumKey } from './ledger-sums.ts';
-import { markOf, packCallId } from './packed-call-id.ts';
+import { packCallId } from './packed-call-id.ts';
 
 export interface CallRows {
+	/** @returns false for a row that is there already; nothing is changed then. */
+	openAndClose(row: CompactOpen, end: CompactClose, sums: GatheredSums): boolean;
 	/** A row that is open already moves to the target given; one that is closed stays as it is. */
-	open(row: CompactOpen, idAt: (place: NamePlace) => number, sums: GatheredSums): void;
+	open(row: CompactOpen, sums: GatheredSums): void;
 	close(row: CompactClose, sums: GatheredSums): Closing;
 }
 
@@ -17,6 +20,13 @@ export interface CallRows {
 interface OpenedRow {
 	readonly sequence: number | bigint;
 	readonly key: SumKey;
+}
+
+interface RowValues {
+	readonly key: SumKey;
+	readonly form: number;
+	readonly terms: readonly [priceVersion: number, budgets: number];
+	readonly hold: CompactInteger;
 }
 
 /** More calls than one process has open. */
@@ -27,6 +37,11 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 	const insert = database.prepare(`
 		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd, is_spooled)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${spools ? '1' : 'NULL'}) ON CONFLICT DO NOTHING`);
+	const insertWhole = database.prepare(`
+		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd, is_spooled,
+			duration_ms, outcome, status, is_estimated, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_hour_tokens,
+			output_tokens, reasoning_tokens, cost_nano_usd)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${spools ? '1' : 'NULL'}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
 	const close = `
 		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
 			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
@@ -44,41 +59,54 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
 	// By a mark, for a map hashes each text that it is asked for anew. Of two rows with one mark, and of ids of others', some are looked for.
 	const opened = new Map<number, OpenedRow>();
+	const valuesOf = ([, startedMs, team, client, provider, model, form, priceVersion, budgets, hold]: CompactOpen): RowValues => {
+		const key = {
+			startedMs,
+			team: names.idOf(team),
+			client: names.idOf(client),
+			provider: names.idOf(provider),
+			model: names.idOf(model),
+		};
+		return { key, form, terms: [names.idOf(priceVersion), names.idOf(budgets)], hold: typeof hold === 'number' ? hold : BigInt(hold) };
+	};
+	const numbersOf = ({ key, form, terms, hold }: RowValues): readonly CompactInteger[] => [
+		key.startedMs,
+		key.team,
+		key.client,
+		key.provider,
+		key.model,
+		form,
+		...terms,
+		names.idOf(run),
+		hold,
+	];
 	return {
-		open(row, idAt, sums) {
-			const [id, startedMs, team, client, provider, model, form, priceVersion, budgets, hold] = row;
-			const key = {
-				startedMs,
-				team: idAt(team),
-				client: idAt(client),
-				provider: idAt(provider),
-				model: idAt(model),
-			};
-			const terms = [idAt(priceVersion), idAt(budgets)] as const;
+		openAndClose(row, end, sums) {
+			const values = valuesOf(row);
+			const [, endedMs, ...amounts] = end;
+			const durationMs = endedMs - values.key.startedMs;
+			const { changes, lastInsertRowid } = insertWhole.run(packCallId(row[0]), ...numbersOf(values), durationMs, ...amounts);
+			if (changes === 0) return false;
+			sums.addOpened(values.key);
+			sums.addClosed(values.key, end);
+			if (spools) note.run(lastInsertRowid, endedMs);
+			return true;
+		},
+		open(row, sums) {
+			const [id, startedMs] = row;
+			const values = valuesOf(row);
+			const { key } = values;
 			const packed = packCallId(id);
-			const { changes, lastInsertRowid } = insert.run(
-				packed,
-				startedMs,
-				key.team,
-				key.client,
-				key.provider,
-				key.model,
-				form,
-				...terms,
-				names.idOf(run),
-				hold,
-			);
+			const { changes, lastInsertRowid } = insert.run(packed, ...numbersOf(values));
 			if (changes === 1) {
 				sums.addOpened(key);
-				if (typeof packed !== 'string') {
-					if (opened.size >= mostRemembered) opened.clear();
-					opened.set(markOf(packed), { sequence: lastInsertRowid, key });
-				}
+				if (opened.size >= mostRemembered) opened.clear();
+				opened.set(markOf(id), { sequence: lastInsertRowid, key });
 				if (spools) note.run(lastInsertRowid, startedMs);
 				return;
 			}
-			if (typeof packed !== 'string') opened.delete(markOf(packed));
-			const target = [key.provider, key.model, ...terms, hold] as const;
+			opened.delete(markOf(id));
+			const target = [key.provider, key.model, ...values.terms, values.hold] as const;
 			const elsewhere = findElsewhere.get(packed, ...target);
 			if (elsewhere === undefined) return;
 			const from = keyOf(elsewhere);
@@ -90,15 +118,13 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 		close(row, sums) {
 			const [id, endedMs, ...amounts] = row;
 			const packed = packCallId(id);
-			if (typeof packed !== 'string') {
-				const mark = markOf(packed);
-				const known = opened.get(mark);
-				opened.delete(mark);
-				if (known !== undefined && updateOpened.run(endedMs, ...amounts, packed, known.sequence).changes === 1) {
-					sums.addClosed(known.key, row);
-					if (spools) note.run(known.sequence, endedMs);
-					return 'closed';
-				}
+			const mark = markOf(id);
+			const known = opened.get(mark);
+			opened.delete(mark);
+			if (known !== undefined && updateOpened.run(endedMs, ...amounts, packed, known.sequence).changes === 1) {
+				sums.addClosed(known.key, row);
+				if (spools) note.run(known.sequence, endedMs);
+				return 'closed';
 			}
 			const closed = update.get(endedMs, ...amounts, packed);
 			if (closed === undefined) return find.get(packed) === undefined ? 'unknown' : 'closed_before';

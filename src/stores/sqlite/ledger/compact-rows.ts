@@ -1,6 +1,6 @@
 import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
 import type { Row } from '../database.ts';
-import type { CompactClose, CompactInteger, CompactOpen, CompactRow, NamePlace } from './ledger-calls.ts';
+import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-calls.ts';
 
 /** By the number that stands for them in the file: only ever append. */
 const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
@@ -14,36 +14,37 @@ const longestName = 256;
 const mostTokens = 1e12;
 /** What a column can hold. */
 const mostNanoUsd = 2n ** 63n - 1n;
+const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The texts of one batch, each once. */
-export class BatchNames {
-	readonly list: string[] = [];
-	readonly #places = new Map<string, NamePlace>();
-
-	placeOf(name: string): NamePlace {
-		let place = this.#places.get(name);
-		if (place === undefined) {
-			place = this.list.push(name) - 1;
-			this.#places.set(name, place);
-		}
-		return place;
-	}
-}
-
-/** @throws RangeError when the money is negative or beyond what can be stored. */
-export function compactOpen(row: OpenRow, names: BatchNames): CompactOpen {
-	return [
+/**
+ * A row as one line of JSON, as the journal keeps it and the database's thread takes it.
+ * @throws RangeError when the money is negative or beyond what can be stored, or the time is no whole number.
+ */
+export function lineOf(row: OpenRow): string {
+	if (!Number.isSafeInteger(row.startedMs)) throw new RangeError(`${row.startedMs} is not a time in milliseconds`);
+	const hold = compactMoney(row.holdNanoUsd);
+	const compact: CompactOpen = [
 		row.id,
 		row.startedMs,
-		names.placeOf(shortName(row.team)),
-		names.placeOf(shortName(row.clientId)),
-		names.placeOf(shortName(row.provider)),
-		names.placeOf(shortName(row.model)),
+		shortName(row.team),
+		shortName(row.clientId),
+		shortName(row.provider),
+		shortName(row.model),
 		(row.format === 'messages' ? messagesBit : 0) | (row.isStreamed ? streamedBit : 0),
-		names.placeOf(shortName(row.priceVersion)),
-		names.placeOf(row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets)),
-		compactMoney(row.holdNanoUsd),
+		shortName(row.priceVersion),
+		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
+		typeof hold === 'number' ? hold : `${hold}`,
 	];
+	return `${JSON.stringify(compact)}\n`;
+}
+
+const columnsOfOpen = 10;
+
+/** @throws SyntaxError for anything but a whole line that `lineOf` made. */
+export function readLine(line: string): CompactOpen {
+	const compact: unknown = JSON.parse(line);
+	if (!Array.isArray(compact) || compact.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
+	return compact as unknown as CompactOpen;
 }
 
 /** @throws RangeError when the money is negative or beyond what can be stored. */
@@ -132,7 +133,7 @@ export function compactMoney(nanoUsd: bigint): CompactInteger {
 	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
 		throw new RangeError(`${nanoUsd} nano-US-dollars are not an amount that a ledger row can hold`);
 	}
-	return nanoUsd <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(nanoUsd) : nanoUsd;
+	return nanoUsd <= mostExact ? Number(nanoUsd) : nanoUsd;
 }
 
 /** A provider's count that makes no sense must not cost us the row. */
@@ -143,6 +144,6 @@ function wholeCount(tokens: number): number {
 }
 
 /** Closes a row of a call that never went on, free of charge. */
-export function takenBack(row: OpenRow): CompactClose {
-	return [row.id, row.startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
+export function takenBack({ id, startedMs }: OpenRow): CompactClose {
+	return [id, startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
 }

@@ -1,34 +1,27 @@
 import type { Fault } from '../../../core/fault.ts';
-import type { Closing, OpenRow } from '../../contracts/ledger.ts';
+import type { Closing } from '../../contracts/ledger.ts';
+import { readLine } from './compact-rows.ts';
 import type { CompactClose, RowException } from './ledger-calls.ts';
-
-interface Waiter<Result> {
-	resolve(result: Result): void;
-	reject(cause: Fault): void;
-}
-
-export interface PendingOpen {
-	readonly row: OpenRow;
-	readonly waiter: Waiter<void>;
-}
 
 export interface PendingClose {
 	readonly row: CompactClose;
 	/** Absent once its caller was refused. */
-	readonly waiter?: Waiter<Closing>;
-	/** True when it closes an open that was refused after it may have been written. */
-	readonly isTakingBack: boolean;
+	readonly waiter?: {
+		resolve(closing: Closing): void;
+		reject(cause: Fault): void;
+	};
 }
 
 /** Rows under way to the database, and who waits for them. */
 export interface Batch {
-	readonly opens: readonly PendingOpen[];
+	/** Lines of the journal. */
+	readonly opens: readonly string[];
 	readonly closes: readonly PendingClose[];
 	readonly sentMs: number;
 	/** Sent a second time, after the thread died. */
 	readonly isRepeat: boolean;
-	/** Everybody who waited for it was refused. */
-	isGivenUp: boolean;
+	/** Finds out whether a database that failed can be written. */
+	readonly isProbe: boolean;
 }
 
 export interface BatchOutcome {
@@ -42,16 +35,13 @@ export interface BatchOutcome {
 /** Tells everybody who waits for a committed batch what became of the row. @param refusal for a row that cannot be stored. */
 export function settleBatch(batch: Batch, exceptions: readonly RowException[], refusal: (id: string) => Fault): BatchOutcome {
 	const outcome: BatchOutcome = { unknownCloses: 0, repeatedCloses: 0, failedIds: [], failedCloses: 0 };
-	const odd = { opens: new Map<number, RowException['what']>(), closes: new Map<number, RowException['what']>() };
-	for (const { of, index, what } of exceptions) odd[of].set(index, what);
-	for (const [index, { row, waiter }] of batch.opens.entries()) {
-		if (odd.opens.get(index) === 'failed') {
-			outcome.failedIds.push(row.id);
-			waiter.reject(refusal(row.id));
-		} else waiter.resolve();
+	const oddCloses = new Map<number, RowException['what']>();
+	for (const { of, index, what } of exceptions) {
+		if (of === 'closes') oddCloses.set(index, what);
+		else outcome.failedIds.push(readLine(batch.opens[index] ?? '')[0]);
 	}
-	for (const [index, { row, waiter, isTakingBack }] of batch.closes.entries()) {
-		const what = odd.closes.get(index) ?? 'closed';
+	for (const [index, { row, waiter }] of batch.closes.entries()) {
+		const what = oddCloses.get(index) ?? 'closed';
 		if (what === 'failed') {
 			outcome.failedIds.push(row[0]);
 			outcome.failedCloses += 1;
@@ -60,8 +50,8 @@ export function settleBatch(batch: Batch, exceptions: readonly RowException[], r
 		}
 		// What a repeated batch finds closed, its first sending may have closed.
 		const closing = what === 'closed_before' && batch.isRepeat ? 'closed' : what;
-		if (closing === 'unknown' && !isTakingBack) outcome.unknownCloses += 1;
-		if (closing === 'closed_before' && !isTakingBack) outcome.repeatedCloses += 1;
+		if (closing === 'unknown') outcome.unknownCloses += 1;
+		if (closing === 'closed_before') outcome.repeatedCloses += 1;
 		waiter?.resolve(closing);
 	}
 	return outcome;

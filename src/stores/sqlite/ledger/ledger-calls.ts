@@ -6,20 +6,18 @@ import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 /** Money is a number while that is exact. */
 export type CompactInteger = number | bigint;
 
-/** Place of a text among those of its batch. */
-export type NamePlace = number;
-
+/** Money is text where a number would not be exact. */
 export type CompactOpen = readonly [
 	id: string,
 	startedMs: number,
-	team: NamePlace,
-	clientId: NamePlace,
-	provider: NamePlace,
-	model: NamePlace,
+	team: string,
+	clientId: string,
+	provider: string,
+	model: string,
 	form: number,
-	priceVersion: NamePlace,
-	budgets: NamePlace,
-	holdNanoUsd: CompactInteger,
+	priceVersion: string,
+	budgets: string,
+	holdNanoUsd: number | string,
 ];
 
 export type CompactClose = readonly [
@@ -70,9 +68,8 @@ export interface CompactPage {
 
 /** Written in one transaction, opens first. Without rows it finds out whether the database can be written. */
 export interface WriteBatch {
-	/** Texts that its rows share. */
-	readonly names: readonly string[];
-	readonly opens: readonly CompactOpen[];
+	/** Each a `CompactOpen`, by `lineOf`. */
+	readonly opens: readonly string[];
 	readonly closes: readonly CompactClose[];
 }
 

@@ -7,8 +7,6 @@ const mostRemembered = 10_000;
 export interface LedgerNames {
 	/** For use inside a transaction. */
 	idOf(name: string): number;
-	/** As `idOf`, of names by their place; those that are asked for. */
-	idsOf(list: readonly string[]): (place: number) => number;
 	/** After a transaction that failed: what it added is gone. */
 	forget(): void;
 }
@@ -28,14 +26,6 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	};
 	return {
 		idOf,
-		idsOf(list) {
-			const ids: number[] = [];
-			return (place) => {
-				const name = list[place];
-				if (name === undefined) throw new RangeError(`There is no name at ${place}`);
-				return (ids[place] ??= idOf(name));
-			};
-		},
 		forget: () => remembered.clear(),
 	};
 }

@@ -1,19 +1,21 @@
 /**
- * Gathers rows into batches, one under way at a time, and stands between callers and a database that may fail: opens are
- * refused then, closes are kept until it is back.
+ * Takes rows, makes them safe and gathers them into batches, one under way at a time; stands between callers and a database that
+ * may fail: opens are refused then, and what was taken is kept until it is back.
  */
 import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { Log } from '../../../core/log.ts';
 import type { ClosedRow, Closing, LedgerHealth, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
-import { BatchNames, compactClose, compactMoney, compactOpen, takenBack } from './compact-rows.ts';
-import { type Batch, type PendingClose, type PendingOpen, settleBatch } from './ledger-batch.ts';
+import { compactClose, lineOf, takenBack } from './compact-rows.ts';
+import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
 import type { RowException, WriteBatch } from './ledger-calls.ts';
+import type { OpenJournal } from './open-journal.ts';
 
 export interface LedgerQueueDeps {
 	/** Rejects when nothing of the batch was committed, or (`ThreadLost`) when that is unknown. */
 	readonly write: (batch: WriteBatch) => Promise<readonly RowException[]>;
+	readonly journal: Pick<OpenJournal, 'append' | 'whenSafe' | 'forget' | 'test'>;
 	readonly clock: Clock;
 	readonly log: Log;
 	/** Named in log lines and messages. */
@@ -27,20 +29,31 @@ const mostRowsPerBatch = 1000;
 /** Longer than the database waits for another process's lock. */
 const stalledAfterMs = 3000;
 const probeEveryMs = 250;
-/** No caller waits for a close: it goes with the next open, or after so long. Waking the thread costs more than a row. */
-const closesRestMs = 5;
+/** Nobody waits for the database: rows go together after so long. Waking the thread, and a transaction, cost more than a row. */
+const restMs = 10;
+
+/** An open is its line. */
+type QueuedRow = string | PendingClose;
+
+interface Flush {
+	/** How many rows are written then, since the start. */
+	readonly until: number;
+	resolve(): void;
+}
 
 export class LedgerQueue {
 	private readonly deps: LedgerQueueDeps;
-	private opens: PendingOpen[] = [];
-	private closes: PendingClose[] = [];
+	/** A close stands behind its open. */
+	private rows: QueuedRow[] = [];
 	private underWay: Batch | undefined;
-	private isWaking = false;
 	private rest: NodeJS.Timeout | undefined;
 	private failingSinceMs: number | undefined;
 	private probe: Timer | undefined;
 	private watch: Timer | undefined;
+	private isEnding = false;
 	private ended: (() => void) | undefined;
+	private readonly flushes: Flush[] = [];
+	private writtenRows = 0;
 	private readonly counts = { unknownCloses: 0, repeatedCloses: 0, rejectedRows: 0, lostCloses: 0 };
 
 	constructor(deps: LedgerQueueDeps) {
@@ -48,14 +61,23 @@ export class LedgerQueue {
 	}
 
 	open(row: OpenRow): Promise<void> {
-		return new Promise((resolve, reject) => {
-			// What cannot be stored is told before it waits.
-			compactMoney(row.holdNanoUsd);
+		const { journal } = this.deps;
+		try {
+			// What cannot be stored is told before anything else.
+			const line = lineOf(row);
 			const why = this.whyNot() ?? (this.failingSinceMs === undefined ? undefined : 'it cannot be written now');
-			if (why === undefined) {
-				this.opens.push({ row, waiter: { resolve, reject } });
-				this.wake();
-			} else reject(this.refusal(why));
+			if (why !== undefined) throw this.refusal(why);
+			this.append(line);
+			this.rows.push(line);
+		} catch (cause) {
+			return Promise.reject(cause);
+		}
+		this.gather();
+		return journal.whenSafe().catch((cause: unknown) => {
+			// So that nobody is charged for a call that was refused.
+			this.rows.push({ row: takenBack(row) });
+			this.fail(cause);
+			throw this.refusal(messageOf(cause));
 		});
 	}
 
@@ -67,12 +89,22 @@ export class LedgerQueue {
 				this.counts.lostCloses += 1;
 				reject(this.refusal(why));
 			} else if (this.failingSinceMs === undefined) {
-				this.closes.push({ row: compact, waiter: { resolve, reject }, isTakingBack: false });
-				this.rest ??= setTimeout(() => this.endRest(), closesRestMs);
+				this.rows.push({ row: compact, waiter: { resolve, reject } });
+				this.gather();
 			} else {
-				this.closes.push({ row: compact, isTakingBack: false });
+				this.rows.push({ row: compact });
 				reject(this.refusal('it cannot be written now; it is kept'));
 			}
+		});
+	}
+
+	/** Resolves when the database has what was taken before, or cannot be written. */
+	flush(): Promise<void> {
+		const queued = this.countQueued();
+		if (this.failingSinceMs !== undefined || queued === 0) return Promise.resolve();
+		return new Promise((resolve) => {
+			this.flushes.push({ until: this.writtenRows + queued, resolve });
+			this.endRest();
 		});
 	}
 
@@ -82,23 +114,25 @@ export class LedgerQueue {
 
 	/** Refuses everything from now on, and resolves when nothing waits any more, or cannot be written. */
 	async end(): Promise<void> {
+		this.isEnding = true;
+		// Whoever waits for a sync that fails has something to be taken back.
+		await this.deps.journal.whenSafe().catch(() => undefined);
+		this.probe?.cancel();
 		await new Promise<void>((resolve) => {
 			this.ended = resolve;
 			if (this.countQueued() === 0) resolve();
-			else if (this.failingSinceMs !== undefined) this.tryAgain();
-			else this.endRest();
+			else if (this.failingSinceMs === undefined) this.endRest();
+			else if (this.underWay === undefined) this.tryAgain();
 		});
-		this.probe?.cancel();
 		this.watch?.cancel();
 	}
 
 	private countQueued(): number {
-		const { opens, closes, underWay } = this;
-		return opens.length + closes.length + (underWay === undefined ? 0 : underWay.opens.length + underWay.closes.length);
+		return this.rows.length + (this.underWay === undefined ? 0 : sizeOf(this.underWay));
 	}
 
 	private whyNot(): string | undefined {
-		if (this.ended !== undefined) return 'the process is stopping';
+		if (this.isEnding) return 'the process is stopping';
 		return this.countQueued() < mostQueuedRows ? undefined : 'too many rows wait to be written';
 	}
 
@@ -107,58 +141,79 @@ export class LedgerQueue {
 		return new Fault('records_unavailable', { message: `The ledger ${this.deps.path} cannot take the row: ${why}` });
 	}
 
-	private wake(): void {
-		if (this.isWaking || this.underWay !== undefined) return;
-		this.isWaking = true;
-		setImmediate(() => {
-			this.isWaking = false;
-			if (this.underWay === undefined && this.failingSinceMs === undefined) this.sendNext();
-		});
+	private append(line: string): void {
+		try {
+			this.deps.journal.append(line);
+		} catch (cause) {
+			this.fail(cause);
+			throw this.refusal(messageOf(cause));
+		}
+	}
+
+	private gather(): void {
+		this.rest ??= setTimeout(() => this.endRest(), restMs);
 	}
 
 	private endRest(): void {
 		clearTimeout(this.rest);
 		this.rest = undefined;
-		this.wake();
+		if (this.underWay === undefined && this.failingSinceMs === undefined) this.sendNext();
 	}
 
 	private sendNext(): void {
-		const isResting = this.rest !== undefined && this.opens.length === 0;
-		if (this.opens.length + this.closes.length === 0) this.ended?.();
-		else if (!isResting) this.send(this.opens.splice(0, mostRowsPerBatch), this.closes.splice(0, mostRowsPerBatch));
+		const isResting = this.rest !== undefined && this.ended === undefined && this.flushes.length === 0;
+		if (this.rows.length === 0) this.ended?.();
+		else if (!isResting) this.sendSome(false);
 	}
 
+	/** What the journal does not take is written all the same: it was taken before. */
 	private tryAgain(): void {
-		if (this.underWay === undefined) this.send([], this.closes.splice(0, mostRowsPerBatch));
+		const isProbe = this.takesTest();
+		if (isProbe || this.rows.length > 0) this.sendSome(isProbe);
+		else this.tryLater();
 	}
 
-	private send(opens: readonly PendingOpen[], closes: readonly PendingClose[], repeated?: Batch): void {
-		const { clock } = this.deps;
-		const batch: Batch = {
-			opens,
-			closes,
-			sentMs: clock.monotonicMs(),
-			isRepeat: repeated !== undefined,
-			isGivenUp: repeated?.isGivenUp ?? false,
-		};
-		this.underWay = batch;
+	private takesTest(): boolean {
+		try {
+			this.deps.journal.test();
+			return true;
+		} catch {
+			return false;
+		}
+	}
+
+	private sendSome(isProbe: boolean): void {
+		const opens: string[] = [];
+		const closes: PendingClose[] = [];
+		for (const row of this.rows.splice(0, mostRowsPerBatch)) {
+			if (typeof row === 'string') opens.push(row);
+			else closes.push(row);
+		}
+		this.send({ opens, closes, isRepeat: false, isProbe });
+	}
+
+	private send(rows: Omit<Batch, 'sentMs'>): void {
+		const { clock, write } = this.deps;
+		this.underWay = { ...rows, sentMs: clock.monotonicMs() };
 		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
-		this.write(opens, closes).then(
-			(exceptions) => this.succeeded(batch, exceptions),
-			(cause: unknown) => this.failed(batch, cause),
+		write({ opens: rows.opens, closes: rows.closes.map(({ row }) => row) }).then(
+			(exceptions) => this.succeeded(exceptions),
+			(cause: unknown) => this.failed(cause),
 		);
 	}
 
-	private async write(opens: readonly PendingOpen[], closes: readonly PendingClose[]): Promise<readonly RowException[]> {
-		const names = new BatchNames();
-		const rows = { opens: opens.map(({ row }) => compactOpen(row, names)), closes: closes.map(({ row }) => row) };
-		return this.deps.write({ names: names.list, ...rows });
+	private takeUnderWay(): Batch {
+		const batch = this.underWay;
+		if (batch === undefined) throw new TypeError('No batch is under way');
+		this.underWay = undefined;
+		return batch;
 	}
 
-	private succeeded(batch: Batch, exceptions: readonly RowException[]): void {
-		const { log, path } = this.deps;
-		this.underWay = undefined;
-		this.recover();
+	private succeeded(exceptions: readonly RowException[]): void {
+		const { journal, log, path } = this.deps;
+		const batch = this.takeUnderWay();
+		if (batch.isProbe) this.recover();
+		journal.forget(batch.opens.length);
 		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, (id) =>
 			this.refusal(`the row of ${id} cannot be stored`),
 		);
@@ -166,44 +221,54 @@ export class LedgerQueue {
 		this.counts.repeatedCloses += repeatedCloses;
 		this.counts.lostCloses += failedCloses;
 		for (const id of failedIds) log.error('a ledger row cannot be stored', { path, id });
-		if (batch.isGivenUp) this.takeBack(batch.opens);
-		this.sendNext();
+		this.writtenRows += sizeOf(batch);
+		this.endFlushes();
+		if (this.failingSinceMs === undefined) this.sendNext();
+		else if (this.ended === undefined) this.tryLater();
+		else if (this.rows.length > 0) this.tryAgain();
+		else this.ended();
 	}
 
-	private failed(batch: Batch, cause: unknown): void {
-		const { clock, log, path } = this.deps;
+	private endFlushes(): void {
+		while (this.flushes[0] !== undefined && (this.failingSinceMs !== undefined || this.flushes[0].until <= this.writtenRows)) {
+			this.flushes.shift()?.resolve();
+		}
+	}
+
+	private failed(cause: unknown): void {
+		const { log, path } = this.deps;
+		const batch = this.takeUnderWay();
 		if (cause instanceof ThreadLost && !batch.isRepeat) {
 			log.warn('the ledger thread died and is started again', { path, cause });
-			this.send(batch.opens, batch.closes, batch);
+			this.send({ ...batch, isRepeat: true });
 			return;
 		}
-		this.underWay = undefined;
-		this.giveUp(batch, cause);
-		this.closes = [...batch.closes.map(withoutWaiter), ...this.closes];
-		this.takeBack(batch.opens);
-		this.probe?.cancel();
-		if (this.ended === undefined) this.probe = clock.after(probeEveryMs, () => this.tryAgain());
-		else this.abandon(this.ended);
+		this.rows = [...batch.opens, ...batch.closes, ...this.rows];
+		this.fail(cause);
 	}
 
-	/** Refuses everybody who waits, for this batch and behind it. */
-	private giveUp(batch: Batch, cause: unknown): void {
+	/** Refuses everybody who waits, and keeps what they gave. */
+	private fail(cause: unknown): void {
 		const { clock, log, path } = this.deps;
 		if (this.failingSinceMs === undefined) {
 			this.failingSinceMs = clock.monotonicMs();
 			log.error('the ledger cannot be written', { path, cause });
 		}
-		const why = cause instanceof Error ? cause.message : String(cause);
-		const waiting = [...(batch.isGivenUp ? [] : [...batch.opens, ...batch.closes]), ...this.opens, ...this.closes];
-		for (const { waiter } of waiting) waiter?.reject(this.refusal(why));
-		batch.isGivenUp = true;
-		this.opens = [];
-		this.closes = this.closes.map(withoutWaiter);
+		const why = messageOf(cause);
+		const refuse = ({ row, waiter }: PendingClose): PendingClose => {
+			waiter?.reject(this.refusal(why));
+			return { row };
+		};
+		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(refuse) };
+		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : refuse(row)));
+		this.endFlushes();
+		if (this.underWay === undefined) this.tryLater();
 	}
 
-	/** So that nobody is charged for a call that was refused. */
-	private takeBack(refused: readonly PendingOpen[]): void {
-		for (const { row } of refused) this.closes.push({ row: takenBack(row), isTakingBack: true });
+	private tryLater(): void {
+		this.probe?.cancel();
+		if (this.ended === undefined) this.probe = this.deps.clock.after(probeEveryMs, () => this.tryAgain());
+		else this.abandon(this.ended);
 	}
 
 	private recover(): void {
@@ -219,21 +284,24 @@ export class LedgerQueue {
 		this.watch = undefined;
 		if (this.underWay === undefined) return;
 		const isStalled = clock.monotonicMs() - this.underWay.sentMs >= stalledAfterMs;
-		if (isStalled) this.giveUp(this.underWay, new Error('the disk has not answered for three seconds'));
+		if (isStalled) this.fail(new Error('the disk has not answered for three seconds'));
 		this.watch = clock.after(stalledAfterMs, () => this.lookForStall());
 	}
 
 	private abandon(ended: () => void): void {
 		const { log, path } = this.deps;
-		this.counts.lostCloses += this.closes.length;
-		if (this.closes.length > 0) {
-			log.error('ledger rows were not closed; the next start charges their holds', { path, rows: this.closes.length });
-		}
-		this.closes = [];
+		const closes = this.rows.filter((row) => typeof row !== 'string').length;
+		this.counts.lostCloses += closes;
+		if (closes > 0) log.error('ledger rows were not closed; the next start charges their holds', { path, rows: closes });
+		this.rows = [];
 		ended();
 	}
 }
 
-function withoutWaiter({ row, isTakingBack }: PendingClose): PendingClose {
-	return { row, isTakingBack };
+function sizeOf({ opens, closes }: Batch): number {
+	return opens.length + closes.length;
+}
+
+function messageOf(cause: unknown): string {
+	return cause instanceof Error ? cause.message : String(cause);
 }

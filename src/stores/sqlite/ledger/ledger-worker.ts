@@ -12,6 +12,7 @@ import type { ReaderCalls, WriterCalls } from './ledger-calls.ts';
 import { createLedgerReading } from './ledger-reader.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
+import { readLeftJournals } from './open-journal.ts';
 import { createOutboxReading } from './outbox-reading.ts';
 import { buryDeadRuns, createSendingLock, isRunAlive } from './run-lock.ts';
 
@@ -70,7 +71,15 @@ function writerCalls(): WriterCalls {
 		write: (batch) => connection.use(({ ledger }) => ledger.write(batch)),
 		closeInterrupted(nowMs) {
 			buryDeadRuns(data.dataDir);
-			return connection.use(({ ledger }) => ledger.closeInterrupted(nowMs, (run) => isRunAlive(data.dataDir, run)));
+			const isAlive = (run: string): boolean => isRunAlive(data.dataDir, run);
+			return connection.use(({ ledger }) => {
+				const journals = readLeftJournals(data.dataDir, isAlive);
+				for (const { run, opens } of journals) ledger.takeOver(run, opens);
+				const interrupted = ledger.closeInterrupted(nowMs, isAlive);
+				// Not before: another start that has read half of them would open anew what is closed now.
+				for (const { remove } of journals) remove();
+				return interrupted;
+			});
 		},
 		pruneSome: (beforeMs) => connection.use(({ ledger }) => ledger.pruneSome(beforeMs)),
 		pruneSentSome: (beforeMs) => connection.use(({ ledger }) => ledger.pruneSentSome(beforeMs)),

@@ -2,18 +2,21 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { InterruptedRow } from '../../contracts/ledger.ts';
 import type { SpoolProgress } from '../../contracts/ledger-spool.ts';
+import { markOf } from '../../id-mark.ts';
 import { createTransaction, type Row, textOf } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
-import { createCallRows } from './call-rows.ts';
-import { interruptedOutcome, readBudgets } from './compact-rows.ts';
-import type { CompactClose, RowException, WriteBatch } from './ledger-calls.ts';
+import { type CallRows, createCallRows } from './call-rows.ts';
+import { interruptedOutcome, readBudgets, readLine } from './compact-rows.ts';
+import type { CompactClose, CompactOpen, RowException, WriteBatch } from './ledger-calls.ts';
 import { createLedgerNames } from './ledger-names.ts';
-import { createSums, msPerHour } from './ledger-sums.ts';
+import { createSums, type GatheredSums, msPerHour } from './ledger-sums.ts';
 import { createOutboxWriting } from './outbox-writing.ts';
 import { readCallId } from './packed-call-id.ts';
 
 export interface LedgerWriter {
 	write(batch: WriteBatch): readonly RowException[];
+	/** Opens rows of another run that are not there, but for those that may have been pruned. */
+	takeOver(run: string, opens: readonly CompactOpen[]): void;
 	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedRow[];
 	/** @returns how many were deleted; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
@@ -39,6 +42,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 			(SELECT name FROM names WHERE id = team) AS team_name, (SELECT name FROM names WHERE id = budgets) AS budgets_text
 		FROM calls WHERE outcome IS NULL AND run IS NOT NULL ORDER BY sequence`);
 	selectRunning.setReadBigInts(true);
+	const selectPruned = database.prepare('SELECT pruned_before_ms FROM progress');
 	const setPruned = database.prepare('UPDATE progress SET pruned_before_ms = max(pruned_before_ms, ?)');
 	// Without an outbox the retention holds for rows, too, that wait in one from earlier days.
 	const pruning = preparePruning(database, spools ? unsentStay : '');
@@ -51,24 +55,29 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 		});
 	};
 
-	const apply = (batch: WriteBatch): RowException[] =>
+	const apply = ({ opens, closes }: LedgerRows): RowException[] =>
 		transaction(() => {
 			const sums = gatherSums();
 			const exceptions: RowException[] = [];
-			const idAt = names.idsOf(batch.names);
-			for (const row of batch.opens) rows.open(row, idAt, sums);
-			for (const [index, row] of batch.closes.entries()) {
-				const what = rows.close(row, sums);
+			const ends = endsOf(opens, closes);
+			const isDone = new Set<CompactClose>();
+			for (const [index, row] of opens.entries()) {
+				const end = ends[index];
+				if (end !== undefined && rows.openAndClose(row, end, sums)) isDone.add(end);
+				else rows.open(row, sums);
+			}
+			for (const [index, row] of closes.entries()) {
+				const what = isDone.has(row) ? 'closed' : rows.close(row, sums);
 				if (what !== 'closed') exceptions.push({ of: 'closes', index, what });
 			}
 			sums.write();
-			if (batch.opens.length + batch.closes.length === 0) probe.run();
+			if (opens.length + closes.length === 0) probe.run();
 			return exceptions;
 		});
 	/** So that a row that cannot be stored takes no other with it. */
-	const applyOneByOne = (batch: WriteBatch): RowException[] => {
+	const applyOneByOne = ({ opens, closes }: LedgerRows): RowException[] => {
 		const exceptions: RowException[] = [];
-		const tryAlone = (of: RowException['of'], index: number, alone: WriteBatch): void => {
+		const tryAlone = (of: RowException['of'], index: number, alone: LedgerRows): void => {
 			try {
 				exceptions.push(...apply(alone).map((exception) => ({ ...exception, index })));
 			} catch (cause) {
@@ -77,20 +86,30 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 				exceptions.push({ of, index, what: 'failed' });
 			}
 		};
-		for (const [index, row] of batch.opens.entries()) tryAlone('opens', index, { names: batch.names, opens: [row], closes: [] });
-		for (const [index, row] of batch.closes.entries()) tryAlone('closes', index, { names: [], opens: [], closes: [row] });
+		for (const [index, row] of opens.entries()) tryAlone('opens', index, { opens: [row], closes: [] });
+		for (const [index, row] of closes.entries()) tryAlone('closes', index, { opens: [], closes: [row] });
 		return exceptions;
 	};
 
 	return {
 		write(batch) {
+			const read = { opens: batch.opens.map(readLine), closes: batch.closes };
 			try {
-				return apply(batch);
+				return apply(read);
 			} catch (cause) {
 				names.forget();
 				if (!isDueToRow(cause)) throw cause;
-				return applyOneByOne(batch);
+				return applyOneByOne(read);
 			}
+		},
+		takeOver(leftRun, opens) {
+			const left = createCallRows(database, names, leftRun, spools);
+			transaction(() => {
+				const sums = gatherSums();
+				const prunedBeforeMs = Number(selectPruned.get()?.['pruned_before_ms']);
+				for (const row of opens) if (row[1] >= prunedBeforeMs) openIfSound(left, row, sums);
+				sums.write();
+			});
 		},
 		closeInterrupted(nowMs, isAlive) {
 			return transaction(() => {
@@ -113,6 +132,39 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 }
 
 const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
+
+/** A file may hold anything: what is no row must not keep every start from the others. */
+function openIfSound(rows: CallRows, row: CompactOpen, sums: GatheredSums): void {
+	try {
+		rows.open(row, sums);
+	} catch (cause) {
+		if (!isDueToRow(cause)) throw cause;
+	}
+}
+
+interface LedgerRows {
+	readonly opens: readonly CompactOpen[];
+	readonly closes: readonly CompactClose[];
+}
+
+/**
+ * Of each row the first close that comes with it; none of one that is opened again here, for it may move in between. Of two rows with
+ * one mark neither may have any: they are closed by themselves.
+ */
+function endsOf(opens: readonly CompactOpen[], closes: readonly CompactClose[]): readonly (CompactClose | undefined)[] {
+	const ends: (CompactClose | undefined)[] = [];
+	if (closes.length === 0) return ends;
+	const places = new Map<number, number | undefined>();
+	for (const [index, [id]] of opens.entries()) {
+		const mark = markOf(id);
+		places.set(mark, places.has(mark) ? undefined : index);
+	}
+	for (const row of closes) {
+		const place = places.get(markOf(row[0]));
+		if (place !== undefined && opens[place]?.[0] === row[0]) ends[place] ??= row;
+	}
+	return ends;
+}
 
 /** @param condition of the rows that may go. @param among which rows those are that it looks at. */
 function preparePruning(database: DatabaseSync, condition: string, among = ''): StatementSync {

@@ -6,11 +6,6 @@ export function packCallId(id: string): Buffer | string {
 	return packable.test(id) ? Buffer.from(id.slice(prefix.length), 'hex') : id;
 }
 
-/** A number that few ids share, of a packed one: some of its random bits. */
-export function markOf(packed: Buffer): number {
-	return packed.readInt32BE(packed.length - 4);
-}
-
 export function readCallId(packed: unknown): string {
 	if (packed instanceof Uint8Array) return prefix + Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength).toString('hex');
 	if (typeof packed !== 'string') throw new TypeError('The id of a ledger row is neither bytes nor text');

@@ -1,0 +1,197 @@
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import type { ClosedRow, OpenRow } from '../../contracts/ledger.ts';
+import { migrate } from '../migrate.ts';
+import { compactClose, lineOf, readLine } from './compact-rows.ts';
+import type { RowException, WriteBatch } from './ledger-calls.ts';
+import { createLedgerCheck } from './ledger-check.ts';
+import { ledgerSchema } from './ledger-schema.ts';
+import { createLedgerWriter } from './ledger-writer.ts';
+
+const ours = 'req_0123456789ab0123456789abcdef0123';
+const hourMs = 3_600_000;
+const other = { provider: 'provider_b', model: 'other', holdNanoUsd: 77n, priceVersion: 'v2', budgets: ['all'] };
+
+const open = (id: string, differences: Partial<OpenRow> = {}): string => lineOf(openRow(id, differences));
+const close = (id: string, differences: Partial<ClosedRow> = {}) => compactClose(closedRow(id, differences));
+
+describe('a row that is opened and closed in one batch', () => {
+	test.each([ours, 'somebody’s'])('is as if it was opened in one and closed in the next: %s', (id) => {
+		const [one, two] = [setUp(), setUp()];
+		expect(one.write({ opens: [open(id)], closes: [close(id)] })).toEqual([]);
+		expect(two.write({ opens: [open(id)], closes: [] })).toEqual([]);
+		expect(two.write({ opens: [], closes: [close(id)] })).toEqual([]);
+		expect(one.dump()).toEqual(two.dump());
+		expect(one.dump().calls).toHaveLength(1);
+		expect(one.check()).toEqual([]);
+		// What PostgreSQL is told: the row as it is, once or twice.
+		expect([one.noted(), two.noted()]).toEqual([[1], [1, 1]]);
+	});
+
+	test.each([ours, 'somebody’s'])('and moved by a second open in between has the second target, and counts there: %s', (id) => {
+		const { write, database, check } = setUp();
+		expect(write({ opens: [open(id), open('stays'), open(id, other)], closes: [close(id), close('stays')] })).toEqual([]);
+		expect(
+			database
+				.prepare(`
+					SELECT (SELECT name FROM names WHERE id = provider) AS provider, (SELECT name FROM names WHERE id = price_version) AS price,
+						(SELECT name FROM names WHERE id = budgets) AS budgets, hold_nano_usd AS hold, outcome FROM calls ORDER BY sequence`)
+				.all(),
+		).toEqual([
+			{ provider: 'provider_b', price: 'v2', budgets: '["all"]', hold: 77, outcome: 0 },
+			{ provider: 'provider_a', price: 'default:2026-11-01', budgets: '["red"]', hold: 5000, outcome: 0 },
+		]);
+		expect(
+			database
+				.prepare('SELECT (SELECT name FROM names WHERE id = provider) AS provider, requests, cost_nano_usd AS cost FROM hourly ORDER BY 1')
+				.all(),
+		).toEqual([
+			{ provider: 'provider_a', requests: 1, cost: 1234 },
+			{ provider: 'provider_b', requests: 1, cost: 1234 },
+		]);
+		expect(check()).toEqual([]);
+	});
+
+	test('and was open for another target before moves first', () => {
+		const { write, database, check } = setUp();
+		write({ opens: [open('one')], closes: [] });
+		expect(write({ opens: [open('one', other)], closes: [close('one')] })).toEqual([]);
+		expect(database.prepare('SELECT hold_nano_usd AS hold, outcome FROM calls').all()).toEqual([{ hold: 77, outcome: 0 }]);
+		expect(database.prepare('SELECT requests, cost_nano_usd AS cost FROM hourly').all()).toEqual([{ requests: 1, cost: 1234 }]);
+		expect(check()).toEqual([]);
+	});
+
+	test('twice is closed by the first', () => {
+		const { write, database } = setUp();
+		const closes = [close('one', { costNanoUsd: 1n }), close('one', { costNanoUsd: 2n })];
+		expect(write({ opens: [open('one')], closes })).toEqual([{ of: 'closes', index: 1, what: 'closed_before' }]);
+		expect(database.prepare('SELECT cost_nano_usd AS cost FROM calls').all()).toEqual([{ cost: 1 }]);
+	});
+
+	test('and whose end cannot be stored stays open, and takes no other with it', () => {
+		const { write, database, check } = setUp();
+		const closes = [close('a'), close('b', { endedMs: 0.5 }), close('c')];
+		expect(write({ opens: ['a', 'b', 'c'].map((id) => open(id)), closes })).toEqual([{ of: 'closes', index: 1, what: 'failed' }]);
+		expect(database.prepare('SELECT id, outcome FROM calls ORDER BY id').all()).toEqual([
+			{ id: 'a', outcome: 0 },
+			{ id: 'b', outcome: null },
+			{ id: 'c', outcome: 0 },
+		]);
+		expect(check()).toEqual([]);
+	});
+});
+
+test('batches of any rows leave what the same rows leave one at a time', () => {
+	// Some share the characters by which rows are remembered, some are of our making.
+	const ids = ['x-12345678', 'y-12345678', 'z-12345678', 'short', ours, ours.replace('req_0', 'req_1'), ours.toUpperCase()];
+	const target = fc.constantFrom({}, other, { model: 'third' });
+	const opened = fc.record({ id: fc.constantFrom(...ids), target, hour: fc.nat(2) });
+	const closed = fc.record({ id: fc.constantFrom(...ids), cost: fc.nat(5) });
+	const batch = fc.record({ opens: fc.array(opened, { maxLength: 6 }), closes: fc.array(closed, { maxLength: 6 }) });
+	fc.assert(
+		fc.property(fc.array(batch, { maxLength: 4 }), fc.boolean(), (batches, spools) => {
+			const [together, alone] = [setUp(spools), setUp(spools)];
+			for (const { opens, closes } of batches) {
+				const lines = opens.map(({ id, target: to, hour }) => open(id, { ...to, startedMs: ledgerNoonMs - hour * hourMs }));
+				const ends = closes.map(({ id, cost }) => close(id, { costNanoUsd: BigInt(cost) }));
+				const found = together.write({ opens: lines, closes: ends });
+				for (const line of lines) alone.write({ opens: [line], closes: [] });
+				const expected = ends.flatMap((end, index) =>
+					alone.write({ opens: [], closes: [end] }).map((exception): RowException => ({ ...exception, index })),
+				);
+				expect(found).toEqual(expected);
+			}
+			expect(together.dump()).toEqual(alone.dump());
+			expect(together.check()).toEqual([]);
+			expect(new Set(together.noted())).toEqual(new Set(alone.noted()));
+		}),
+		{ numRuns: 300 },
+	);
+});
+
+test('a batch that is repeated after it was committed changes nothing', () => {
+	const { write, dump, check, noted } = setUp();
+	const opens = [open('a'), open(ours), open('moves'), open('moves', other), open('running'), open('stays', other)];
+	const batch = { opens, closes: [close('a'), close(ours), close('moves'), close('ghost')] };
+	expect(write(batch)).toEqual([{ of: 'closes', index: 3, what: 'unknown' }]);
+	const [before, notedBefore] = [dump(), noted()];
+	expect(write(batch).map(({ what }) => what)).toEqual(['closed_before', 'closed_before', 'closed_before', 'unknown']);
+	expect(dump()).toEqual(before);
+	expect(noted()).toEqual(notedBefore);
+	expect(check()).toEqual([]);
+});
+
+describe('rows of another run', () => {
+	const left = [open('a'), open('b'), open(ours, other)].map(readLine);
+
+	test('are opened where they are missing, and closed as that run’s', () => {
+		const { writer, database, check } = setUp();
+		writer.write({ opens: [open('a')], closes: [close('a')] });
+		writer.takeOver('dead', left);
+		const interrupted = writer.closeInterrupted(ledgerNoonMs + hourMs, (name) => name === 'run');
+		expect(interrupted.map(({ id, costNanoUsd }) => [id, costNanoUsd])).toEqual([
+			['b', 5000n],
+			[ours, 77n],
+		]);
+		expect(database.prepare('SELECT outcome, cost_nano_usd AS cost FROM calls ORDER BY sequence').all()).toEqual([
+			{ outcome: 0, cost: 1234 },
+			{ outcome: 4, cost: 5000 },
+			{ outcome: 4, cost: 77 },
+		]);
+		expect(check()).toEqual([]);
+	});
+
+	test('change nothing when they are taken over again, before or after they are closed', () => {
+		const { writer, dump, check, noted } = setUp();
+		const moved = [...left, readLine(open('a', other))];
+		writer.takeOver('dead', moved);
+		const before = dump();
+		writer.takeOver('dead', moved);
+		expect(dump()).toEqual(before);
+		writer.closeInterrupted(ledgerNoonMs, () => false);
+		const [closed, notedBefore] = [dump(), noted()];
+		writer.takeOver('dead', moved);
+		expect(writer.closeInterrupted(ledgerNoonMs, () => false)).toEqual([]);
+		expect(dump()).toEqual(closed);
+		expect(noted()).toEqual(notedBefore);
+		expect(check()).toEqual([]);
+	});
+
+	test('that may have been pruned are left out', () => {
+		const { writer, database, check } = setUp(false);
+		const old = { startedMs: ledgerNoonMs - 2 * hourMs };
+		writer.write({ opens: [open('old', old)], closes: [close('old')] });
+		expect(writer.pruneSome(ledgerNoonMs)).toBe(1);
+		const before = { startedMs: ledgerNoonMs - 30 * 60_000 - 1 };
+		const since = { startedMs: ledgerNoonMs - 30 * 60_000 };
+		writer.takeOver('dead', [open('old', old), open('before', before), open('since', since)].map(readLine));
+		expect(writer.closeInterrupted(ledgerNoonMs, () => false).map(({ id }) => id)).toEqual(['since']);
+		expect(database.prepare('SELECT sum(requests) AS requests FROM hourly').get()).toEqual({ requests: 2 });
+		expect(check()).toEqual([]);
+	});
+});
+
+function setUp(spools = true) {
+	const database = new DatabaseSync(':memory:');
+	onTestFinished(() => {
+		if (database.isOpen) database.close();
+	});
+	migrate(database, ledgerSchema);
+	const writer = createLedgerWriter(database, 'run', spools);
+	const all = (table: string) => database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4, 5`).all();
+	return {
+		database,
+		writer,
+		write: (batch: WriteBatch) => writer.write(batch),
+		check: createLedgerCheck(database),
+		dump: () => ({ calls: all('calls'), hourly: all('hourly'), daily: all('daily') }),
+		/** Which rows PostgreSQL is to be told of. */
+		noted: () =>
+			database
+				.prepare('SELECT call FROM outbox ORDER BY position')
+				.all()
+				.map((row) => row['call']),
+	};
+}

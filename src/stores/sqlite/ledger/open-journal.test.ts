@@ -1,0 +1,448 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { pbkdf2 } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { requireProgram } from '../../../../test/support/system-programs.ts';
+import { until } from '../../../../test/support/until.ts';
+import { openRow } from '../../contracts/ledger.contract.ts';
+import type { OpenRow } from '../../contracts/ledger.ts';
+import type { Durability } from '../open-database.ts';
+import { lineOf } from './compact-rows.ts';
+import { OpenJournal, readLeftJournals } from './open-journal.ts';
+
+const run = '0123456789abcdef';
+const turnBytes = 1 << 20;
+const line = (id: string, differences: Partial<OpenRow> = {}): string => lineOf(openRow(id, differences));
+/** Of a length that makes a turn of a few lines. */
+const longLine = (id: string): string => line(id, { budgets: ['b'.repeat(turnBytes / 4)] });
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the two files', () => {
+	test('are for their owner only, and gone after an end that left nothing', async () => {
+		const { dataDir, journal } = setUp();
+		journal.append(line('a'));
+		journal.forget(1);
+		expect(readdirSync(dataDir)).toEqual([`ledger-run-${run}.0.journal`, `ledger-run-${run}.1.journal`]);
+		expect(readdirSync(dataDir).map((name) => statSync(join(dataDir, name)).mode & 0o777)).toEqual([0o600, 0o600]);
+		await journal.end();
+		expect(readdirSync(dataDir)).toEqual([]);
+	});
+
+	test('stay after an end that left lines, and are gone once those are taken over', async () => {
+		const { dataDir, journal } = setUp();
+		for (const id of ['a', 'b', 'c']) journal.append(line(id));
+		journal.forget(2);
+		await journal.end();
+		expect(readdirSync(dataDir)).toHaveLength(2);
+		const [left] = readLeftJournals(dataDir, () => false);
+		// Which lines the database has it finds out itself.
+		expect([left?.run, left?.opens.map(([id]) => id)]).toEqual([run, ['a', 'b', 'c']]);
+		left?.remove();
+		left?.remove();
+		expect(readdirSync(dataDir)).toEqual([]);
+	});
+
+	test('take turns at a megabyte; one is emptied when all of it is forgotten, and never sooner', async () => {
+		const { sizes, journal, idsLeft, emptied } = setUp();
+		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
+		const [full] = sizes();
+		expect([full > turnBytes, sizes()[1]]).toEqual([true, 0]);
+		for (const id of ['e', 'f']) journal.append(longLine(id));
+		expect(sizes()).toEqual([full, expect.closeTo(full / 2, -1)]);
+		journal.forget(3);
+		await someTime();
+		expect(sizes()[0]).toBe(full);
+		expect(idsLeft()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+		journal.forget(2);
+		await emptied(0);
+		expect(idsLeft()).toEqual(['e', 'f']);
+		for (const id of ['g', 'h', 'i', 'j']) journal.append(longLine(id));
+		expect(idsLeft()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
+		// What was emptied is the newer one now.
+		expect(sizes()[0]).toBeGreaterThan(0);
+		journal.forget(1);
+		await someTime();
+		expect(idsLeft()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
+		journal.forget(3);
+		await emptied(1);
+		expect(idsLeft()).toEqual(['i', 'j']);
+	});
+
+	test('of which the older has lines still: the newer grows, and nothing is lost', async () => {
+		const { journal, idsLeft } = setUp();
+		const ids = Array.from({ length: 14 }, (_, index) => `${index}`);
+		for (const id of ids) journal.append(longLine(id));
+		expect(idsLeft()).toEqual(ids);
+		journal.forget(14);
+		await someTime();
+		journal.append(line('last'));
+		expect(idsLeft()).toContain('last');
+	});
+
+	test('whose forgetting is turned away is emptied at the next turn', async () => {
+		const { journal, sizes, emptied } = setUp();
+		// All of the file is forgotten before its turn ends.
+		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
+		journal.forget(4);
+		await someTime();
+		expect(sizes()[0]).toBeGreaterThan(turnBytes);
+		journal.append(line('e'));
+		await emptied(0);
+		expect(sizes()[1]).toBeGreaterThan(0);
+	});
+
+	test.each(['process', 'power'] as const)('stay small under a long stream, with durability %s', async (durability) => {
+		const { journal, sizes } = setUp(durability);
+		let most = 0;
+		let waiting = 0;
+		const forgotten: Promise<void>[] = [];
+		// Opens come while syncs are under way, as they do under load.
+		for (let round = 0; round < 400; round++) {
+			journal.append(longLine('x'));
+			waiting += 1;
+			forgotten.push(
+				journal.whenSafe().then(() => {
+					journal.forget(1);
+					waiting -= 1;
+				}),
+			);
+			do await nextTurn();
+			while (waiting > 8);
+			most = Math.max(most, sizes()[0] + sizes()[1]);
+		}
+		await Promise.all(forgotten);
+		expect(most).toBeLessThan(16 * turnBytes);
+	});
+
+	test('that end while one is being emptied take no other file with them', async () => {
+		const { dataDir, journal } = setUp();
+		for (const id of ['a', 'b', 'c', 'd', 'e']) journal.append(longLine(id));
+		// The threads that empty files are busy.
+		const busy = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(() => promisify(pbkdf2)('a', 'b', 100_000, 64, 'sha512')));
+		journal.forget(5);
+		await journal.end();
+		const others = Array.from({ length: 8 }, (_, index) => {
+			const path = join(dataDir, `other-${index}`);
+			writeFileSync(path, 'somebody’s');
+			const descriptor = openSync(path, 'r+');
+			onTestFinished(() => closeSync(descriptor));
+			return path;
+		});
+		await busy;
+		await someTime();
+		expect(others.map((path) => readFileSync(path, 'utf8'))).toEqual(others.map(() => 'somebody’s'));
+	});
+});
+
+describe('what is left', () => {
+	test('is in the order in which it was opened, whichever file has the later turn', async () => {
+		const { journal, dataDir, idsLeft, emptied } = setUp();
+		const targets = (): string[] =>
+			readLeftJournals(dataDir, () => false).flatMap(({ opens }) => opens.filter(([id]) => id === 'moved').map(([, , , , name]) => name));
+		journal.append(line('moved', { provider: 'first' }));
+		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
+		journal.append(line('moved', { provider: 'second' }));
+		expect(targets()).toEqual(['first', 'second']);
+		journal.forget(5);
+		await emptied(0);
+		for (const id of ['e', 'f', 'g', 'h', 'i']) journal.append(longLine(id));
+		journal.append(line('moved', { provider: 'third' }));
+		expect(targets()).toEqual(['second', 'third']);
+		expect(idsLeft()).toEqual(['moved', 'e', 'f', 'g', 'h', 'i', 'moved']);
+	});
+
+	test('past the ninth turn is still in order', async () => {
+		const { journal, idsLeft, emptied } = setUp();
+		// Each turn begins with its fifth line, in the other file.
+		for (let turn = 1; turn < 10; turn++) {
+			for (const id of ['a', 'b', 'c', 'd', 'e'].slice(turn === 1 ? 0 : 1)) journal.append(longLine(`${id}${turn}`));
+			if (turn === 9) break;
+			journal.forget(4);
+			await emptied(turn % 2 === 1 ? 0 : 1);
+		}
+		expect(idsLeft()).toEqual(['e8', 'b9', 'c9', 'd9', 'e9']);
+	});
+
+	test('of a living run is its own; each dead run is told apart', async () => {
+		const dataDir = temporaryDirectory();
+		for (const name of ['aa', 'bb', 'cc']) {
+			const journal = new OpenJournal(dataDir, name, 'process');
+			journal.append(line(`of ${name}`));
+			await journal.end();
+		}
+		for (const name of ['ledger-run-dd.lock', 'ledger-run-ee.2.journal', 'ledger.db', 'ledger-run-XX.0.journal']) {
+			writeFileSync(join(dataDir, name), `1\n${line(name)}`);
+		}
+		const left = readLeftJournals(dataDir, (name) => name === 'bb').map(({ run: of, opens }) => [of, opens.map(([id]) => id)]);
+		expect(left).toEqual([
+			['aa', ['of aa']],
+			['cc', ['of cc']],
+		]);
+	});
+
+	test('of a file that is cut off anywhere are the lines that were whole', () => {
+		const whole = ['a', 'b', 'ü'].map((id) => line(id, { team: 'Ünïcode "quoted" \u0000\n name' }));
+		const bytes = Buffer.from(`1\n${whole.join('')}`);
+		const wrong: unknown[] = [];
+		for (let length = 0; length <= bytes.length; length++) {
+			const dataDir = temporaryDirectory();
+			writeFileSync(fileOf(dataDir), bytes.subarray(0, length));
+			const count = bytes.subarray(2, length).filter((byte) => byte === 10).length;
+			const ids = idsIn(dataDir);
+			if (ids.join('') !== ['a', 'b', 'ü'].slice(0, count).join('')) wrong.push({ length, of: bytes.length, ids });
+		}
+		expect(wrong).toEqual([]);
+	});
+
+	test('leaves out what was torn in the middle, and garbage', () => {
+		const torn = line('torn');
+		const cases: readonly (readonly [string, string])[] = [
+			['', ''],
+			['1', ''],
+			['1\n', ''],
+			[`1\n${torn.slice(0, 20)}~\n${line('b')}`, 'b'],
+			[`1\n${line('a')}${torn.slice(0, -1)}~\n${line('b')}`, 'ab'],
+			[`1\n~\n~\n${line('a')}~\n`, 'a'],
+			[`1\n${line('a')}${'\0'.repeat(4096)}`, 'a'],
+			[`1\n${line('a')}${'\0'.repeat(4096)}\n${line('b')}`, 'ab'],
+			[`1\n${line('a')}[]\nnull\n{}\n"text"\n17\n[1,2]\n\n${line('b')}`, 'ab'],
+			[`1\n${line('a')}\u{fffd}\u{fffd}\n${line('b')}`, 'ab'],
+		];
+		const found = cases.map(([text]) => {
+			const dataDir = temporaryDirectory();
+			writeFileSync(fileOf(dataDir), text);
+			return idsIn(dataDir).join('');
+		});
+		expect(found).toEqual(cases.map(([, ids]) => ids));
+	});
+
+	test('in a file that disappears while it is read is nothing', () => {
+		const dataDir = temporaryDirectory();
+		// Listed, and not there.
+		symlinkSync(join(dataDir, 'gone'), join(dataDir, `ledger-run-${run}.0.journal`));
+		writeFileSync(join(dataDir, `ledger-run-${run}.1.journal`), `2\n${line('a')}`);
+		expect(idsIn(dataDir)).toEqual(['a']);
+	});
+});
+
+describe('a disk that', () => {
+	test('is full has a line refused, and fails the test', async () => {
+		const { journal, dataDir } = setUp('process', (path) => symlinkSync('/dev/full', path));
+		expect(() => journal.append(line('a'))).toThrow('ENOSPC');
+		expect(() => journal.test()).toThrow('ENOSPC');
+		await journal.end();
+		expect(readdirSync(dataDir)).toEqual([]);
+	});
+
+	test('takes a part of a line has it refused, and what follows', async () => {
+		const dataDir = temporaryDirectory();
+		// The system ends a write at the limit; the next one fails.
+		const body = `
+			const ids = [], refused = [];
+			for (let number = 0; refused.length < 3; number++) {
+				try {
+					journal.append(line('r' + number));
+					ids.push('r' + number);
+				} catch (cause) {
+					refused.push(cause.message);
+				}
+			}
+			const tests = [];
+			try { journal.test(); } catch (cause) { tests.push(cause.message); }
+			print({ ids, refused, tests });`;
+		const printed = await inAnotherProcess(dataDir, body, 'ulimit -f 8; exec "$0" "$@"');
+		const { ids, refused, tests } = JSON.parse(printed) as { ids: string[]; refused: string[]; tests: string[] };
+		expect(ids.length).toBeGreaterThan(10);
+		expect([refused[0], tests.length]).toEqual(['the disk took only a part of a line', 1]);
+		expect(refused.slice(1).every((message) => message.includes('EFBIG'))).toBe(true);
+		expect(idsIn(dataDir)).toEqual(ids);
+	});
+
+	test('takes a part of a line and then all again loses no other', async () => {
+		const dataDir = temporaryDirectory();
+		const body = `
+			import { execFileSync } from 'node:child_process';
+			const limit = (bytes) => execFileSync('prlimit', ['--fsize=' + bytes + ':unlimited', '--pid', String(process.pid)]);
+			process.on('SIGXFSZ', () => {});
+			const outcomes = {};
+			const append = (id) => {
+				try {
+					journal.append(line(id));
+					outcomes[id] = 'taken';
+				} catch (cause) {
+					outcomes[id] = 'refused';
+				}
+			};
+			append('a');
+			limit(line('a').length + 40);
+			append('b');
+			append('c');
+			limit('unlimited');
+			append('d');
+			limit(3 * line('a').length + 60);
+			append('e');
+			append('f');
+			limit('unlimited');
+			journal.test();
+			append('g');
+			print(outcomes);`;
+		const outcomes = JSON.parse(await inAnotherProcess(dataDir, body)) as Record<string, string>;
+		const taken = Object.keys(outcomes).filter((id) => outcomes[id] === 'taken');
+		expect(taken).toEqual(expect.arrayContaining(['a', 'd', 'g']));
+		expect(taken.length).toBeLessThan(7);
+		expect(idsIn(dataDir)).toEqual(taken);
+	});
+});
+
+describe('syncs', () => {
+	test('with durability process are none', async () => {
+		requireProgram('strace');
+		expect(await syncsOf('process', 'journal.append(line("a")); await journal.whenSafe();')).toEqual(['a']);
+	});
+
+	test('are shared by those that append in one turn, or while another is under way', async () => {
+		requireProgram('strace');
+		const calls = await syncsOf(
+			'power',
+			`const safe = [];
+			const append = (id) => {
+				journal.append(line(id));
+				safe.push(journal.whenSafe());
+			};
+			append('a');
+			append('b');
+			await new Promise((resolve) => setTimeout(resolve, 300));
+			for (const id of ['c', 'd', 'e']) append(id);
+			await Promise.all(safe);
+			append('f');
+			await Promise.all(safe);`,
+			// So that the first is under way for long.
+			'inject=fdatasync:delay_enter=1000000',
+		);
+		expect(calls).toEqual(['directory', 'a', 'b', 'sync', 'c', 'd', 'e', 'sync', 'f', 'sync']);
+	});
+
+	test('begin after the line of each that waits for them', async () => {
+		requireProgram('strace');
+		const body = `
+			import { writeSync } from 'node:fs';
+			const caller = async (name) => {
+				for (let round = 0; round < 20; round++) {
+					journal.append(line(name + round));
+					await journal.whenSafe();
+					writeSync(1, 'safe ' + name + round + '\\n');
+					if (round % 3 === 0) await new Promise((resolve) => setTimeout(resolve, round % 5));
+				}
+			};
+			await Promise.all(['a', 'b', 'c', 'd', 'e'].map(caller));`;
+		const calls = await syncsOf('power', body);
+		const unsafe = calls.filter((call, index) => {
+			if (!call.startsWith('safe ')) return false;
+			const appended = calls.indexOf(call.slice('safe '.length));
+			return appended === -1 || !calls.slice(appended, index).includes('sync');
+		});
+		expect(unsafe).toEqual([]);
+		expect(calls.filter((call) => call.startsWith('safe '))).toHaveLength(100);
+		expect(calls.filter((call) => call === 'sync').length).toBeLessThan(100);
+	});
+
+	test('that fail are told to each that waited, and to nobody after', async () => {
+		requireProgram('strace');
+		const dataDir = temporaryDirectory();
+		const printed = await inAnotherProcess(
+			dataDir,
+			`const outcomes = [];
+			const append = (id) => {
+				journal.append(line(id));
+				return journal.whenSafe().then(() => outcomes.push(id + ' safe'), (cause) => outcomes.push(id + ' ' + cause.code));
+			};
+			await Promise.all(['a', 'b'].map(append));
+			const first = append('c');
+			await new Promise((resolve) => setTimeout(resolve, 100));
+			await Promise.all([first, append('d')]);
+			await append('e');
+			print(outcomes);`,
+			// Each thread's calls are counted by themselves.
+			`UV_THREADPOOL_SIZE=1 exec strace -f -qq -o /dev/null -e trace=fdatasync \
+				-e inject=fdatasync:error=EIO:delay_enter=300000:when=1..2 "$0" "$@"`,
+			'power',
+		);
+		expect(JSON.parse(printed)).toEqual(['a EIO', 'b EIO', 'c EIO', 'd safe', 'e safe']);
+	});
+});
+
+function setUp(durability: Durability = 'process', prepare?: (path: string) => void) {
+	const dataDir = temporaryDirectory();
+	const paths = [0, 1].map((place) => fileOf(dataDir, place));
+	for (const path of paths) prepare?.(path);
+	const journal = new OpenJournal(dataDir, run, durability);
+	const sizes = (): [number, number] => [statSync(paths[0] ?? '').size, statSync(paths[1] ?? '').size];
+	const emptied = async (place: 0 | 1): Promise<void> => {
+		await until(() => sizes()[place] === 0, `file ${place} is emptied`);
+		await someTime();
+	};
+	return { dataDir, journal, sizes, emptied, idsLeft: () => idsIn(dataDir) };
+}
+
+function idsIn(dataDir: string): string[] {
+	return readLeftJournals(dataDir, () => false).flatMap(({ opens }) => opens.map(([id]) => id));
+}
+
+function fileOf(dataDir: string, place = 0): string {
+	return join(dataDir, `ledger-run-${run}.${place}.journal`);
+}
+
+/** Longer than a file takes to be emptied. */
+function someTime(): Promise<void> {
+	return new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+function scriptOf(dataDir: string, body: string, durability: Durability): string {
+	return `
+		import { OpenJournal } from ${JSON.stringify(join(import.meta.dirname, 'open-journal.ts'))};
+		import { lineOf } from ${JSON.stringify(join(import.meta.dirname, 'compact-rows.ts'))};
+		const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
+		const line = (id) => lineOf({ ...row, id, holdNanoUsd: 5n });
+		const print = (value) => console.log(JSON.stringify(value));
+		const journal = new OpenJournal(${JSON.stringify(dataDir)}, ${JSON.stringify(run)}, ${JSON.stringify(durability)});
+		${body}`;
+}
+
+async function inAnotherProcess(dataDir: string, body: string, shell?: string, durability: Durability = 'process'): Promise<string> {
+	const script = scriptOf(dataDir, body, durability);
+	const command = [...(shell === undefined ? [] : ['sh', '-c', shell]), process.execPath, '--input-type=module', '-e', script];
+	return (await promisify(execFile)(command[0] ?? '', command.slice(1))).stdout.trim();
+}
+
+/** Ids as their lines are written, `safe …` as it is printed, `sync` as one of a file begins, `directory` as one of theirs does. */
+async function syncsOf(durability: Durability, body: string, more = ''): Promise<string[]> {
+	const dataDir = temporaryDirectory();
+	const trace = join(dataDir, 'trace');
+	const options = ['-f', '-qq', '-s', '60', '-o', trace, '-e', 'trace=write,fdatasync,fsync', ...(more === '' ? [] : ['-e', more])];
+	const child: ChildProcess = spawn('strace', [
+		...options,
+		process.execPath,
+		'--input-type=module',
+		'-e',
+		scriptOf(dataDir, body, durability),
+	]);
+	expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(0);
+	return readFileSync(trace, 'utf8')
+		.split('\n')
+		.flatMap((call) => {
+			if (/ fdatasync\(/.test(call)) return ['sync'];
+			if (/ fsync\(/.test(call)) return ['directory'];
+			const written = /write\(\d+, "(?:\d+\\n)?\[\\"(\w+)\\"|write\(1, "(safe \w+)/.exec(call);
+			return written === null ? [] : [written[1] ?? written[2] ?? ''];
+		});
+}
+
+function temporaryDirectory(): string {
+	const path = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
+	onTestFinished(() => rmSync(path, { recursive: true }));
+	return path;
+}

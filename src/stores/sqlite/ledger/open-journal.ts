@@ -1,0 +1,222 @@
+/**
+ * Rows that were opened and may not be in the database yet, in files that outlive the process: one appended line makes an open safe,
+ * where a transaction of its own would take a thread and twenty times as long. Two files take turns, so that one can be emptied while
+ * the other grows.
+ */
+import { closeSync, existsSync, fdatasync, fsyncSync, ftruncate, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createPrivateFile, type Durability } from '../open-database.ts';
+import { readLine } from './compact-rows.ts';
+import type { CompactOpen } from './ledger-calls.ts';
+
+/** Some thousand rows; what a start after a crash reads. */
+const turnBytes = 1 << 20;
+/** Comes after what is left of a line, so that it is never taken for a whole one. */
+const torn = '~\n';
+const namePattern = /^ledger-run-([0-9a-f]+)\.[01]\.journal$/;
+
+interface JournalFile {
+	readonly path: string;
+	readonly descriptor: number;
+	bytes: number;
+	/** Lines that the database has not. */
+	lines: number;
+	isTorn: boolean;
+	isUnsynced: boolean;
+	emptying: Promise<void> | undefined;
+}
+
+const safe = Promise.resolve();
+
+/** Of one run of the process, whose lock is held as long as its files are there. */
+export class OpenJournal {
+	readonly #isSynced: boolean;
+	#current: JournalFile;
+	#other: JournalFile;
+	#turn = 0;
+	/** The sync under way, and the one for what is appended meanwhile. */
+	#syncing: Promise<void> | undefined;
+	#nextSync: Promise<void> | undefined;
+
+	/** @param durability `power`: lines are safe once they are synced. */
+	constructor(dataDir: string, run: string, durability: Durability) {
+		this.#isSynced = durability === 'power';
+		this.#current = openFile(pathOf(dataDir, run, 0));
+		this.#other = openFile(pathOf(dataDir, run, 1));
+		if (this.#isSynced) syncDirectory(dataDir);
+	}
+
+	/** @param line ends with a line feed. @throws when the disk does not take it; then it is not there. */
+	append(line: string): void {
+		if (this.#current.bytes >= turnBytes) this.#takeTurns();
+		const file = this.#current;
+		this.#write(file, file.isTorn ? torn + line : line);
+		file.lines += 1;
+	}
+
+	/** @throws when the disk takes nothing. */
+	test(): void {
+		this.#write(this.#current, torn);
+	}
+
+	/** Resolves when everything that was appended is safe. Rejects when the disk fails: it may be there or not. */
+	whenSafe(): Promise<void> {
+		if (!this.#isSynced) return safe;
+		this.#nextSync ??= this.#sync();
+		return this.#nextSync;
+	}
+
+	/** The database has the oldest `count` lines. */
+	forget(count: number): void {
+		const older = Math.min(count, this.#other.lines);
+		this.#other.lines -= older;
+		this.#current.lines -= count - older;
+		if (older > 0) this.#emptyOther();
+	}
+
+	/** After the last line. Leaves what the database has not for the next start. */
+	async end(): Promise<void> {
+		const files = [this.#current, this.#other];
+		// A descriptor that is closed before may be another file's by the time it is used.
+		await Promise.allSettled([this.#nextSync, this.#syncing, ...files.map(({ emptying }) => emptying)]);
+		const isDone = files.every(({ lines }) => lines === 0);
+		for (const { descriptor, path } of files) {
+			closeSync(descriptor);
+			if (isDone) rmSync(path, { force: true });
+		}
+	}
+
+	#write(file: JournalFile, lines: string): void {
+		const text = file.bytes === 0 ? `${++this.#turn}\n${lines}` : lines;
+		const written = writeSync(file.descriptor, text);
+		file.bytes += written;
+		file.isUnsynced = true;
+		file.isTorn = written < Buffer.byteLength(text);
+		if (file.isTorn) throw new Error('the disk took only a part of a line');
+	}
+
+	#takeTurns(): void {
+		if (this.#other.bytes === 0) [this.#current, this.#other] = [this.#other, this.#current];
+		this.#emptyOther();
+	}
+
+	#emptyOther(): void {
+		const file = this.#other;
+		if (file.lines > 0 || file.bytes === 0) return;
+		file.emptying ??= truncate(file.descriptor, 0)
+			.then(() => {
+				file.bytes = 0;
+				file.isTorn = false;
+			})
+			.catch(() => undefined)
+			.finally(() => {
+				file.emptying = undefined;
+			});
+	}
+
+	/** One at a time, so that many callers share it. */
+	async #sync(): Promise<void> {
+		await this.#syncing?.catch(() => undefined);
+		await nextTurn();
+		this.#nextSync = undefined;
+		this.#syncing = this.#syncFiles();
+		try {
+			await this.#syncing;
+		} finally {
+			this.#syncing = undefined;
+		}
+	}
+
+	async #syncFiles(): Promise<void> {
+		const files = [this.#current, this.#other].filter(({ isUnsynced }) => isUnsynced);
+		const outcomes = await Promise.allSettled(files.map(syncFile));
+		const failed = outcomes.find(({ status }) => status === 'rejected');
+		if (failed?.status === 'rejected') throw failed.reason;
+	}
+}
+
+const truncate = promisify(ftruncate);
+const sync = promisify(fdatasync);
+const nextTurn = promisify(setImmediate);
+
+async function syncFile(file: JournalFile): Promise<void> {
+	file.isUnsynced = false;
+	try {
+		await sync(file.descriptor);
+	} catch (cause) {
+		file.isUnsynced = true;
+		throw cause;
+	}
+}
+
+/** So that the names of new files are safe, too. */
+function syncDirectory(path: string): void {
+	const descriptor = openSync(path, 'r');
+	try {
+		fsyncSync(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+function openFile(path: string): JournalFile {
+	createPrivateFile(path);
+	return { path, descriptor: openSync(path, 'a'), bytes: 0, lines: 0, isTorn: false, isUnsynced: false, emptying: undefined };
+}
+
+export interface LeftJournal {
+	readonly run: string;
+	/** In the order they were opened; most of them are in the database. */
+	readonly opens: readonly CompactOpen[];
+	/** Once the database has them. */
+	remove(): void;
+}
+
+/** What dead processes left. */
+export function readLeftJournals(dataDir: string, isAlive: (run: string) => boolean): readonly LeftJournal[] {
+	const byRun = new Map<string, string[]>();
+	for (const name of readdirSync(dataDir)) {
+		const run = namePattern.exec(name)?.[1];
+		if (run !== undefined && !isAlive(run)) byRun.set(run, [...(byRun.get(run) ?? []), join(dataDir, name)]);
+	}
+	return [...byRun].map(([run, paths]) => ({
+		run,
+		opens: paths
+			.map(readFile)
+			.toSorted((one, other) => (one.turn < other.turn ? -1 : 1))
+			.flatMap(({ opens }) => opens),
+		remove() {
+			for (const path of paths) rmSync(path, { force: true });
+		},
+	}));
+}
+
+/** What was torn by the end of the process or of the disk was never acknowledged. */
+function readFile(path: string): { turn: number; opens: readonly CompactOpen[] } {
+	const [turn, ...lines] = readText(path).split('\n');
+	// What follows the last line feed is no whole line, whatever it looks like.
+	return { turn: Number(turn), opens: lines.slice(0, -1).flatMap(readWhole) };
+}
+
+function readWhole(line: string): readonly CompactOpen[] {
+	try {
+		return [readLine(line)];
+	} catch {
+		return [];
+	}
+}
+
+/** Empty where another process that starts has just removed it. */
+function readText(path: string): string {
+	try {
+		return readFileSync(path, 'utf8');
+	} catch (cause) {
+		if (existsSync(path)) throw cause;
+		return '';
+	}
+}
+
+function pathOf(dataDir: string, run: string, place: 0 | 1): string {
+	return join(dataDir, `ledger-run-${run}.${place}.journal`);
+}

@@ -1,0 +1,224 @@
+/** What a start makes of the journals that dead processes left. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import type { Ledger } from '../../contracts/ledger.ts';
+import type { Durability } from '../open-database.ts';
+import { openSpoolingLedger, openSqliteLedger, type SqliteLedgerSettings } from '../sqlite-ledger.ts';
+import { lineOf } from './compact-rows.ts';
+
+const hourMs = 3_600_000;
+const november = { fromMs: Date.UTC(2026, 10), toMs: Date.UTC(2026, 11), period: 'month' } as const;
+
+describe('a process that is killed the moment an open was acknowledged', () => {
+	test.each(['process', 'power'] as const)('with durability %s has the hold charged by the next start, once', async (durability) => {
+		const dataDir = temporaryDirectory();
+		expect(await untilKilled(dataDir, 'await open("one"); print("acknowledged"); die()', durability)).toBe('acknowledged');
+		// No batch has come so far, where nothing had to be waited for.
+		if (durability === 'process') expect(rowsInFile(dataDir)).toBe(0);
+		const ledger = await start(dataDir);
+		expect(await ledger.closeInterrupted()).toEqual([
+			{ id: 'one', team: 'red', startedMs: ledgerNoonMs, budgets: ['red'], costNanoUsd: 5000n },
+		]);
+		expect(await ledger.closeInterrupted()).toEqual([]);
+		await ledger.end();
+		const next = await start(dataDir);
+		expect(await next.closeInterrupted()).toEqual([]);
+		const { rows } = await next.list({ limit: 9 });
+		expect(rows.map(({ id, closed }) => [id, closed?.outcome, closed?.costNanoUsd])).toEqual([['one', 'interrupted', 5000n]]);
+		expect((await next.summarize(november)).map(({ requests, costNanoUsd }) => [requests, costNanoUsd])).toEqual([[1, 5000n]]);
+		expect(await next.check()).toEqual([]);
+	});
+
+	test('for another target has the row charged there', async () => {
+		const dataDir = temporaryDirectory();
+		const move = 'await open("moved", { provider: "provider_b", model: "other", holdNanoUsd: 77n }); die()';
+		await untilKilled(dataDir, `await open("moved"); await open("stays"); ${move}`);
+		const ledger = await start(dataDir);
+		expect((await ledger.closeInterrupted()).map(({ id, costNanoUsd }) => [id, costNanoUsd])).toEqual([
+			['moved', 77n],
+			['stays', 5000n],
+		]);
+		const sums = await ledger.summarize(november);
+		expect(sums.map(({ provider, model, requests, costNanoUsd }) => [provider, model, requests, costNanoUsd])).toEqual([
+			['provider_a', 'claude', 1, 5000n],
+			['provider_b', 'other', 1, 77n],
+		]);
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('after it was written, closed and pruned is not charged again; what is younger is', async () => {
+		const dataDir = temporaryDirectory();
+		const body = `
+			await open("old", { startedMs: ${ledgerNoonMs - 2 * hourMs} });
+			await ledger.close(closed("old"));
+			await open("young");
+			die()`;
+		await untilKilled(dataDir, body);
+		const ledger = await start(dataDir);
+		expect(await ledger.prune(ledgerNoonMs)).toBe(1);
+		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['young']);
+		expect((await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['young']);
+		expect((await ledger.summarize(november)).map(({ requests, costNanoUsd }) => [requests, costNanoUsd])).toEqual([[2, 6234n]]);
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('has what was closed, and what the database had, left as it was', async () => {
+		const dataDir = temporaryDirectory();
+		const body = `
+			for (const id of ["closed", "written"]) await open(id);
+			await ledger.close(closed("closed"));
+			await open("unwritten");
+			die()`;
+		await untilKilled(dataDir, body);
+		expect(rowsInFile(dataDir)).toBe(2);
+		const ledger = await start(dataDir);
+		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['written', 'unwritten']);
+		expect((await ledger.list({ limit: 9 })).rows.map(({ id, closed }) => [id, closed?.outcome])).toEqual([
+			['unwritten', 'interrupted'],
+			['written', 'interrupted'],
+			['closed', 'complete'],
+		]);
+		expect(await ledger.check()).toEqual([]);
+	});
+
+	test('has a row of each noted for PostgreSQL where there is one', async () => {
+		const dataDir = temporaryDirectory();
+		await untilKilled(dataDir, 'for (const id of ["a", "b"]) await open(id); die()');
+		const deps = { clock: new ManualClock(), log: createRememberedLog() };
+		const ledger = await openSpoolingLedger(settings(dataDir), deps, () => undefined);
+		onTestFinished(() => ledger.end());
+		expect(await ledger.closeInterrupted()).toHaveLength(2);
+		const { count, rows } = await ledger.spool.read(100);
+		expect([count, JSON.parse(rows)]).toEqual([
+			2,
+			[expect.arrayContaining(['a', 'interrupted']), expect.arrayContaining(['b', 'interrupted'])],
+		]);
+	});
+});
+
+test('several that start at the same time charge each row once', async () => {
+	const dataDir = temporaryDirectory();
+	const calls = 300;
+	const body = `
+		for (let n = 0; n < ${calls}; n++) open("r" + n);
+		for (let n = 0; n < ${calls}; n += 3) open("r" + n, { model: "other", holdNanoUsd: 77n });
+		die()`;
+	await untilKilled(dataDir, body);
+	expect(rowsInFile(dataDir)).toBe(0);
+	const ledgers = await Promise.all([1, 2, 3, 4].map(() => start(dataDir)));
+	const told = (await Promise.all(ledgers.map((ledger) => ledger.closeInterrupted()))).flat();
+	const sums = await ledgers[0]?.summarize(november);
+	expect(sums?.map(({ model, requests, costNanoUsd }) => [model, requests, costNanoUsd])).toEqual([
+		['claude', 200, 200n * 5000n],
+		['other', 100, 100n * 77n],
+	]);
+	expect([told.length, new Set(told.map(({ id }) => id)).size]).toEqual([calls, calls]);
+	expect(told.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(200n * 5000n + 100n * 77n);
+	expect(await ledgers[1]?.check()).toEqual([]);
+	// Two of each that lives.
+	expect(journalsIn(dataDir)).toHaveLength(8);
+});
+
+test('an open that was acknowledged and could not be written by the end is charged by the next start', async () => {
+	const dataDir = temporaryDirectory();
+	const ledger = await start(dataDir);
+	change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
+	await ledger.open(openRow('kept'));
+	await expect(ledger.close(closedRow('ghost'))).rejects.toMatchObject({ code: 'records_unavailable' });
+	await ledger.end();
+	expect(journalsIn(dataDir)).toHaveLength(2);
+	change(dataDir, 'ALTER TABLE elsewhere RENAME TO hourly');
+	const next = await start(dataDir);
+	expect((await next.closeInterrupted()).map(({ id }) => id)).toEqual(['kept']);
+	expect(journalsIn(dataDir)).toHaveLength(2);
+	expect(await next.check()).toEqual([]);
+});
+
+test('the journal of a living process is left alone', async () => {
+	const dataDir = temporaryDirectory();
+	const [ledger, second] = [await start(dataDir), await start(dataDir)];
+	await ledger.open(openRow('ours'));
+	expect(await second.closeInterrupted()).toEqual([]);
+	expect(journalsIn(dataDir)).toHaveLength(4);
+	expect(await ledger.close(closedRow('ours'))).toBe('closed');
+});
+
+test('journals without a line to be read stop no start, and go', async () => {
+	const dataDir = temporaryDirectory();
+	for (const [index, text] of ['', '1\n', '1\n["torn', `1\n["torn~\n${'\0'.repeat(100)}`, 'shopping list'].entries()) {
+		writeFileSync(join(dataDir, `ledger-run-a${index}.0.journal`), text);
+	}
+	writeFileSync(join(dataDir, 'ledger-run-b.1.journal'), `1\n${lineOf(openRow('whole'))}`);
+	const ledger = await start(dataDir);
+	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['whole']);
+	expect(journalsIn(dataDir)).toHaveLength(2);
+	expect(journalsIn(dataDir).filter((name) => /-run-[ab]\d?\./.test(name))).toEqual([]);
+});
+
+async function start(dataDir: string): Promise<Ledger> {
+	const ledger = await openSqliteLedger(settings(dataDir), { clock: new ManualClock(), log: createRememberedLog() });
+	onTestFinished(() => ledger.end());
+	return ledger;
+}
+
+function settings(dataDir: string, durability: Durability = 'process'): SqliteLedgerSettings {
+	return { dataDir, durability, retainDays: null };
+}
+
+/** Runs a process that ends by `die()`, in the turn of the event loop in which it is called. @returns what it printed. */
+async function untilKilled(dataDir: string, body: string, durability: Durability = 'process'): Promise<string> {
+	const script = `
+		import { writeSync } from 'node:fs';
+		import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, '../sqlite-ledger.ts'))};
+		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
+		const log = { debug() {}, info() {}, warn() {}, error() {} };
+		const ledger = await openSqliteLedger(${JSON.stringify(settings(dataDir, durability))}, { clock, log });
+		const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
+		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 1234n });
+		const open = (id, differences) => ledger.open({ ...row, holdNanoUsd: 5000n, ...differences, id });
+		const print = (text) => writeSync(1, text);
+		const die = () => process.kill(process.pid, 'SIGKILL');
+		${body};`;
+	const command = ['--input-type=module', '-e', script];
+	const child: ChildProcess = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
+	let printed = '';
+	let complaint = '';
+	child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text));
+	child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+	const signal = await new Promise((resolve) => child.on('close', (_, name) => resolve(name)));
+	expect([signal, complaint]).toEqual(['SIGKILL', '']);
+	return printed;
+}
+
+function rowsInFile(dataDir: string): number {
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
+	try {
+		return Number(database.prepare('SELECT count(*) AS rows FROM calls').get()?.['rows']);
+	} finally {
+		database.close();
+	}
+}
+
+function journalsIn(dataDir: string): string[] {
+	return readdirSync(dataDir).filter((name) => name.endsWith('.journal'));
+}
+
+/** As an operator or an accident would. */
+function change(dataDir: string, sql: string): void {
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'), { timeout: 1000 });
+	database.exec(sql);
+	database.close();
+}
+
+function temporaryDirectory(): string {
+	const path = mkdtempSync(join(tmpdir(), 'tollgate-taken-over-'));
+	onTestFinished(() => rmSync(path, { recursive: true }));
+	return path;
+}
