@@ -17,6 +17,8 @@ export interface UpstreamRequest {
 	/** Path with query. */
 	readonly target: string;
 	readonly headers: Readonly<Record<string, string>>;
+	/** True: this very object of headers comes again with other requests. */
+	readonly areHeadersRecurring?: boolean;
 	readonly body: Buffer | ByteStream | null;
 	readonly timeouts: UpstreamTimeouts;
 	/** False: a connected address that is private, loopback or link-local is refused. */

@@ -22,18 +22,28 @@ const ownNames: ReadonlySet<string> = new Set([
 /** Of methods that usually have none a body's absence needs no word. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
+/** Fields as they are sent, of objects that come again. */
+const recurringFields = new WeakMap<object, string>();
+
 /** Everything before the body, a character for each byte. @throws Error when something of it would break the head, or change it. */
-export function requestHead({ origin, method, target, headers, body }: UpstreamRequest): string {
+export function requestHead({ origin, method, target, headers, areHeadersRecurring, body }: UpstreamRequest): string {
 	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The method or the target of a request cannot be sent');
+	const known = areHeadersRecurring === true ? recurringFields.get(headers) : undefined;
+	const fields = known ?? fieldsOf(headers);
+	if (areHeadersRecurring === true && known === undefined) recurringFields.set(headers, fields);
+	const host = origin.slice(origin.indexOf('://') + 3);
+	const framing = framingLine(method, body, headers['content-length']);
+	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}${framing}\r\n`;
+}
+
+function fieldsOf(headers: UpstreamRequest['headers']): string {
 	let fields = '';
 	for (const name in headers) {
 		if (name === 'content-length') continue;
 		if (ownNames.has(name) || name !== name.toLowerCase()) throw new Error(`The header ${JSON.stringify(name)} cannot be sent`);
 		fields += fieldLine(name, headers[name] ?? '');
 	}
-	fields += framingLine(method, body, headers['content-length']);
-	const host = origin.slice(origin.indexOf('://') + 3);
-	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}\r\n`;
+	return fields;
 }
 
 /** @param announced what the headers say; a body that is there must agree with it. */

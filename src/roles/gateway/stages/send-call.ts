@@ -41,11 +41,13 @@ export async function sendCall(
 	{ ports }: GatewayParts,
 ): Promise<Reply | Fault> {
 	const { request, provider, target, translated } = call;
+	const recurring = translated === undefined ? request.recurring : undefined;
 	const outgoing = {
 		origin: provider.origin,
 		method: 'POST',
 		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
-		headers: provider.requestHeaders(translated?.headers ?? request.headers),
+		headers: provider.requestHeaders(translated?.headers ?? request.headers, recurring),
+		areHeadersRecurring: recurring !== undefined,
 		body: bodyFor(call, permit.terms),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { full, idsIn, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
+import { until } from '../../../../test/support/until.ts';
+import { openRow } from '../../contracts/ledger.contract.ts';
+import { ThreadLost } from '../../store-thread.ts';
+
+describe('a database that fails', () => {
+	test('refuses opens at once; all that was taken is kept, and tried again a quarter of a second later', async () => {
+		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
+		open('a');
+		close('b');
+		await until(() => disk.batches.length === 1);
+		open('c');
+		close('d');
+		await disk.fail(full);
+		open('e');
+		close('f');
+		await nextTurn();
+		expect(outcomes.toSorted()).toEqual([
+			'close b: refused',
+			'close d: refused',
+			'close f: refused',
+			'open a: done',
+			'open c: done',
+			'open e: refused',
+		]);
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 5, rejectedRows: 4, lostCloses: 0 });
+		clock.advance(249);
+		expect(disk.batches).toHaveLength(1);
+		clock.advance(1);
+		await disk.fail(full);
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 5, rejectedRows: 4 });
+		clock.advance(250);
+		expect(journal.ids).toBe('ac');
+		await disk.commit([{ of: 'closes', index: 2, what: 'unknown' }]);
+		expect(disk.batches.slice(1).map(idsIn)).toEqual(['ac|bdf', 'ac|bdf']);
+		const counts = { unknownCloses: 1, repeatedCloses: 0, rejectedRows: 4, lostCloses: 0 };
+		expect(queue.health()).toEqual({ isWritable: true, queuedRows: 0, ...counts });
+		expect(journal.ids).toBe('');
+		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+		open('g');
+		await disk.commit();
+		expect(outcomes).toContain('open g: done');
+	});
+
+	test('by its thread’s death has the batch sent again, and a close that was done then is closed', async () => {
+		const { disk, log, open, close, outcomes, queue } = startLedgerQueue();
+		open('a');
+		close('b');
+		await disk.fail(new ThreadLost('it died'));
+		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b']);
+		await disk.commit([{ of: 'closes', index: 0, what: 'closed_before' }]);
+		expect(outcomes).toEqual(['open a: done', 'close b: closed']);
+		expect(log.lines.map(({ level }) => level)).toEqual(['warn']);
+		expect(queue.health()).toMatchObject({ repeatedCloses: 0, rejectedRows: 0, isWritable: true });
+	});
+
+	test('by its thread’s second death is one that fails; what was acknowledged is sent again, not taken back', async () => {
+		const { disk, clock, journal, open, close, outcomes, queue } = startLedgerQueue();
+		open('a');
+		close('b');
+		await disk.fail(new ThreadLost('it died'));
+		await disk.fail(new ThreadLost('it died'));
+		expect(outcomes).toEqual(['open a: done', 'close b: refused']);
+		expect(queue.health().isWritable).toBe(false);
+		clock.advance(250);
+		expect(journal.ids).toBe('a');
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b', 'a|b']);
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 1 });
+	});
+
+	test('by silence refuses after three seconds, and what it wrote at last is not sent again; a probe finds that it is back', async () => {
+		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
+		open('a');
+		close('b');
+		await until(() => disk.batches.length === 1);
+		close('c');
+		clock.advance(3000);
+		open('d');
+		close('e');
+		await nextTurn();
+		const closes = ['close b: refused', 'close c: refused', 'close e: refused'];
+		expect(outcomes.toSorted()).toEqual([...closes, 'open a: done', 'open d: refused']);
+		await disk.commit([{ of: 'closes', index: 0, what: 'failed' }]);
+		expect([journal.ids, queue.health().isWritable]).toEqual(['', false]);
+		clock.advance(250);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|b', '|ce']);
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 4, lostCloses: 1 });
+		expect(log.lines.map(({ event }) => event)).toEqual([
+			'the ledger cannot be written',
+			'a ledger row cannot be stored',
+			'the ledger is written again',
+		]);
+	});
+
+	test('by silence and then by an error has the batch kept', async () => {
+		const { disk, clock, open, close, queue } = startLedgerQueue();
+		open('a');
+		close('b');
+		await until(() => disk.batches.length === 1);
+		clock.advance(3000);
+		await disk.fail(full);
+		clock.advance(250);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b']);
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 1, lostCloses: 0 });
+	});
+});
+
+describe('a journal that fails', () => {
+	test('has opens refused until it takes a test and the database an empty batch', async () => {
+		const { disk, clock, journal, log, open, outcomes, queue } = startLedgerQueue();
+		journal.failure = full;
+		open('a');
+		open('b');
+		await nextTurn();
+		expect(outcomes).toEqual(['open a: refused', 'open b: refused']);
+		clock.advance(250);
+		clock.advance(250);
+		expect([journal.tests, disk.batches.length]).toEqual([2, 0]);
+		journal.failure = undefined;
+		open('c');
+		clock.advance(250);
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 0, rejectedRows: 3 });
+		await disk.commit();
+		open('d');
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['|', 'd|']);
+		expect(outcomes.slice(2)).toEqual(['open c: refused', 'open d: done']);
+		expect(queue.health()).toMatchObject({ isWritable: true, rejectedRows: 3 });
+		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	});
+
+	test('while a batch is under way is not recovered from by that batch, and nobody is refused twice', async () => {
+		const { disk, clock, journal, open, close, outcomes, queue } = startLedgerQueue();
+		open('a');
+		close('a');
+		await until(() => disk.batches.length === 1);
+		journal.failure = full;
+		open('b');
+		await nextTurn();
+		expect(outcomes.toSorted()).toEqual(['close a: refused', 'open a: done', 'open b: refused']);
+		await disk.commit();
+		expect([journal.ids, queue.health().isWritable]).toEqual(['', false]);
+		clock.advance(250);
+		expect(disk.batches).toHaveLength(1);
+		journal.failure = undefined;
+		clock.advance(250);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|a', '|']);
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 2, lostCloses: 0 });
+	});
+
+	test('to sync has each open that waited for it refused, and its row closed free of charge', async () => {
+		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
+		journal.sync = Promise.withResolvers();
+		open('a');
+		await disk.commit();
+		open('b');
+		close('c');
+		journal.sync.reject(new Error('EIO: i/o error, fdatasync'));
+		await nextTurn();
+		expect(outcomes.toSorted()).toEqual(['close c: refused', 'open a: refused', 'open b: refused']);
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 4, rejectedRows: 3 });
+		clock.advance(250);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|', 'b|cab']);
+		const { startedMs } = openRow('a');
+		expect(disk.batches[1]?.closes.slice(1)).toEqual(['a', 'b'].map((id) => [id, startedMs, 5, 503, 0, 0, 0, 0, 0, 0, 0, 0]));
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 3, lostCloses: 0 });
+		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	});
+});

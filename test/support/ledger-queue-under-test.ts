@@ -1,0 +1,98 @@
+/** A ledger's queue over a database and a journal in the hands of the test. */
+import { Fault } from '../../src/core/fault.ts';
+import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
+import type { Closing } from '../../src/stores/contracts/ledger.ts';
+import { readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
+import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-calls.ts';
+import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
+import { ManualClock } from './manual-clock.ts';
+import { createRememberedLog } from './remembered-log.ts';
+import { until } from './until.ts';
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A database in the hands of the test: each batch waits for `commit` or `fail`. */
+function createScriptedWrites() {
+	const batches: WriteBatch[] = [];
+	let waiting: PromiseWithResolvers<readonly RowException[]> | undefined;
+	const answered = async (answer: (batch: PromiseWithResolvers<readonly RowException[]>) => void): Promise<void> => {
+		await until(() => waiting !== undefined, 'a batch under way');
+		const batch = waiting;
+		waiting = undefined;
+		if (batch !== undefined) answer(batch);
+		await nextTurn();
+	};
+	return {
+		batches,
+		write(batch: WriteBatch): Promise<readonly RowException[]> {
+			batches.push(batch);
+			if (waiting !== undefined) throw new Error('Two batches are under way');
+			waiting = Promise.withResolvers();
+			return waiting.promise;
+		},
+		commit: (exceptions: RowException[] = []) => answered(({ resolve }) => resolve(exceptions)),
+		fail: (cause: Error) => answered(({ reject }) => reject(cause)),
+	};
+}
+
+/** Keeps lines until they are forgotten. Takes none while it has a `failure`; they are safe once `sync`, if any, is. */
+class ScriptedJournal {
+	failure: Error | undefined;
+	sync: PromiseWithResolvers<void> | undefined;
+	readonly lines: string[] = [];
+	tests = 0;
+
+	append(line: string): void {
+		if (this.failure !== undefined) throw this.failure;
+		this.lines.push(line);
+	}
+
+	test(): void {
+		this.tests += 1;
+		if (this.failure !== undefined) throw this.failure;
+	}
+
+	whenSafe(): Promise<void> {
+		return this.sync?.promise ?? Promise.resolve();
+	}
+
+	forget(count: number): void {
+		if (count > this.lines.length) throw new Error('More is forgotten than there is');
+		this.lines.splice(0, count);
+	}
+
+	get ids(): string {
+		return this.lines.map((line) => readLine(line)[0]).join('');
+	}
+}
+
+export function startLedgerQueue() {
+	const clock = new ManualClock();
+	const log = createRememberedLog();
+	const disk = createScriptedWrites();
+	const journal = new ScriptedJournal();
+	const queue = new LedgerQueue({ write: disk.write, journal, clock, log, path: 'ledger.db' });
+	return { clock, log, disk, journal, queue, ...callers(queue) };
+}
+
+/** Outcomes as they come: `open a: done`. */
+function callers(queue: LedgerQueue) {
+	const outcomes: string[] = [];
+	const note = (what: string, promise: Promise<Closing | void>): void => {
+		promise.then(
+			(result) => outcomes.push(`${what}: ${result ?? 'done'}`),
+			(cause: unknown) => outcomes.push(`${what}: ${cause instanceof Fault ? 'refused' : String(cause)}`),
+		);
+	};
+	return {
+		outcomes,
+		open: (id: string) => note(`open ${id}`, queue.open(openRow(id))),
+		close: (id: string) => note(`close ${id}`, queue.close(closedRow(id))),
+		flush: (name: string) => note(`flush ${name}`, queue.flush()),
+	};
+}
+
+export const idsOfOpens = ({ opens }: WriteBatch): string[] => opens.map((line) => readLine(line)[0]);
+export const idsOfCloses = ({ closes }: WriteBatch): string[] => closes.map(([id]) => id);
+export const idsIn = (batch: WriteBatch): string => `${idsOfOpens(batch).join('')}|${idsOfCloses(batch).join('')}`;
+export const full = new Error('database or disk is full');
