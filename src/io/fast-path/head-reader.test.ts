@@ -90,6 +90,12 @@ describe('a head that comes again', () => {
 		const changing = reader();
 		for (let round = 0; round < 5; round++) changing(post('1', `${round}`));
 		for (let round = 0; round < 3; round++) expect(changing(post('1'))?.recurring).toBeUndefined();
+		const mostlySame = reader();
+		for (let round = 0; round < 5; round++) {
+			mostlySame(post('1', `${round}`));
+			for (let again = 0; again < 2; again++) mostlySame(post('1'));
+			expect(mostlySame(post('1'))?.recurring).toBeDefined();
+		}
 	});
 });
 

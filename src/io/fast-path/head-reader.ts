@@ -12,7 +12,7 @@ export interface ReadHead extends UsualHead {
 	readonly recurring?: object;
 }
 
-/** Beyond this, or for a client whose heads differ each time, it is not worth the memory. */
+/** Beyond this, or for a client whose heads differ so often in a row, it is not worth the memory. */
 const longestRemembered = 4096;
 const mostMisses = 3;
 const mostDigits = 15;
@@ -42,7 +42,10 @@ export class HeadReader {
 	/** @returns undefined when `node:http` must read it. */
 	read(bytes: Buffer): ReadHead | undefined {
 		const again = this.#remembered === undefined ? undefined : readAgain(this.#remembered, bytes);
-		if (again !== undefined && again.bytes <= this.#maxBytes) return again;
+		if (again !== undefined && again.bytes <= this.#maxBytes) {
+			this.#misses = 0;
+			return again;
+		}
 		const head = readUsualHead(bytes, this.#maxBytes);
 		// Nothing is kept for connections of one request.
 		if (head !== undefined && ++this.#heads > 1) this.#remember(head, bytes);

@@ -1,8 +1,10 @@
 /** The bill is exact: each request once, the input of all that was accepted, the output as far as it was generated. */
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readStream } from '../../../test/support/read-stream.ts';
-import { createTestClock, type StartedSimulator, startSimulator } from '../../../test/support/start-simulator.ts';
+import { startHttpServer } from '../../../test/support/start-http-server.ts';
+import { createTestClock, type RequestSeen, type StartedSimulator, startSimulator } from '../../../test/support/start-simulator.ts';
+import { createSimulator } from './simulator.ts';
 
 let simulator: StartedSimulator;
 beforeEach(async () => {
@@ -169,4 +171,16 @@ test('a reset forgets all, and what began before it is not added after', async (
 	});
 	expect((await simulator.bill()).total.requests).toBe(0);
 	expect(await simulator.requests()).toEqual([]);
+});
+
+test('a row has the fields as they were received, whichever way they were read', async () => {
+	const { path, init } = requestOf(openAiCase, 'gpt-4o-mini');
+	for (const hasFastPath of [true, false]) {
+		const { handle } = createSimulator({}, { clock: createTestClock(), setOutage: () => undefined });
+		const { server, port } = await startHttpServer(handle, { hasFastPath });
+		onTestFinished(() => server.destroy());
+		await (await fetch(`http://127.0.0.1:${port}${path}`, init)).text();
+		const { data } = (await (await fetch(`http://127.0.0.1:${port}/_simulator/requests`)).json()) as { data: RequestSeen[] };
+		expect(data[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': String(init.body.length) });
+	}
 });

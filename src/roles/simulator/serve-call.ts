@@ -80,7 +80,7 @@ async function answerCall(serving: Serving): Promise<HttpResponse> {
 	const settings = server.settings();
 	const bytes = await readWhole(request.body, settings.maxBodyBytes);
 	call.row.bodyBytes = bytes.length;
-	server.requestLog.keepReceived(call.row, request.headers, bytes, settings.recordBodies);
+	server.requestLog.keepReceived(call.row, request, bytes, settings.recordBodies);
 	if (request.method !== 'POST') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
 	wire.checkAccess(target, key, key.includes('bad-key') || settings.refusedKeys.includes(key));
 

@@ -29,7 +29,7 @@ export async function serveEngine(request: HttpRequest, wire: EngineWire, server
 	request.onClientGone(() => call.settle('aborted'));
 	const bytes = await readWhole(request.body, server.settings().maxBodyBytes);
 	call.row.bodyBytes = bytes.length;
-	server.requestLog.keepReceived(call.row, request.headers, bytes, server.settings().recordBodies);
+	server.requestLog.keepReceived(call.row, request, bytes, server.settings().recordBodies);
 	const body = parseBody(bytes);
 	const key = wire.readKey(request.headers);
 	const model = body === undefined ? '' : wire.readModel(body, request.path);

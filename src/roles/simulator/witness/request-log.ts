@@ -1,6 +1,6 @@
 /** One row for each request, the newest 100,000; of the newest 1,000 also what was received. Secrets are cut to their last four characters. */
 import { createHash } from 'node:crypto';
-import type { HeaderFields } from '../../../core/handler.ts';
+import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import type { BilledTokens, CallOutcome } from './bill.ts';
 import { nothingBilled } from './bill.ts';
 
@@ -34,7 +34,7 @@ export interface Received {
 
 export interface RequestLog {
 	open(row: Pick<RequestRow, 'id' | 'time' | 'method' | 'path' | 'query' | 'wire'>): RequestRow;
-	keepReceived(row: RequestRow, headers: HeaderFields, body: Buffer, keepsBody: boolean): void;
+	keepReceived(row: RequestRow, request: Pick<HttpRequest, 'headers' | 'announcedLength'>, body: Buffer, keepsBody: boolean): void;
 	/** Newest first. */
 	list(filter: {
 		limit: number;
@@ -82,9 +82,9 @@ export function createRequestLog(): RequestLog {
 			if (rows.length >= 2 * mostRows) rows = rows.slice(-mostRows);
 			return row;
 		},
-		keepReceived(row, headers, body, keepsBody) {
+		keepReceived(row, request, body, keepsBody) {
 			const kept: Received = {
-				headers: withoutSecrets(headers),
+				headers: withoutSecrets(withLength(request)),
 				bodySha256: createHash('sha256').update(body).digest('hex'),
 				body: keepsBody ? body.toString('utf8') : undefined,
 			};
@@ -166,4 +166,9 @@ function renderRow(row: RequestRow, received: Received | undefined): object {
 			? {}
 			: { headers: received.headers, body_sha256: received.bodySha256, ...(received.body === undefined ? {} : { body: received.body }) }),
 	};
+}
+
+/** As received, also where the server keeps the length apart. */
+function withLength({ headers, announcedLength = 0 }: Pick<HttpRequest, 'headers' | 'announcedLength'>): HeaderFields {
+	return announcedLength === 0 ? headers : { 'content-length': String(announcedLength), ...headers };
 }
