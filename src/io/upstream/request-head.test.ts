@@ -27,8 +27,9 @@ describe('the head of a request', () => {
 			expect(headOf({ ...overrides, headers, areHeadersRecurring: true })).toEqual(headOf({ ...overrides, headers: { ...headers } }));
 		}
 		const unsendable = { 'x-a': 'b\r\nx-c: d' };
-		for (let round = 0; round < 2; round++)
+		for (let round = 0; round < 2; round++) {
 			expect(() => headOf({ headers: unsendable, areHeadersRecurring: true })).toThrow('cannot be written');
+		}
 	});
 
 	test.each([

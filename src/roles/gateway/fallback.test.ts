@@ -1,5 +1,5 @@
 /** From target to target: who is tried, what it costs, and what the caller is told. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
 	ask,
 	azure,
@@ -128,6 +128,21 @@ describe('a rule with several targets', () => {
 		await settle();
 		expect([bench.sent.length, reader.ending]).toEqual([1, 'ended']);
 		expect(reader.text).toContain('provider_disconnected');
+	});
+
+	it('whose row the ledger does not let go on: nothing is sent, and nothing is charged or left open', async () => {
+		const bench = benchWith({ monthlyBudgetUsd: '1.00' });
+		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
+		const { open } = bench.ledger;
+		const refusing = vi.spyOn(bench.ledger, 'open').mockImplementation((row) => {
+			return row.provider === 'provider_a' ? Promise.reject(new Fault('records_unavailable')) : open.call(bench.ledger, row);
+		});
+		onTestFinished(() => refusing.mockRestore());
+		const response = await ask(bench);
+		expect(response.status).toBe(503);
+		expect(bench.sent.map(hostOf)).toEqual(['b']);
+		expect((await rowsOf(bench)).map(shown)).toEqual(['req provider_b gpt-5 not_sent 0']);
+		expect(await readingOf(bench, 'all')).toEqual(['0 0']);
 	});
 
 	it('when all fail, tells what the last one that was called said, and books it there', async () => {

@@ -172,7 +172,7 @@ export interface LedgerHealth {
 	readonly repeatedCloses: number;
 	/** Since the start: rows whose `open` or `close` was rejected. */
 	readonly rejectedRows: number;
-	/** Since the start: closes that will never be written, because too many waited or the process ended first. */
+	/** Since the start: closes that will never be written, because the process ended first or nobody could store them. */
 	readonly lostCloses: number;
 	/** Since the start: assessments that found no room to wait in, or could not be written in the end. */
 	readonly droppedAssessments: number;

@@ -48,13 +48,15 @@ export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts:
 	return taking === undefined ? openRow(permitTerms, open, parts) : taking.then(() => openRow(permitTerms, open, parts));
 }
 
-/** The last step: what was taken is given back where the row cannot be opened. */
+/** The last step: what was taken is given back where the row cannot be opened, or cannot move to another target. */
 function openRow(terms: PermitTerms, open: OpenCall, parts: GatewayParts): Promise<Permit> {
 	const { ledger, admission } = parts.ports;
 	return ledger.open(terms.row).then(
 		() => new Permit(terms, open, parts),
 		async (cause: unknown) => {
-			await admission.release(terms.row.id, terms.row.team).catch(() => undefined);
+			// The target before has given the row away: nobody else would close it.
+			if (terms.earlierTargets > 0) new Permit(terms, open, parts).endUnanswered(cause);
+			else await admission.release(terms.row.id, terms.row.team).catch(() => undefined);
 			throw cause;
 		},
 	);

@@ -32,6 +32,8 @@ const probeEveryMs = 250;
 /** Nobody waits for the database: rows go together after so long. Waking the thread, and a transaction, cost more than a row. */
 const restMs = 10;
 
+const isStopping = 'the process is stopping';
+
 /** An open is its line. */
 type QueuedRow = string | PendingClose;
 
@@ -65,7 +67,7 @@ export class LedgerQueue {
 		try {
 			// What cannot be stored is told before anything else.
 			const line = lineOf(row);
-			const why = this.whyNot() ?? (this.failingSinceMs === undefined ? undefined : 'it cannot be written now');
+			const why = this.whyNoOpen();
 			if (why !== undefined) throw this.refusal(why);
 			this.append(line);
 			this.rows.push(line);
@@ -84,10 +86,10 @@ export class LedgerQueue {
 	close(row: ClosedRow): Promise<Closing> {
 		return new Promise((resolve, reject) => {
 			const compact = compactClose(row);
-			const why = this.whyNot();
-			if (why !== undefined) {
+			// Never for want of room: there are no more of them than opens that were taken.
+			if (this.isEnding) {
 				this.counts.lostCloses += 1;
-				reject(this.refusal(why));
+				reject(this.refusal(isStopping));
 			} else if (this.failingSinceMs === undefined) {
 				this.rows.push({ row: compact, waiter: { resolve, reject } });
 				this.gather();
@@ -131,8 +133,9 @@ export class LedgerQueue {
 		return this.rows.length + (this.underWay === undefined ? 0 : sizeOf(this.underWay));
 	}
 
-	private whyNot(): string | undefined {
-		if (this.isEnding) return 'the process is stopping';
+	private whyNoOpen(): string | undefined {
+		if (this.isEnding) return isStopping;
+		if (this.failingSinceMs !== undefined) return 'it cannot be written now';
 		return this.countQueued() < mostQueuedRows ? undefined : 'too many rows wait to be written';
 	}
 
@@ -249,11 +252,15 @@ export class LedgerQueue {
 
 	/** Refuses everybody who waits, and keeps what they gave. */
 	private fail(cause: unknown): void {
+		// Whoever comes while it fails does not wait.
+		if (this.failingSinceMs === undefined) this.beginFailing(cause);
+		if (this.underWay === undefined) this.tryLater();
+	}
+
+	private beginFailing(cause: unknown): void {
 		const { clock, log, path } = this.deps;
-		if (this.failingSinceMs === undefined) {
-			this.failingSinceMs = clock.monotonicMs();
-			log.error('the ledger cannot be written', { path, cause });
-		}
+		this.failingSinceMs = clock.monotonicMs();
+		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
 		const refuse = ({ row, waiter }: PendingClose): PendingClose => {
 			waiter?.reject(this.refusal(why));
@@ -262,7 +269,6 @@ export class LedgerQueue {
 		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(refuse) };
 		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : refuse(row)));
 		this.endFlushes();
-		if (this.underWay === undefined) this.tryLater();
 	}
 
 	private tryLater(): void {

@@ -10,7 +10,7 @@ import { createPrivateFile, type Durability } from '../open-database.ts';
 import { readLine } from './compact-rows.ts';
 import type { CompactOpen } from './ledger-calls.ts';
 
-/** Some thousand rows; what a start after a crash reads. */
+/** Some thousand rows. A file grows beyond while the other one has lines that the database has not. */
 const turnBytes = 1 << 20;
 /** Comes after what is left of a line, so that it is never taken for a whole one. */
 const torn = '~\n';
@@ -38,6 +38,8 @@ export class OpenJournal {
 	/** The sync under way, and the one for what is appended meanwhile. */
 	#syncing: Promise<void> | undefined;
 	#nextSync: Promise<void> | undefined;
+	/** Why the last one failed. */
+	#syncFailure: Error | undefined;
 
 	/** @param durability `power`: lines are safe once they are synced. */
 	constructor(dataDir: string, run: string, durability: Durability) {
@@ -55,9 +57,12 @@ export class OpenJournal {
 		file.lines += 1;
 	}
 
-	/** @throws when the disk takes nothing. */
+	/** @throws when the disk takes nothing, or has not synced since that failed. */
 	test(): void {
 		this.#write(this.#current, torn);
+		if (this.#syncFailure === undefined) return;
+		this.whenSafe().catch(() => undefined);
+		throw this.#syncFailure;
 	}
 
 	/** Resolves when everything that was appended is safe. Rejects when the disk fails: it may be there or not. */
@@ -132,7 +137,8 @@ export class OpenJournal {
 		const files = [this.#current, this.#other].filter(({ isUnsynced }) => isUnsynced);
 		const outcomes = await Promise.allSettled(files.map(syncFile));
 		const failed = outcomes.find(({ status }) => status === 'rejected');
-		if (failed?.status === 'rejected') throw failed.reason;
+		this.#syncFailure = failed?.status === 'rejected' ? (failed.reason as Error) : undefined;
+		if (this.#syncFailure !== undefined) throw this.#syncFailure;
 	}
 }
 
@@ -201,10 +207,20 @@ function readFile(path: string): { turn: number; opens: readonly CompactOpen[] }
 
 function readWhole(line: string): readonly CompactOpen[] {
 	try {
-		return [readLine(line)];
+		const row = readLine(line);
+		return isSound(row) ? [row] : [];
 	} catch {
 		return [];
 	}
+}
+
+/** What the database took but nobody could read again would keep every start from the rest. */
+function isSound([id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold]: CompactOpen): boolean {
+	const names: unknown = JSON.parse(budgets);
+	const areTexts = [id, team, clientId, provider, model, priceVersion].every((text: unknown) => typeof text === 'string');
+	const areNumbers = [startedMs, form].every((number) => Number.isSafeInteger(number));
+	const isHold = typeof hold === 'number' ? Number.isSafeInteger(hold) && hold >= 0 : /^\d{1,19}$/.test(hold);
+	return areTexts && areNumbers && isHold && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }
 
 /** Empty where another process that starts has just removed it. */

@@ -35,7 +35,7 @@ export function isRunAlive(dataDir: string, run: string): boolean {
 export function buryDeadRuns(dataDir: string): void {
 	for (const name of readdirSync(dataDir)) {
 		const path = join(dataDir, name);
-		if (namePattern.test(name) && !isLocked(path)) rmSync(path, { force: true });
+		if (namePattern.test(name)) removeUnlessLocked(path);
 	}
 }
 
@@ -65,15 +65,15 @@ export function createSendingLock(dataDir: string): SendingLock {
 	};
 }
 
-function isLocked(path: string): boolean {
+/** While it is locked here: whoever has just made it and locks it afterwards finds it gone, and makes another. */
+function removeUnlessLocked(path: string): void {
 	let lock: DatabaseSync | undefined;
 	try {
 		lock = new DatabaseSync(path, { timeout: 0 });
-		return !tryToLock(lock);
+		if (tryToLock(lock)) rmSync(path, { force: true });
 	} catch (cause) {
 		// It ended, and removed its file, while we looked.
-		if (!existsSync(path)) return false;
-		throw cause;
+		if (existsSync(path)) throw cause;
 	} finally {
 		lock?.close();
 	}
