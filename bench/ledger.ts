@@ -38,7 +38,7 @@ const nextId = createRequestIds(systemClock);
 
 type Written = Pick<Ledger, 'open' | 'close'>;
 /** What the loop below costs by itself. */
-const nothing: Written = { open: async () => undefined, close: async () => 'closed' };
+const nothing: Written = { open: () => ({ failure: undefined }), close: async () => 'closed' };
 
 for (const durability of values['only-postgres'] ? [] : (['process', 'power'] as const)) {
 	await withLedger(durability, async (ledger) => {

@@ -1,10 +1,12 @@
 /** What a role asks of the client that reaches other servers. Its implementation is `io/upstream/upstream-client.ts`. */
+import type { Fault } from './fault.ts';
 import type { ByteStream, HttpResponse } from './handler.ts';
+import type { Refusal } from './refusal.ts';
 
 /**
  * Sends one request to another server. Never follows redirects, never retries.
  * @throws Fault `provider_unreachable`, `provider_connect_timeout`, `provider_first_byte_timeout`, `provider_total_timeout`;
- * Refusal `client_closed` when the client left before the answer began.
+ * Refusal `client_closed`, or the cause given, when the client left before the answer began.
  * The body of the answer is always a stream; it fails with a Fault `provider_disconnected`,
  * `provider_idle_timeout` or `provider_total_timeout`. Cancelling it ends the upstream request at once.
  */
@@ -23,12 +25,12 @@ export interface UpstreamRequest {
 	readonly timeouts: UpstreamTimeouts;
 	/** False: a connected address that is private, loopback or link-local is refused. */
 	readonly mayReachPrivateNetwork: boolean;
-	/** Called once the request begins to leave: from then on the other side may have worked on it. */
+	/** Called when the request begins to leave: from then on the other side may have worked on it. Nothing leaves when it throws. */
 	readonly onSent?: () => void;
 	/** True: a failure is no news to operators. */
 	readonly isExpectedToFail?: boolean;
-	/** Registers what ends the upstream request while its answer has not begun. */
-	onClientGone(listener: () => void): void;
+	/** Registers what ends the upstream request, with this cause if there is one, while its answer has not begun. */
+	onClientGone(listener: (cause?: Refusal | Fault) => void): void;
 }
 
 export interface UpstreamTimeouts {

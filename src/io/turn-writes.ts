@@ -1,17 +1,9 @@
 /** Writing to sockets, so that what is written in one turn of the event loop leaves together. */
 import type { Socket } from 'node:net';
+import { uncorkAtTurnEnd } from '../core/turn-end.ts';
 
 /** Up to here copying a piece next to what stands before it costs less than a write of several parts. */
 const maxCopiedBytes = 16_384;
-
-/** Who wants to know when what was written in this turn leaves. */
-export interface TurnListener {
-	/** Right before. Must not throw. */
-	onTurnEnd(): void;
-}
-
-let held: Socket[] = [];
-let listeners: TurnListener[] = [];
 
 /**
  * For each write: what is written in a turn leaves at its end, all sockets in a row. A socket that is written to several times sends
@@ -20,22 +12,9 @@ let listeners: TurnListener[] = [];
 export function untilTurnEnds(socket: Socket): Socket {
 	if (socket.writableCorked === 0) {
 		socket.cork();
-		if (held.push(socket) === 1) setImmediate(release);
+		uncorkAtTurnEnd(socket);
 	}
 	return socket;
-}
-
-/** To be called after something was written. */
-export function tellTurnEnd(listener: TurnListener): void {
-	listeners.push(listener);
-}
-
-function release(): void {
-	const [sockets, told] = [held, listeners];
-	held = [];
-	listeners = [];
-	for (const listener of told) listener.onTurnEnd();
-	for (const socket of sockets) socket.uncork();
 }
 
 /**

@@ -69,9 +69,9 @@ export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<Ed
 		...options.ports,
 	};
 	const admitted: HttpRequest[] = [];
-	const inner: Handler = (request) => {
+	const inner: Handler = async (request) => {
 		admitted.push(request);
-		return Promise.resolve({ status: 200, headers: {}, body: 'through' });
+		return { status: 200, headers: {}, body: 'through' };
 	};
 	const handle = edgeLayer(settings, ports)(inner);
 	return {

@@ -164,9 +164,9 @@ export class GatewayBench {
 		this.gateway = createGateway(
 			{ ...testSettings, ...settings },
 			{
-				upstream: async (request) => {
+				upstream: (request) => {
 					this.sent.push(request);
-					return this.respond(request);
+					return untilClientGone(request, this.respond);
 				},
 				verifier: {
 					verify(accessToken) {
@@ -223,6 +223,19 @@ export class GatewayBench {
 			...more,
 		};
 	}
+}
+
+/** As every upstream does it: who leaves before the answer has begun gets none. */
+function untilClientGone(request: UpstreamRequest, respond: ScriptedAnswer): Promise<UpstreamResponse> {
+	return new Promise((resolve, reject) => {
+		let abort: (() => void) | undefined;
+		request.onClientGone((cause = new Refusal('client_closed')) => {
+			abort?.();
+			reject(cause);
+		});
+		const respondLater = async (): Promise<UpstreamResponse> => respond({ ...request, onClientGone: (listener) => (abort = listener) });
+		respondLater().then(resolve, reject);
+	});
 }
 
 export function jsonAnswer(status: number, body: string | Buffer, headers: HeaderFields = {}): UpstreamResponse {

@@ -1,7 +1,8 @@
 /** A ledger's queue over a database and a journal in the hands of the test. */
 import { Fault } from '../../src/core/fault.ts';
+import { tellTurnEnd } from '../../src/core/turn-end.ts';
 import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
-import type { Closing } from '../../src/stores/contracts/ledger.ts';
+import type { Closing, OpenedRow } from '../../src/stores/contracts/ledger.ts';
 import { readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
 import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-calls.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
@@ -42,9 +43,13 @@ class ScriptedJournal {
 	readonly lines: string[] = [];
 	tests = 0;
 
-	append(line: string): void {
+	get isSynced(): boolean {
+		return this.sync !== undefined;
+	}
+
+	append(lines: string): void {
+		this.lines.push(...lines.trimEnd().split('\n'));
 		if (this.failure !== undefined) throw this.failure;
-		this.lines.push(line);
 	}
 
 	test(): void {
@@ -75,6 +80,14 @@ export function startLedgerQueue() {
 	return { clock, log, disk, journal, queue, ...callers(queue) };
 }
 
+/** As it is when the call leaves. */
+function kept(opened: OpenedRow | Promise<OpenedRow>): Promise<void> {
+	if (opened instanceof Promise) return opened.then(() => undefined);
+	return new Promise((resolve, reject) => {
+		tellTurnEnd({ onTurnEnd: () => (opened.failure === undefined ? resolve() : reject(opened.failure)) });
+	});
+}
+
 /** Outcomes as they come: `open a: done`. */
 function callers(queue: LedgerQueue) {
 	const outcomes: string[] = [];
@@ -86,7 +99,7 @@ function callers(queue: LedgerQueue) {
 	};
 	return {
 		outcomes,
-		open: (id: string) => note(`open ${id}`, queue.open(openRow(id))),
+		open: (id: string) => note(`open ${id}`, kept(queue.open(openRow(id)))),
 		close: (id: string) => note(`close ${id}`, queue.close(closedRow(id))),
 		flush: (name: string) => note(`flush ${name}`, queue.flush()),
 	};

@@ -38,7 +38,7 @@ export function createMemoryLedger(): Ledger {
 	};
 	return {
 		...assessments,
-		async open(row) {
+		open(row) {
 			const found = rows.get(row.id);
 			if (found === undefined) {
 				const opened: LedgerRow = { ...row, budgets: [...row.budgets], closed: undefined };
@@ -50,6 +50,7 @@ export function createMemoryLedger(): Ledger {
 				found.row = { ...found.row, provider, model, priceVersion, holdNanoUsd, budgets: [...budgets] };
 				count(found.row, { ...nothing, requests: 1 });
 			}
+			return { failure: undefined };
 		},
 		async close({ id, ...closed }) {
 			const found = rows.get(id);

@@ -67,7 +67,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	/** Sends the request when there is a connection. */
 	enter(pool: UpstreamPool): void {
 		this.parts.deadlines.watch(this);
-		this.request.onClientGone(() => this.onClientGone());
+		this.request.onClientGone((cause) => this.onClientGone(cause));
 		if (this.isOver) return;
 		this.pool = pool;
 		pool.enter(this);
@@ -159,8 +159,8 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		this.fail(timeoutFault(phase, dueMs >= totalDueMs, this.request.timeouts));
 	}
 
-	private onClientGone(): void {
-		if (this.phase !== 'answering') this.fail(new Refusal('client_closed'));
+	private onClientGone(cause: Refusal | Fault = new Refusal('client_closed')): void {
+		if (this.phase !== 'answering') this.fail(cause);
 	}
 
 	/** Not before the whole request has been given to the connection. */

@@ -2,9 +2,10 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
 import type { ByteFlow, ByteStream } from '../../core/handler.ts';
+import { type TurnListener, tellTurnEnd } from '../../core/turn-end.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
 import type { DeadlineSweep, Watched } from '../deadline-sweep.ts';
-import { type TurnListener, tellTurnEnd, untilTurnEnds, writeInOne } from '../turn-writes.ts';
+import { untilTurnEnds, writeInOne } from '../turn-writes.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { type AnswerListener, AnswerReader } from './answer-reader.ts';
 

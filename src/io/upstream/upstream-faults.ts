@@ -6,9 +6,9 @@ import { ConnectTimeout } from './upstream-connector.ts';
 /** Not written yet, written and waiting for a head, or receiving a body. */
 export type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
 
-/** What an error of a connection or of the system means. What the caller's side did passes as it is. */
+/** What an error of a connection or of the system means. What this side did passes as it is. */
 export function faultOf(error: Error, phase: UpstreamPhase): Error {
-	if (error instanceof Refusal) return error;
+	if (error instanceof Refusal || error instanceof Fault) return error;
 	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
 	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
 }

@@ -15,6 +15,7 @@ import {
 	startClient,
 	startServer,
 } from '../../../test/support/upstream-under-test.ts';
+import { Fault } from '../../core/fault.ts';
 
 const clientSays = async (client: ReturnType<typeof startClient>, server: ScriptedServer): Promise<string> =>
 	bodyOf(await client.send(request(server)));
@@ -278,6 +279,19 @@ describe('calls that wait', () => {
 			expect(await causeOf(client.send(request(server, wrong)))).toMatchObject({ code: 'provider_unreachable', cause: defect });
 		}
 		expect(await clientSays(client, server)).toBe('x');
+	});
+
+	test('leave nothing of themselves with the server where their sender takes them back as they begin to leave', async () => {
+		const server = await startServer(answers(answered('x')));
+		const client = startClient({ maxConnectionsPerOrigin: 1 });
+		expect(await clientSays(client, server)).toBe('x');
+		const takenBack = new Fault('records_unavailable');
+		const onSent = (): never => {
+			throw takenBack;
+		};
+		expect(await causeOf(client.send(request(server, { target: '/taken-back', onSent })))).toBe(takenBack);
+		expect(await clientSays(client, server)).toBe('x');
+		expect(server.connections.map(({ received }) => received).join('')).not.toContain('taken-back');
 	});
 
 	test('fail with the client, and nothing is opened any more', async () => {

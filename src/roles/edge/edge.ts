@@ -19,27 +19,43 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 		return clientId === undefined ? answer : { ...answer, facts: Object.assign(new CallFacts(), answer.facts, { clientId }) };
 	};
 
+	const enter = (judged: HttpRequest, caller: Caller, inner: Handler): Promise<HttpResponse> => {
+		try {
+			requireScope(caller, scope);
+		} catch (cause) {
+			return Promise.resolve(refuse(cause, judged, caller.clientId));
+		}
+		return inner({ ...judged, caller });
+	};
+
 	return (inner: Handler): Handler =>
-		async (request) => {
+		(request) => {
 			if (isRead(request.method)) {
-				if (request.path === '/healthz') return liveness;
-				if (request.path === '/readyz') return renderReadiness(await ports.readiness(), ports.isDraining());
+				if (request.path === '/healthz') return Promise.resolve(liveness);
+				if (request.path === '/readyz') return readiness(ports);
 			}
-			let caller: Caller | undefined;
 			let judged: HttpRequest;
+			let caller: Caller | Promise<Caller>;
 			try {
 				judged = ports.firewall(request);
-				if (request.path === '/' && isRead(request.method)) return ports.isLeaving() ? leaving : liveness;
+				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isLeaving() ? leaving : liveness);
 				if (ports.isDraining()) throw new Refusal('draining');
 				if (ports.overload() !== undefined) throw new Refusal('overloaded');
-				const verdict = ports.verifier.verify(readBearer(request.headers['authorization']), request.recurring);
-				caller = verdict instanceof Promise ? await verdict : verdict;
-				requireScope(caller, scope);
+				caller = ports.verifier.verify(readBearer(request.headers['authorization']), request.recurring);
 			} catch (cause) {
-				return refuse(cause, request, caller?.clientId);
+				return Promise.resolve(refuse(cause, request, undefined));
 			}
-			return inner({ ...judged, caller });
+			// What is there already is not waited for.
+			if (!(caller instanceof Promise)) return enter(judged, caller, inner);
+			return caller.then(
+				(verified) => enter(judged, verified, inner),
+				(cause: unknown) => refuse(cause, request, undefined),
+			);
 		};
+}
+
+async function readiness(ports: EdgePorts): Promise<HttpResponse> {
+	return renderReadiness(await ports.readiness(), ports.isDraining());
 }
 
 function isRead(method: string): boolean {

@@ -16,10 +16,11 @@ import {
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
-import type { LedgerRow } from '../../stores/contracts/ledger.ts';
+import type { Ledger, LedgerRow } from '../../stores/contracts/ledger.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
 import { restoreMissing } from '../../stores/restoring-admission.ts';
 import type { BudgetSettings, GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
@@ -166,6 +167,32 @@ describe('an admitted call', () => {
 		const answer = await ask(bench, chatPath, chatBody);
 		expect([summaryOf(answer), answer.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);
 		expect(bench.sent).toEqual([]);
+		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
+	});
+});
+
+describe('a call whose row proves to be unkept as it begins to leave', () => {
+	it('does not leave, costs nothing, and is no failure of its provider', async () => {
+		const kept = createMemoryLedger();
+		const failure = new Fault('records_unavailable');
+		const ledger: Ledger = {
+			...kept,
+			open(row) {
+				void kept.open(row);
+				return { failure };
+			},
+		};
+		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) }, { ledger });
+		let left = 0;
+		bench.respond = (request) => {
+			request.onSent?.();
+			left++;
+			return jsonAnswer(200, answerWithUsage);
+		};
+		expect([summaryOf(await ask(bench, chatPath, chatBody)), bench.sent.length, left]).toEqual(['503 records_unavailable', 1, 0]);
+		await bench.gateway.settled();
+		const { rows } = await kept.list({ limit: 9 });
+		expect(rows.map(({ closed }) => [closed?.outcome, closed?.status, closed?.costNanoUsd])).toEqual([['not_sent', 503, 0n]]);
 		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
 	});
 });

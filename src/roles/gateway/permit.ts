@@ -6,7 +6,7 @@ import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
 import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
 import type { BudgetHold, Settled, Settlement } from '../../stores/contracts/admission.ts';
-import type { CallOutcome, ClosedRow, OpenRow } from '../../stores/contracts/ledger.ts';
+import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../stores/contracts/ledger.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
 import { type MeteredUsage, meterAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../wire/usage/usage-reader.ts';
@@ -53,6 +53,7 @@ export interface PermitTerms {
  */
 export class Permit {
 	readonly terms: PermitTerms;
+	readonly #row: OpenedRow;
 	readonly #open: OpenCall;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
@@ -64,16 +65,18 @@ export class Permit {
 	/** Of an answer that is there, and may yet be withheld. */
 	#answered: MeteredUsage | undefined;
 
-	constructor(terms: PermitTerms, open: OpenCall, parts: GatewayParts) {
+	constructor(terms: PermitTerms, row: OpenedRow, open: OpenCall, parts: GatewayParts) {
 		this.terms = terms;
+		this.#row = row;
 		this.#open = open;
 		this.#parts = parts;
 		this.#coveredTokens = terms.outputTokens;
 		if (terms.holds.length > 0) parts.work.openHolds++;
 	}
 
-	/** The request has begun to leave: the provider may charge for it. */
+	/** The request begins to leave: the provider may charge for it. @throws Fault `records_unavailable` when it must not. */
 	markSent(): void {
+		if (this.#row.failure !== undefined) throw this.#row.failure;
 		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
 		this.#mayCost = true;
 	}

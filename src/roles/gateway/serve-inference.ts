@@ -41,7 +41,8 @@ export async function serveInference(
 		const call = guarding === undefined ? asked : await screenInput(asked, team.id, guarding);
 		const targets = chooseTargets(call, team.id, parts);
 		for (const target of targets) {
-			const next = await takeTarget(call, target, team, taken?.permit, target === targets.at(-1), open, parts);
+			const taking = takeTarget(call, target, team, taken?.permit, target === targets.at(-1), open, parts);
+			const next = taking instanceof Promise ? await taking : taking;
 			if (next === undefined) continue;
 			if (outcome !== undefined) noteFallback(open, taken, next, outcome, parts);
 			taken = next;

@@ -183,7 +183,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 			test('with such filters look through so many rows and no more; the cursor leads on', async () => {
 				await ledger.open(openRow('last', { model: 'rare' }));
-				await Promise.all(Array.from({ length: mostRowsLookedThrough }, (_, index) => ledger.open(openRow(`r${index}`))));
+				await Promise.all(Array.from({ length: mostRowsLookedThrough }, async (_, index) => ledger.open(openRow(`r${index}`))));
 				const first = await ledger.list({ limit: 10, model: 'rare' });
 				expect(first.rows).toEqual([]);
 				const second = await ledger.list({ limit: 10, model: 'rare', cursor: first.nextCursor ?? '' });

@@ -1,14 +1,17 @@
 /** The record of every call that was admitted. A row is opened before the provider is called and closed exactly once. */
+import type { Fault } from '../../core/fault.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { AssessmentReader, AssessmentTaker } from './assessments.ts';
 
 export interface Ledger extends LedgerReader, AssessmentTaker {
 	/**
-	 * Resolves when the row would survive the death of the process. A row that is open already moves: it takes the provider, model, price
-	 * and hold given, and counts there; all else of it stays. One that is closed stays as it is.
-	 * @throws Fault `records_unavailable` when that cannot be promised now; the call will not be charged for the row then.
+	 * Answers when the row would survive the death of the process, at the latest before anything leaves that is written to a socket in
+	 * this turn of the event loop. A row that is open already moves: it takes the provider, model, price and hold given, and counts there;
+	 * all else of it stays. One that is closed stays as it is.
+	 * @returns a promise that rejects with Fault `records_unavailable` when that cannot be promised now; the call will not be charged for
+	 * the row then.
 	 */
-	open(row: OpenRow): Promise<void>;
+	open(row: OpenRow): OpenedRow | Promise<OpenedRow>;
 	/**
 	 * Closes a row; the first one counts. Resolves when that would survive the death of the process.
 	 * @throws Fault `records_unavailable` when that cannot be promised now; the row is closed once it can, while the process lives.
@@ -54,6 +57,12 @@ export interface OpenRow {
 	readonly holdNanoUsd: bigint;
 	/** Budgets that the call holds on, for rebuilding counters. */
 	readonly budgets: readonly string[];
+}
+
+/** To be looked at when the call begins to leave, and closed by whoever opened it, in either case. */
+export interface OpenedRow {
+	/** `records_unavailable`: the row would not survive after all. */
+	readonly failure: Fault | undefined;
 }
 
 /** How a call ended. */

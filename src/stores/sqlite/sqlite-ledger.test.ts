@@ -72,7 +72,7 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 				if (kind === 'open') {
 					// A batch writes its opens first, so that the close of a row that is not there would find one opened later.
 					await Promise.all(closes.splice(0));
-					for (const one of [ledger, model]) pending.push(one.open(opened));
+					for (const one of [ledger, model]) pending.push(Promise.resolve(one.open(opened)));
 				}
 				for (let times = kind === 'close' ? 1 : kind === 'close twice' ? 2 : 0; times > 0; times--) {
 					const [outcome, expected] = [ledger.close(closed), await model.close(closed)];
@@ -230,9 +230,8 @@ describe('dead processes', () => {
 
 	test('leave neither lock nor journal behind for long', async () => {
 		const dataDir = temporaryDirectory();
-		await inAnotherProcess(dataDir, 'write("one"); await ledger.open(row("two")); process.kill(process.pid, "SIGKILL")').catch(
-			() => undefined,
-		);
+		const body = 'write("one"); await ledger.open(row("two")); setImmediate(() => process.kill(process.pid, "SIGKILL"))';
+		await inAnotherProcess(dataDir, body).catch(() => undefined);
 		const files = (): string[] => readdirSync(dataDir).filter((name) => name.includes('-run-'));
 		const left = files();
 		expect(left).toHaveLength(3);
@@ -246,7 +245,7 @@ describe('dead processes', () => {
 describe('several processes', () => {
 	test('another process reads while this one writes', async () => {
 		const { ledger, dataDir } = await open();
-		const writing = Promise.all(Array.from({ length: 500 }, (_, index) => ledger.open(openRow(`r${index}`))));
+		const writing = Promise.all(Array.from({ length: 500 }, async (_, index) => ledger.open(openRow(`r${index}`))));
 		const script = `
 			import { openSqliteLedgerReader } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-ledger.ts'))};
 			const reader = await openSqliteLedgerReader({ dataDir: ${JSON.stringify(dataDir)} });
@@ -312,7 +311,7 @@ describe('bad weather', () => {
 	test('a row that cannot be stored takes no other with it', async () => {
 		const { ledger, dataDir, log } = await open();
 		change(dataDir, "CREATE TRIGGER picky BEFORE INSERT ON calls WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'not this one'); END");
-		await Promise.all(['a', 'b', 'c'].map((id) => ledger.open(openRow(id))));
+		await Promise.all(['a', 'b', 'c'].map(async (id) => ledger.open(openRow(id))));
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['c', 'a']);
 		const closes = ['a', 'b', 'c'].map((id) => ledger.close(closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
 		expect((await Promise.allSettled(closes)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused'))).toEqual([

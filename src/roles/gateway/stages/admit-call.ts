@@ -35,7 +35,7 @@ const none: readonly never[] = [];
  * @param before of the target that was called before; gives way when this succeeds.
  * @throws LimitRefusal; Refusal `model_unpriced`, `field_invalid`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
  */
-export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Promise<Permit> {
+export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Permit | Promise<Permit> {
 	const { ports } = parts;
 	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
 	const { terms, need, holds } = judged;
@@ -49,13 +49,15 @@ export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts:
 }
 
 /** The last step: what was taken is given back where the row cannot be opened, or cannot move to another target. */
-function openRow(terms: PermitTerms, open: OpenCall, parts: GatewayParts): Promise<Permit> {
+function openRow(terms: PermitTerms, open: OpenCall, parts: GatewayParts): Permit | Promise<Permit> {
 	const { ledger, admission } = parts.ports;
-	return ledger.open(terms.row).then(
-		() => new Permit(terms, open, parts),
+	const opened = ledger.open(terms.row);
+	if (!(opened instanceof Promise)) return new Permit(terms, opened, open, parts);
+	return opened.then(
+		(row) => new Permit(terms, row, open, parts),
 		async (cause: unknown) => {
 			// The target before has given the row away: nobody else would close it.
-			if (terms.earlierTargets > 0) new Permit(terms, open, parts).endUnanswered(cause);
+			if (terms.earlierTargets > 0) new Permit(terms, { failure: undefined }, open, parts).endUnanswered(cause);
 			else await admission.release(terms.row.id, terms.row.team).catch(() => undefined);
 			throw cause;
 		},

@@ -12,19 +12,11 @@ export function sendUpstream(
 	open: OpenCall,
 	request: Omit<UpstreamRequest, 'onClientGone'>,
 ): Promise<UpstreamResponse> {
-	return new Promise((resolve, reject) => {
-		let abort: (() => void) | undefined;
-		open.whenEnded((reason) => {
-			abort?.();
-			reject(reason);
-		});
-		const onClientGone = (listener: () => void): void => {
-			abort = listener;
-		};
-		upstream({ ...request, onClientGone }).then((response) => {
-			if (open.isEnded) discardStream(response.body);
-			else resolve(response);
-		}, reject);
+	return upstream({ ...request, onClientGone: (listener) => open.whenEnded(listener) }).then((response) => {
+		// It was ended in this very turn.
+		if (open.isEnded) discardStream(response.body);
+		open.requireRunning();
+		return response;
 	});
 }
 

@@ -23,7 +23,7 @@ export interface Taken {
  * @returns undefined when this target cannot be had while there was one before, or will be one after.
  * @throws as `preparingSteps` and `admitCall` do.
  */
-export async function takeTarget(
+export function takeTarget(
 	call: Call,
 	target: Target,
 	team: Team,
@@ -31,17 +31,18 @@ export async function takeTarget(
 	isLast: boolean,
 	open: OpenCall,
 	parts: GatewayParts,
-): Promise<Taken | undefined> {
+): Taken | undefined | Promise<Taken | undefined> {
 	const { facts } = open;
 	const { provider, model, warnings } = facts;
 	facts.provider = target.provider;
 	facts.model = target.model;
 	facts.warnings = undefined;
-	try {
-		const prepared = passOn(call, target, parts) ?? (await inTurns(call.body.bytes.length, preparingSteps(call, target, facts, parts)));
+	const admit = (prepared: PreparedCall): Taken | Promise<Taken> => {
 		open.requireRunning();
-		return { prepared, permit: await admitCall(prepared, team, open, parts, before) };
-	} catch (cause) {
+		const permit = admitCall(prepared, team, open, parts, before);
+		return permit instanceof Promise ? permit.then((later) => ({ prepared, permit: later })) : { prepared, permit };
+	};
+	const passOver = (cause: unknown): undefined => {
 		open.requireRunning();
 		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(call, target, team.id, parts))) throw cause;
 		parts.ports.log.warn('target passed over', {
@@ -52,7 +53,13 @@ export async function takeTarget(
 			message: cause.message,
 		});
 		Object.assign(facts, { provider, model, warnings });
-		return undefined;
+	};
+	try {
+		const prepared = passOn(call, target, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, facts, parts));
+		const taken = prepared instanceof Promise ? prepared.then(admit) : admit(prepared);
+		return taken instanceof Promise ? taken.catch(passOver) : taken;
+	} catch (cause) {
+		return passOver(cause);
 	}
 }
 

@@ -20,6 +20,7 @@ const writerScript = (dataDir: string, round: number): string => `
 	const row = ${JSON.stringify({ ...openRow(''), holdNanoUsd: null })};
 	const closed = ${JSON.stringify({ ...closedRow(''), costNanoUsd: null })};
 	const print = (line) => process.stdout.write(line + '\\n');
+	const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 	let calls = 0;
 	const caller = async () => {
 		for (;;) {
@@ -27,6 +28,8 @@ const writerScript = (dataDir: string, round: number): string => `
 			const id = 'req_' + ('${round}').padStart(12, '0') + String(number).padStart(20, '0');
 			const startedMs = ${ledgerNoonMs} - (number % 5) * 3_600_000;
 			await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, holdNanoUsd: 1_000_000n + BigInt(number) });
+			// It may leave at the end of the turn, not before.
+			await nextTurn();
 			print('o ' + id + ' ' + number);
 			if (number % 7 === 0) continue;
 			const outcome = await ledger.close({ ...closed, id, costNanoUsd: BigInt(number) });
@@ -47,7 +50,7 @@ export async function checkKilledLedger(
 	let interrupted = 0;
 	try {
 		for (let round = 1; round <= rounds; round++) {
-			await writeUntilKilled(dataDir, round, random() * 60, acknowledged);
+			await writeUntilKilled(dataDir, round, random() * 150, acknowledged);
 			const ledger = await openSqliteLedger(
 				{ dataDir, durability: 'process', retainDays: null },
 				{ clock: new ManualClock(), log: createRememberedLog() },

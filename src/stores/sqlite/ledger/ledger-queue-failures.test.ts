@@ -110,16 +110,19 @@ describe('a database that fails', () => {
 });
 
 describe('a journal that fails', () => {
-	test('has opens refused until it takes a test and the database an empty batch', async () => {
+	test('has all opens of its turn refused before they leave, and later ones until it takes a test and the database an empty batch', async () => {
 		const { disk, clock, journal, log, open, outcomes, queue } = startLedgerQueue();
 		journal.failure = full;
 		open('a');
 		open('b');
 		await nextTurn();
 		expect(outcomes).toEqual(['open a: refused', 'open b: refused']);
+		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 2, rejectedRows: 2 });
 		clock.advance(250);
+		// Whoever opened them closes them.
+		await disk.commit();
 		clock.advance(250);
-		expect([journal.tests, disk.batches.length]).toEqual([2, 0]);
+		expect([journal.tests, disk.batches.length]).toEqual([2, 1]);
 		journal.failure = undefined;
 		open('c');
 		clock.advance(250);
@@ -127,7 +130,7 @@ describe('a journal that fails', () => {
 		await disk.commit();
 		open('d');
 		await disk.commit();
-		expect(disk.batches.map(idsIn)).toEqual(['|', 'd|']);
+		expect(disk.batches.map(idsIn)).toEqual(['ab|', '|', 'd|']);
 		expect(outcomes.slice(2)).toEqual(['open c: refused', 'open d: done']);
 		expect(queue.health()).toMatchObject({ isWritable: true, rejectedRows: 3 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
@@ -143,14 +146,28 @@ describe('a journal that fails', () => {
 		await nextTurn();
 		expect(outcomes.toSorted()).toEqual(['close a: refused', 'open a: done', 'open b: refused']);
 		await disk.commit();
-		expect([journal.ids, queue.health().isWritable]).toEqual(['', false]);
+		expect([journal.ids, queue.health().isWritable]).toEqual(['b', false]);
 		clock.advance(250);
-		expect(disk.batches).toHaveLength(1);
+		await disk.commit();
+		expect([journal.ids, queue.health().isWritable]).toEqual(['', false]);
 		journal.failure = undefined;
 		clock.advance(250);
 		await disk.commit();
-		expect(disk.batches.map(idsIn)).toEqual(['a|a', '|']);
+		expect(disk.batches.map(idsIn)).toEqual(['a|a', 'b|', '|']);
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 2, lostCloses: 0 });
+	});
+
+	test('with durability power has the row of a refused open taken back', async () => {
+		const { disk, clock, journal, open, outcomes } = startLedgerQueue();
+		journal.sync = Promise.withResolvers();
+		journal.sync.resolve();
+		journal.failure = full;
+		open('a');
+		await nextTurn();
+		expect(outcomes).toEqual(['open a: refused']);
+		clock.advance(250);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|a']);
 	});
 
 	test('to sync has each open that waited for it refused, and its row closed free of charge', async () => {

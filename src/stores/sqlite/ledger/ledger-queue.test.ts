@@ -90,7 +90,7 @@ describe('batches', () => {
 		const { disk, journal, queue, open, close, outcomes } = startLedgerQueue();
 		open('first');
 		await until(() => disk.batches.length === 1);
-		for (let index = 1; index < mostQueuedRows; index++) queue.open(openRow('x')).catch(() => undefined);
+		for (let index = 1; index < mostQueuedRows; index++) void queue.open(openRow('x'));
 		open('a');
 		close('b');
 		await nextTurn();
@@ -141,7 +141,7 @@ describe('a flush', () => {
 		await disk.fail(full);
 		flush('two');
 		await nextTurn();
-		expect(outcomes).toEqual(['open a: done', 'flush one: done', 'flush two: done']);
+		expect(outcomes.toSorted()).toEqual(['flush one: done', 'flush two: done', 'open a: done']);
 		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 1, rejectedRows: 0 });
 	});
 

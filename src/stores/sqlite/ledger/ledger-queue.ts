@@ -5,7 +5,8 @@
 import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { Log } from '../../../core/log.ts';
-import type { ClosedRow, Closing, LedgerHealth, OpenRow } from '../../contracts/ledger.ts';
+import { type TurnListener, tellTurnEnd } from '../../../core/turn-end.ts';
+import type { ClosedRow, Closing, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
 import { compactClose, lineOf, takenBack } from './compact-rows.ts';
 import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
@@ -15,7 +16,7 @@ import type { OpenJournal } from './open-journal.ts';
 export interface LedgerQueueDeps {
 	/** Rejects when nothing of the batch was committed, or (`ThreadLost`) when that is unknown. */
 	readonly write: (batch: WriteBatch) => Promise<readonly RowException[]>;
-	readonly journal: Pick<OpenJournal, 'append' | 'whenSafe' | 'forget' | 'test'>;
+	readonly journal: Pick<OpenJournal, 'isSynced' | 'append' | 'whenSafe' | 'forget' | 'test'>;
 	readonly clock: Clock;
 	readonly log: Log;
 	/** Named in log lines and messages. */
@@ -30,12 +31,19 @@ const mostRowsPerBatch = 1000;
 const stalledAfterMs = 3000;
 const probeEveryMs = 250;
 /** Nobody waits for the database: rows go together after so long. Waking the thread, and a transaction, cost more than a row. */
-const restMs = 10;
+const restMs = 25;
 
 const isStopping = 'the process is stopping';
 
 /** An open is its line. */
 type QueuedRow = string | PendingClose;
+
+/** What was opened in one turn of the event loop goes into the journal together: a write for each would cost more than the rest of it. */
+interface Gathered extends OpenedRow {
+	lines: string;
+	count: number;
+	failure: Fault | undefined;
+}
 
 interface Flush {
 	/** How many rows are written then, since the start. */
@@ -43,10 +51,11 @@ interface Flush {
 	resolve(): void;
 }
 
-export class LedgerQueue {
+export class LedgerQueue implements TurnListener {
 	private readonly deps: LedgerQueueDeps;
 	/** A close stands behind its open. */
 	private rows: QueuedRow[] = [];
+	private gathered: Gathered | undefined;
 	private underWay: Batch | undefined;
 	private rest: NodeJS.Timeout | undefined;
 	private failingSinceMs: number | undefined;
@@ -62,25 +71,31 @@ export class LedgerQueue {
 		this.deps = deps;
 	}
 
-	open(row: OpenRow): Promise<void> {
-		const { journal } = this.deps;
+	open(row: OpenRow): OpenedRow | Promise<OpenedRow> {
+		let gathered: Gathered;
 		try {
 			// What cannot be stored is told before anything else.
 			const line = lineOf(row);
 			const why = this.whyNoOpen();
 			if (why !== undefined) throw this.refusal(why);
-			this.append(line);
-			this.rows.push(line);
+			gathered = this.add(line);
 		} catch (cause) {
 			return Promise.reject(cause);
 		}
-		this.gather();
-		return journal.whenSafe().catch((cause: unknown) => {
-			// So that nobody is charged for a call that was refused.
-			this.rows.push({ row: takenBack(row) });
+		return this.deps.journal.isSynced ? this.whenSynced(row, gathered) : gathered;
+	}
+
+	/** As a listener to the turn. */
+	onTurnEnd(): void {
+		const { gathered } = this;
+		if (gathered === undefined) return;
+		this.gathered = undefined;
+		try {
+			this.deps.journal.append(gathered.lines, gathered.count);
+		} catch (cause) {
 			this.fail(cause);
-			throw this.refusal(messageOf(cause));
-		});
+			gathered.failure = this.refusal(messageOf(cause), gathered.count);
+		}
 	}
 
 	close(row: ClosedRow): Promise<Closing> {
@@ -117,6 +132,7 @@ export class LedgerQueue {
 	/** Refuses everything from now on, and resolves when nothing waits any more, or cannot be written. */
 	async end(): Promise<void> {
 		this.isEnding = true;
+		this.onTurnEnd();
 		// Whoever waits for a sync that fails has something to be taken back.
 		await this.deps.journal.whenSafe().catch(() => undefined);
 		this.probe?.cancel();
@@ -139,18 +155,36 @@ export class LedgerQueue {
 		return this.countQueued() < mostQueuedRows ? undefined : 'too many rows wait to be written';
 	}
 
-	private refusal(why: string): Fault {
-		this.counts.rejectedRows += 1;
+	private refusal(why: string, rows = 1): Fault {
+		this.counts.rejectedRows += rows;
 		return new Fault('records_unavailable', { message: `The ledger ${this.deps.path} cannot take the row: ${why}` });
 	}
 
-	private append(line: string): void {
+	private add(line: string): Gathered {
+		this.rows.push(line);
+		this.gather();
+		if (this.gathered === undefined) {
+			this.gathered = { lines: '', count: 0, failure: undefined };
+			tellTurnEnd(this);
+		}
+		this.gathered.lines += line;
+		this.gathered.count += 1;
+		return this.gathered;
+	}
+
+	private async whenSynced(row: OpenRow, gathered: Gathered): Promise<OpenedRow> {
+		// The sync may begin before the turn ends.
+		this.onTurnEnd();
 		try {
-			this.deps.journal.append(line);
+			await this.deps.journal.whenSafe();
 		} catch (cause) {
 			this.fail(cause);
-			throw this.refusal(messageOf(cause));
+			gathered.failure ??= this.refusal(messageOf(cause));
 		}
+		if (gathered.failure === undefined) return gathered;
+		// So that nobody is charged for a call that was refused.
+		this.rows.push({ row: takenBack(row) });
+		throw gathered.failure;
 	}
 
 	private gather(): void {
@@ -186,6 +220,8 @@ export class LedgerQueue {
 	}
 
 	private sendSome(isProbe: boolean): void {
+		// The journal has what the database gets, so that it can be told to forget it.
+		this.onTurnEnd();
 		const opens: string[] = [];
 		const closes: PendingClose[] = [];
 		for (const row of this.rows.splice(0, mostRowsPerBatch)) {

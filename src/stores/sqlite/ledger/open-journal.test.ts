@@ -233,8 +233,32 @@ describe('a disk that', () => {
 		const { journal, dataDir } = setUp('process', (path) => symlinkSync('/dev/full', path));
 		expect(() => journal.append(line('a'))).toThrow('ENOSPC');
 		expect(() => journal.test()).toThrow('ENOSPC');
+		// The database has it all the same.
+		journal.forget(1);
 		await journal.end();
 		expect(readdirSync(dataDir)).toEqual([]);
+	});
+
+	test('takes a part of several lines has all of them refused; those that were whole may be there', async () => {
+		const dataDir = temporaryDirectory();
+		const body = `
+			const taken = [];
+			try {
+				for (let number = 0; number < 10_000; number += 7) {
+					const ids = Array.from({ length: 7 }, (_, index) => 'r' + (number + index));
+					journal.append(ids.map((id) => line(id)).join(''), 7);
+					taken.push(...ids);
+				}
+			} catch (cause) {
+				print({ taken, refused: cause.message });
+			}`;
+		const printed = await inAnotherProcess(dataDir, body, 'ulimit -f 8; exec "$0" "$@"');
+		const { taken, refused } = JSON.parse(printed) as { taken: string[]; refused: string };
+		expect([taken.length > 10, refused]).toEqual([true, 'the disk took only a part of a line']);
+		const ids = idsIn(dataDir);
+		expect(ids).toEqual(ids.map((_, index) => `r${index}`));
+		expect(ids.length - taken.length).toBeLessThan(7);
+		expect(ids.length).toBeGreaterThanOrEqual(taken.length);
 	});
 
 	test('takes a part of a line has it refused, and what follows', async () => {

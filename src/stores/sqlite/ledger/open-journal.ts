@@ -31,7 +31,8 @@ const safe = Promise.resolve();
 
 /** Of one run of the process, whose lock is held as long as its files are there. */
 export class OpenJournal {
-	readonly #isSynced: boolean;
+	/** Lines are safe once they are synced; otherwise as soon as they are appended. */
+	readonly isSynced: boolean;
 	#current: JournalFile;
 	#other: JournalFile;
 	#turn = 0;
@@ -41,20 +42,20 @@ export class OpenJournal {
 	/** Why the last one failed. */
 	#syncFailure: Error | undefined;
 
-	/** @param durability `power`: lines are safe once they are synced. */
+	/** @param durability `power`: lines are synced. */
 	constructor(dataDir: string, run: string, durability: Durability) {
-		this.#isSynced = durability === 'power';
+		this.isSynced = durability === 'power';
 		this.#current = openFile(pathOf(dataDir, run, 0));
 		this.#other = openFile(pathOf(dataDir, run, 1));
-		if (this.#isSynced) syncDirectory(dataDir);
+		if (this.isSynced) syncDirectory(dataDir);
 	}
 
-	/** @param line ends with a line feed. @throws when the disk does not take it; then it is not there. */
-	append(line: string): void {
+	/** @param lines each ends with a line feed. They count even when this throws, because the disk does not take all of them. */
+	append(lines: string, count = 1): void {
 		if (this.#current.bytes >= turnBytes) this.#takeTurns();
 		const file = this.#current;
-		this.#write(file, file.isTorn ? torn + line : line);
-		file.lines += 1;
+		file.lines += count;
+		this.#write(file, file.isTorn ? torn + lines : lines);
 	}
 
 	/** @throws when the disk takes nothing, or has not synced since that failed. */
@@ -67,7 +68,7 @@ export class OpenJournal {
 
 	/** Resolves when everything that was appended is safe. Rejects when the disk fails: it may be there or not. */
 	whenSafe(): Promise<void> {
-		if (!this.#isSynced) return safe;
+		if (!this.isSynced) return safe;
 		this.#nextSync ??= this.#sync();
 		return this.#nextSync;
 	}

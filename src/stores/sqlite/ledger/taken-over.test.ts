@@ -172,10 +172,11 @@ function settings(dataDir: string, durability: Durability = 'process'): SqliteLe
 	return { dataDir, durability, retainDays: null };
 }
 
-/** Runs a process that ends by `die()`, in the turn of the event loop in which it is called. @returns what it printed. */
+/** Runs a process that ends as soon as something could leave that was written in the turn in which it calls `die()`. @returns what it printed. */
 async function untilKilled(dataDir: string, body: string, durability: Durability = 'process'): Promise<string> {
 	const script = `
 		import { writeSync } from 'node:fs';
+		import { uncorkAtTurnEnd } from ${JSON.stringify(join(import.meta.dirname, '../../../core/turn-end.ts'))};
 		import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, '../sqlite-ledger.ts'))};
 		const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -184,7 +185,7 @@ async function untilKilled(dataDir: string, body: string, durability: Durability
 		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 1234n });
 		const open = (id, differences) => ledger.open({ ...row, holdNanoUsd: 5000n, ...differences, id });
 		const print = (text) => writeSync(1, text);
-		const die = () => process.kill(process.pid, 'SIGKILL');
+		const die = () => uncorkAtTurnEnd({ uncork: () => process.kill(process.pid, 'SIGKILL') });
 		${body};`;
 	const command = ['--input-type=module', '-e', script];
 	const child: ChildProcess = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
