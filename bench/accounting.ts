@@ -19,7 +19,7 @@ import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts'
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
-import { meterAnswer } from '../src/wire/usage/usage-meter.ts';
+import { meterAnswer, readTold } from '../src/wire/usage/usage-meter.ts';
 import { chatUsage } from '../src/wire/usage/usage-reader.ts';
 import { callerOf, testSettings } from '../test/support/gateway-bench.ts';
 import { chatAnswer, chatRequest } from './workloads.ts';
@@ -154,7 +154,7 @@ function readingUs(): number {
 	const times = 50_000;
 	const once = (): void => {
 		measureInput(body, members, 'gpt-4o');
-		meterAnswer(answer, chatUsage, 1);
+		meterAnswer(answer, readTold(answer, chatUsage).usage, chatUsage, 1);
 	};
 	for (let warm = 0; warm < times; warm++) once();
 	const before = process.threadCpuUsage();

@@ -8,7 +8,7 @@ import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
 import type { BudgetHold, Settled, Settlement } from '../../stores/contracts/admission.ts';
 import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../stores/contracts/ledger.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
-import { type MeteredUsage, meterAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
+import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
 import type { UsageReader } from '../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { OpenCall } from './open-calls.ts';
@@ -111,23 +111,23 @@ export class Permit {
 	}
 
 	/** The provider answered whole. @param isEncoded nothing can be read from the body. */
-	endAnswered(status: number, body: Buffer, isEncoded: boolean): void {
+	endAnswered(status: number, body: Buffer, told: ToldAnswer | undefined): void {
 		if (status >= 400) {
 			this.#end('upstream_error', status, nothingUsed);
 			return;
 		}
-		this.meterAnswered(body, isEncoded);
+		this.meterAnswered(body, told);
 		this.endMetered(status);
 	}
 
 	/** As `endAnswered` with a success, but what the caller gets is not decided: it costs the same whatever that is. */
-	meterAnswered(body: Buffer, isEncoded: boolean): void {
-		this.#answered = isEncoded ? this.#held() : this.#meter(body);
+	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void {
+		this.#answered = told === undefined ? this.#held() : this.#meter(body, told.usage);
 	}
 
-	#meter(body: Buffer): MeteredUsage {
+	#meter(body: Buffer, usage: Usage | undefined): MeteredUsage {
 		const { reader, inputTokens } = this.terms;
-		const metered = meterAnswer(body, reader, inputTokens);
+		const metered = meterAnswer(body, usage, reader, inputTokens);
 		// What came whole is taken for all there was.
 		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
 	}

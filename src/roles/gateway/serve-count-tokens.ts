@@ -98,7 +98,7 @@ async function askProvider(
 	});
 	open.facts.upstreamStatus = response.status;
 	const answered = await readAnswer(response, open, maxAnswerBytes);
-	const reply: Reply = { response, body: answered, upstreamMs: ports.clock.monotonicMs() - sentMs };
+	const reply: Reply = { response, body: answered, told: undefined, upstreamMs: ports.clock.monotonicMs() - sentMs };
 	const headers = relayedHeaders(response.status, response.headers);
 	addAnswerHeaders(headers, request, open.facts, ports.clock, reply.upstreamMs);
 	if (response.status >= 400) return answerError({ request, provider, translated: undefined }, reply, answered, headers, open);

@@ -192,6 +192,6 @@ function isDigit(byte: number | undefined): boolean {
 	return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-export function isWhitespace(byte: number | undefined): boolean {
+function isWhitespace(byte: number | undefined): boolean {
 	return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

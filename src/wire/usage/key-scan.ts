@@ -9,6 +9,7 @@ const colon = 0x3a;
 const openBrace = 0x7b;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+const closeBrace = 0x7d;
 /** Clears the bit that tells `{` from `[` and `}` from `]`. */
 const asBracket = 0xdf;
 
@@ -55,8 +56,11 @@ export class KeyScan {
 
 	readonly #wanted: WantedKeys;
 	#bytes: Buffer = nothing;
+	#from = 0;
 	#at = 0;
 	#end = 0;
+	/** Behind what closes the text's first bracket; -1: nothing has. */
+	#closedAt = -1;
 
 	constructor(wanted: WantedKeys) {
 		this.#wanted = wanted;
@@ -64,8 +68,10 @@ export class KeyScan {
 
 	start(bytes: Buffer, from: number, end: number): void {
 		this.#bytes = bytes;
+		this.#from = from;
 		this.#at = from;
 		this.#end = end;
+		this.#closedAt = -1;
 		this.depth = 0;
 	}
 
@@ -94,10 +100,21 @@ export class KeyScan {
 			if (byte < openBracket) continue;
 			const bracket = byte & asBracket;
 			if (bracket === openBracket) depth++;
-			else if (bracket === closeBracket) depth--;
+			else if (bracket === closeBracket && --depth === 0 && this.#closedAt === -1) this.#closedAt = at;
 		}
 		this.#at = at;
 		return false;
+	}
+
+	/**
+	 * After the last member: whether the text is one object from its first brace to its last, judged by brackets and strings alone. Pages,
+	 * lists and texts that were cut are found out on the way, at no cost.
+	 */
+	isWholeObject(): boolean {
+		const bytes = this.#bytes;
+		const [closedAt, end] = [this.#closedAt, this.#end];
+		if (closedAt === -1 || bytes[skipSpace(bytes, this.#from, end)] !== openBrace) return false;
+		return bytes[closedAt - 1] === closeBrace && skipSpace(bytes, closedAt, end) === end;
 	}
 
 	/** Where the object or array ends that is the value of the member that the scan has stopped at; -1 when it does not. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import type { Usage } from '../../core/usage.ts';
 import { usageOfChat, usageOfGemini, usageOfMessages } from './told-usage.ts';
-import { readUsage } from './usage-meter.ts';
+import { readTold } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 /** Input, cache read, cache write, of it for an hour, output, of it reasoning. */
@@ -67,7 +67,7 @@ describe('the usage of each recorded answer', () => {
 	it.each(whole)('$name', (recording) => {
 		expect(Object.keys(recorded)).toContain(recording.name);
 		const reader = readers[recording.name.split('/')[0] ?? ''] ?? chatUsage;
-		expect(figures(readUsage(recordedBytes(recording), reader))).toEqual(recorded[recording.name]);
+		expect(figures(readTold(recordedBytes(recording), reader).usage)).toEqual(recorded[recording.name]);
 	});
 });
 
@@ -229,8 +229,8 @@ describe('usage that is told in bad faith', () => {
 	});
 
 	it('in an answer that is no JSON is none', () => {
-		fc.assert(fc.property(fc.uint8Array(), (bytes) => readUsage(Buffer.from(bytes), chatUsage) === undefined));
-		expect(readUsage(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage)).toBeUndefined();
-		expect(readUsage(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage)).toBeUndefined();
+		fc.assert(fc.property(fc.uint8Array(), (bytes) => readTold(Buffer.from(bytes), chatUsage).usage === undefined));
+		expect(readTold(Buffer.from('{"usage":{"prompt_tokens":1'), chatUsage).usage).toBeUndefined();
+		expect(readTold(Buffer.from(`{"usage":${'['.repeat(100)}`), chatUsage).usage).toBeUndefined();
 	});
 });

@@ -1,6 +1,6 @@
 /** Answers whose provider tells zeros, or nothing: they are not free. */
 import { describe, expect, it } from 'vitest';
-import { type MeteredUsage, meterAnswer, UsageMeter } from './usage-meter.ts';
+import { type MeteredUsage, meterAnswer, readTold, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 const text = 'x'.repeat(3000);
@@ -16,7 +16,8 @@ function figures({ usage, isEstimated }: MeteredUsage): string {
 }
 
 function whole(reader: UsageReader, answer: object): string {
-	return figures(meterAnswer(Buffer.from(JSON.stringify(answer)), reader, inputTokens));
+	const body = Buffer.from(JSON.stringify(answer));
+	return figures(meterAnswer(body, readTold(body, reader).usage, reader, inputTokens));
 }
 
 function streamed(reader: UsageReader, events: readonly object[]): string {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Recording, readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import { EventFrames } from '../sse/event-frames.ts';
-import { type MeterSettings, meterAnswer, UsageMeter } from './usage-meter.ts';
+import { type MeterSettings, meterAnswer, readTold, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 const inputTokens = 1000;
@@ -357,7 +357,10 @@ describe('a stream whose caller did not ask', () => {
 describe('a whole answer', () => {
 	it('that tells is charged what it tells', () => {
 		const body = Buffer.from('{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}');
-		expect(meterAnswer(body, chatUsage, 9)).toMatchObject({ usage: { inputTokens: 5, outputTokens: 2 }, isEstimated: false });
+		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+			usage: { inputTokens: 5, outputTokens: 2 },
+			isEstimated: false,
+		});
 	});
 
 	it('of a million values is charged what it tells', () => {
@@ -365,19 +368,28 @@ describe('a whole answer', () => {
 		const body = Buffer.from(
 			`{"usage":{"prompt_tokens":1},"choices":[{"usage":{}}],"logprobs":${logprobs},"usage":\n{"prompt_tokens":5,"completion_tokens":2}}`,
 		);
-		expect(meterAnswer(body, chatUsage, 9)).toMatchObject({ usage: { inputTokens: 5, outputTokens: 2 }, isEstimated: false });
+		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+			usage: { inputTokens: 5, outputTokens: 2 },
+			isEstimated: false,
+		});
 	});
 
 	it('is charged what its own member tells, whatever lies further down or in texts', () => {
 		const own = '{"note":"}\\"{","prompt_tokens":5,"completion_tokens":2,"more":[{}]}';
 		const body = Buffer.from(`{"usage":${own},"choices":[{"usage":{"prompt_tokens":1,"completion_tokens":1}}]}`);
-		expect(meterAnswer(body, chatUsage, 9)).toMatchObject({ usage: { inputTokens: 5, outputTokens: 2 }, isEstimated: false });
+		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+			usage: { inputTokens: 5, outputTokens: 2 },
+			isEstimated: false,
+		});
 	});
 
 	it('that does not tell is counted', () => {
 		const body = Buffer.from(
 			'{\n  "choices": [{"message": {"content": "hello you", "tool_calls": [{"function": {"arguments": "{}"}}]}}]\n}',
 		);
-		expect(meterAnswer(body, chatUsage, 9)).toMatchObject({ usage: { inputTokens: 9, outputTokens: 4 }, isEstimated: true });
+		expect(meterAnswer(body, readTold(body, chatUsage).usage, chatUsage, 9)).toMatchObject({
+			usage: { inputTokens: 9, outputTokens: 4 },
+			isEstimated: true,
+		});
 	});
 });

@@ -138,9 +138,11 @@ export class UsageMeter {
 	}
 }
 
-/** Usage of a whole answer: as told, else counted. @param estimatedInputTokens of the request. */
-export function meterAnswer(body: Buffer, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
-	const usage = readUsage(body, reader);
+/**
+ * Usage of a whole answer: as told, else counted.
+ * @param usage what `readTold` found. @param estimatedInputTokens of the request.
+ */
+export function meterAnswer(body: Buffer, usage: Usage | undefined, reader: UsageReader, estimatedInputTokens: number): MeteredUsage {
 	if (usage !== undefined && usage.outputTokens > 0) return weigh(usage, true, usage.outputTokens, estimatedInputTokens);
 	const text = new TextCount();
 	const scan = new KeyScan(reader.wanted);
@@ -170,8 +172,15 @@ function weigh(usage: Usage | undefined, isFinal: boolean, outputTokens: number,
 	return { usage: { ...told, inputTokens, outputTokens }, isEstimated: true };
 }
 
-/** Usage of a whole answer. Only the member that tells of it is parsed. @returns undefined when nothing sound is told. */
-export function readUsage(body: Buffer, reader: UsageReader): Usage | undefined {
+/** What a whole answer tells; of it only the member with the usage is parsed. */
+export interface ToldAnswer {
+	/** Whether it is a JSON object, and nothing is missing of it (`KeyScan.isWholeObject`). */
+	readonly isObject: boolean;
+	/** Undefined when nothing sound is told. */
+	readonly usage: Usage | undefined;
+}
+
+export function readTold(body: Buffer, reader: UsageReader): ToldAnswer {
 	const scan = new KeyScan(reader.wanted);
 	let told: JsonObject | undefined;
 	scan.start(body, 0, body.length);
@@ -180,7 +189,7 @@ export function readUsage(body: Buffer, reader: UsageReader): Usage | undefined 
 			told = parseObject(body, scan.valueStart, scan.valueEnd());
 		}
 	}
-	return told === undefined ? undefined : reader.usageOf(told);
+	return { isObject: scan.isWholeObject(), usage: told === undefined ? undefined : reader.usageOf(told) };
 }
 
 /** @param end -1: it does not end. @returns undefined for what is no JSON object. */

@@ -31,8 +31,8 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 	}
 	open.close();
 	// Guardrails may withhold it yet.
-	if (guarding?.isEnforced === true && response.status < 400) permit.meterAnswered(body, isEncoded(response.headers));
-	else permit.endAnswered(response.status, body, isEncoded(response.headers));
+	if (guarding?.isEnforced === true && response.status < 400) permit.meterAnswered(body, reply.told);
+	else permit.endAnswered(response.status, body, reply.told);
 	if (response.status < 400) return { status: response.status, headers, body: answerBody(call, permit, body, headers), facts: open.facts };
 	return answerError(call, reply, body, headers, open);
 }

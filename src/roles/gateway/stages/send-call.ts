@@ -3,9 +3,9 @@ import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
 import type { UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { isWholeObject } from '../../../wire/json/whole-object.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
+import { readTold, type ToldAnswer } from '../../../wire/usage/usage-meter.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit, PermitTerms } from '../permit.ts';
@@ -17,6 +17,8 @@ import type { Call } from './read-call.ts';
 export interface Reply {
 	readonly response: UpstreamResponse;
 	readonly body: Buffer | ByteStream;
+	/** Of a success that came whole and can be read: compressed ones cannot. */
+	readonly told: ToldAnswer | undefined;
 	/** From the request being sent to the whole answer, or to a stream's head. */
 	readonly upstreamMs: number;
 }
@@ -63,8 +65,10 @@ export async function sendCall(
 		if (response.status >= 400) permit.markDeclined();
 		const reading = readReply(call, response, open);
 		const body = reading instanceof Promise ? await reading : reading;
-		if (response.status < 400 && Buffer.isBuffer(body) && !isEncoded(response.headers)) requireObject(body);
-		return { response, body, upstreamMs: ports.clock.monotonicMs() - sentMs };
+		const isReadable = response.status < 400 && Buffer.isBuffer(body) && !isEncoded(response.headers);
+		const told = isReadable ? readTold(body, permit.terms.reader) : undefined;
+		if (told?.isObject === false) throw noObject();
+		return { response, body, told, upstreamMs: ports.clock.monotonicMs() - sentMs };
 	} catch (cause) {
 		if (!(cause instanceof Fault)) throw cause;
 		const hasBegun = response !== undefined && response.status < 400 && cause.code !== 'provider_answer_invalid';
@@ -112,7 +116,6 @@ function requireSuccess(call: Call, response: UpstreamResponse): void {
 }
 
 /** A page that claims to be JSON is no answer, and neither is half of one. */
-function requireObject(body: Buffer): void {
-	if (isWholeObject(body)) return;
-	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+function noObject(): Fault {
+	return new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }

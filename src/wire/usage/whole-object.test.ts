@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isWholeObject } from './whole-object.ts';
+import { KeyScan, WantedKeys } from './key-scan.ts';
+
+const wanted = new WantedKeys(['a', 'usage']);
+
+function isWholeObject(bytes: Buffer): boolean {
+	const scan = new KeyScan(wanted);
+	// Others have stood around it.
+	const around = Buffer.concat([Buffer.from('{"x'), bytes, Buffer.from('}]"')]);
+	scan.start(around, 3, 3 + bytes.length);
+	while (scan.next());
+	return scan.isWholeObject();
+}
 
 const object = fc.dictionary(fc.string(), fc.jsonValue());
 
