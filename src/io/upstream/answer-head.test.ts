@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnswerHead, MalformedAnswer, readAnswerHead } from './answer-head.ts';
 
@@ -16,6 +17,31 @@ describe('the head of an answer', () => {
 
 	test('keeps bytes that count as blank elsewhere', () => {
 		expect(read(['HTTP/1.1 200 OK', 'x-a: \xa0voil\xc3\xa0 ']).headers).toEqual({ 'x-a': '\xa0voil\xc3\xa0' });
+	});
+
+	test('has names in small letters, usual ones and those that look like them', () => {
+		const usual = ['date', 'cf-ray', 'content-type', 'retry-after', 'x-request-id', 'cf-cache-status', 'x-ratelimit-limit-tokens'];
+		const signs = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+		const looksLike = fc
+			.tuple(fc.constantFrom(...usual), fc.array(fc.tuple(fc.nat(30), fc.constantFrom(...signs)), { maxLength: 3 }), fc.boolean())
+			.map(([name, changes, isLarge]) => {
+				const characters = [...(isLarge ? name.toUpperCase() : name)];
+				for (const [place, sign] of changes) characters[place % characters.length] = sign;
+				return characters.join('');
+			});
+		fc.assert(
+			fc.property(looksLike, (name) => {
+				expect(read(['HTTP/1.1 200 OK', `${name}: v`]).headers).toEqual({ [name.toLowerCase()]: 'v' });
+			}),
+			{ numRuns: 2000 },
+		);
+		for (const from of signs) {
+			for (const to of signs) {
+				const [name, other] = [`x-should-retr${from}`, `x-should-retr${to}`];
+				const { headers } = read(['HTTP/1.1 200 OK', `${name}: 1`, `${other}: 2`]);
+				expect(Object.keys(headers)).toEqual([...new Set([name.toLowerCase(), other.toLowerCase()])]);
+			}
+		}
 	});
 
 	test('may have fields that every object has', () => {

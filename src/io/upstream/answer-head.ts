@@ -30,6 +30,55 @@ const hopByHopNames: ReadonlySet<string> = new Set([
 	'upgrade',
 ]);
 
+/** What providers send, by length: a name that stands here is not made anew of each head's text. */
+const usualNames: string[][] = [];
+
+for (const name of [
+	...hopByHopNames,
+	'access-control-expose-headers',
+	'alt-svc',
+	'anthropic-organization-id',
+	'anthropic-ratelimit-requests-limit',
+	'anthropic-ratelimit-requests-remaining',
+	'anthropic-ratelimit-requests-reset',
+	'anthropic-ratelimit-tokens-limit',
+	'anthropic-ratelimit-tokens-remaining',
+	'anthropic-ratelimit-tokens-reset',
+	'apim-request-id',
+	'cache-control',
+	'cf-cache-status',
+	'cf-ray',
+	'content-encoding',
+	'content-length',
+	'content-type',
+	'date',
+	'openai-organization',
+	'openai-processing-ms',
+	'openai-project',
+	'openai-version',
+	'request-id',
+	'retry-after',
+	'server',
+	'server-timing',
+	'set-cookie',
+	'strict-transport-security',
+	'vary',
+	'via',
+	'x-content-type-options',
+	'x-envoy-upstream-service-time',
+	'x-ms-region',
+	'x-ratelimit-limit-requests',
+	'x-ratelimit-limit-tokens',
+	'x-ratelimit-remaining-requests',
+	'x-ratelimit-remaining-tokens',
+	'x-ratelimit-reset-requests',
+	'x-ratelimit-reset-tokens',
+	'x-request-id',
+	'x-should-retry',
+]) {
+	(usualNames[name.length] ??= []).push(name);
+}
+
 /** Lines that CRLF ends, none of them folded, no control character but tabs. */
 const wellFormed = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 
@@ -49,7 +98,7 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
 		const end = text.indexOf('\r\n', start);
 		if (end === start) break;
 		const colon = text.indexOf(':', start);
-		const name = text.slice(start, colon).toLowerCase();
+		const name = nameAt(text, start, colon);
 		const value = trimmed(text, colon + 1, end);
 		if (hopByHopNames.has(name)) ofConnection[name] = joined(ofConnection[name], value);
 		else addField(headers, name, value);
@@ -60,6 +109,18 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
 	if (connection !== undefined) leaveOutNamed(headers, connection);
 	const goesOn = text.startsWith('HTTP/1.1') && framing !== 'until_end' && !/\bclose\b/i.test(connection ?? '');
 	return { status, headers, framing, restMs: goesOn ? restOf(ofConnection['keep-alive']) : 0 };
+}
+
+function nameAt(text: string, start: number, end: number): string {
+	const candidates = usualNames[end - start];
+	if (candidates !== undefined) for (const name of candidates) if (isAt(text, start, name)) return name;
+	return text.slice(start, end).toLowerCase();
+}
+
+/** In letters of either case. Other characters of names are never taken for each other. */
+function isAt(text: string, start: number, name: string): boolean {
+	for (let at = 0; at < name.length; at++) if ((text.charCodeAt(start + at) | 0x20) !== name.charCodeAt(at)) return false;
+	return true;
 }
 
 function addField(headers: Record<string, string | string[]>, name: string, value: string): void {
