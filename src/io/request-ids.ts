@@ -24,6 +24,7 @@ export function createRequestIds(clock: Clock): () => string {
 			used = 0;
 		}
 		used += randomBytesPerId;
-		return prefix + pool.toString('hex', used - randomBytesPerId, used);
+		// Changes no letter, but makes one text of the two: the engine writes a sum of texts into lines of JSON at half the speed.
+		return (prefix + pool.toString('hex', used - randomBytesPerId, used)).toLowerCase();
 	};
 }

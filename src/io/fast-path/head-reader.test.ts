@@ -142,7 +142,7 @@ test('whatever comes on a connection is read as if it came alone', () => {
 				expect(rest).toEqual(recurring === undefined ? alone : { ...alone, rawHeaders: expect.anything() as unknown });
 			}
 		}),
-		{ numRuns: 2000 },
+		{ numRuns: 3000 },
 	);
 	expect(recurred).toBeGreaterThan(500);
 });

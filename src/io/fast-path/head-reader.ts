@@ -62,7 +62,15 @@ export class HeadReader {
 function remember(head: UsualHead, bytes: Buffer): Remembered {
 	const own = Buffer.allocUnsafeSlow(head.bytes);
 	bytes.copy(own, 0, 0, head.bytes);
-	return { head, bytes: own, ...findLength(own), recurring: {} };
+	return { head: { ...head, url: ownText(head.url) }, bytes: own, ...findLength(own), recurring: {} };
+}
+
+/**
+ * The same as one piece of its own. The engine keeps a part of a text as a place in it, which keeps all of that alive, and writes it into
+ * lines of JSON at half the speed.
+ */
+function ownText(text: string): string {
+	return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 const lengthField = '\r\ncontent-length:';
