@@ -8,7 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Derivation, ScryptCost } from '../../stores/contracts/client-secret.ts';
-import { derivationKey, derive, isSameHash, newDerivation, parseSecretHash } from '../../stores/contracts/client-secret.ts';
+import { derivationKey, derive, isHashOf, newDerivation, parseSecretHash } from '../../stores/contracts/client-secret.ts';
 import type { ClientRecord } from '../../stores/contracts/records.ts';
 import type { AttemptThrottle } from './attempt-throttle.ts';
 import { createBoundedQueue } from './bounded-queue.ts';
@@ -102,7 +102,7 @@ async function findMatch(secret: string, encodedHashes: readonly string[], decoy
 	for (const [key, derivation] of derivations) {
 		const derived = await derive(secret, derivation);
 		for (const { encoded, hash, derivation: own } of candidates) {
-			if (derivationKey(own) === key && isSameHash(hash, derived)) match = encoded;
+			if (derivationKey(own) === key && isHashOf(hash, secret, derived)) match = encoded;
 		}
 	}
 	return match;

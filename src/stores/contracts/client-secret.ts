@@ -53,9 +53,13 @@ export function parseSecretHash(encoded: string): { derivation: Derivation; hash
 	return { derivation: { cost, blockSize, parallelization, salt: Buffer.from(saltText, 'base64url') }, hash };
 }
 
-/** In constant time. */
-export function isSameHash(left: Buffer, right: Buffer): boolean {
-	return left.length === right.length && timingSafeEqual(left, right);
+/**
+ * In constant time. scrypt takes a secret with zeros behind it for the one without (its HMAC fills keys up with them): such a one is
+ * nobody's.
+ * @param derived from the secret.
+ */
+export function isHashOf(hash: Buffer, secret: string, derived: Buffer): boolean {
+	return hash.length === derived.length && timingSafeEqual(hash, derived) && !secret.endsWith('\0');
 }
 
 /** Derivations that are the same have the same key. */
