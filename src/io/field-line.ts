@@ -1,8 +1,9 @@
 const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Names come again and again; the bound is for those that others choose. */
+/** Names come again and again; the bounds are for those that others choose. */
 const mostKnownNames = 1000;
+const longestKnownName = 64;
 const knownNames = new Set<string>();
 
 /** A header field as it is sent. @throws Error when it would break the head, or change it. */
@@ -14,6 +15,6 @@ export function fieldLine(name: string, value: string): string {
 function isFieldName(name: string): boolean {
 	if (knownNames.has(name)) return true;
 	const isSound = fieldName.test(name);
-	if (isSound && knownNames.size < mostKnownNames) knownNames.add(name);
+	if (isSound && name.length <= longestKnownName && knownNames.size < mostKnownNames) knownNames.add(name);
 	return isSound;
 }

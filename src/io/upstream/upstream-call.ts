@@ -12,7 +12,7 @@ import { SafeSink } from '../safe-sink.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { requestHead } from './request-head.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
-import { causeText, faultOf, timeoutFault, type UpstreamPhase } from './upstream-faults.ts';
+import { causeText, faultOf, isOurs, timeoutFault, type UpstreamPhase } from './upstream-faults.ts';
 import type { UpstreamPool, WaitingCall } from './upstream-pool.ts';
 
 export interface UpstreamCallParts {
@@ -220,7 +220,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		const { phase, connection, sink } = this;
 		this.leave();
 		connection?.destroy();
-		if (!(cause instanceof Refusal) && this.request.isExpectedToFail !== true) this.log(cause);
+		if (!isOurs(cause) && this.request.isExpectedToFail !== true) this.log(cause);
 		if (phase !== 'answering') {
 			this.reject(cause);
 		} else if (this.held === undefined) {

@@ -6,9 +6,14 @@ import { ConnectTimeout } from './upstream-connector.ts';
 /** Not written yet, written and waiting for a head, or receiving a body. */
 export type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
 
+/** Whether a request ended by what this side did: that is no news of the server. */
+export function isOurs(cause: unknown): boolean {
+	return cause instanceof Refusal || (cause instanceof Fault && !cause.code.startsWith('provider_'));
+}
+
 /** What an error of a connection or of the system means. What this side did passes as it is. */
 export function faultOf(error: Error, phase: UpstreamPhase): Error {
-	if (error instanceof Refusal || error instanceof Fault) return error;
+	if (isOurs(error)) return error;
 	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
 	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
 }

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { HandFedStream } from '../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
 import type { ScriptedConnection, ScriptedServer } from '../../../test/support/scripted-server.ts';
 import { until } from '../../../test/support/until.ts';
 import {
@@ -281,9 +282,10 @@ describe('calls that wait', () => {
 		expect(await clientSays(client, server)).toBe('x');
 	});
 
-	test('leave nothing of themselves with the server where their sender takes them back as they begin to leave', async () => {
+	test('leave nothing of themselves with the server where their sender takes them back as they begin to leave, and no line in the log', async () => {
 		const server = await startServer(answers(answered('x')));
-		const client = startClient({ maxConnectionsPerOrigin: 1 });
+		const log = createRememberedLog();
+		const client = startClient({ maxConnectionsPerOrigin: 1, log });
 		expect(await clientSays(client, server)).toBe('x');
 		const takenBack = new Fault('records_unavailable');
 		const onSent = (): never => {
@@ -292,6 +294,7 @@ describe('calls that wait', () => {
 		expect(await causeOf(client.send(request(server, { target: '/taken-back', onSent })))).toBe(takenBack);
 		expect(await clientSays(client, server)).toBe('x');
 		expect(server.connections.map(({ received }) => received).join('')).not.toContain('taken-back');
+		expect(log.lines).toEqual([]);
 	});
 
 	test('fail with the client, and nothing is opened any more', async () => {

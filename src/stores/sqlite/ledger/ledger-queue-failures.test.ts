@@ -157,6 +157,44 @@ describe('a journal that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 2, lostCloses: 0 });
 	});
 
+	test('as a batch is about to leave has no second one beside it, however slow the database is', async () => {
+		const { disk, clock, journal, open, flush, outcomes, queue } = startLedgerQueue();
+		journal.failure = full;
+		open('a');
+		flush('one');
+		await nextTurn();
+		expect(outcomes.toSorted()).toEqual(['flush one: done', 'open a: refused']);
+		journal.failure = undefined;
+		clock.advance(300);
+		await nextTurn();
+		expect(disk.batches.map(idsIn)).toEqual(['a|']);
+		await disk.commit();
+		expect(journal.ids).toBe('');
+		clock.advance(250);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|', '|']);
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
+	});
+
+	test('and is back before the sync ends: what is taken back then is written without anybody else', async () => {
+		const { disk, clock, journal, open, outcomes, queue } = startLedgerQueue();
+		journal.sync = Promise.withResolvers();
+		journal.failure = full;
+		open('a');
+		await nextTurn();
+		journal.failure = undefined;
+		clock.advance(250);
+		await disk.commit();
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
+		await new Promise((resolve) => setTimeout(resolve, 60));
+		journal.sync.resolve();
+		await until(() => disk.batches.length === 2);
+		await disk.commit();
+		expect(disk.batches.map(idsIn)).toEqual(['a|', '|a']);
+		expect(outcomes).toEqual(['open a: refused']);
+		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
+	});
+
 	test('with durability power has the row of a refused open taken back', async () => {
 		const { disk, clock, journal, open, outcomes } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();

@@ -184,6 +184,7 @@ export class LedgerQueue implements TurnListener {
 		if (gathered.failure === undefined) return gathered;
 		// So that nobody is charged for a call that was refused.
 		this.rows.push({ row: takenBack(row) });
+		this.gather();
 		throw gathered.failure;
 	}
 
@@ -233,6 +234,8 @@ export class LedgerQueue implements TurnListener {
 
 	private send(rows: Omit<Batch, 'sentMs'>): void {
 		const { clock, write } = this.deps;
+		// Its outcome leads on; two at once would be taken for each other.
+		this.probe?.cancel();
 		this.underWay = { ...rows, sentMs: clock.monotonicMs() };
 		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
 		write({ opens: rows.opens, closes: rows.closes.map(({ row }) => row) }).then(
