@@ -229,25 +229,28 @@ export class Permit {
 	}
 
 	/** The ledger first: counters can be summed up from it, not the other way round. */
-	async #book(row: ClosedRow): Promise<void> {
-		const { ledger, admission, log } = this.#parts.ports;
-		const { team } = this.terms.row;
-		try {
+	#book(row: ClosedRow): Promise<void> {
+		const unbooked = (cause: unknown): void => {
+			this.#parts.ports.log.error('the cost of a call could not be booked', { requestId: row.id, team: this.terms.row.team, cause });
+		};
+		const settle = (): void | Promise<void> => {
 			try {
-				await ledger.close(row);
+				return this.#settle(row)?.catch(unbooked);
 			} catch (cause) {
-				// A close that is refused for now is kept, and written later.
-				if (!(cause instanceof Fault)) throw cause;
+				unbooked(cause);
 			}
-			if (row.outcome === 'not_sent') {
-				await admission.release(row.id, team);
-				return;
-			}
-			const settled = admission.settle(this.#settlementOf(row));
-			this.#warn(settled instanceof Promise ? await settled : settled, row.costNanoUsd);
-		} catch (cause) {
-			log.error('the cost of a call could not be booked', { requestId: row.id, team, cause });
-		}
+		};
+		// A close that is refused for now is kept, and written later.
+		return this.#parts.ports.ledger.close(row).then(settle, (cause: unknown) => (cause instanceof Fault ? settle() : unbooked(cause)));
+	}
+
+	#settle(row: ClosedRow): Promise<void> | undefined {
+		const { admission } = this.#parts.ports;
+		if (row.outcome === 'not_sent') return admission.release(row.id, this.terms.row.team);
+		const settled = admission.settle(this.#settlementOf(row));
+		if (settled instanceof Promise) return settled.then((later) => this.#warn(later, row.costNanoUsd));
+		this.#warn(settled, row.costNanoUsd);
+		return undefined;
 	}
 
 	#settlementOf({ id, usage, costNanoUsd: cost }: ClosedRow): Settlement {

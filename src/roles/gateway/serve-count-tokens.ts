@@ -16,7 +16,7 @@ import { answerError } from './stages/answer.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
-import { readAnswer, sendUpstream } from './stages/reach-upstream.ts';
+import { readAnswer, requireWanted } from './stages/reach-upstream.ts';
 import { type Call, placedMembers, readCall } from './stages/read-call.ts';
 import { screenInput } from './stages/screen-input.ts';
 import type { Reply } from './stages/send-call.ts';
@@ -87,7 +87,7 @@ async function askProvider(
 	const refused = bound && (await bound.traffic.gate.enter(open, bound.terms, settings.timeouts.firstByteMs, ports.clock));
 	if (refused !== undefined) throw refused;
 	const sentMs = ports.clock.monotonicMs();
-	const response = await sendUpstream(ports.upstream, open, {
+	const response = await ports.upstream({
 		origin: provider.origin,
 		method: 'POST',
 		target: address,
@@ -95,7 +95,9 @@ async function askProvider(
 		body: isRenamed ? spliceBody(body.bytes, [{ ...range, text: JSON.stringify(model) }]) : body.bytes,
 		timeouts: settings.timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+		onClientGone: (listener) => open.whenEnded(listener),
 	});
+	requireWanted(response, open);
 	open.facts.upstreamStatus = response.status;
 	const answered = await readAnswer(response, open, maxAnswerBytes);
 	const reply: Reply = { response, body: answered, told: undefined, upstreamMs: ports.clock.monotonicMs() - sentMs };

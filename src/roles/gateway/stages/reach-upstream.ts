@@ -1,23 +1,15 @@
-/** The upstream port, made to end when the call does. */
+/** What waits for a provider, made to end when the call does. */
 import { discardStream, gather } from '../../../core/byte-stream.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import type { Upstream, UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
+import type { UpstreamResponse } from '../../../core/upstream.ts';
 import type { OpenCall } from '../open-calls.ts';
 
-/** @throws what `Upstream` throws; what the call was ended with. */
-export function sendUpstream(
-	upstream: Upstream,
-	open: OpenCall,
-	request: Omit<UpstreamRequest, 'onClientGone'>,
-): Promise<UpstreamResponse> {
-	return upstream({ ...request, onClientGone: (listener) => open.whenEnded(listener) }).then((response) => {
-		// It was ended in this very turn.
-		if (open.isEnded) discardStream(response.body);
-		open.requireRunning();
-		return response;
-	});
+/** An answer that has just begun, unless the call was ended in this very turn. @throws what the call was ended with. */
+export function requireWanted(response: UpstreamResponse, open: OpenCall): void {
+	if (open.isEnded) discardStream(response.body);
+	open.requireRunning();
 }
 
 /** Reads an answer whole. @throws Fault `provider_answer_invalid` when it is longer; what the stream, or the call, ended with. */

@@ -1,7 +1,7 @@
 import { discardStream } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
-import type { UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
+import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
@@ -10,7 +10,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit, PermitTerms } from '../permit.ts';
 import type { PreparedCall } from './prepare-call.ts';
-import { readAnswer, sendUpstream } from './reach-upstream.ts';
+import { readAnswer, requireWanted } from './reach-upstream.ts';
 import type { Call } from './read-call.ts';
 
 /** What the provider said: the whole of it, or a stream that has just begun. */
@@ -34,7 +34,7 @@ const maxErrorBytes = 1024 * 1024;
  * than an answer, such as a page.
  * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
  */
-export async function sendCall(
+export function sendCall(
 	call: PreparedCall,
 	permit: Permit,
 	open: OpenCall,
@@ -44,7 +44,7 @@ export async function sendCall(
 ): Promise<Reply | Fault> {
 	const { request, provider, target, translated } = call;
 	const recurring = translated === undefined ? request.recurring : undefined;
-	const outgoing = {
+	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
 		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
@@ -53,33 +53,50 @@ export async function sendCall(
 		body: bodyFor(call, permit.terms),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
-		onSent() {
-			permit.markSent();
-		},
+		onSent: () => permit.markSent(),
+		onClientGone: (listener) => open.whenEnded(listener),
 	};
-	let response: UpstreamResponse | undefined;
-	try {
-		response = await sendUpstream(ports.upstream, open, outgoing);
+	const replyOf = (response: UpstreamResponse, body: Reply['body']): Reply => ({
+		response,
+		body,
+		told: readSuccess(response, body, permit),
+		upstreamMs: ports.clock.monotonicMs() - sentMs,
+	});
+	return ports.upstream(outgoing).then((response) => {
+		requireWanted(response, open);
 		open.facts.upstreamStatus = response.status;
 		open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
 		if (response.status >= 400) permit.markDeclined();
-		const reading = readReply(call, response, open);
-		const body = reading instanceof Promise ? await reading : reading;
-		const isReadable = response.status < 400 && Buffer.isBuffer(body) && !isEncoded(response.headers);
-		const told = isReadable ? readTold(body, permit.terms.reader) : undefined;
-		if (told?.isObject === false) throw noObject();
-		return { response, body, told, upstreamMs: ports.clock.monotonicMs() - sentMs };
-	} catch (cause) {
-		if (!(cause instanceof Fault)) throw cause;
-		const hasBegun = response !== undefined && response.status < 400 && cause.code !== 'provider_answer_invalid';
-		if (hasBegun) throw cause;
-		return cause;
-	}
+		const unanswered = (cause: unknown): Fault => {
+			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_answer_invalid')) return faultIn(cause);
+			throw cause;
+		};
+		try {
+			const body = readReply(call, response, open);
+			return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
+		} catch (cause) {
+			return unanswered(cause);
+		}
+	}, faultIn);
+}
+
+/** @throws the cause when it is none. */
+function faultIn(cause: unknown): Fault {
+	if (cause instanceof Fault) return cause;
+	throw cause;
 }
 
 /** A 429 that is about spent money, not haste: no retry helps. */
 export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Protocol, 'spendStops'>): boolean {
 	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
+}
+
+/** @throws Fault `provider_answer_invalid` for a page that claims to be JSON, and for half an answer. */
+function readSuccess(response: UpstreamResponse, body: Reply['body'], permit: Permit): ToldAnswer | undefined {
+	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
+	const told = readTold(body, permit.terms.reader);
+	if (told.isObject) return told;
+	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
 
 /** A success must be what was asked for; an error may look like anything. */
@@ -113,9 +130,4 @@ function requireSuccess(call: Call, response: UpstreamResponse): void {
 	throw new Fault('provider_answer_invalid', {
 		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
 	});
-}
-
-/** A page that claims to be JSON is no answer, and neither is half of one. */
-function noObject(): Fault {
-	return new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
