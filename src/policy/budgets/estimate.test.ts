@@ -5,8 +5,9 @@ import { type InputSize, measureInput } from './input-size.ts';
 import { capFor, contextWindowOf, mostInputTokensOf } from './model-limits.ts';
 
 function measure(members: Record<string, unknown>, model = 'gpt-4o'): InputSize & { readonly bytes: number } {
-	const bytes = Buffer.from(JSON.stringify({ model, ...members }));
-	return { ...measureInput(bytes, members, model), bytes: bytes.length };
+	const text = JSON.stringify({ model, ...members });
+	const bytes = Buffer.from(text);
+	return { ...measureInput({ bytes, isAscii: text.length === bytes.length }, members, model), bytes: bytes.length };
 }
 
 const says = (content: unknown) => ({ messages: [{ role: 'user', content }] });
@@ -44,7 +45,7 @@ describe('the estimate of input', () => {
 	});
 
 	it('is at least a token, and never above the bound', () => {
-		expect(measureInput(Buffer.alloc(0), {}, 'm').estimatedTokens).toBe(1);
+		expect(measureInput({ bytes: Buffer.alloc(0), isAscii: true }, {}, 'm').estimatedTokens).toBe(1);
 		fc.assert(
 			fc.property(fc.jsonValue(), fc.string(), (value, text) => {
 				const { estimatedTokens, highestTokens } = measure({

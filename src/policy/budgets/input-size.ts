@@ -24,20 +24,26 @@ const estimatedTokensPerAttachment = 1500;
 /** After so many rounds of its own tools a provider pauses. */
 const serverToolRounds = 10;
 
-/** @param members `bytes` parsed: a request in either format. @param model its name at the provider. */
-export function measureInput(bytes: Buffer, members: Members, model: string): InputSize {
+/** What a request is written in. */
+export interface InputText {
+	readonly bytes: Buffer;
+	readonly isAscii: boolean;
+}
+
+/** @param members the text parsed: a request in either format. @param model its name at the provider. */
+export function measureInput(text: InputText, members: Members, model: string): InputSize {
 	const found: Found = { attachments: 0, attachedBytes: 0 };
 	if (Array.isArray(members.messages)) for (const message of members.messages) measureMessage(message, found);
 	measureParts(members.system, found);
 	const { typed, serverSide } = measureTools(members);
-	const writtenTokens = estimateTextTokens(bytes, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
+	const writtenTokens = estimateTextTokens(text, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
 	const most = mostInputTokensOf(model);
 	const estimatedTokens = Math.min(writtenTokens, most);
 	const rounds = serverSide > 0 ? serverToolRounds : Math.min(found.attachments, 1);
 	const highestTokens =
 		rounds > 0
 			? Math.max(estimatedTokens, contextWindowOf(model) * rounds)
-			: Math.min(bytes.length + addedTokens + typed * addedTokensPerTypedTool, most);
+			: Math.min(text.bytes.length + addedTokens + typed * addedTokensPerTypedTool, most);
 	return { writtenTokens, estimatedTokens, highestTokens };
 }
 
@@ -46,9 +52,15 @@ const bytesPerAsciiToken = 4;
 /** A Chinese, Japanese or Korean character is three bytes and about one token. */
 const bytesPerOtherToken = 3;
 
-/** Rounded up; at least 1. The share of other than ASCII is taken from samples: the cost does not grow with the body. */
-function estimateTextTokens(bytes: Buffer, attachedBytes: number): number {
+/** Rounded up; at least 1. */
+function estimateTextTokens({ bytes, isAscii }: InputText, attachedBytes: number): number {
 	const textBytes = Math.max(0, bytes.length - attachedBytes);
+	const otherBytes = isAscii ? 0 : Math.min(textBytes, otherShare(bytes) * bytes.length);
+	return Math.max(1, Math.ceil((textBytes - otherBytes) / bytesPerAsciiToken + otherBytes / bytesPerOtherToken));
+}
+
+/** Of bytes that are not ASCII, taken from samples: the cost does not grow with the body. */
+function otherShare(bytes: Buffer): number {
 	const step = Math.ceil(bytes.length / maxSamples) | 1;
 	let samples = 0;
 	let others = 0;
@@ -56,8 +68,7 @@ function estimateTextTokens(bytes: Buffer, attachedBytes: number): number {
 		samples++;
 		if ((bytes[at] ?? 0) > 0x7f) others++;
 	}
-	const otherBytes = samples === 0 ? 0 : Math.min(textBytes, (others / samples) * bytes.length);
-	return Math.max(1, Math.ceil((textBytes - otherBytes) / bytesPerAsciiToken + otherBytes / bytesPerOtherToken));
+	return samples === 0 ? 0 : others / samples;
 }
 
 interface Found {

@@ -61,10 +61,10 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 			const body = await inTurns(call.body.bytes.length, unmarkingSteps(call.body, { format: 'messages', knownAs }, placedMembers));
 			return await askProvider({ ...call, body }, provider, address, target.model, open, parts);
 		}
-		const { bytes, members } = call.body;
+		const { writtenTokens } = measureInput(call.body, call.body.members, knownAs);
 		facts.warnings = [estimated];
 		const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };
-		return { status: 200, headers, body: JSON.stringify({ input_tokens: measureInput(bytes, members, knownAs).writtenTokens }), facts };
+		return { status: 200, headers, body: JSON.stringify({ input_tokens: writtenTokens }), facts };
 	} finally {
 		open.close();
 	}

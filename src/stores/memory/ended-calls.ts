@@ -2,16 +2,19 @@ import { rememberEndedMs } from '../contracts/admission.ts';
 
 const rows = 2 ** 14;
 const placesPerRow = 16;
-/** Two halves of a mark, and the second of the end, Unix; 0 where none is. */
-const numbersPerPlace = 3;
-const numbersPerRow = placesPerRow * numbersPerPlace;
 
 /**
- * Which calls have ended, of the last fifteen minutes; of more than 100,000 the oldest may be forgotten. It takes 3 MB whatever comes: a
- * table of marks of 64 bits instead of a map of ids, which would hold millions after minutes of load and stop the thread as it grows.
+ * Which calls have ended, of the last fifteen minutes; of more than 100,000 the oldest may be forgotten. It takes 3 MB whatever comes:
+ * tables of marks of 64 bits instead of a map of ids, which would hold millions after minutes of load and stop the thread as it grows.
+ * A row of first halves is as long as a line of the processor's cache: a call that is new costs one look into memory.
  */
 export class EndedCalls {
-	private readonly table = new Uint32Array(rows * numbersPerRow);
+	private readonly firsts = new Uint32Array(rows * placesPerRow);
+	private readonly seconds = new Uint32Array(rows * placesPerRow);
+	/** Unix seconds; 0 where none is. */
+	private readonly ends = new Uint32Array(rows * placesPerRow);
+	/** The place in each row whose turn it is: its call came before the others. */
+	private readonly oldest = new Uint8Array(rows);
 	private first = 0;
 	private second = 0;
 
@@ -24,20 +27,18 @@ export class EndedCalls {
 	add(team: string, id: string, nowMs: number): boolean {
 		this.mark(team, id);
 		if (this.isMarked(nowMs)) return false;
-		const { table } = this;
-		const row = this.row();
-		let oldest = row;
-		for (let place = row; place < row + numbersPerRow; place += numbersPerPlace) {
-			if (endOf(table, place) < endOf(table, oldest)) oldest = place;
-		}
-		table[oldest] = this.first;
-		table[oldest + 1] = this.second;
-		table[oldest + 2] = secondOf(nowMs);
+		const row = this.first % rows;
+		const oldest = this.oldest[row] ?? 0;
+		const place = row * placesPerRow + oldest;
+		this.firsts[place] = this.first;
+		this.seconds[place] = this.second;
+		this.ends[place] = secondOf(nowMs);
+		this.oldest[row] = (oldest + 1) % placesPerRow;
 		return true;
 	}
 
 	clear(): void {
-		this.table.fill(0);
+		this.ends.fill(0);
 	}
 
 	/** Two hashes after FNV-1a, mixed as at the end of MurmurHash3. */
@@ -58,23 +59,15 @@ export class EndedCalls {
 		this.second = mixed(second);
 	}
 
-	private row(): number {
-		return (this.first % rows) * numbersPerRow;
-	}
-
 	private isMarked(nowMs: number): boolean {
-		const { table, first, second } = this;
-		const row = this.row();
-		for (let place = row; place < row + numbersPerRow; place += numbersPerPlace) {
-			if (table[place] !== first || table[place + 1] !== second) continue;
-			if (secondOf(nowMs) - endOf(table, place) < rememberEndedMs / 1000) return true;
+		const { firsts, seconds, ends, first, second } = this;
+		const row = (first % rows) * placesPerRow;
+		for (let place = row; place < row + placesPerRow; place++) {
+			if (firsts[place] !== first || seconds[place] !== second) continue;
+			if (secondOf(nowMs) - (ends[place] ?? 0) < rememberEndedMs / 1000) return true;
 		}
 		return false;
 	}
-}
-
-function endOf(table: Uint32Array, place: number): number {
-	return table[place + 2] ?? 0;
 }
 
 function secondOf(ms: number): number {

@@ -53,3 +53,12 @@ it('integers that a double cannot hold can be read with their digits, and nothin
 	);
 	expect(parseBody(Buffer.from('{"a":123456789012345,"b":"1234567890123456","c":1.5}'), new Set()).readExactly).toBeUndefined();
 });
+
+it.each([
+	['{"a":"plain, and \\u00e9 escaped"}', true],
+	['{"a":"é"}', false],
+	['{"a":"漢"}', false],
+	['{"é":"😀"}', false],
+])('says of %s whether it is ASCII: %s', (text, isAscii) => {
+	expect(parseBody(Buffer.from(text), new Set()).isAscii).toBe(isAscii);
+});

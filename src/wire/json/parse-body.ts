@@ -8,6 +8,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** A body as it came, and what it says. */
 export interface JsonBody {
 	readonly bytes: Buffer;
+	readonly isAscii: boolean;
 	readonly members: JsonObject;
 	/** Where the wanted top-level members' values lie in `bytes`. */
 	readonly ranges: ReadonlyMap<string, ByteRange>;
@@ -48,7 +49,9 @@ function readScanned(bytes: Buffer, { ranges, count, repeated, escapedKeys, hasL
 	const plain = escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys));
 	const members = parseObject(plain, JSON.parse);
 	if (repeated !== undefined || count !== countMembers(members)) throw duplicateMember(repeated);
-	return { bytes, members, ranges, readExactly: hasLongNumber ? exactReader(plain) : undefined };
+	// Every other character is more bytes than units of text.
+	const isAscii = text.length === bytes.length;
+	return { bytes, isAscii, members, ranges, readExactly: hasLongNumber ? exactReader(plain) : undefined };
 }
 
 function exactReader(text: string): () => JsonObject {

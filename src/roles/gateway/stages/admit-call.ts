@@ -239,7 +239,7 @@ export interface Need {
 }
 
 function estimate({ body: { members }, outgoing, providerFormat, knownAs, maxOutputTokens }: PreparedCall, price: Price): Need {
-	const { estimatedTokens: inputTokens } = measureInput(outgoing.bytes, members, knownAs);
+	const { estimatedTokens: inputTokens } = measureInput(outgoing, members, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
 	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? most, most), choices);
@@ -256,7 +256,7 @@ function estimate({ body: { members }, outgoing, providerFormat, knownAs, maxOut
 
 /** The cap is what makes the worst case finite, so the request is made to have one. */
 function worstCase({ body: { members }, outgoing, providerFormat, knownAs, maxOutputTokens }: PreparedCall, price: Price): Need {
-	const { highestTokens } = measureInput(outgoing.bytes, members, knownAs);
+	const { highestTokens } = measureInput(outgoing, members, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const cap = capFor(knownAs, capTokens, maxOutputTokens);
 	const outputTokens = cap.tokens * choices;

@@ -92,7 +92,7 @@ export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts,
 	const outgoing = new WrittenBody(body, placedMembers);
 	yield;
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
-	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing.bytes, members, knownAs);
+	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing, members, knownAs);
 	return {
 		...call,
 		target,
