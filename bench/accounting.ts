@@ -55,7 +55,7 @@ const admission = restoreMissing(createMemoryAdmission({ clock: systemClock }), 
 });
 const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, budgets: [] };
 const idle: Stores = {
-	ledger: { open: () => ({ failure: undefined }), close: async () => 'closed', assess: () => undefined },
+	ledger: { open: () => ({ failure: undefined }), close: (_row, told) => told('closed'), assess: () => undefined },
 	admission: {
 		...admission,
 		admit: async () => ({ isAdmitted: true, reading }),

@@ -18,6 +18,7 @@ import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
 import { openSqliteRecords } from '../src/stores/sqlite/sqlite-records.ts';
+import { closeRow } from '../test/support/close-row.ts';
 import { freePort } from '../test/support/product.ts';
 import { quantile } from './quantile.ts';
 
@@ -213,7 +214,7 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 					holdNanoUsd: 1_000_000n,
 					budgets: ['all'],
 				}),
-				ledger.close({
+				closeRow(ledger, {
 					id,
 					endedMs: startedMs + 900,
 					outcome: 'complete',

@@ -13,6 +13,7 @@ import { systemClock } from '../src/io/system-clock.ts';
 import type { ClosedRow, Ledger, OpenRow } from '../src/stores/contracts/ledger.ts';
 import { openPostgresLedger, type PostgresLedger } from '../src/stores/postgres-ledger.ts';
 import { openSpoolingLedger, openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { closeRow } from '../test/support/close-row.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 /** Of calls at once. */
@@ -38,7 +39,7 @@ const nextId = createRequestIds(systemClock);
 
 type Written = Pick<Ledger, 'open' | 'close'>;
 /** What the loop below costs by itself. */
-const nothing: Written = { open: () => ({ failure: undefined }), close: async () => 'closed' };
+const nothing: Written = { open: () => ({ failure: undefined }), close: (_row, told) => told('closed') };
 
 for (const durability of values['only-postgres'] ? [] : (['process', 'power'] as const)) {
 	await withLedger(durability, async (ledger) => {
@@ -140,7 +141,7 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 		if (restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, restMs));
 		beBusy(workMs);
 		// No caller waits for it.
-		const closed = ledger.close(closedRow(row.id, Date.now())).finally(() => closing.delete(closed));
+		const closed = closeRow(ledger, closedRow(row.id, Date.now())).finally(() => closing.delete(closed));
 		closing.add(closed);
 		// An open waits for no database, so that callers without any other work would outrun it.
 		if (closing.size > mostClosing) await closed;
@@ -180,7 +181,7 @@ async function report(ledger: Ledger, dataDir: string): Promise<void> {
 			const index = written++;
 			const startedMs = monthStartMs + Math.floor((index / rowCount) * monthMs);
 			const id = nextId();
-			await Promise.all([ledger.open(openRow(id, startedMs, index)), ledger.close(closedRow(id, startedMs + 900))]);
+			await Promise.all([ledger.open(openRow(id, startedMs, index)), closeRow(ledger, closedRow(id, startedMs + 900))]);
 		}
 	};
 	const startMs = performance.now();
@@ -212,7 +213,7 @@ async function catchUp(url: string): Promise<void> {
 	const fill = async (): Promise<void> => {
 		while (written < calls) {
 			const row = openRow(nextId(), Date.now(), written++);
-			await Promise.all([spooling.open(row), spooling.close(closedRow(row.id, row.startedMs + 900))]);
+			await Promise.all([spooling.open(row), closeRow(spooling, closedRow(row.id, row.startedMs + 900))]);
 		}
 	};
 	await Promise.all(Array.from({ length: 1000 }, fill));

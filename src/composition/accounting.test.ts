@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { closeRow } from '../../test/support/close-row.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
@@ -40,7 +41,7 @@ it('the budget of a model is summed up from its calls under all names, but those
 			budgets: [],
 		});
 		const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
-		await ledger.close({ id: model, ...ended, costNanoUsd });
+		await closeRow(ledger, { id: model, ...ended, costNanoUsd });
 	}
 	const snapshot = await openRecordsSnapshot(records, [], { clock, log: silentLog });
 	const sumUp = sumUpFrom(ledger, snapshot, {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { closeRow } from '../../test/support/close-row.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type PostgresServer, postgresPassword, query, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
@@ -251,7 +252,7 @@ async function open(differences: { url?: string; dataDir?: string; clock?: Manua
 
 async function openAndClose(ledger: Ledger, id: string, startedMs = Date.now()): Promise<void> {
 	await ledger.open(openRow(id, { startedMs }));
-	expect(await ledger.close(closedRow(id))).toBe('closed');
+	expect(await closeRow(ledger, closedRow(id))).toBe('closed');
 }
 
 interface Load {
@@ -276,7 +277,7 @@ function startLoad(ledger: Ledger, prefix = ''): Load {
 			const startedMs = Date.now() - (number % 3) * 8 * 3_600_000;
 			await ledger.open(openRow(id, { startedMs, team: `team${number % 7}`, model: `model${number % 5}` }));
 			if (number % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-			expect(await ledger.close(closedRow(id))).toBe('closed');
+			expect(await closeRow(ledger, closedRow(id))).toBe('closed');
 		}
 	};
 	const done = Promise.all(Array.from({ length: 10 }, caller));
@@ -333,7 +334,7 @@ async function dieBeforeForgetting(dataDir: string): Promise<void> {
 		const closed = ${JSON.stringify({ ...closedRow(''), costNanoUsd: null })};
 		for (let index = 0; index < 20; index++) {
 			await local.open({ ...row, id: 'r' + index, holdNanoUsd: 5000n });
-			if (index % 2 === 0) await local.close({ ...closed, id: 'r' + index, costNanoUsd: 1234n });
+			if (index % 2 === 0) await new Promise((told) => local.close({ ...closed, id: 'r' + index, costNanoUsd: 1234n }, told));
 		}
 		const postgres = createPostgresThread(${JSON.stringify(url)});
 		const spool = { read: local.spool.read, forget: () => process.kill(process.pid, 'SIGKILL') };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { closeRow } from '../../test/support/close-row.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import { systemClock } from '../io/system-clock.ts';
@@ -60,7 +61,7 @@ test('a server that is killed, and one that is silent for thirty seconds, are ca
 			await ledger.open(openRow(id, { team: `team${calls % 5}`, startedMs: Date.now() }));
 			slowest.openMs = Math.max(slowest.openMs, performance.now() - beforeMs);
 			await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
-			expect(await ledger.close(closedRow(id))).toBe('closed');
+			expect(await closeRow(ledger, closedRow(id))).toBe('closed');
 		}
 	};
 	const load = Promise.all(Array.from({ length: 100 }, caller));
@@ -121,7 +122,7 @@ async function writeUntilKilled(url: string, dataDir: string, round: number, aft
 				await ledger.open({ ...row, id, startedMs, team: 'team' + number % 3, holdNanoUsd: 1_000_000n + BigInt(number) });
 				print('o ' + id + ' ' + number);
 				if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 1500));
-				const outcome = await ledger.close({ ...closed, id, costNanoUsd: BigInt(number) });
+				const outcome = await new Promise((told) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, told));
 				if (outcome !== 'closed') throw new Error(id + ' ' + outcome);
 				print('c ' + id + ' ' + number);
 			}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { closeRow } from '../../test/support/close-row.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type PostgresServer, query, startPostgres } from '../../test/support/postgres-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
@@ -92,7 +93,7 @@ describe('the local file', () => {
 		await expect.poll(() => idsInFile(sent), { interval: 10 }).toEqual(['old and running', 'new']);
 		expect(await idsInFile(unsent)).toEqual(['old and running', 'new', 'old']);
 		expect(await idsIn(ledger)).toHaveLength(3);
-		await ledger.close(closedRow('old and running'));
+		await closeRow(ledger, closedRow('old and running'));
 		expect(await ledger.check()).toEqual([]);
 	});
 });
@@ -243,7 +244,7 @@ function deps(): { clock: ManualClock; log: RememberedLog } {
 
 async function openAndClose(ledger: Ledger, id: string, row: Partial<OpenRow> = {}): Promise<void> {
 	await ledger.open(openRow(id, row));
-	expect(await ledger.close(closedRow(id))).toBe('closed');
+	expect(await closeRow(ledger, closedRow(id))).toBe('closed');
 }
 
 async function idsIn(ledger: LedgerReader): Promise<string[]> {

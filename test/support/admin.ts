@@ -17,6 +17,7 @@ import type { Ledger } from '../../src/stores/contracts/ledger.ts';
 import type { RecordStore } from '../../src/stores/contracts/records.ts';
 import { openRecordsSnapshot } from '../../src/stores/records-snapshot.ts';
 import { type AdminAnswer, type AdminDocument, type JsonBody, readAdminDocument } from './admin-document.ts';
+import { closeRow } from './close-row.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createMemoryRecords } from './memory-records.ts';
@@ -174,7 +175,7 @@ export async function startAdmin(
 			if (call.isRunning === true) return;
 			const usage = { ...noUsage, ...call.usage };
 			const costNanoUsd = call.costNanoUsd ?? 0n;
-			await ledger.close({ id, endedMs: startedMs + 1500, outcome: 'complete', status: 200, usage, costNanoUsd, isEstimated: false });
+			await closeRow(ledger, { id, endedMs: startedMs + 1500, outcome: 'complete', status: 200, usage, costNanoUsd, isEstimated: false });
 		},
 		async state() {
 			const all = await Promise.all([

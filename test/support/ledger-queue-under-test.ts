@@ -6,6 +6,7 @@ import type { Closing, OpenedRow } from '../../src/stores/contracts/ledger.ts';
 import { readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
 import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-calls.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
+import { closeRow } from './close-row.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createRememberedLog } from './remembered-log.ts';
 import { until } from './until.ts';
@@ -100,7 +101,7 @@ function callers(queue: LedgerQueue) {
 	return {
 		outcomes,
 		open: (id: string) => note(`open ${id}`, kept(queue.open(openRow(id)))),
-		close: (id: string) => note(`close ${id}`, queue.close(closedRow(id))),
+		close: (id: string) => note(`close ${id}`, closeRow(queue, closedRow(id))),
 		flush: (name: string) => note(`flush ${name}`, queue.flush()),
 	};
 }

@@ -52,19 +52,19 @@ export function createMemoryLedger(): Ledger {
 			}
 			return { failure: undefined };
 		},
-		async close({ id, ...closed }) {
+		close({ id, ...closed }, told) {
 			const found = rows.get(id);
 			if (found === undefined) {
 				counts.unknownCloses += 1;
-				return 'unknown';
-			}
-			if (found.row.closed !== undefined) {
+				told('unknown');
+			} else if (found.row.closed !== undefined) {
 				counts.repeatedCloses += 1;
-				return 'closed_before';
+				told('closed_before');
+			} else {
+				found.row = { ...found.row, closed: copyOf(closed) };
+				count(found.row, { ...closed, requests: 0 });
+				told('closed');
 			}
-			found.row = { ...found.row, closed: copyOf(closed) };
-			count(found.row, { ...closed, requests: 0 });
-			return 'closed';
 		},
 		// A process that died has taken its rows with it.
 		closeInterrupted: async () => [],

@@ -217,7 +217,7 @@ export class Permit {
 		if (outcome !== 'not_sent') noteCost(this.#open.facts, usage, cost, isEstimated);
 		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(usage, cost, isEstimated);
-		this.#parts.work.settlements.track(this.#book(row));
+		this.#book(row);
 	}
 
 	#count(usage: Usage, cost: bigint, isEstimated: boolean): void {
@@ -229,19 +229,28 @@ export class Permit {
 	}
 
 	/** The ledger first: counters can be summed up from it, not the other way round. */
-	#book(row: ClosedRow): Promise<void> {
+	#book(row: ClosedRow): void {
+		const { ports, work } = this.#parts;
+		work.settlements.begin();
+		const booked = (): void => work.settlements.end();
 		const unbooked = (cause: unknown): void => {
-			this.#parts.ports.log.error('the cost of a call could not be booked', { requestId: row.id, team: this.terms.row.team, cause });
+			ports.log.error('the cost of a call could not be booked', { requestId: row.id, team: this.terms.row.team, cause });
+			booked();
 		};
-		const settle = (): void | Promise<void> => {
-			try {
-				return this.#settle(row)?.catch(unbooked);
-			} catch (cause) {
-				unbooked(cause);
-			}
-		};
-		// A close that is refused for now is kept, and written later.
-		return this.#parts.ports.ledger.close(row).then(settle, (cause: unknown) => (cause instanceof Fault ? settle() : unbooked(cause)));
+		try {
+			// A close that is refused for now is kept, and written later.
+			ports.ledger.close(row, () => {
+				try {
+					const settling = this.#settle(row);
+					if (settling === undefined) booked();
+					else void settling.then(booked, unbooked);
+				} catch (cause) {
+					unbooked(cause);
+				}
+			});
+		} catch (cause) {
+			unbooked(cause);
+		}
 	}
 
 	#settle(row: ClosedRow): Promise<void> | undefined {

@@ -49,11 +49,7 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 		const terms = { ...parts.terms.termsOf(team, []), budgets: [] };
 		await takeLimits(row, terms, [], settings.timeouts.totalMs, open, parts);
 		// The caller does not wait for it.
-		parts.work.settlements.track(
-			ports.admission.release(row.id, row.team).catch((cause: unknown) => {
-				ports.log.error('counters could not be told that a count of tokens is over', { requestId: row.id, team: row.team, cause });
-			}),
-		);
+		releasePlace(row, parts);
 		const provider = parts.providers.get(target.provider);
 		const address = provider?.locateCount(request.query);
 		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
@@ -68,6 +64,17 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 	} finally {
 		open.close();
 	}
+}
+
+function releasePlace({ id, team }: { id: string; team: string }, { ports, work: { settlements } }: GatewayParts): void {
+	settlements.begin();
+	const failed = (cause: unknown): void => {
+		ports.log.error('counters could not be told that a count of tokens is over', { requestId: id, team, cause });
+	};
+	void ports.admission
+		.release(id, team)
+		.catch(failed)
+		.then(() => settlements.end());
 }
 
 async function askProvider(

@@ -7,22 +7,15 @@ export class Settlements {
 		return this.#running;
 	}
 
-	track(settlement: Promise<void>): void {
+	begin(): void {
 		this.#running++;
-		void settlement.then(this.#ended, this.#failed);
 	}
 
-	readonly #ended = (): void => {
+	end(): void {
 		this.#running--;
 		if (this.#running > 0) return;
 		for (const resolve of this.#waiting.splice(0)) resolve();
-	};
-
-	/** A defect, to be told of as any other. */
-	readonly #failed = (cause: unknown): never => {
-		this.#ended();
-		throw cause;
-	};
+	}
 
 	/** Resolves when nothing is under way. */
 	settled(): Promise<void> {

@@ -1,5 +1,6 @@
 /** What every ledger does. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { closeRow } from '../../../test/support/close-row.ts';
 import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
 import { type ClosedRow, type Ledger, mostRowsLookedThrough, type OpenRow, type RowQuery, type SummaryQuery } from './ledger.ts';
@@ -29,7 +30,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 		const openAndClose = async (id: string, row: Partial<OpenRow> = {}, closed: Partial<ClosedRow> = {}): Promise<void> => {
 			await ledger.open(openRow(id, row));
-			expect(await ledger.close(closedRow(id, closed))).toBe('closed');
+			expect(await closeRow(ledger, closedRow(id, closed))).toBe('closed');
 		};
 		const idsOf = async (query: Partial<RowQuery> = {}): Promise<string[]> =>
 			(await ledger.list({ limit: 100, ...query })).rows.map(({ id }) => id);
@@ -59,7 +60,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 					endedMs: row.startedMs - 5,
 				});
 				await ledger.open(row);
-				expect(await ledger.close({ id, ...closed })).toBe('closed');
+				expect(await closeRow(ledger, { id, ...closed })).toBe('closed');
 				expect((await ledger.list({ limit: 10 })).rows).toEqual([{ ...row, closed }]);
 			});
 
@@ -98,7 +99,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				await ledger.open(openRow('one', { ...target, team: 'second', startedMs: ledgerNoonMs + dayMs }));
 				expect((await ledger.list({ limit: 10 })).rows.at(-1)).toEqual({ ...openRow('one', target), closed: undefined });
 				expect((await sums()).toSorted()).toEqual([`${model} 1 5`, 'other 1 0'].toSorted());
-				await ledger.close(closedRow('one', { costNanoUsd: 9n }));
+				await closeRow(ledger, closedRow('one', { costNanoUsd: 9n }));
 				await ledger.open(openRow('one', { model: 'too late' }));
 				expect((await sums()).toSorted()).toEqual([`${model} 1 5`, 'other 1 9'].toSorted());
 				await openAndClose('alone', { model: 'short' });
@@ -112,11 +113,11 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				const before = ledger.health();
 				await ledger.open(openRow('one'));
 				const outcomes = await Promise.all([
-					ledger.close(closedRow('one', { costNanoUsd: 7n })),
-					ledger.close(closedRow('one', { costNanoUsd: 8n })),
+					closeRow(ledger, closedRow('one', { costNanoUsd: 7n })),
+					closeRow(ledger, closedRow('one', { costNanoUsd: 8n })),
 				]);
 				expect(outcomes).toEqual(['closed', 'closed_before']);
-				expect(await ledger.close(closedRow('one', { costNanoUsd: 9n }))).toBe('closed_before');
+				expect(await closeRow(ledger, closedRow('one', { costNanoUsd: 9n }))).toBe('closed_before');
 				expect((await ledger.list({ limit: 1 })).rows[0]?.closed?.costNanoUsd).toBe(7n);
 				expect((await ledger.summarize(november))[0]?.costNanoUsd).toBe(7n);
 				expect(ledger.health()).toMatchObject({ repeatedCloses: before.repeatedCloses + 2, unknownCloses: before.unknownCloses });
@@ -124,7 +125,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 			test('closing what was never opened changes nothing, and is counted', async () => {
 				const before = ledger.health();
-				expect(await ledger.close(closedRow('ghost'))).toBe('unknown');
+				expect(await closeRow(ledger, closedRow('ghost'))).toBe('unknown');
 				expect(await idsOf()).toEqual([]);
 				expect(await ledger.summarize(november)).toEqual([]);
 				expect(ledger.health()).toMatchObject({ unknownCloses: before.unknownCloses + 1, isWritable: true });
@@ -139,7 +140,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				];
 				for (const id of ids) await ledger.open(openRow(id));
 				expect(await idsOf()).toEqual(ids.toReversed());
-				for (const id of ids) expect(await ledger.close(closedRow(id))).toBe('closed');
+				for (const id of ids) expect(await closeRow(ledger, closedRow(id))).toBe('closed');
 			});
 
 			test('what a caller does to a row it holds changes nothing here', async () => {
@@ -223,7 +224,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				const key = { period: '2026-11', team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude' };
 				expect(await ledger.summarize(november)).toEqual([{ ...key, requests: 1, usage: noUsage, costNanoUsd: 0n }]);
 				const closed = closedRow('one');
-				await ledger.close(closed);
+				await closeRow(ledger, closed);
 				await openAndClose('two');
 				expect(await ledger.summarize(november)).toEqual([
 					{ ...key, requests: 2, usage: doubled(closed), costNanoUsd: closed.costNanoUsd * 2n },
@@ -333,7 +334,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			test('leaves the rest countable', async () => {
 				for (let index = 0; index < 20; index++) await openAndClose(`r${index}`, { startedMs: ledgerNoonMs - index * hourMs });
 				expect(await ledger.prune(ledgerNoonMs - 10 * hourMs)).toBe(9);
-				expect(await ledger.close(closedRow('r19'))).toBe('unknown');
+				expect(await closeRow(ledger, closedRow('r19'))).toBe('unknown');
 				expect(await ledger.check()).toEqual([]);
 				expect(await idsOf()).toHaveLength(11);
 			});
@@ -342,7 +343,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 		test('nothing of living processes is interrupted', async () => {
 			await ledger.open(openRow('one'));
 			expect(await ledger.closeInterrupted()).toEqual([]);
-			expect(await ledger.close(closedRow('one'))).toBe('closed');
+			expect(await closeRow(ledger, closedRow('one'))).toBe('closed');
 		});
 	});
 }

@@ -13,10 +13,12 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 	 */
 	open(row: OpenRow): OpenedRow | Promise<OpenedRow>;
 	/**
-	 * Closes a row; the first one counts. Resolves when that would survive the death of the process.
-	 * @throws Fault `records_unavailable` when that cannot be promised now; the row is closed once it can, while the process lives.
+	 * Closes a row; the first one counts.
+	 * @param told when that would survive the death of the process, or with Fault `records_unavailable` when that cannot be promised now;
+	 * the row is closed once it can, while the process lives. A callback, since each call has one; may come at once, must not throw.
+	 * @throws RangeError when the row cannot be stored.
 	 */
-	close(row: ClosedRow): Promise<Closing>;
+	close(row: ClosedRow, told: CloseListener): void;
 	/**
 	 * Closes the rows that dead processes left open as interrupted, charged their hold. For the start, before the first `open`;
 	 * harmless at any time, since rows of living processes are left alone.
@@ -81,6 +83,8 @@ export interface ClosedRow {
 }
 
 /** What became of a `close`: the last two changed nothing. */
+export type CloseListener = (outcome: Closing | Fault) => void;
+
 export type Closing = 'closed' | 'closed_before' | 'unknown';
 
 export interface InterruptedRow {

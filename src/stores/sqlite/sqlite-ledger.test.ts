@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { closeRow } from '../../../test/support/close-row.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
@@ -75,7 +76,7 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 					for (const one of [ledger, model]) pending.push(Promise.resolve(one.open(opened)));
 				}
 				for (let times = kind === 'close' ? 1 : kind === 'close twice' ? 2 : 0; times > 0; times--) {
-					const [outcome, expected] = [ledger.close(closed), await model.close(closed)];
+					const [outcome, expected] = [closeRow(ledger, closed), await closeRow(model, closed)];
 					closes.push(outcome.then((what) => expect(what).toBe(expected)));
 				}
 				if (waits) await Promise.all([...pending, ...closes]);
@@ -140,7 +141,7 @@ describe('the file', () => {
 		const write = async (index: number): Promise<void> => {
 			const id = `req_${index.toString(16).padStart(32, '0')}`;
 			await ledger.open(openRow(id, { team: `team-${index % 7}` }));
-			await ledger.close(closedRow(id));
+			await closeRow(ledger, closedRow(id));
 		};
 		await Promise.all(Array.from({ length: rows }, (_, index) => write(index)));
 		await ledger.end();
@@ -150,18 +151,18 @@ describe('the file', () => {
 	test('holds its rows when it is opened again', async () => {
 		const { ledger, dataDir } = await open();
 		await ledger.open(openRow('one'));
-		await ledger.close(closedRow('one'));
+		await closeRow(ledger, closedRow('one'));
 		await ledger.end();
 		const again = await open({ dataDir });
 		const { id, ...closed } = closedRow('one');
 		expect((await again.ledger.list({ limit: 9 })).rows).toEqual([{ ...openRow(id), closed }]);
-		expect(await again.ledger.close(closedRow('one'))).toBe('closed_before');
+		expect(await closeRow(again.ledger, closedRow('one'))).toBe('closed_before');
 	});
 
 	test.each(['process', 'power'] as const)('with durability %s is written', async (durability) => {
 		const { ledger } = await open({ durability });
 		await ledger.open(openRow('one'));
-		expect(await ledger.close(closedRow('one'))).toBe('closed');
+		expect(await closeRow(ledger, closedRow('one'))).toBe('closed');
 	});
 
 	test('that is no database is named, with what to do', async () => {
@@ -189,7 +190,7 @@ describe('the file', () => {
 test('without PostgreSQL nothing is noted for it', async () => {
 	const { ledger, dataDir } = await open();
 	await ledger.open(openRow('one'));
-	await ledger.close(closedRow('one'));
+	await closeRow(ledger, closedRow('one'));
 	await ledger.open(openRow('two'));
 	await ledger.end();
 	await (await open({ dataDir })).ledger.closeInterrupted();
@@ -203,7 +204,7 @@ describe('dead processes', () => {
 		const { ledger, dataDir } = await open();
 		await ledger.open(openRow('left', { team: 'blue', holdNanoUsd: 777n, budgets: ['x', 'y'] }));
 		await ledger.open(openRow('closed'));
-		await ledger.close(closedRow('closed'));
+		await closeRow(ledger, closedRow('closed'));
 		await ledger.end();
 		const { ledger: next, clock } = await open({ dataDir });
 		const told = { id: 'left', team: 'blue', startedMs: ledgerNoonMs, budgets: ['x', 'y'], costNanoUsd: 777n };
@@ -211,7 +212,7 @@ describe('dead processes', () => {
 		expect(await next.closeInterrupted()).toEqual([]);
 		const left = (await next.list({ team: 'blue', limit: 1 })).rows[0];
 		expect(left?.closed).toMatchObject({ outcome: 'interrupted', costNanoUsd: 777n, isEstimated: true, status: 0, endedMs: clock.nowMs() });
-		expect(await next.close(closedRow('left'))).toBe('closed_before');
+		expect(await closeRow(next, closedRow('left'))).toBe('closed_before');
 		expect(await next.check()).toEqual([]);
 	});
 
@@ -222,9 +223,9 @@ describe('dead processes', () => {
 		await second.open(openRow('theirs'));
 		expect(await second.closeInterrupted()).toEqual([]);
 		expect(await inAnotherProcess(dataDir, 'write("third"); print(await ledger.closeInterrupted())')).toBe('[]');
-		expect(await ledger.close(closedRow('ours'))).toBe('closed');
+		expect(await closeRow(ledger, closedRow('ours'))).toBe('closed');
 		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['third']);
-		expect(await second.close(closedRow('theirs'))).toBe('closed');
+		expect(await closeRow(second, closedRow('theirs'))).toBe('closed');
 		expect(await ledger.check()).toEqual([]);
 	});
 
@@ -270,7 +271,7 @@ describe('several processes', () => {
 		const theirs = inAnotherProcess(dataDir, 'for (let n = 0; n < 200; n++) await write("theirs" + n, true)');
 		for (let index = 0; index < 200; index++) {
 			await ledger.open(openRow(`ours${index}`));
-			await ledger.close(closedRow(`ours${index}`));
+			await closeRow(ledger, closedRow(`ours${index}`));
 		}
 		await theirs;
 		expect((await ledger.list({ limit: 1000 })).rows).toHaveLength(400);
@@ -287,11 +288,11 @@ describe('bad weather', () => {
 		change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
 		// What meets the failure first is safe already.
 		await ledger.open(openRow('kept'));
-		const refused = await ledger.close(closedRow('kept')).catch((cause: unknown) => cause);
+		const refused = await closeRow(ledger, closedRow('kept')).catch((cause: unknown) => cause);
 		expect(refused).toBeInstanceOf(Fault);
 		expect(refused).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
 		await expect(ledger.open(openRow('at once'))).rejects.toThrow('it cannot be written now');
-		await expect(ledger.close(closedRow('before'))).rejects.toThrow('it is kept');
+		await expect(closeRow(ledger, closedRow('before'))).rejects.toThrow('it is kept');
 		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3, queuedRows: 3 });
 		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: the ledger cannot be written']);
 
@@ -313,7 +314,7 @@ describe('bad weather', () => {
 		change(dataDir, "CREATE TRIGGER picky BEFORE INSERT ON calls WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'not this one'); END");
 		await Promise.all(['a', 'b', 'c'].map(async (id) => ledger.open(openRow(id))));
 		expect((await ledger.list({ limit: 9 })).rows.map(({ id }) => id)).toEqual(['c', 'a']);
-		const closes = ['a', 'b', 'c'].map((id) => ledger.close(closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
+		const closes = ['a', 'b', 'c'].map((id) => closeRow(ledger, closedRow(id, { costNanoUsd: 2n ** 63n - 1n })));
 		expect((await Promise.allSettled(closes)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused'))).toEqual([
 			'closed',
 			'unknown',
@@ -394,8 +395,8 @@ describe('bad weather', () => {
 		}
 		await expect(ledger.open(openRow('one', { holdNanoUsd: -1n }))).rejects.toThrow(RangeError);
 		await ledger.open(openRow('one'));
-		await expect(ledger.close(closedRow('one', { costNanoUsd: 2n ** 63n }))).rejects.toThrow(RangeError);
-		expect(await ledger.close(closedRow('one'))).toBe('closed');
+		await expect(closeRow(ledger, closedRow('one', { costNanoUsd: 2n ** 63n }))).rejects.toThrow(RangeError);
+		expect(await closeRow(ledger, closedRow('one'))).toBe('closed');
 	});
 
 	test('tokens that make no sense, as a provider may claim, cost no row', async () => {
@@ -404,7 +405,7 @@ describe('bad weather', () => {
 		for (const tokens of claims) {
 			await ledger.open(openRow(`${tokens}`));
 			const closed = closedRow(`${tokens}`, { usage: { ...closedRow('').usage, inputTokens: tokens } });
-			expect(await ledger.close(closed)).toBe('closed');
+			expect(await closeRow(ledger, closed)).toBe('closed');
 		}
 		const { rows } = await ledger.list({ limit: 9 });
 		expect(rows.map(({ closed }) => closed?.usage.inputTokens).toReversed()).toEqual([0, 0, 0, 1e12, 1e12]);
@@ -419,18 +420,18 @@ describe('bad weather', () => {
 	test('whoever comes after the end is refused', async () => {
 		const { ledger } = await open();
 		await ledger.open(openRow('one'));
-		const closing = ledger.close(closedRow('one'));
+		const closing = closeRow(ledger, closedRow('one'));
 		const ending = ledger.end();
 		expect(await closing).toBe('closed');
 		await ending;
 		await expect(ledger.open(openRow('two'))).rejects.toThrow('the process is stopping');
-		await expect(ledger.close(closedRow('two'))).rejects.toThrow('the process is stopping');
+		await expect(closeRow(ledger, closedRow('two'))).rejects.toThrow('the process is stopping');
 	});
 
 	test('sums that were tampered with are found', async () => {
 		const { ledger, dataDir } = await open();
 		await ledger.open(openRow('one'));
-		await ledger.close(closedRow('one'));
+		await closeRow(ledger, closedRow('one'));
 		change(dataDir, 'UPDATE hourly SET cost_nano_usd = 7; DELETE FROM calls WHERE 0; UPDATE daily SET requests = 5');
 		expect(await ledger.check()).toEqual([
 			{ what: '2026-11-21T10 team red: cost_nano_usd', expected: '1234', found: '7' },
@@ -448,7 +449,7 @@ test('old rows are deleted at the start and every hour', async () => {
 		for (const days of [40, 31, 1]) {
 			const id = `${days} days`;
 			await ledger.open(openRow(id, { startedMs: ledgerNoonMs - days * 24 * hourMs }));
-			await ledger.close(closedRow(id));
+			await closeRow(ledger, closedRow(id));
 		}
 		await ledger.end();
 		return open({ dataDir, retainDays: 35 }, new ManualClock(ledgerNoonMs));
@@ -509,7 +510,7 @@ async function inAnotherProcess(
 		const closed = (id) => ({ ...${JSON.stringify({ ...closedRow(''), costNanoUsd: null })}, id, costNanoUsd: 5n });
 		const write = async (id, isClosed) => {
 			await ledger.open(row(id));
-			if (isClosed) await ledger.close(closed(id));
+			if (isClosed) await new Promise((told) => ledger.close(closed(id), told));
 		};
 		const print = (value) => console.log(JSON.stringify(value));
 		${body};

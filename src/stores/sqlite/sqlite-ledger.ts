@@ -88,7 +88,7 @@ async function openLedger(
 	let ending: Promise<void> | undefined;
 	return {
 		open: (row) => queue.open(row),
-		close: (row) => queue.close(row),
+		close: (row, told) => queue.close(row, told),
 		async closeInterrupted() {
 			const rows = await unlessUnavailable(writer.call('closeInterrupted', clock.nowMs()));
 			noted?.();

@@ -32,7 +32,7 @@ const writerScript = (dataDir: string, round: number): string => `
 			await nextTurn();
 			print('o ' + id + ' ' + number);
 			if (number % 7 === 0) continue;
-			const outcome = await ledger.close({ ...closed, id, costNanoUsd: BigInt(number) });
+			const outcome = await new Promise((told) => ledger.close({ ...closed, id, costNanoUsd: BigInt(number) }, told));
 			if (outcome !== 'closed') throw new Error(id + ' ' + outcome);
 			print('c ' + id + ' ' + number);
 		}

@@ -1,15 +1,12 @@
 import type { Fault } from '../../../core/fault.ts';
-import type { Closing } from '../../contracts/ledger.ts';
+import type { CloseListener } from '../../contracts/ledger.ts';
 import { readLine } from './compact-rows.ts';
 import type { CompactClose, RowException } from './ledger-calls.ts';
 
 export interface PendingClose {
 	readonly row: CompactClose;
-	/** Absent once its caller was refused. */
-	readonly waiter?: {
-		resolve(closing: Closing): void;
-		reject(cause: Fault): void;
-	};
+	/** Undefined once its caller was refused. */
+	readonly told: CloseListener | undefined;
 }
 
 /** Rows under way to the database, and who waits for them. */
@@ -40,19 +37,19 @@ export function settleBatch(batch: Batch, exceptions: readonly RowException[], r
 		if (of === 'closes') oddCloses.set(index, what);
 		else outcome.failedIds.push(readLine(batch.opens[index] ?? '')[0]);
 	}
-	for (const [index, { row, waiter }] of batch.closes.entries()) {
+	for (const [index, { row, told }] of batch.closes.entries()) {
 		const what = oddCloses.get(index) ?? 'closed';
 		if (what === 'failed') {
 			outcome.failedIds.push(row[0]);
 			outcome.failedCloses += 1;
-			waiter?.reject(refusal(row[0]));
+			told?.(refusal(row[0]));
 			continue;
 		}
 		// What a repeated batch finds closed, its first sending may have closed.
 		const closing = what === 'closed_before' && batch.isRepeat ? 'closed' : what;
 		if (closing === 'unknown') outcome.unknownCloses += 1;
 		if (closing === 'closed_before') outcome.repeatedCloses += 1;
-		waiter?.resolve(closing);
+		told?.(closing);
 	}
 	return outcome;
 }

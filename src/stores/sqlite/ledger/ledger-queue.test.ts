@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { closeRow } from '../../../../test/support/close-row.ts';
 import { full, idsIn, idsOfCloses, idsOfOpens, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
 import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
@@ -44,7 +45,7 @@ describe('batches', () => {
 		const rows = 2500;
 		for (let index = 0; index < rows + 300; index++) {
 			if (index < rows) void queue.open(openRow(`${index}`));
-			if (index >= 300) queue.close(closedRow(`${index - 300}`)).catch(() => undefined);
+			if (index >= 300) closeRow(queue, closedRow(`${index - 300}`)).catch(() => undefined);
 		}
 		await disk.commit();
 		await disk.fail(full);

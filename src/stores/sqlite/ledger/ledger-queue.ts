@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { Log } from '../../../core/log.ts';
 import { type TurnListener, tellTurnEnd } from '../../../core/turn-end.ts';
-import type { ClosedRow, Closing, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
+import type { ClosedRow, CloseListener, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
 import { compactClose, lineOf, takenBack } from './compact-rows.ts';
 import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
@@ -98,21 +98,19 @@ export class LedgerQueue implements TurnListener {
 		}
 	}
 
-	close(row: ClosedRow): Promise<Closing> {
-		return new Promise((resolve, reject) => {
-			const compact = compactClose(row);
-			// Never for want of room: there are no more of them than opens that were taken.
-			if (this.isEnding) {
-				this.counts.lostCloses += 1;
-				reject(this.refusal(isStopping));
-			} else if (this.failingSinceMs === undefined) {
-				this.rows.push({ row: compact, waiter: { resolve, reject } });
-				this.gather();
-			} else {
-				this.rows.push({ row: compact });
-				reject(this.refusal('it cannot be written now; it is kept'));
-			}
-		});
+	close(row: ClosedRow, told: CloseListener): void {
+		const compact = compactClose(row);
+		// Never for want of room: there are no more of them than opens that were taken.
+		if (this.isEnding) {
+			this.counts.lostCloses += 1;
+			told(this.refusal(isStopping));
+		} else if (this.failingSinceMs === undefined) {
+			this.rows.push({ row: compact, told });
+			this.gather();
+		} else {
+			this.rows.push({ row: compact, told: undefined });
+			told(this.refusal('it cannot be written now; it is kept'));
+		}
 	}
 
 	/** Resolves when the database has what was taken before, or cannot be written. */
@@ -183,7 +181,7 @@ export class LedgerQueue implements TurnListener {
 		}
 		if (gathered.failure === undefined) return gathered;
 		// So that nobody is charged for a call that was refused.
-		this.rows.push({ row: takenBack(row) });
+		this.rows.push({ row: takenBack(row), told: undefined });
 		this.gather();
 		throw gathered.failure;
 	}
@@ -301,9 +299,9 @@ export class LedgerQueue implements TurnListener {
 		this.failingSinceMs = clock.monotonicMs();
 		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
-		const refuse = ({ row, waiter }: PendingClose): PendingClose => {
-			waiter?.reject(this.refusal(why));
-			return { row };
+		const refuse = ({ row, told }: PendingClose): PendingClose => {
+			told?.(this.refusal(why));
+			return { row, told: undefined };
 		};
 		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(refuse) };
 		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : refuse(row)));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { closeRow } from '../../../../test/support/close-row.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
 import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
@@ -57,7 +58,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		const dataDir = temporaryDirectory();
 		const body = `
 			await open("old", { startedMs: ${ledgerNoonMs - 2 * hourMs} });
-			await ledger.close(closed("old"));
+			await new Promise((told) => ledger.close(closed("old"), told));
 			await open("young");
 			die()`;
 		await untilKilled(dataDir, body);
@@ -73,7 +74,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		const dataDir = temporaryDirectory();
 		const body = `
 			for (const id of ["closed", "written"]) await open(id);
-			await ledger.close(closed("closed"));
+			await new Promise((told) => ledger.close(closed("closed"), told));
 			await open("unwritten");
 			die()`;
 		await untilKilled(dataDir, body);
@@ -131,7 +132,7 @@ test('an open that was acknowledged and could not be written by the end is charg
 	const ledger = await start(dataDir);
 	change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
 	await ledger.open(openRow('kept'));
-	await expect(ledger.close(closedRow('ghost'))).rejects.toMatchObject({ code: 'records_unavailable' });
+	await expect(closeRow(ledger, closedRow('ghost'))).rejects.toMatchObject({ code: 'records_unavailable' });
 	await ledger.end();
 	expect(journalsIn(dataDir)).toHaveLength(2);
 	change(dataDir, 'ALTER TABLE elsewhere RENAME TO hourly');
@@ -147,7 +148,7 @@ test('the journal of a living process is left alone', async () => {
 	await ledger.open(openRow('ours'));
 	expect(await second.closeInterrupted()).toEqual([]);
 	expect(journalsIn(dataDir)).toHaveLength(4);
-	expect(await ledger.close(closedRow('ours'))).toBe('closed');
+	expect(await closeRow(ledger, closedRow('ours'))).toBe('closed');
 });
 
 test('journals without a line to be read stop no start, and go', async () => {
