@@ -1,4 +1,5 @@
 /** The least that must be known of models to bound what a call can cost. */
+import { remembering } from '../../core/remembering.ts';
 
 interface Limits {
 	/** Input and output together. */
@@ -96,6 +97,4 @@ export function capFor(model: string, requestedTokens: number | undefined, known
 	return requestedTokens > most ? { tokens: most, mustWrite: true } : { tokens: requestedTokens, mustWrite: false };
 }
 
-function limitsOf(model: string): Limits | undefined {
-	return families.find(([prefix]) => model.startsWith(prefix))?.[1];
-}
+const limitsOf = remembering(1000, (model): Limits | undefined => families.find(([prefix]) => model.startsWith(prefix))?.[1]);

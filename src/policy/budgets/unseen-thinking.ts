@@ -1,5 +1,5 @@
 /** Whether what is seen of an answer says little of what it costs, because its model may have thought without showing it. */
-import { BoundedMap } from '../../core/bounded-map.ts';
+import { remembering } from '../../core/remembering.ts';
 
 export interface ThinkingCall {
 	/** Of the provider. */
@@ -45,17 +45,7 @@ export function mayThinkUnseen({ kind, wire, knownAs, thinking, request }: Think
 	return habit === undefined ? kind !== 'openai-compatible' : habit !== 'when_asked';
 }
 
-/** By the model's name, which callers choose. */
-const known = new BoundedMap<string, { readonly habit: Habit }>(1000);
-
-function habitOf(model: string): Habit {
-	let found = known.get(model);
-	if (found === undefined) {
-		found = { habit: readHabit(model.toLowerCase()) };
-		known.set(model, found);
-	}
-	return found.habit;
-}
+const habitOf = remembering(1000, (model) => readHabit(model.toLowerCase()));
 
 function readHabit(name: string): Habit {
 	const [, base = name] = /(?:^|\/)ft:([^:]+)/.exec(name) ?? [];

@@ -1,3 +1,4 @@
+import { remembering } from '../../core/remembering.ts';
 import type { RoutedProvider } from './routing-settings.ts';
 
 interface Family {
@@ -19,5 +20,5 @@ export function compileFamilies(providers: readonly RoutedProvider[]): (model: s
 		const found = providers.find(({ name }) => name === provider) ?? providers.find((candidate) => candidate.kind === kind);
 		return found === undefined ? [] : [{ pattern, provider: found.name }];
 	});
-	return (model) => served.find(({ pattern }) => pattern.test(model))?.provider;
+	return remembering(1000, (model) => served.find(({ pattern }) => pattern.test(model))?.provider);
 }
