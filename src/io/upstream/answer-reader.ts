@@ -120,7 +120,7 @@ export class AnswerReader {
 			if (this.#state === 'chunk') this.#state = 'chunk_end';
 			else if (this.#state === 'body') this.#complete();
 		}
-		return bytes.subarray(piece.length);
+		return piece.length === bytes.length ? nothing : bytes.subarray(piece.length);
 	}
 
 	#readLine(bytes: Buffer): Buffer {
