@@ -15,6 +15,7 @@ import { ledgerFileName } from './ledger/ledger-schema.ts';
 import { createLedgerThread } from './ledger/ledger-thread.ts';
 import type { LedgerThreadData } from './ledger/ledger-worker.ts';
 import { OpenJournal } from './ledger/open-journal.ts';
+import { packBatch } from './ledger/packed-batch.ts';
 import { lockRun } from './ledger/run-lock.ts';
 import type { Durability } from './open-database.ts';
 
@@ -141,7 +142,7 @@ function createWrite(
 			batchesSinceCheckpoint = 0;
 			reader.call('checkpoint', null).catch(() => undefined);
 		}
-		const exceptions = await writer.call('write', batch);
+		const exceptions = await writer.call('write', packBatch(batch));
 		noted?.();
 		return exceptions;
 	};

@@ -5,13 +5,14 @@ import { migrate } from '../migrate.ts';
 import { compactClose, lineOf } from './compact-rows.ts';
 import { ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
+import { packBatch } from './packed-batch.ts';
 
 test('a row whose opening was undone is not closed in the place of the one that came after it', () => {
 	const database = new DatabaseSync(':memory:');
 	migrate(database, ledgerSchema);
 	const writer = createLedgerWriter(database, 'run', false);
-	const open = (id: string) => writer.write({ opens: [lineOf(openRow(id))], closes: [] });
-	const close = (id: string) => writer.write({ opens: [], closes: [compactClose(closedRow(id))] });
+	const open = (id: string) => writer.write(packBatch({ opens: [lineOf(openRow(id))], closes: [] }));
+	const close = (id: string) => writer.write(packBatch({ opens: [], closes: [compactClose(closedRow(id))] }));
 	database.exec(`CREATE TRIGGER full BEFORE INSERT ON hourly BEGIN SELECT RAISE(ABORT, 'full'); END`);
 	expect(open('undone')).toEqual([{ of: 'opens', index: 0, what: 'failed' }]);
 	database.exec('DROP TRIGGER full');

@@ -73,6 +73,16 @@ export interface WriteBatch {
 	readonly closes: readonly CompactClose[];
 }
 
+/** As it travels. */
+export interface PackedBatch {
+	readonly opens: string;
+	readonly closedIds: string;
+	/** Of each close the length of its id, then what follows that. */
+	readonly numbers: Float64Array;
+	/** What a number cannot hold, in their order: NaN stands in their places. */
+	readonly largeCosts: readonly bigint[];
+}
+
 /** A row of a committed batch that did not simply succeed. A `failed` one cannot be stored, today or tomorrow. */
 export interface RowException {
 	readonly of: 'opens' | 'closes';
@@ -103,7 +113,7 @@ export interface UnsentAssessments {
 export type WriterCalls = {
 	/** @throws when the file cannot be opened. */
 	open(argument: null): null;
-	write(batch: WriteBatch): readonly RowException[];
+	write(batch: PackedBatch): readonly RowException[];
 	closeInterrupted(nowMs: number): readonly InterruptedRow[];
 	/** Deletes a few rows. @returns how many; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;

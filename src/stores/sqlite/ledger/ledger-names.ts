@@ -1,31 +1,74 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { integerOf } from '../database.ts';
+import type { CompactOpen } from './ledger-calls.ts';
 
 /** Callers choose model names, so that these must not grow without bound. */
 const mostRemembered = 10_000;
 
+/** What many calls have in common, names by their numbers. */
+export interface CallTerms {
+	readonly team: number;
+	readonly client: number;
+	readonly provider: number;
+	readonly model: number;
+	readonly form: number;
+	readonly priceVersion: number;
+	readonly budgets: number;
+}
+
 export interface LedgerNames {
 	/** For use inside a transaction. */
 	idOf(name: string): number;
+	/** The same. @param text as a `CallOpening` has it. */
+	termsOf(text: string): CallTerms;
 	/** After a transaction that failed: what it added is gone. */
 	forget(): void;
 }
 
+type TermValues = CompactOpen extends readonly [string, number, ...infer Values, number | string] ? Values : never;
+
 export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	const select = database.prepare('SELECT id FROM names WHERE name = ?');
 	const insert = database.prepare('INSERT INTO names (name) VALUES (?)');
-	const remembered = new Map<string, number>();
+	const ids = new Map<string, number>();
+	const termsByText = new Map<string, CallTerms>();
 	const idOf = (name: string): number => {
-		const known = remembered.get(name);
+		const known = ids.get(name);
 		if (known !== undefined) return known;
 		const row = select.get(name);
 		const id = row === undefined ? Number(insert.run(name).lastInsertRowid) : integerOf(row, 'id');
-		if (remembered.size >= mostRemembered) remembered.clear();
-		remembered.set(name, id);
+		remember(ids, name, id);
 		return id;
+	};
+	const termsOf = (text: string): CallTerms => {
+		const known = termsByText.get(text);
+		if (known !== undefined) return known;
+		const values = JSON.parse(`[${text}]`) as TermValues;
+		const [team, client, provider, model, form, priceVersion, budgets] = values;
+		const terms = {
+			team: idOf(team),
+			client: idOf(client),
+			provider: idOf(provider),
+			model: idOf(model),
+			form,
+			priceVersion: idOf(priceVersion),
+			budgets: idOf(budgets),
+		};
+		// A text of its own: the one given may be a part of a whole batch, which it would keep.
+		remember(termsByText, JSON.stringify(values).slice(1, -1), terms);
+		return terms;
 	};
 	return {
 		idOf,
-		forget: () => remembered.clear(),
+		termsOf,
+		forget() {
+			ids.clear();
+			termsByText.clear();
+		},
 	};
+}
+
+function remember<Value>(remembered: Map<string, Value>, text: string, value: Value): void {
+	if (remembered.size >= mostRemembered) remembered.clear();
+	remembered.set(text, value);
 }

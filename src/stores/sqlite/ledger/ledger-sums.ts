@@ -1,13 +1,13 @@
 /** Sums by hour and by day, kept in the transaction that writes the rows: gathered in memory, then written once a key. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { CompactClose } from './ledger-calls.ts';
+import type { CompactInteger } from './ledger-calls.ts';
+import type { CallEnd } from './packed-batch.ts';
 
 export const msPerHour = 3_600_000;
 export const hoursPerDay = 24;
 
-/** Numbers of a row that say where it counts. */
+/** Numbers of a row that say where it counts, in the hour of its start. */
 export interface SumKey {
-	readonly startedMs: number;
 	readonly team: number;
 	readonly client: number;
 	readonly provider: number;
@@ -15,9 +15,9 @@ export interface SumKey {
 }
 
 export interface GatheredSums {
-	addOpened(key: SumKey): void;
-	addMoved(from: SumKey, to: SumKey): void;
-	addClosed(key: SumKey, row: CompactClose): void;
+	addOpened(key: SumKey, startedMs: number): void;
+	addMoved(from: SumKey, to: SumKey, startedMs: number): void;
+	addClosed(key: SumKey, startedMs: number, end: CallEnd): void;
 	write(): void;
 }
 
@@ -26,7 +26,7 @@ interface Sum {
 	readonly hour: number;
 	requests: number;
 	readonly counts: [number, number, number, number, number, number];
-	costNanoUsd: bigint;
+	costNanoUsd: CompactInteger;
 }
 
 /** @returns the start of a gathering. */
@@ -40,38 +40,38 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 		// A name made of all five would be hashed for each row; of one client there are few.
 		const byClient = new Map<number, Sum[]>();
 		let hasMoved = false;
-		const sumOf = (key: SumKey): Sum => {
-			const hour = Math.floor(key.startedMs / msPerHour);
+		const sumOf = (key: SumKey, startedMs: number): Sum => {
+			const hour = Math.floor(startedMs / msPerHour);
 			let ofClient = byClient.get(key.client);
 			if (ofClient === undefined) {
 				ofClient = [];
 				byClient.set(key.client, ofClient);
 			}
 			for (const sum of ofClient) if (sum.hour === hour && isSame(sum.key, key)) return sum;
-			const sum: Sum = { key, hour, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0n };
+			const sum: Sum = { key, hour, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0 };
 			ofClient.push(sum);
 			hours.push(sum);
 			return sum;
 		};
 		return {
-			addOpened(key) {
-				sumOf(key).requests += 1;
+			addOpened(key, startedMs) {
+				sumOf(key, startedMs).requests += 1;
 			},
-			addMoved(from, to) {
-				sumOf(from).requests -= 1;
-				sumOf(to).requests += 1;
+			addMoved(from, to, startedMs) {
+				sumOf(from, startedMs).requests -= 1;
+				sumOf(to, startedMs).requests += 1;
 				hasMoved = true;
 			},
-			addClosed(key, [, , , , , input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, costNanoUsd]) {
-				const sum = sumOf(key);
+			addClosed(key, startedMs, end) {
+				const sum = sumOf(key, startedMs);
 				const { counts } = sum;
-				counts[0] += input;
-				counts[1] += cacheRead;
-				counts[2] += cacheWrite;
-				counts[3] += cacheWriteHour;
-				counts[4] += output;
-				counts[5] += reasoning;
-				sum.costNanoUsd += BigInt(costNanoUsd);
+				counts[0] += end.inputTokens;
+				counts[1] += end.cacheReadTokens;
+				counts[2] += end.cacheWriteTokens;
+				counts[3] += end.cacheWriteHourTokens;
+				counts[4] += end.outputTokens;
+				counts[5] += end.reasoningTokens;
+				sum.costNanoUsd = exactSum(sum.costNanoUsd, end.costNanoUsd);
 			},
 			write() {
 				for (const { key, hour, requests, counts, costNanoUsd } of hours) {
@@ -88,6 +88,11 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 			},
 		};
 	};
+}
+
+function exactSum(one: CompactInteger, other: CompactInteger): CompactInteger {
+	const sum = typeof one === 'number' && typeof other === 'number' ? one + other : undefined;
+	return sum !== undefined && Number.isSafeInteger(sum) ? sum : BigInt(one) + BigInt(other);
 }
 
 /** But for the hour. */

@@ -9,6 +9,7 @@ import type { RowException, WriteBatch } from './ledger-calls.ts';
 import { createLedgerCheck } from './ledger-check.ts';
 import { ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
+import { packBatch } from './packed-batch.ts';
 
 const ours = 'req_0123456789ab0123456789abcdef0123';
 const hourMs = 3_600_000;
@@ -111,6 +112,63 @@ test('batches of any rows leave what the same rows leave one at a time', () => {
 	);
 });
 
+test('of many rows in one batch those that are there already move, and all others are put in, in their order', () => {
+	const ids = Array.from({ length: 50 }, (_, place) => `req_${place.toString(16).padStart(32, '0')}`);
+	const place = fc.nat(ids.length - 1);
+	fc.assert(
+		fc.property(fc.uniqueArray(place), fc.uniqueArray(place), fc.boolean(), (before, closed, spools) => {
+			const [together, alone] = [setUp(spools), setUp(spools)];
+			for (const one of [together, alone]) one.write({ opens: before.map((at) => open(ids[at] ?? '')), closes: [] });
+			const opens = ids.map((id) => open(id, other));
+			const closes = closed.map((at) => close(ids[at] ?? ''));
+			expect(together.write({ opens, closes })).toEqual([]);
+			for (const line of opens) alone.write({ opens: [line], closes: [] });
+			alone.write({ opens: [], closes });
+			expect(together.dump()).toEqual(alone.dump());
+			expect(together.check()).toEqual([]);
+			expect(new Set(together.noted())).toEqual(new Set(alone.noted()));
+			// One that is put in with its end is noted once.
+			const closedLater = closed.filter((at) => before.includes(at)).length;
+			expect(together.noted()).toHaveLength(spools ? before.length + ids.length + closedLater : 0);
+		}),
+		{ numRuns: 50 },
+	);
+});
+
+test('a row that cannot be stored takes none of many others with it', () => {
+	const { write, database, check } = setUp();
+	const ids = Array.from({ length: 40 }, (_, place) => `${ours.slice(0, -2)}${place + 10}`);
+	const closes = ids.map((id, place) => close(id, place === 20 ? { endedMs: 0.5 } : {}));
+	expect(write({ opens: ids.map((id) => open(id)), closes })).toEqual([{ of: 'closes', index: 20, what: 'failed' }]);
+	expect(database.prepare('SELECT count(*) AS rows, count(outcome) AS closed FROM calls').get()).toEqual({ rows: 40, closed: 39 });
+	expect(check()).toEqual([]);
+});
+
+test('names that went with a transaction which failed are given new numbers', () => {
+	const { write, database, check } = setUp();
+	database.exec(`CREATE TRIGGER full BEFORE INSERT ON hourly BEGIN SELECT RAISE(ABORT, 'full'); END`);
+	expect(write({ opens: [open(ours)], closes: [] })).toEqual([{ of: 'opens', index: 0, what: 'failed' }]);
+	database.exec('DROP TRIGGER full');
+	expect(write({ opens: [open('first', other), open(ours)], closes: [] })).toEqual([]);
+	expect(database.prepare('SELECT (SELECT name FROM names WHERE id = model) AS model FROM calls ORDER BY sequence').all()).toEqual([
+		{ model: 'other' },
+		{ model: openRow(ours).model },
+	]);
+	expect(check()).toEqual([]);
+});
+
+test('sums beyond what a number holds are exact', () => {
+	const { write, database, check } = setUp();
+	const costs = [BigInt(Number.MAX_SAFE_INTEGER), 2n, 2n ** 62n, 1n];
+	const ids = costs.map((_, place) => `id-${place}`);
+	const closes = ids.map((id, place) => close(id, { costNanoUsd: costs[place] ?? 0n }));
+	expect(write({ opens: ids.map((id) => open(id)), closes })).toEqual([]);
+	const select = database.prepare('SELECT sum(cost_nano_usd) AS cost FROM hourly');
+	select.setReadBigInts(true);
+	expect(select.get()).toEqual({ cost: costs.reduce((sum, cost) => sum + cost) });
+	expect(check()).toEqual([]);
+});
+
 test('a batch that is repeated after it was committed changes nothing', () => {
 	const { write, dump, check, noted } = setUp();
 	const opens = [open('a'), open(ours), open('moves'), open('moves', other), open('running'), open('stays', other)];
@@ -128,7 +186,7 @@ describe('rows of another run', () => {
 
 	test('are opened where they are missing, and closed as that run’s', () => {
 		const { writer, database, check } = setUp();
-		writer.write({ opens: [open('a')], closes: [close('a')] });
+		writer.write(packBatch({ opens: [open('a')], closes: [close('a')] }));
 		writer.takeOver('dead', left);
 		const interrupted = writer.closeInterrupted(ledgerNoonMs + hourMs, (name) => name === 'run');
 		expect(interrupted.map(({ id, costNanoUsd }) => [id, costNanoUsd])).toEqual([
@@ -162,7 +220,7 @@ describe('rows of another run', () => {
 	test('that may have been pruned are left out', () => {
 		const { writer, database, check } = setUp(false);
 		const old = { startedMs: ledgerNoonMs - 2 * hourMs };
-		writer.write({ opens: [open('old', old)], closes: [close('old')] });
+		writer.write(packBatch({ opens: [open('old', old)], closes: [close('old')] }));
 		expect(writer.pruneSome(ledgerNoonMs)).toBe(1);
 		const before = { startedMs: ledgerNoonMs - 30 * 60_000 - 1 };
 		const since = { startedMs: ledgerNoonMs - 30 * 60_000 };
@@ -184,7 +242,7 @@ function setUp(spools = true) {
 	return {
 		database,
 		writer,
-		write: (batch: WriteBatch) => writer.write(batch),
+		write: (batch: WriteBatch) => writer.write(packBatch(batch)),
 		check: createLedgerCheck(database),
 		dump: () => ({ calls: all('calls'), hourly: all('hourly'), daily: all('daily') }),
 		/** Which rows PostgreSQL is to be told of. */

@@ -1,20 +1,21 @@
 /** Writes the ledger's rows and sums, in the thread that owns the connection. What a call returns is committed. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { noUsage } from '../../../core/usage.ts';
 import type { InterruptedRow } from '../../contracts/ledger.ts';
 import type { SpoolProgress } from '../../contracts/ledger-spool.ts';
-import { markOf } from '../../id-mark.ts';
 import { createTransaction, type Row, textOf } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
 import { type CallRows, createCallRows } from './call-rows.ts';
-import { interruptedOutcome, readBudgets, readLine } from './compact-rows.ts';
-import type { CompactClose, CompactOpen, RowException, WriteBatch } from './ledger-calls.ts';
+import { interruptedOutcome, readBudgets } from './compact-rows.ts';
+import type { CompactOpen, PackedBatch, RowException } from './ledger-calls.ts';
 import { createLedgerNames } from './ledger-names.ts';
 import { createSums, type GatheredSums, msPerHour } from './ledger-sums.ts';
 import { createOutboxWriting } from './outbox-writing.ts';
-import { readCallId } from './packed-call-id.ts';
+import { type CallEnd, type CallOpening, openingOf, readEnds, readOpenings } from './packed-batch.ts';
+import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-call-id.ts';
 
 export interface LedgerWriter {
-	write(batch: WriteBatch): readonly RowException[];
+	write(batch: PackedBatch): readonly RowException[];
 	/** Opens rows of another run that are not there, but for those that may have been pruned. */
 	takeOver(run: string, opens: readonly CompactOpen[]): void;
 	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedRow[];
@@ -60,14 +61,12 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 			const sums = gatherSums();
 			const exceptions: RowException[] = [];
 			const ends = endsOf(opens, closes);
-			const isDone = new Set<CompactClose>();
-			for (const [index, row] of opens.entries()) {
-				const end = ends[index];
-				if (end !== undefined && rows.openAndClose(row, end, sums)) isDone.add(end);
-				else rows.open(row, sums);
-			}
+			const closesOfOpens = ends.map((end) => (end === undefined ? undefined : closes[end]));
+			for (const place of rows.open(opens, closesOfOpens, sums)) ends[place] = undefined;
+			const isDone = new Uint8Array(closes.length);
+			for (const end of ends) if (end !== undefined) isDone[end] = 1;
 			for (const [index, row] of closes.entries()) {
-				const what = isDone.has(row) ? 'closed' : rows.close(row, sums);
+				const what = isDone[index] === 1 ? 'closed' : rows.close(row, sums);
 				if (what !== 'closed') exceptions.push({ of: 'closes', index, what });
 			}
 			sums.write();
@@ -93,7 +92,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 
 	return {
 		write(batch) {
-			const read = { opens: batch.opens.map(readLine), closes: batch.closes };
+			const read = { opens: readOpenings(batch), closes: readEnds(batch) };
 			try {
 				return apply(read);
 			} catch (cause) {
@@ -117,8 +116,8 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 				const interrupted: InterruptedRow[] = [];
 				for (const row of selectRunning.all()) {
 					if (isAlive(textOf(row, 'run_name'))) continue;
-					const { compact, told } = interruptedRow(row, nowMs);
-					rows.close(compact, sums);
+					const { end, told } = interruptedRow(row, nowMs);
+					rows.close(end, sums);
 					interrupted.push(told);
 				}
 				sums.write();
@@ -136,32 +135,30 @@ const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
 /** A file may hold anything: what is no row must not keep every start from the others. */
 function openIfSound(rows: CallRows, row: CompactOpen, sums: GatheredSums): void {
 	try {
-		rows.open(row, sums);
+		rows.open([openingOf(row)], [], sums);
 	} catch (cause) {
 		if (!isDueToRow(cause)) throw cause;
 	}
 }
 
 interface LedgerRows {
-	readonly opens: readonly CompactOpen[];
-	readonly closes: readonly CompactClose[];
+	readonly opens: readonly CallOpening[];
+	readonly closes: readonly CallEnd[];
 }
 
 /**
- * Of each row the first close that comes with it; none of one that is opened again here, for it may move in between. Of two rows with
- * one mark neither may have any: they are closed by themselves.
+ * Where of each row the first close is that comes with it. Of rows with one mark only the last may have any, others are closed by
+ * themselves; so is one that is opened again here, for its last open finds it there.
  */
-function endsOf(opens: readonly CompactOpen[], closes: readonly CompactClose[]): readonly (CompactClose | undefined)[] {
-	const ends: (CompactClose | undefined)[] = [];
-	if (closes.length === 0) return ends;
-	const places = new Map<number, number | undefined>();
-	for (const [index, [id]] of opens.entries()) {
-		const mark = markOf(id);
-		places.set(mark, places.has(mark) ? undefined : index);
-	}
-	for (const row of closes) {
-		const place = places.get(markOf(row[0]));
-		if (place !== undefined && opens[place]?.[0] === row[0]) ends[place] ??= row;
+function endsOf(opens: readonly CallOpening[], closes: readonly CallEnd[]): (number | undefined)[] {
+	if (closes.length === 0) return [];
+	const ends = opens.map((): number | undefined => undefined);
+	const places = new Map<number, number>();
+	for (const [index, { id }] of opens.entries()) places.set(markOfCallId(id), index);
+	for (const [index, { id }] of closes.entries()) {
+		const place = places.get(markOfCallId(id));
+		const open = place === undefined ? undefined : opens[place];
+		if (place !== undefined && open !== undefined && isSameCallId(open.id, id)) ends[place] ??= index;
 	}
 	return ends;
 }
@@ -173,11 +170,11 @@ function preparePruning(database: DatabaseSync, condition: string, among = ''): 
 		AND started_ms < ? AND outcome IS NOT NULL ${condition}`);
 }
 
-function interruptedRow(row: Row, nowMs: number): { compact: CompactClose; told: InterruptedRow } {
+function interruptedRow(row: Row, nowMs: number): { end: CallEnd; told: InterruptedRow } {
 	const id = readCallId(row['id']);
 	const costNanoUsd = BigInt(String(row['hold_nano_usd']));
 	return {
-		compact: [id, nowMs, interruptedOutcome, 0, 1, 0, 0, 0, 0, 0, 0, costNanoUsd],
+		end: { id: callIdOf(id), endedMs: nowMs, outcome: interruptedOutcome, status: 0, isEstimated: 1, ...noUsage, costNanoUsd },
 		told: {
 			id,
 			team: textOf(row, 'team_name'),

@@ -1,9 +1,83 @@
-const prefix = 'req_';
-const packable = /^req_[0-9a-f]{32}$/;
+import { markOf } from '../../id-mark.ts';
 
-/** Ids of our own making take 16 bytes instead of 36; others stay text. */
+const prefix = 'req_';
+const digits = 32;
+/** Of an id of our own making. */
+export const ownIdLength = prefix.length + digits;
+
+/** An id of our own making takes 16 bytes instead of 36, kept as four numbers here; others stay text. */
+export type CallId = OwnCallId | string;
+
+interface OwnCallId {
+	readonly first: number;
+	readonly second: number;
+	readonly third: number;
+	readonly fourth: number;
+}
+
+const notHexadecimal = 0x100;
+/** By code, lower case only: the upper would be read back as another id. */
+const valueOfDigit = Uint16Array.from({ length: 128 }, (_, code) => {
+	const value = '0123456789abcdef'.indexOf(String.fromCharCode(code));
+	return value === -1 ? notHexadecimal : value;
+});
+
+/** @returns undefined unless the text has an id of our own making there; what follows it may be anything. */
+export function ownCallIdAt(text: string, start: number): OwnCallId | undefined {
+	if (!text.startsWith(prefix, start) || text.length < start + ownIdLength) return undefined;
+	const from = start + prefix.length;
+	const [first, second] = [eightDigitsAt(text, from), eightDigitsAt(text, from + 8)];
+	const [third, fourth] = [eightDigitsAt(text, from + 16), eightDigitsAt(text, from + 24)];
+	if (first === undefined || second === undefined || third === undefined || fourth === undefined) return undefined;
+	return { first, second, third, fourth };
+}
+
+function eightDigitsAt(text: string, start: number): number | undefined {
+	let number = 0;
+	let seen = 0;
+	for (let place = start; place < start + 8; place++) {
+		const value = valueOfDigit[text.charCodeAt(place)] ?? notHexadecimal;
+		number = (number << 4) | value;
+		seen |= value;
+	}
+	return seen < notHexadecimal ? number : undefined;
+}
+
+export function callIdOf(id: string): CallId {
+	return id.length === ownIdLength ? (ownCallIdAt(id, 0) ?? id) : id;
+}
+
+/** As `markOf`. */
+export function markOfCallId(id: CallId): number {
+	return typeof id === 'string' ? markOf(id) : id.fourth;
+}
+
+export function isSameCallId(one: CallId, other: CallId): boolean {
+	if (typeof one === 'string' || typeof other === 'string') return one === other;
+	return one.fourth === other.fourth && one.third === other.third && one.second === other.second && one.first === other.first;
+}
+
+export const ownIdBytes = digits / 2;
+
+/** @returns what a statement is given, which takes a copy of it. @param bytes where the bytes go of an id of our own making. */
+export function bindCallId(id: CallId, bytes: Buffer): Buffer | string {
+	if (typeof id === 'string') return id;
+	putNumber(bytes, 0, id.first);
+	putNumber(bytes, 4, id.second);
+	putNumber(bytes, 8, id.third);
+	putNumber(bytes, 12, id.fourth);
+	return bytes;
+}
+
+function putNumber(bytes: Buffer, at: number, number: number): void {
+	bytes[at] = number >>> 24;
+	bytes[at + 1] = number >>> 16;
+	bytes[at + 2] = number >>> 8;
+	bytes[at + 3] = number;
+}
+
 export function packCallId(id: string): Buffer | string {
-	return packable.test(id) ? Buffer.from(id.slice(prefix.length), 'hex') : id;
+	return bindCallId(callIdOf(id), Buffer.allocUnsafe(ownIdBytes));
 }
 
 export function readCallId(packed: unknown): string {
