@@ -2,11 +2,10 @@
 import { Fault } from '../../src/core/fault.ts';
 import { tellTurnEnd } from '../../src/core/turn-end.ts';
 import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
-import type { Closing, OpenedRow } from '../../src/stores/contracts/ledger.ts';
+import type { OpenedRow } from '../../src/stores/contracts/ledger.ts';
 import { readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
 import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-calls.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
-import { closeRow } from './close-row.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createRememberedLog } from './remembered-log.ts';
 import { until } from './until.ts';
@@ -92,16 +91,16 @@ function kept(opened: OpenedRow | Promise<OpenedRow>): Promise<void> {
 /** Outcomes as they come: `open a: done`. */
 function callers(queue: LedgerQueue) {
 	const outcomes: string[] = [];
-	const note = (what: string, promise: Promise<Closing | void>): void => {
+	const note = (what: string, promise: Promise<void>): void => {
 		promise.then(
-			(result) => outcomes.push(`${what}: ${result ?? 'done'}`),
+			() => outcomes.push(`${what}: done`),
 			(cause: unknown) => outcomes.push(`${what}: ${cause instanceof Fault ? 'refused' : String(cause)}`),
 		);
 	};
 	return {
 		outcomes,
 		open: (id: string) => note(`open ${id}`, kept(queue.open(openRow(id)))),
-		close: (id: string) => note(`close ${id}`, closeRow(queue, closedRow(id))),
+		close: (id: string) => queue.close(closedRow(id), (told) => outcomes.push(`close ${id}: ${told instanceof Fault ? 'refused' : told}`)),
 		flush: (name: string) => note(`flush ${name}`, queue.flush()),
 	};
 }

@@ -32,6 +32,13 @@ test('a call is forgotten fifteen minutes after its end', () => {
 	expect(ended.add('team', 'one', startMs + rememberEndedMs)).toBe(true);
 });
 
+test('nothing is known after it was cleared', () => {
+	const ended = new EndedCalls();
+	ended.add('team', 'one', startMs);
+	ended.clear();
+	expect(ended.has('team', 'one', startMs)).toBe(false);
+});
+
 test('of a million calls the latest are known, in the memory of few', () => {
 	const ended = new EndedCalls();
 	const ids = Array.from({ length: 1_000_000 }, newId);

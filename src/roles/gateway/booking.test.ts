@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { chatBody, chatPath, GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
+import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
+import { Fault } from '../../core/fault.ts';
+import { periodOf } from '../../policy/limits/utc-time.ts';
+import type { Ledger } from '../../stores/contracts/ledger.ts';
+
+const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+/** At gpt-5's list price of 1.25 and 10 USD: 1000 input and 500 output tokens. */
+const costOfUsage = 6_250_000n;
+const standard = { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: '1.00' };
+
+async function bookOne(close: Ledger['close']) {
+	const ledger: Ledger = { ...createMemoryLedger(), close };
+	const bench = new GatewayBench({ tiers: { ...testSettings.tiers, standard } }, { ledger });
+	bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
+	const { status } = await bench.ask(chatPath, chatBody);
+	await bench.gateway.settled();
+	const [all] = (await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }])).budgets;
+	return { status, settled: all?.settledNanoUsd, held: all?.heldNanoUsd, log: bench.log.lines.map(({ event }) => event) };
+}
+
+describe('the cost of a call whose row cannot be closed', () => {
+	it('now is counted: the ledger keeps the close, and writes it later', async () => {
+		const booked = await bookOne((_row, told) => told(new Fault('records_unavailable')));
+		expect(booked).toEqual({ status: 200, settled: costOfUsage, held: 0n, log: [] });
+	});
+
+	it('at all stays held, and operators are told', async () => {
+		const booked = await bookOne(() => {
+			throw new RangeError('no such amount');
+		});
+		expect(booked).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a call could not be booked'] });
+		expect(booked.held).toBeGreaterThan(0n);
+	});
+});
