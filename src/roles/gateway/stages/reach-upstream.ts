@@ -6,7 +6,7 @@ import { Refusal } from '../../../core/refusal.ts';
 import type { UpstreamResponse } from '../../../core/upstream.ts';
 import type { OpenCall } from '../open-calls.ts';
 
-/** An answer that has just begun, unless the call was ended in this very turn. @throws what the call was ended with. */
+/** For an answer that has just begun: the call may have been ended in this very turn. @throws what it was ended with. */
 export function requireWanted(response: UpstreamResponse, open: OpenCall): void {
 	if (open.isEnded) discardStream(response.body);
 	open.requireRunning();

@@ -32,7 +32,7 @@ const maxErrorBytes = 1024 * 1024;
  * @param sentMs the time, by the monotonic clock.
  * @returns a fault when the provider gave no answer: no connection, none of its bytes in time, an error without an end, or something else
  * than an answer, such as a page.
- * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
+ * @throws Refusal `field_invalid`, also at once; Fault `provider_*` once an answer has begun; what the call was ended with.
  */
 export function sendCall(
 	call: PreparedCall,
