@@ -25,6 +25,8 @@ interface Inserted {
 }
 
 const together = 16;
+/** Behind a row that was there already others are likely, and each makes the statement of its whole company be repeated. */
+const singlyBehindTaken = 8;
 
 const columns = [
 	...['id', 'started_ms', 'team', 'client', 'provider', 'model', 'form', 'price_version', 'budgets', 'run', 'hold_nano_usd'],
@@ -52,13 +54,16 @@ export function createCallInserts(database: DatabaseSync, spools: boolean): Call
 			return { count: integerOf(found, 'count'), last: integerOf(found, 'last') };
 		}
 	};
+	let singly = 0;
 	return {
 		insertFrom(calls, start, run) {
-			const isOne = calls.length - start < together;
+			const isOne = singly > 0 || calls.length - start < together;
 			const rows = isOne ? one : several;
 			rows.fill(calls, start, run);
 			const { count, last } = execute(isOne ? insertOne : insertSeveral, rows);
-			return { count, firstSequence: last - count + 1, isNextTaken: count < rows.length };
+			const isNextTaken = count < rows.length;
+			singly = isNextTaken ? singlyBehindTaken : Math.max(0, singly - 1);
+			return { count, firstSequence: last - count + 1, isNextTaken };
 		},
 	};
 }

@@ -4,6 +4,8 @@ import type { CompactOpen } from './ledger-calls.ts';
 
 /** Callers choose model names, so that these must not grow without bound. */
 const mostRemembered = 10_000;
+/** A list of budgets may be of any length. */
+const longestRemembered = 2048;
 
 /** What many calls have in common, names by their numbers. */
 export interface CallTerms {
@@ -69,6 +71,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 }
 
 function remember<Value>(remembered: Map<string, Value>, text: string, value: Value): void {
+	if (text.length > longestRemembered) return;
 	if (remembered.size >= mostRemembered) remembered.clear();
 	remembered.set(text, value);
 }

@@ -31,6 +31,20 @@ describe('a row that is opened and closed in one batch', () => {
 		expect([one.noted(), two.noted()]).toEqual([[1], [1, 1]]);
 	});
 
+	test.each([ours, 'somebody’s'])('is noted at its end; one that runs or moves, when it was opened for that: %s', (id) => {
+		const { write, database } = setUp();
+		const again = { ...other, startedMs: ledgerNoonMs + 3 };
+		const opens = [open('runs', { startedMs: ledgerNoonMs + 1 }), open(id, { startedMs: ledgerNoonMs + 2 }), open('runs', again)];
+		write({ opens, closes: [close(id, { endedMs: ledgerNoonMs + 4 })] });
+		write({ opens: [], closes: [close('runs', { endedMs: ledgerNoonMs + 5 })] });
+		expect(database.prepare('SELECT call, noted_ms - ? AS ms FROM outbox ORDER BY position').all(ledgerNoonMs)).toEqual([
+			{ call: 1, ms: 1 },
+			{ call: 2, ms: 4 },
+			{ call: 1, ms: 3 },
+			{ call: 1, ms: 5 },
+		]);
+	});
+
 	test.each([ours, 'somebody’s'])('and moved by a second open in between has the second target, and counts there: %s', (id) => {
 		const { write, database, check } = setUp();
 		expect(write({ opens: [open(id), open('stays'), open(id, other)], closes: [close(id), close('stays')] })).toEqual([]);
