@@ -50,6 +50,8 @@ export async function startHaproxy({ directory, gatewayUrl }: Deployment): Promi
 		path,
 		`global
 	log stdout format raw local0
+	# Of lines that two threads write at once it drops one.
+	nbthread 1
 defaults
 	mode http
 	log global

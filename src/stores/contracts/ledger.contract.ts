@@ -331,6 +331,15 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await ledger.prune(ledgerNoonMs)).toBe(0);
 			});
 
+			test('finds what was taken before, and no row comes back', async () => {
+				const row = openRow('old', { startedMs: ledgerNoonMs - 2 * hourMs });
+				await ledger.open(row);
+				const closed = closeRow(ledger, closedRow('old'));
+				await ledger.open(row);
+				expect(await ledger.prune(ledgerNoonMs)).toBe(1);
+				expect([await closed, await idsOf()]).toEqual(['closed', []]);
+			});
+
 			test('leaves the rest countable', async () => {
 				for (let index = 0; index < 20; index++) await openAndClose(`r${index}`, { startedMs: ledgerNoonMs - index * hourMs });
 				expect(await ledger.prune(ledgerNoonMs - 10 * hourMs)).toBe(9);

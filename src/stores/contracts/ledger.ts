@@ -24,7 +24,11 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 	 * harmless at any time, since rows of living processes are left alone.
 	 */
 	closeInterrupted(): Promise<readonly InterruptedRow[]>;
-	/** Deletes closed rows of hours that ended before then, a few at a time, and assessments of that time. Sums stay. @returns how many rows. */
+	/**
+	 * Deletes closed rows of hours that ended before then, a few at a time, those too that were taken just before, and assessments of
+	 * that time. Sums stay.
+	 * @returns how many rows.
+	 */
 	prune(beforeMs: number): Promise<number>;
 	health(): LedgerHealth;
 }

@@ -75,6 +75,7 @@ async function openLedger(
 	const queue = new LedgerQueue({ write, journal, clock, log, path: join(settings.dataDir, ledgerFileName) });
 	const assessments = new AssessmentQueue({ write: (rows) => writer.call('assess', rows), clock, log });
 	const prune = async (beforeMs: number): Promise<number> => {
+		await queue.flush();
 		await untilNone(() => unlessUnavailable(writer.call('pruneAssessments', beforeMs)));
 		return untilNone(() => unlessUnavailable(writer.call('pruneSome', beforeMs)));
 	};
