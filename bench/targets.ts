@@ -121,7 +121,7 @@ export const startTollgateApart: StartTarget = async (upstreamUrl, directory) =>
 
 function startTollgateProcess(configPath: string, config: object, url: string): Promise<Running> {
 	writeFileSync(configPath, JSON.stringify(config));
-	const args = [join(here, '../src/main.ts'), 'start', '--config', configPath];
+	const args = [join(here, '../bin/tollgate'), 'start', '--config', configPath];
 	return startProcess({ command: node, args, core: cores?.target, readyUrl: `${url}/readyz` });
 }
 

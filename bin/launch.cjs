@@ -1,9 +1,10 @@
-// Starts the product on the runtime that the package carries, whatever Node the machine has.
+// Starts the product on the runtime that the package carries, whatever Node the machine has, and with what was compiled before.
 // Plain JavaScript for any Node from 18 on.
 'use strict';
 
 const { spawn } = require('node:child_process');
 const { existsSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
 const { constants } = require('node:os');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
@@ -11,6 +12,9 @@ const { pathToFileURL } = require('node:url');
 const root = join(__dirname, '..');
 const source = join(root, 'src', 'main.ts');
 const entry = existsSync(source) ? source : join(root, 'dist', 'main.js');
+// What was compiled is kept beside the program: whoever may write there may change what runs anyway. Where a process may not write,
+// nothing is kept. Before the first module, for which the runtime would load what reads TypeScript; threads know it from the variable.
+const compiled = process.env.NODE_COMPILE_CACHE || join(root, 'node_modules', '.cache', 'tollgate');
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 exports.launch = function launch(args) {
@@ -20,6 +24,8 @@ exports.launch = function launch(args) {
 		run(runtime, args);
 	} else if (major >= 24) {
 		process.argv = [process.execPath, entry, ...args];
+		process.env.NODE_COMPILE_CACHE = compiled;
+		enableCompileCache(compiled);
 		void import(pathToFileURL(entry).href);
 	} else {
 		console.error(
@@ -48,6 +54,7 @@ function run(runtime, args) {
 	const child = spawn(runtime, ['--require', join(__dirname, 'tether.cjs'), entry, ...args], {
 		detached: process.platform !== 'win32',
 		stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+		env: { ...process.env, NODE_COMPILE_CACHE: compiled },
 	});
 	const forward = (signal) => child.kill(signal);
 	for (const signal of forwarded) process.on(signal, forward);

@@ -1,14 +1,7 @@
 /** Arguments in, exit code out. What a command needs is loaded only when it runs, so that the token helper starts fast. */
 import { readFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { outputOf } from './cli/output-of.ts';
 import { runCli } from './cli/run-cli.ts';
-
-// Beside the program: whoever may write there may change what runs anyway. Where this process may not write, nothing is kept.
-const compiled = enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/tollgate', import.meta.url)));
-// Tells threads, which would not know.
-if (compiled.directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= compiled.directory;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
 

@@ -1,6 +1,8 @@
 /** Answers as the bytes and header lists that `node:http` takes. */
-import { STATUS_CODES } from 'node:http';
 import type { HeaderFields, HttpResponse } from '../core/handler.ts';
+import { http } from './node-http.ts';
+
+const { STATUS_CODES } = http;
 
 /** What the connection decides, not the handler: written by the server alone. */
 const connectionFields: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer']);

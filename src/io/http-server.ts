@@ -1,5 +1,5 @@
 /** The HTTP/1.1 server of the data plane: `node:http`, behind a fast path for usual requests, made strict, bounded, and shaped as one `Handler`. */
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../core/clock.ts';
@@ -12,6 +12,7 @@ import { ConnectionLines } from './fast-path/answer.ts';
 import { FastPathConnection, type FastPathParts } from './fast-path/connection.ts';
 import type { AnswerWriter, ReceivedRequest } from './fast-path/received.ts';
 import { judgeHead } from './http-sanity.ts';
+import { http } from './node-http.ts';
 import { logRequest, type RequestObserver, type RequestRecord } from './request-log.ts';
 import { ServerConnection } from './server-connection.ts';
 import { type ExchangeParts, ServerExchange } from './server-exchange.ts';
@@ -152,7 +153,7 @@ class NodeHttpServer implements HttpServer {
 			options.tls === undefined
 				? undefined
 				: createTlsServer({ ...serverOptions, ...secureContextOf(options.tls), handshakeTimeout: limits.headersTimeoutMs });
-		this.server = this.tlsServer ?? createServer(serverOptions);
+		this.server = this.tlsServer ?? http.createServer(serverOptions);
 		this.server.maxConnections = limits.maxConnections === 0 ? Number.POSITIVE_INFINITY : limits.maxConnections;
 		this.fastPath = options.hasFastPath === false ? undefined : this.fastPathParts();
 		this.listen();

@@ -1,6 +1,7 @@
 /** Where key sets come from: an address, or the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). */
-import http, { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { http } from './node-http.ts';
 
 export interface KeySetSource {
 	/** The key set document as parsed JSON; ends within a time of its own. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { callStatus, client, planProduct, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 
@@ -97,9 +97,9 @@ test('apart from its gateways: a provider goes down for one of them, and comes b
 			providers: provider.settings,
 			...settings,
 		});
-		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+		return startProcess(process.execPath, [launcher, 'start', '--config', path]);
 	};
-	const identity = startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	const identity = startProcess(process.execPath, [launcher, 'start', '--config', base.configPath]);
 	await eventually(
 		'the identity is there',
 		async () => ((await statusOf(`${base.identityUrl}/.well-known/jwks.json`)) === 200 ? true : undefined),
@@ -150,7 +150,7 @@ test('beside workers, with records in SQLite', async () => {
 		stores: { counters: redis.url },
 		providers: provider.settings,
 	});
-	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const running = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await untilReady(plan.gatewayUrl, running);
 	const tokenUrl = `${plan.identityUrl}/oauth2/token`;
 	const health = healthAt(`http://${adminListen}`, await fetchAccessToken(tokenUrl, client, 'tollgate/admin'));

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, callStatus, client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
-import { mainFile, packageRoot, type Running, startProcess } from '../support/processes.ts';
+import { launcher, packageRoot, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { requireProgram } from '../support/system-programs.ts';
@@ -24,7 +24,7 @@ interface Site {
 async function startSite(gatewaySettings: object): Promise<Site> {
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
-	startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	startProcess(process.execPath, [launcher, 'start', '--config', base.configPath]);
 	await eventually('the identity is there', async () => ((await statusOf(auth.jwks_uri)) === 200 ? true : undefined), 20_000);
 	const ports = [await freePort(), await freePort()] as const;
 	const startGateway = (port: number): Running => {
@@ -37,7 +37,7 @@ async function startSite(gatewaySettings: object): Promise<Site> {
 			teams: { unregistered_clients: { tier: 'enterprise' } },
 			providers: simulatedProviders(base.simulatorUrl),
 		});
-		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+		return startProcess(process.execPath, [launcher, 'start', '--config', path]);
 	};
 	const gateways = [startGateway(ports[0]), startGateway(ports[1])] as const;
 	await Promise.all(gateways.map((gateway, index) => untilReady(`http://127.0.0.1:${ports[index]}`, gateway)));

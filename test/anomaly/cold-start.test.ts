@@ -4,7 +4,7 @@ import { systemClock } from '../../src/io/system-clock.ts';
 import { openPostgresRecords } from '../../src/stores/postgres/postgres-records.ts';
 import { call, callStatus, planProduct, statusOf } from '../support/deployment.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { agent, eventually, fetchAccessToken } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { createRememberedLog } from '../support/remembered-log.ts';
@@ -29,7 +29,7 @@ test('records, counters and issuer are away: it lives, says so, refuses nobody f
 	issuer.fault = 'drop';
 	const auth = { issuer: issuer.issuer, key_set: { cool_down_seconds: 1 } };
 	const { gatewayUrl, configPath } = await planProduct({ roles: ['edge', 'gateway', 'simulator'], auth, stores: stores() });
-	const product = startProcess(process.execPath, [mainFile, 'start', '--config', configPath]);
+	const product = startProcess(process.execPath, [launcher, 'start', '--config', configPath]);
 	await untilLives(gatewayUrl, product);
 	const away = { key_set: 'unavailable', records: 'unavailable', ledger: 'ok', counters: 'unavailable' };
 	expect(await readiness(gatewayUrl)).toEqual([503, away]);
@@ -66,7 +66,7 @@ test('records, counters and issuer are away: it lives, says so, refuses nobody f
 test('an identity provider whose records are away at its start gives tokens as soon as they are back', async () => {
 	await postgres.kill();
 	const { gatewayUrl, identityUrl, configPath } = await planProduct({ stores: stores() });
-	const product = startProcess(process.execPath, [mainFile, 'start', '--config', configPath]);
+	const product = startProcess(process.execPath, [launcher, 'start', '--config', configPath]);
 	await untilLives(gatewayUrl, product);
 	expect(await statusOf(`${identityUrl}/healthz`)).toBe(200);
 	expect(await statusOf(`${identityUrl}/readyz`)).toBe(503);

@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
 import { createCertificate } from '../support/certificates.ts';
 import { type Plan, planProduct, writeSettings } from '../support/deployment.ts';
-import { mainFile, type Running, runTollgate, startProcess } from '../support/processes.ts';
+import { launcher, type Running, runTollgate, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken } from '../support/product.ts';
 
 interface Seen {
@@ -46,7 +46,7 @@ async function planWithFiles(material: {
 	return { ...plan, certificatePath, keyPath };
 }
 
-const start = ({ configPath }: Plan): Running => startProcess(process.execPath, [mainFile, 'start', '--config', configPath]);
+const start = ({ configPath }: Plan): Running => startProcess(process.execPath, [launcher, 'start', '--config', configPath]);
 
 test('certificate and key from files; renewed ones are shown without a restart, a bad pair is not', async () => {
 	const [first, second, third] = [createCertificate('first'), createCertificate('second'), createCertificate('third')];

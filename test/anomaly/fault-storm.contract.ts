@@ -13,7 +13,7 @@ import { print } from '../support/accounting-print.ts';
 import { planProduct, simulatedProviders, statusOf, writeSettings } from '../support/deployment.ts';
 import { type FaultLink, linkFaults, openFaultLink } from '../support/fault-link.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 
@@ -98,7 +98,7 @@ async function openSite(): Promise<Site> {
 		roles: ['identity', 'simulator'],
 		identity: { clients: teams.map((id) => ({ id, secret, scopes: ['invoke'] })) },
 	});
-	startProcess(process.execPath, [mainFile, 'start', '--config', hub.configPath]);
+	startProcess(process.execPath, [launcher, 'start', '--config', hub.configPath]);
 	const keySetUrl = `${hub.identityUrl}/.well-known/jwks.json`;
 	await eventually('the identity is there', async () => ((await statusOf(keySetUrl)) === 200 ? true : undefined), 30_000);
 	const tokens = new Map<string, string>();
@@ -151,7 +151,7 @@ async function openSite(): Promise<Site> {
 
 function startStormed(path: string, port: number, linkedPort: number): StormedGateway {
 	const runs: Running[] = [];
-	const start = (): void => void runs.push(startProcess(process.execPath, [mainFile, 'start', '--config', path]));
+	const start = (): void => void runs.push(startProcess(process.execPath, [launcher, 'start', '--config', path]));
 	start();
 	return {
 		ownUrl: `http://127.0.0.1:${port}`,

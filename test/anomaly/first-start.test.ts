@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { copyTrackedFiles } from '../support/fresh-clone.ts';
 import {
-	mainFile,
+	launcher,
 	packageRoot,
 	type Running,
 	runProcess,
@@ -66,7 +66,7 @@ async function untilBanner(running: Running): Promise<string> {
 test('the demo: every printed command works when pasted, the secret is shown once, and works after a restart', async () => {
 	const cwd = temporaryDirectory();
 	const env = { HOME: cwd };
-	const { running, sh } = startHere(process.execPath, [mainFile, 'start', '--demo'], { cwd, env });
+	const { running, sh } = startHere(process.execPath, [launcher, 'start', '--demo'], { cwd, env });
 	const banner = await untilBanner(running);
 	expect(banner).toMatch(/^client id +demo$/m);
 	const secret = /^client secret +(\S+)$/m.exec(banner)?.[1] ?? '';
@@ -83,7 +83,7 @@ test('the demo: every printed command works when pasted, the secret is shown onc
 	expect(outputs[4]).toMatch(/^event: message_start\n[^]*\nevent: message_stop\ndata: .*\n\n$/);
 	expect(readdirSync(cwd), 'nothing else is written').toEqual(['.tollgate']);
 	const asked = `'{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`;
-	const tollgate = `${process.execPath} ${mainFile}`;
+	const tollgate = `${process.execPath} ${launcher}`;
 	const [explained, examined] = await pasteAll(sh, [
 		`printf %s ${asked} | ${tollgate} explain --client demo --body - --json`,
 		`${tollgate} doctor --json`,
@@ -97,7 +97,7 @@ test('the demo: every printed command works when pasted, the secret is shown onc
 	running.child.kill('SIGTERM');
 	expect(await running.ended).toEqual({ code: 0, signal: null });
 
-	const { running: again, sh: shAgain } = startHere(process.execPath, [mainFile, 'start', '--demo'], {
+	const { running: again, sh: shAgain } = startHere(process.execPath, [launcher, 'start', '--demo'], {
 		cwd,
 		env: { ...env, ANTHROPIC_API_KEY: 'sk-ant-own-key' },
 	});

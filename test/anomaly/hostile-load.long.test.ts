@@ -8,7 +8,7 @@ import { call, callStatus, client, planProduct, simulatedProviders, untilReady, 
 import { startLeisurelyProvider } from '../support/leisurely-provider.ts';
 import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
 import { cpuMs } from '../support/process-memory.ts';
-import { mainFile, startProcess } from '../support/processes.ts';
+import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
@@ -19,7 +19,7 @@ test('guarantees 45: accepted calls stay quick, the others are turned away at on
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	// Who calls the gateway and who answers it share one core: its main thread, which is what is too slow, has another.
 	execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' });
-	startProcess('taskset', ['-c', '1', process.execPath, mainFile, 'start', '--config', base.configPath]);
+	startProcess('taskset', ['-c', '1', process.execPath, launcher, 'start', '--config', base.configPath]);
 	const jwks = `${base.identityUrl}/.well-known/jwks.json`;
 	await eventually(
 		'the identity is there',
@@ -44,7 +44,7 @@ test('guarantees 45: accepted calls stay quick, the others are turned away at on
 		enforce_guardrails: true,
 		log: { level: 'warn' },
 	});
-	const gateway = startProcess('taskset', ['-c', '0,1', process.execPath, mainFile, 'start', '--config', configPath]);
+	const gateway = startProcess('taskset', ['-c', '0,1', process.execPath, launcher, 'start', '--config', configPath]);
 	await untilReady(url, gateway);
 	const token = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
 	// A long conversation, screened and translated, is much work for the gateway and little for who sends it: the rates stay within what

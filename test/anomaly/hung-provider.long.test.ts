@@ -5,7 +5,7 @@ import { print } from '../support/accounting-print.ts';
 import { client, planProduct, untilReady } from '../support/deployment.ts';
 import { startLeisurelyProvider } from '../support/leisurely-provider.ts';
 import { type Answered, loadSteadily, p99Ms } from '../support/open-load.ts';
-import { mainFile, startProcess } from '../support/processes.ts';
+import { launcher, startProcess } from '../support/processes.ts';
 import { fetchAccessToken } from '../support/product.ts';
 
 test('guarantees 46: a provider that hangs changes the p99 of the other by less than a fifth', async () => {
@@ -19,7 +19,7 @@ test('guarantees 46: a provider that hangs changes the p99 of the other by less 
 		edge: { firewall: { per_ip: { requests: 1_000_000 } }, overload: { loop_delay_ms: 60_000 } },
 		log: { level: 'warn' },
 	});
-	const gateway = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const gateway = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await untilReady(plan.gatewayUrl, gateway);
 	const accessToken = await fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client);
 	const load = (model: string, perSecond: number, seconds: number): Promise<Answered[]> => {

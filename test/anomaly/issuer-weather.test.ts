@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { call, callStatus, type Deployment, planProduct, startDeployment, statusOf, untilReady } from '../support/deployment.ts';
-import { mainFile, startProcess } from '../support/processes.ts';
+import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/product.ts';
 import { makeSigningKey, TestIssuer } from '../support/test-issuer.ts';
 
@@ -105,7 +105,7 @@ test('K7: a cold start while the issuer is down: not ready, calls are 503, heale
 		roles: ['edge', 'gateway', 'simulator'],
 		auth: { issuer: `http://127.0.0.1:${port}`, key_set: { cool_down_seconds: 1 } },
 	});
-	const product = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const product = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await eventually('it lives', async () => ((await statusOf(`${plan.gatewayUrl}/healthz`)) === 200 ? true : undefined), 15_000);
 	expect(await statusOf(`${plan.gatewayUrl}/`)).toBe(200);
 	const readiness = await fetch(`${plan.gatewayUrl}/readyz`);
@@ -135,7 +135,7 @@ test('K7: an issuer that hangs does not hold up the start until its fetch is ove
 		roles: ['edge', 'gateway', 'simulator'],
 		auth: { issuer: issuer.issuer, key_set: { timeout_ms: 600_000 } },
 	});
-	startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await eventually('it lives', async () => ((await statusOf(`${plan.gatewayUrl}/healthz`)) === 200 ? true : undefined), 15_000);
 	expect(issuer.keySetRequests, 'the first fetch hangs').toBe(1);
 	expect(await statusOf(`${plan.gatewayUrl}/readyz`)).toBe(503);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { call, type Deployment, planProduct, startDeployment, writeSettings } from '../support/deployment.ts';
 import { readExposition, type Series, valueOf } from '../support/exposition.ts';
-import { mainFile, startProcess } from '../support/processes.ts';
+import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/product.ts';
 import { startRedis } from '../support/redis-server.ts';
 
@@ -79,7 +79,7 @@ test('an edge that runs apart shows its own', async () => {
 		edge: { listen: `127.0.0.1:${edgePort}`, gateways: [`http://127.0.0.1:${await freePort()}`] },
 		metrics: { listen: `127.0.0.1:${port}` },
 	});
-	const edge = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const edge = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await edge.logged('started');
 	const refused = await fetch(`http://127.0.0.1:${edgePort}/v1/chat/completions`, { method: 'POST', body: '{}' });
 	expect(refused.status).toBe(401);

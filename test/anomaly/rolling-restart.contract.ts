@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { call, client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
-import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
@@ -20,11 +20,11 @@ export interface RollingRestart {
 export async function restartUnderLoad({ gateways: count, rounds, requestsPerSecond, streams }: RollingRestart): Promise<string[]> {
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
-	startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	startProcess(process.execPath, [launcher, 'start', '--config', base.configPath]);
 	const start = (name: string, settings: object): Running => {
 		const path = `${base.directory}/${name}.json`;
 		writeSettings(path, { auth, data_dir: `${base.directory}/${name}`, ...settings });
-		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+		return startProcess(process.execPath, [launcher, 'start', '--config', path]);
 	};
 	await eventually('the identity is there', async () => ((await statusOf(auth.jwks_uri)) === 200 ? true : undefined), 15_000);
 	const ports = await Promise.all(Array.from({ length: count }, () => freePort()));

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { client, planProduct, simulatedProviders, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
 import { megabyte, residentBytes } from '../support/process-memory.ts';
-import { mainFile, startProcess } from '../support/processes.ts';
+import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/product.ts';
 import type { SoakPlan, SoakReport } from '../support/soak-load.ts';
 
@@ -33,7 +33,7 @@ test(
 	'nothing fails and nothing grows',
 	async () => {
 		const base = await planProduct({ roles: ['identity', 'simulator'] });
-		const hub = startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+		const hub = startProcess(process.execPath, [launcher, 'start', '--config', base.configPath]);
 		const keySetUrl = `${base.identityUrl}/.well-known/jwks.json`;
 		await eventually('the identity is there', async () => ((await statusOf(keySetUrl)) === 200 ? true : undefined), 20_000);
 		const [gatewayPort, metricsPort, adminPort] = [await freePort(), await freePort(), await freePort()];
@@ -59,7 +59,7 @@ test(
 			},
 			providers: simulatedProviders(base.simulatorUrl),
 		});
-		const gateway = startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+		const gateway = startProcess(process.execPath, [launcher, 'start', '--config', path]);
 		await untilReady(gatewayUrl, gateway);
 		const plan: SoakPlan = {
 			gatewayUrl,

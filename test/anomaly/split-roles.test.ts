@@ -11,7 +11,7 @@ import {
 	untilReady,
 	writeSettings,
 } from '../support/deployment.ts';
-import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
@@ -41,9 +41,9 @@ async function startSplit(gatewaySettings: object = {}): Promise<Split> {
 	const start = (name: string, settings: object): Running => {
 		const path = `${base.directory}/${name}.json`;
 		writeSettings(path, { auth, data_dir: `${base.directory}/${name}`, ...settings });
-		return startProcess(process.execPath, [mainFile, 'start', '--config', path]);
+		return startProcess(process.execPath, [launcher, 'start', '--config', path]);
 	};
-	const shared = startProcess(process.execPath, [mainFile, 'start', '--config', base.configPath]);
+	const shared = startProcess(process.execPath, [launcher, 'start', '--config', base.configPath]);
 	const [firstPort, secondPort, edgePort] = [await freePort(), await freePort(), await freePort()];
 	const gatewayOn = (port: number): Gateway => {
 		const startIt = (): Running =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { planProduct } from '../support/deployment.ts';
-import { mainFile, packageRoot, startProcess } from '../support/processes.ts';
+import { launcher, packageRoot, runProcess, startProcess } from '../support/processes.ts';
 
 /** Writes the address of every module that is loaded to standard error. */
 const listing = `data:text/javascript,${encodeURIComponent(`import { registerHooks } from 'node:module';
@@ -12,7 +12,7 @@ registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); re
 
 test('what the configuration does not use is not loaded', async () => {
 	const { configPath } = await planProduct({ roles: ['edge', 'gateway', 'identity'], enable_guardrails: false });
-	const product = startProcess(process.execPath, ['--import', listing, mainFile, 'start', '--config', configPath]);
+	const product = startProcess(process.execPath, ['--import', listing, launcher, 'start', '--config', configPath]);
 	await product.logged('started');
 	const loaded = product.stderr.split('\n');
 	const ofKind = (pattern: RegExp): string[] => loaded.filter((url) => pattern.test(url));
@@ -21,11 +21,20 @@ test('what the configuration does not use is not loaded', async () => {
 	expect(ofKind(/\/src\/(roles\/(admin|simulator)|stores\/(redis|postgres))\//)).toEqual([]);
 });
 
+test('the server of the data plane comes without Node’s fetch', async () => {
+	const server = JSON.stringify(join(packageRoot, 'src/io/http-server.ts'));
+	const list = `await import(${server}); console.log(process.moduleLoadList.join('\\n'))`;
+	const { stdout } = await runProcess(process.execPath, ['--input-type=module', '--eval', list]);
+	const ofNode = stdout.split('\n');
+	expect(ofNode).toContain('NativeModule http');
+	expect(ofNode.filter((name) => name.includes('undici'))).toEqual([]);
+});
+
 /** A copy of the program; `token` needs no package. */
 function copyProgram(): string {
 	const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
 	onTestFinished(() => rmSync(folder, { recursive: true }));
-	cpSync(join(packageRoot, 'package.json'), join(folder, 'package.json'));
+	for (const part of ['package.json', 'bin']) cpSync(join(packageRoot, part), join(folder, part), { recursive: true });
 	for (const part of ['main.ts', 'cli', 'client', 'config', 'core']) {
 		cpSync(join(packageRoot, 'src', part), join(folder, 'src', part), { recursive: true });
 	}
@@ -33,7 +42,7 @@ function copyProgram(): string {
 }
 
 async function askForToken(folder: string): Promise<[number | null, string]> {
-	const running = startProcess(process.execPath, [join(folder, 'src/main.ts'), 'token'], { cwd: folder });
+	const running = startProcess(process.execPath, [join(folder, 'bin/tollgate'), 'token'], { cwd: folder });
 	const { code } = await running.ended;
 	return [code, running.stderr];
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
 import { call, callStatus, client, planProduct, untilReady } from '../support/deployment.ts';
-import { mainFile, type Running, startProcess } from '../support/processes.ts';
+import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -32,7 +32,7 @@ async function startWorkers(): Promise<Started> {
 		stores: { counters: redis.url },
 		teams: { unregistered_clients: { tier: 'standard' } },
 	});
-	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const running = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	await untilReady(plan.gatewayUrl, running);
 	const { pid } = running.child;
 	return {
@@ -94,14 +94,14 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 
 test('without shared counters several workers are refused', async () => {
 	const plan = await planProduct({ gateway: { workers: 2 } });
-	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const running = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	expect(await running.ended).toMatchObject({ code: 1 });
 	expect(running.stderr).toMatch(/gateway\.workers.*set stores\.counters to a redis:\/\/ address/);
 });
 
 test('a port that is taken ends them all', async () => {
 	const taken = await planProduct({ roles: ['simulator'] });
-	const holder = startProcess(process.execPath, [mainFile, 'start', '--config', taken.configPath]);
+	const holder = startProcess(process.execPath, [launcher, 'start', '--config', taken.configPath]);
 	await eventually('it listens', async () => {
 		return (await fetch(taken.simulatorUrl).catch(() => undefined)) === undefined ? undefined : true;
 	});
@@ -109,7 +109,7 @@ test('a port that is taken ends them all', async () => {
 		gateway: { workers: 2, listen: taken.simulatorUrl.slice('http://'.length) },
 		stores: { counters: redis.url },
 	});
-	const running = startProcess(process.execPath, [mainFile, 'start', '--config', plan.configPath]);
+	const running = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	expect(await running.ended).toMatchObject({ code: 2 });
 	expect(running.stderr).toContain('is already in use (gateway.listen)');
 	holder.child.kill('SIGTERM');

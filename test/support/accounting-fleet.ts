@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SimulatorBooks } from './accounting-bill.ts';
 import { type Settings, simulatedProviders, writeSettings } from './deployment.ts';
 import type { MovableClock } from './movable-clock.ts';
-import { mainFile } from './processes.ts';
+import { launcher } from './processes.ts';
 import { eventually, fetchAccessToken, freePort } from './product.ts';
 import { requireProgram } from './system-programs.ts';
 
@@ -174,7 +174,7 @@ function startProcess(
 	log: Record<string, unknown>[],
 	clock: MovableClock['environment'] = {},
 ): Started {
-	const program = [process.execPath, mainFile, 'start', '--config', configPath];
+	const program = [process.execPath, launcher, 'start', '--config', configPath];
 	const [command = '', ...args] = clockError === 0 ? program : ['faketime', '-m', '-f', wrongBy(clockError), ...program];
 	if (clockError !== 0) requireProgram('faketime');
 	const child = spawn(command, args, {

@@ -1,7 +1,7 @@
 /** Products with configurations of a test's own: any roles, any number of processes, as they are deployed. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mainFile, type Running, type StartOptions, startProcess, temporaryDirectory } from './processes.ts';
+import { launcher, type Running, type StartOptions, startProcess, temporaryDirectory } from './processes.ts';
 import { eventually, fetchAccessToken, freePort } from './product.ts';
 
 export const client = { id: 'agent', secret: 'secret-of-the-agent-0123456789' };
@@ -71,7 +71,7 @@ export interface Deployment extends Running, Plan {
 
 /** Starts what a plan says and waits until it is ready. */
 export async function startPlan(plan: Plan, options: StartOptions & { readonly program?: readonly string[] } = {}): Promise<Deployment> {
-	const [program = '', ...first] = options.program ?? [process.execPath, mainFile];
+	const [program = '', ...first] = options.program ?? [process.execPath, launcher];
 	const running = startProcess(program, [...first, 'start', '--config', plan.configPath], options);
 	await untilReady(plan.gatewayUrl, running);
 	const accessToken = (): Promise<string> => fetchAccessToken(`${plan.identityUrl}/oauth2/token`, client);

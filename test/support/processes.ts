@@ -7,7 +7,6 @@ import { onTestFinished } from 'vitest';
 import { eventually } from './product.ts';
 
 export const packageRoot = join(import.meta.dirname, '../..');
-export const mainFile = join(packageRoot, 'src/main.ts');
 export const launcher = join(packageRoot, 'bin/tollgate');
 
 /** `PATH` without the packages of this project: what a user's shell has. */
@@ -92,7 +91,7 @@ export function runTollgate(
 	args: readonly string[],
 	options: StartOptions = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-	return runProcess(process.execPath, [mainFile, ...args], options);
+	return runProcess(process.execPath, [launcher, ...args], options);
 }
 
 /** A directory that is gone when the test is over. */

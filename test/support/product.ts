@@ -62,7 +62,7 @@ export async function startProduct(overrides: ProductOverrides = {}, environment
 	);
 	const configPath = join(directory, 'tollgate.json');
 	writeFileSync(configPath, JSON.stringify(config, undefined, '\t'));
-	const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'start', '--config', configPath], {
+	const child = spawn(process.execPath, [join(import.meta.dirname, '../../bin/tollgate'), 'start', '--config', configPath], {
 		env: { PATH: process.env['PATH'], HOME: directory, ...environment },
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});

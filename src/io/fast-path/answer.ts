@@ -1,10 +1,12 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
 import { mayHaveBody } from '../answer-body.ts';
 import { fieldLine } from '../field-line.ts';
+import { http } from '../node-http.ts';
 import { untilTurnEnds, writeInOne } from '../turn-writes.ts';
 import type { AnswerWriter } from './received.ts';
+
+const { STATUS_CODES } = http;
 
 const lastChunk = '0\r\n\r\n';
 
