@@ -47,8 +47,9 @@ export function requireProgram(program: Program): string {
 	return folder;
 }
 
+/** Also where servers are, which is in the administrator's `PATH` alone. */
 function findFolder(program: string): string | undefined {
-	const folders = [...(program === 'postgres' ? postgresFolders() : []), ...(process.env['PATH'] ?? '').split(delimiter)];
+	const folders = [...(program === 'postgres' ? postgresFolders() : []), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
 	return folders.find((folder) => existsSync(join(folder, program)) && (program !== 'postgres' || existsSync(join(folder, 'initdb'))));
 }
 
