@@ -50,12 +50,17 @@ export async function startProcess(options: {
 	};
 }
 
+const givenPorts = new Set<number>();
+
+/** A port that nobody listens at, another one each time. */
 export async function freePort(): Promise<number> {
 	const server = createServer();
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const address = server.address();
 	await new Promise((resolve) => server.close(resolve));
 	if (address === null || typeof address === 'string') throw new Error('no free port');
+	if (givenPorts.has(address.port)) return freePort();
+	givenPorts.add(address.port);
 	return address.port;
 }
 
