@@ -13,6 +13,7 @@ import { FastPathConnection, type FastPathParts } from './fast-path/connection.t
 import type { AnswerWriter, ReceivedRequest } from './fast-path/received.ts';
 import { judgeHead } from './http-sanity.ts';
 import { http } from './node-http.ts';
+import { readInRoom } from './read-room.ts';
 import { logRequest, type RequestObserver, type RequestRecord } from './request-log.ts';
 import { ServerConnection } from './server-connection.ts';
 import { type ExchangeParts, ServerExchange } from './server-exchange.ts';
@@ -234,7 +235,9 @@ class NodeHttpServer implements HttpServer {
 		};
 	}
 
-	private connect(socket: Socket): void {
+	private connect(accepted: Socket): void {
+		const { fastPath } = this;
+		const { socket, reads } = fastPath === undefined ? { socket: accepted, reads: undefined } : readInRoom(accepted);
 		const connection = new ServerConnection(socket, this.deadlines);
 		const peer = connection.peerAddress;
 		const { maxConnectionsPerPeer } = this.options.limits;
@@ -252,7 +255,7 @@ class NodeHttpServer implements HttpServer {
 			if (left === 0) this.connectionsByPeer.delete(peer);
 			else this.connectionsByPeer.set(peer, left);
 		});
-		if (this.fastPath !== undefined) this.fastPathConnections.add(new FastPathConnection(connection, this.fastPath));
+		if (fastPath !== undefined) this.fastPathConnections.add(new FastPathConnection(connection, reads, fastPath));
 	}
 
 	private accept(message: ReceivedRequest, answer: AnswerWriter, awaitsContinue: boolean, expectation?: Refusal): void {

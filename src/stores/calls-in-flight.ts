@@ -1,7 +1,8 @@
 import type { BudgetPeriod } from '../core/counters.ts';
+import { CallTable, type Chained } from './call-table.ts';
 import { type AdmissionRequest, type BudgetHold, budgetKey, type HeldCall } from './contracts/admission.ts';
 
-interface Call {
+interface Call extends Chained<Call> {
 	readonly team: string;
 	readonly admittedMs: number;
 	readonly endsMs: number;
@@ -10,14 +11,15 @@ interface Call {
 
 /** What this process has admitted and not yet ended: known here when the store has forgotten it. */
 export class CallsInFlight {
-	private readonly calls = new Map<string, Call>();
+	private readonly calls = new CallTable<Call>();
 
 	start({ id, team, holds, holdMs }: AdmissionRequest, nowMs: number): void {
-		this.calls.set(id, { team, admittedMs: nowMs, endsMs: nowMs + holdMs, holds });
+		this.calls.remove(id);
+		this.calls.add({ id, team, admittedMs: nowMs, endsMs: nowMs + holdMs, holds, next: undefined });
 	}
 
 	end(id: string): void {
-		this.calls.delete(id);
+		this.calls.remove(id);
 	}
 
 	raise(id: string, raised: readonly BudgetHold[]): void {
@@ -27,17 +29,17 @@ export class CallsInFlight {
 		call.holds = [...others, ...raised.map((one) => largest(one, call.holds))];
 	}
 
-	ids(): IterableIterator<string> {
-		return this.calls.keys();
+	ids(): string[] {
+		return [...this.calls].map(({ id }) => id);
 	}
 
 	budgetsOf(team: string): BudgetPeriod[] {
-		return [...this.calls.values()].filter((call) => call.team === team).flatMap(({ holds }) => holds);
+		return [...this.calls].filter((call) => call.team === team).flatMap(({ holds }) => holds);
 	}
 
 	heldNanoUsd(team: string, budget: BudgetPeriod): bigint {
 		let sum = 0n;
-		for (const call of this.calls.values()) {
+		for (const call of this.calls) {
 			if (call.team === team) for (const hold of call.holds) if (isSame(hold, budget)) sum += hold.amountNanoUsd;
 		}
 		return sum;
@@ -50,7 +52,7 @@ export class CallsInFlight {
 			const call = this.calls.get(id);
 			if (call === undefined) continue;
 			if (call.endsMs <= nowMs) {
-				this.calls.delete(id);
+				this.calls.remove(id);
 				continue;
 			}
 			const calls = byTeam.get(call.team) ?? [];

@@ -7,6 +7,7 @@ import { until } from '../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../core/byte-stream.ts';
 import type { Handler } from '../../core/handler.ts';
 import { DeadlineSweep } from '../deadline-sweep.ts';
+import { type Accepted, readInRoom } from '../read-room.ts';
 import { ServerConnection } from '../server-connection.ts';
 import { ConnectionLines, type FastPathAnswer } from './answer.ts';
 import { FastPathConnection } from './connection.ts';
@@ -30,7 +31,12 @@ function client(port: number): RawClient {
 
 const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
 
-describe('a connection', () => {
+const ways: [string, (socket: Socket) => Accepted][] = [
+	['that reads in the room', readInRoom],
+	['with `data` events', (socket) => ({ socket, reads: undefined })],
+];
+
+describe.each(ways)('a connection %s', (_way, accept) => {
 	interface Seen {
 		readonly accepted: { request: FastPathRequest; answer: FastPathAnswer }[];
 		/** What was read of connections that were handed over. */
@@ -45,9 +51,10 @@ describe('a connection', () => {
 		const accepted: Seen['accepted'] = [];
 		const handedOver: Buffer[] = [];
 		const connections: FastPathConnection[] = [];
-		const server = createServer({ allowHalfOpen: true }, (socket) => {
+		const server = createServer({ allowHalfOpen: true }, (given) => {
+			const { socket, reads } = accept(given);
 			connections.push(
-				new FastPathConnection(new ServerConnection(socket, deadlines), {
+				new FastPathConnection(new ServerConnection(socket, deadlines), reads, {
 					clock,
 					deadlines,
 					lines: new ConnectionLines(clock, 75_000),
@@ -57,7 +64,7 @@ describe('a connection', () => {
 					keepAliveMs: 75_000,
 					accept: (_connection, request, answer) => accepted.push({ request, answer }),
 					onGone: () => undefined,
-					handOver: (given) => given.on('data', (piece: Buffer) => handedOver.push(piece)),
+					handOver: (handed) => handed.on('data', (piece: Buffer) => handedOver.push(piece)),
 				}),
 			);
 		});

@@ -8,6 +8,7 @@ import { BytePieces } from '../../core/byte-pieces.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { DeadlineSweep, Watched } from '../deadline-sweep.ts';
+import type { SocketReads } from '../read-room.ts';
 import type { ServerConnection } from '../server-connection.ts';
 import { type ConnectionLines, FastPathAnswer } from './answer.ts';
 import { HeadReader } from './head-reader.ts';
@@ -37,16 +38,20 @@ const maxEarlyBytes = 65_536;
 
 export class FastPathConnection implements Watched {
 	dueMs: number;
-	sweepIndex = -1;
+	place = -1;
 	private readonly parts: FastPathParts;
 	private readonly connection: ServerConnection;
 	private readonly socket: Socket;
+	private readonly reads: SocketReads | undefined;
 	private request: FastPathRequest | undefined;
 	private answer: FastPathAnswer | undefined;
 	private isAnswered = true;
 	private readonly heads: HeadReader;
 	private readonly early = new BytePieces();
-	private readonly onData = (bytes: Buffer): void => this.read(bytes);
+	private readonly onData = (bytes: Buffer): boolean => {
+		this.read(bytes);
+		return true;
+	};
 	private readonly onEnd = (): void => this.readEnd();
 	private readonly onDrain = (): void => this.answer?.drained();
 	private readonly onError = (): void => this.destroy();
@@ -57,14 +62,17 @@ export class FastPathConnection implements Watched {
 		this.next();
 	};
 
-	constructor(connection: ServerConnection, parts: FastPathParts) {
+	/** @param reads of its socket; undefined where that has `data` events. */
+	constructor(connection: ServerConnection, reads: SocketReads | undefined, parts: FastPathParts) {
 		this.connection = connection;
 		this.parts = parts;
 		this.socket = connection.socket;
+		this.reads = reads;
 		this.heads = new HeadReader(parts.maxHeaderBytes);
 		this.dueMs = parts.clock.monotonicMs() + parts.headersTimeoutMs;
 		parts.deadlines.watch(this);
-		this.socket.on('data', this.onData);
+		if (reads === undefined) this.socket.on('data', this.onData);
+		else reads.take = this.onData;
 		this.socket.on('end', this.onEnd);
 		this.socket.on('drain', this.onDrain);
 		this.socket.on('error', this.onError);
@@ -154,8 +162,9 @@ export class FastPathConnection implements Watched {
 	}
 
 	private handOver(bytes: Buffer): void {
-		const { socket, parts } = this;
+		const { socket, reads, parts } = this;
 		this.leave();
+		if (reads !== undefined) reads.take = undefined;
 		socket.off('data', this.onData).off('end', this.onEnd).off('drain', this.onDrain).off('error', this.onError).off('close', this.onClose);
 		socket.pause();
 		socket.unshift(bytes);

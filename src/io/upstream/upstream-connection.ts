@@ -8,6 +8,7 @@ import type { DeadlineSweep, Watched } from '../deadline-sweep.ts';
 import { untilTurnEnds, writeInOne } from '../turn-writes.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { type AnswerListener, AnswerReader } from './answer-reader.ts';
+import type { Opened } from './upstream-connector.ts';
 
 /** Whose request a connection carries. */
 export interface ConnectionUser {
@@ -44,7 +45,7 @@ const lastChunk = '0\r\n\r\n';
 export class UpstreamConnection implements AnswerListener, TurnListener, Watched {
 	/** While it rests: when that ends. */
 	dueMs = Number.POSITIVE_INFINITY;
-	sweepIndex = -1;
+	place = -1;
 	readonly #socket: Socket;
 	readonly #parts: ConnectionParts;
 	readonly #reader = new AnswerReader(this);
@@ -58,12 +59,14 @@ export class UpstreamConnection implements AnswerListener, TurnListener, Watched
 	#restMs = longestRestMs;
 	#error: Error | undefined;
 
-	/** @param socket connected. */
-	constructor(socket: Socket, parts: ConnectionParts) {
+	constructor({ socket, reads }: Opened, parts: ConnectionParts) {
 		this.#socket = socket;
 		this.#parts = parts;
 		parts.deadlines.watch(this);
-		socket.on('data', (bytes: Buffer) => this.#read(bytes));
+		reads.take = (bytes) => {
+			this.#read(bytes);
+			return true;
+		};
 		socket.on('drain', () => this.#bodyFlow?.resume());
 		socket.on('end', () => this.#readEnd());
 		socket.on('error', (error) => {

@@ -3,6 +3,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock } from '../../core/clock.ts';
+import { SocketReads } from '../read-room.ts';
 
 /** The name leads to addresses that this request may not reach, or is itself such an address. */
 export class AddressRefused extends Error {
@@ -28,8 +29,14 @@ export interface ConnectorOptions {
 	readonly ca: string | undefined;
 }
 
+/** A connection that has been opened, and what it reads from then on. */
+export interface Opened {
+	readonly socket: Socket;
+	readonly reads: SocketReads;
+}
+
 /** Opens a connection within a time limit, and calls back once, later. @returns what ends the attempt. */
-export type Connect = (limitMs: number, opened: (cause: Error | undefined, socket: Socket | undefined) => void) => () => void;
+export type Connect = (limitMs: number, tell: (result: Opened | Error) => void) => () => void;
 
 /** A TLS session is kept for the next connection. */
 export function createConnector(origin: string, options: ConnectorOptions): Connect {
@@ -38,13 +45,17 @@ export function createConnector(origin: string, options: ConnectorOptions): Conn
 	const hostname = host.replace(/^\[(.*)\]$/, '$1');
 	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
 	let session: Buffer | undefined;
-	return (limitMs, opened) => {
+	return (limitMs, tell) => {
 		if (isAllowedAddress !== undefined && isIP(hostname) !== 0 && !isAllowedAddress(hostname)) {
-			queueMicrotask(() => opened(new AddressRefused(hostname, [hostname]), undefined));
+			queueMicrotask(() => tell(new AddressRefused(hostname, [hostname])));
 			return () => undefined;
 		}
 		const isTls = protocol === 'https:';
-		const target = { host: hostname, port: Number(port || (isTls ? 443 : 80)), lookup };
+		const reads = new SocketReads(() => {
+			socket.destroy(new Error('Bytes came before any request'));
+			return false;
+		});
+		const target = { host: hostname, port: Number(port || (isTls ? 443 : 80)), lookup, onread: reads };
 		const socket: Socket = isTls
 			? connectTls({
 					...target,
@@ -60,14 +71,14 @@ export function createConnector(origin: string, options: ConnectorOptions): Conn
 		const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
 		// Stays for good: an error that nobody listens to would end the process.
 		let isTold = false;
-		const tell = (cause: Error | undefined): void => {
+		const tellOnce = (result: Opened | Error): void => {
 			if (isTold) return;
 			isTold = true;
 			timer.cancel();
-			opened(cause, cause === undefined ? socket : undefined);
+			tell(result);
 		};
-		socket.on('error', tell);
-		socket.once(isTls ? 'secureConnect' : 'connect', () => tell(undefined));
+		socket.on('error', tellOnce);
+		socket.once(isTls ? 'secureConnect' : 'connect', () => tellOnce({ socket, reads }));
 		return () => socket.destroy(new Error('Nobody waits for this connection any more'));
 	};
 }

@@ -1,7 +1,6 @@
 /** The connections to one origin, and the calls that wait for one. */
-import type { Socket } from 'node:net';
 import { type ConnectionParts, type ConnectionUser, UpstreamConnection } from './upstream-connection.ts';
-import { type Connect, ConnectTimeout } from './upstream-connector.ts';
+import { type Connect, ConnectTimeout, type Opened } from './upstream-connector.ts';
 
 /** A call that is given a connection, or told why there is none. */
 export interface WaitingCall extends ConnectionUser {
@@ -85,11 +84,11 @@ export class UpstreamPool {
 		while (opening.size + returning.length < this.#waiting.size && this.#connections.size + opening.size < maxConnections) {
 			const [first] = this.#waiting;
 			if (first === undefined) return;
-			const cancel = connect(first.request.timeouts.connectMs, (cause, socket) => {
+			const cancel = connect(first.request.timeouts.connectMs, (result) => {
 				opening.delete(cancel);
-				if (socket !== undefined) this.#add(socket);
+				if (!(result instanceof Error)) this.#add(result);
 				// Each call that waits has a time limit of its own.
-				else if (!(cause instanceof ConnectTimeout)) this.#refuseFirst(cause ?? new Error('There is no connection'));
+				else if (!(result instanceof ConnectTimeout)) this.#refuseFirst(result);
 				this.#openIfWanted();
 			});
 			opening.add(cancel);
@@ -107,8 +106,8 @@ export class UpstreamPool {
 		});
 	}
 
-	#add(socket: Socket): void {
-		const connection = new UpstreamConnection(socket, this.#connectionParts);
+	#add(opened: Opened): void {
+		const connection = new UpstreamConnection(opened, this.#connectionParts);
 		this.#connections.add(connection);
 		this.#takeBack(connection);
 	}

@@ -87,13 +87,34 @@ describe('one among many', () => {
 		expect(refusalOf(space.hold('b', limitBytes), 200_000)).toBeUndefined();
 	});
 
-	test('has its part again when it has given it back, and is forgotten', () => {
+	test('has its part again when it has given it back', () => {
 		const space = new BodySpace();
 		const holds = fill(space, 'greedy', 70_000);
 		for (const hold of holds) hold.release();
 		expect(space.held('greedy')).toEqual({ bytes: 0, smallBytes: 0 });
 		expect(space.heldBytes).toBe(0);
 		expect(fill(space, 'greedy', 70_000)).toHaveLength(5);
+	});
+
+	test('is forgotten some time after it has given all back, and not before', () => {
+		const space = new BodySpace();
+		const open = space.hold('open', limitBytes);
+		open.grow(1000);
+		for (let index = 0; index < 100_000; index++) {
+			const hold = space.hold(`team ${index}`, limitBytes);
+			hold.grow(10);
+			hold.release();
+			expect(space.holderCount).toBeLessThanOrEqual(1024);
+		}
+		expect(space.held('open')).toEqual({ bytes: 1000, smallBytes: 1000 });
+		const holds = Array.from({ length: 5000 }, (_, index) => {
+			const hold = space.hold(`busy ${index}`, limitBytes);
+			hold.grow(10);
+			return hold;
+		});
+		expect(space.heldBytes).toBe(51_000);
+		for (const hold of [...holds, open]) hold.release();
+		expect(space.heldBytes).toBe(0);
 	});
 
 	test('grows piece by piece under the same rule', () => {

@@ -16,13 +16,23 @@ interface Held {
 
 const nothing: Readonly<Held> = { bytes: 0, smallBytes: 0 };
 
+/** So many holders are known at least before those that hold nothing are forgotten. */
+const fewestHolders = 1024;
+
 /** One for a process: what it counts outlives configurations. */
 export class BodySpace {
+	/** Who holds nothing stays for a while: entries that come and go with each request would make tables anew (see `CallTable`). */
 	readonly #held = new Map<string, Held>();
+	#mostHolders = fewestHolders;
 	#heldBytes = 0;
 
 	get heldBytes(): number {
 		return this.#heldBytes;
+	}
+
+	/** Of whom something is known. */
+	get holderCount(): number {
+		return this.#held.size;
 	}
 
 	/** Of one holder. */
@@ -38,14 +48,20 @@ export class BodySpace {
 	/** For `BodyHold` alone. */
 	add(holder: string, bytes: number, smallBytes: number): void {
 		this.#heldBytes += bytes;
-		const held = this.#held.get(holder);
+		let held = this.#held.get(holder);
 		if (held === undefined) {
-			this.#held.set(holder, { bytes, smallBytes });
-			return;
+			if (this.#held.size >= this.#mostHolders) this.#forgetIdle();
+			held = { bytes: 0, smallBytes: 0 };
+			this.#held.set(holder, held);
 		}
 		held.bytes += bytes;
 		held.smallBytes += smallBytes;
-		if (held.bytes === 0) this.#held.delete(holder);
+	}
+
+	/** Rarely enough that it costs each newcomer the look at two others. */
+	#forgetIdle(): void {
+		for (const [holder, { bytes }] of this.#held) if (bytes === 0) this.#held.delete(holder);
+		this.#mostHolders = Math.max(fewestHolders, 2 * this.#held.size);
 	}
 }
 

@@ -61,7 +61,7 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 	const health = new GatewayHealth(pool, healthCheck, ports);
 	const relay = (request: HttpRequest, { status, headers, body }: UpstreamResponse, gateway: GatewayInPool): HttpResponse => {
 		const relayed = new RelayedAnswer(body, isEventStream(headers) ? formatOf(request.path) : undefined, request.id, (cause) => {
-			openAnswers.delete(relayed);
+			openAnswers.remove(relayed);
 			gateway.inFlight--;
 			if (isLost(cause)) pool.noteLost(gateway);
 			else pool.noteAnswered(gateway);

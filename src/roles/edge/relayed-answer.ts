@@ -2,22 +2,24 @@
 import { wrapStream } from '../../core/byte-stream.ts';
 import { Fault } from '../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
+import { OpenList, type Placed } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Format } from '../../wire/formats/format.ts';
 
 const lineFeed = 10;
 
 /** Answers on their way. They outlive configurations: whoever ends them ends all. */
-export class OpenAnswers extends Set<RelayedAnswer> {
+export class OpenAnswers extends OpenList<RelayedAnswer> {
 	/** Ends streams in a way that their clients understand. */
 	endAll(): void {
-		for (const answer of [...this]) answer.endWith(leavingRefusal);
+		this.each((answer) => answer.endWith(leavingRefusal));
 	}
 }
 
 const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
 
-export class RelayedAnswer {
+export class RelayedAnswer implements Placed {
+	place = -1;
 	readonly body: ByteStream;
 	/** Of an event stream; undefined for any other answer, which can only be cut. */
 	readonly #format: Format | undefined;

@@ -1,5 +1,6 @@
 import type { Fault } from '../../core/fault.ts';
 import type { HttpRequest } from '../../core/handler.ts';
+import { OpenList, type Placed } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { BodyHold } from '../../policy/overload/body-space.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
@@ -13,23 +14,22 @@ export interface Place {
 }
 
 /** One inference call, from the moment it is read until its last byte has left or it was ended from outside. */
-export class OpenCall {
+export class OpenCall implements Placed {
 	#reason: EndReason | undefined;
 	#listener: ((reason: EndReason) => void) | undefined;
-	readonly #calls: OpenCall[];
-	/** Among the open calls, which keep it; -1: none of them any more. */
-	#index: number;
+	readonly #calls: OpenList<OpenCall>;
+	place = -1;
 	readonly facts: GatewayFacts;
 	/** When its first provider's turn came, by the monotonic clock: the time for the whole call is one, whatever is tried. */
 	calledMs: number | undefined;
 	#place: Place | undefined;
 	readonly #hold: BodyHold;
 
-	constructor(request: HttpRequest, facts: GatewayFacts, hold: BodyHold, calls: OpenCall[]) {
+	constructor(request: HttpRequest, facts: GatewayFacts, hold: BodyHold, calls: OpenList<OpenCall>) {
 		this.facts = facts;
 		this.#hold = hold;
 		this.#calls = calls;
-		this.#index = calls.push(this) - 1;
+		calls.add(this);
 		request.onClientGone(() => this.end(new Refusal('client_closed')));
 	}
 
@@ -61,7 +61,7 @@ export class OpenCall {
 	}
 
 	end(reason: EndReason): void {
-		if (this.isEnded || this.#index === -1) return;
+		if (this.isEnded || this.place === -1) return;
 		this.#reason = reason;
 		this.#listener?.(reason);
 		this.vacate();
@@ -69,34 +69,25 @@ export class OpenCall {
 
 	/** The answer is complete, or will never be. */
 	close(): void {
-		this.#leave();
+		this.#calls.remove(this);
 		this.#listener = undefined;
 		this.vacate();
 		this.#hold.release();
 	}
-
-	/** The last call takes its place. */
-	#leave(): void {
-		if (this.#index === -1) return;
-		const last = this.#calls.pop();
-		if (last !== undefined && last !== this) {
-			this.#calls[this.#index] = last;
-			last.#index = this.#index;
-		}
-		this.#index = -1;
-	}
 }
 
 export class OpenCalls {
-	readonly #calls: OpenCall[] = [];
+	readonly #calls = new OpenList<OpenCall>();
 
 	get count(): number {
-		return this.#calls.length;
+		return this.#calls.size;
 	}
 
 	get streamCount(): number {
 		let count = 0;
-		for (const { facts } of this.#calls) if (facts.isStreamed === true) count++;
+		this.#calls.each(({ facts }) => {
+			if (facts.isStreamed === true) count++;
+		});
 		return count;
 	}
 
@@ -108,6 +99,6 @@ export class OpenCalls {
 	/** Ends every call: streams by an error event, the others by an error answer. */
 	endAll(): void {
 		const reason = new Refusal('draining', { message: 'The gateway is shutting down: retry', retryAfterSeconds: 1 });
-		for (const call of [...this.#calls]) call.end(reason);
+		this.#calls.each((call) => call.end(reason));
 	}
 }

@@ -1,3 +1,4 @@
+import { OpenList } from '../../core/open-list.ts';
 import type { Hold } from './team-counters.ts';
 
 /** Work of one turn of the loop; what remains is ended by the next. Late is safe: it holds too much, never too little. */
@@ -5,26 +6,21 @@ const maxEndedATurn = 2000;
 
 /** Ends holds whose time is over, by whole seconds, so that the cost of looking does not grow with what is held. */
 export class HoldSchedule {
-	/** Each hold knows its place among those of its second. */
-	private readonly bySecond = new Map<number, Hold[]>();
+	private readonly bySecond = new Map<number, OpenList<Hold>>();
 	private lookedAtSecond = -Infinity;
 
 	add(hold: Hold, endsMs: number): void {
 		hold.endsAtSecond = Math.ceil(endsMs / 1000);
-		const holds = this.bySecond.get(hold.endsAtSecond);
-		hold.scheduleIndex = holds?.length ?? 0;
-		if (holds === undefined) this.bySecond.set(hold.endsAtSecond, [hold]);
-		else holds.push(hold);
+		let holds = this.bySecond.get(hold.endsAtSecond);
+		if (holds === undefined) {
+			holds = new OpenList();
+			this.bySecond.set(hold.endsAtSecond, holds);
+		}
+		holds.add(hold);
 	}
 
 	remove(hold: Hold): void {
-		const holds = this.bySecond.get(hold.endsAtSecond);
-		if (holds?.[hold.scheduleIndex] !== hold) return;
-		const last = holds.pop();
-		if (last === undefined || last === hold) return;
-		// The last one takes its place.
-		holds[hold.scheduleIndex] = last;
-		last.scheduleIndex = hold.scheduleIndex;
+		this.bySecond.get(hold.endsAtSecond)?.remove(hold);
 	}
 
 	endDue(nowMs: number): void {

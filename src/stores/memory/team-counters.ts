@@ -1,7 +1,8 @@
 import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
+import type { Placed } from '../../core/open-list.ts';
+import { CallTable, type Chained } from '../call-table.ts';
 import { type BudgetHold, type BudgetTotal, CountersMissing } from '../contracts/admission.ts';
-import { CallTable, type Chained } from './call-table.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -11,15 +12,13 @@ export interface BudgetCounter extends BudgetPeriod {
 const nothing: readonly BudgetReading[] = [];
 
 /** What one call holds. */
-export interface Hold extends Chained<Hold> {
+export interface Hold extends Chained<Hold>, Placed {
 	readonly team: TeamCounters;
 	/** The UTC day in which it was admitted, counted from 1970. */
 	readonly day: number;
 	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
 	/** Unix second. */
 	endsAtSecond: number;
-	/** Among those that end with it, kept by the schedule. */
-	scheduleIndex: number;
 }
 
 /** The counters of one team. */
@@ -91,7 +90,7 @@ export class TeamCounters {
 	}
 
 	hold(id: string, day: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
-		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, scheduleIndex: -1, next: undefined };
+		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, place: -1, next: undefined };
 		for (const part of holds) {
 			const counter = this.budget(part);
 			counter.heldNanoUsd += part.amountNanoUsd;
