@@ -2,12 +2,27 @@
  * Latency at a given rate, by wrk: many connections that pause at random between requests. Its clocks count whole milliseconds,
  * so that one thread would send in bursts, one a millisecond; each thread here has its own phase.
  */
+import { quantile } from './quantile.ts';
 import type { Target } from './targets.ts';
 import { runWrk } from './wrk.ts';
 
 export interface Latency {
 	readonly p50Ms: number;
 	readonly p99Ms: number;
+}
+
+/** Through a target, and the same load straight to the provider. */
+export interface LatencyPair {
+	readonly through: Latency;
+	readonly direct: Latency;
+}
+
+export interface LatencyRun {
+	readonly rounds: number;
+	/** Of a round. */
+	readonly seconds: number;
+	readonly body: string;
+	readonly directory: string;
 }
 
 const connections = 64;
@@ -33,4 +48,31 @@ export async function measureLatency(
 	});
 	const [, p50Us, p99Us] = /p50_us=([\d.]+) p99_us=([\d.]+)/.exec(output) ?? [];
 	return { p50Ms: Number(p50Us) / 1000, p99Ms: Number(p99Us) / 1000 };
+}
+
+/** All in alternation, of each the median of the rounds: the machine pauses too, now on one side, now on the other. */
+export async function compareLatencies(
+	provider: Target,
+	loads: readonly { readonly target: Target; readonly rate: number }[],
+	{ rounds, seconds, body, directory }: LatencyRun,
+): Promise<LatencyPair[]> {
+	const pairs = loads.map((): LatencyPair[] => []);
+	const read = (target: Target, rate: number): Promise<Latency> => measureLatency(target, body, rate, seconds, directory);
+	// What is hot at this rate is compiled anew.
+	for (const { target, rate } of [...loads, ...loads]) await read(target, rate);
+	for (let round = 0; round < rounds; round++) {
+		for (const [index, { target, rate }] of loads.entries()) {
+			const direct = await read(provider, rate);
+			pairs[index]?.push({ direct, through: await read(target, rate) });
+		}
+	}
+	return pairs.map((ofTarget) => ({
+		direct: medianOf(ofTarget.map(({ direct }) => direct)),
+		through: medianOf(ofTarget.map(({ through }) => through)),
+	}));
+}
+
+function medianOf(rounds: readonly Latency[]): Latency {
+	const median = (figures: number[]): number => quantile(figures, 0.5);
+	return { p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)), p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)) };
 }

@@ -1,9 +1,9 @@
 import { cpus, totalmem } from 'node:os';
 import { cores } from './processes.ts';
 import type { Measurement } from './run.ts';
-import type { StreamCost } from './streams.ts';
+import type { StreamPair } from './streams.ts';
 
-export function renderReport(measurements: readonly Measurement[], directStream: StreamCost, isQuick: boolean): string {
+export function renderReport(measurements: readonly Measurement[], isQuick: boolean): string {
 	const tollgate = measurements.find((one) => one.name === 'Tollgate');
 	const rows: [string, (one: Measurement) => number | undefined, number][] = [
 		['CPU a request, 1 KB body (us)', (one) => one.small.cpuMicrosPerRequest, 1],
@@ -12,10 +12,10 @@ export function renderReport(measurements: readonly Measurement[], directStream:
 		['requests a second, 100 KB body', (one) => one.large.requestsPerSecond, 0],
 		['added latency p50 at a quarter of saturation (ms)', (one) => one.latency.through.p50Ms - one.latency.direct.p50Ms, 2],
 		['added latency p99 at a quarter of saturation (ms)', (one) => one.latency.through.p99Ms - one.latency.direct.p99Ms, 2],
-		['CPU a relayed event (us)', (one) => one.stream?.cpuMicrosPerEvent, 1],
-		['added delay of an event p50 (ms)', (one) => minus(one.stream?.delayP50Ms, directStream.delayP50Ms), 2],
-		['added delay of an event p99 (ms)', (one) => minus(one.stream?.delayP99Ms, directStream.delayP99Ms), 2],
-		['added time to the first event p50 (ms)', (one) => minus(one.stream?.firstEventP50Ms, directStream.firstEventP50Ms), 2],
+		['CPU a relayed event (us)', (one) => one.stream?.through.cpuMicrosPerEvent, 1],
+		['added delay of an event p50 (ms)', (one) => added(one.stream, 'delayP50Ms'), 2],
+		['added delay of an event p99 (ms)', (one) => added(one.stream, 'delayP99Ms'), 2],
+		['added time to the first event p50 (ms)', (one) => added(one.stream, 'firstEventP50Ms'), 2],
 		['resident memory per open stream (KB)', (one) => (one.streamMemoryBytes === undefined ? undefined : one.streamMemoryBytes / 1024), 0],
 		['ready after (ms)', (one) => one.readyMs, 0],
 	];
@@ -35,7 +35,7 @@ ${row(header)}
 ${row(header.map(() => '---'))}
 ${lines.join('\n')}
 
-How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: the median of seven rounds in alternation. Streams: 100 at a time, an event each 20 ms, each event stamped when the provider wrote it. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
+How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: the median of seven rounds, of all targets in alternation. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
 `;
 }
 
@@ -47,6 +47,6 @@ function ratio(own: number | undefined, other: number | undefined): string {
 	return own !== undefined && other !== undefined && other > 0 && own > 0 ? (own / other).toFixed(2) : '-';
 }
 
-function minus(whole: number | undefined, part: number): number | undefined {
-	return whole === undefined ? undefined : whole - part;
+function added(pair: StreamPair | undefined, figure: keyof StreamPair['through']): number | undefined {
+	return pair === undefined ? undefined : pair.through[figure] - pair.direct[figure];
 }

@@ -7,11 +7,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Latency, measureLatency } from './latency.ts';
-import { quantile } from './quantile.ts';
+import { compareLatencies, type LatencyPair } from './latency.ts';
 import { renderReport } from './report.ts';
 import { type Saturation, saturateInTurn } from './saturation.ts';
-import { measureStreamMemory, measureStreams, type StreamCost } from './streams.ts';
+import { compareStreams, measureStreamMemory, type StreamPair } from './streams.ts';
 import {
 	preparePeers,
 	type StartTarget,
@@ -32,10 +31,10 @@ export interface Measurement {
 	readonly small: Saturation;
 	readonly large: Saturation;
 	/** At a quarter of the target's own saturation, and the same rate straight to the provider. */
-	readonly latency: { rate: number; through: Latency; direct: Latency };
-	/** Absent for a target that fails to relay this load. */
-	readonly stream?: StreamCost;
-	readonly streamMemoryBytes?: number;
+	readonly latency: LatencyPair;
+	/** Undefined for a target that fails to relay this load. */
+	readonly stream: StreamPair | undefined;
+	readonly streamMemoryBytes: number | undefined;
 }
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
@@ -69,18 +68,10 @@ try {
 	const whole = await startWholeUpstream(directory);
 	const streaming = await startStreamUpstream();
 	try {
-		const directStream = await measureStreams(streaming, streamLoad());
 		const names = Object.keys(starters).filter((name) => values.only === undefined || values.only === name);
 		const { answers, apart } = await measureAnswers(names, whole);
-		const measurements: Measurement[] = [];
-		for (const [index, name] of names.entries()) {
-			const measured = answers[index];
-			const start = starters[name];
-			if (measured === undefined || start === undefined) continue;
-			console.log(`measuring streams through ${name}`);
-			measurements.push(await addStreams(measured, start, streaming));
-		}
-		const report = renderReport(measurements, directStream, values.quick) + apart + renderSections();
+		const measurements = await addStreams(names, answers, streaming);
+		const report = renderReport(measurements, values.quick) + apart + renderSections();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
 	} finally {
@@ -121,15 +112,17 @@ async function measureAnswers(names: readonly string[], whole: Target): Promise<
 		targets.splice(names.length);
 		console.log('measuring requests of 100 KB');
 		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
-		const answers: Answers[] = [];
-		for (const [index, target] of targets.entries()) {
-			const [smallLoad, largeLoad] = [smallLoads[index], largeLoads[index]];
-			if (smallLoad === undefined || largeLoad === undefined) continue;
-			console.log(`measuring the latency of ${target.name}`);
-			const rate = Math.min(Math.floor(smallLoad.requestsPerSecond / 4), highestRate);
-			const latency = { rate, ...(await compareLatency(whole, target, rate)) };
-			answers.push({ name: target.name, readyMs: target.readyMs, small: smallLoad, large: largeLoad, latency });
-		}
+		console.log('measuring latency');
+		const loads = targets.map((target, index) => {
+			const rate = Math.floor((smallLoads[index]?.requestsPerSecond ?? 0) / 4);
+			return { target, rate: Math.min(rate, highestRate) };
+		});
+		const latencies = await compareLatencies(whole, loads, { rounds: latencyRounds, seconds, body: small, directory });
+		const answers = targets.flatMap((target, index): Answers[] => {
+			const [smallLoad, largeLoad, latency] = [smallLoads[index], largeLoads[index], latencies[index]];
+			if (smallLoad === undefined || largeLoad === undefined || latency === undefined) return [];
+			return [{ name: target.name, readyMs: target.readyMs, small: smallLoad, large: largeLoad, latency }];
+		});
 		return { answers, apart: renderApart(smallLoads[names.length], smallLoads[together]) };
 	} finally {
 		for (const target of targets) await target.stop();
@@ -143,39 +136,24 @@ function renderApart(apart: Saturation | undefined, together: Saturation | undef
 	return `\nWith edge and gateway in processes of their own a request of 1 KB costs both together ${apart.cpuMicrosPerRequest.toFixed(1)} us of CPU: ${ratio} times the single process.\n`;
 }
 
-async function addStreams(measured: Answers, start: StartTarget, streaming: Target): Promise<Measurement> {
-	const relay = await start(streaming.url, directory);
-	const answers = { ...measured, readyMs: Math.min(measured.readyMs, relay.readyMs) };
+/** All targets side by side again, before a provider that streams. */
+async function addStreams(names: readonly string[], answers: readonly Answers[], streaming: Target): Promise<Measurement[]> {
+	const relays: Target[] = [];
 	try {
-		await measureStreams(relay, { streams: 100, events: 100, intervalMs: 10 });
-		const stream = await measureStreams(relay, streamLoad());
-		return { ...answers, stream, streamMemoryBytes: await measureStreamMemory(relay, 1000) };
-	} catch (cause) {
-		if (measured.name === 'Tollgate') throw cause;
-		console.log(`${measured.name} does not relay the streams: ${String(cause)}`);
-		return answers;
+		for (const name of names) relays.push(await (starters[name] ?? startTollgate)(streaming.url, directory));
+		console.log('measuring streams');
+		const load = { streams: 100, events: values.quick ? 50 : 200, intervalMs: 20, rounds: values.quick ? 1 : 5 };
+		const streams = await compareStreams(streaming, relays, load);
+		const measurements: Measurement[] = [];
+		for (const [index, measured] of answers.entries()) {
+			const [relay, stream] = [relays[index], streams[index]];
+			if (relay === undefined) continue;
+			const readyMs = Math.min(measured.readyMs, relay.readyMs);
+			const streamMemoryBytes = stream === undefined ? undefined : await measureStreamMemory(relay, 1000);
+			measurements.push({ ...measured, readyMs, stream, streamMemoryBytes });
+		}
+		return measurements;
 	} finally {
-		await relay.stop();
+		for (const relay of relays) await relay.stop();
 	}
-}
-
-/** In alternation, and the median of the rounds: the machine pauses too, now on one side, now on the other. */
-async function compareLatency(whole: Target, target: Target, rate: number): Promise<{ direct: Latency; through: Latency }> {
-	const rounds: { direct: Latency; through: Latency }[] = [];
-	const read = (one: Target): Promise<Latency> => measureLatency(one, small, rate, values.quick ? 1 : 3, directory);
-	// What is hot at this rate is compiled anew.
-	await read(target);
-	await read(target);
-	for (let round = 0; round < latencyRounds; round++) {
-		rounds.push({ direct: await read(whole), through: await read(target) });
-	}
-	const median = (select: (round: (typeof rounds)[number]) => number): number => quantile(rounds.map(select), 0.5);
-	return {
-		direct: { p50Ms: median(({ direct }) => direct.p50Ms), p99Ms: median(({ direct }) => direct.p99Ms) },
-		through: { p50Ms: median(({ through }) => through.p50Ms), p99Ms: median(({ through }) => through.p99Ms) },
-	};
-}
-
-function streamLoad(): { streams: number; events: number; intervalMs: number } {
-	return { streams: 100, events: values.quick ? 50 : 200, intervalMs: 20 };
 }

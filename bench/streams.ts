@@ -4,6 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from './quantile.ts';
 import type { Target } from './targets.ts';
 
+export interface StreamLoad {
+	/** At once; they begin within a second. */
+	readonly streams: number;
+	/** Of each stream. */
+	readonly events: number;
+	readonly intervalMs: number;
+}
+
 export interface StreamCost {
 	readonly cpuMicrosPerEvent: number;
 	readonly delayP50Ms: number;
@@ -11,14 +19,14 @@ export interface StreamCost {
 	readonly firstEventP50Ms: number;
 }
 
-export async function measureStreams(target: Target, load: { streams: number; events: number; intervalMs: number }): Promise<StreamCost> {
+export async function measureStreams(target: Target, load: StreamLoad): Promise<StreamCost> {
 	const delaysMs: number[] = [];
 	const firstMs: number[] = [];
 	let events = 0;
 	const before = target.cpuSeconds();
 	const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 	const open = Array.from({ length: load.streams }, async (_, index) => {
-		await sleep((index * load.intervalMs) / load.streams);
+		await sleep(index * (10 + load.intervalMs / load.streams));
 		const startMs = performance.now();
 		let isFirst = true;
 		await readStream(agent, target, load, (sentMs) => {
@@ -38,6 +46,53 @@ export async function measureStreams(target: Target, load: { streams: number; ev
 		delayP50Ms: quantile(delaysMs, 0.5),
 		delayP99Ms: quantile(delaysMs, 0.99),
 		firstEventP50Ms: quantile(firstMs, 0.5),
+	};
+}
+
+/** Through a target, and the same load straight to the provider. */
+export interface StreamPair {
+	readonly through: StreamCost;
+	readonly direct: StreamCost;
+}
+
+/**
+ * All in alternation, after two rounds that do not count: of delays the median, of CPU the least.
+ * @returns undefined for a target that does not relay these streams.
+ */
+export async function compareStreams(
+	provider: Target,
+	targets: readonly Target[],
+	{ rounds, ...load }: StreamLoad & { readonly rounds: number },
+): Promise<(StreamPair | undefined)[]> {
+	const relaying = new Map<Target, { through: StreamCost[]; direct: StreamCost[] }>();
+	await measureStreams(provider, load);
+	for (const target of targets) {
+		try {
+			for (let round = 0; round < 2; round++) await measureStreams(target, load);
+			relaying.set(target, { through: [], direct: [] });
+		} catch (cause) {
+			console.log(`${target.name} does not relay the streams: ${String(cause)}`);
+		}
+	}
+	for (let round = 0; round < rounds; round++) {
+		for (const [target, costs] of relaying) {
+			costs.direct.push(await measureStreams(provider, load));
+			costs.through.push(await measureStreams(target, load));
+		}
+	}
+	return targets.map((target) => {
+		const costs = relaying.get(target);
+		return costs === undefined ? undefined : { through: typical(costs.through), direct: typical(costs.direct) };
+	});
+}
+
+function typical(rounds: readonly StreamCost[]): StreamCost {
+	const median = (read: (cost: StreamCost) => number): number => quantile(rounds.map(read), 0.5);
+	return {
+		cpuMicrosPerEvent: Math.min(...rounds.map((cost) => cost.cpuMicrosPerEvent)),
+		delayP50Ms: median((cost) => cost.delayP50Ms),
+		delayP99Ms: median((cost) => cost.delayP99Ms),
+		firstEventP50Ms: median((cost) => cost.firstEventP50Ms),
 	};
 }
 
