@@ -7,8 +7,8 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { settingsWithoutEffect } from '../config/unsupported.ts';
 import { type ConfigWatch, watchConfig } from '../config/watch.ts';
-import { letHeapGrow } from '../io/heap-growth.ts';
 import { createLogger, type Logger } from '../io/logger.ts';
+import { setMemoryUse } from '../io/memory-use.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { renderBanner } from './banner.ts';
 import { ensureDemoClient } from './demo-client.ts';
@@ -32,7 +32,7 @@ export function start(options: StartOptions, output: StartOutput): Promise<numbe
 async function startAndStop(options: StartOptions, { version, write }: StartOutput): Promise<number> {
 	// Until there is something to reload, a SIGHUP must not end the process.
 	process.on('SIGHUP', () => undefined);
-	letHeapGrow();
+	setMemoryUse();
 	const loaded = isWorker ? await askForConfiguration() : loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
 	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };

@@ -49,3 +49,17 @@ test.each([
 		expect(gathered.take().equals(Buffer.concat(pieces)), `round ${round}`).toBe(true);
 	}
 });
+
+test('small pieces lie in memory of their own from the second on', () => {
+	for (const announced of [0, 500_000]) {
+		const gathered = new BytePieces(announced);
+		const pieces = Array.from({ length: 3000 }, (_, index) => Buffer.alloc(1 + (index % 300), index));
+		const whole = Buffer.concat(pieces);
+		for (const [index, piece] of pieces.entries()) {
+			gathered.push(piece);
+			if (index > 0) piece.fill(255);
+			if (index === 1) pieces[0]?.fill(255);
+		}
+		expect(gathered.take().equals(whole)).toBe(true);
+	}
+});

@@ -1,3 +1,5 @@
+import { OwnPages } from './own-pages.ts';
+
 /** So many pieces are kept as they came before they are joined. */
 const mostLoose = 1024;
 
@@ -17,6 +19,7 @@ export class BytePieces {
 	#whole: Buffer | undefined;
 	#joined: Buffer[] | undefined;
 	#loose: Buffer[] | undefined;
+	#pages: OwnPages | undefined;
 
 	/** @param expectedLength what was announced, where it was; more or less may come. */
 	constructor(expectedLength = 0) {
@@ -39,6 +42,7 @@ export class BytePieces {
 		this.#whole = undefined;
 		this.#joined = undefined;
 		this.#loose = undefined;
+		this.#pages = undefined;
 		return whole;
 	}
 
@@ -55,11 +59,12 @@ export class BytePieces {
 	#keep(piece: Buffer, before: number): void {
 		const first = this.#only ?? this.#whole?.subarray(0, before);
 		this.#loose ??= [];
-		const loose = this.#loose;
-		if (first !== undefined) loose.push(first);
+		this.#pages ??= new OwnPages();
+		const [loose, pages] = [this.#loose, this.#pages];
+		if (first !== undefined) loose.push(pages.keep(first));
 		this.#only = undefined;
 		this.#whole = undefined;
-		loose.push(piece);
+		loose.push(pages.keep(piece));
 		if (loose.length < mostLoose) return;
 		(this.#joined ??= []).push(Buffer.concat(loose));
 		this.#loose = undefined;

@@ -1,7 +1,8 @@
 /**
  * What sockets receive is read into one piece of memory and copied out of it. The runtime would make a buffer of 64 KiB for each read, of
  * which a request or an answer fills one, pass it through a stream, and leave it to the collector of garbage, which frees such buffers one
- * by one while nothing else runs. See `docs/decisions/0025-reads-share-a-room.md`.
+ * by one while nothing else runs. Copies that are small share memory, too: whoever keeps one for long copies it (`core/own-pages.ts`). See
+ * `docs/decisions/0025-reads-share-a-room.md`.
  */
 import { type BoundSocket, type OnReadOpts, Socket } from 'node:net';
 

@@ -32,7 +32,8 @@ export function writeInOne(
 	const length = before.length + bytes.length + after.length;
 	untilTurnEnds(socket);
 	if (length <= maxCopiedBytes) {
-		const whole = Buffer.allocUnsafe(length);
+		// What waits for a slow reader must not keep the memory that it would share with others' pieces.
+		const whole = socket.writableLength === 0 ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(length);
 		whole.write(before, 'latin1');
 		whole.set(bytes, before.length);
 		if (after !== '') whole.write(after, length - after.length, 'latin1');

@@ -1,4 +1,5 @@
 /** Looks at the beginning of a body while it passes. What is found is told; the bytes are neither held back nor changed. */
+import { BytePieces } from '../../core/byte-pieces.ts';
 import { wrapStream } from '../../core/byte-stream.ts';
 import type { ByteSink, ByteStream } from '../../core/handler.ts';
 
@@ -11,8 +12,7 @@ class BeginningWatch implements ByteSink {
 	readonly #sink: ByteSink;
 	readonly #bytes: number;
 	readonly #look: (beginning: Buffer, isLonger: boolean) => void;
-	#pieces: Buffer[] | undefined = [];
-	#length = 0;
+	#pieces: BytePieces | undefined = new BytePieces();
 
 	constructor(sink: ByteSink, bytes: number, look: (beginning: Buffer, isLonger: boolean) => void) {
 		this.#sink = sink;
@@ -23,8 +23,7 @@ class BeginningWatch implements ByteSink {
 	write(chunk: Buffer): boolean {
 		if (this.#pieces !== undefined) {
 			this.#pieces.push(chunk);
-			this.#length += chunk.length;
-			if (this.#length > this.#bytes) this.#finish(true);
+			if (this.#pieces.length > this.#bytes) this.#finish(true);
 		}
 		return this.#sink.write(chunk);
 	}
@@ -41,7 +40,7 @@ class BeginningWatch implements ByteSink {
 
 	#finish(isLonger: boolean): void {
 		if (this.#pieces === undefined) return;
-		const beginning = Buffer.concat(this.#pieces).subarray(0, this.#bytes);
+		const beginning = this.#pieces.take().subarray(0, this.#bytes);
 		this.#pieces = undefined;
 		this.#look(beginning, isLonger);
 	}

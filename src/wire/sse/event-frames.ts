@@ -25,8 +25,8 @@ export class EventFrames {
 	hasFailed = false;
 
 	readonly #markLine: MarkLine;
-	/** First bytes of a line that began in an earlier chunk. */
-	readonly #lineHead = Buffer.allocUnsafe(markedLineBytes);
+	/** First bytes of a line that began in an earlier chunk. Not of the runtime's pool, of which it would keep a part for as long as the stream. */
+	readonly #lineHead = Buffer.alloc(markedLineBytes);
 	#lineHeadLength = 0;
 	#mark: LineMark = 'none';
 	/** A CR ended the last chunk: an LF at the next one's start belongs to it. */

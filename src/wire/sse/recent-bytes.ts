@@ -1,7 +1,10 @@
-/** Remembers the end of a stream, by reference, without copying it. */
+import { OwnPages } from '../../core/own-pages.ts';
+
+/** Remembers the end of a stream. */
 export class RecentBytes {
 	readonly #leastBytes: number;
 	readonly #chunks: Buffer[] = [];
+	readonly #pages = new OwnPages();
 	#length = 0;
 
 	/** @param leastBytes how many of the last bytes are to be kept at least. */
@@ -10,7 +13,7 @@ export class RecentBytes {
 	}
 
 	push(chunk: Buffer): void {
-		this.#chunks.push(chunk);
+		this.#chunks.push(this.#pages.keep(chunk));
 		this.#length += chunk.length;
 		for (let oldest = this.#chunks[0]; oldest !== undefined && this.#length - oldest.length >= this.#leastBytes; oldest = this.#chunks[0]) {
 			this.#chunks.shift();

@@ -1,5 +1,6 @@
 import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import { OwnPages } from '../../../core/own-pages.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import { readEvent } from '../../../wire/sse/read-event.ts';
 import { splitEvents } from '../../../wire/sse/split-events.ts';
@@ -48,6 +49,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	#screening: { readonly trips: readonly Trip[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
 	#held: Buffer[] = [];
 	#heldBytes = 0;
+	readonly #pages = new OwnPages();
 	/** The beginning of an event. */
 	#rest: Buffer = nothing;
 	#unjudgedCharacters = 0;
@@ -130,7 +132,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	#hold(event: Buffer): void {
-		this.#held.push(event);
+		this.#held.push(this.#pages.keep(event));
 		this.#heldBytes += event.length;
 		readEvents(event, (data) => {
 			const told = readEvent(data);

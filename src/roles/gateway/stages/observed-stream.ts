@@ -1,3 +1,4 @@
+import { BytePieces } from '../../../core/byte-pieces.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import type { StreamedText, Unreadable } from '../../../wire/text-view.ts';
@@ -17,7 +18,7 @@ export class ObservedStream implements ByteStream {
 	readonly #format: Format;
 	readonly #call: GuardedCall;
 	readonly #observer: ObservesTexts;
-	readonly #chunks: Buffer[] = [];
+	readonly #pieces = new BytePieces();
 	#length = 0;
 
 	constructor(source: ByteStream, format: Format, call: GuardedCall, observer: ObservesTexts) {
@@ -52,16 +53,16 @@ export class ObservedStream implements ByteStream {
 	}
 
 	#keep(chunk: Buffer): void {
-		if (this.#length < mostBytes) this.#chunks.push(chunk);
+		if (this.#length < mostBytes) this.#pieces.push(chunk);
 		this.#length += chunk.length;
 	}
 
 	#observe(): void {
-		if (this.#chunks.length === 0) return;
+		if (this.#pieces.length === 0) return;
 		const blocks = new Map<string, StreamedText>();
 		const unreadable: Unreadable[] = [];
 		if (this.#length > mostBytes) unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
-		readEvents(Buffer.concat(this.#chunks), (data) => {
+		readEvents(this.#pieces.take(), (data) => {
 			const view = viewEvent(data, this.#format);
 			if (view === undefined) return;
 			unreadable.push(...view.unreadable);
@@ -71,7 +72,6 @@ export class ObservedStream implements ByteStream {
 				blocks.set(key, before === undefined ? piece : { ...before, text: before.text + piece.text });
 			}
 		});
-		this.#chunks.length = 0;
 		this.#observer.observe(this.#call, 'output', { texts: [...blocks.values()], unreadable });
 	}
 }

@@ -51,7 +51,13 @@ interface Read {
 	readonly bench: GatewayBench;
 }
 
-async function read(guardrails: GuardrailSettings, kind: Kind, chunks: readonly (string | Buffer)[]): Promise<Read> {
+/** @param giveUp called with each piece after it was given. */
+async function read(
+	guardrails: GuardrailSettings,
+	kind: Kind,
+	chunks: readonly (string | Buffer)[],
+	giveUp?: (piece: Buffer) => void,
+): Promise<Read> {
 	const bench = new GatewayBench({ guardrails });
 	const upstream = new HandStream();
 	bench.respond = () => sseAnswer(upstream);
@@ -59,7 +65,11 @@ async function read(guardrails: GuardrailSettings, kind: Kind, chunks: readonly 
 	const body = { model: isChat ? 'gpt-5' : 'claude-x', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
 	const response = await bench.ask(isChat ? '/v1/chat/completions' : '/v1/messages', JSON.stringify(body));
 	const { reader } = readStream(response);
-	for (const chunk of chunks) if (!upstream.isCancelled) upstream.write(chunk);
+	for (const chunk of chunks) {
+		const piece = Buffer.from(chunk);
+		if (!upstream.isCancelled) upstream.sink?.write(piece);
+		giveUp?.(piece);
+	}
 	if (!upstream.isCancelled) upstream.sink?.end();
 	const text = Buffer.from(reader.text, 'latin1').toString();
 	const said = [...text.matchAll(/"(?:content|arguments|text|partial_json)":("(?:[^"\\]|\\.)*")/g)].map(
@@ -94,6 +104,12 @@ describe.each(kinds)('%s', (kind) => {
 			const { said, isCancelled, text: all } = await read(settings('block'), kind, eventsOf(kind, cutAt(text, first, second)));
 			expect([before.startsWith(said), isCancelled, all.includes('guardrail_blocked')]).toEqual([true, true, true]);
 		}
+	});
+
+	it('events that are held lie in memory of their own', async () => {
+		const events = eventsOf(kind, [isJson ? '{"q":"411' : '411', '1 1111', ' 1111 1112 and on', isJson ? '"}' : '']);
+		const { text } = await read(settings('block'), kind, events, (piece) => piece.fill(0));
+		expect(text).toBe(events.join(''));
 	});
 
 	it('bytes may come cut anywhere, also inside of characters and line ends, and pass untouched when clean', async () => {

@@ -1,5 +1,6 @@
 import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import { OwnPages } from '../../../core/own-pages.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
 import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/threads/held-thread.ts';
@@ -50,6 +51,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	readonly #unreadable: Unreadable[] = [];
 	readonly #held: HeldEvent[] = [];
 	#heldBytes = 0;
+	readonly #pages = new OwnPages();
 	/** The beginning of an event. */
 	#rest: Buffer = nothing;
 	#sink: ByteSink | undefined;
@@ -120,7 +122,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 			for (const viewed of view.texts) pieces.push({ viewed, piece: this.#push(viewed) });
 			this.#endThreads(view);
 		});
-		this.#held.push({ bytes: event, pieces: pieces.length === 0 ? noPieces : pieces });
+		this.#held.push({ bytes: this.#pages.keep(event), pieces: pieces.length === 0 ? noPieces : pieces });
 		this.#heldBytes += event.length;
 		this.#blockIfTripped();
 	}

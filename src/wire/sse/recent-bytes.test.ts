@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RecentBytes } from './recent-bytes.ts';
+
+test('as many bytes as asked for, or all there were, and no piece more than they need', () => {
+	fc.assert(
+		fc.property(fc.array(fc.nat({ max: 5000 }), { maxLength: 30 }), fc.integer({ min: 1, max: 8192 }), (lengths, least) => {
+			const recent = new RecentBytes(least);
+			const pieces = lengths.map((length, index) => Buffer.alloc(length, index));
+			for (const piece of pieces) recent.push(Buffer.from(piece));
+			const all = Buffer.concat(pieces);
+			const read = recent.read();
+			expect(read.length).toBeGreaterThanOrEqual(Math.min(least, all.length));
+			expect(read.length - least).toBeLessThan(Math.max(...lengths, 1));
+			expect(read.equals(all.subarray(all.length - read.length))).toBe(true);
+		}),
+	);
+});
+
+test('it keeps nothing of the memory that small pieces came in', () => {
+	const recent = new RecentBytes(8192);
+	const pieces = Array.from({ length: 100 }, (_, index) => Buffer.alloc(150, index));
+	const all = Buffer.concat(pieces);
+	for (const piece of pieces) {
+		recent.push(piece);
+		piece.fill(255);
+	}
+	const read = recent.read();
+	expect(read.equals(all.subarray(all.length - read.length))).toBe(true);
+});
