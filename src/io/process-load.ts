@@ -11,6 +11,8 @@ import type { LoadSample } from '../policy/overload/load-shedder.ts';
 const tickMs = 20;
 /** Memory is slower to read, and slower to change. */
 const sampleMs = 100;
+/** What limits it is slower still, and hardly ever changes. */
+const limitMs = 10_000;
 
 /** Reports ten times a second, or as often as the loop allows. @returns what ends it. */
 export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => void): () => void {
@@ -29,6 +31,8 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 	};
 	let before = performance.eventLoopUtilization();
 	let reportMs = clock.monotonicMs() + sampleMs;
+	let limitBytes = readLimit();
+	let limitDueMs = reportMs + limitMs;
 	const tick = (dueMs: number): void => {
 		const nowMs = clock.monotonicMs();
 		lateMs += Math.max(0, nowMs - dueMs);
@@ -36,7 +40,11 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 		if (nowMs >= reportMs) {
 			const { utilization: busyShare } = performance.eventLoopUtilization(before);
 			const loopDelayMs = Math.max(lateMs / ticks, waitedMs, nowMs - (askedMs ?? nowMs));
-			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare: memoryShare() });
+			if (nowMs >= limitDueMs) {
+				limitBytes = readLimit();
+				limitDueMs = nowMs + limitMs;
+			}
+			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare: memoryShare(limitBytes) });
 			waitedMs = 0;
 			before = performance.eventLoopUtilization();
 			reportMs = nowMs + sampleMs;
@@ -51,9 +59,13 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 	return () => timer?.cancel();
 }
 
-function memoryShare(): number {
+function memoryShare(limitBytes: number): number {
 	const { heap_size_limit: heapLimit, used_heap_size: heapUsed } = getHeapStatistics();
-	const limit = constrainedMemory();
-	const machine = totalmem();
-	return Math.max(heapUsed / heapLimit, memoryUsage.rss() / (limit > 0 && limit < machine ? limit : machine));
+	return Math.max(heapUsed / heapLimit, memoryUsage.rss() / limitBytes);
+}
+
+/** What the process may have, of its group's or the machine's. */
+function readLimit(): number {
+	const [limit, machine] = [constrainedMemory(), totalmem()];
+	return limit > 0 && limit < machine ? limit : machine;
 }
