@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
@@ -226,6 +228,35 @@ describe('slow clients', () => {
 		}
 		await until(() => slow.every((raw) => raw.isClosed));
 		expect(good.statuses).toEqual(Array<number>(20).fill(200));
+	});
+});
+
+describe('a client that breaks the connection off', () => {
+	const head = 'POST / HTTP/1.1\r\nHost: b\r\n';
+	test.each([
+		['nothing', ''],
+		['CONNECT', 'CONNECT b:443 HTTP/1.1\r\nHost: b\r\n\r\n'],
+		['an upgrade', 'GET / HTTP/1.1\r\nHost: b\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
+		['no HTTP', 'hello\r\n\r\n'],
+		['half a head', head],
+		['half a body', `${head}Content-Length: 10\r\n\r\nhello`],
+		['half of a chunk', `${head}Transfer-Encoding: chunked\r\n\r\na\r\nhello`],
+		['a question whether to go on', `${head}Content-Length: 10\r\nExpect: 100-continue\r\n\r\n`],
+		['several requests', `GET / HTTP/1.1\r\nHost: b\r\n\r\n${head}Content-Length: 0\r\n\r\n${head}Content-Length: 5\r\n\r\nhe`],
+	])('after %s, at once or soon, disturbs nobody', async (_what, bytes) => {
+		for (const hasFastPath of [true, false]) {
+			const started = await serve(echo, { hasFastPath });
+			for (const waitMs of [0, 0, 0, 1, 2, 5]) {
+				const socket = connect(started.port, '127.0.0.1');
+				socket.on('error', () => undefined);
+				await once(socket, 'connect');
+				socket.write(bytes);
+				if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+				socket.resetAndDestroy();
+			}
+			await until(() => started.server.openConnections === 0);
+			expect((await fetch(`http://127.0.0.1:${started.port}/`)).status).toBe(200);
+		}
 	});
 });
 

@@ -31,6 +31,8 @@ export class ServerConnection implements Watched {
 		this.peerAddress = plainAddress(socket.remoteAddress ?? '');
 		this.deadlines = deadlines;
 		socket.once('close', () => this.onClose());
+		// The end of a connection says all there is to say; after CONNECT nobody else listens, and an error would end the process.
+		socket.on('error', () => undefined);
 	}
 
 	add(exchange: ConnectionUser): void {
