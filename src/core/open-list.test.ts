@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OpenList, type Placed } from './open-list.ts';
+import { type Listed, OpenList } from './open-list.ts';
 
-interface Entry extends Placed {
+interface Entry extends Listed {
 	readonly name: number;
 }
 
@@ -16,7 +16,7 @@ test('it holds what a set would, and entries of another list are none of its own
 	const steps = fc.array(fc.tuple(fc.constantFrom('add', 'remove', 'pop', 'other'), fc.nat(9)), { maxLength: 60 });
 	fc.assert(
 		fc.property(steps, (taken) => {
-			const entries = Array.from({ length: 10 }, (_, name): Entry => ({ name, place: -1 }));
+			const entries = Array.from({ length: 10 }, (_, name): Entry => ({ name, listIndex: -1 }));
 			const [list, other] = [new OpenList<Entry>(), new OpenList<Entry>()];
 			const [model, otherModel] = [new Set<Entry>(), new Set<Entry>()];
 			for (const [step, name] of taken) {
@@ -43,11 +43,11 @@ test('it holds what a set would, and entries of another list are none of its own
 });
 
 test('who is visited may leave and take others along: each that stays is visited', () => {
-	const entries = Array.from({ length: 9 }, (_, name): Entry => ({ name, place: -1 }));
+	const entries = Array.from({ length: 9 }, (_, name): Entry => ({ name, listIndex: -1 }));
 	for (const [one, another] of entries.flatMap((first) => entries.map((second) => [first, second] as const))) {
 		const list = new OpenList<Entry>();
 		for (const entry of entries) {
-			entry.place = -1;
+			entry.listIndex = -1;
 			list.add(entry);
 		}
 		const seen = new Set<Entry>();

@@ -1,13 +1,13 @@
 /** Who is in a list of what is open: it knows its place there, which the list keeps; -1 in none. */
-export interface Placed {
-	place: number;
+export interface Listed {
+	listIndex: number;
 }
 
 /**
  * What comes and goes with each call, in no order. No `Set`: of one in which entries come and go, tables that it has outgrown keep young
  * entries and each other alive until the whole heap is collected.
  */
-export class OpenList<Entry extends Placed> {
+export class OpenList<Entry extends Listed> {
 	readonly #entries: Entry[] = [];
 
 	get size(): number {
@@ -16,18 +16,18 @@ export class OpenList<Entry extends Placed> {
 
 	/** Unless it is in a list. */
 	add(entry: Entry): void {
-		if (entry.place === -1) entry.place = this.#entries.push(entry) - 1;
+		if (entry.listIndex === -1) entry.listIndex = this.#entries.push(entry) - 1;
 	}
 
 	/** If it is in this one. */
 	remove(entry: Entry): void {
-		const { place } = entry;
-		if (this.#entries[place] !== entry) return;
-		entry.place = -1;
+		const { listIndex: index } = entry;
+		if (this.#entries[index] !== entry) return;
+		entry.listIndex = -1;
 		const last = this.#entries.pop();
 		if (last === undefined || last === entry) return;
-		this.#entries[place] = last;
-		last.place = place;
+		this.#entries[index] = last;
+		last.listIndex = index;
 	}
 
 	/** Visits each that is there; who is visited may leave, and take others along: then one may be visited twice. */
@@ -42,7 +42,7 @@ export class OpenList<Entry extends Placed> {
 	/** Takes one out. */
 	pop(): Entry | undefined {
 		const entry = this.#entries.pop();
-		if (entry !== undefined) entry.place = -1;
+		if (entry !== undefined) entry.listIndex = -1;
 		return entry;
 	}
 }

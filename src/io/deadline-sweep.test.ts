@@ -4,7 +4,7 @@ import { DeadlineSweep, type Watched } from './deadline-sweep.ts';
 
 class Entry implements Watched {
 	dueMs: number;
-	place = -1;
+	listIndex = -1;
 	readonly calls: number[] = [];
 	onDue: (nowMs: number) => void = (nowMs) => void this.calls.push(nowMs);
 

@@ -3,9 +3,9 @@
  * an insertion and a removal instead of a timer for each of its limits.
  */
 import type { Clock } from '../core/clock.ts';
-import { OpenList, type Placed } from '../core/open-list.ts';
+import { type Listed, OpenList } from '../core/open-list.ts';
 
-export interface Watched extends Placed {
+export interface Watched extends Listed {
 	/** Monotonic milliseconds; `Infinity` when nothing is due. May change while watched. */
 	readonly dueMs: number;
 	/** Called at every sweep from `dueMs` on, until `dueMs` moves or the watch ends. */

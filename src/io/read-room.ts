@@ -11,24 +11,24 @@ const roomBytes = 65_536;
 /** One for all sockets: what is in it is copied before anything else can be read. */
 const room = Buffer.allocUnsafeSlow(roomBytes);
 
-/** Whom what comes is given to, piece by piece. @returns false to read no more until the socket is resumed. */
-export type TakeBytes = (bytes: Buffer) => boolean;
-
 /** What one socket reads: it has no `data` events then. To be given to it as `onread`. */
 export class SocketReads implements OnReadOpts {
 	readonly buffer = room;
-	take: TakeBytes | undefined;
-	private readonly untaken: TakeBytes;
+	/** Is given what comes, piece by piece. */
+	take: ((bytes: Buffer) => void) | undefined;
+	private readonly untaken: (bytes: Buffer) => boolean;
 
-	/** @param untaken given what comes while nobody else takes it. */
-	constructor(untaken: TakeBytes) {
+	/** @param untaken given what comes while nobody takes it; false to read no more until the socket is resumed. */
+	constructor(untaken: (bytes: Buffer) => boolean) {
 		this.untaken = untaken;
 	}
 
 	readonly callback = (count: number): boolean => {
 		const bytes = Buffer.allocUnsafe(count);
 		room.copy(bytes, 0, 0, count);
-		return (this.take ?? this.untaken)(bytes);
+		if (this.take === undefined) return this.untaken(bytes);
+		this.take(bytes);
+		return true;
 	};
 }
 
@@ -36,7 +36,6 @@ export class SocketReads implements OnReadOpts {
 interface Inside {
 	_handle: { readonly useUserBuffer?: unknown } | null;
 	_server: unknown;
-	server: unknown;
 }
 
 export interface Accepted {
@@ -59,6 +58,6 @@ export function readInRoom(accepted: Socket): Accepted {
 	const reads = new SocketReads((bytes) => socket.push(bytes));
 	const socket: Socket = new Socket({ handle: handle as BoundSocket, onread: reads, allowHalfOpen: accepted.allowHalfOpen });
 	// It counts as one of the server's connections until it is closed.
-	Object.assign(socket, { server, _server: server } satisfies Omit<Inside, '_handle'>);
+	(socket as unknown as Inside)._server = server;
 	return { socket, reads };
 }

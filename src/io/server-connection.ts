@@ -22,7 +22,7 @@ export class ServerConnection implements Watched {
 	/** Requests that came after the last one that is answered. */
 	ignoredCount = 0;
 	dueMs = Number.POSITIVE_INFINITY;
-	place = -1;
+	listIndex = -1;
 	private readonly exchanges: ConnectionUser[] = [];
 	private readonly deadlines: DeadlineSweep;
 

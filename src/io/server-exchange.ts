@@ -42,7 +42,7 @@ const lingerMs = 2000;
 export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched {
 	readonly id: string;
 	readonly body: RequestBody;
-	place = -1;
+	listIndex = -1;
 	private readonly parts: ExchangeParts;
 	private readonly connection: ServerConnection;
 	private readonly message: ReceivedRequest;

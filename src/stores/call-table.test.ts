@@ -33,3 +33,16 @@ test('it holds what a map of ids would, also where ids have one mark', () => {
 		}),
 	);
 });
+
+test('it grows with what is there at once, not with what was ever there', () => {
+	const table = new CallTable<Call>();
+	const calls = Array.from({ length: 100 }, (_, index): Call => ({ id: `call ${index}`, next: undefined }));
+	const before = process.memoryUsage().heapUsed;
+	for (let round = 0; round < 40_000; round++) {
+		for (const call of calls) table.add(call);
+		for (const { id } of calls) table.remove(id);
+	}
+	// A place for each of four million would be 32 MB.
+	expect(process.memoryUsage().heapUsed - before).toBeLessThan(16_000_000);
+	expect([...table]).toEqual([]);
+});

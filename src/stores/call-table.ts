@@ -26,7 +26,7 @@ export class CallTable<Call extends Chained<Call>> {
 
 	/** None of that id is there. */
 	add(call: Call): void {
-		if (this.size === this.rows.length) this.grow();
+		if (this.size === this.rows.length) this.resize(2 * this.size);
 		this.size++;
 		this.hang(call);
 	}
@@ -40,18 +40,15 @@ export class CallTable<Call extends Chained<Call>> {
 			else before.next = call.next;
 			call.next = undefined;
 			this.size--;
+			if (this.rows.length > fewestRows && this.size < this.rows.length / 8) this.resize(this.rows.length / 2);
 			return;
 		}
 	}
 
-	/** In no order. Whoever is given a call may remove it. */
+	/** In no order; to be read before any is added or removed. */
 	*[Symbol.iterator](): Iterator<Call> {
-		for (let call of this.rows) {
-			while (call !== undefined) {
-				const { next } = call;
-				yield call;
-				call = next;
-			}
+		for (const first of this.rows) {
+			for (let call = first; call !== undefined; call = call.next) yield call;
 		}
 	}
 
@@ -65,9 +62,9 @@ export class CallTable<Call extends Chained<Call>> {
 		return markOf(id) & (this.rows.length - 1);
 	}
 
-	private grow(): void {
+	private resize(rows: number): void {
 		const calls = [...this];
-		this.rows = emptyRows(2 * this.rows.length);
+		this.rows = emptyRows(rows);
 		for (const call of calls) this.hang(call);
 	}
 }

@@ -151,6 +151,20 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 	});
 });
 
+test.each([1000, 70_000, 130_000])('a client that leaves is noticed while nobody reads its body of %s bytes', async (bytes) => {
+	const gone = Promise.withResolvers<void>();
+	const started = await serve(async (request) => {
+		request.onClientGone(() => gone.resolve());
+		await gone.promise;
+		return { status: 200, headers: {}, body: null };
+	});
+	const raw = client(started.port).send(post('x'.repeat(bytes)).replace('/'.padEnd(bytes + 1, 'x'), '/'));
+	await until(() => started.server.inFlight === 1);
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	raw.socket.resetAndDestroy();
+	await expect(gone.promise).resolves.toBeUndefined();
+});
+
 describe('requests that come before their turn', () => {
 	test('are answered in order, whoever reads them', async () => {
 		const started = await serve(echo);

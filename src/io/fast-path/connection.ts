@@ -38,7 +38,7 @@ const maxEarlyBytes = 65_536;
 
 export class FastPathConnection implements Watched {
 	dueMs: number;
-	place = -1;
+	listIndex = -1;
 	private readonly parts: FastPathParts;
 	private readonly connection: ServerConnection;
 	private readonly socket: Socket;
@@ -48,10 +48,7 @@ export class FastPathConnection implements Watched {
 	private isAnswered = true;
 	private readonly heads: HeadReader;
 	private readonly early = new BytePieces();
-	private readonly onData = (bytes: Buffer): boolean => {
-		this.read(bytes);
-		return true;
-	};
+	private readonly onData = (bytes: Buffer): void => this.read(bytes);
 	private readonly onEnd = (): void => this.readEnd();
 	private readonly onDrain = (): void => this.answer?.drained();
 	private readonly onError = (): void => this.destroy();

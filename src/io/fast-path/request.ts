@@ -57,7 +57,8 @@ export class FastPathRequest implements ReceivedRequest {
 			this.held.push(own);
 		}
 		this.endIfRead();
-		if (this.readableLength > maxHeldBytes && !this.isPausing) {
+		// Of a body that is there, the end of the connection is all that is still to be heard.
+		if (!this.complete && this.readableLength > maxHeldBytes && !this.isPausing) {
 			this.isPausing = true;
 			this.socket.pause();
 		}

@@ -28,7 +28,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	readonly request: UpstreamRequest;
 	readonly head: string;
 	dueMs: number;
-	place = -1;
+	listIndex = -1;
 	private readonly parts: UpstreamCallParts;
 	private readonly resolve: (response: UpstreamResponse) => void;
 	private readonly reject: (cause: unknown) => void;

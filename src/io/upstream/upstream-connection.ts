@@ -45,7 +45,7 @@ const lastChunk = '0\r\n\r\n';
 export class UpstreamConnection implements AnswerListener, TurnListener, Watched {
 	/** While it rests: when that ends. */
 	dueMs = Number.POSITIVE_INFINITY;
-	place = -1;
+	listIndex = -1;
 	readonly #socket: Socket;
 	readonly #parts: ConnectionParts;
 	readonly #reader = new AnswerReader(this);
@@ -63,10 +63,7 @@ export class UpstreamConnection implements AnswerListener, TurnListener, Watched
 		this.#socket = socket;
 		this.#parts = parts;
 		parts.deadlines.watch(this);
-		reads.take = (bytes) => {
-			this.#read(bytes);
-			return true;
-		};
+		reads.take = (bytes) => this.#read(bytes);
 		socket.on('drain', () => this.#bodyFlow?.resume());
 		socket.on('end', () => this.#readEnd());
 		socket.on('error', (error) => {

@@ -395,8 +395,9 @@ describe('what is handed on', () => {
 		bodies[1]?.push('}\n\n');
 		expect([readers[1]?.ending, bodies[1]?.isCancelled]).toEqual(['ended', true]);
 		expect(readers[1]?.text).toMatch(/^data: {}\n\ndata: {"error":/);
+		expect(openAnswers.size).toBe(1);
 		bodies[2]?.end();
-		expect(readers[2]?.ending).toBe('ended');
+		expect([readers[2]?.ending, openAnswers.size]).toEqual(['ended', 0]);
 	});
 
 	test('a short body is sent whole, a long one or one of unknown length as it comes', async () => {

@@ -2,7 +2,7 @@
 import { wrapStream } from '../../core/byte-stream.ts';
 import { Fault } from '../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
-import { OpenList, type Placed } from '../../core/open-list.ts';
+import { type Listed, OpenList } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Format } from '../../wire/formats/format.ts';
 
@@ -18,8 +18,8 @@ export class OpenAnswers extends OpenList<RelayedAnswer> {
 
 const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting down: retry', retryAfterSeconds: 1 });
 
-export class RelayedAnswer implements Placed {
-	place = -1;
+export class RelayedAnswer implements Listed {
+	listIndex = -1;
 	readonly body: ByteStream;
 	/** Of an event stream; undefined for any other answer, which can only be cut. */
 	readonly #format: Format | undefined;

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/fault.ts';
 import type { HttpRequest } from '../../core/handler.ts';
-import { OpenList, type Placed } from '../../core/open-list.ts';
+import { type Listed, OpenList } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { BodyHold } from '../../policy/overload/body-space.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
@@ -14,11 +14,11 @@ export interface Place {
 }
 
 /** One inference call, from the moment it is read until its last byte has left or it was ended from outside. */
-export class OpenCall implements Placed {
+export class OpenCall implements Listed {
 	#reason: EndReason | undefined;
 	#listener: ((reason: EndReason) => void) | undefined;
 	readonly #calls: OpenList<OpenCall>;
-	place = -1;
+	listIndex = -1;
 	readonly facts: GatewayFacts;
 	/** When its first provider's turn came, by the monotonic clock: the time for the whole call is one, whatever is tried. */
 	calledMs: number | undefined;
@@ -61,7 +61,7 @@ export class OpenCall implements Placed {
 	}
 
 	end(reason: EndReason): void {
-		if (this.isEnded || this.place === -1) return;
+		if (this.isEnded || this.listIndex === -1) return;
 		this.#reason = reason;
 		this.#listener?.(reason);
 		this.vacate();

@@ -1,6 +1,6 @@
 import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
-import type { Placed } from '../../core/open-list.ts';
+import type { Listed } from '../../core/open-list.ts';
 import { CallTable, type Chained } from '../call-table.ts';
 import { type BudgetHold, type BudgetTotal, CountersMissing } from '../contracts/admission.ts';
 
@@ -12,7 +12,7 @@ export interface BudgetCounter extends BudgetPeriod {
 const nothing: readonly BudgetReading[] = [];
 
 /** What one call holds. */
-export interface Hold extends Chained<Hold>, Placed {
+export interface Hold extends Chained<Hold>, Listed {
 	readonly team: TeamCounters;
 	/** The UTC day in which it was admitted, counted from 1970. */
 	readonly day: number;
@@ -90,7 +90,7 @@ export class TeamCounters {
 	}
 
 	hold(id: string, day: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
-		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, place: -1, next: undefined };
+		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
 		for (const part of holds) {
 			const counter = this.budget(part);
 			counter.heldNanoUsd += part.amountNanoUsd;
