@@ -12,6 +12,11 @@ test.each(generatedDocs)('%s is what `npm run docs` writes', async (path, genera
 	expect(read(path)).toBe(await generate());
 });
 
+test('the table of decisions names each once, in order', () => {
+	const listed = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\((\1-[\w-]+\.md)\) \|/gm)].map(([, , file]) => file);
+	expect(listed).toEqual(globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).toSorted());
+});
+
 describe('the error reference', () => {
 	const documented = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm)].map(
 		([, code, status]) => `${code} ${status}`,
