@@ -1,17 +1,17 @@
 import { cpus, totalmem } from 'node:os';
+import type { Latency } from './latency.ts';
 import { cores } from './processes.ts';
-import type { Measurement } from './run.ts';
+import type { Measurement, WholeAnswers } from './run.ts';
 import type { StreamPair } from './streams.ts';
+
+/** Its title, its figure of a target, and the digits behind the point. */
+type Row = [title: string, read: (one: Measurement) => number | undefined, digits: number];
 
 export function renderReport(measurements: readonly Measurement[], isQuick: boolean): string {
 	const tollgate = measurements.find((one) => one.name === 'Tollgate');
-	const rows: [string, (one: Measurement) => number | undefined, number][] = [
-		['CPU a request, 1 KB body (us)', (one) => one.small.cpuMicrosPerRequest, 1],
-		['requests a second, 1 KB body', (one) => one.small.requestsPerSecond, 0],
-		['CPU a request, 100 KB body (us)', (one) => one.large.cpuMicrosPerRequest, 1],
-		['requests a second, 100 KB body', (one) => one.large.requestsPerSecond, 0],
-		['added latency p50 at a quarter of saturation (ms)', (one) => one.latency.through.p50Ms - one.latency.direct.p50Ms, 2],
-		['added latency p99 at a quarter of saturation (ms)', (one) => one.latency.through.p99Ms - one.latency.direct.p99Ms, 2],
+	const rows: Row[] = [
+		...rowsOf('1 KB', (one) => one.small),
+		...rowsOf('100 KB', (one) => one.large),
 		['CPU a relayed event (us)', (one) => one.stream?.through.cpuMicrosPerEvent, 1],
 		['added delay of an event p50 (ms)', (one) => added(one.stream, 'delayP50Ms'), 2],
 		['added delay of an event p99 (ms)', (one) => added(one.stream, 'delayP99Ms'), 2],
@@ -37,6 +37,17 @@ ${lines.join('\n')}
 
 How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: the median of seven rounds, of all targets in alternation. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
 `;
+}
+
+function rowsOf(size: string, read: (one: Measurement) => WholeAnswers): Row[] {
+	const addedLatency = (one: Measurement, figure: keyof Latency): number =>
+		read(one).latency.through[figure] - read(one).latency.direct[figure];
+	return [
+		[`CPU a request, ${size} body (us)`, (one) => read(one).saturation.cpuMicrosPerRequest, 1],
+		[`requests a second, ${size} body`, (one) => read(one).saturation.requestsPerSecond, 0],
+		[`added latency p50 at a quarter of saturation, ${size} body (ms)`, (one) => addedLatency(one, 'p50Ms'), 2],
+		[`added latency p99 at a quarter of saturation, ${size} body (ms)`, (one) => addedLatency(one, 'p99Ms'), 2],
+	];
 }
 
 function row(cells: readonly string[]): string {

@@ -28,13 +28,18 @@ import { chatRequest } from './workloads.ts';
 export interface Measurement {
 	readonly name: string;
 	readonly readyMs: number;
-	readonly small: Saturation;
-	readonly large: Saturation;
-	/** At a quarter of the target's own saturation, and the same rate straight to the provider. */
-	readonly latency: LatencyPair;
+	readonly small: WholeAnswers;
+	readonly large: WholeAnswers;
 	/** Undefined for a target that fails to relay this load. */
 	readonly stream: StreamPair | undefined;
 	readonly streamMemoryBytes: number | undefined;
+}
+
+/** Requests of one size. */
+export interface WholeAnswers {
+	readonly saturation: Saturation;
+	/** At a quarter of the target's own saturation, and the same rate straight to the provider. */
+	readonly latency: LatencyPair;
 }
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
@@ -104,29 +109,44 @@ async function measureAnswers(names: readonly string[], whole: Target): Promise<
 	try {
 		for (const name of names) targets.push(await (starters[name] ?? startTollgate)(whole.url, directory));
 		const together = targets.findIndex(({ name }) => name === 'Tollgate');
-		const apart = together === -1 ? [] : [await startTollgateApart(whole.url, directory)];
-		targets.push(...apart);
+		const apart = together === -1 ? undefined : await startTollgateApart(whole.url, directory);
+		if (apart !== undefined) targets.push(apart);
 		console.log('measuring requests of 1 KB');
 		const smallLoads = await saturateInTurn(targets, small, seconds, directory);
-		await apart[0]?.stop();
+		await apart?.stop();
 		targets.splice(names.length);
 		console.log('measuring requests of 100 KB');
 		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
-		console.log('measuring latency');
-		const loads = targets.map((target, index) => {
-			const rate = Math.floor((smallLoads[index]?.requestsPerSecond ?? 0) / 4);
-			return { target, rate: Math.min(rate, highestRate) };
-		});
-		const latencies = await compareLatencies(whole, loads, { rounds: latencyRounds, seconds, body: small, directory });
-		const answers = targets.flatMap((target, index): Answers[] => {
-			const [smallLoad, largeLoad, latency] = [smallLoads[index], largeLoads[index], latencies[index]];
-			if (smallLoad === undefined || largeLoad === undefined || latency === undefined) return [];
-			return [{ name: target.name, readyMs: target.readyMs, small: smallLoad, large: largeLoad, latency }];
+		console.log('measuring latency of 1 KB');
+		const smallAnswers = await addLatencies(targets, smallLoads, whole, small);
+		console.log('measuring latency of 100 KB');
+		const largeAnswers = await addLatencies(targets, largeLoads, whole, large);
+		const answers = targets.flatMap(({ name, readyMs }, index): Answers[] => {
+			const [ofSmall, ofLarge] = [smallAnswers[index], largeAnswers[index]];
+			return ofSmall === undefined || ofLarge === undefined ? [] : [{ name, readyMs, small: ofSmall, large: ofLarge }];
 		});
 		return { answers, apart: renderApart(smallLoads[names.length], smallLoads[together]) };
 	} finally {
 		for (const target of targets) await target.stop();
 	}
+}
+
+async function addLatencies(
+	targets: readonly Target[],
+	saturations: readonly Saturation[],
+	whole: Target,
+	body: string,
+): Promise<WholeAnswers[]> {
+	const loads = targets.flatMap((target, index) => {
+		const saturation = saturations[index];
+		if (saturation === undefined) return [];
+		return [{ target, saturation, rate: Math.min(Math.floor(saturation.requestsPerSecond / 4), highestRate) }];
+	});
+	const latencies = await compareLatencies(whole, loads, { rounds: latencyRounds, seconds, body, directory });
+	return loads.flatMap(({ saturation }, index) => {
+		const latency = latencies[index];
+		return latency === undefined ? [] : [{ saturation, latency }];
+	});
 }
 
 /** Edge and gateway in processes of their own, on the same core, against both in one. */
