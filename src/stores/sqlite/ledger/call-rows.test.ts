@@ -10,7 +10,7 @@ import { packBatch } from './packed-batch.ts';
 test('a row whose opening was undone is not closed in the place of the one that came after it', () => {
 	const database = new DatabaseSync(':memory:');
 	migrate(database, ledgerSchema);
-	const writer = createLedgerWriter(database, 'run', false);
+	const writer = createLedgerWriter(database, 'run', false, () => undefined);
 	const open = (id: string) => writer.write(packBatch({ opens: [lineOf(openRow(id))], closes: [] }));
 	const close = (id: string) => writer.write(packBatch({ opens: [], closes: [compactClose(closedRow(id))] }));
 	database.exec(`CREATE TRIGGER full BEFORE INSERT ON hourly BEGIN SELECT RAISE(ABORT, 'full'); END`);

@@ -12,9 +12,15 @@ import { bindCallId, markOfCallId, ownIdBytes } from './packed-call-id.ts';
 export interface CallRows {
 	/**
 	 * A row that is open already moves to the target given; one that is closed stays as it is.
-	 * @param ends of those that have ended already, by their places. @returns the places of rows that were there: these are not closed.
+	 * @param ends of those that have ended already, by their places. @param behindPiece called after each statement, or some.
+	 * @returns the places of rows that were there: these are not closed.
 	 */
-	open(rows: readonly CallOpening[], ends: readonly (CallEnd | undefined)[], sums: GatheredSums): readonly number[];
+	open(
+		rows: readonly CallOpening[],
+		ends: readonly (CallEnd | undefined)[],
+		sums: GatheredSums,
+		behindPiece: () => void,
+	): readonly number[];
 	close(end: CallEnd, sums: GatheredSums): Closing;
 }
 
@@ -93,7 +99,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 		noteIfSpooled(elsewhere, startedMs);
 	};
 	return {
-		open(openings, ends, sums) {
+		open(openings, ends, sums, behindPiece) {
 			const taken: number[] = [];
 			if (openings.length === 0) return taken;
 			const runId = names.idOf(run);
@@ -102,6 +108,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 				const { count, firstSequence, isNextTaken } = inserts.insertFrom(calls, place, runId);
 				for (const [index, call] of calls.slice(place, place + count).entries()) inserted(call, firstSequence + index, sums);
 				place += count;
+				behindPiece();
 				if (!isNextTaken) continue;
 				moveOpen(calls[place] as NewCall, sums);
 				taken.push(place++);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
 import type { ClosedRow, OpenRow } from '../../contracts/ledger.ts';
 import { migrate } from '../migrate.ts';
@@ -245,13 +245,45 @@ describe('rows of another run', () => {
 	});
 });
 
-function setUp(spools = true) {
+describe('a batch', () => {
+	const rows = (count: number): WriteBatch => {
+		const ids = Array.from({ length: count }, (_, place) => `req_0123456789ab0123456789abcdef${place.toString(16).padStart(4, '0')}`);
+		return { opens: ids.map((id) => open(id)), closes: ids.map((id) => close(id)) };
+	};
+
+	test.each([
+		[15, 0],
+		[16, 1 + 1 + 1],
+		[100, 1 + 6 + 4 + 1],
+		[256, 1 + 16 + 1],
+		[257, 0],
+	])('of %d calls is written with %d rests: few are one piece, and many must not wait', (count, rests) => {
+		const rest = vi.fn<() => void>();
+		const { write, database } = setUp(true, rest);
+		expect(write(rows(count))).toEqual([]);
+		expect(rest).toHaveBeenCalledTimes(rests);
+		expect(database.prepare('SELECT count(*) AS count FROM calls WHERE outcome IS NOT NULL').get()).toEqual({ count });
+	});
+
+	test('of closes alone is written with rests too', () => {
+		const rest = vi.fn<() => void>();
+		const { write, check } = setUp(true, rest);
+		const { opens, closes } = rows(64);
+		write({ opens, closes: [] });
+		rest.mockClear();
+		expect(write({ opens: [], closes })).toEqual([]);
+		expect(rest).toHaveBeenCalledTimes(1 + 64 / 16 + 1);
+		expect(check()).toEqual([]);
+	});
+});
+
+function setUp(spools = true, rest = (): void => undefined) {
 	const database = new DatabaseSync(':memory:');
 	onTestFinished(() => {
 		if (database.isOpen) database.close();
 	});
 	migrate(database, ledgerSchema);
-	const writer = createLedgerWriter(database, 'run', spools);
+	const writer = createLedgerWriter(database, 'run', spools, rest);
 	const all = (table: string) => database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4, 5`).all();
 	return {
 		database,

@@ -30,8 +30,18 @@ export interface LedgerWriter {
 /** Some milliseconds of work. */
 const rowsPerPruning = 500;
 
-/** @param spools whether rows opened from now on are noted in the outbox. */
-export function createLedgerWriter(database: DatabaseSync, run: string, spools: boolean): LedgerWriter {
+/**
+ * Batches of so many rows are written in pieces, with a rest behind each: whoever waits for this thread's core waits for a piece.
+ * Fewer are one piece. More come where the calls leave this thread little, and it must not fall behind.
+ */
+const restfulRows = { atLeast: 32, atMost: 512 };
+const closesOfPiece = 16;
+
+/**
+ * @param spools whether rows opened from now on are noted in the outbox.
+ * @param rest lets others have the core for a moment.
+ */
+export function createLedgerWriter(database: DatabaseSync, run: string, spools: boolean, rest: () => void): LedgerWriter {
 	const transaction = createTransaction(database);
 	const names = createLedgerNames(database);
 	const gatherSums = createSums(database);
@@ -56,23 +66,29 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 		});
 	};
 
-	const apply = ({ opens, closes }: LedgerRows): RowException[] =>
-		transaction(() => {
+	const apply = ({ opens, closes }: LedgerRows): RowException[] => {
+		const rowCount = opens.length + closes.length;
+		const behindPiece = rowCount >= restfulRows.atLeast && rowCount <= restfulRows.atMost ? rest : goOn;
+		behindPiece();
+		return transaction(() => {
 			const sums = gatherSums();
 			const exceptions: RowException[] = [];
 			const ends = endsOf(opens, closes);
 			const closesOfOpens = ends.map((end) => (end === undefined ? undefined : closes[end]));
-			for (const place of rows.open(opens, closesOfOpens, sums)) ends[place] = undefined;
+			for (const place of rows.open(opens, closesOfOpens, sums, behindPiece)) ends[place] = undefined;
 			const isDone = new Uint8Array(closes.length);
 			for (const end of ends) if (end !== undefined) isDone[end] = 1;
 			for (const [index, row] of closes.entries()) {
 				const what = isDone[index] === 1 ? 'closed' : rows.close(row, sums);
 				if (what !== 'closed') exceptions.push({ of: 'closes', index, what });
+				if (index % closesOfPiece === closesOfPiece - 1 && isDone[index] !== 1) behindPiece();
 			}
 			sums.write();
-			if (opens.length + closes.length === 0) probe.run();
+			if (rowCount === 0) probe.run();
+			behindPiece();
 			return exceptions;
 		});
+	};
 	/** So that a row that cannot be stored takes no other with it. */
 	const applyOneByOne = ({ opens, closes }: LedgerRows): RowException[] => {
 		const exceptions: RowException[] = [];
@@ -132,10 +148,12 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 
 const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
 
+function goOn(): void {}
+
 /** A file may hold anything: what is no row must not keep every start from the others. */
 function openIfSound(rows: CallRows, row: CompactOpen, sums: GatheredSums): void {
 	try {
-		rows.open([openingOf(row)], [], sums);
+		rows.open([openingOf(row)], [], sums, goOn);
 	} catch (cause) {
 		if (!isDueToRow(cause)) throw cause;
 	}
