@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Clock } from '../core/clock.ts';
 import { ownTurn } from '../core/own-turn.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 import { watchProcessLoad } from './process-load.ts';
@@ -17,4 +18,35 @@ test('work that waits for its turn is lateness, however short each turn is', asy
 	stop();
 	expect(Math.max(...samples.map(({ loopDelayMs }) => loopDelayMs))).toBeGreaterThan(250);
 	expect(samples.at(-1)?.spanMs).toBeGreaterThanOrEqual(100);
+});
+
+test('an idle loop is looked at once a sample, a busy one more often', async () => {
+	let looks = 0;
+	const samples: LoadSample[] = [];
+	const counting: Clock = {
+		...systemClock,
+		after: (delayMs, task) => {
+			looks += 1;
+			return systemClock.after(delayMs, task);
+		},
+	};
+	const stop = watchProcessLoad(counting, (sample) => samples.push(sample));
+	onTestFinished(stop);
+	const until = (isEnough: () => boolean): Promise<void> =>
+		vi.waitFor(() => expect(isEnough()).toBe(true), { timeout: 5_000, interval: 50 });
+	await until(() => samples.some(({ busyShare }) => busyShare < 0.04));
+	const [looksBefore, samplesBefore] = [looks, samples.length];
+	await until(() => samples.length >= samplesBefore + 5);
+	const idleSamples = samples.slice(samplesBefore - 1);
+	// Each sample that was not idle has up to five looks.
+	const busySamples = idleSamples.filter(({ busyShare }) => busyShare >= 0.05).length;
+	expect(looks - looksBefore).toBeLessThanOrEqual(idleSamples.length + 5 * busySamples);
+	const work = setInterval(() => {
+		for (const endMs = systemClock.monotonicMs() + 5; systemClock.monotonicMs() < endMs; );
+	}, 10);
+	onTestFinished(() => clearInterval(work));
+	await until(() => (samples.at(-1)?.busyShare ?? 0) > 0.2);
+	const [busyLooks, busyFrom] = [looks, samples.length];
+	await until(() => samples.length >= busyFrom + 3);
+	expect(looks - busyLooks).toBeGreaterThan(2 * 3);
 });

@@ -3,20 +3,23 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Metrics } from '../core/metrics.ts';
 
+const msPerHour = 3_600_000;
+
 let registry: Registry | undefined;
 
 /** Memory, CPU, handles and garbage collector, under the names that all Node.js programs use. */
 export function processMetrics(): Registry {
 	if (registry === undefined) {
 		registry = new Registry();
-		collectDefaultMetrics({ register: registry });
-		// They count the pause between two looks, so that a loop without any delay has one of 10 ms.
+		// Of the event loop's delay they count the pause between two looks, so that a loop without any has one of 10 ms. Their looks cannot be
+		// left out, but made rare.
+		collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: msPerHour });
 		for (const { name } of registry.getMetricsAsArray()) if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
 	}
 	return registry;
 }
 
-const pauseMs = 10;
+const pauseMs = 20;
 
 let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
 
