@@ -2,6 +2,7 @@
  * Latency at a given rate, by wrk: many connections that pause at random between requests. Its clocks count whole milliseconds,
  * so that one thread would send in bursts, one a millisecond; each thread here has its own phase.
  */
+import { stolenSeconds } from './processes.ts';
 import { quantile } from './quantile.ts';
 import type { Target } from './targets.ts';
 import { runWrk } from './wrk.ts';
@@ -50,26 +51,41 @@ export async function measureLatency(
 	return { p50Ms: Number(p50Us) / 1000, p99Ms: Number(p99Us) / 1000 };
 }
 
-/** All in alternation, of each the median of the rounds: the machine pauses too, now on one side, now on the other. */
+/** All in alternation, of each the median of the rounds that were disturbed least: the machine pauses too, now on one side, now on the other. */
 export async function compareLatencies(
 	provider: Target,
 	loads: readonly { readonly target: Target; readonly rate: number }[],
 	{ rounds, seconds, body, directory }: LatencyRun,
 ): Promise<LatencyPair[]> {
-	const pairs = loads.map((): LatencyPair[] => []);
+	const measured = loads.map((): Round[] => []);
 	const read = (target: Target, rate: number): Promise<Latency> => measureLatency(target, body, rate, seconds, directory);
 	// What is hot at this rate is compiled anew.
 	for (const { target, rate } of [...loads, ...loads]) await read(target, rate);
 	for (let round = 0; round < rounds; round++) {
 		for (const [index, { target, rate }] of loads.entries()) {
+			const stolenBefore = stolenSeconds();
 			const direct = await read(provider, rate);
-			pairs[index]?.push({ direct, through: await read(target, rate) });
+			const through = await read(target, rate);
+			measured[index]?.push({ direct, through, stolenSeconds: stolenSeconds() - stolenBefore });
 		}
 	}
-	return pairs.map((ofTarget) => ({
-		direct: medianOf(ofTarget.map(({ direct }) => direct)),
-		through: medianOf(ofTarget.map(({ through }) => through)),
-	}));
+	return measured.map((all) => {
+		const ofTarget = leastDisturbedHalf(all);
+		return { direct: medianOf(ofTarget.map(({ direct }) => direct)), through: medianOf(ofTarget.map(({ through }) => through)) };
+	});
+}
+
+interface Round extends LatencyPair {
+	readonly stolenSeconds: number;
+}
+
+/** By what others took meanwhile, and not by what was measured. */
+function leastDisturbedHalf(rounds: readonly Round[]): readonly Round[] {
+	const most = quantile(
+		rounds.map((round) => round.stolenSeconds),
+		0.5,
+	);
+	return rounds.filter((round) => round.stolenSeconds <= most);
 }
 
 function medianOf(rounds: readonly Latency[]): Latency {

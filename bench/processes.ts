@@ -90,6 +90,13 @@ function cpuSeconds(pid: number): number {
 	return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond;
 }
 
+/** What the hypervisor gave to others while this machine wanted its cores; 0 where nobody counts it. */
+export function stolenSeconds(): number {
+	if (process.platform !== 'linux') return 0;
+	const [, ...ticks] = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.split(/ +/) ?? [];
+	return Number(ticks[7] ?? 0) / clockTicksPerSecond;
+}
+
 function residentBytes(pid: number): number {
 	return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes;
 }
