@@ -1,6 +1,6 @@
 /**
  * Latency at a given rate, by wrk: many connections that pause at random between requests. Its clocks count whole milliseconds,
- * so that one thread would send in bursts, one a millisecond; each thread here has its own phase.
+ * so that one thread would send in bursts, one a millisecond; each thread here has its own phase, and its own random numbers.
  */
 import { stolenSeconds } from './processes.ts';
 import { quantile } from './quantile.ts';
@@ -43,6 +43,10 @@ export async function measureLatency(
 		threads,
 		directory,
 		script: [
+			// By themselves all threads draw the same numbers, and send together.
+			'local count = 0',
+			'function setup(thread) count = count + 1 thread:set("seed", count) end',
+			'function init(args) math.randomseed(seed) end',
 			`function delay() return math.random(0, ${longestPauseMs}) end`,
 			`function done(summary, latency, requests) io.write(string.format("p50_us=%f p99_us=%f\\n", latency:percentile(50), latency:percentile(99))) end`,
 		],
