@@ -7,16 +7,19 @@ import { spliceBody } from './splice-body.ts';
 
 const wanted = new Set(['model', 'stream', 'stream_options']);
 
-function codeOf(action: () => unknown): string {
+function refusalOf(action: () => unknown): Refusal | undefined {
 	try {
 		action();
 	} catch (cause) {
-		if (cause instanceof Refusal) return cause.code;
+		if (cause instanceof Refusal) return cause;
 		throw cause;
 	}
-	return 'accepted';
+	return undefined;
 }
 
+const codeOf = (action: () => unknown): string => refusalOf(action)?.code ?? 'accepted';
+
+const deep = '['.repeat(100) + ']'.repeat(100);
 const parse = (text: string | Buffer) => parseBody(Buffer.from(text), wanted);
 
 /** Writes JSON with random whitespace and with characters escaped at random, so that bytes differ but the value does not. */
@@ -130,10 +133,26 @@ describe('scanMembers', () => {
 		expect(codeOf(() => parse(nested(maxDepth + 1)))).toBe('body_too_deep');
 	});
 
+	it.each([
+		[
+			'the member, whatever is before it',
+			`{"model":"m","n":{"x":1},"messages" : ${deep},"z":1}`,
+			'messages',
+			'`messages` is nested deeper than 64 levels',
+		],
+		['a member written with escapes', `{"t\\u006fols":${deep}}`, 'tools', '`tools` is nested'],
+		['no member of a list', deep, undefined, 'The body is nested'],
+		['no key of more than 128 bytes', `{"${'k'.repeat(200)}":${deep}}`, undefined, 'The body is nested'],
+	])('names %s, where a body is too deep', (_title, text, param, message) => {
+		const refusal = refusalOf(() => parse(text));
+		expect([refusal?.code, refusal?.param]).toEqual(['body_too_deep', param]);
+		expect(refusal?.message).toContain(message);
+	});
+
 	it('refuses 100,000 levels without delay', () => {
-		const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
+		const veryDeep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
 		const before = performance.now();
-		expect(codeOf(() => parse(deep))).toBe('body_too_deep');
+		expect(codeOf(() => parse(veryDeep))).toBe('body_too_deep');
 		expect(performance.now() - before).toBeLessThan(50);
 	});
 

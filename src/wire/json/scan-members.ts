@@ -50,7 +50,7 @@ const longNumberDigits = 16;
  * quotes, where each search ends at the next one: after each that was in vain the loop goes on for twice as long.
  */
 const nearBytes = 48;
-/** A longer key is none of the wanted ones, even when each of its characters is written as an escape. */
+/** A longer key is none of the wanted ones, even when each of its characters is written as an escape; no message quotes it. */
 const longestKeyBytes = 128;
 
 /** @throws Refusal `body_too_deep`; `body_too_large` when it holds too many values. */
@@ -64,6 +64,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 	let stringStart = 0;
 	let stringEnd = 0;
 	let key: string | undefined;
+	let keyStart = -1;
 	let valueStart = 0;
 	let digits = 0;
 	let lastDigit = 0;
@@ -80,7 +81,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 			case openBracket:
 				depth++;
 				values++;
-				if (depth > maxDepth) throw tooDeep();
+				if (depth > maxDepth) throw tooDeep(bytes, keyStart);
 				break;
 			case closeBrace:
 			case closeBracket:
@@ -98,6 +99,7 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 				if (isEscaped) escapedKeys.push({ start: stringStart, end: stringEnd });
 				if (depth === 1) {
 					count++;
+					keyStart = stringStart;
 					key = wantedKey(bytes, stringStart, stringEnd, isEscaped, wanted);
 					valueStart = at + 1;
 				}
@@ -124,8 +126,14 @@ export function scanMembers(bytes: Buffer, wanted: ReadonlySet<string>): Scanned
 	return { ranges, count, repeated, escapedKeys, hasLongNumber };
 }
 
-function tooDeep(): Refusal {
-	return new Refusal('body_too_deep', { message: `The body is nested deeper than ${maxDepth} levels: flatten it` });
+/** @param keyStart of the key at the top level under which it lies; -1 where there is none. */
+function tooDeep(bytes: Buffer, keyStart: number): Refusal {
+	const key = { start: keyStart, end: keyStart === -1 ? -1 : endOfString(bytes, keyStart + 1) };
+	const name = key.end - key.start > longestKeyBytes ? undefined : readKey(bytes, key);
+	return new Refusal('body_too_deep', {
+		message: `${name === undefined ? 'The body' : `\`${name}\``} is nested deeper than ${maxDepth} levels: flatten it`,
+		...(name !== undefined && { param: name }),
+	});
 }
 
 function tooManyValues(): Refusal {
