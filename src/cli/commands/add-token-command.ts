@@ -4,6 +4,7 @@ import { integerWithin } from './command-options.ts';
 
 interface TokenFlags {
 	readonly cache?: true;
+	readonly refresh?: true;
 	readonly timeoutSeconds: number;
 }
 
@@ -28,12 +29,14 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 		.command('token')
 		.description('Print an access token for the gateway (also installed as gateway-token).')
 		.option('--cache', 'keep the token in a private file and reuse it for 3000 s')
+		.option('--refresh', 'as --cache, but ask for a new token and keep that: for when the gateway refused the last one with 401')
 		.addOption(new Option('--timeout-seconds <seconds>', 'for the whole request').default(10).argParser(integerWithin(1, 600)))
 		.addHelpText('after', notes)
 		.action((flags: TokenFlags) =>
 			run(async (environment) => {
 				const { runToken } = await import('../token/run-token.ts');
-				return runToken({ mayCache: flags.cache === true, timeoutSeconds: flags.timeoutSeconds }, environment);
+				const mustAsk = flags.refresh === true;
+				return runToken({ mayCache: flags.cache === true || mustAsk, mustAsk, timeoutSeconds: flags.timeoutSeconds }, environment);
 			}),
 		);
 }

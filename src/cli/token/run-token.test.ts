@@ -93,7 +93,7 @@ function outcomeOf(child: ChildProcess): Promise<Outcome> {
 const command = (args: readonly string[] = [], env = variables()): Promise<Outcome> => outcomeOf(start(['token', ...args], env));
 
 async function runHere(
-	options: { mayCache?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
+	options: { mayCache?: boolean; mustAsk?: boolean; timeoutSeconds?: number; nowMs?: number; env?: Record<string, string> } = {},
 ): Promise<Outcome> {
 	const outcome: Outcome = { code: null, out: '', err: '' };
 	const write = (key: 'out' | 'err') => ({
@@ -103,9 +103,9 @@ async function runHere(
 			return Promise.resolve();
 		},
 	});
-	const { mayCache = false, timeoutSeconds = 5, env = variables() } = options;
+	const { mayCache = false, mustAsk = false, timeoutSeconds = 5, env = variables() } = options;
 	outcome.code = await runToken(
-		{ mayCache, timeoutSeconds },
+		{ mayCache, mustAsk, timeoutSeconds },
 		{ stdout: write('out'), stderr: write('err'), env },
 		() => options.nowMs ?? nowMs,
 	);
@@ -161,7 +161,11 @@ describe('the command', () => {
 	it('takes the whole form of its options too', async () => {
 		expect(await command(['--timeout-seconds', '7', '--cache'])).toEqual({ code: 0, out: `${goodToken}\n`, err: '' });
 		expect(await command(['--cache'])).toEqual({ code: 0, out: `${goodToken}\n`, err: '' });
-		expect(requests).toHaveLength(1);
+		answer = json({ access_token: 'renewed' });
+		expect(await command(['--cache'])).toMatchObject({ out: `${goodToken}\n` });
+		expect(await command(['--refresh'])).toEqual({ code: 0, out: 'renewed\n', err: '' });
+		expect(await command(['--cache'])).toMatchObject({ out: 'renewed\n' });
+		expect(requests).toHaveLength(2);
 	});
 
 	it('exits 2 when the answer takes longer than the time it has', async () => {
@@ -349,6 +353,20 @@ describe('--cache', () => {
 		answer = json({ access_token: later });
 		expect((await cached(after(3100 + 239))).out).toBe(`${short}\n`);
 		expect((await cached(after(3100 + 240))).out).toBe(`${later}\n`);
+	});
+
+	it('asks at once for one that was refused, and keeps what it got', async () => {
+		expect(await runHere({ mayCache: true, mustAsk: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
+		expect((await cached(nowMs)).out).toBe(`${later}\n`);
+		expect(requests).toHaveLength(1);
+	});
+
+	it('does not print one that was refused while the endpoint is down', async () => {
+		answer = json({}, 503);
+		const outcome = await runHere({ mayCache: true, mustAsk: true, nowMs });
+		expect(outcome.code).toBe(2);
+		expectSilent(outcome);
+		expect((await cached(nowMs)).out).toBe(`${token}\n`);
 	});
 
 	it('keeps the file to its owner, without secret or client id', async () => {

@@ -5,6 +5,8 @@ import { isSecretExposed, readTokenSettings, type TokenSettings } from './token-
 
 export interface TokenOptions {
 	readonly mayCache: boolean;
+	/** Whether the cached token was refused: a new one is asked for, and kept in its place. */
+	readonly mustAsk: boolean;
 	readonly timeoutSeconds: number;
 }
 
@@ -53,6 +55,7 @@ async function findToken(
 	let isCacheUsable = true;
 	try {
 		cached = await readCachedToken(directory, name);
+		if (options.mustAsk) cached = undefined;
 	} catch (error) {
 		isCacheUsable = false;
 		await withoutCache(error);
