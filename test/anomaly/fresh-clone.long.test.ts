@@ -27,3 +27,13 @@ test('git clone, npm start: installs, becomes ready, answers', async () => {
 	await running.ended;
 	expect((await runProcess(join(clone, 'bin/tollgate'), ['--version'], { env })).code).toBe(0);
 });
+
+test('git clone, npm test: installs what tests need too, and runs them on the runtime of the lockfile', async () => {
+	const home = temporaryDirectory();
+	const clone = join(home, 'clone');
+	copyTrackedFiles(clone);
+	expect((await runProcess('git', ['init', '--quiet', '.'], { cwd: clone })).code).toBe(0);
+	expect((await runProcess('git', ['add', '.'], { cwd: clone })).code).toBe(0);
+	const tested = await runProcess('npm', ['test', '--', 'src/core/money.test.ts'], { cwd: clone, env: { HOME: home, PATH: systemPath } });
+	expect([tested.code, tested.stdout]).toEqual([0, expect.stringMatching(/\n\d+ passed, 0 failed\n/)]);
+});
