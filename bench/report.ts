@@ -34,8 +34,8 @@ Made by \`npm run bench\`${isQuick ? ' -- --quick' : ''} in one run on ${new Dat
 ${row(header)}
 ${row(header.map(() => '---'))}
 ${lines.join('\n')}
-
-How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: of seven rounds of all targets in alternation the median of those, at least half, in which the hypervisor took the cores away least. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node; it answers this stream load with status 500, so its rows on streams are empty.
+${renderTargets(measurements)}
+How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: of seven rounds of all targets in alternation the median of those, at least half, in which the hypervisor took the cores away least. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node, and with @hono/node-server 1.14.1: with those since 1.14.2, which npm would choose, it answers each stream with status 500, and whole answers take it no less.
 `;
 }
 
@@ -48,6 +48,70 @@ function rowsOf(size: string, read: (one: Measurement) => WholeAnswers): Row[] {
 		[`added latency p50 at a quarter of saturation, ${size} body (ms)`, (one) => addedLatency(one, 'p50Ms'), 2],
 		[`added latency p99 at a quarter of saturation, ${size} body (ms)`, (one) => addedLatency(one, 'p99Ms'), 2],
 	];
+}
+
+interface Bound {
+	readonly what: string;
+	readonly of: (tollgate: Measurement, other: (name: string) => Measurement | undefined) => number | undefined;
+	readonly unit: string;
+	readonly digits: number;
+	readonly atMost?: number;
+	readonly atLeast?: number;
+}
+
+/** What the first version was to reach. */
+const firstTargets: readonly Bound[] = [
+	{
+		what: 'CPU a request of 1 KB, of that of nginx',
+		of: (tollgate, other) => quotient(tollgate, other('nginx'), (one) => one.small.saturation.cpuMicrosPerRequest),
+		unit: 'times',
+		digits: 2,
+		atMost: 4,
+	},
+	{
+		what: 'requests of 1 KB a second, of those of Portkey',
+		of: (tollgate, other) => quotient(tollgate, other('Portkey'), (one) => one.small.saturation.requestsPerSecond),
+		unit: 'times',
+		digits: 2,
+		atLeast: 10,
+	},
+	{
+		what: 'added latency p99 at a quarter of saturation, 1 KB',
+		of: ({ small: { latency } }) => latency.through.p99Ms - latency.direct.p99Ms,
+		unit: 'ms',
+		digits: 2,
+		atMost: 1,
+	},
+	{ what: 'ready after', of: ({ readyMs }) => readyMs, unit: 'ms', digits: 0, atMost: 1500 },
+	{
+		what: 'resident memory per open stream',
+		of: ({ streamMemoryBytes }) => (streamMemoryBytes === undefined ? undefined : streamMemoryBytes / 1024),
+		unit: 'KB',
+		digits: 0,
+		atMost: 60,
+	},
+];
+
+function renderTargets(measurements: readonly Measurement[]): string {
+	const named = (name: string): Measurement | undefined => measurements.find((one) => one.name === name);
+	const tollgate = named('Tollgate');
+	if (tollgate === undefined) return '';
+	const lines = firstTargets.flatMap(({ what, of, unit, digits, atMost, atLeast }) => {
+		const figure = of(tollgate, named);
+		if (figure === undefined) return [];
+		const isMet = figure <= (atMost ?? Number.POSITIVE_INFINITY) && figure >= (atLeast ?? Number.NEGATIVE_INFINITY);
+		const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
+		return [row([what, `${bound} ${unit}`, figure.toFixed(digits), isMet ? 'met' : 'missed'])];
+	});
+	return `
+${row(['first targets of Tollgate', 'bound', 'in this run', ''])}
+${row(['---', '---', '---', '---'])}
+${lines.join('\n')}
+`;
+}
+
+function quotient(own: Measurement, other: Measurement | undefined, read: (one: Measurement) => number): number | undefined {
+	return other === undefined ? undefined : read(own) / read(other);
 }
 
 function row(cells: readonly string[]): string {

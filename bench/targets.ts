@@ -1,6 +1,6 @@
 /** What is measured: Tollgate and its peers, each with the same fake provider behind it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cores, freePort, type Running, startProcess } from './processes.ts';
 import { chatAnswer } from './workloads.ts';
@@ -180,7 +180,7 @@ http {
 }
 
 /** Installs what the comparison needs; says what is missing where it cannot. */
-export function preparePeers(): { hasPortkey: boolean } {
+export function preparePeers(): void {
 	const missing = ['nginx', 'wrk'].filter((command) => !hasCommand(command));
 	if (missing.length > 0) {
 		try {
@@ -191,10 +191,15 @@ export function preparePeers(): { hasPortkey: boolean } {
 		}
 	}
 	const peers = join(here, 'peers');
-	if (!existsSync(join(peers, 'node_modules'))) {
+	if (!isInstalled(peers)) {
 		execFileSync('npm', ['ci', '--ignore-scripts', '--silent'], { cwd: peers, stdio: 'inherit' });
 	}
-	return { hasPortkey: existsSync(join(peers, 'node_modules/@portkey-ai/gateway')) };
+}
+
+/** As the lockfile says now; npm writes the file in `node_modules` when it is done. */
+function isInstalled(folder: string): boolean {
+	const installed = statSync(join(folder, 'node_modules/.package-lock.json'), { throwIfNoEntry: false });
+	return installed !== undefined && installed.mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs;
 }
 
 function hasCommand(command: string): boolean {
