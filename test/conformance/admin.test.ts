@@ -6,7 +6,7 @@ import { describeOwn, useSubject } from './subject.ts';
 const port = await freePort();
 const adminUrl = `http://127.0.0.1:${port}`;
 
-describeOwn('the admin API', 'a configuration of its own', () => {
+describeOwn('Spec: Admin interface', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
@@ -107,7 +107,7 @@ describeOwn('the admin API', 'a configuration of its own', () => {
 	});
 });
 
-describeOwn('without `enable_admin_api`', 'a configuration of its own', () => {
+describeOwn('Spec: Admin interface, without `enable_admin_api`', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_admin_api: false,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],

@@ -33,7 +33,7 @@ const subject = useSubject((simulatorUrl) => ({
 	},
 }));
 
-describeOwn('Vercel’s AI SDK', 'our simulator', () => {
+describeOwn('Spec: Inference endpoints, through Vercel’s AI SDK', 'our simulator', () => {
 	beforeAll(async () => subject.current.simulator.change({ interval_ms: 0, first_byte_ms: 0 }));
 
 	const openers: readonly (readonly [string, (model: string) => Promise<LanguageModel>])[] = [
@@ -91,7 +91,7 @@ describeOwn('Vercel’s AI SDK', 'our simulator', () => {
 	});
 });
 
-describeOwn('Claude Code', 'our simulator', () => {
+describeOwn('wire formats 9.5: Claude Code', 'our simulator', () => {
 	const body = {
 		model: 'claude-sonnet-4-5',
 		max_tokens: 100,

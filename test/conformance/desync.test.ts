@@ -105,7 +105,7 @@ const compliant: readonly (readonly [string, string])[] = [
 	['HTTP/1.0', 'GET / HTTP/1.0\r\nHost: first\r\n\r\n'],
 ];
 
-describeOwn('desync', 'our simulator', () => {
+describeOwn('guarantees 3: desync', 'our simulator', () => {
 	const subject = useSubject();
 
 	async function exchange(bytes: string): Promise<RawClient> {

@@ -7,7 +7,7 @@ describeOwn('guarantees 9.23: prompts of code, SQL, HTML, shell and attack strin
 	it('150 of them, 1 to 512 KB: none blocked', () => expectNoPromptBlocked(plain.current, 150));
 });
 
-describeOwn('the same with every rule for bodies set to block', 'a configuration of its own', () => {
+describeOwn('guarantees 9.23: the same with every rule for bodies set to block', 'a configuration of its own', () => {
 	const rules = Object.fromEntries(
 		['CrossSiteScripting', 'SQLi', 'GenericLFI', 'UNIXShellCommandsVariables', 'PHPHighRiskMethodsVariables', 'SizeRestrictions'].map(
 			(family) => [`${family}_BODY`, 'block'],

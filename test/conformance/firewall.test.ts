@@ -31,7 +31,7 @@ describeOwn('guarantees 9.22: the core rule set’s cases, attack in line or hea
 	});
 });
 
-describeOwn('rules', 'a configuration of its own', () => {
+describeOwn('Spec: Firewall layer, rules', 'a configuration of its own', () => {
 	const subject = useSubject({ edge: { firewall: { rules: { SQLi_QUERYARGUMENTS: 'count', CrossSiteScripting_QUERYARGUMENTS: 'off' } } } });
 	const call = (current: Subject, query: string, headers: Record<string, string | null> = {}): Promise<Response> =>
 		send(current, `/v1/messages${query}`, { body: JSON.stringify(question('claude-sim-text')), headers });
@@ -68,7 +68,7 @@ describeOwn('rules', 'a configuration of its own', () => {
 	});
 });
 
-describeOwn('reputation lists', 'a configuration of its own', () => {
+describeOwn('Spec: Firewall layer, reputation lists', 'a configuration of its own', () => {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-lists-'));
 	const file = join(directory, 'drop.txt');
 	writeFileSync(file, '127.66.0.0/16 ; SBL1\n');

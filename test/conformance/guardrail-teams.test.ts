@@ -65,7 +65,7 @@ const enginesOf = async (client: string): Promise<unknown> => {
 	return explained.guardrails?.engines;
 };
 
-it('a team has the engines’ rules of the deployment, or its own, and a changed one after the configuration was read', async () => {
+it('contract 7: a team has the engines’ rules of the deployment, or its own, and a changed one after the configuration was read', async () => {
 	const blocked = await ask(agent.id);
 	expect(blocked.status).toBe(400);
 	expect(await told(blocked.id)).toEqual(['first.hate BLOCK']);
@@ -90,7 +90,7 @@ it('a team has the engines’ rules of the deployment, or its own, and a changed
 	expect(await enginesOf(agent.id)).toEqual([]);
 });
 
-it('what engines cost is told, at the price that the configuration names', async () => {
+it('contract 7: what engines cost is told, at the price that the configuration names', async () => {
 	const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
 	const figure = (series: string): number => Number(new RegExp(`^${series.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
 	const units = figure('tollgate_guardrail_engine_usage_total{engine="first",unit="units"}');

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const prompts = ['My card is 4111 1111 1111 1111', 'Where is the d4rkfish?'];
 
-it.each(prompts)('chat completions: the official SDK tells why %j was blocked (Spec: Limits, rule 4)', async (content) => {
+it.each(prompts)('Spec: Limits, rule 4, chat completions: the official SDK tells why %j was blocked', async (content) => {
 	const client = new OpenAI({ baseURL: `${product.gatewayUrl}/v1`, apiKey: accessToken, maxRetries: 0 });
 	const failure = await client.chat.completions
 		.create({ model: 'gpt-5', messages: [{ role: 'user', content }] })
@@ -27,7 +27,7 @@ it.each(prompts)('chat completions: the official SDK tells why %j was blocked (S
 	expect(failure).toMatchObject({ status: 400, code: 'guardrail_blocked', message: expect.stringContaining('policy') as unknown });
 });
 
-it.each(prompts)('messages: the official SDK tells why %j was blocked (Spec: Limits, rule 4)', async (content) => {
+it.each(prompts)('Spec: Limits, rule 4, messages: the official SDK tells why %j was blocked', async (content) => {
 	const client = new Anthropic({ baseURL: product.gatewayUrl, apiKey: accessToken, maxRetries: 0 });
 	const failure = await client.messages
 		.create({ model: 'claude-opus-4-5', max_tokens: 9, messages: [{ role: 'user', content }] })
@@ -36,7 +36,7 @@ it.each(prompts)('messages: the official SDK tells why %j was blocked (Spec: Lim
 	expect(failure).toMatchObject({ status: 400, error: { error: { code: 'guardrail_blocked' } } });
 });
 
-it('lets what is clean through, streamed', async () => {
+it('Spec: Limits, rule 4: lets what is clean through, streamed', async () => {
 	const client = new OpenAI({ baseURL: `${product.gatewayUrl}/v1`, apiKey: accessToken, maxRetries: 0 });
 	const stream = await client.chat.completions.create({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
 	let text = '';
@@ -69,7 +69,7 @@ const models = ['provider_a/claude-opus-4-5', 'provider_b/gpt-4.1', 'provider_c/
 const paths = ['/v1/chat/completions', '/v1/messages'];
 const pairs = paths.flatMap((path) => models.flatMap((model) => [true, false].map((stream) => ({ path, model, stream }))));
 
-it('no card number is sent, from whatever format to whatever provider', async () => {
+it('guarantees 6: no card number is sent, from whatever format to whatever provider', async () => {
 	const simulator = new SimulatorControl(product.simulatorUrl);
 	const before = await simulator.requestsServed();
 	for (const pair of pairs) {
@@ -79,11 +79,14 @@ it('no card number is sent, from whatever format to whatever provider', async ()
 	expect(await simulator.requestsServed()).toBe(before);
 });
 
-it.each(pairs)('$path to $model, streamed $stream: nothing of a card number is delivered', async ({ path, model, stream }) => {
-	await scriptModel(['It is fine. ', 'The card is 41', '11 1111 11', '11 1111, if I ', 'remember it well.']);
-	const { status, text } = await ask({ path, model, stream }, 'Which card?');
-	expect(status).toBe(stream ? 200 : 400);
-	expect(text).toContain('policy `pii`, category `card`');
-	expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop/);
-	if (stream) expect(text).toContain('It is fine.');
-});
+it.each(pairs)(
+	'guarantees 6: $path to $model, streamed $stream: nothing of a card number is delivered',
+	async ({ path, model, stream }) => {
+		await scriptModel(['It is fine. ', 'The card is 41', '11 1111 11', '11 1111, if I ', 'remember it well.']);
+		const { status, text } = await ask({ path, model, stream }, 'Which card?');
+		expect(status).toBe(stream ? 200 : 400);
+		expect(text).toContain('policy `pii`, category `card`');
+		expect(text).not.toMatch(/card is 41|1111|\[DONE\]|message_stop/);
+		if (stream) expect(text).toContain('It is fine.');
+	},
+);

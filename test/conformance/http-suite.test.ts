@@ -36,7 +36,7 @@ const isOddInBody = (id: string): boolean => /-CHUNK-|UNDERSEND|TRAILER-|NO-FINA
 /** A request whose rest never comes may be left without an answer; any other gets one, or the end of its connection. */
 const waitMs = (probe: ProbeCase): number => (probe.ok.includes('timeout') ? 150 : 5000);
 
-describeOwn('Http11Probe', 'our simulator', () => {
+describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
 	const subject = useSubject();
 
 	async function outcomesOf(probe: ProbeCase, bytes = probe.bytes): Promise<string[]> {

@@ -31,7 +31,7 @@ async function inBatches<T>(items: readonly T[], act: (item: T) => Promise<void>
 	for (let start = 0; start < items.length; start += atOnce) await Promise.all(items.slice(start, start + atOnce).map(act));
 }
 
-describe('JSONTestSuite, contract 5: a malformed body is 400', () => {
+describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 	const subject = useSubject();
 
 	describe.each(bothFormats)('%s', (_path, format) => {

@@ -8,7 +8,7 @@ import { chatBody, describeOwn, messagesBody, send, useSubject } from './subject
 const [adminPort, metricsPort] = [await freePort(), await freePort()];
 const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
 
-describeOwn('figures for Prometheus', 'a configuration of its own', () => {
+describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],

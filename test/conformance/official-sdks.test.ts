@@ -7,7 +7,7 @@ import { useSubject } from './subject.ts';
 
 const subject = useSubject();
 
-describe.each(openAiLines)('%s', (_name, OpenAI) => {
+describe.each(openAiLines)('Spec: Inference endpoints, through %s', (_name, OpenAI) => {
 	const open = (accessToken?: string): Promise<OpenAI7> =>
 		openOpenAi(OpenAI, subject.current, accessToken === undefined ? {} : { accessToken });
 	const question = () => ({
@@ -77,7 +77,7 @@ describe.each(openAiLines)('%s', (_name, OpenAI) => {
 	});
 });
 
-describe.each(anthropicLines)('%s', (_name, Anthropic, credential) => {
+describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, Anthropic, credential) => {
 	const open = (accessToken?: string): Promise<Anthropic1> =>
 		openAnthropic(Anthropic, credential, subject.current, accessToken === undefined ? {} : { accessToken });
 	const question = () => ({

@@ -45,7 +45,7 @@ const failures: readonly (readonly [fault: string, status: number])[] = [
 	['429-quota', 429],
 ];
 
-describeOwn('faults on every pair of formats', 'our simulator', () => {
+describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 20_000 } },
 		providers: {

@@ -23,7 +23,7 @@ const question = 'What is the weather in Paris and Rome?';
 /** Each turn is a question with two calls, their results and an answer. */
 const turns = 10;
 
-describeOwn('every pair of formats', 'our simulator', () => {
+describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
 		providers: {
 			compat: {

@@ -12,7 +12,7 @@ const weather = {
 };
 const question = 'What is the weather in Paris?';
 
-describeOwn('translation', 'our simulator', () => {
+describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 	const subject = useSubject();
 
 	describe.each(openAiLines)('%s on a model of provider_a', (_name, OpenAI) => {
@@ -218,7 +218,7 @@ describeOwn('translation', 'our simulator', () => {
 	});
 });
 
-describeOwn('strict translation', 'a configuration of its own', () => {
+describeOwn('wire formats 3: strict translation', 'a configuration of its own', () => {
 	const subject = useSubject({ routing: { translation: 'strict' } });
 
 	it('refuses what would be lost, before anything is asked', async () => {
