@@ -1,19 +1,12 @@
 /** Same format on both sides: what was recorded passes byte for byte, in both directions, however it is cut. */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Recording, readRecordings, recordedBytes } from '../support/recordings.ts';
+import { recordedBytes } from '../support/recordings.ts';
 import type { Replay } from '../support/simulator-control.ts';
+import { bodyOf, expectedStatus, providers, recordings } from './recorded-answers.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 const seed = Number(process.env['CONFORMANCE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-
-const providers = {
-	openai: { provider: 'provider_b', path: '/v1/chat/completions', model: 'gpt-4o-mini' },
-	azure: { provider: 'provider_d', path: '/v1/chat/completions', model: 'team-deployment' },
-	anthropic: { provider: 'provider_a', path: '/v1/messages', model: 'claude-sonnet-4-5' },
-} as const;
-
-type Vendor = keyof typeof providers;
 
 /** Spellings of the same JSON: none may come out as another one. */
 const spellings: Readonly<Record<string, (body: object) => string>> = {
@@ -28,20 +21,6 @@ const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullabl
 	['cut by events', 'with blanks and line breaks', 'events'],
 	[`in pieces of 1 to 17 bytes, seed ${seed}`, 'with escapes', { bytes: [1, 17], seed }],
 ];
-
-function bodyOf(vendor: Vendor, { request, response }: Recording): Record<string, unknown> {
-	if (request !== undefined) return request.body;
-	const { model, path } = providers[vendor];
-	const stream = response.sse !== undefined;
-	// Usage that nobody asked for does not reach the caller.
-	const asked = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
-	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...asked };
-}
-
-/** Statuses that are the gateway's business become 502 (contract 5). */
-function expectedStatus(status: number): number {
-	return [401, 403, 404].includes(status) || status >= 500 ? 502 : status;
-}
 
 /** Usage is asked for where the caller did not (contract 5): the only thing that may be added to a body. */
 function expectSameBody(received: string, sent: string, body: Readonly<Record<string, unknown>>): void {
@@ -58,10 +37,6 @@ function expectSameBody(received: string, sent: string, body: Readonly<Record<st
 describeOwn('contract 5: the same format passes bytes through', 'our simulator', () => {
 	const subject = useSubject({ routing: { provider_header: 'optional', aliases: { fast: 'provider_b/gpt-4o-mini' } } });
 	beforeAll(() => subject.current.simulator.change({ record_bodies: true }));
-
-	const recordings = (Object.keys(providers) as Vendor[]).flatMap((vendor) =>
-		readRecordings(vendor).map((recording) => [recording.name, vendor, recording] as const),
-	);
 
 	it('there are recordings', () => expect(recordings.length).toBeGreaterThan(45));
 

@@ -1,0 +1,28 @@
+/** The recorded answers of the providers whose format the gateway passes through, and the calls that they answer. */
+import { type Recording, readRecordings } from '../support/recordings.ts';
+
+export const providers = {
+	openai: { provider: 'provider_b', path: '/v1/chat/completions', model: 'gpt-4o-mini' },
+	azure: { provider: 'provider_d', path: '/v1/chat/completions', model: 'team-deployment' },
+	anthropic: { provider: 'provider_a', path: '/v1/messages', model: 'claude-sonnet-4-5' },
+} as const;
+
+export type Vendor = keyof typeof providers;
+
+export function bodyOf(vendor: Vendor, { request, response }: Recording): Record<string, unknown> {
+	if (request !== undefined) return request.body;
+	const { model, path } = providers[vendor];
+	const stream = response.sse !== undefined;
+	// Usage that nobody asked for does not reach the caller.
+	const asked = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
+	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...asked };
+}
+
+/** Statuses that are the gateway's business become 502 (contract 5). */
+export function expectedStatus(status: number): number {
+	return [401, 403, 404].includes(status) || status >= 500 ? 502 : status;
+}
+
+export const recordings = (Object.keys(providers) as Vendor[]).flatMap((vendor) =>
+	readRecordings(vendor).map((recording) => [recording.name, vendor, recording] as const),
+);
