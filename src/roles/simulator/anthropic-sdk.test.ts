@@ -199,5 +199,7 @@ describe.each(lines)('%s', (_name, Client, version) => {
 
 	test('models', async () => {
 		expect((await clientOf().models.list()).data.map((model) => model.id)).toContain('claude-opus-5');
+		expect(await clientOf().models.retrieve('claude-opus-5')).toMatchObject({ type: 'model', id: 'claude-opus-5' });
+		await expect(clientOf().models.retrieve('claude-1')).rejects.toMatchObject({ status: 404 });
 	});
 });

@@ -1,4 +1,5 @@
 import type { JsonObject } from './json-value.ts';
+import { VendorError } from './vendor-error.ts';
 import type { WireName } from './wires/wire.ts';
 
 const openAiModels = ['gpt-4o', 'gpt-4o-mini', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.6', 'o3', 'sim-text'];
@@ -7,24 +8,40 @@ const geminiModels = ['gemini-3-pro-preview', 'gemini-2.5-pro', 'gemini-2.5-flas
 
 /** A short list in the vendor's form; what is known is more, see each wire's models. */
 export function listModels(wire: WireName): JsonObject {
+	const models = describeModels(wire);
 	switch (wire) {
-		case 'anthropic': {
-			const data = anthropicModels.map((id) => ({ type: 'model', id, display_name: id, created_at: '2026-01-15T00:00:00Z' }));
-			return { data, has_more: false, first_id: anthropicModels[0], last_id: anthropicModels.at(-1) };
-		}
+		case 'anthropic':
+			return { data: models, has_more: false, first_id: anthropicModels[0], last_id: anthropicModels.at(-1) };
 		case 'gemini':
-			return {
-				models: geminiModels.map((id) => ({
-					name: `models/${id}`,
-					displayName: id,
-					inputTokenLimit: 1_048_576,
-					outputTokenLimit: 65_536,
-					supportedGenerationMethods: ['generateContent', 'countTokens'],
-				})),
-			};
+			return { models };
+		default:
+			return { object: 'list', data: models };
+	}
+}
+
+/** @throws VendorError for a model that the list does not have. */
+export function describeModel(wire: WireName, id: string): JsonObject {
+	const name = wire === 'gemini' || (wire === 'gemini-openai' && !id.startsWith('models/')) ? `models/${id}` : id;
+	const found = describeModels(wire).find((model) => (model['id'] ?? model['name']) === name);
+	if (found === undefined) throw new VendorError('model-unknown', id);
+	return found;
+}
+
+function describeModels(wire: WireName): JsonObject[] {
+	switch (wire) {
+		case 'anthropic':
+			return anthropicModels.map((id) => ({ type: 'model', id, display_name: id, created_at: '2026-01-15T00:00:00Z' }));
+		case 'gemini':
+			return geminiModels.map((id) => ({
+				name: `models/${id}`,
+				displayName: id,
+				inputTokenLimit: 1_048_576,
+				outputTokenLimit: 65_536,
+				supportedGenerationMethods: ['generateContent', 'countTokens'],
+			}));
 		default: {
 			const ids = wire === 'gemini-openai' ? geminiModels.map((id) => `models/${id}`) : openAiModels;
-			return { object: 'list', data: ids.map((id) => ({ id, object: 'model', created: 1_767_225_600, owned_by: 'simulator' })) };
+			return ids.map((id) => ({ id, object: 'model', created: 1_767_225_600, owned_by: 'simulator' }));
 		}
 	}
 }

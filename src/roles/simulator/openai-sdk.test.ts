@@ -228,5 +228,7 @@ describe.each(lines)('%s', (_name, Client, AzureClient) => {
 	test('models', async () => {
 		const ids = (await clientOf().models.list()).data.map((model) => model.id);
 		expect(ids).toContain('gpt-4o-mini');
+		expect(await clientOf().models.retrieve('gpt-4o-mini')).toMatchObject({ object: 'model', id: 'gpt-4o-mini' });
+		await expect(clientOf().models.retrieve('gpt-1')).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
 	});
 });

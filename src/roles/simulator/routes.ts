@@ -8,7 +8,7 @@ import type { Wire, WireTarget } from './wires/wire.ts';
 
 export interface Route {
 	readonly wire: Wire;
-	/** `unknown`: the vendor has no such address. */
+	/** `models`: all of them, or the one that is named; `unknown`: the vendor has no such address. */
 	readonly action: WireTarget['action'] | 'models' | 'unknown';
 	readonly model?: string;
 	readonly isStream?: boolean;
@@ -35,14 +35,18 @@ export function findRoute(path: string): Route | undefined {
 
 function exactRoute(wire: Wire, tail: string, calls: string, models: string): Route {
 	if (tail === calls) return { wire, action: 'generate' };
-	return { wire, action: tail === models ? 'models' : 'unknown' };
+	if (tail === models) return { wire, action: 'models' };
+	return tail.startsWith(`${models}/`)
+		? { wire, action: 'models', model: decode(tail.slice(models.length + 1)) }
+		: { wire, action: 'unknown' };
 }
 
 function geminiRoute(tail: string): Route {
 	if (tail.startsWith('v1beta/openai/')) {
 		return exactRoute(geminiOpenAiWire, tail, 'v1beta/openai/chat/completions', 'v1beta/openai/models');
 	}
-	if (tail === 'v1beta/models') return { wire: geminiWire, action: 'models' };
+	const list = /^v1(?:beta)?\/models(?:\/([^/:]+))?$/.exec(tail);
+	if (list !== null) return { wire: geminiWire, action: 'models', ...(list[1] !== undefined && { model: decode(list[1]) }) };
 	const match = /^v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/.exec(tail);
 	if (match === null) return { wire: geminiWire, action: 'unknown' };
 	const [, model = '', method] = match;

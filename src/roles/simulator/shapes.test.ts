@@ -203,6 +203,22 @@ describe('Gemini', () => {
 		expect(list.map(shapeOf)).toEqual(eventsOf(sse).map((event) => shapeOf(JSON.parse(event.data))));
 	});
 
+	test.each(['v1', 'v1beta'])('models of %s', async (version) => {
+		const ask = (tail: string): Promise<Response> => fetch(`${simulator.origin}/gemini/${version}/models${tail}`, { headers: geminiKey });
+		const list = (await (await ask('?pageSize=50')).json()) as { models: { name: string }[] };
+		expect(list.models.map(({ name }) => name)).toContain('models/gemini-2.5-flash');
+		expect(await (await ask('/gemini-2.5-flash')).json()).toEqual(list.models.find(({ name }) => name === 'models/gemini-2.5-flash'));
+		const unknown = await ask('/gemini-none');
+		expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { status: 'NOT_FOUND' } }]);
+	});
+
+	test('a stream that breaks ends with the error of an overloaded model', async () => {
+		const sse = await (
+			await call(path('streamGenerateContent?alt=sse').replace('gemini-3', 'gemini-3-sim-error-mid-stream-1'), geminiKey, asked)
+		).text();
+		expect(JSON.parse(eventsOf(sse).at(-1)?.data ?? '')).toMatchObject({ error: { code: 503, status: 'UNAVAILABLE' } });
+	});
+
 	test('gemini/error-429', async () => {
 		const answer = await call('/gemini/v1beta/models/gemini-sim-429-retry-after-35:generateContent', geminiKey, asked);
 		expect(answer.status).toBe(429);

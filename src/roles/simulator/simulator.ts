@@ -4,7 +4,7 @@ import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { createControl } from './control/control.ts';
 import { createFaultRules } from './faults/fault-rules.ts';
-import { listModels } from './list-models.ts';
+import { describeModel, listModels } from './list-models.ts';
 import { createPromptCache } from './plan/prompt-cache.ts';
 import { createReplayQueue } from './replay/replay-queue.ts';
 import { findRoute, type Route } from './routes.ts';
@@ -94,7 +94,7 @@ async function serveRoute(request: HttpRequest, route: Route, server: CallServer
 	return serveRest(request, route.wire, route.action, target, server);
 }
 
-/** Model lists, and the vendor's own words for addresses that it does not have. */
+/** Models, and the vendor's own words for addresses that it does not have. */
 function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown', target: WireTarget, server: CallServer): HttpResponse {
 	const key = wire.readKey(target);
 	const random = createSeededRandom(server.nextNumber(wire.name));
@@ -106,7 +106,7 @@ function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown
 		answerNumber: 1,
 		retryAfterEvery: 0,
 		inputTokens: 0,
-		model: '',
+		model: target.model ?? '',
 		isStream: false,
 	};
 	try {
@@ -114,10 +114,11 @@ function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown
 		if (action === 'unknown') throw new VendorError('path-unknown', `${request.method} ${request.path}`);
 		if (request.method !== 'GET') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: 200, error: undefined }) };
-		return { status: 200, headers, body: JSON.stringify(listModels(wire.name)) };
+		const answer = target.model === undefined ? listModels(wire.name) : describeModel(wire.name, target.model);
+		return { status: 200, headers, body: JSON.stringify(answer) };
 	} catch (cause) {
 		if (!(cause instanceof VendorError)) throw cause;
 		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: cause.status, error: cause }) };
-		return { status: cause.status, headers, body: JSON.stringify(wire.renderError(cause, { requestId, key, model: '' })) };
+		return { status: cause.status, headers, body: JSON.stringify(wire.renderError(cause, { requestId, key, model: common.model })) };
 	}
 }

@@ -38,7 +38,7 @@ export const geminiOpenAiWire: Wire = {
 			streamContentType: 'text/event-stream',
 			renderWhole: (answer) => renderCompatible(answer, model, options),
 			renderEvents: (answer) => streamCompatible(answer, model, options),
-			renderErrorEvent: () => dataLine(renderGoogleError(new VendorError('overloaded', ''), model)),
+			renderErrorEvent: () => dataLine(renderGoogleError(new VendorError('overloaded', '', { status: 503 }), model)),
 		};
 	},
 	renderError: (error, { model }) => [renderGoogleError(error, model)],

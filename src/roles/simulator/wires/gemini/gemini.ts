@@ -27,7 +27,7 @@ export const geminiWire: Wire = {
 			renderWhole: (answer) => renderContent(answer, options),
 			renderEvents: (answer) => streamContent(answer, options),
 			renderErrorEvent: () => {
-				const text = JSON.stringify(renderGoogleError(new VendorError('overloaded', ''), model));
+				const text = JSON.stringify(renderGoogleError(new VendorError('overloaded', '', { status: 503 }), model));
 				return options.isSse ? `data: ${text}\r\n\r\n` : `,\r\n${text}]`;
 			},
 		};
