@@ -99,7 +99,7 @@ describe('resolveTargets', () => {
 		expect(() => routing.resolveTargets({ ...call, providerHeader: 'x' })).toThrow('provider_a, provider_b, provider_c, provider_d, local');
 	});
 
-	it('follows an operator’s rule before names and prefixes, but not before the header', () => {
+	it('follows an operator’s rule before names, but not before the header or a prefix', () => {
 		const rule = {
 			id: 'r',
 			name: 'r',
@@ -116,9 +116,9 @@ describe('resolveTargets', () => {
 		expect(resolve({ model: 'fast', rules: [rule], providerHeader: 'provider_b' }, { providerHeader: 'optional' })).toBe(
 			'provider_b gpt-5-mini',
 		);
-		expect(resolve({ model: 'provider_b/x', rules: [{ ...rule, match: { model: null, team: null, format: null } }] })).toBe(
-			'provider_c gemini-x',
-		);
+		const ofAll = { ...rule, match: { model: null, team: null, format: null } };
+		expect(resolve({ model: 'provider_b/x', rules: [ofAll] })).toBe('provider_b x');
+		expect(resolve({ model: 'vendor/x', rules: [ofAll] })).toBe('provider_c gemini-x');
 	});
 
 	it('serves a family by a provider of its kind when none has the customary name', () => {
@@ -135,12 +135,30 @@ describe('resolveTargets', () => {
 	});
 
 	it('lists every name it knows once, with the provider that serves it', () => {
-		const { models } = new Routing({ ...settings, aliases: { llama: 'provider_b/gpt-5', fast: 'provider_b/gpt-5-mini' } }, providers);
-		expect(models.map(({ id, provider }) => `${id} ${provider}`)).toEqual([
-			'our-gpt provider_d',
-			'gpt-4o-eu provider_d',
-			'llama provider_b',
-			'fast provider_b',
-		]);
+		const routing = new Routing({ ...settings, aliases: { llama: 'provider_b/gpt-5', fast: 'provider_b/gpt-5-mini' } }, providers);
+		const configured = ['our-gpt provider_d', 'gpt-4o-eu provider_d', 'llama provider_b', 'fast provider_b'];
+		const namesOf = (team: string, rules: RoutingFacts['rules']) =>
+			routing.modelsOf(team, rules).map(({ id, provider }) => `${id} ${provider}`);
+		expect(namesOf('red', [])).toEqual(configured);
+		const target = { provider: 'provider_c', model: 'gemini-x', weight: 1 };
+		const rules = [
+			{ model: 'fast', team: 'red' },
+			{ model: 'wise', team: 'red' },
+			{ model: 'any*', team: null },
+			{ model: null, team: 'blue' },
+			{ model: 'lost', team: null, provider: 'unknown' },
+		].map(({ model, team, provider = target.provider }, index) => ({
+			id: String(index),
+			name: '',
+			priority: index,
+			isEnabled: true,
+			match: { model, team, format: null },
+			strategy: 'priority' as const,
+			targets: [{ ...target, provider }],
+			createdAtMs: 0,
+			updatedAtMs: 0,
+		}));
+		expect(namesOf('red', rules)).toEqual([...configured.slice(0, 3), 'fast provider_c', 'wise provider_c']);
+		expect(namesOf('green', rules)).toEqual(configured);
 	});
 });

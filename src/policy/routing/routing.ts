@@ -1,4 +1,5 @@
 import { Refusal } from '../../core/refusal.ts';
+import type { RoutingRule } from '../../core/routing-rule.ts';
 import { compileFamilies } from './model-families.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
 import { decidingRule, targetsByRules } from './routing-rules.ts';
@@ -16,8 +17,6 @@ export class Routing {
 	/** Models and deployments that the configuration names. */
 	readonly #configured: ReadonlyMap<string, Target>;
 	readonly #familyOf: (model: string) => string | undefined;
-	/** Names that callers may use, with the provider behind each. */
-	readonly models: readonly ListedModel[];
 
 	/** @throws Error when an alias names a provider that is not configured. */
 	constructor(settings: RoutingSettings, providers: readonly RoutedProvider[]) {
@@ -26,28 +25,39 @@ export class Routing {
 		this.#aliases = new Map(Object.entries(settings.aliases).map(([name, target]) => [name, this.#compileAlias(name, target)]));
 		this.#configured = this.#compileConfigured(providers);
 		this.#familyOf = compileFamilies(providers);
-		this.models = [...new Map([...this.#configured, ...this.#aliases])].map(([id, { provider }]) => ({ id, provider }));
+	}
+
+	/** The names that the configuration and operators' rules give to models, as far as they lead a team's calls anywhere. */
+	modelsOf(team: string, rules: readonly RoutingRule[]): readonly ListedModel[] {
+		const named = new Map<string, Target>([...this.#configured, ...this.#aliases]);
+		for (const { match } of rules) {
+			if (match.model === null || match.model.includes('*')) continue;
+			const facts = { format: match.format ?? 'chat', model: match.model, team, stickyKey: '', rules, providerHeader: undefined };
+			const target = this.#byRule(facts)?.[0];
+			if (target !== undefined) named.set(match.model, target);
+		}
+		return [...named].map(([id, { provider }]) => ({ id, provider }));
 	}
 
 	/**
-	 * The first of these decides: the provider header, an operator's rule, a `provider/model` prefix, an alias, a configured model or
+	 * The first of these decides: the provider header, a `provider/model` prefix, an operator's rule, an alias, a configured model or
 	 * deployment, the name's family, the format's default.
 	 * @returns the target, and after it those to fall back on, which only a rule has.
 	 * @throws Refusal `provider_not_set`, `provider_unknown`.
 	 */
 	resolveTargets(facts: RoutingFacts): Targets {
-		const chosen = this.#byHeader(facts);
+		const chosen = this.#byHeader(facts) ?? this.#byPrefix(facts);
 		if (chosen !== undefined) return [chosen];
-		return this.#byRule(facts) ?? [this.#byPrefix(facts) ?? this.#byName(facts) ?? this.#byDefault(facts)];
+		return this.#byRule(facts) ?? [this.#byName(facts) ?? this.#byDefault(facts)];
 	}
 
 	/** Which of them decides; the rule's id where it is one. Of facts that have targets. */
 	explain(facts: RoutingFacts): { readonly by: RoutedBy; readonly rule: string | null } {
 		const { model } = facts;
 		if (this.#byHeader(facts) !== undefined) return { by: 'provider_header', rule: null };
+		if (this.#byPrefix(facts) !== undefined) return { by: 'prefix', rule: null };
 		const rule = decidingRule(facts.rules, facts, (provider) => this.#names.has(provider));
 		if (rule !== undefined) return { by: 'rule', rule: rule.id };
-		if (this.#byPrefix(facts) !== undefined) return { by: 'prefix', rule: null };
 		if (this.#aliases.has(model)) return { by: 'alias', rule: null };
 		if (this.#configured.has(model)) return { by: 'configured_model', rule: null };
 		return { by: this.#familyOf(model) === undefined ? 'default' : 'family', rule: null };

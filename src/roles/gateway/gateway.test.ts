@@ -10,6 +10,7 @@ import {
 	isPage,
 	messagesPath,
 	summaryOf,
+	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import { Fault } from '../../core/fault.ts';
@@ -119,6 +120,14 @@ describe('other addresses', () => {
 			display_name: 'fast',
 			created_at: '1970-01-01T00:00:00Z',
 		});
+	});
+
+	it('GET /v1/models leaves out models of a provider that has no key', async () => {
+		const providers = testSettings.providers.map((provider) =>
+			provider.name === 'provider_b' ? { ...provider, apiKey: 'REPLACE_ME' } : provider,
+		);
+		const response = await new GatewayBench({ providers }).ask('/v1/models', '', {}, { method: 'GET' });
+		expect((JSON.parse(textOf(response)) as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['our-gpt']);
 	});
 
 	it.each(['/', '/healthz'])('GET and HEAD %s answer without a token', async (path) => {
