@@ -5,8 +5,8 @@ import { type Protocol, withQuery } from './protocol.ts';
 export const azureOpenai: Protocol = {
 	wire: 'chat',
 	locate({ pathPrefix, apiVersion }, model, query) {
-		const base = /\/openai(\/v1)?$/.test(pathPrefix) ? pathPrefix : `${pathPrefix}/openai`;
-		if (apiVersion === null) return withQuery(`${base.endsWith('/v1') ? base : `${base}/v1`}/chat/completions`, query);
+		const base = `${pathPrefix.replace(/\/openai(\/v1)?$/, '')}/openai`;
+		if (apiVersion === null) return withQuery(`${base}/v1/chat/completions`, query);
 		const rest = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('api-version='));
 		const parameters = [`api-version=${encodeURIComponent(apiVersion)}`, ...rest];
 		return `${base}/deployments/${deploymentSegment(model)}/chat/completions?${parameters.join('&')}`;

@@ -38,6 +38,14 @@ describe('Provider', () => {
 			'https://h.test',
 			'/p/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21&x=1',
 		],
+		[
+			'azure-openai',
+			'2024-10-21',
+			'https://h.test/openai/v1',
+			'',
+			'https://h.test',
+			'/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21',
+		],
 	] as const)('finds the address of %s, version %s, under %s', (kind, apiVersion, baseUrl, query, origin, target) => {
 		const provider = open({ kind, baseUrl, apiVersion });
 		expect([provider.origin, provider.locate('gpt-4o', query, false)]).toEqual([origin, target]);
