@@ -21,7 +21,7 @@ const pureFolders = ['core', 'wire', 'policy'];
 const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'roles', shared: '[^/]+\\.ts$' },
 	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
-	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-key)\\.ts$' },
+	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-secrets)\\.ts$' },
 	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|hold-back|judge|masks|screening|text-scan|verdicts)\\.ts$)' },
 ];
 
@@ -29,7 +29,7 @@ const strangers: readonly { folder: string; shared: string }[] = [
 const purePackages: Readonly<Record<string, string>> = { 'policy/guardrails': 'node_modules/(re2js|libphonenumber-js)/' };
 
 /** A store's driver, by backend. */
-const drivers = { sqlite: 'node:sqlite', postgres: 'node_modules/(pg|kysely)/', redis: 'node_modules/ioredis/' };
+const drivers = { sqlite: '^node:sqlite', postgres: 'node_modules/(pg|kysely)/', redis: 'node_modules/ioredis/' };
 
 /** Tests may import whatever they test. */
 const tests = '\\.(test|contract)\\.ts$';
@@ -64,7 +64,7 @@ const rules: Rule[] = [
 	...Object.entries(drivers).map(([backend, driver]) => ({
 		name: `${backend}-driver`,
 		from: { path: '^src/', pathNot: [`^src/stores/${backend}/`, tests] },
-		to: { path: `^${driver}` },
+		to: { path: driver },
 	})),
 ];
 

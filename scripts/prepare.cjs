@@ -8,7 +8,9 @@ const { join } = require('node:path');
 
 const root = join(__dirname, '..');
 const lockFile = join(root, 'package-lock.json');
-const runtime = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+/** The package of a platform has one of these names. */
+const runtimes = [`node-${platform}`, `node-bin-${platform}`];
 
 const isForTests = process.env.npm_lifecycle_event !== 'prestart';
 
@@ -49,17 +51,18 @@ function install() {
 
 /** npm puts `node_modules/.bin` first in the path, so the scripts run on the runtime from the lockfile, else on the machine's own. */
 function checkRuntime() {
-	const pinned = join(root, 'node_modules', runtime, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-	const isPinned = existsSync(pinned);
-	const { stdout } = spawnSync(isPinned ? pinned : 'node', ['--version'], { encoding: 'utf8' });
+	const executable = process.platform === 'win32' ? 'node.exe' : 'node';
+	const runtime = runtimes.find((name) => existsSync(join(root, 'node_modules', name, 'bin', executable)));
+	const program = runtime === undefined ? 'node' : join(root, 'node_modules', runtime, 'bin', executable);
+	const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
 	if (Number(/^v(\d+)/.exec(stdout || '')?.[1]) >= 24) return;
-	if (isPinned) {
+	if (runtime !== undefined) {
 		stop(
 			`The runtime in node_modules/${runtime} does not run on this system: install Node 26, then run \`npm install --no-save --omit=optional\`.`,
 		);
 	}
 	stop(
-		`Node 24 or newer is needed, this is ${(stdout || '').trim()}: install Node 26 (https://nodejs.org), or \`npm install --no-save --include=optional\` if there is a package ${runtime}.`,
+		`Node 24 or newer is needed, this is ${(stdout || '').trim()}: install Node 26 (https://nodejs.org), or \`npm install --no-save --include=optional\` if there is a package ${runtimes.join(' or ')}.`,
 	);
 }
 

@@ -57,7 +57,11 @@ export const refusals = {
 	// Gateway
 	path_unknown: { status: 404, title: 'No such address', remedy: 'Compare the path with the API reference.' },
 	method_not_allowed: { status: 405, title: 'The address does not take this method', remedy: 'Use a method named in `allow`.' },
-	body_too_large: { status: 413, title: 'The request body is larger than `gateway.max_body_bytes`', remedy: 'Send a smaller body.' },
+	body_too_large: {
+		status: 413,
+		title: 'The request body is too large',
+		remedy: 'Send a smaller body; of calls `gateway.max_body_bytes` is the limit.',
+	},
 	body_timeout: { status: 408, title: 'The request body did not arrive in time', remedy: 'Send the body without pauses.' },
 	media_type_unsupported: { status: 415, title: 'The body is not `application/json`', remedy: 'Send `content-type: application/json`.' },
 	content_encoding_unsupported: { status: 415, title: 'The body is compressed', remedy: 'Send it without `content-encoding`.' },

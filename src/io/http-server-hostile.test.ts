@@ -155,6 +155,7 @@ describe('bytes that can be read in two ways', () => {
 		const raw = client(started).send(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n${smuggled}`);
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([400]);
+		expect(raw.text).toContain('http_malformed: ');
 	});
 
 	test('fields after a body are refused', async () => {
@@ -162,6 +163,7 @@ describe('bytes that can be read in two ways', () => {
 		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: b\r\n\r\n');
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([400]);
+		expect(raw.text).toContain('http_malformed: ');
 	});
 
 	test.each([
@@ -172,16 +174,20 @@ describe('bytes that can be read in two ways', () => {
 			.send(head)
 			.untilClosed();
 		expect(raw.statuses).toEqual([505]);
+		expect(raw.text).toContain('http_version_unsupported: ');
 	});
 
 	test.each([
-		['too many bytes', `X: ${'y'.repeat(20_000)}\r\n`],
-		['too many fields', 'X: y\r\n'.repeat(150)],
-	])('a head of %s', async (_what, fields) => {
+		['too many bytes', `X: ${'y'.repeat(20_000)}\r\n`, 'header fields are too large'],
+		['too many fields', 'X: y\r\n'.repeat(150), 'more than 100 header fields'],
+	])('a head of %s', async (_what, fields, message) => {
 		const raw = await client(await serve(echo))
 			.send(`GET / HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
 			.untilClosed();
 		expect(raw.statuses).toEqual([431]);
+		expect(raw.text).toContain('headers_too_large: ');
+		expect(raw.text).toContain(message);
+		expect(raw.text).not.toContain('yyyy');
 	});
 
 	test('an unknown expectation', async () => {
@@ -189,6 +195,7 @@ describe('bytes that can be read in two ways', () => {
 			.send('GET / HTTP/1.1\r\nHost: a\r\nExpect: a-cake\r\n\r\n')
 			.untilClosed();
 		expect(raw.statuses).toEqual([417]);
+		expect(raw.text).toContain('expectation_unknown: ');
 	});
 });
 

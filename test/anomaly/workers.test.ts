@@ -1,5 +1,6 @@
 /** `gateway.workers`: several processes behind one address. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
 import { call, callStatus, client, planProduct, untilReady } from '../support/deployment.ts';
@@ -22,6 +23,19 @@ interface Started {
 	workers(): number[];
 	/** Of the series that are shown. */
 	workerLabels(): Promise<string[]>;
+}
+
+/** The list of models, on a connection of its own: either worker may take it. */
+function modelsOf(gatewayUrl: string, accessToken: string): Promise<string> {
+	return new Promise((resolve, reject) => {
+		const headers = { authorization: `Bearer ${accessToken}` };
+		const outgoing = request(`${gatewayUrl}/v1/models`, { agent: false, headers }, (response) => {
+			let text = '';
+			response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+			response.once('end', () => resolve(text));
+		});
+		outgoing.once('error', reject).end();
+	});
 }
 
 async function startWorkers(): Promise<Started> {
@@ -57,6 +71,7 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 	expect(first).toHaveLength(2);
 
 	// What a worker begins with is what the others are at work with.
+	const settings = JSON.parse(readFileSync(configPath, 'utf8')) as object;
 	writeFileSync(configPath, '{"gateway": ');
 	process.kill(first[0] ?? 0, 'SIGKILL');
 	const second = await eventually('another takes its place', () => {
@@ -68,6 +83,13 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 	expect(running.log.some(({ msg }) => String(msg).startsWith('configuration refused'))).toBe(true);
 	expect(workers(), 'a reload ends none that is only starting').toEqual(second);
 	await expect.poll(workerLabels, { message: 'the new one has the number of the old one' }).toEqual(['0', '1', '2']);
+
+	writeFileSync(configPath, JSON.stringify({ ...settings, routing: { aliases: { mended: 'provider_b/gpt-5' } } }));
+	const onNewConnections = async (): Promise<boolean> => {
+		const lists = await Promise.all(Array.from({ length: 12 }, () => modelsOf(gatewayUrl, accessToken)));
+		return lists.every((list) => list.includes('"mended"'));
+	};
+	await expect.poll(onNewConnections, { message: 'what is mended reaches both workers' }).toBe(true);
 
 	await untilMinuteHasRoom(15_000);
 	const stream = await call(gatewayUrl, accessToken, { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });

@@ -46,7 +46,16 @@ src/core/cycle-2.ts            ./cycle-1.ts
 src/wire/providers/one.ts      ./two.ts                        ! wire/providers-strangers
 src/wire/providers/one.ts      ./provider.ts
 src/wire/providers/providers.ts ./two.ts
+src/wire/providers/one.ts      ./scrub-secrets.ts
 src/policy/guardrails/one.ts   ./two/ok.ts                     ! policy/guardrails-strangers
+src/policy/guardrails/three.ts zod                             ! policy/guardrails-is-pure
+src/policy/guardrails/four.ts  node:fs                         ! policy/guardrails-is-pure
+src/policy/guardrails/five.ts  re2js
+src/stores/memory/c.ts         pg                              ! postgres-driver
+src/stores/memory/d.ts         kysely                          ! postgres-driver
+src/stores/postgres/a.ts       pg
+src/stores/memory/e.ts         ioredis                         ! redis-driver
+src/stores/redis/a.ts          ioredis
 `;
 
 interface Plant {
@@ -78,7 +87,8 @@ async function checkPlanted(keyword: 'import' | 'import type'): Promise<string[]
 		writeFileSync(join(tree, file), `${body}export const x = 1;\n`);
 	}
 	symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-	writeFileSync(join(tree, 'package.json'), JSON.stringify({ dependencies: { zod: '*', jose: '*' }, devDependencies: { vitest: '*' } }));
+	const dependencies = Object.fromEntries(['zod', 'jose', 're2js', 'pg', 'kysely', 'ioredis'].map((name) => [name, '*']));
+	writeFileSync(join(tree, 'package.json'), JSON.stringify({ dependencies, devDependencies: { vitest: '*' } }));
 	return (await checkImports(tree)).violations.map((violation) => violation.split(' -> ')[0] ?? '');
 }
 

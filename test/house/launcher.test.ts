@@ -34,6 +34,10 @@ function makePackage(name: string): string {
 	}
 	symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 	writeFileSync(join(folder, 'src/main.ts'), program);
+	writeFileSync(
+		join(folder, 'scripts/test.ts'),
+		'console.log(JSON.stringify({ version: process.version, args: process.argv.slice(2) }));\n',
+	);
 	return folder;
 }
 
@@ -122,6 +126,12 @@ describe.each([...findOldNode(), makeOldNode()])('with the Node of %s', (nodeFol
 		const { start } = run('npm', ['start', '--', '--config', 'a b.yaml'], folder);
 		expect(start.version).toMatch(/^v26\./);
 		expect(start.args).toEqual(['start', '--demo', '--config', 'a b.yaml']);
+	});
+
+	test('npm test runs on Node 26 and hands on its arguments', () => {
+		const { start } = run('npm', ['test', '--', 'src/core'], folder);
+		expect(start.version).toMatch(/^v26\./);
+		expect(start.args).toEqual(['src/core']);
 	});
 
 	test('npm start ends with the product when it is told to stop', async () => {

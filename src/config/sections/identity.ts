@@ -70,6 +70,10 @@ export const identity = z.strictObject({
 	key_rotation_days: integer(1, 3650)
 		.default(30)
 		.describe('Age at which the signing key is replaced; the old one is published until its last token has expired.'),
-	max_attempts_per_minute: count.default(100).describe('Wrong secrets that one client may send in a minute before it is answered 429.'),
+	max_attempts_per_minute: count
+		.default(100)
+		.describe(
+			'Wrong secrets for one client that one address may send in a minute before it is answered 429; all addresses together ten times as many.',
+		),
 	clients: z.array(client).max(10_000).default([]).describe('Clients created at start, beside those made with `tollgate client create`.'),
 });

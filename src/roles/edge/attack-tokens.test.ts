@@ -52,15 +52,20 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		expect(bench.issuer.attackerRequests).toBe(0);
 	});
 
-	test('guarantees 9.1: refused within 5 ms in the median', async () => {
-		const durationsMs: number[] = [];
+	test('guarantees 9.1: each answered within 5 ms in the median, A61 with its many scopes within 2', async () => {
+		const slow: string[] = [];
 		for (const attack of cases) {
-			const accessToken = attack.makeToken(bench.issuer);
-			const startMs = performance.now();
-			await sendAttack(bench, attack, accessToken);
-			durationsMs.push(performance.now() - startMs);
+			const durationsMs: number[] = [];
+			for (let round = 0; round < 9; round++) {
+				const accessToken = attack.makeToken(bench.issuer);
+				const startMs = performance.now();
+				await sendAttack(bench, attack, accessToken);
+				durationsMs.push(performance.now() - startMs);
+			}
+			const medianMs = durationsMs.toSorted((a, b) => a - b)[durationsMs.length >> 1] ?? Number.NaN;
+			if (!(medianMs < (attack.id === 'A61' ? 2 : 5))) slow.push(`${attack.id} ${attack.title}: ${medianMs} ms`);
 		}
-		expect(durationsMs.toSorted((a, b) => a - b)[durationsMs.length >> 1]).toBeLessThan(5);
+		expect(slow).toEqual([]);
 	});
 });
 
