@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { expect, onTestFinished, test } from 'vitest';
+import { createHash, randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { testKeySetSettings } from '../../test/support/edge-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { mutate, seededNumbers } from '../../test/support/mutations.ts';
@@ -30,6 +30,15 @@ test('a token seen before is the same caller, at once', async () => {
 	const { issuer, verifier } = await startBench();
 	const accessToken = issuer.accessToken();
 	expect(verifier.verify(accessToken)).toBe(verifier.verify(accessToken));
+});
+
+test('a token is remembered by its SHA-256, not by itself', async () => {
+	const { issuer, verifier } = await startBench();
+	const remembered = vi.spyOn(RecentCallers.prototype, 'add');
+	onTestFinished(() => remembered.mockRestore());
+	const accessToken = issuer.accessToken();
+	void verifier.verify(accessToken, {});
+	expect(remembered.mock.calls.map(([key]) => key)).toEqual([createHash('sha256').update(accessToken).digest('latin1')]);
 });
 
 test('a remembered token dies with its exp and the skew', async () => {
