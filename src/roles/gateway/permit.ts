@@ -54,7 +54,8 @@ export interface PermitTerms {
 export class Permit {
 	readonly terms: PermitTerms;
 	readonly #row: OpenedRow;
-	readonly #open: OpenCall;
+	/** Until the permit ends: it waits for the ledger then, and request and answer with it would be copied by each collection meanwhile. */
+	#open: OpenCall | undefined;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
 	#isExtending = false;
@@ -206,15 +207,16 @@ export class Permit {
 
 	#leave(): void {
 		this.#isEnded = true;
+		this.#open = undefined;
 		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
 	}
 
 	/** @param id of the row in the ledger. */
 	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
 		if (this.#isEnded) return;
-		this.#leave();
 		const cost = costNanoUsd(usage, this.terms.price);
-		if (outcome !== 'not_sent') noteCost(this.#open.facts, usage, cost, isEstimated);
+		if (outcome !== 'not_sent' && this.#open !== undefined) noteCost(this.#open.facts, usage, cost, isEstimated);
+		this.#leave();
 		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(usage, cost, isEstimated);
 		this.#book(row);
@@ -286,7 +288,7 @@ export class Permit {
 			);
 			this.#coveredTokens = outputTokens;
 			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
-			this.#open.end(new Refusal('budget_exceeded', { message: 'The stream was ended: the budget does not allow more of it' }));
+			this.#open?.end(new Refusal('budget_exceeded', { message: 'The stream was ended: the budget does not allow more of it' }));
 		} catch (cause) {
 			// The end of the call books what it cost all the same.
 			this.#coveredTokens = outputTokens;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closeRow } from '../../../../test/support/close-row.ts';
 import { full, idsIn, idsOfCloses, idsOfOpens, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
@@ -58,6 +58,25 @@ describe('batches', () => {
 		expect([opened.size, closed.size, journal.lines.length]).toEqual([rows, rows, 0]);
 		expect([...closed].filter(([id, index]) => index < (opened.get(id) ?? rows))).toEqual([]);
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, lostCloses: 0 });
+	});
+
+	test.each([
+		[999, 1],
+		[1000, 2],
+	])('of %d rows that wait behind a batch, a whole batch goes without a rest: %d batches', async (rows, batches) => {
+		// The rest lasts for ever.
+		vi.useFakeTimers({ toFake: ['setTimeout'] });
+		try {
+			const { disk, open, queue } = startLedgerQueue();
+			open('first');
+			void queue.flush();
+			for (let index = 0; index < rows; index++) void queue.open(openRow(`${index}`));
+			await disk.commit();
+			expect(disk.batches).toHaveLength(batches);
+			expect(queue.health().queuedRows).toBe(rows);
+		} finally {
+			vi.useRealTimers();
+		}
 	});
 
 	test('what the database found odd is told to its caller alone; an open that cannot be stored is logged', async () => {

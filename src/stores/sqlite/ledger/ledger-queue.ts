@@ -30,7 +30,7 @@ const mostRowsPerBatch = 1000;
 /** Longer than the database waits for another process's lock. */
 const stalledAfterMs = 3000;
 const probeEveryMs = 250;
-/** Nobody waits for the database: rows go together after so long. Waking the thread, and a transaction, cost more than a row. */
+/** Nobody waits for the database: fewer rows than a batch holds go together after so long. Waking the thread, and a transaction, cost more than a row. */
 const restMs = 25;
 
 const isStopping = 'the process is stopping';
@@ -96,6 +96,8 @@ export class LedgerQueue implements TurnListener {
 			this.fail(cause);
 			gathered.failure = this.refusal(messageOf(cause), gathered.count);
 		}
+		// Its calls keep it until they end.
+		gathered.lines = '';
 	}
 
 	close(row: ClosedRow, told: CloseListener): void {
@@ -197,7 +199,9 @@ export class LedgerQueue implements TurnListener {
 	}
 
 	private sendNext(): void {
-		const isResting = this.rest !== undefined && this.ended === undefined && this.flushes.length === 0;
+		// What makes a batch does not wait: the rows of a busy core would become more and more.
+		const isFull = this.rows.length >= mostRowsPerBatch;
+		const isResting = this.rest !== undefined && !isFull && this.ended === undefined && this.flushes.length === 0;
 		if (this.rows.length === 0) this.ended?.();
 		else if (!isResting) this.sendSome(false);
 	}
