@@ -54,12 +54,11 @@ export interface PermitTerms {
 export class Permit {
 	readonly terms: PermitTerms;
 	readonly #row: OpenedRow;
-	/** Until the permit ends: it waits for the ledger then, and request and answer with it would be copied by each collection meanwhile. */
+	/** Until the permit ends: what it would keep while it waits for the ledger, request and answer, each collection would copy. */
 	#open: OpenCall | undefined;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
 	#isExtending = false;
-	#isEnded = false;
 	/** By the monotonic clock. */
 	#sentMs: number | undefined;
 	#mayCost = false;
@@ -195,7 +194,7 @@ export class Permit {
 		const { row, earlierTargets } = this.terms;
 		const apart = { ...row, id: `${row.id}.${earlierTargets + 1}` };
 		if (this.#mayCost) await this.#parts.ports.ledger.open(apart);
-		if (this.#isEnded) return;
+		if (this.#open === undefined) return;
 		if (this.#mayCost) this.#end('broken', 0, this.#held(), apart.id);
 		else this.#leave();
 	}
@@ -206,17 +205,17 @@ export class Permit {
 	}
 
 	#leave(): void {
-		this.#isEnded = true;
 		this.#open = undefined;
 		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
 	}
 
 	/** @param id of the row in the ledger. */
 	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
-		if (this.#isEnded) return;
-		const cost = costNanoUsd(usage, this.terms.price);
-		if (outcome !== 'not_sent' && this.#open !== undefined) noteCost(this.#open.facts, usage, cost, isEstimated);
+		const open = this.#open;
+		if (open === undefined) return;
 		this.#leave();
+		const cost = costNanoUsd(usage, this.terms.price);
+		if (outcome !== 'not_sent') noteCost(open.facts, usage, cost, isEstimated);
 		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(usage, cost, isEstimated);
 		this.#book(row);
