@@ -7,7 +7,7 @@ const run = promisify(execFile);
 /** A process of its own, since what is set holds for all of a process. */
 async function inProcess(code: string): Promise<unknown> {
 	const set = `import { setMemoryUse } from ${JSON.stringify(new URL('memory-use.ts', import.meta.url).href)}; setMemoryUse();`;
-	const { stdout } = await run(process.execPath, ['--expose-gc', '--input-type=module', '-e', `${set}\n${code}`]);
+	const { stdout } = await run(process.execPath, ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '-e', `${set}\n${code}`]);
 	return JSON.parse(stdout);
 }
 
@@ -38,6 +38,19 @@ describe('setMemoryUse', () => {
 			console.log(JSON.stringify([...collectedAt, alive.length]));
 		`);
 		expect(collectedAt).toEqual([expect.toSatisfy((megabytes: number) => megabytes > 60 && megabytes < 150), 30]);
+	});
+
+	it('allocates among what is young, whatever outlived a burst', async () => {
+		const young = await inProcess(`
+			const call = (id) => ({ id, targets: [id, id + 1] });
+			const burst = [];
+			for (let i = 0; i < 400_000; i++) burst.push(call(i));
+			burst.length = 0;
+			let young = 0;
+			for (let i = 0; i < 1_000; i++) if (%InYoungGeneration(call(i).targets)) young++;
+			console.log(young);
+		`);
+		expect(young).toBeGreaterThan(900);
 	});
 
 	it('gives small buffers of the runtime pieces of 16 KiB', async () => {
