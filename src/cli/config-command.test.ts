@@ -32,6 +32,16 @@ describe('tollgate config check', () => {
 		expect(out.split('\n')[0]).toBe(`ok: ${file}`);
 	});
 
+	it('warns of what is valid and probably not meant, and exits with 0 all the same', async () => {
+		const text = 'providers: { provider_a: { base_url: "https://llm.example.com/v1" } }';
+		const { code, out } = await run(runConfigCheck, text);
+		expect(code).toBe(0);
+		expect(out.split('\n').slice(1)).toEqual([expect.stringMatching(/^warning: providers\.provider_a\.base_url: ends in \/v1, /), '']);
+		expect(JSON.parse((await run(runConfigCheck, text, true)).out)).toMatchObject({
+			warnings: [expect.stringMatching(/^providers\.provider_a\.base_url: /)],
+		});
+	});
+
 	it('says where every problem is and exits with 1', async () => {
 		const { code, out, error, file } = await run(runConfigCheck, 'gateway:\n  workers: x\nrolls: []');
 		expect([code, out]).toEqual([1, '']);

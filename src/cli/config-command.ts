@@ -3,7 +3,7 @@ import { jsonSchema } from '../config/json-schema.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { ConfigError, formatProblems } from '../config/problem.ts';
 import { redactedConfig, redactedYaml } from '../config/redact.ts';
-import { settingsWithoutEffect } from '../config/unsupported.ts';
+import { configWarnings } from '../config/warnings.ts';
 
 export interface ConfigCommandOptions extends LoadOptions {
 	readonly json?: boolean;
@@ -14,16 +14,16 @@ export interface CommandOutput {
 	stderr(text: string): void;
 }
 
-/** Says whether the configuration can be used, and which of its settings have no effect. */
+/** Says whether the configuration can be used, and which of its settings will probably not do what was meant. */
 export async function runConfigCheck(options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
 	return withConfig(options, output, ({ config, file }) => {
-		const warnings = settingsWithoutEffect(config);
+		const warnings = configWarnings(config);
 		if (options.json === true) {
 			output.stdout(json({ ok: true, file, warnings }));
 			return;
 		}
 		output.stdout(`ok: ${file ?? '(no file, defaults only)'}\n`);
-		for (const warning of warnings) output.stdout(`warning: no effect: ${warning}\n`);
+		for (const warning of warnings) output.stdout(`warning: ${warning}\n`);
 	});
 }
 

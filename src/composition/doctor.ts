@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { unsetKey } from '../config/defaults.ts';
 import type { Config } from '../config/schema.ts';
-import { settingsWithoutEffect } from '../config/unsupported.ts';
+import { configWarnings } from '../config/warnings.ts';
 import { remoteKeySet } from '../io/key-set-source.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { parseKeySet } from '../io/verification-keys.ts';
@@ -27,7 +27,7 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 	const { config, file, isDemo } = loadRunningConfig({ configPath });
 	return Promise.all([
 		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? (isDemo ? noFileOfDemo : noFile) }),
-		Promise.resolve({ name: 'settings without effect', isOk: true, detail: settingsWithoutEffect(config).join('; ') || 'none' }),
+		Promise.resolve({ name: 'warnings', isOk: true, detail: configWarnings(config).join('; ') || 'none' }),
 		examineDataDirectory(config),
 		...(config.stores.records === 'sqlite' ? [] : [examineRecords(config)]),
 		...(config.stores.counters === 'memory' ? [] : [examineCounters(config)]),

@@ -5,7 +5,7 @@ import { compose, type Product, StartFailure } from '../compose.ts';
 import { demoConfig } from '../config/demo.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { settingsWithoutEffect } from '../config/unsupported.ts';
+import { configWarnings } from '../config/warnings.ts';
 import { type ConfigWatch, watchConfig } from '../config/watch.ts';
 import { createLogger, type Logger } from '../io/logger.ts';
 import { setMemoryUse } from '../io/memory-use.ts';
@@ -59,7 +59,7 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 			config: loaded.file,
 			...(workers !== undefined && { workers: asked.gateway.workers }),
 		});
-		for (const sentence of settingsWithoutEffect(config)) log.warn('setting without effect', { setting: sentence });
+		for (const warning of configWarnings(config)) log.warn('configuration', { warning });
 	} else {
 		const client = product.records && (await ensureDemoClient(product.records, systemClock));
 		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));

@@ -4,7 +4,6 @@ import { acceptedIssuer, identityUrl } from './identity-url.ts';
 import { parseListen } from './listen.ts';
 import { parseConfig } from './load.ts';
 import type { Config } from './schema.ts';
-import { settingsWithoutEffect } from './unsupported.ts';
 
 const parse = (text: string, env: Record<string, string> = {}): Config => parseConfig(text, { file: 'tollgate.yaml', env }).config;
 
@@ -74,14 +73,5 @@ describe('addresses', () => {
 
 	it('a foreign issuer is accepted exactly as it is written', () => {
 		expect(acceptedIssuer(parse('auth: { issuer: "https://login.example.com/" }'))).toBe('https://login.example.com/');
-	});
-});
-
-describe('settingsWithoutEffect', () => {
-	const first = (text: string): string[] => settingsWithoutEffect(parse(text)).map((sentence) => sentence.split(/[:,]/)[0] ?? '');
-
-	it('names what this version does not obey', () => {
-		expect(first('')).toEqual([]);
-		expect(first('enable_budgets: false\nenable_guardrails: true\nenable_admin_api: true')).toEqual([]);
 	});
 });

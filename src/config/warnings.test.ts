@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { demoConfig } from './demo.ts';
+import { parseConfig } from './load.ts';
+import { configWarnings } from './warnings.ts';
+
+const parse = (text: string) => parseConfig(text, { file: 'tollgate.yaml', env: {} }).config;
+const settingsOf = (text: string): (string | undefined)[] => configWarnings(parse(text)).map((sentence) => sentence.split(':')[0]);
+const provider = (kind: string, url: string): string => `providers: { p: { kind: ${kind}, base_url: "${url}", api_key: k } }`;
+const auth = (issuer: string, keySet: string): string => `auth: { issuer: "${issuer}", jwks_uri: "${keySet}" }`;
+
+describe('configWarnings', () => {
+	it('has none for what comes with the product', () => {
+		expect(configWarnings(parse(''))).toEqual([]);
+		expect(configWarnings(demoConfig(parse('')).config)).toEqual([]);
+		expect(settingsOf('enable_budgets: false\nenable_guardrails: true\nenable_admin_api: true')).toEqual([]);
+	});
+
+	it.each([
+		['anthropic', 'https://llm.example.com/v1', 'ends in /v1, which'],
+		['anthropic', 'https://llm.example.com/proxy/v1/', 'ends in /v1, which'],
+		['gemini', 'https://llm.example.com/v1beta', 'ends in /v1beta, which'],
+		['openai', 'https://llm.example.com', 'has no path; calls go to /chat/completions'],
+		['openai-compatible', 'https://llm.example.com/', 'has no path; calls go to /chat/completions'],
+	])('tells of the base address of %s that is %s', (kind, url, message) => {
+		expect(configWarnings(parse(provider(kind, url)))).toEqual([expect.stringContaining(`providers.p.base_url: ${message}`)]);
+	});
+
+	it.each([
+		['anthropic', 'https://llm.example.com/proxy'],
+		['anthropic', 'https://llm.example.com/v1/tenant'],
+		['gemini', 'https://llm.example.com'],
+		['openai', 'https://llm.example.com/openai'],
+		['openai-compatible', 'https://llm.example.com/v1'],
+	])('says nothing of the base address of %s that is %s', (kind, url) => {
+		expect(configWarnings(parse(provider(kind, url)))).toEqual([]);
+	});
+
+	it.each([
+		['https://login.example.com', 'http://login.example.com/keys', true],
+		['https://login.example.com', 'http://10.0.0.7/keys', true],
+		['https://login.example.com', 'https://login.example.com/keys', false],
+		['https://login.example.com', 'http://127.0.0.1:9000/keys', false],
+		['https://login.example.com', 'http://[::1]:9000/keys', false],
+		['https://login.example.com', 'http://localhost:9000/keys', false],
+		['http://identity:8789', 'http://identity:8789/keys', false],
+	])('of the issuer %s and keys from %s warns: %s', (issuer, keySet, warns) => {
+		expect(settingsOf(auth(issuer, keySet))).toEqual(warns ? ['auth.jwks_uri'] : []);
+	});
+
+	it.each([
+		['true', ['guardrails.engines']],
+		['false', []],
+	])('tells what engines do not judge where guardrails are enforced: %s', (enforced, warned) => {
+		const engine = '{ name: moderation, kind: openai-moderation, api_key: k }';
+		expect(settingsOf(`enable_guardrails: true\nenforce_guardrails: ${enforced}\nguardrails: { engines: [${engine}] }`)).toEqual(warned);
+	});
+});

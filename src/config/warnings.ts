@@ -1,0 +1,35 @@
+/** Settings that are valid and will probably not do what was meant. */
+import { classifyAddress } from '../policy/firewall/address-class.ts';
+import type { Config } from './schema.ts';
+
+/** Ends of a base address with which the paths of that kind of provider begin. */
+const repeatedEnds: Readonly<Record<string, RegExp>> = { anthropic: /\/v1$/, gemini: /\/v1(beta)?$/ };
+
+/** One sentence each, which begins with the setting's path; for `config check`, `doctor` and the start. */
+export function configWarnings(config: Config): string[] {
+	return [...Object.entries(config.providers).flatMap(warnOfBaseUrl), ...warnOfKeySet(config), ...warnOfEngines(config)];
+}
+
+function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['providers'][string]]): string[] {
+	if (baseUrl === null) return [];
+	const setting = `providers.${name}.base_url`;
+	const path = new URL(baseUrl).pathname;
+	const [end] = repeatedEnds[kind]?.exec(path) ?? [];
+	if (end !== undefined) return [`${setting}: ends in ${end}, which the gateway adds by itself for ${kind}; leave it out`];
+	const mayLackPath = (kind === 'openai' || kind === 'openai-compatible') && path === '/';
+	return mayLackPath
+		? [`${setting}: has no path; calls go to /chat/completions there, most servers expect them at /v1/chat/completions`]
+		: [];
+}
+
+function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] {
+	if (issuer === null || keySet === null || !issuer.startsWith('https:')) return [];
+	const { protocol, hostname } = new URL(keySet);
+	if (protocol === 'https:' || hostname === 'localhost' || classifyAddress(hostname) === 'loopback') return [];
+	return ['auth.jwks_uri: is plain http, though the issuer is https; whoever stands in between can put in keys of his own'];
+}
+
+function warnOfEngines({ enforce_guardrails: isEnforced, guardrails: { engines } }: Config): string[] {
+	if (!isEnforced || engines.length === 0) return [];
+	return ['guardrails.engines: under enforcement, answers that are streamed are not judged by engines in this version'];
+}
