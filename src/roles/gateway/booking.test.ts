@@ -1,9 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { chatBody, chatPath, GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { Fault } from '../../core/fault.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
-import type { Ledger } from '../../stores/contracts/ledger.ts';
+import type { CloseListener, Ledger } from '../../stores/contracts/ledger.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 /** At gpt-5's list price of 1.25 and 10 USD: 1000 input and 500 output tokens. */
@@ -32,5 +37,29 @@ describe('the cost of a call whose row cannot be closed', () => {
 		});
 		expect(booked).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a call could not be booked'] });
 		expect(booked.held).toBeGreaterThan(0n);
+	});
+});
+
+describe('a call that waits for the ledger', () => {
+	it('is not kept with what waits', async () => {
+		const waiting: CloseListener[] = [];
+		const ledger: Ledger = {
+			...createMemoryLedger(),
+			close: (_row, told) => {
+				waiting.push(told);
+			},
+		};
+		const bench = new GatewayBench({}, { ledger });
+		bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
+		// In a function of its own, whose frame does not keep the answer.
+		const call = await (async () => {
+			const { facts } = await bench.ask(chatPath, chatBody);
+			if (facts === undefined) throw new Error('the answer has no facts');
+			return new WeakRef(facts);
+		})();
+		bench.sent.length = 0;
+		await new Promise((resolve) => setImmediate(resolve));
+		collectGarbage();
+		expect([waiting.length, call.deref()]).toEqual([1, undefined]);
 	});
 });
