@@ -17,7 +17,8 @@ import { startRedis } from './redis-server.ts';
 import { createRememberedLog } from './remembered-log.ts';
 
 const atOnce = 40;
-const repricedAfterMs = 500;
+/** What is changed beside the product counts for its calls after that. */
+const bindsWithinMs = 1000;
 
 /** What befalls the calls to a model; the others answer as they should. */
 const faultOf: Readonly<Record<string, string>> = {
@@ -66,10 +67,11 @@ export async function expectBooksToAgree(
 	const seed = Date.now() % 1_000_000;
 	print(`${calls} mixed calls, seed ${seed}`);
 	const random = createSeededRandom(seed);
-	const running = callAll(fleet, { calls, leastCalls, untilMs: performance.now() + withinMs }, random);
-	await sleep(repricedAfterMs);
-	await reprice(fleet.dataDir);
-	const seen = await running;
+	const seen = await callAll(
+		fleet,
+		{ calls, leastCalls, untilMs: performance.now() + withinMs, midway: () => reprice(fleet.dataDir) },
+		random,
+	);
 
 	const [url = ''] = fleet.gateways.map((gateway) => gateway.url);
 	await untilNothingHeld(url, fleet.tokenOf('mixed'));
@@ -126,6 +128,7 @@ async function reprice(dataDir: string): Promise<void> {
 	const rates = { inputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd, outputPicoUsd };
 	await records.priceOverrides.create({ provider: 'provider_b', model: repricedModel, ...rates, updatedAtMs: Date.now() });
 	await records.close();
+	await sleep(bindsWithinMs);
 }
 
 function ratesOf({ priceVersion }: LedgerRow): Rates | undefined {
@@ -136,17 +139,23 @@ interface Stretch {
 	readonly calls: number;
 	readonly leastCalls: number;
 	readonly untilMs: number;
+	/** Runs beside the second third of the least calls; those after it wait for it. */
+	readonly midway: () => Promise<void>;
 }
 
-async function callAll(fleet: Fleet, { calls, leastCalls, untilMs }: Stretch, random: SeededRandom): Promise<Seen[]> {
+async function callAll(fleet: Fleet, { calls, leastCalls, untilMs, midway }: Stretch, random: SeededRandom): Promise<Seen[]> {
 	const caller = createCaller(fleet.tokenOf('mixed'));
 	const seen: Seen[] = [];
+	const third = Math.floor(leastCalls / 3);
 	let made = 0;
+	let changing: Promise<void> | undefined;
 	const mayGoOn = (): boolean => made < calls && (made < leastCalls || performance.now() < untilMs);
 	const work = async (worker: number): Promise<void> => {
 		const url = fleet.gateways[worker % fleet.gateways.length]?.url ?? '';
 		while (mayGoOn()) {
 			made++;
+			if (made > third) changing ??= midway();
+			if (made > 2 * third) await changing;
 			seen.push(inBrief(await callGateway(url, caller, planCall(random))));
 		}
 	};
