@@ -17,7 +17,8 @@ test('work that waits for its turn is lateness, however short each turn is', asy
 	await new Promise((resolve) => setTimeout(resolve, 150));
 	stop();
 	expect(Math.max(...samples.map(({ loopDelayMs }) => loopDelayMs))).toBeGreaterThan(250);
-	expect(samples.at(-1)?.spanMs).toBeGreaterThanOrEqual(100);
+	// A sample's hundred, less the fraction that a timer may be early.
+	expect(samples.at(-1)?.spanMs).toBeGreaterThanOrEqual(99);
 });
 
 test('an idle loop is looked at once a sample, a busy one more often', async () => {
