@@ -20,6 +20,7 @@ import {
 	startStreamUpstream,
 	startTollgate,
 	startTollgateApart,
+	startTollgateWithoutLedger,
 	startWholeUpstream,
 	type Target,
 } from './targets.ts';
@@ -74,9 +75,9 @@ try {
 	const streaming = await startStreamUpstream();
 	try {
 		const names = Object.keys(starters).filter((name) => values.only === undefined || values.only === name);
-		const { answers, apart } = await measureAnswers(names, whole);
+		const { answers, variants } = await measureAnswers(names, whole);
 		const measurements = await addStreams(names, answers, streaming);
-		const report = renderReport(measurements, values.quick) + apart + renderSections();
+		const report = renderReport(measurements, values.quick) + variants + renderSections();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
 	} finally {
@@ -104,17 +105,15 @@ function renderSections(): string {
 type Answers = Omit<Measurement, 'stream' | 'streamMemoryBytes'>;
 
 /** All targets side by side, and one of them at work at a time. */
-async function measureAnswers(names: readonly string[], whole: Target): Promise<{ answers: readonly Answers[]; apart: string }> {
+async function measureAnswers(names: readonly string[], whole: Target): Promise<{ answers: readonly Answers[]; variants: string }> {
 	const targets: Target[] = [];
 	try {
 		for (const name of names) targets.push(await (starters[name] ?? startTollgate)(whole.url, directory));
-		const together = targets.findIndex(({ name }) => name === 'Tollgate');
-		const apart = together === -1 ? undefined : await startTollgateApart(whole.url, directory);
-		if (apart !== undefined) targets.push(apart);
+		const variants = names.includes('tollgate') ? [startTollgateApart, startTollgateWithoutLedger] : [];
+		for (const start of variants) targets.push(await start(whole.url, directory));
 		console.log('measuring requests of 1 KB');
 		const smallLoads = await saturateInTurn(targets, small, seconds, directory);
-		await apart?.stop();
-		targets.splice(names.length);
+		for (const variant of targets.splice(names.length)) await variant.stop();
 		console.log('measuring requests of 100 KB');
 		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
 		console.log('measuring latency of 1 KB');
@@ -125,7 +124,7 @@ async function measureAnswers(names: readonly string[], whole: Target): Promise<
 			const [ofSmall, ofLarge] = [smallAnswers[index], largeAnswers[index]];
 			return ofSmall === undefined || ofLarge === undefined ? [] : [{ name, readyMs, small: ofSmall, large: ofLarge }];
 		});
-		return { answers, apart: renderApart(smallLoads[names.length], smallLoads[together]) };
+		return { answers, variants: renderVariants(names, smallLoads) };
 	} finally {
 		for (const target of targets) await target.stop();
 	}
@@ -149,11 +148,19 @@ async function addLatencies(
 	});
 }
 
-/** Edge and gateway in processes of their own, on the same core, against both in one. */
-function renderApart(apart: Saturation | undefined, together: Saturation | undefined): string {
-	if (apart === undefined || together === undefined) return '';
-	const ratio = (apart.cpuMicrosPerRequest / together.cpuMicrosPerRequest).toFixed(2);
-	return `\nWith edge and gateway in processes of their own a request of 1 KB costs both together ${apart.cpuMicrosPerRequest.toFixed(1)} us of CPU: ${ratio} times the single process.\n`;
+/** @param loads of the named targets, and of the variants behind them. */
+function renderVariants(names: readonly string[], loads: readonly Saturation[]): string {
+	const [together, portkey] = ['tollgate', 'portkey'].map((name) => loads[names.indexOf(name)]);
+	const [apart, withoutLedger] = loads.slice(names.length);
+	if (together === undefined || apart === undefined || withoutLedger === undefined) return '';
+	const times = (apart.cpuMicrosPerRequest / together.cpuMicrosPerRequest).toFixed(2);
+	const ofPortkey =
+		portkey === undefined ? '' : `, ${(withoutLedger.requestsPerSecond / portkey.requestsPerSecond).toFixed(2)} times those of Portkey`;
+	return `
+With edge and gateway in processes of their own a request of 1 KB costs both together ${apart.cpuMicrosPerRequest.toFixed(1)} us of CPU: ${times} times the single process.
+
+The first targets were set for a version without a ledger. With one that drops its rows a request of 1 KB costs ${withoutLedger.cpuMicrosPerRequest.toFixed(1)} us: ${withoutLedger.requestsPerSecond.toFixed(0)} requests a second${ofPortkey}.
+`;
 }
 
 /** All targets side by side again, before a provider that streams. */

@@ -90,6 +90,21 @@ export const startTollgate: StartTarget = async (upstreamUrl, directory) => {
 	return { ...running, name: 'Tollgate', url, headers };
 };
 
+/** As the product was when the first targets were set for it: calls are in no ledger. */
+export const startTollgateWithoutLedger: StartTarget = async (upstreamUrl, directory) => {
+	const [port, identityPort] = [await freePort(), await freePort()];
+	const url = `http://127.0.0.1:${port}`;
+	const config = tollgateConfig(upstreamUrl, join(directory, 'without-ledger'), port, identityPort);
+	const preload = ['--import', join(here, 'drop-rows.ts')];
+	const running = await startTollgateProcess(join(directory, 'without-ledger.json'), config, url, preload);
+	return {
+		...running,
+		name: 'Tollgate without its ledger',
+		url,
+		headers: { authorization: `Bearer ${await fetchAccessToken(identityPort)}` },
+	};
+};
+
 /** The edge in a process of its own, before one with gateway and identity, both on one core. */
 export const startTollgateApart: StartTarget = async (upstreamUrl, directory) => {
 	const [port, gatewayPort, identityPort] = [await freePort(), await freePort(), await freePort()];
@@ -119,9 +134,9 @@ export const startTollgateApart: StartTarget = async (upstreamUrl, directory) =>
 	};
 };
 
-function startTollgateProcess(configPath: string, config: object, url: string): Promise<Running> {
+function startTollgateProcess(configPath: string, config: object, url: string, preload: readonly string[] = []): Promise<Running> {
 	writeFileSync(configPath, JSON.stringify(config));
-	const args = [join(here, '../bin/tollgate'), 'start', '--config', configPath];
+	const args = [...preload, join(here, '../bin/tollgate'), 'start', '--config', configPath];
 	return startProcess({ command: node, args, core: cores?.target, readyUrl: `${url}/readyz` });
 }
 
