@@ -36,7 +36,7 @@ describe('tollgate config check', () => {
 		const text = 'providers: { provider_a: { base_url: "https://llm.example.com/v1" } }';
 		const { code, out } = await run(runConfigCheck, text);
 		expect(code).toBe(0);
-		expect(out.split('\n').slice(1)).toEqual([expect.stringMatching(/^warning: providers\.provider_a\.base_url: ends in \/v1, /), '']);
+		expect(out.split('\n').slice(1)).toEqual([expect.stringMatching(/^warning: providers\.provider_a\.base_url: ends in \/v1, but /), '']);
 		expect(JSON.parse((await run(runConfigCheck, text, true)).out)).toMatchObject({
 			warnings: [expect.stringMatching(/^providers\.provider_a\.base_url: /)],
 		});

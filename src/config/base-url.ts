@@ -2,6 +2,8 @@
 import { addressClassNames, classifyAddress } from '../policy/firewall/address-class.ts';
 import { isWebAddress } from './values.ts';
 
+const ownName = 'this machine';
+
 /** Why a `base_url` is refused unless the private network is allowed; undefined when it may be used, or is no URL at all. */
 export function privateNetworkProblem(text: string): string | undefined {
 	if (!isWebAddress(text)) return undefined;
@@ -17,9 +19,15 @@ export function normaliseBaseUrl(text: string): string {
 	return URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text;
 }
 
+/** Whether a URL's host is the machine that asks. */
+export function isThisMachine(hostname: string): boolean {
+	const where = privateHost(hostname);
+	return where === ownName || where === addressClassNames.loopback;
+}
+
 function privateHost(hostname: string): string | undefined {
 	const host = hostname.replace(/\.$/, '');
-	if (host === 'localhost' || host.endsWith('.localhost')) return 'this machine';
+	if (host === 'localhost' || host.endsWith('.localhost')) return ownName;
 	const addressClass = classifyAddress(host);
 	return addressClass === 'invalid' || addressClass === 'public' ? undefined : addressClassNames[addressClass];
 }

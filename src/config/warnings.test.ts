@@ -16,9 +16,10 @@ describe('configWarnings', () => {
 	});
 
 	it.each([
-		['anthropic', 'https://llm.example.com/v1', 'ends in /v1, which'],
-		['anthropic', 'https://llm.example.com/proxy/v1/', 'ends in /v1, which'],
-		['gemini', 'https://llm.example.com/v1beta', 'ends in /v1beta, which'],
+		['anthropic', 'https://llm.example.com/v1', 'ends in /v1, but'],
+		['anthropic', 'https://llm.example.com/proxy/v1/', 'ends in /v1, but'],
+		['gemini', 'https://llm.example.com/v1', 'ends in /v1, but'],
+		['gemini', 'https://llm.example.com/v1beta', 'ends in /v1beta, but'],
 		['openai', 'https://llm.example.com', 'has no path; calls go to /chat/completions'],
 		['openai-compatible', 'https://llm.example.com/', 'has no path; calls go to /chat/completions'],
 	])('tells of the base address of %s that is %s', (kind, url, message) => {
@@ -38,10 +39,12 @@ describe('configWarnings', () => {
 	it.each([
 		['https://login.example.com', 'http://login.example.com/keys', true],
 		['https://login.example.com', 'http://10.0.0.7/keys', true],
+		['HTTPS://login.example.com', 'http://login.example.com/keys', true],
 		['https://login.example.com', 'https://login.example.com/keys', false],
 		['https://login.example.com', 'http://127.0.0.1:9000/keys', false],
 		['https://login.example.com', 'http://[::1]:9000/keys', false],
 		['https://login.example.com', 'http://localhost:9000/keys', false],
+		['https://login.example.com', 'http://keys.localhost:9000/', false],
 		['http://identity:8789', 'http://identity:8789/keys', false],
 	])('of the issuer %s and keys from %s warns: %s', (issuer, keySet, warns) => {
 		expect(settingsOf(auth(issuer, keySet))).toEqual(warns ? ['auth.jwks_uri'] : []);

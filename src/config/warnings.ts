@@ -1,9 +1,9 @@
 /** Settings that are valid and will probably not do what was meant. */
-import { classifyAddress } from '../policy/firewall/address-class.ts';
+import { isThisMachine } from './base-url.ts';
 import type { Config } from './schema.ts';
 
-/** Ends of a base address with which the paths of that kind of provider begin. */
-const repeatedEnds: Readonly<Record<string, RegExp>> = { anthropic: /\/v1$/, gemini: /\/v1(beta)?$/ };
+/** Ends of a base address that name the API's version, of kinds whose paths the gateway begins with it. */
+const versionedEnds: Readonly<Record<string, RegExp>> = { anthropic: /\/v1$/, gemini: /\/v1(beta)?$/ };
 
 /** One sentence each, which begins with the setting's path; for `config check`, `doctor` and the start. */
 export function configWarnings(config: Config): string[] {
@@ -14,8 +14,10 @@ function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['pro
 	if (baseUrl === null) return [];
 	const setting = `providers.${name}.base_url`;
 	const path = new URL(baseUrl).pathname;
-	const [end] = repeatedEnds[kind]?.exec(path) ?? [];
-	if (end !== undefined) return [`${setting}: ends in ${end}, which the gateway adds by itself for ${kind}; leave it out`];
+	const [end] = versionedEnds[kind]?.exec(path) ?? [];
+	if (end !== undefined) {
+		return [`${setting}: ends in ${end}, but the gateway adds the API’s version by itself; leave it out`];
+	}
 	const mayLackPath = (kind === 'openai' || kind === 'openai-compatible') && path === '/';
 	return mayLackPath
 		? [`${setting}: has no path; calls go to /chat/completions there, most servers expect them at /v1/chat/completions`]
@@ -23,10 +25,10 @@ function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['pro
 }
 
 function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] {
-	if (issuer === null || keySet === null || !issuer.startsWith('https:')) return [];
+	if (issuer === null || keySet === null || new URL(issuer).protocol !== 'https:') return [];
 	const { protocol, hostname } = new URL(keySet);
-	if (protocol === 'https:' || hostname === 'localhost' || classifyAddress(hostname) === 'loopback') return [];
-	return ['auth.jwks_uri: is plain http, though the issuer is https; whoever stands in between can put in keys of his own'];
+	if (protocol === 'https:' || isThisMachine(hostname)) return [];
+	return ['auth.jwks_uri: is plain http, though the issuer is https; whoever stands in between can put in keys of their own'];
 }
 
 function warnOfEngines({ enforce_guardrails: isEnforced, guardrails: { engines } }: Config): string[] {
