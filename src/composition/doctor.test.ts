@@ -92,3 +92,10 @@ test('a foreign issuer: its keys, or what is wrong with them', async () => {
 	issuer.published = [];
 	expect((await check(settings))['issuer key set']).toMatchObject({ isOk: false });
 });
+
+test('what is valid and probably not meant is told, and fails nothing', async () => {
+	const dataDir = makeDirectory();
+	const { warning } = await check({ data_dir: dataDir, providers: { provider_a: { base_url: 'https://llm.example.com/v1' } } });
+	expect(warning).toMatchObject({ isOk: true, detail: expect.stringMatching(/^providers\.provider_a\.base_url: /) as unknown });
+	expect((await check({ data_dir: dataDir }))['warning']).toBeUndefined();
+});

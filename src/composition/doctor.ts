@@ -27,7 +27,7 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 	const { config, file, isDemo } = loadRunningConfig({ configPath });
 	return Promise.all([
 		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? (isDemo ? noFileOfDemo : noFile) }),
-		Promise.resolve({ name: 'warnings', isOk: true, detail: configWarnings(config).join('; ') || 'none' }),
+		...configWarnings(config).map((detail) => Promise.resolve({ name: 'warning', isOk: true, detail })),
 		examineDataDirectory(config),
 		...(config.stores.records === 'sqlite' ? [] : [examineRecords(config)]),
 		...(config.stores.counters === 'memory' ? [] : [examineCounters(config)]),

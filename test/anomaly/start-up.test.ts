@@ -21,6 +21,18 @@ test('what the configuration does not use is not loaded', async () => {
 	expect(ofKind(/\/src\/(roles\/(admin|simulator)|stores\/(redis|postgres))\//)).toEqual([]);
 });
 
+test('a start warns of what is valid and probably not meant', async () => {
+	const { configPath } = await planProduct({
+		roles: ['gateway'],
+		providers: { near: { kind: 'anthropic', base_url: 'https://llm.example.com/v1' } },
+	});
+	const product = startProcess(process.execPath, [launcher, 'start', '--config', configPath]);
+	expect(await product.logged('configuration')).toMatchObject({
+		level: 'warn',
+		warning: expect.stringMatching(/^providers\.near\.base_url: /) as unknown,
+	});
+});
+
 test('the server of the data plane comes without Node’s fetch', async () => {
 	const server = JSON.stringify(join(packageRoot, 'src/io/http-server.ts'));
 	const list = `await import(${server}); console.log(process.moduleLoadList.join('\\n'))`;
