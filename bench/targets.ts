@@ -81,29 +81,20 @@ export const startPortkey: StartTarget = async (upstreamUrl) => {
 	return { ...running, name: 'Portkey', url, headers };
 };
 
-export const startTollgate: StartTarget = async (upstreamUrl, directory) => {
+export const startTollgate: StartTarget = (upstreamUrl, directory) => startTollgateAs('Tollgate', upstreamUrl, directory);
+
+/** As the product was when the first targets were set for it: calls are in no ledger. */
+export const startTollgateWithoutLedger: StartTarget = (upstreamUrl, directory) =>
+	startTollgateAs('Tollgate without its ledger', upstreamUrl, join(directory, 'without-ledger'), ['--import', join(here, 'drop-rows.ts')]);
+
+async function startTollgateAs(name: string, upstreamUrl: string, directory: string, nodeOptions: readonly string[] = []): Promise<Target> {
 	const [port, identityPort] = [await freePort(), await freePort()];
 	const url = `http://127.0.0.1:${port}`;
 	const config = tollgateConfig(upstreamUrl, directory, port, identityPort);
-	const running = await startTollgateProcess(join(directory, 'tollgate.json'), config, url);
-	const headers = { authorization: `Bearer ${await fetchAccessToken(identityPort)}` };
-	return { ...running, name: 'Tollgate', url, headers };
-};
-
-/** As the product was when the first targets were set for it: calls are in no ledger. */
-export const startTollgateWithoutLedger: StartTarget = async (upstreamUrl, directory) => {
-	const [port, identityPort] = [await freePort(), await freePort()];
-	const url = `http://127.0.0.1:${port}`;
-	const config = tollgateConfig(upstreamUrl, join(directory, 'without-ledger'), port, identityPort);
-	const preload = ['--import', join(here, 'drop-rows.ts')];
-	const running = await startTollgateProcess(join(directory, 'without-ledger.json'), config, url, preload);
-	return {
-		...running,
-		name: 'Tollgate without its ledger',
-		url,
-		headers: { authorization: `Bearer ${await fetchAccessToken(identityPort)}` },
-	};
-};
+	mkdirSync(directory, { recursive: true });
+	const running = await startTollgateProcess(join(directory, 'tollgate.json'), config, url, nodeOptions);
+	return { ...running, name, url, headers: { authorization: `Bearer ${await fetchAccessToken(identityPort)}` } };
+}
 
 /** The edge in a process of its own, before one with gateway and identity, both on one core. */
 export const startTollgateApart: StartTarget = async (upstreamUrl, directory) => {
@@ -134,9 +125,9 @@ export const startTollgateApart: StartTarget = async (upstreamUrl, directory) =>
 	};
 };
 
-function startTollgateProcess(configPath: string, config: object, url: string, preload: readonly string[] = []): Promise<Running> {
+function startTollgateProcess(configPath: string, config: object, url: string, nodeOptions: readonly string[] = []): Promise<Running> {
 	writeFileSync(configPath, JSON.stringify(config));
-	const args = [...preload, join(here, '../bin/tollgate'), 'start', '--config', configPath];
+	const args = [...nodeOptions, join(here, '../bin/tollgate'), 'start', '--config', configPath];
 	return startProcess({ command: node, args, core: cores?.target, readyUrl: `${url}/readyz` });
 }
 
