@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { collectGarbage } from '../../test/support/collect-garbage.ts';
 import { HandFedStream } from '../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { RawClient } from '../../test/support/raw-client.ts';
@@ -10,9 +9,6 @@ import { readWhole } from '../core/byte-stream.ts';
 import { ConnectionReset } from '../core/connection-reset.ts';
 import { Fault } from '../core/fault.ts';
 import type { ByteFlow, Handler, HttpResponse } from '../core/handler.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 

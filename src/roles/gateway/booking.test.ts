@@ -1,14 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../../test/support/collect-garbage.ts';
 import { chatBody, chatPath, GatewayBench, jsonAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { Fault } from '../../core/fault.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
 import type { CloseListener, Ledger } from '../../stores/contracts/ledger.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 /** At gpt-5's list price of 1.25 and 10 USD: 1000 input and 500 output tokens. */
