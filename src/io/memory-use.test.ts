@@ -1,14 +1,35 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-/** A process of its own, since what is set holds for all of a process. */
-async function inProcess(code: string): Promise<unknown> {
+/** For a process of its own, since what is set holds for all of a process. */
+function optionsFor(code: string): string[] {
 	const set = `import { setMemoryUse } from ${JSON.stringify(new URL('memory-use.ts', import.meta.url).href)}; setMemoryUse();`;
-	const { stdout } = await run(process.execPath, ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '-e', `${set}\n${code}`]);
+	return ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '-e', `${set}\n${code}`];
+}
+
+async function inProcess(code: string): Promise<unknown> {
+	const { stdout } = await run(process.execPath, optionsFor(code));
 	return JSON.parse(stdout);
+}
+
+/** How many tasks each of the last collections of what is young had, by the engine's trace; the first may be before anything is set. */
+function lastTasksOf(trace: string): number[] {
+	const tasks: number[] = [];
+	let count = 0;
+	for (const line of trace.split('\n')) {
+		if (line.includes(' scavenge[')) {
+			count++;
+		} else if (/ms: Scavenge/.test(line)) {
+			tasks.push(count);
+			count = 0;
+		}
+	}
+	return tasks.slice(-4);
 }
 
 describe('setMemoryUse', () => {
@@ -51,6 +72,20 @@ describe('setMemoryUse', () => {
 			console.log(young);
 		`);
 		expect(young).toBeGreaterThan(900);
+	});
+
+	it.runIf(process.platform === 'linux')('collects what is young in one thread where there is one core, else in several', async () => {
+		const code = `
+			const held = [];
+			for (let i = 0; i < 3_000_000; i++) {
+				held.push({ i, list: [i] });
+				if (held.length > 300_000) held.length = 0;
+			}`;
+		const options = ['--trace-gc', '--trace-parallel-scavenge', ...optionsFor(code)];
+		const [, core = ''] = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+		expect(lastTasksOf((await run('taskset', ['-c', core, process.execPath, ...options])).stdout)).toEqual([1, 1, 1, 1]);
+		if (availableParallelism() === 1) return;
+		expect(Math.max(...lastTasksOf((await run(process.execPath, options)).stdout))).toBeGreaterThan(1);
 	});
 
 	it('gives small buffers of the runtime pieces of 16 KiB', async () => {
