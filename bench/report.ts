@@ -2,12 +2,14 @@ import { cpus, totalmem } from 'node:os';
 import type { Latency } from './latency.ts';
 import { cores } from './processes.ts';
 import type { Measurement, WholeAnswers } from './run.ts';
+import type { Saturation } from './saturation.ts';
 import type { StreamPair } from './streams.ts';
 
 /** Its title, its figure of a target, and the digits behind the point. */
 type Row = [title: string, read: (one: Measurement) => number | undefined, digits: number];
 
-export function renderReport(measurements: readonly Measurement[], isQuick: boolean): string {
+/** @param apart Tollgate with edge and gateway in processes of their own. */
+export function renderReport(measurements: readonly Measurement[], apart: Saturation | undefined, isQuick: boolean): string {
 	const tollgate = measurements.find((one) => one.name === 'Tollgate');
 	const rows: Row[] = [
 		...rowsOf('1 KB', (one) => one.small),
@@ -35,7 +37,15 @@ ${row(header)}
 ${row(header.map(() => '---'))}
 ${lines.join('\n')}
 ${renderTargets(measurements)}
-How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: of seven rounds of all targets in alternation the median of those, at least half, in which the hypervisor took the cores away least. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node, and with @hono/node-server 1.14.1: with those since 1.14.2, which npm would choose, it answers each stream with status 500, and whole answers take it no less.
+How it is measured: the fake provider of whole answers is nginx with a fixed body; load by wrk with 32 connections, after three seconds of warm-up, of each target the least disturbed of seven rounds in alternation, each after a second that does not count; CPU is the process's own user and system time divided by the requests it served. Latency: 64 connections that pause at random, together at a quarter of the target's own saturation and at most 4,000 requests a second, minus the same load sent straight to the provider: of seven rounds of all targets in alternation, each after a second that does not count, the median of those, at least half, in which the hypervisor took the cores away least. Streams: 100 that begin within a second, an event each 20 ms, each event stamped when the provider wrote it, minus the same load sent straight to the provider: of five rounds of all targets in alternation the median of delays and the least of CPU. Memory: 1,000 streams open and idle. Ready: the sooner of two starts, so that Tollgate's compiled code is there from the one before. Tollgate runs edge, gateway and identity in one process with token check, per-IP limit, limits, budgets, ledger and request log on, all its threads on that one core; nginx and the bare proxy check nothing and log nothing. Portkey 1.15.2 is run with the same Node, and with @hono/node-server 1.14.1: with those since 1.14.2, which npm would choose, it answers each stream with status 500, and whole answers take it no less.
+${renderApart(tollgate, apart)}`;
+}
+
+function renderApart(tollgate: Measurement | undefined, apart: Saturation | undefined): string {
+	if (tollgate === undefined || apart === undefined) return '';
+	const times = (apart.cpuMicrosPerRequest / tollgate.small.saturation.cpuMicrosPerRequest).toFixed(2);
+	return `
+With edge and gateway in processes of their own a request of 1 KB costs both together ${apart.cpuMicrosPerRequest.toFixed(1)} us of CPU: ${times} times the single process.
 `;
 }
 
@@ -59,7 +69,7 @@ interface Bound {
 	readonly atLeast?: number;
 }
 
-/** What the first version was to reach. */
+/** What the version without a ledger was to reach. */
 const firstTargets: readonly Bound[] = [
 	{
 		what: 'CPU a request of 1 KB, of that of nginx',
@@ -94,19 +104,25 @@ const firstTargets: readonly Bound[] = [
 
 function renderTargets(measurements: readonly Measurement[]): string {
 	const named = (name: string): Measurement | undefined => measurements.find((one) => one.name === name);
-	const tollgate = named('Tollgate');
-	if (tollgate === undefined) return '';
-	const lines = firstTargets.flatMap(({ what, of, unit, digits, atMost, atLeast }) => {
-		const figure = of(tollgate, named);
-		if (figure === undefined) return [];
-		const isMet = figure <= (atMost ?? Number.POSITIVE_INFINITY) && figure >= (atLeast ?? Number.NEGATIVE_INFINITY);
+	const ours = ['Tollgate', 'Tollgate without its ledger'].flatMap((name) => named(name) ?? []);
+	if (ours.length === 0) return '';
+	const lines = firstTargets.map(({ what, of, unit, digits, atMost, atLeast }) => {
 		const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
-		return [row([what, `${bound} ${unit}`, figure.toFixed(digits), isMet ? 'met' : 'missed'])];
+		const cells = ours.map((one) => {
+			const figure = of(one, named);
+			if (figure === undefined) return '-';
+			const isMet = figure <= (atMost ?? Number.POSITIVE_INFINITY) && figure >= (atLeast ?? Number.NEGATIVE_INFINITY);
+			return `${figure.toFixed(digits)} ${isMet ? 'met' : 'missed'}`;
+		});
+		return row([what, `${bound} ${unit}`, ...cells]);
 	});
+	const header = ['first targets', 'bound', ...ours.map(({ name }) => name)];
 	return `
-${row(['first targets of Tollgate', 'bound', 'in this run', ''])}
-${row(['---', '---', '---', '---'])}
+${row(header)}
+${row(header.map(() => '---'))}
 ${lines.join('\n')}
+
+The first targets were set for what Tollgate did before it had a ledger: token check, firewall, passthrough, log. Without its ledger it is the same program, but rows of calls are dropped (\`bench/drop-rows.ts\`).
 `;
 }
 

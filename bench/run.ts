@@ -67,6 +67,7 @@ const starters: Record<string, StartTarget> = {
 	bare: startBareProxy,
 	portkey: startPortkey,
 	tollgate: startTollgate,
+	'without-ledger': startTollgateWithoutLedger,
 };
 
 try {
@@ -75,9 +76,9 @@ try {
 	const streaming = await startStreamUpstream();
 	try {
 		const names = Object.keys(starters).filter((name) => values.only === undefined || values.only === name);
-		const { answers, variants } = await measureAnswers(names, whole);
+		const { answers, apart } = await measureAnswers(names, whole);
 		const measurements = await addStreams(names, answers, streaming);
-		const report = renderReport(measurements, values.quick) + variants + renderSections();
+		const report = renderReport(measurements, apart, values.quick) + renderSections();
 		console.log(report);
 		if (!values.quick && values.only === undefined) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
 	} finally {
@@ -104,16 +105,21 @@ function renderSections(): string {
 
 type Answers = Omit<Measurement, 'stream' | 'streamMemoryBytes'>;
 
-/** All targets side by side, and one of them at work at a time. */
-async function measureAnswers(names: readonly string[], whole: Target): Promise<{ answers: readonly Answers[]; variants: string }> {
+/**
+ * All targets side by side, and one of them at work at a time.
+ * @returns with them the saturation of Tollgate in two processes.
+ */
+async function measureAnswers(
+	names: readonly string[],
+	whole: Target,
+): Promise<{ answers: readonly Answers[]; apart: Saturation | undefined }> {
 	const targets: Target[] = [];
 	try {
 		for (const name of names) targets.push(await (starters[name] ?? startTollgate)(whole.url, directory));
-		const variants = names.includes('tollgate') ? [startTollgateApart, startTollgateWithoutLedger] : [];
-		for (const start of variants) targets.push(await start(whole.url, directory));
+		if (names.includes('tollgate')) targets.push(await startTollgateApart(whole.url, directory));
 		console.log('measuring requests of 1 KB');
 		const smallLoads = await saturateInTurn(targets, small, seconds, directory);
-		for (const variant of targets.splice(names.length)) await variant.stop();
+		for (const apart of targets.splice(names.length)) await apart.stop();
 		console.log('measuring requests of 100 KB');
 		const largeLoads = await saturateInTurn(targets, large, seconds, directory);
 		console.log('measuring latency of 1 KB');
@@ -124,7 +130,7 @@ async function measureAnswers(names: readonly string[], whole: Target): Promise<
 			const [ofSmall, ofLarge] = [smallAnswers[index], largeAnswers[index]];
 			return ofSmall === undefined || ofLarge === undefined ? [] : [{ name, readyMs, small: ofSmall, large: ofLarge }];
 		});
-		return { answers, variants: renderVariants(names, smallLoads) };
+		return { answers, apart: smallLoads[names.length] };
 	} finally {
 		for (const target of targets) await target.stop();
 	}
@@ -146,21 +152,6 @@ async function addLatencies(
 		const latency = latencies[index];
 		return latency === undefined ? [] : [{ saturation, latency }];
 	});
-}
-
-/** @param loads of the named targets, and of the variants behind them. */
-function renderVariants(names: readonly string[], loads: readonly Saturation[]): string {
-	const [together, portkey] = ['tollgate', 'portkey'].map((name) => loads[names.indexOf(name)]);
-	const [apart, withoutLedger] = loads.slice(names.length);
-	if (together === undefined || apart === undefined || withoutLedger === undefined) return '';
-	const times = (apart.cpuMicrosPerRequest / together.cpuMicrosPerRequest).toFixed(2);
-	const ofPortkey =
-		portkey === undefined ? '' : `, ${(withoutLedger.requestsPerSecond / portkey.requestsPerSecond).toFixed(2)} times those of Portkey`;
-	return `
-With edge and gateway in processes of their own a request of 1 KB costs both together ${apart.cpuMicrosPerRequest.toFixed(1)} us of CPU: ${times} times the single process.
-
-The first targets were set for a version without a ledger. With one that drops its rows a request of 1 KB costs ${withoutLedger.cpuMicrosPerRequest.toFixed(1)} us: ${withoutLedger.requestsPerSecond.toFixed(0)} requests a second${ofPortkey}.
-`;
 }
 
 /** All targets side by side again, before a provider that streams. */
