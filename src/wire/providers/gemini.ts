@@ -4,6 +4,9 @@ import { type Protocol, withQuery } from './protocol.ts';
 /** Codes of quotas that are used up for the day; those by the minute are haste. */
 const spendStops = ['PerDay'];
 
+/** The reason that Google gives beside status 400. */
+const keyRejection = '"API_KEY_INVALID"';
+
 /** Google Gemini in its own format, in which the address says whether the answer is a stream. */
 export const gemini: Protocol = {
 	wire: 'gemini',
@@ -16,6 +19,7 @@ export const gemini: Protocol = {
 	defaultHeaders: {},
 	forwards: [],
 	spendStops,
+	keyRejection,
 };
 
 /** Google Gemini as it offers itself to programs that were written for chat completions. */
@@ -26,6 +30,7 @@ export const geminiOpenai: Protocol = {
 	defaultHeaders: {},
 	forwards: [],
 	spendStops,
+	keyRejection,
 };
 
 /** The name becomes part of a path, so only names that Google gives to models may pass. */

@@ -19,6 +19,8 @@ export interface Protocol {
 	readonly forwards: readonly ForwardedHeader[];
 	/** Codes in the body of a 429 that mean spent money, not haste: a retry cannot help. */
 	readonly spendStops: readonly string[];
+	/** In the body of a 400 it means that our key is wrong, not the caller's request. With its quotes, which no echoed text has plain. */
+	readonly keyRejection?: string;
 }
 
 export interface ForwardedHeader {

@@ -68,8 +68,6 @@ export interface TranslatedError {
 	readonly body: JsonObject;
 	/** Told in the body alone, where the provider has no header field for it. */
 	readonly retryAfterSeconds?: number;
-	/** The gateway's own key is at fault, whatever the status says. */
-	readonly isKeyRejected?: boolean;
 }
 
 /** One stream. Bytes in are whole events of the provider's format, bytes out whole events of the caller's. */

@@ -48,7 +48,7 @@ function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, 
 	return JSON.stringify(answered);
 }
 
-function readObject(body: Buffer): JsonObject | undefined {
+export function readObject(body: Buffer): JsonObject | undefined {
 	try {
 		const value = parseExactly(body.toString());
 		// Google's servers put errors into lists of one.
@@ -68,7 +68,7 @@ export function answerError(
 	open: OpenCall,
 ): HttpResponse {
 	const { response } = reply;
-	const code = faultOf(response.status);
+	const code = faultOf(reply.status);
 	const { provider } = call;
 	if (isSpendStop(reply, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
 	const status = code === undefined ? response.status : 502;
@@ -100,13 +100,8 @@ function translateError(
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
-	if (error.isKeyRejected === true) {
-		headers['x-should-retry'] = 'false';
-		headers['x-gateway-upstream-status'] = String(upstreamStatus);
-		open.facts.code = 'provider_key_rejected';
-	}
 	// An overloaded provider is as good as one that sheds load.
-	const shown = error.isKeyRejected === true || (status === 502 && error.status === 503) ? error.status : status;
+	const shown = status === 502 && error.status === 503 ? error.status : status;
 	return { status: shown, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: open.facts };
 }
 

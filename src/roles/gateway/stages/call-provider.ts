@@ -37,7 +37,7 @@ function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, open
 }
 
 export function resultOf(outcome: Outcome): AttemptResult {
-	return outcome instanceof Error ? outcome : outcome.response.status;
+	return outcome instanceof Error ? outcome : outcome.status;
 }
 
 /** Sends the call when its turn has come. */

@@ -16,6 +16,8 @@ import type { Call } from './read-call.ts';
 /** What the provider said: the whole of it, or a stream that has just begun. */
 export interface Reply {
 	readonly response: UpstreamResponse;
+	/** What its status means: that of the answer, but 401 for each way of saying that our key is wrong. */
+	readonly status: number;
 	readonly body: Buffer | ByteStream;
 	/** Of a success that came whole and can be read: compressed ones cannot. */
 	readonly told: ToldAnswer | undefined;
@@ -58,6 +60,7 @@ export function sendCall(
 	};
 	const replyOf = (response: UpstreamResponse, body: Reply['body']): Reply => ({
 		response,
+		status: meaningOf(response.status, body, provider.protocol),
 		body,
 		told: readSuccess(response, body, permit),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
@@ -81,9 +84,13 @@ export function sendCall(
 }
 
 /** @throws the cause when it is none. */
-function faultIn(cause: unknown): Fault {
+export function faultIn(cause: unknown): Fault {
 	if (cause instanceof Fault) return cause;
 	throw cause;
+}
+
+function meaningOf(status: number, body: Reply['body'], { keyRejection }: Pick<Protocol, 'keyRejection'>): number {
+	return status === 400 && keyRejection !== undefined && Buffer.isBuffer(body) && body.includes(keyRejection) ? 401 : status;
 }
 
 /** A 429 that is about spent money, not haste: no retry helps. */
@@ -122,7 +129,7 @@ export function bodyFor({ outgoing: body, target }: PreparedCall, { capEdits, us
 	return spliceBody(body.bytes, edits);
 }
 
-function requireSuccess(call: Call, response: UpstreamResponse): void {
+export function requireSuccess(call: Call, response: UpstreamResponse): void {
 	const mediaType = mediaTypeOf(response.headers);
 	const expected = call.isStreamed ? 'text/event-stream' : 'application/json';
 	if (response.status === 200 && mediaType === expected) return;

@@ -5,12 +5,11 @@ import type { TranslatedCall, TranslatedError } from '../translation.ts';
 
 export function translateError(status: number, body: JsonObject | undefined, { requestId }: TranslatedCall): TranslatedError {
 	const told = toldError(status, body);
-	const { retryAfterSeconds, isKeyRejected } = told;
+	const { retryAfterSeconds } = told;
 	return {
 		status: told.status,
 		body: { error: render(told), request_id: requestId },
 		...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-		...(isKeyRejected && { isKeyRejected }),
 	};
 }
 
