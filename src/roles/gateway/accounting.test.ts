@@ -20,6 +20,7 @@ import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
+import { CountersUnreachable } from '../../stores/contracts/admission.ts';
 import type { Ledger, LedgerRow } from '../../stores/contracts/ledger.ts';
 import { createMemoryAdmission } from '../../stores/memory/memory-admission.ts';
 import { restoreMissing } from '../../stores/restoring-admission.ts';
@@ -420,5 +421,12 @@ describe('GET /v1/limits', () => {
 		});
 		expect(response.headers['x-ratelimit-remaining-requests']).toBe('9');
 		expect((await bench.ask('/v1/limits', '', { authorization: undefined }, { method: 'GET' })).status).toBe(401);
+	});
+
+	it('is 503 while the counters cannot be summed up, as calls are', async () => {
+		const bench = new GatewayBench();
+		bench.admission.read = () => Promise.reject(new CountersUnreachable('away'));
+		const response = await bench.ask('/v1/limits', '', {}, { method: 'GET' });
+		expect([summaryOf(response), response.headers['retry-after']]).toEqual(['503 records_unavailable', '1']);
 	});
 });

@@ -93,6 +93,19 @@ describe('counting tokens', () => {
 		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
 	});
 
+	it.each([
+		['a page', 200, { 'content-type': 'text/html' }, '<html>', '200 with `text/html`'],
+		['JSON that is no object', 200, {}, '[14]', 'not a JSON object'],
+		['a redirect', 302, { location: 'https://elsewhere.test/' }, '', '302'],
+	] as const)('does not pass %s on as a count', async (_name, status, headers, told, why) => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(status, told, headers);
+		const response = await bench.ask(path, body);
+		expect([summaryOf(response), response.headers['location']]).toEqual(['502 provider_answer_invalid', undefined]);
+		expect(textOf(response)).toContain(why);
+		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+	});
+
 	it('is screened as the request itself would be: the prompt goes to the vendor', async () => {
 		const guardrails = guardrailsWith({ pii: piiRules('none', { card: 'block', email: 'mask' }) });
 		const asking = (text: string): string => body.replace('How many tokens are these?', text);

@@ -29,6 +29,12 @@ describe('when the world fails', () => {
 		expect(bench.gateway.openCalls()).toBe(0);
 	});
 
+	it('too much to do is 503, with the time after which to ask again', async () => {
+		const bench = new GatewayBench({}, { overload: () => 'in_flight' });
+		const response = await bench.ask(chatPath, chatBody);
+		expect([summaryOf(response), response.headers['retry-after'], bench.sent]).toEqual(['503 overloaded', '1', []]);
+	});
+
 	it('an unreachable provider is the generic page, or JSON for who asks for JSON', async () => {
 		const bench = new GatewayBench();
 		bench.respond = () => Promise.reject(new Fault('provider_unreachable'));

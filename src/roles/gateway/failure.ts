@@ -41,10 +41,10 @@ export function renderFailure(cause: unknown, request: HttpRequest, facts: Gatew
 		return { ...page, headers: { ...page.headers, ...headers }, facts };
 	}
 	headers['content-type'] = 'application/json';
-	if (cause instanceof Refusal) {
-		if (cause.retryAfterSeconds !== undefined) headers['retry-after'] = String(cause.retryAfterSeconds);
-		Object.assign(headers, cause.headers);
-	} else if (error.status === 503) headers['retry-after'] = soonSeconds;
+	const retryAfterSeconds = cause instanceof Refusal ? cause.retryAfterSeconds : undefined;
+	if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+	else if (error.status === 503) headers['retry-after'] = soonSeconds;
+	if (cause instanceof Refusal) Object.assign(headers, cause.headers);
 	// The earlier release's answer, to the letter (Spec: Endpoints, provider routing).
 	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
 	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };

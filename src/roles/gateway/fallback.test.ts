@@ -29,6 +29,9 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { Fault } from '../../core/fault.ts';
 
+const googleError = (reason: string): ReturnType<typeof jsonAnswer> =>
+	jsonAnswer(400, JSON.stringify([{ error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT', details: [{ reason }] } }]));
+
 describe('a rule with several targets', () => {
 	it.each([
 		['500', () => jsonAnswer(500, '{"error":{"message":"no"}}')],
@@ -50,6 +53,16 @@ describe('a rule with several targets', () => {
 		expect((await rowsOf(bench)).map(shown)).toEqual([`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`]);
 		expect(await readingOf(bench, 'all')).toEqual([`${costAtClaude} 0`]);
 		expect(bench.log.lines.filter(({ event }) => event === 'call goes on to another target')).toHaveLength(1);
+	});
+
+	it.each([
+		['says that our key is wrong, as Google does, with status 400', googleError('API_KEY_INVALID'), 200],
+		['says with status 400 what the caller did wrong', googleError('FIELD_INVALID'), 400],
+		['echoes a caller who wrote of wrong keys', jsonAnswer(400, JSON.stringify({ error: { message: '"API_KEY_INVALID"' } })), 400],
+	])('goes on only for what another provider may do better: the first %s', async (_name, told, status) => {
+		const bench = benchWith({ targets: [{ provider: 'provider_c', model: 'gemini-3-pro', weight: 1 }, gpt] });
+		bench.respond = (request) => (hostOf(request) === 'c' ? told : jsonAnswer(200, chatAnswer));
+		expect((await ask(bench)).status).toBe(status);
 	});
 
 	it.each(['provider_unreachable', 'provider_first_byte_timeout'] as const)(
@@ -241,5 +254,47 @@ describe('what the next target is judged by', () => {
 		const bench = benchWith({ monthlyBudgetUsd: '1.00', caps: { 'gpt-5': 0n } });
 		expect(summaryOf(await ask(bench))).toBe('429 model_budget_exceeded');
 		expect(bench.sent).toEqual([]);
+	});
+});
+
+describe('counting tokens under a rule with several targets', () => {
+	const count = async (bench: ReturnType<typeof benchWith>): Promise<string> => {
+		const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] });
+		const response = await bench.ask('/v1/messages/count_tokens', body, {}, { id: 'count' });
+		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+		return `${response.status} ${response.headers['x-gateway-provider']} ${textOf(response)}`;
+	};
+	const other = { ...claude, model: 'claude-opus-4-5' };
+
+	it.each([
+		['500', () => jsonAnswer(500, '{"error":{"message":"no"}}')],
+		['429', () => jsonAnswer(429, '{"error":{"message":"slow down"}}')],
+		['a refused connection', neverSent],
+		['a page', () => jsonAnswer(200, '<html>', { 'content-type': 'text/html' })],
+	])('goes on to the next after %s, where one that cannot count is estimated for', async (_name, fail) => {
+		const bench = benchWith({ targets: [claude, other] });
+		bench.respond = () => (bench.sent.length === 1 ? fail() : jsonAnswer(200, '{"input_tokens":9}'));
+		expect(await count(bench)).toBe('200 provider_a {"input_tokens":9}');
+		const estimated = benchWith({ targets: [claude, gpt] });
+		estimated.respond = fail;
+		expect(await count(estimated)).toMatch(/^200 provider_b \{"input_tokens":\d+\}$/);
+		expect([bench.sent.length, estimated.sent.length]).toEqual([2, 1]);
+	});
+
+	it('passes over a target without a key, and takes one request of the minute', async () => {
+		const providers = testSettings.providers.map((one) => (one.name === 'provider_a' ? { ...one, apiKey: 'REPLACE_ME' } : one));
+		const bench = benchWith({ targets: [claude, gpt], settings: { providers } });
+		expect(await count(bench)).toMatch(/^200 provider_b /);
+		expect((await bench.admission.read('team-1', [])).requestsThisMinute).toBe(1);
+		expect(bench.sent).toEqual([]);
+	});
+
+	it('ends at the caller’s own mistake, and with what the last target said', async () => {
+		const bench = benchWith({ targets: [claude, other] });
+		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');
+		expect(await count(bench)).toBe('400 provider_a {"error":{"message":"no"}}');
+		bench.respond = () => jsonAnswer(503, '{"error":{"message":"away"}}');
+		expect(await count(bench)).toBe('502 provider_a {"error":{"message":"away"}}');
+		expect(bench.sent).toHaveLength(3);
 	});
 });

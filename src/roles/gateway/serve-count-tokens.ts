@@ -1,10 +1,12 @@
 import { Fault } from '../../core/fault.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { measureInput } from '../../policy/budgets/input-size.ts';
+import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
+import type { Targets } from '../../policy/routing/target.ts';
 import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
 import { spliceBody } from '../../wire/json/splice-body.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
-import { relayedHeaders } from '../../wire/providers/relayed-headers.ts';
+import { isEncoded, relayedHeaders } from '../../wire/providers/relayed-headers.ts';
 import { unmarkingSteps } from '../../wire/translation/foreign-marks.ts';
 import { addAnswerHeaders, answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
@@ -12,14 +14,15 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { inTurns } from './in-turns.ts';
 import type { OpenCall } from './open-calls.ts';
 import { takeLimits } from './stages/admit-call.ts';
-import { answerError } from './stages/answer.ts';
+import { answerError, readObject } from './stages/answer.ts';
+import { type Outcome, resultOf } from './stages/call-provider.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
 import { readAnswer, requireWanted } from './stages/reach-upstream.ts';
 import { type Call, placedMembers, readCall } from './stages/read-call.ts';
 import { screenInput } from './stages/screen-input.ts';
-import type { Reply } from './stages/send-call.ts';
+import { faultIn, requireSuccess } from './stages/send-call.ts';
 
 const maxAnswerBytes = 1024 * 1024;
 
@@ -42,28 +45,45 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 	const open = parts.work.openCalls.open(request, facts, hold);
 	try {
 		const call = parts.guarding === undefined ? asked : await screenInput(asked, team.id, parts.guarding);
-		const [target] = chooseTargets(call, team.id, parts);
-		facts.provider = target.provider;
-		facts.model = target.model;
+		const targets = chooseTargets(call, team.id, parts);
+		facts.provider = targets[0].provider;
+		facts.model = targets[0].model;
 		const row = { id: request.id, team: team.id };
 		const terms = { ...parts.terms.termsOf(team, []), budgets: [] };
 		await takeLimits(row, terms, [], settings.timeouts.totalMs, open, parts);
 		// The caller does not wait for it.
 		releasePlace(row, parts);
-		const provider = parts.providers.get(target.provider);
-		const address = provider?.locateCount(request.query);
-		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
-		if (provider !== undefined && address !== undefined) {
-			const body = await inTurns(call.body.bytes.length, unmarkingSteps(call.body, { format: 'messages', knownAs }, placedMembers));
-			return await askProvider({ ...call, body }, provider, address, target.model, open, parts);
-		}
-		const { writtenTokens } = measureInput(call.body, call.body.members, knownAs);
-		facts.warnings = [estimated];
-		const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };
-		return { status: 200, headers, body: JSON.stringify({ input_tokens: writtenTokens }), facts };
+		return await countAt(targets, call, open, parts);
 	} finally {
 		open.close();
 	}
+}
+
+/** From target to target, as calls go. */
+async function countAt(targets: Targets, call: Call, open: OpenCall, parts: GatewayParts): Promise<HttpResponse> {
+	const { facts } = open;
+	let last: { readonly provider: Provider; readonly outcome: Outcome } | undefined;
+	for (const target of targets) {
+		facts.provider = target.provider;
+		facts.model = target.model;
+		facts.upstreamStatus = undefined;
+		const provider = parts.providers.get(target.provider);
+		const address = provider?.locateCount(call.request.query);
+		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
+		if (provider === undefined || address === undefined) return estimate(call, knownAs, open, parts);
+		const body = await inTurns(call.body.bytes.length, unmarkingSteps(call.body, { format: 'messages', knownAs }, placedMembers));
+		last = { provider, outcome: await askProvider({ ...call, body }, provider, address, target.model, open, parts) };
+		if (!mayFallBack(resultOf(last.outcome))) break;
+	}
+	if (last === undefined) throw new Error('routing named no target');
+	return answerCount(call.request, last.provider, last.outcome, open, parts);
+}
+
+function estimate(call: Call, knownAs: string, { facts }: OpenCall, { ports }: GatewayParts): HttpResponse {
+	const { writtenTokens } = measureInput(call.body, call.body.members, knownAs);
+	facts.warnings = [estimated];
+	const headers = { ...answerHeaders(call.request, facts, ports.clock), 'content-type': 'application/json' };
+	return { status: 200, headers, body: JSON.stringify({ input_tokens: writtenTokens }), facts };
 }
 
 function releasePlace({ id, team }: { id: string; team: string }, { ports, work: { settlements } }: GatewayParts): void {
@@ -77,39 +97,62 @@ function releasePlace({ id, team }: { id: string; team: string }, { ports, work:
 		.then(() => settlements.end());
 }
 
+/** @throws what the call was ended with. */
 async function askProvider(
-	{ request, body }: Call,
+	call: Call,
 	provider: Provider,
 	address: string,
 	model: string,
 	open: OpenCall,
 	parts: GatewayParts,
-): Promise<HttpResponse> {
+): Promise<Outcome> {
+	const { request, body } = call;
 	const { ports, settings, traffic } = parts;
-	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	if (!provider.isConfigured) return new Fault('provider_key_unset');
 	const range = body.ranges.get('model');
 	const isRenamed = range !== undefined && body.members.model !== model;
 	open.requireRunning();
 	const bound = traffic.get(provider.name);
 	const refused = bound && (await bound.traffic.gate.enter(open, bound.terms, settings.timeouts.firstByteMs, ports.clock));
-	if (refused !== undefined) throw refused;
+	if (refused !== undefined) return refused;
 	const sentMs = ports.clock.monotonicMs();
-	const response = await ports.upstream({
-		origin: provider.origin,
-		method: 'POST',
-		target: address,
-		headers: provider.requestHeaders(request.headers),
-		body: isRenamed ? spliceBody(body.bytes, [{ ...range, text: JSON.stringify(model) }]) : body.bytes,
-		timeouts: settings.timeouts,
-		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
-		onClientGone: (listener) => open.whenEnded(listener),
-	});
-	requireWanted(response, open);
-	open.facts.upstreamStatus = response.status;
-	const answered = await readAnswer(response, open, maxAnswerBytes);
-	const reply: Reply = { response, body: answered, told: undefined, upstreamMs: ports.clock.monotonicMs() - sentMs };
+	try {
+		const response = await ports.upstream({
+			origin: provider.origin,
+			method: 'POST',
+			target: address,
+			headers: provider.requestHeaders(request.headers),
+			body: isRenamed ? spliceBody(body.bytes, [{ ...range, text: JSON.stringify(model) }]) : body.bytes,
+			timeouts: settings.timeouts,
+			mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+			onClientGone: (listener) => open.whenEnded(listener),
+		});
+		requireWanted(response, open);
+		open.facts.upstreamStatus = response.status;
+		if (response.status < 400) requireSuccess(call, response);
+		const answered = await readAnswer(response, open, maxAnswerBytes);
+		if (response.status < 400 && !isEncoded(response.headers)) requireObject(answered);
+		return { response, status: response.status, body: answered, told: undefined, upstreamMs: ports.clock.monotonicMs() - sentMs };
+	} catch (cause) {
+		return faultIn(cause);
+	} finally {
+		open.vacate();
+	}
+}
+
+/** @throws Fault `provider_answer_invalid` */
+function requireObject(body: Buffer): void {
+	if (readObject(body) !== undefined) return;
+	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+}
+
+/** @throws Fault `provider_*`; Refusal `provider_busy`. */
+function answerCount(request: HttpRequest, provider: Provider, outcome: Outcome, open: OpenCall, { ports }: GatewayParts): HttpResponse {
+	if (outcome instanceof Error) throw outcome;
+	const { response, body, upstreamMs } = outcome;
+	if (!Buffer.isBuffer(body)) throw new Error('a count of tokens is no stream');
 	const headers = relayedHeaders(response.status, response.headers);
-	addAnswerHeaders(headers, request, open.facts, ports.clock, reply.upstreamMs);
-	if (response.status >= 400) return answerError({ request, provider, translated: undefined }, reply, answered, headers, open);
-	return { status: response.status, headers, body: answered, facts: open.facts };
+	addAnswerHeaders(headers, request, open.facts, ports.clock, upstreamMs);
+	if (response.status >= 400) return answerError({ request, provider, translated: undefined }, outcome, body, headers, open);
+	return { status: response.status, headers, body, facts: open.facts };
 }

@@ -5,10 +5,11 @@ import { periodOf } from '../../policy/limits/utc-time.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import { unlessUnreachable } from './stages/admit-call.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
 
-/** What the caller's team may still do, of all its limits and budgets; counts as no request. */
+/** What the caller's team may still do, of all its limits and budgets; counts as no request. @throws Fault `records_unavailable`. */
 export async function serveLimits(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
 	const { settings, ports } = parts;
 	const caller = await identifyCaller(request, parts);
@@ -18,10 +19,8 @@ export async function serveLimits(request: HttpRequest, facts: GatewayFacts, par
 	facts.callerTeam = team;
 	const terms = parts.terms.termsOf(team, ports.teams.budgetsOf(team.id));
 	const period = periodOf(ports.clock.nowMs());
-	const reading = await ports.admission.read(
-		team.id,
-		terms.budgets.map(({ budget }) => ({ budget, period })),
-	);
+	const budgets = terms.budgets.map(({ budget }) => ({ budget, period }));
+	const reading = await ports.admission.read(team.id, budgets).catch(unlessUnreachable);
 	facts.limitHeaders = rateLimitHeaders(terms, reading);
 	const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
 	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts };

@@ -216,7 +216,7 @@ export function refusalOf(declined: Declined, terms: TeamTerms, holds: readonly 
 }
 
 /** Only counters that are summed up from the ledger can be out of reach; shared ones are stood in for. */
-function unlessUnreachable(cause: unknown): never {
+export function unlessUnreachable(cause: unknown): never {
 	throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
 }
 
