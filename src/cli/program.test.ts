@@ -242,6 +242,7 @@ describe('config', () => {
 	it('prints the schema as JSON', async () => {
 		const { code, out } = await run('config schema');
 		expect(code).toBe(0);
+		expect((await run('config schema --json')).out).toBe(out);
 		expect(JSON.parse(out)).toHaveProperty('properties');
 	});
 });

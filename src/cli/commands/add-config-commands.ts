@@ -31,6 +31,7 @@ export function addConfigCommands(program: Command, run: RunTask): void {
 	config
 		.command('schema')
 		.description('Print the JSON Schema of the configuration file.')
+		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate config schema > tollgate.schema.json')
 		.action(act((tasks) => tasks.runConfigSchema));
 }

@@ -206,12 +206,12 @@ describe('the command', () => {
 	});
 });
 
-describe('exit code 1', () => {
+describe('an endpoint that no request can be sent to', () => {
 	it.each(['not an address', 'ftp://127.0.0.1/token', 'http://user:password@127.0.0.1/token', secret])(
-		'for an endpoint that is unfit, never repeated: %s',
+		'is exit code 2, and never repeated: %s',
 		async (address) => {
 			const outcome = await runHere({ env: variables({ GATEWAY_TOKEN_ENDPOINT: address }) });
-			expect(outcome.code).toBe(1);
+			expect(outcome.code).toBe(2);
 			expectSilent(outcome);
 			expect(outcome.err).not.toContain(address);
 		},

@@ -12,7 +12,7 @@ const required = ['GATEWAY_CLIENT_ID', 'GATEWAY_CLIENT_SECRET', 'GATEWAY_TOKEN_E
 /**
  * Spec: Client-side token helper. An empty variable counts as missing. Messages never repeat a value: it may be a secret in the
  * wrong place.
- * @throws CommandFailure 1
+ * @throws CommandFailure 1; 2 for an endpoint that no request can be sent to.
  */
 export function readTokenSettings(env: Readonly<Record<string, string | undefined>>): TokenSettings {
 	const [clientId, clientSecret, address] = required.map((name) => env[name]);
@@ -23,7 +23,7 @@ export function readTokenSettings(env: Readonly<Record<string, string | undefine
 	const scope = env['GATEWAY_SCOPE'];
 	const endpoint = URL.parse(address);
 	if (endpoint === null || !/^https?:$/.test(endpoint.protocol) || endpoint.username !== '' || endpoint.password !== '') {
-		throw new CommandFailure(1, 'GATEWAY_TOKEN_ENDPOINT is not an http or https address without user name and password');
+		throw new CommandFailure(2, 'GATEWAY_TOKEN_ENDPOINT is not an http or https address without user name and password');
 	}
 	return { endpoint, clientId, clientSecret, scope: scope === '' ? undefined : scope };
 }
