@@ -1,6 +1,6 @@
 /** The compact serialisation of a signed token (RFC 7515 section 7.1), read so that each token has one spelling. */
 import { invalidToken } from './invalid-token.ts';
-import { readJsonObject } from './json-object.ts';
+import { type JsonObject, readJsonObject } from './json-object.ts';
 
 export interface CompactToken {
 	readonly algorithm: string;
@@ -27,10 +27,7 @@ const longestKeyId = 256;
  * @throws Refusal `token_invalid`.
  */
 export function readCompactToken(accessToken: string): CompactToken {
-	if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
-	const parts = compact.exec(accessToken);
-	const [, head = '', payload = '', signature = ''] = parts ?? [];
-	if (parts === null || head === '' || signature === '') throw invalidToken('not three parts of canonical base64url');
+	const [head, payload, signature] = splitToken(accessToken);
 	return {
 		...readHead(head),
 		signedText: accessToken.slice(0, head.length + 1 + payload.length),
@@ -39,17 +36,42 @@ export function readCompactToken(accessToken: string): CompactToken {
 	};
 }
 
-/** `alg`, `typ` and `kid` alone: every other member would select a key, or change what the signature means. */
-function readHead(text: string): { algorithm: string; keyId: string } {
+/**
+ * The claims of a token that somebody else has verified, by rules of their own for its header: only its type is read.
+ * @throws Refusal `token_invalid`.
+ */
+export function readTrustedPayload(accessToken: string): Buffer {
+	const [head, payload] = splitToken(accessToken);
+	requireAccessTokenType(readHeadObject(head)['typ']);
+	return Buffer.from(payload, 'base64url');
+}
+
+/** @returns head, payload and signature, of which the payload may be empty. */
+function splitToken(accessToken: string): readonly [string, string, string] {
+	if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
+	const [, head = '', payload = '', signature = ''] = compact.exec(accessToken) ?? [];
+	if (head === '' || signature === '') throw invalidToken('not three parts of canonical base64url');
+	return [head, payload, signature];
+}
+
+function readHeadObject(text: string): JsonObject {
 	const head = readJsonObject(Buffer.from(text, 'base64url'));
 	if (head === undefined) throw invalidToken('header is not one plain JSON object');
-	const { alg, typ, kid, ...others } = head;
+	return head;
+}
+
+/** `alg`, `typ` and `kid` alone: every other member would select a key, or change what the signature means. */
+function readHead(text: string): { algorithm: string; keyId: string } {
+	const { alg, typ, kid, ...others } = readHeadObject(text);
 	const other = Object.keys(others)[0];
 	if (other !== undefined) throw invalidToken(`header member ${JSON.stringify(other.slice(0, 32))} is not accepted`);
 	if (typeof alg !== 'string') throw invalidToken('header has no alg');
 	if (typeof kid !== 'string' || kid === '' || kid.length > longestKeyId) throw invalidToken('header has no usable kid');
-	if (typ !== undefined && (typeof typ !== 'string' || !accessTokenTypes.has(typ.toLowerCase()))) {
-		throw invalidToken('header typ is not that of an access token');
-	}
+	requireAccessTokenType(typ);
 	return { algorithm: alg, keyId: kid };
+}
+
+function requireAccessTokenType(typ: unknown): void {
+	if (typ === undefined || (typeof typ === 'string' && accessTokenTypes.has(typ.toLowerCase()))) return;
+	throw invalidToken('header typ is not that of an access token');
 }
