@@ -3,6 +3,8 @@
  * A class, so that each has room for all of it from the start.
  */
 export class CallFacts {
+	/** The request's id as its answer carries it, where a gateway behind an edge gave the answer one. */
+	answeredId?: string | undefined;
 	clientId?: string | undefined;
 	team?: string | undefined;
 	provider?: string | undefined;

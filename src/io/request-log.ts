@@ -34,7 +34,7 @@ export function logRequest(log: Log, record: RequestRecord): void {
 	const mark = record.target.indexOf('?');
 	const path = (mark === -1 ? record.target : record.target.slice(0, mark)).slice(0, maxPathCharacters);
 	const fields = {
-		requestId: record.requestId,
+		requestId: facts.answeredId ?? record.requestId,
 		method: record.method,
 		path,
 		status: record.status,

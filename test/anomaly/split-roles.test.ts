@@ -178,6 +178,9 @@ describe('an edge and two gateways', () => {
 		expect(await received.isBroken).toBe(false);
 		expect(received.text).toMatch(/event: error\ndata: {.*"code":"gateway_unreachable".*}\n\n$/);
 		expect(received.text).not.toContain('message_stop');
+		const id = stream.headers.get('x-request-id') ?? 'none';
+		expect(received.text).toContain(`"request_id":"${id}"`);
+		await edge.logged('request', (line) => line['requestId'] === id);
 		await edge.logged('request', (line) => line['status'] === 502 && line['code'] === 'gateway_unreachable');
 	});
 });

@@ -64,7 +64,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 				if (failure !== undefined) throw typeof failure === 'string' ? new Fault(failure) : failure;
 				const body = new HandFedStream();
 				bodies.push(body);
-				const headers = { 'x-answered-by': request.origin, ...(isStreamed && { 'content-type': 'text/event-stream' }) };
+				const headers = { 'x-answered-by': request.origin, 'x-request-id': 'req_of_gateway', ...(isStreamed && { 'content-type': 'text/event-stream' }) };
 				return { status: 200, headers, body };
 			},
 		},
@@ -264,6 +264,22 @@ describe('a request is sent once', () => {
 		expect(origins()).toEqual([a, b]);
 	});
 
+	test('who asks for JSON, as both SDKs do, gets the error in JSON; a gateway that nobody reached is a page for all', async () => {
+		const { ask, broken, takers } = start({ gateways: [a] });
+		broken.set(a, 'provider_disconnected');
+		takers.add(a);
+		const lost = await ask({ headers: { accept: 'Application/JSON' } });
+		expect(lost).toMatchObject({ status: 502, headers: { 'content-type': 'application/json' } });
+		expect(JSON.parse(String(lost.body))).toMatchObject({
+			type: 'error',
+			error: { type: 'api_error', code: 'gateway_unreachable' },
+			request_id: 'req_1',
+		});
+		takers.clear();
+		const away = await ask({ headers: { accept: 'application/json' } });
+		expect([away.status, away.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
+	});
+
 	test.each(['provider_first_byte_timeout', 'provider_total_timeout'] as const)('%s: 502, and no fault of the gateway’s', async (code) => {
 		const { ask, askWhole, origins, broken, takers } = start();
 		broken.set(a, code);
@@ -365,6 +381,7 @@ describe('what is handed on', () => {
 		bodies[0]?.fail(new Fault('provider_disconnected'));
 		expect(reader.ending).toBe('ended');
 		expect(reader.text).toMatch(/^event: ping\ndata: {"type":"ping"}\n\nevent: error\ndata: {.*"code":"gateway_unreachable".*}\n\n$/);
+		expect(reader.text, 'one id, as in the answer’s head').toContain('"request_id":"req_of_gateway"');
 	});
 
 	test('in the middle of an event it is cut: nobody sees half an event and then another', async () => {

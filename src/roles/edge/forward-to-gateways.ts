@@ -1,11 +1,13 @@
 /** The inner handler of an edge that runs apart: hands each request to a gateway and relays what it answers. */
 import { readWhole } from '../../core/byte-stream.ts';
-import { Fault, type FaultCode } from '../../core/fault.ts';
+import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
+import { acceptsJson } from '../../wire/accepts-json.ts';
 import type { Format } from '../../wire/formats/format.ts';
 import { formats } from '../../wire/formats/formats.ts';
+import { renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
 import { GatewayHealth, type HealthCheckSettings, reasonOf } from './gateway-health.ts';
@@ -60,7 +62,8 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 	const pool = new GatewayPool(gateways, ports);
 	const health = new GatewayHealth(pool, healthCheck, ports);
 	const relay = (request: HttpRequest, { status, headers, body }: UpstreamResponse, gateway: GatewayInPool): HttpResponse => {
-		const relayed = new RelayedAnswer(body, isEventStream(headers) ? formatOf(request.path) : undefined, request.id, (cause) => {
+		const answeredId = idOf(headers) ?? request.id;
+		const relayed = new RelayedAnswer(body, isEventStream(headers) ? formatOf(request.path) : undefined, answeredId, (cause) => {
 			openAnswers.remove(relayed);
 			gateway.inFlight--;
 			if (isLost(cause)) pool.noteLost(gateway);
@@ -68,6 +71,7 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 		});
 		openAnswers.add(relayed);
 		const facts = {
+			answeredId,
 			...(request.caller !== undefined && { clientId: request.caller.clientId }),
 			upstreamStatus: status,
 			firstByteMs: clock.monotonicMs() - request.arrivedMs,
@@ -102,6 +106,7 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 				return await forward(request);
 			} catch (cause) {
 				const failure = asGatewayFailure(cause);
+				if (failure instanceof Fault && acceptsJson(request.headers)) return renderLoss(failure, request.id);
 				if (failure instanceof Refusal || failure instanceof Fault) return renderEdgeRefusal(failure, request.id);
 				throw failure;
 			}
@@ -168,6 +173,12 @@ function isEventStream(headers: HeaderFields): boolean {
 	return mediaTypeOf(headers) === 'text/event-stream';
 }
 
+/** What the client is told is the request's id: the gateway's. */
+function idOf(headers: HeaderFields): string | undefined {
+	const id = headers['x-request-id'];
+	return typeof id === 'string' && id.length <= 128 ? id : undefined;
+}
+
 function formatOf(path: string): Format | undefined {
 	return formats.find((format) => format.path === path);
 }
@@ -177,6 +188,13 @@ const lossCodes: ReadonlySet<FaultCode> = new Set(['provider_unreachable', 'prov
 /** What the upstream client says of a server that is not there, or no longer. */
 function isLost(cause: unknown): cause is Fault {
 	return cause instanceof Fault && lossCodes.has(cause.code);
+}
+
+/** As a gateway tells such callers of a provider that is away: their SDKs show it, and no page. */
+function renderLoss({ status, code }: Fault, requestId: string): HttpResponse {
+	const { title, remedy } = faults[code];
+	const body = renderGatewayError({ status, code, message: `${title}. ${remedy}`, requestId });
+	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code } };
 }
 
 /** The upstream client speaks of providers; here the other side is a gateway. */

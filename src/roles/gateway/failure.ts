@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
 import { LimitRefusal } from '../../policy/limits/limit-refusal.ts';
+import { acceptsJson } from '../../wire/accepts-json.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -36,7 +37,7 @@ export function renderFailure(cause: unknown, request: HttpRequest, facts: Gatew
 	reportFailure(cause, request.id, facts, ports.log);
 	const headers = answerHeaders(request, facts, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
-	if (pages.has(error.code) || (pagesUnlessJson.has(error.code) && !acceptsJson(request))) {
+	if (pages.has(error.code) || (pagesUnlessJson.has(error.code) && !acceptsJson(request.headers))) {
 		const page = renderEdgeRefusal(cause, request.id);
 		return { ...page, headers: { ...page.headers, ...headers }, facts };
 	}
@@ -81,10 +82,4 @@ export function isPermanent(code: string): boolean {
 
 function isExpected(cause: unknown): cause is Refusal | Fault {
 	return cause instanceof Refusal || cause instanceof Fault;
-}
-
-function acceptsJson(request: HttpRequest): boolean {
-	return String(request.headers.accept ?? '')
-		.toLowerCase()
-		.includes('application/json');
 }
