@@ -262,7 +262,7 @@ describe('counting tokens under a rule with several targets', () => {
 		const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] });
 		const response = await bench.ask('/v1/messages/count_tokens', body, {}, { id: 'count' });
 		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
-		return `${response.status} ${response.headers['x-gateway-provider']} ${textOf(response)}`;
+		return `${response.status} ${String(response.headers['x-gateway-provider'])} ${textOf(response)}`;
 	};
 	const other = { ...claude, model: 'claude-opus-4-5' };
 

@@ -14,6 +14,7 @@ import { serveInference } from './serve-inference.ts';
 import { serveLimits } from './serve-limits.ts';
 import { serveModels } from './serve-models.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
+import { noteTeam } from './stages/identify-team.ts';
 
 export interface Gateway {
 	/** Never rejects: whatever goes wrong is an answer. */
@@ -41,7 +42,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	const serve = (request: HttpRequest, facts: GatewayFacts): Promise<HttpResponse> => {
 		const route = routes.get(request.path);
 		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Refusal('overloaded'));
-		return route?.methods.includes(request.method) ? route.serve(request, facts) : refuseRoute(request, route, parts);
+		return route?.methods.includes(request.method) ? route.serve(request, facts) : refuseRoute(request, route, facts, parts);
 	};
 	return {
 		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
@@ -77,8 +78,8 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 }
 
 /** An address says what it takes only to callers it knows, as at the edge. */
-async function refuseRoute(request: HttpRequest, route: Route | undefined, parts: GatewayParts): Promise<never> {
-	if (route?.isPublic !== true) await identifyCaller(request, parts);
+async function refuseRoute(request: HttpRequest, route: Route | undefined, facts: GatewayFacts, parts: GatewayParts): Promise<never> {
+	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), facts, parts);
 	throw routeRefusal(request, route);
 }
 

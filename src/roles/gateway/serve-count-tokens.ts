@@ -18,7 +18,7 @@ import { answerError, readObject } from './stages/answer.ts';
 import { type Outcome, resultOf } from './stages/call-provider.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
-import { identifyTeam } from './stages/identify-team.ts';
+import { noteTeam } from './stages/identify-team.ts';
 import { readAnswer, requireWanted } from './stages/reach-upstream.ts';
 import { type Call, placedMembers, readCall } from './stages/read-call.ts';
 import { screenInput } from './stages/screen-input.ts';
@@ -33,12 +33,9 @@ const estimated = 'input_tokens: estimated, for the provider of the model does n
  * it, so no money is held and no row is written; it is one of the requests of its team's minute.
  */
 export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const { settings, ports } = parts;
+	const { settings } = parts;
 	const caller = await identifyCaller(request, parts);
-	facts.clientId = caller.clientId;
-	const team = identifyTeam(caller, settings, ports.teams);
-	facts.team = team.id;
-	facts.callerTeam = team;
+	const team = noteTeam(caller, facts, parts);
 	const hold = parts.work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	const asked = await readCall(request, tokenCounting, settings.maxBodyBytes, hold);
 	facts.requestBytes = asked.body.bytes.length;

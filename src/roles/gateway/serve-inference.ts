@@ -8,7 +8,7 @@ import { answer } from './stages/answer.ts';
 import { callProvider, type Outcome, resultOf } from './stages/call-provider.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
-import { identifyTeam } from './stages/identify-team.ts';
+import { noteTeam } from './stages/identify-team.ts';
 import { readCall } from './stages/read-call.ts';
 import { screenInput } from './stages/screen-input.ts';
 import { screenOutput } from './stages/screen-output.ts';
@@ -21,14 +21,11 @@ export async function serveInference(
 	facts: GatewayFacts,
 	parts: GatewayParts,
 ): Promise<HttpResponse> {
-	const { settings, ports, work, guarding } = parts;
+	const { settings, work, guarding } = parts;
 	// What is there already is not waited for, here and below: each wait costs more than most stages.
 	const identified = identifyCaller(request, parts);
 	const caller = identified instanceof Promise ? await identified : identified;
-	facts.clientId = caller.clientId;
-	const team = identifyTeam(caller, settings, ports.teams);
-	facts.team = team.id;
-	facts.callerTeam = team;
+	const team = noteTeam(caller, facts, parts);
 	const hold = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
 	const reading = readCall(request, format, settings.maxBodyBytes, hold);
 	const asked = reading instanceof Promise ? await reading : reading;

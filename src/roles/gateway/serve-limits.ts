@@ -7,16 +7,13 @@ import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { unlessUnreachable } from './stages/admit-call.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
-import { identifyTeam } from './stages/identify-team.ts';
+import { noteTeam } from './stages/identify-team.ts';
 
 /** What the caller's team may still do, of all its limits and budgets; counts as no request. @throws Fault `records_unavailable`. */
 export async function serveLimits(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const { settings, ports } = parts;
+	const { ports } = parts;
 	const caller = await identifyCaller(request, parts);
-	facts.clientId = caller.clientId;
-	const team = identifyTeam(caller, settings, ports.teams);
-	facts.team = team.id;
-	facts.callerTeam = team;
+	const team = noteTeam(caller, facts, parts);
 	const terms = parts.terms.termsOf(team, ports.teams.budgetsOf(team.id));
 	const period = periodOf(ports.clock.nowMs());
 	const budgets = terms.budgets.map(({ budget }) => ({ budget, period }));

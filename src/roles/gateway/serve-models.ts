@@ -5,17 +5,15 @@ import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { noteLimits } from './note-limits.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
-import { identifyTeam } from './stages/identify-team.ts';
+import { noteTeam } from './stages/identify-team.ts';
 
 /** The models that this caller may use and somebody has named, in one list that both vendors' SDKs read. */
 export async function serveModels(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const { settings, ports, providers, routing } = parts;
+	const { ports, providers, routing } = parts;
 	const caller = await identifyCaller(request, parts);
-	facts.clientId = caller.clientId;
-	facts.callerTeam = identifyTeam(caller, settings, ports.teams);
-	facts.team = facts.callerTeam.id;
+	const team = noteTeam(caller, facts, parts);
 	await noteLimits(facts, parts);
-	const models = routing.modelsOf(facts.team, ports.teams.routingRules());
+	const models = routing.modelsOf(team.id, ports.teams.routingRules());
 	const data = models.filter(({ provider }) => providers.get(provider)?.isConfigured === true).map(renderModel);
 	const body = { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 	const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };

@@ -1,7 +1,18 @@
 import type { Caller } from '../../../core/caller.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
+import type { GatewayFacts } from '../gateway-facts.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
+
+/** The caller's team, noted for the request's log line and for the header fields of its answer. @throws as `identifyTeam` does. */
+export function noteTeam(caller: Caller, facts: GatewayFacts, { settings, ports }: GatewayParts): Team {
+	facts.clientId = caller.clientId;
+	const team = identifyTeam(caller, settings, ports.teams);
+	facts.team = team.id;
+	facts.callerTeam = team;
+	return team;
+}
 
 /** The caller's team; a client without one is its own, or refused. @throws Refusal `client_unregistered`. */
 export function identifyTeam(
