@@ -395,6 +395,25 @@ describe('what is handed on', () => {
 		expect([reader.text, reader.ending]).toEqual(['event: ping\ndata: {"ty', 'failed']);
 	});
 
+	test.each([
+		['lines that end in CR LF', ['event: ping\r\ndata: {}\r\n\r\n'], true],
+		['the same, byte by byte', [...'event: ping\r\ndata: {}\r\n\r\n'], true],
+		['lines that end in CR', ['data: {}\r\r'], true],
+		['a line feed in a piece of its own, which ends a line', ['data: {}', '\n'], false],
+		['line feeds in pieces of their own, which end an event', ['data: {}', '\n', '\n'], true],
+		['CR LF, which is one end of a line', ['data: {}\r\n'], false],
+		['CR LF in two pieces', ['data: {}\r', '\n'], false],
+	])('where events end is known of %s', async (_name, pieces, isBetween) => {
+		const { ask, bodies } = start({ isStreamed: true });
+		const { body } = await ask();
+		if (!isByteStream(body)) throw new Error('not a stream');
+		const reader = new Reader();
+		body.start(reader);
+		for (const piece of pieces) bodies[0]?.push(piece);
+		bodies[0]?.fail(new Fault('provider_disconnected'));
+		expect([reader.text.includes('event: error'), reader.ending]).toEqual([isBetween, isBetween ? 'ended' : 'failed']);
+	});
+
 	test('told to end, streams do so after the event that has begun; other answers go on', async () => {
 		const { ask, bodies, openAnswers } = start({ isStreamed: true });
 		const readers = [new Reader(), new Reader(), new Reader()];

@@ -6,8 +6,6 @@ import { type Listed, OpenList } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Format } from '../../wire/formats/format.ts';
 
-const lineFeed = 10;
-
 /** Answers on their way. They outlive configurations: whoever ends them ends all. */
 export class OpenAnswers extends OpenList<RelayedAnswer> {
 	/** Ends streams in a way that their clients understand. */
@@ -28,7 +26,8 @@ export class RelayedAnswer implements Listed {
 	#sink: ByteSink | undefined;
 	#flow: ByteFlow | undefined;
 	#isOver = false;
-	#endsInBlankLine = true;
+	/** The last bytes that were passed on. */
+	#tail = '';
 	#owed: Refusal | undefined;
 
 	/** @param ended called once, with what the answer failed with. */
@@ -52,17 +51,19 @@ export class RelayedAnswer implements Listed {
 	endWith(reason: Refusal): void {
 		if (this.#isOver || this.#format === undefined) return;
 		this.#owed = reason;
-		if (this.#endsInBlankLine) this.#payOwed(reason);
+		if (this.#isBetweenEvents) this.#payOwed(reason);
+	}
+
+	/** Nothing has come yet, or an empty line was the last, however lines end. */
+	get #isBetweenEvents(): boolean {
+		const tail = this.#tail;
+		return tail === '' || tail.endsWith('\n\n') || tail === '\n\r\n' || tail.endsWith('\r\r');
 	}
 
 	#write(chunk: Buffer): boolean {
-		const length = chunk.length;
-		if (length > 0) {
-			// The line before the last line feed is empty: an event is complete.
-			this.#endsInBlankLine = chunk[length - 1] === lineFeed && (length === 1 || chunk[length - 2] === lineFeed);
-		}
+		if (this.#format !== undefined) this.#tail = (this.#tail + chunk.toString('latin1', Math.max(0, chunk.length - 3))).slice(-3);
 		const isFlowing = this.#sink?.write(chunk) ?? false;
-		if (this.#owed !== undefined && this.#endsInBlankLine) this.#payOwed(this.#owed);
+		if (this.#owed !== undefined && this.#isBetweenEvents) this.#payOwed(this.#owed);
 		return isFlowing;
 	}
 
@@ -76,7 +77,7 @@ export class RelayedAnswer implements Listed {
 	#fail(cause: unknown): void {
 		const sink = this.#sink;
 		if (sink === undefined) return;
-		if (this.#format !== undefined && this.#endsInBlankLine && (cause instanceof Refusal || cause instanceof Fault)) {
+		if (this.#format !== undefined && this.#isBetweenEvents && (cause instanceof Refusal || cause instanceof Fault)) {
 			const { status, code, message } = cause;
 			sink.write(this.#format.renderErrorEvent({ status, code, message, requestId: this.#requestId }));
 			sink.end();
