@@ -1,4 +1,4 @@
-/** A streamed answer at its client's pace: the source is paused when too much waits, and a client that takes nothing is found out. */
+/** A streamed answer at its client's pace: the source is paused when too much waits, and a client that does not catch up is found out. */
 import type { Clock } from '../core/clock.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../core/handler.ts';
 import type { AnswerWriter } from './fast-path/received.ts';
@@ -6,7 +6,7 @@ import { SafeSink } from './safe-sink.ts';
 
 export interface AnswerStreamOptions {
 	readonly clock: Clock;
-	/** A client that takes nothing of what waits for it for so long is given up. */
+	/** A client that has not taken all that waits for it in so long is given up: who takes a byte now and then holds no stream open. */
 	readonly stalledWriteMs: number;
 	/** The source is asked to pause once this much waits for the client. */
 	readonly maxBufferedBytes: number;

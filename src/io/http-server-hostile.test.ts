@@ -147,7 +147,7 @@ describe('bytes that can be read in two ways', () => {
 		const started = await serve(async () => await new Promise(() => undefined), { hasFastPath: false });
 		const raw = await client(started).send(smuggled.repeat(150)).untilClosed();
 		expect(raw.statuses).toEqual([]);
-		expect(started.requestLines()).toHaveLength(100);
+		expect(started.server.inFlight).toBe(100);
 	});
 
 	test('a malformed chunk reaches whoever reads the body', async () => {

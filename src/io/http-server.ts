@@ -55,7 +55,7 @@ export interface HttpServerOptions {
 	readonly tls?: TlsMaterial | undefined;
 	/** A streamed answer's source is paused while so much waits for its client. 256 KiB unless given. */
 	readonly maxBufferedBytesPerClient?: number;
-	/** A client that takes nothing of its answer for so long is disconnected. One minute unless given. */
+	/** A client that has not taken all that waits for it in so long is disconnected. One minute unless given. */
 	readonly stalledWriteMs?: number;
 	/** How often time limits are looked at: they may be exceeded by as much. One second unless given. */
 	readonly sweepMs?: number;

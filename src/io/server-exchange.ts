@@ -62,6 +62,8 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private stream: AnswerStream | undefined;
 	private code: string | undefined;
 	private wholeBytes = 0;
+	/** How it ended, until that is logged. */
+	private untold: Pick<RequestRecord, 'outcome' | 'status' | 'durationMs'> | undefined;
 
 	constructor(
 		parts: ExchangeParts,
@@ -147,16 +149,17 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		}
 		this.isClientGone = true;
 		this.code = 'client_closed';
-		this.leave('client_closed');
-		this.body.fail(new Refusal('client_closed'));
-		this.stream?.cancel();
-		for (const listener of this.clientGoneListeners ?? []) {
-			try {
-				listener();
-			} catch (defect) {
-				this.logDefect(defect);
+		this.leave('client_closed', () => {
+			this.body.fail(new Refusal('client_closed'));
+			this.stream?.cancel();
+			for (const listener of this.clientGoneListeners ?? []) {
+				try {
+					listener();
+				} catch (defect) {
+					this.logDefect(defect);
+				}
 			}
-		}
+		});
 	}
 
 	onDue(nowMs: number): void {
@@ -331,9 +334,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	/** Ends the connection with the answer incomplete, so that the client can tell. */
 	private cut(cause: unknown, how: 'flush' | 'destroy' | 'reset'): void {
 		this.code ??= codeOf(cause);
-		this.leave('broken');
-		this.body.fail(cause);
-		this.stream?.cancel();
+		this.leave('broken', () => {
+			this.body.fail(cause);
+			this.stream?.cancel();
+		});
 		const { socket } = this.connection;
 		// Node resets plain connections only.
 		if (how === 'reset' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
@@ -342,19 +346,37 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		else process.nextTick(() => this.connection.closeSoon(this.parts.clock.monotonicMs()));
 	}
 
-	private leave(outcome: Outcome): void {
+	/** @param end ends what goes on with it: not before then is it known what it has cost. */
+	private leave(outcome: Outcome, end?: () => void): void {
 		if (this.isOver) return;
 		this.isOver = true;
 		this.parts.deadlines.unwatch(this);
 		this.connection.remove(this);
+		const status = this.response?.status ?? new Refusal('client_closed').status;
+		this.untold = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
+		end?.();
+		// The handler of a request that has no answer yet still has to say what it was.
+		if (this.response !== undefined) this.tell();
+		if (this.hasSettled) this.parts.onLeft();
+	}
+
+	private settle(): void {
+		this.hasSettled = true;
+		if (!this.isOver) return;
+		this.tell();
+		this.parts.onLeft();
+	}
+
+	private tell(): void {
+		const { untold } = this;
+		if (untold === undefined) return;
+		this.untold = undefined;
 		const facts: CallFacts = this.response?.facts ?? {};
 		const record: RequestRecord = {
 			requestId: this.id,
 			method: this.message.method ?? '',
 			target: this.message.url ?? '',
-			status: this.response?.status ?? new Refusal('client_closed').status,
-			outcome,
-			durationMs: this.parts.clock.monotonicMs() - this.arrivedMs,
+			...untold,
 			requestBytes: this.body.receivedBytes,
 			responseBytes: this.stream?.sentBytes ?? this.wholeBytes,
 			peer: this.connection.peerAddress,
@@ -363,12 +385,6 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		};
 		logRequest(this.parts.log, record);
 		this.parts.observe?.(record);
-		if (this.hasSettled) this.parts.onLeft();
-	}
-
-	private settle(): void {
-		this.hasSettled = true;
-		if (this.isOver) this.parts.onLeft();
 	}
 
 	private logDefect(cause: unknown): void {

@@ -120,7 +120,7 @@ test('each way that a request can end has one line with the promised fields', as
 			() => undefined,
 		);
 	});
-	expect(leftEarly).toMatchObject({ ...always, status: 499, outcome: 'client_closed' });
+	expect(leftEarly).toMatchObject({ ...always, ...known, status: 499, outcome: 'client_closed', code: 'client_closed' });
 
 	const unknownPath = await lineOf(product, () =>
 		fetch(`${gatewayUrl}/v1/nothing?key=canary-in-the-query`, { headers: { authorization: `Bearer ${accessToken}` } }),

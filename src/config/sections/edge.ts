@@ -33,7 +33,7 @@ const limits = z.strictObject({
 	body_timeout_ms: milliseconds.default(60_000).meta(restart('Time for the whole request body to arrive.')),
 	stalled_write_ms: milliseconds
 		.default(60_000)
-		.meta(restart('Time after which a client that takes nothing of its answer is disconnected.')),
+		.meta(restart('Time after which a client is disconnected that has not taken all that waits for it.')),
 	keep_alive_ms: milliseconds.default(75_000).meta(restart('Time that an idle connection is kept open.')),
 	max_connections: integer(1, 1_000_000).default(10_000).meta(restart('Connections open at once; more are closed at once.')),
 	max_connections_per_address: integer(0, 1_000_000)

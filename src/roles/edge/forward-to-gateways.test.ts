@@ -36,6 +36,8 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	const broken = new Map<string, FaultCode | Error>();
 	/** What fails has been sent something before. */
 	const takers = new Set<string>();
+	/** What fails had asked for the body before. */
+	const starters = new Set<string>();
 	const bodies: HandFedStream[] = [];
 	const draws: number[] = [];
 	const states = new Map<string, 'ok' | 'leaving' | 'error' | 'gone' | 'endless'>();
@@ -61,6 +63,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 				sent.push(request);
 				const failure = broken.get(request.origin);
 				if (takers.has(request.origin)) request.onSent?.();
+				if (starters.has(request.origin) && isByteStream(request.body)) request.body.start(new Reader());
 				if (failure !== undefined) throw typeof failure === 'string' ? new Fault(failure) : failure;
 				const body = new HandFedStream();
 				bodies.push(body);
@@ -92,7 +95,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 		clock.advance(1000);
 		for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
 	};
-	return { ask, askWhole, askOpen, probeAll, forwarding, openAnswers, clock, log, sent, broken, takers, bodies, states, draws, origins };
+	return { ask, askWhole, askOpen, probeAll, forwarding, openAnswers, clock, log, sent, broken, takers, starters, bodies, states, draws, origins };
 }
 
 describe('which gateway', () => {
@@ -262,6 +265,16 @@ describe('a request is sent once', () => {
 		takers.add(a);
 		expect((await ask({ method: 'GET', announcedLength: 0 })).status).toBe(200);
 		expect(origins()).toEqual([a, b]);
+	});
+
+	test('lost once an upload has been started: no other gateway is asked for its sake, and none is away', async () => {
+		const { ask, broken, starters, origins, log } = start({ gateways: [a, b] });
+		broken.set(a, 'provider_unreachable');
+		starters.add(a);
+		const body = streamOf([Buffer.from('{}')]);
+		expect(await ask({ announcedLength: undefined, body })).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
+		expect(origins()).toEqual([a]);
+		expect(log.lines.map(({ event }) => event)).not.toContain('a gateway is away');
 	});
 
 	test('who asks for JSON, as both SDKs do, gets the error in JSON; a gateway that nobody reached is a page for all', async () => {
@@ -443,8 +456,11 @@ describe('what is handed on', () => {
 		for (const announcedLength of [65_537, undefined]) {
 			const body = new HandStream();
 			await ask({ announcedLength, body });
-			expect(sent.at(-1)?.body).toBe(body);
 			expect(body.sink).toBeUndefined();
+			const handedOn = sent.at(-1)?.body;
+			const sink = new Reader();
+			if (handedOn !== undefined && isByteStream(handedOn)) handedOn.start(sink);
+			expect(body.sink).toBe(sink);
 		}
 	});
 

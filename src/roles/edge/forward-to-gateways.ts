@@ -1,7 +1,7 @@
 /** The inner handler of an edge that runs apart: hands each request to a gateway and relays what it answers. */
-import { readWhole } from '../../core/byte-stream.ts';
+import { isByteStream, readWhole } from '../../core/byte-stream.ts';
 import { Fault, type FaultCode, faults } from '../../core/fault.ts';
-import type { Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
 import { acceptsJson } from '../../wire/accepts-json.ts';
@@ -128,7 +128,7 @@ function bodyOf({ announcedLength, body }: HttpRequest): UpstreamRequest['body']
 /** One request on its way to a gateway. */
 class Handover {
 	readonly request: Omit<UpstreamRequest, 'origin' | 'timeouts'>;
-	/** A gateway may have received something of it. */
+	/** A gateway may have received something of it, or its body is spent: a stream is read once. */
 	hasBegun = false;
 	readonly #mayBeRepeated: boolean;
 
@@ -138,12 +138,21 @@ class Handover {
 			method: request.method,
 			target: request.query === '' ? request.path : `${request.path}?${request.query}`,
 			headers: forwardedFields(request),
-			body,
+			body: isByteStream(body) ? this.#noticed(body) : body,
 			mayReachPrivateNetwork: true,
 			onSent: () => {
 				this.hasBegun = true;
 			},
 			onClientGone: (listener: () => void) => request.onClientGone(listener),
+		};
+	}
+
+	#noticed(body: ByteStream): ByteStream {
+		return {
+			start: (sink) => {
+				this.hasBegun = true;
+				return body.start(sink);
+			},
 		};
 	}
 

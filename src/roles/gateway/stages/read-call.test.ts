@@ -67,6 +67,18 @@ describe('what is refused before a provider is called', () => {
 		}
 	});
 
+	it('an address or a method that is not served tells a known caller what its team may still do', async () => {
+		const tier = { requestsPerMinute: 10, dailyTokens: null, monthlyBudgetUsd: null };
+		const bench = new GatewayBench({ tiers: { sandbox: tier, standard: tier } });
+		for (const [path, status] of [
+			['/v1/nothing', 404],
+			[chatPath, 405],
+		] as const) {
+			const response = await bench.ask(path, '', {}, { method: 'GET' });
+			expect([response.status, response.headers['x-ratelimit-remaining-requests'], response.facts?.team]).toEqual([status, '10', 'team-1']);
+		}
+	});
+
 	it('a body that is announced too long at once, unread; an unannounced one as soon as it is', async () => {
 		const bench = new GatewayBench({ maxBodyBytes: 10 });
 		const body = new HandStream();
