@@ -198,7 +198,8 @@ describe('a client that leaves', () => {
 	test('by closing its side only, too', async () => {
 		const facts = { clientId: 'agent' };
 		const started = await serve(
-			(request) => new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', facts }))),
+			(request) =>
+				new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', facts }))),
 		);
 		const raw = client(started).send(get);
 		await until(() => started.server.inFlight === 1);
