@@ -3,6 +3,12 @@ import type { HealthReport } from '../../core/health-report.ts';
 const firstEjectionMs = 5000;
 const longestEjectionMs = 60_000;
 
+/** One moment on both clocks: what is told to operators is Unix time, which may jump; what is waited for goes by the other. */
+export interface Moment {
+	readonly unixMs: number;
+	readonly monotonicMs: number;
+}
+
 /**
  * Ejects after failures in a row. When the time of an ejection is over one call may try, and one more after each such time; the first
  * success ends it. Times double, and are drawn from their upper half so that processes do not try together.
@@ -11,6 +17,7 @@ export class ProviderHealth {
 	#failures = 0;
 	/** In a row; 0 while the provider is not ejected. */
 	#ejections = 0;
+	/** By the monotonic clock. */
 	#probeAtMs = 0;
 	#isProbed = false;
 	#isKnown = false;
@@ -22,28 +29,28 @@ export class ProviderHealth {
 	}
 
 	/** Whether a call should go there while there is another target. One that is let through as a probe takes the turn of those after it. */
-	takeTurn(nowMs: number, chance: () => number): boolean {
+	takeTurn(monotonicMs: number, chance: () => number): boolean {
 		if (!this.isEjected) return true;
-		if (nowMs < this.#probeAtMs) return false;
+		if (monotonicMs < this.#probeAtMs) return false;
 		this.#isProbed = true;
 		// The probe may be lost with its client.
-		this.#probeAtMs = nowMs + ejectionMs(this.#ejections, chance);
+		this.#probeAtMs = monotonicMs + ejectionMs(this.#ejections, chance);
 		return true;
 	}
 
 	/** @returns whether that ended an ejection. */
-	succeeded(nowMs: number): boolean {
+	succeeded(unixMs: number): boolean {
 		this.#isKnown = true;
 		this.#failures = 0;
 		if (!this.isEjected) return false;
 		this.#ejections = 0;
 		this.#isProbed = false;
-		this.#sinceMs = nowMs;
+		this.#sinceMs = unixMs;
 		return true;
 	}
 
 	/** @param ejectAfterFailures null: never. @returns whether that began an ejection. */
-	failed(detail: string, ejectAfterFailures: number | null, nowMs: number, chance: () => number): boolean {
+	failed(detail: string, ejectAfterFailures: number | null, now: Moment, chance: () => number): boolean {
 		this.#isKnown = true;
 		this.#detail = detail;
 		this.#failures++;
@@ -52,8 +59,8 @@ export class ProviderHealth {
 		if (isFirst ? ejectAfterFailures === null || this.#failures < ejectAfterFailures : !this.#isProbed) return false;
 		this.#isProbed = false;
 		this.#ejections++;
-		this.#probeAtMs = nowMs + ejectionMs(this.#ejections, chance);
-		if (isFirst) this.#sinceMs = nowMs;
+		this.#probeAtMs = now.monotonicMs + ejectionMs(this.#ejections, chance);
+		if (isFirst) this.#sinceMs = now.unixMs;
 		return isFirst;
 	}
 

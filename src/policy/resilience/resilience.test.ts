@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Fault } from '../../core/fault.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { mayFallBack, tellsHealth } from './attempt-result.ts';
-import { ProviderHealth } from './provider-health.ts';
+import { type Moment, ProviderHealth } from './provider-health.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { type FailedAttempt, retryWaitMs } from './retry-wait.ts';
 import type { TrafficTerms } from './traffic-terms.ts';
@@ -93,8 +93,10 @@ describe('retries', () => {
 });
 
 describe('health', () => {
+	/** Both clocks began at the same time. */
+	const at = (ms: number): Moment => ({ unixMs: ms, monotonicMs: ms });
 	const failTimes = (health: ProviderHealth, times: number, nowMs = 0): boolean[] =>
-		Array.from({ length: times }, () => health.failed('answered 500', 3, nowMs, middle));
+		Array.from({ length: times }, () => health.failed('answered 500', 3, at(nowMs), middle));
 
 	it('is unknown before the first call, then follows calls', () => {
 		const health = new ProviderHealth();
@@ -112,7 +114,7 @@ describe('health', () => {
 		expect(failTimes(health, 3)).toEqual([false, false, true]);
 		expect(health.isEjected).toBe(true);
 		const patient = new ProviderHealth();
-		for (let failure = 0; failure < 100; failure++) patient.failed('x', null, 0, middle);
+		for (let failure = 0; failure < 100; failure++) patient.failed('x', null, at(0), middle);
 		expect(patient.isEjected).toBe(false);
 	});
 
@@ -121,7 +123,7 @@ describe('health', () => {
 		failTimes(health, 3);
 		// 5 s, of which three quarters.
 		expect([health.takeTurn(3749, middle), health.takeTurn(3750, middle), health.takeTurn(3751, middle)]).toEqual([false, true, false]);
-		health.failed('again', 3, 4000, middle);
+		health.failed('again', 3, at(4000), middle);
 		expect([health.takeTurn(11_499, middle), health.takeTurn(11_500, middle)]).toEqual([false, true]);
 		expect(health.succeeded(12_000)).toBe(true);
 		expect([health.takeTurn(12_000, middle), health.takeTurn(12_000, middle)]).toEqual([true, true]);
@@ -147,7 +149,7 @@ describe('health', () => {
 		for (let probe = 0; probe < 20; probe++) {
 			nowMs += 60_000;
 			expect(health.takeTurn(nowMs, () => 1)).toBe(true);
-			health.failed('still', 3, nowMs, () => 1);
+			health.failed('still', 3, at(nowMs), () => 1);
 		}
 	});
 });

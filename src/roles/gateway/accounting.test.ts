@@ -15,6 +15,7 @@ import {
 	testSettings,
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
+import { guardrailsWith } from '../../../test/support/guarded-gateway.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../../test/support/memory-ledger.ts';
 import { Fault } from '../../core/fault.ts';
@@ -125,6 +126,33 @@ describe('an admitted call', () => {
 		]);
 		expect(await spentOf(bench)).toEqual({ settled: 0n, held: 0n });
 	});
+
+	it.each([
+		[400, 'gpt-5', '{"error":{"message":"no"}}', 400],
+		[401, 'gpt-5', '{"error":{"message":"no"}}', 502],
+		[404, 'gpt-5', '{"error":{"message":"no"}}', 502],
+		[500, 'gpt-5', '', 502],
+		[400, 'gemini-3-pro', '[{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]', 502],
+		[529, 'claude-x', '{"type":"error","error":{"type":"overloaded_error","message":"no"}}', 503],
+	])('a provider’s %i from %s has the status in its row that the caller got', async (status, model, body, shown) => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(status, body);
+		expect((await ask(bench, chatPath, chatBody.replace('gpt-5', model))).status).toBe(shown);
+		expect((await rowsOf(bench)).map(({ closed }) => [closed?.outcome, closed?.status])).toEqual([['upstream_error', shown]]);
+	});
+
+	it.each([undefined, true, false])(
+		'an answer that cannot be translated is charged, and not a success in its row: guardrails enforced %s',
+		async (isEnforced) => {
+			const bench = new GatewayBench(isEnforced === undefined ? {} : { guardrails: guardrailsWith({ isEnforced }) });
+			bench.respond = () => jsonAnswer(200, '{"type":"message","usage":{"input_tokens":1000,"output_tokens":500},}');
+			expect(summaryOf(await ask(bench, chatPath, chatBody.replace('gpt-5', 'claude-sonnet-4-5')))).toBe('502 provider_answer_invalid');
+			const closed = (await rowsOf(bench)).map((row) => row.closed);
+			expect(closed).toMatchObject([
+				{ outcome: 'complete', status: 502, usage: { inputTokens: 1000, outputTokens: 500 }, isEstimated: false },
+			]);
+		},
+	);
 
 	it('gives everything back when it never reached the provider', async () => {
 		const bench = new GatewayBench({ tiers: tiers({ monthlyBudgetUsd: '1.00' }) });

@@ -28,6 +28,13 @@ describe('counting tokens', () => {
 		expect(sentBody(bench)).toBe(body);
 	});
 
+	it('is JSON also for a request that asks for a stream', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		const response = await bench.ask(path, body.replace('{', '{"stream":true,'));
+		expect([response.status, textOf(response)]).toEqual([200, '{"input_tokens": 14}']);
+	});
+
 	it('has an alias replaced by the model’s name, and nothing else', async () => {
 		const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { smart: 'provider_a/claude-sonnet-4-5' } } });
 		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');

@@ -289,6 +289,16 @@ describe('counting tokens under a rule with several targets', () => {
 		expect(bench.sent).toEqual([]);
 	});
 
+	it('has the time of one call, however many targets let it pass', async () => {
+		const bench = benchWith({ targets: [claude, other, { ...claude, model: 'claude-haiku-4-5' }] });
+		bench.respond = () => {
+			bench.clock.advance(2000);
+			throw new Fault('provider_first_byte_timeout');
+		};
+		expect(await count(bench)).toMatch(/^504 .*provider_total_timeout/);
+		expect(bench.sent.map(({ timeouts }) => timeouts.totalMs)).toEqual([4000, 2000]);
+	});
+
 	it('ends at the caller’s own mistake, and with what the last target said', async () => {
 		const bench = benchWith({ targets: [claude, other] });
 		bench.respond = () => jsonAnswer(400, '{"error":{"message":"no"}}');

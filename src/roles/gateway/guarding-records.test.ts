@@ -282,6 +282,63 @@ describe('a stream that engines judge', () => {
 		expect(reader.ending).toBe('open');
 	});
 
+	it('holds up the provider when the client takes nothing, until it does', async () => {
+		const guarded = new Guarded({}, [engine]);
+		const reader = new Reader();
+		const flow = ((await guarded.ask('hello', true)).body as ByteStream).start(reader);
+		reader.mayWrite = false;
+		await guarded.say(sentence.repeat(6));
+		await guarded.say(sentence.repeat(6));
+		expect(reader.text).toContain('valley');
+		const { upstream } = guarded;
+		expect([upstream?.write(chatChunk({ content: sentence })), upstream?.resumeCount]).toEqual([false, 0]);
+		reader.mayWrite = true;
+		flow.resume();
+		expect([upstream?.write(chatChunk({ content: 'The end' })), upstream?.resumeCount]).toEqual([true, 1]);
+	});
+
+	describe('ends, and nothing else does, by a defect of an engine', () => {
+		async function breakOff(when: 'half' | 'whole' | 'left') {
+			const guarded = new Guarded({}, [engine]);
+			const { log } = guarded.bench;
+			const response = await guarded.ask('hello', true);
+			const reader = new Reader();
+			const flow = (response.body as ByteStream).start(reader);
+			log.debug = () => {
+				if (when === 'left') flow.cancel();
+				throw new TypeError('broken');
+			};
+			await guarded.say(sentence.repeat(6));
+			if (when === 'whole') await guarded.finish();
+			else await guarded.say('And more. ');
+			await guarded.bench.gateway.settled();
+			const { rows } = await guarded.bench.ledger.list({ limit: 9 });
+			const errors = log.lines.filter(({ level }) => level === 'error');
+			return { reader, response, guarded, errors, closed: rows[0]?.closed };
+		}
+		const fields = { requestId: 'req-1', team: 'team-1', stage: 'output', cause: new TypeError('broken') };
+		const notEvaluated = { event: 'guardrails not evaluated', fields };
+
+		it.each([
+			['half', 'broken'],
+			['whole', 'complete'],
+		] as const)('when the answer is there by %s', async (when, outcome) => {
+			const { reader, response, guarded, errors, closed } = await breakOff(when);
+			expect(reader.text).toMatch(/^data: \{[^\n]*"code":"defect"[^\n]*\n\n$/);
+			expect([reader.ending, response.facts?.code, closed?.outcome]).toEqual(['ended', 'defect', outcome]);
+			expect(errors[0]).toMatchObject(notEvaluated);
+			expect(guarded.upstream?.isCancelled).toBe(when === 'half');
+			expect(await guarded.told('clean'), 'what was not judged is not clean').toEqual(['req-1 input   NONE clean']);
+			expect((await guarded.money()).held).toBe(0n);
+		});
+
+		it('when the client has left, which hears of nothing', async () => {
+			const { reader, response, errors, closed } = await breakOff('left');
+			expect([reader.text, reader.ending, response.facts?.code, closed?.outcome]).toEqual(['', 'open', 'client_closed', 'client_closed']);
+			expect(errors).toMatchObject([notEvaluated]);
+		});
+	});
+
 	it('shows engines masks in place of what is masked', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const reader = await guarded.read(await guarded.ask('hello', true));

@@ -123,7 +123,7 @@ export class Guarding {
 			.then((trips) => {
 				if (trips.length > 0) this.#keep(call, stage, this.#tell(call, stage, trips));
 			})
-			.catch((cause: unknown) => this.#failed(call, stage, cause));
+			.catch((cause: unknown) => this.failed(call, stage, cause));
 	}
 
 	/** @throws Refusal `guardrail_blocked`. */
@@ -242,13 +242,14 @@ export class Guarding {
 			const judged = await this.engines.ask(this.engines.noting(call.team), texts, stage, call);
 			this.report(call, stage, [...findings, ...judged], view);
 		} catch (cause) {
-			this.#failed(call, stage, cause);
+			this.failed(call, stage, cause);
 		} finally {
 			this.#waitingCharacters -= characters;
 		}
 	}
 
-	#failed({ requestId, team }: GuardedCall, stage: Stage, cause: unknown): void {
+	/** To be told of a defect, by which texts were not looked at. */
+	failed({ requestId, team }: GuardedCall, stage: Stage, cause: unknown): void {
 		this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
 		this.#log.error('guardrails not evaluated', { requestId, team, stage, cause });
 	}

@@ -110,17 +110,12 @@ export class Permit {
 		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
 	}
 
-	/** The provider answered whole. @param isEncoded nothing can be read from the body. */
-	endAnswered(status: number, body: Buffer, told: ToldAnswer | undefined): void {
-		if (status >= 400) {
-			this.#end('upstream_error', status, nothingUsed);
-			return;
-		}
-		this.meterAnswered(body, told);
-		this.endMetered(status);
+	/** The provider answered with an error. @param status of the caller's answer. */
+	endDeclined(status: number): void {
+		this.#end('upstream_error', status, nothingUsed);
 	}
 
-	/** As `endAnswered` with a success, but what the caller gets is not decided: it costs the same whatever that is. */
+	/** The provider answered whole, but what the caller gets is not decided: it costs the same whatever that is. */
 	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void {
 		this.#answered = told === undefined ? this.#held() : this.#meter(body, told.usage);
 	}

@@ -132,6 +132,19 @@ describe('a provider that fails', () => {
 		expect(bench.traffic.of('provider_b').health.report().state).toBe('healthy');
 	});
 
+	it('is probed in time though the clock on the wall is set back meanwhile, which only reports show', async () => {
+		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
+		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));
+		const ejectedMs = bench.clock.nowMs();
+		await ask(bench);
+		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'unhealthy', sinceMs: ejectedMs });
+		bench.clock.jumpWallTo(ejectedMs - 3_600_000);
+		bench.clock.advance(5000);
+		bench.respond = () => jsonAnswer(200, chatAnswer);
+		expect((await ask(bench)).headers['x-gateway-provider']).toBe('provider_b');
+		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'healthy', sinceMs: bench.clock.nowMs() });
+	});
+
 	it('is still called when the one in its place cannot take the call', async () => {
 		const bench = benchWith({ traffic: { ejectAfterFailures: 1 } });
 		bench.respond = (request) => (hostOf(request) === 'b' ? jsonAnswer(500, '{}') : jsonAnswer(200, messageAnswer));

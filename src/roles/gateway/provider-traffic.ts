@@ -38,7 +38,7 @@ export class ProviderTraffic {
 	}
 
 	takesTurn(): boolean {
-		return !this.health.isEjected || this.health.takeTurn(this.#ports.clock.nowMs(), this.chance);
+		return !this.health.isEjected || this.health.takeTurn(this.#ports.clock.monotonicMs(), this.chance);
 	}
 
 	/** To be told of every attempt. */
@@ -51,7 +51,8 @@ export class ProviderTraffic {
 			return;
 		}
 		const detail = typeof result === 'number' ? `answered ${result}` : result.message;
-		if (!this.health.failed(detail, ejectAfterFailures, clock.nowMs(), this.chance)) return;
+		const now = { unixMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+		if (!this.health.failed(detail, ejectAfterFailures, now, this.chance)) return;
 		this.ejections++;
 		log.warn('provider ejected: calls go to other targets where there are any', { provider: this.name, detail });
 	}

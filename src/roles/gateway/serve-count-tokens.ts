@@ -15,7 +15,7 @@ import { inTurns } from './in-turns.ts';
 import type { OpenCall } from './open-calls.ts';
 import { takeLimits } from './stages/admit-call.ts';
 import { answerError, readObject } from './stages/answer.ts';
-import { type Outcome, resultOf } from './stages/call-provider.ts';
+import { type Outcome, resultOf, timeoutsLeft } from './stages/call-provider.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
@@ -110,23 +110,26 @@ async function askProvider(
 	const isRenamed = range !== undefined && body.members.model !== model;
 	open.requireRunning();
 	const bound = traffic.get(provider.name);
+	const cameMs = ports.clock.monotonicMs();
 	const refused = bound && (await bound.traffic.gate.enter(open, bound.terms, settings.timeouts.firstByteMs, ports.clock));
 	if (refused !== undefined) return refused;
-	const sentMs = ports.clock.monotonicMs();
 	try {
+		const sentMs = ports.clock.monotonicMs();
+		const timeouts = timeoutsLeft(settings.timeouts, open, cameMs, sentMs);
+		if (timeouts instanceof Fault) return timeouts;
 		const response = await ports.upstream({
 			origin: provider.origin,
 			method: 'POST',
 			target: address,
 			headers: provider.requestHeaders(request.headers),
 			body: isRenamed ? spliceBody(body.bytes, [{ ...range, text: JSON.stringify(model) }]) : body.bytes,
-			timeouts: settings.timeouts,
+			timeouts,
 			mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
 			onClientGone: (listener) => open.whenEnded(listener),
 		});
 		requireWanted(response, open);
 		open.facts.upstreamStatus = response.status;
-		if (response.status < 400) requireSuccess(call, response);
+		if (response.status < 400) requireSuccess(response, 'application/json');
 		const answered = await readAnswer(response, open, maxAnswerBytes);
 		if (response.status < 400 && !isEncoded(response.headers)) requireObject(answered);
 		return { response, status: response.status, body: answered, told: undefined, upstreamMs: ports.clock.monotonicMs() - sentMs };

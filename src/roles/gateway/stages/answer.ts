@@ -14,9 +14,13 @@ import type { PreparedCall } from './prepare-call.ts';
 import { isSpendStop, type Reply } from './send-call.ts';
 import { StreamRelay } from './stream-relay.ts';
 
-/** The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). */
+/**
+ * The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). The permit of a
+ * success that came whole is metered, not ended.
+ * @throws Fault `provider_answer_invalid`
+ */
 export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: OpenCall, parts: GatewayParts): HttpResponse {
-	const { settings, ports, guarding } = parts;
+	const { settings, ports } = parts;
 	const { response, body } = reply;
 	const headers = relayedHeaders(response.status, response.headers);
 	addAnswerHeaders(headers, call.request, open.facts, ports.clock, reply.upstreamMs);
@@ -30,11 +34,13 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		return { status: response.status, headers, body: relay, facts: open.facts };
 	}
 	open.close();
-	// Guardrails may withhold it yet.
-	if (guarding?.isEnforced === true && response.status < 400) permit.meterAnswered(body, reply.told);
-	else permit.endAnswered(response.status, body, reply.told);
-	if (response.status < 400) return { status: response.status, headers, body: answerBody(call, permit, body, headers), facts: open.facts };
-	return answerError(call, reply, body, headers, open);
+	if (response.status >= 400) {
+		const shown = answerError(call, reply, body, headers, open);
+		permit.endDeclined(shown.status);
+		return shown;
+	}
+	permit.meterAnswered(body, reply.told);
+	return { status: response.status, headers, body: answerBody(call, permit, body, headers), facts: open.facts };
 }
 
 /** @throws Fault `provider_answer_invalid` */

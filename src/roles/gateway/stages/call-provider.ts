@@ -1,5 +1,6 @@
 import { Fault } from '../../../core/fault.ts';
 import type { Refusal } from '../../../core/refusal.ts';
+import type { UpstreamTimeouts } from '../../../core/upstream.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retry-wait.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-parts.ts';
@@ -54,14 +55,20 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall,
 	}
 	return Promise.resolve(entered).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
-		open.calledMs ??= cameMs;
 		const nowMs = clock.monotonicMs();
-		const totalMs = timeouts.totalMs - (nowMs - open.calledMs);
-		if (totalMs <= 0) return new Fault('provider_total_timeout');
-		// What it waited is part of the time to the first byte.
-		const firstByteMs = Math.max(1, timeouts.firstByteMs - (nowMs - cameMs));
-		return sendCall(prepared, permit, open, { ...timeouts, totalMs, firstByteMs }, nowMs, parts);
+		const left = timeoutsLeft(timeouts, open, cameMs, nowMs);
+		return left instanceof Fault ? left : sendCall(prepared, permit, open, left, nowMs, parts);
 	});
+}
+
+/** All that is tried for a call shares the time for the whole of it. @param cameMs when it came for its turn, which it has now. */
+export function timeoutsLeft(timeouts: UpstreamTimeouts, open: OpenCall, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
+	open.calledMs ??= cameMs;
+	const totalMs = timeouts.totalMs - (nowMs - open.calledMs);
+	if (totalMs <= 0) return new Fault('provider_total_timeout');
+	// What it waited is part of the time to the first byte.
+	const firstByteMs = Math.max(1, timeouts.firstByteMs - (nowMs - cameMs));
+	return { ...timeouts, totalMs, firstByteMs };
 }
 
 function waitBeforeRetry(

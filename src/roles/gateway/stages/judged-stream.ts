@@ -55,6 +55,8 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	#unjudgedCharacters = 0;
 	#endsSentence = false;
 	#isJudging = false;
+	/** What the sink said last. */
+	#mayWrite = true;
 	/** The source is over, and how. */
 	#ending: { readonly cause?: unknown } | undefined;
 	#isOver = false;
@@ -97,6 +99,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	resume(): void {
+		this.#mayWrite = true;
 		if (this.#heldBytes < mostHeldBytes) this.#flow?.resume();
 	}
 
@@ -109,13 +112,12 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	write(chunk: Buffer): boolean {
 		if (this.#isOver) return true;
 		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-		let mayWrite = true;
 		this.#rest = splitEvents(bytes, (event) => {
-			if (isComment(event)) mayWrite = this.#sink?.write(event) ?? true;
+			if (isComment(event)) this.#mayWrite = this.#sink?.write(event) ?? true;
 			else this.#hold(event);
 		});
 		this.#judgeWhenDue();
-		return mayWrite && this.#heldBytes < mostHeldBytes;
+		return this.#mayWrite && this.#heldBytes < mostHeldBytes;
 	}
 
 	end(): void {
@@ -162,7 +164,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		}
 		const isLong = this.#unjudgedCharacters >= longestPieceCharacters;
 		const isPiece = isLong || (this.#endsSentence && this.#unjudgedCharacters >= pieceCharacters);
-		if (isPiece || this.#ending !== undefined || this.#heldBytes >= mostHeldBytes) void this.#judge();
+		if (isPiece || this.#ending !== undefined || this.#heldBytes >= mostHeldBytes) this.#judge().catch(this.#failed);
 	}
 
 	/** What comes meanwhile is the next piece, or several. */
@@ -203,7 +205,8 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		if (first !== undefined) {
 			const bytes = events.length === 1 ? first : Buffer.concat(events);
 			this.#heldBytes -= bytes.length;
-			if (this.#sink?.write(bytes) !== false) this.#flow?.resume();
+			this.#mayWrite = this.#sink?.write(bytes) ?? true;
+			if (this.#mayWrite) this.#flow?.resume();
 		}
 		if (this.#ending === undefined || this.#held.length > 0 || this.#isOver) return;
 		this.#finish();
@@ -212,20 +215,33 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	#block(finding: Trip): void {
-		const refusal = blocked('output', finding);
+		this.#endWith(blocked('output', finding));
+		this.#report();
+	}
+
+	/** A defect: what was not judged does not pass, and what was found in part of an answer is not told as if it were all. */
+	readonly #failed = (cause: unknown): void => {
+		this.#guarding.failed(this.#call, 'output', cause);
+		if (!this.#isOver) this.#endWith(cause);
+	};
+
+	#endWith(cause: unknown): void {
 		this.#isOver = true;
 		// What the relay and the guardrails before us still have to say goes nowhere.
-		this.#relay.fail(refusal);
-		this.#isOver = false;
-		this.#finish();
-		if (this.#facts !== undefined) this.#facts.code = refusal.code;
-		this.#sink?.write(this.#format.renderErrorEvent(describeFailure(refusal, this.#call.requestId)));
+		this.#relay.fail(cause);
+		const error = describeFailure(cause, this.#call.requestId);
+		if (this.#facts !== undefined) this.#facts.code = error.code;
+		this.#sink?.write(this.#format.renderErrorEvent(error));
 		this.#sink?.end();
 	}
 
 	#finish(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
+		this.#report();
+	}
+
+	#report(): void {
 		const { trips = [], view = { unreadable: [] } } = this.#screening ?? {};
 		this.#guarding.report(this.#call, 'output', [...trips, ...this.#trips], view);
 	}

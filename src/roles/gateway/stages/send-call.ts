@@ -11,7 +11,6 @@ import type { OpenCall } from '../open-calls.ts';
 import type { Permit, PermitTerms } from '../permit.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { readAnswer, requireWanted } from './reach-upstream.ts';
-import type { Call } from './read-call.ts';
 
 /** What the provider said: the whole of it, or a stream that has just begun. */
 export interface Reply {
@@ -109,7 +108,7 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], permit: Pe
 /** A success must be what was asked for; an error may look like anything. */
 function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Buffer | Promise<Buffer> | ByteStream {
 	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
-	requireSuccess(call, response);
+	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
 	if (call.translated !== undefined && isEncoded(response.headers)) {
 		discardStream(response.body);
 		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
@@ -129,9 +128,9 @@ export function bodyFor({ outgoing: body, target }: PreparedCall, { capEdits, us
 	return spliceBody(body.bytes, edits);
 }
 
-export function requireSuccess(call: Call, response: UpstreamResponse): void {
+/** @throws Fault `provider_answer_invalid` */
+export function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream' | 'application/json'): void {
 	const mediaType = mediaTypeOf(response.headers);
-	const expected = call.isStreamed ? 'text/event-stream' : 'application/json';
 	if (response.status === 200 && mediaType === expected) return;
 	discardStream(response.body);
 	throw new Fault('provider_answer_invalid', {
