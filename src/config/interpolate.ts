@@ -1,7 +1,11 @@
-/** `${VAR}`, `${VAR:-default}` and `${VAR:?message}`; `$${` stands for the text `${`. */
+/** `${VAR}`, `${VAR:-default}` and `${VAR:?message}`, whose default may hold further ones; `$${` stands for the text `${`. */
 import type { Environment } from './defaults.ts';
 
-const expression = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)([^}]*))?\})?/g;
+const head = /\$\{([A-Za-z_][A-Za-z0-9_]*)(:-|:\?)?/y;
+
+const mostNested = 16;
+
+const malformed = '`${` starts a variable: write ${NAME}, ${NAME:-default} or ${NAME:?message}, or `$${` for the text itself';
 
 export interface Interpolated {
 	readonly text: string;
@@ -11,26 +15,47 @@ export interface Interpolated {
 /** What a variable holds is not looked at again. `:-` and `:?` take an empty variable for an unset one, as a shell does. */
 export function interpolate(source: string, env: Environment): Interpolated {
 	const problems: string[] = [];
-	const text = source.replace(
-		expression,
-		(whole: string, name: string | undefined, operator: string | undefined, operand: string | undefined) => {
-			if (whole === '$${') return '${';
-			if (name === undefined) {
-				problems.push('`${` starts a variable: write ${NAME}, ${NAME:-default} or ${NAME:?message}, or `$${` for the text itself');
-				return '';
+	let at = 0;
+	/** As far as the brace that ends an operand, or the end. @param depth of operands in operands. */
+	const expand = (depth: number): string => {
+		let text = '';
+		while (at < source.length) {
+			if (source.startsWith('$${', at)) {
+				text += '${';
+				at += 3;
+			} else if (source.startsWith('${', at)) {
+				text += expandVariable(depth);
+			} else {
+				if (depth > 0 && source[at] === '}') break;
+				text += source[at++];
 			}
-			const value = Object.hasOwn(env, name) ? env[name] : undefined;
-			if (operator === undefined) {
-				if (value === undefined) problems.push(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
-				return value ?? '';
-			}
-			if (value !== undefined && value !== '') return value;
-			if (operator === ':-') return operand ?? '';
-			problems.push(`the environment variable ${name} is needed: ${operand === undefined || operand === '' ? 'it is not set' : operand}`);
+		}
+		return text;
+	};
+	const expandVariable = (depth: number): string => {
+		head.lastIndex = at;
+		const [whole = '', name, operator] = head.exec(source) ?? [];
+		// What is malformed is not read twice.
+		at += whole.length || 2;
+		const problemsBefore = problems.length;
+		const operand = operator === undefined || depth === mostNested ? '' : expand(depth + 1);
+		if (name === undefined || source[at] !== '}') {
+			problems.push(malformed);
 			return '';
-		},
-	);
-	return { text, problems };
+		}
+		at++;
+		const value = Object.hasOwn(env, name) ? env[name] : undefined;
+		if (operator === undefined) {
+			if (value === undefined) problems.push(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
+			return value ?? '';
+		}
+		if (operator === ':-' && !value) return operand;
+		// Nobody needs the operand, so nothing in it can be wrong.
+		problems.length = problemsBefore;
+		if (!value) problems.push(`the environment variable ${name} is needed: ${operand === '' ? 'it is not set' : operand}`);
+		return value ?? '';
+	};
+	return { text: expand(0), problems };
 }
 
 /** The text that interpolates to `text`. */
