@@ -45,6 +45,10 @@ describe('parseConfig', () => {
 		});
 	});
 
+	it('takes a client without scopes, which may not use the grant', () => {
+		expect(parse('identity: { clients: [{ id: a, secret: s, scopes: [] }] }').config.identity.clients).toMatchObject([{ scopes: [] }]);
+	});
+
 	it('reports everything that is wrong, each with its place', () => {
 		const text = [
 			'gatway: {}',

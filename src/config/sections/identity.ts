@@ -33,9 +33,8 @@ const client = z
 			.meta(secret('The secret’s hash, `scrypt$N$r$p$salt$hash`, in place of the secret.')),
 		scopes: z
 			.array(z.enum(['invoke', 'admin']))
-			.min(1)
 			.default(['invoke'])
-			.describe('Scopes the client may ask for, without the scope base.'),
+			.describe('Scopes the client may ask for, without the scope base. With none it may not use the grant.'),
 		team: teamId
 			.nullable()
 			.default(null)

@@ -103,7 +103,7 @@ describe('a client', () => {
 	test.each<[string, object, number, string]>([
 		['no name', { id: 'x' }, 422, 'name'],
 		['an unknown scope', { name: 'x', scopes: ['root'] }, 422, 'scopes[0]'],
-		['no scope', { name: 'x', scopes: [] }, 422, 'scopes'],
+		['too many scopes', { name: 'x', scopes: ['invoke', 'admin', 'invoke'] }, 422, 'scopes'],
 		['a scope twice', { name: 'x', scopes: ['invoke', 'invoke'] }, 422, 'scopes'],
 		['an id with a slash', { id: 'a/b', name: 'x' }, 422, 'id'],
 		['a secret of its own', { name: 'x', secret: 'x'.repeat(40) }, 422, 'secret'],

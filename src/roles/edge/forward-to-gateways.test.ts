@@ -195,10 +195,16 @@ describe('which gateway', () => {
 		forwarding.stop();
 	});
 
-	test('an answer that is late once is no reason yet', async () => {
+	test('an answer that is late once is no reason yet, but where there was none before', async () => {
 		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a] });
 		states.set(a, 'gone');
 		await forwarding.start();
+		expect(forwarding.isAnyUsable()).toBe(false);
+		states.set(a, 'ok');
+		await probeAll();
+		expect(forwarding.isAnyUsable()).toBe(true);
+		states.set(a, 'gone');
+		await probeAll();
 		expect(forwarding.isAnyUsable()).toBe(true);
 		await probeAll();
 		expect(forwarding.isAnyUsable()).toBe(false);

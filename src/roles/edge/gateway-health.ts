@@ -14,13 +14,14 @@ export interface HealthCheckSettings {
 }
 
 const mostBytes = 65_536;
-/** A busy gateway may be late once. */
+/** A busy gateway may be late once; one that was never there is not there. */
 const mostMissed = 2;
 
 export class GatewayHealth {
 	readonly #pool: GatewayPool;
 	readonly #settings: HealthCheckSettings;
 	readonly #ports: { readonly upstream: Upstream; readonly clock: Clock };
+	/** In a row, of those that have answered once. */
 	readonly #missed = new Map<GatewayInPool, number>();
 	#timer: Timer | undefined;
 	#isStopped = false;
@@ -58,7 +59,7 @@ export class GatewayHealth {
 				onClientGone: () => undefined,
 			});
 			const text = (await readWhole(body, mostBytes)).toString();
-			this.#missed.delete(gateway);
+			this.#missed.set(gateway, 0);
 			if (status !== 200) this.#pool.noteAway(gateway, `GET / answered ${status}`);
 			else if (saysLeaving(text)) this.#pool.noteAway(gateway, 'it is shutting down');
 			else this.#pool.noteBack(gateway);
@@ -68,7 +69,7 @@ export class GatewayHealth {
 	}
 
 	#miss(gateway: GatewayInPool, reason: string): void {
-		const missed = (this.#missed.get(gateway) ?? 0) + 1;
+		const missed = (this.#missed.get(gateway) ?? mostMissed - 1) + 1;
 		this.#missed.set(gateway, missed);
 		if (missed >= mostMissed) this.#pool.noteAway(gateway, reason);
 	}

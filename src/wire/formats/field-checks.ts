@@ -104,5 +104,6 @@ function nameOf(value: unknown): string {
 	if (value === '') return 'an empty string';
 	if (typeof value === 'number') return `${value}`;
 	if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
+	if (typeof value === 'string') return `a string of ${value.length}`;
 	return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

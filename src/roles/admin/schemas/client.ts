@@ -6,10 +6,9 @@ const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 
 
 const scopes = z
 	.array(z.enum(['invoke', 'admin']))
-	.min(1)
 	.max(2)
 	.refine((names) => new Set(names).size === names.length, 'must not name a scope twice')
-	.describe('Without the scope base.');
+	.describe('Without the scope base. With none the client may not use the grant.');
 
 export const client = named(
 	'Client',
