@@ -51,6 +51,9 @@ describe.each(openAiLines)('Spec: Inference endpoints, through %s', (_name, Open
 		const models = await (await open()).models.list();
 		expect(models.data.length).toBeGreaterThan(0);
 		expect(models.data[0]).toMatchObject({ object: 'model', id: expect.any(String) as string });
+		const first = models.data[0]?.id ?? '';
+		expect(await (await open()).models.retrieve(first)).toMatchObject({ object: 'model', id: first });
+		await expect((await open()).models.retrieve('no/such model')).rejects.toMatchObject({ status: 404 });
 	});
 
 	it('shows a missing field as a bad request with a readable message', async () => {
@@ -120,6 +123,9 @@ describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, A
 		const models = await (await open()).models.list();
 		expect(models.data.length).toBeGreaterThan(0);
 		expect(models.data[0]).toMatchObject({ type: 'model', id: expect.any(String) as string });
+		const first = models.data[0]?.id ?? '';
+		expect(await (await open()).models.retrieve(first)).toMatchObject({ type: 'model', id: first });
+		await expect((await open()).models.retrieve('no/such model')).rejects.toMatchObject({ status: 404 });
 	});
 
 	it('shows a missing field as a bad request with a readable message', async () => {

@@ -14,6 +14,7 @@ import {
 	textOf,
 } from '../../../test/support/gateway-bench.ts';
 import { Fault } from '../../core/fault.ts';
+import type { HttpResponse } from '../../core/handler.ts';
 
 describe('who calls', () => {
 	it.each([
@@ -120,6 +121,20 @@ describe('other addresses', () => {
 			display_name: 'fast',
 			created_at: '1970-01-01T00:00:00Z',
 		});
+	});
+
+	it('GET /v1/models/{model} tells of one of them', async () => {
+		const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { 'a/b c': 'provider_b/gpt-5' } } });
+		const get = (name: string): Promise<HttpResponse> => bench.ask(`/v1/models/${name}`, '', {}, { method: 'GET' });
+		for (const [name, id] of [
+			['our-gpt', 'our-gpt'],
+			['a%2Fb%20c', 'a/b c'],
+		] as const) {
+			const response = await get(name);
+			expect([response.status, JSON.parse(textOf(response))]).toMatchObject([200, { id, object: 'model', type: 'model' }]);
+		}
+		for (const name of ['gpt-5', '', '%', 'our-gpt/x']) expect(summaryOf(await get(name))).toBe('404 model_unlisted');
+		expect((await bench.ask('/v1/models/our-gpt', '', {}, { method: 'DELETE' })).headers['allow']).toBe('GET');
 	});
 
 	it('GET /v1/models leaves out models of a provider that has no key', async () => {

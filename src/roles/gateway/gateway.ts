@@ -12,7 +12,7 @@ import { noteLimits } from './note-limits.ts';
 import { serveCountTokens } from './serve-count-tokens.ts';
 import { serveInference } from './serve-inference.ts';
 import { serveLimits } from './serve-limits.ts';
-import { serveModels } from './serve-models.ts';
+import { modelPath, serveModel, serveModels } from './serve-models.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
 
@@ -40,7 +40,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	const parts = assembleParts(settings, ports);
 	const routes = compileRoutes(parts);
 	const serve = (request: HttpRequest, facts: GatewayFacts): Promise<HttpResponse> => {
-		const route = routes.get(request.path);
+		const route = routes.get(request.path.startsWith(modelPath) ? modelPath : request.path);
 		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Refusal('overloaded'));
 		return route?.methods.includes(request.method) ? route.serve(request, facts) : refuseRoute(request, route, facts, parts);
 	};
@@ -68,6 +68,7 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
 		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
+		[modelPath, { methods: ['GET'], serve: (request, facts) => serveModel(request, facts, parts) }],
 		['/v1/limits', { methods: ['GET'], serve: (request, facts) => serveLimits(request, facts, parts) }],
 	]);
 	routes.set(tokenCounting.path, { methods: ['POST'], serve: (request, facts) => serveCountTokens(request, facts, parts) });
