@@ -281,6 +281,15 @@ describe('exit code 2', () => {
 			'tollgate token: the token endpoint answered HTTP 400, invalid_scope: the scope is not configured on the client\n',
 		);
 	});
+
+	it.each([401, 404, 405])('for another address than the token endpoint, status %i: says which it asked', async (status) => {
+		answer = raw('<!doctype html><title>Not here</title>', status);
+		const outcome = await runHere({ env: variables({ GATEWAY_TOKEN_ENDPOINT: `${endpoint}?key=hidden` }) });
+		expectSilent(outcome);
+		expect(outcome).toMatchObject({ code: 2 });
+		expect(outcome.err).toContain(`answered HTTP ${status} at ${endpoint}: is this the token endpoint?`);
+		expect(outcome.err).not.toContain('hidden');
+	});
 });
 
 describe('exit code 3', () => {
@@ -465,7 +474,9 @@ describe('--cache', () => {
 		expect((await cached(nowMs)).err).toBe('');
 	});
 
-	it('does not take a relative XDG_CACHE_HOME', () => {
-		expect(cacheDirectory({ XDG_CACHE_HOME: 'relative' })).toMatch(/\.cache\/tollgate$/);
+	it('lies where an absolute path says, and nowhere else', () => {
+		expect(cacheDirectory({ XDG_CACHE_HOME: '/cache' }, '')).toBe('/cache/tollgate');
+		expect(cacheDirectory({ XDG_CACHE_HOME: 'relative' }, '/home/agent')).toBe('/home/agent/.cache/tollgate');
+		for (const home of ['', 'home']) expect(() => cacheDirectory({ XDG_CACHE_HOME: '' }, home)).toThrow('absolute path');
 	});
 });

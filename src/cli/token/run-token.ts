@@ -46,7 +46,7 @@ async function findToken(
 	warn: (text: string) => Promise<void>,
 ): Promise<string> {
 	const { cacheDirectory, cacheFileName, readCachedToken, writeCachedToken } = await import('./token-cache.ts');
-	const directory = cacheDirectory(environment.env);
+	let directory = '';
 	const name = cacheFileName(settings);
 	const withoutCache = (error: unknown): Promise<void> =>
 		warn(`warning: the token cache is not used: ${error instanceof Error ? error.message : String(error)}`);
@@ -54,6 +54,7 @@ async function findToken(
 	let cached: CachedToken | undefined;
 	let isCacheUsable = true;
 	try {
+		directory = cacheDirectory(environment.env);
 		cached = await readCachedToken(directory, name);
 		if (options.mustAsk) cached = undefined;
 	} catch (error) {

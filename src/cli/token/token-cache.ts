@@ -17,10 +17,14 @@ export interface CachedToken {
 
 const maxFileBytes = 2_097_152;
 
-/** `$XDG_CACHE_HOME/tollgate`, else `~/.cache/tollgate`. */
-export function cacheDirectory(env: Readonly<Record<string, string | undefined>>): string {
-	const base = env['XDG_CACHE_HOME'];
-	return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), '.cache'), 'tollgate');
+/**
+ * `$XDG_CACHE_HOME/tollgate`, else `~/.cache/tollgate`.
+ * @throws Error when neither is an absolute path: a token in whatever directory a command runs in is found by others.
+ */
+export function cacheDirectory(env: Readonly<Record<string, string | undefined>>, home = homedir()): string {
+	const base = [env['XDG_CACHE_HOME'] ?? '', join(home, '.cache')].find(isAbsolute);
+	if (base === undefined) throw new Error('neither XDG_CACHE_HOME nor HOME is an absolute path');
+	return join(base, 'tollgate');
 }
 
 export function cacheFileName({ endpoint, clientId, scope }: TokenSettings): string {

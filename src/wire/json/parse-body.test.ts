@@ -62,3 +62,11 @@ it.each([
 ])('says of %s whether it is ASCII: %s', (text, isAscii) => {
 	expect(parseBody(Buffer.from(text), new Set()).isAscii).toBe(isAscii);
 });
+
+it.each([
+	['{"stream":true,"n":1,"stream":false}', 'stream'],
+	['{"n":1,"str\\u0065am":true,"stream":false}', 'stream'],
+	['{"model":"a","model":"b"}', 'model'],
+])('a member that comes twice is named: %s', (text, name) => {
+	expect(() => parseBody(Buffer.from(text), new Set(['model']))).toThrow(expect.objectContaining({ code: 'field_invalid', param: name }));
+});

@@ -46,9 +46,12 @@ function scanBody(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
 
 function readScanned(bytes: Buffer, { ranges, count, repeated, escapedKeys, hasLongNumber }: ScannedMembers): JsonBody {
 	const text = decode(bytes);
-	const plain = escapedKeys.length === 0 ? text : decode(withPlainKeys(bytes, escapedKeys));
+	const plainBytes = escapedKeys.length === 0 ? bytes : withPlainKeys(bytes, escapedKeys);
+	const plain = plainBytes === bytes ? text : decode(plainBytes);
 	const members = parseObject(plain, JSON.parse);
-	if (repeated !== undefined || count !== countMembers(members)) throw duplicateMember(repeated);
+	if (repeated !== undefined || count !== countMembers(members)) {
+		throw duplicateMember(repeated ?? scanMembers(plainBytes, new Set(Object.keys(members))).repeated);
+	}
 	// Every other character is more bytes than units of text.
 	const isAscii = text.length === bytes.length;
 	return { bytes, isAscii, members, ranges, readExactly: hasLongNumber ? exactReader(plain) : undefined };
