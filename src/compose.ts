@@ -8,6 +8,7 @@ import { createWorld, type Part, type Phase, serve, type World } from './composi
 import { measureProduct, type NoteReload } from './composition/product-metrics.ts';
 import { withRestartSettingsOf } from './composition/running-settings.ts';
 import { identitySettings, liveIdentitySettings } from './composition/settings.ts';
+import { withOpened } from './composition/with-opened.ts';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { Role, RoleName } from './core/handler.ts';
@@ -36,6 +37,8 @@ export interface Product {
 	start(): Promise<void>;
 	/** Not ready at once, closed after the delay that is configured; what is in flight then finishes within the grace time. */
 	stop(): Promise<void>;
+	/** The same without the delay; nothing where it has stopped. */
+	[Symbol.asyncDispose](): Promise<void>;
 	/** Takes what can change without a restart, all of it or nothing. @throws Error when settings contradict themselves. */
 	reconfigure(config: Config): void;
 }
@@ -54,26 +57,38 @@ export class StartFailure extends Error {
 	}
 }
 
-/** @throws StoreUnusable; Error when settings contradict themselves. */
-export async function compose(config: Config, { clock, log, version, simulatorIntervalMs }: ComposeParts): Promise<Product> {
+/** @throws StoreUnusable, ConfigError; Error when settings contradict themselves. What was opened is closed again then. */
+export function compose(config: Config, parts: ComposeParts): Promise<Product> {
+	return withOpened((opened) => composeProduct(config, parts, opened));
+}
+
+async function composeProduct(
+	config: Config,
+	{ clock, log, version, simulatorIntervalMs }: ComposeParts,
+	opened: AsyncDisposableStack,
+): Promise<Product> {
 	let phase: Phase = 'serving';
 	let delayMs = shutdownDelayMs(config);
-	const world = createWorld(config, clock, log, () => phase);
+	const world = createWorld({ config, clock, log, phase: () => phase, opened });
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =
 		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { mayComeLate: true }) : undefined;
+	opened.defer(() => records?.close());
 	const identity = has('identity') && records !== undefined ? await composeIdentity(world, records) : undefined;
 	// What others rely on starts first.
 	const parts: Part[] = [];
 	const simulator = has('simulator') ? await composeSimulator(world, simulatorIntervalMs) : undefined;
 	if (simulator !== undefined) parts.push(simulator);
+	// Streams in flight still need it, and calls whose usage is missing.
+	opened.defer(() => simulator?.role.stop());
 	if (identity !== undefined) parts.push(identity);
 	const accounting =
 		(has('gateway') || hasAdmin) && records !== undefined
 			? await (await import('./composition/accounting.ts')).openAccounting(world, records)
 			: undefined;
 	const keySet = openKeySet(world, identity?.role);
+	opened.defer(() => keySet.stop());
 	const noteReload = measureProduct(world, version, keySet);
 	if (has('edge') || has('gateway')) {
 		const { composeDataPlane } = await import('./composition/data-plane.ts');
@@ -88,19 +103,15 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 		parts.push(composeMetrics(world, config.metrics.listen));
 	}
 
-	const stopPart = async ({ role, close }: Part): Promise<void> => {
-		await role.stop();
-		await close?.();
-	};
-	const close = async (): Promise<void> => {
+	const resources = opened.move();
+	const closeOnce = async (): Promise<void> => {
 		phase = 'draining';
-		// Side by side, so that their grace times do not add up; streams in flight still need the simulator.
-		await Promise.all(parts.filter((part) => part !== simulator).map(stopPart));
-		if (simulator !== undefined) await stopPart(simulator);
-		keySet.stop();
-		await accounting?.close();
-		await records?.close();
+		// Side by side, so that their grace times do not add up.
+		await Promise.all(parts.filter((part) => part !== simulator).map(({ role }) => role.stop()));
+		await resources.disposeAsync();
 	};
+	let closing: Promise<void> | undefined;
+	const close = (): Promise<void> => (closing ??= closeOnce());
 	return {
 		records,
 		metrics: world.metrics,
@@ -110,6 +121,7 @@ export async function compose(config: Config, { clock, log, version, simulatorIn
 			if (delayMs > 0) await new Promise<void>((resolve) => clock.after(delayMs, resolve));
 			await close();
 		},
+		[Symbol.asyncDispose]: close,
 		async start() {
 			for (const { role } of parts) {
 				await role.start().catch(async (cause: unknown) => {

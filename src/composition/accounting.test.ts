@@ -1,45 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { closeRow } from '../../test/support/close-row.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
+import { parseConfig } from '../config/load.ts';
 import { noUsage } from '../core/usage.ts';
+import { systemClock } from '../io/system-clock.ts';
 import { counterName } from '../policy/limits/team-terms.ts';
 import { periodOf } from '../policy/limits/utc-time.ts';
 import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
-import { sumUpFrom } from './accounting.ts';
+import { openAccounting, sumUpFrom } from './accounting.ts';
+import { createWorld } from './part.ts';
 import { silentLog } from './silent-log.ts';
+
+const budget = {
+	team: 'red',
+	period: 'monthly' as const,
+	limitNanoUsd: 1n,
+	warningThresholdPercent: 80,
+	hardLimitPercent: 100,
+	createdAtMs: 0,
+	updatedAtMs: 0,
+};
+
+const row = {
+	team: 'red',
+	clientId: 'client',
+	provider: 'b',
+	format: 'chat' as const,
+	isStreamed: false,
+	priceVersion: 'v',
+	holdNanoUsd: 0n,
+	budgets: [],
+};
 
 it('the budget of a model is summed up from its calls under all names, but those that have a budget of their own', async () => {
 	const clock = new ManualClock();
 	const ledger = createMemoryLedger();
 	const records = createMemoryRecords();
-	const budget = {
-		team: 'red',
-		period: 'monthly' as const,
-		limitNanoUsd: 1n,
-		warningThresholdPercent: 80,
-		hardLimitPercent: 100,
-		createdAtMs: 0,
-		updatedAtMs: 0,
-	};
 	for (const model of ['gpt', 'gpt-2026-01-01', 'Prod']) await records.budgets.create({ ...budget, id: `b-${model.toLowerCase()}`, model });
 	const costs = { gpt: 1n, 'gpt-2026-01-01': 20n, 'gpt-2026-02-02': 300n, 'GPT-2026-03-03': 4000n, prod: 50_000n, other: 600_000n };
 	for (const [model, costNanoUsd] of Object.entries(costs)) {
 		const startedMs = clock.nowMs();
-		await ledger.open({
-			id: model,
-			startedMs,
-			team: 'red',
-			clientId: 'client',
-			provider: 'b',
-			model,
-			format: 'chat',
-			isStreamed: false,
-			priceVersion: 'v',
-			holdNanoUsd: 0n,
-			budgets: [],
-		});
+		await ledger.open({ ...row, id: model, startedMs, model });
 		const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
 		await closeRow(ledger, { id: model, ...ended, costNanoUsd });
 	}
@@ -61,4 +67,38 @@ it('the budget of a model is summed up from its calls under all names, but those
 	});
 	snapshot.close();
 	await ledger.end();
+});
+
+it('counters that are restored after a reload follow the configuration in force, not that of the start', async () => {
+	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-accounting-'));
+	const configWith = (totalMs: number, facts: string) => {
+		const provider = `{ kind: openai, base_url: "https://b.example/v1", model_facts: { ours: ${facts} } }`;
+		const text = `data_dir: ${dataDir}\ngateway: { timeouts: { total_ms: ${totalMs} } }\nproviders: { b: ${provider} }`;
+		return parseConfig(text, { file: null, env: {} }).config;
+	};
+	const records = createMemoryRecords();
+	await records.budgets.create({ ...budget, id: 'b', model: 'gpt-5' });
+	const opened = new AsyncDisposableStack();
+	opened.defer(() => rmSync(dataDir, { recursive: true }));
+	const world = createWorld({
+		config: configWith(300_000, '{}'),
+		clock: systemClock,
+		log: silentLog,
+		phase: () => 'serving',
+		opened,
+	});
+	const accounting = await openAccounting(world, records);
+	const startedMs = systemClock.nowMs();
+	await accounting.ledger.open({ ...row, id: 'ended', startedMs, model: 'ours' });
+	const ended = { endedMs: startedMs, outcome: 'complete', status: 200, usage: noUsage, isEstimated: false } as const;
+	await closeRow(accounting.ledger, { id: 'ended', ...ended, costNanoUsd: 7n });
+	await accounting.ledger.open({ ...row, id: 'open', startedMs: startedMs - 350_000, model: 'ours' });
+	const restored = async () => {
+		const { budgets, openCalls } = await accounting.sumUp('red', [], startedMs - 1000);
+		return { spent: budgets.map(({ settledNanoUsd }) => settledNanoUsd), open: openCalls?.map(({ id }) => id) };
+	};
+	expect(await restored()).toEqual({ spent: [0n], open: [] });
+	accounting.configure(configWith(600_000, '{ model: gpt-5 }'));
+	expect(await restored()).toEqual({ spent: [7n], open: ['open'] });
+	await opened.disposeAsync();
 });

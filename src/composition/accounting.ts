@@ -42,26 +42,28 @@ export interface Accounting {
 	readonly sumUp: SumUpTeam;
 	/** Without records or a ledger no call can be served; without counters it can. */
 	readiness(): Readiness;
-	/** Takes the teams that another configuration names. */
+	/** Takes what another configuration says of teams, models and times. */
 	configure(config: Config): void;
-	/** After the last call was settled. */
-	close(): Promise<void>;
 }
 
 /** @throws StoreUnusable. */
 export async function openAccounting(world: World, store: RecordStore): Promise<Accounting> {
-	const { config, log } = world;
+	const { config, log, opened } = world;
+	let current = config;
 	const records = await openRecordsSnapshot(store, configuredTeams(config), world);
-	const ledger = await openLedger(world.config, world);
+	opened.defer(() => records.close());
+	const ledger = await openLedger(config, world);
+	opened.defer(() => ledger.end());
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
 	// Makes the ledger ready to be read, for each team's first call.
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const terms = { ...world, listing: () => listModels(world.config), holdMs: () => longestHoldMs(world.config) };
+	const terms = { ...world, listing: () => listModels(current), holdMs: () => longestHoldMs(current) };
 	const sumUp = sumUpFrom(ledger, records, terms);
 	const { admission, countersAtHand, counterStore } = await openAdmission(world, sumUp);
+	opened.defer(() => admission.close());
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
@@ -79,6 +81,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	const reporter = config.roles.includes('gateway')
 		? new ProviderReporter({ ...world, store: store.providerReports, report: () => traffic.report() })
 		: undefined;
+	opened.defer(() => reporter?.stop());
 	return {
 		records,
 		unpriced,
@@ -97,12 +100,9 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 			const states = Object.entries(dependencies).map(([name, isThere]) => [name, isThere ? 'ok' : 'unavailable']);
 			return { isReady: dependencies.records && dependencies.ledger, dependencies: Object.fromEntries(states) as Record<string, string> };
 		},
-		configure: (next) => records.configure(configuredTeams(next)),
-		async close() {
-			records.close();
-			await reporter?.stop();
-			await admission.close();
-			await ledger.end();
+		configure(next) {
+			current = next;
+			records.configure(configuredTeams(next));
 		},
 	};
 }

@@ -41,18 +41,19 @@ interface Reconfigurable {
 	/** Whether any gateway can be reached, for an edge that runs apart from them. */
 	readonly hasGateway?: () => boolean;
 	endOpenCalls?(): void;
-	close?(): Promise<void> | void;
 }
 
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for an edge that runs apart. */
 export async function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Promise<Part> {
-	const { config, clock, log, metrics } = world;
+	const { config, clock, log, metrics, opened } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
 	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin, isAllowedAddress: isPublicAddress });
+	opened.defer(() => upstream.close());
 	const hasEdge = config.roles.includes('edge');
 	const overload = watchOverload(world, () => server.inFlight);
+	opened.defer(() => overload.stop());
 	const ports: CommonPorts = {
 		verifier,
 		overload: () => overload.judge(),
@@ -101,12 +102,6 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 				if (hasEdge) renewTls(tlsMaterial(next));
 			};
 		},
-		async close() {
-			overload.stop();
-			await inner.close?.();
-			if (outer !== inner) await outer.close?.();
-			upstream.close();
-		},
 	};
 }
 
@@ -125,20 +120,19 @@ async function composeEdge(world: World, ports: CommonPorts, { handle, hasGatewa
 				for (const commit of commits) commit();
 			};
 		},
-		close: () => firewall.close(),
 	};
 }
 
-function composeForwarding({ config, clock, log }: World, upstream: Upstream): Reconfigurable {
+function composeForwarding({ config, clock, log, opened }: World, upstream: Upstream): Reconfigurable {
 	const openAnswers = new OpenAnswers();
 	const ports = { upstream, clock, log, openAnswers, random: Math.random };
 	const forwarding = following(config, forwardSettings, (settings) => forwardToGateways(settings, ports));
+	opened.defer(() => forwarding.current.stop());
 	return {
 		handle: (request) => forwarding.current.handle(request),
 		start: () => forwarding.current.start(),
 		hasGateway: () => forwarding.current.isAnyUsable(),
 		endOpenCalls: () => openAnswers.endAll(),
-		close: () => forwarding.current.stop(),
 		prepare(next) {
 			const before = forwarding.current;
 			const commit = forwarding.prepare(next);
@@ -153,7 +147,7 @@ function composeForwarding({ config, clock, log }: World, upstream: Upstream): R
 }
 
 async function composeGateway(
-	{ config, metrics }: World,
+	{ config, metrics, opened }: World,
 	ports: Omit<CommonPorts, 'overload'> & Pick<GatewayPorts, 'overload'>,
 	upstream: Upstream,
 	accounting: Accounting,
@@ -164,6 +158,7 @@ async function composeGateway(
 	]);
 	const { ledger, admission, records, unpriced, traffic } = accounting;
 	const work = new GatewayWork();
+	opened.defer(() => work.settlements.settled());
 	measureWork(metrics, work);
 	const gatewayPorts: GatewayPorts = {
 		...ports,
@@ -188,7 +183,6 @@ async function composeGateway(
 		handle: (request) => gateway.current.handle(request),
 		prepare: gateway.prepare,
 		endOpenCalls: () => work.openCalls.endAll(),
-		close: () => work.settlements.settled(),
 	};
 }
 

@@ -16,13 +16,13 @@ export interface ComposedFirewall {
 	readonly judge: Firewall;
 	/** As in `Part`. */
 	prepare(config: Config): () => void;
-	close(): Promise<void>;
 }
 
 /** @throws ConfigError when a reputation list cannot be used. */
-export async function composeFirewall({ config, clock, log, metrics }: World): Promise<ComposedFirewall> {
+export async function composeFirewall({ config, clock, log, metrics, opened }: World): Promise<ComposedFirewall> {
 	const hashSeed = randomInt(2 ** 32);
 	const shared = await openSharedCounts(config, log);
+	opened.defer(() => shared?.close());
 	const rate = following(config, ipRateSettings, (settings) => {
 		const window = new IpRateWindow(settings, hashSeed);
 		return shared === undefined ? window : new SharedIpRate(window, (counts) => shared.add(counts, settings.windowSeconds), { clock, log });
@@ -38,6 +38,7 @@ export async function composeFirewall({ config, clock, log, metrics }: World): P
 		}),
 	);
 	lists.current.start();
+	opened.defer(() => lists.current.stop());
 	return {
 		judge: (request) => firewall.current(request),
 		prepare(next) {
@@ -49,10 +50,6 @@ export async function composeFirewall({ config, clock, log, metrics }: World): P
 				before.stop();
 				lists.current.start();
 			};
-		},
-		async close() {
-			lists.current.stop();
-			await shared?.close();
 		},
 	};
 }

@@ -19,8 +19,6 @@ export interface Part {
 	 * @throws Error when the settings contradict themselves.
 	 */
 	prepare?(config: Config): () => void;
-	/** Frees what the role used, after it has stopped. */
-	close?(): Promise<void> | void;
 }
 
 /** What every part needs. */
@@ -31,13 +29,16 @@ export interface World {
 	readonly metrics: ScrapedMetrics;
 	readonly newRequestId: () => string;
 	readonly phase: () => Phase;
+	/** How to close what was opened, for the end and for a start that fails: the last comes first, once the roles have stopped. */
+	readonly opened: AsyncDisposableStack;
 }
 
 /** Told to stop, a product that is leaving still serves but says that it is not ready; one that is draining takes nothing new. */
 export type Phase = 'serving' | 'leaving' | 'draining';
 
-export function createWorld(config: Config, clock: Clock, log: Log, phase: () => Phase): World {
-	return { config, clock, log, metrics: createMetrics(() => scrapeWorkers(clock)), newRequestId: createRequestIds(clock), phase };
+export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'phase' | 'opened'>): World {
+	const { clock } = parts;
+	return { ...parts, metrics: createMetrics(() => scrapeWorkers(clock)), newRequestId: createRequestIds(clock) };
 }
 
 export interface ServeOptions {

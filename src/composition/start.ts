@@ -15,6 +15,7 @@ import { ensureDemoClient } from './demo-client.ts';
 import { noteDemo } from './demo-mark.ts';
 import { listenAddresses } from './listen-addresses.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
+import { withOpened } from './with-opened.ts';
 import { askForConfiguration } from './worker-configuration.ts';
 import { answerFirstProcess } from './worker-metrics.ts';
 import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } from './workers.ts';
@@ -26,10 +27,10 @@ export interface StartOutput {
 
 /** @throws ConfigError, StoreUnusable, CommandFailure. */
 export function start(options: StartOptions, output: StartOutput): Promise<number> {
-	return asWorker(() => startAndStop(options, output));
+	return asWorker(() => withOpened((opened) => startAndStop(options, output, opened)));
 }
 
-async function startAndStop(options: StartOptions, { version, write }: StartOutput): Promise<number> {
+async function startAndStop(options: StartOptions, { version, write }: StartOutput, opened: AsyncDisposableStack): Promise<number> {
 	// Until there is something to reload, a SIGHUP must not end the process.
 	process.on('SIGHUP', () => undefined);
 	setMemoryUse();
@@ -38,17 +39,14 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
 	const config = withOwnRoles(asked);
 	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock, worker: workerNumber });
-	const product = await compose(config, { clock: systemClock, log, version });
+	const product = opened.use(await compose(config, { clock: systemClock, log, version }));
 	if (isWorker) answerFirstProcess(product.metrics);
 	await startOrExplain(product, config);
 	if (!isWorker) noteDemo(config, demo !== undefined);
 	let watch: ConfigWatch | undefined;
 	const inForce = (): LoadedConfig => ({ ...loaded, config: withRestartSettingsOf(loaded.config, watch?.current ?? loaded.config) });
-	const workers = hasWorkers(asked) ? new Workers(asked.gateway.workers, inForce, { clock: systemClock, log }) : undefined;
-	await workers?.start().catch(async (cause: unknown) => {
-		await product.stop();
-		throw cause;
-	});
+	const workers = opened.use(hasWorkers(asked) ? new Workers(asked.gateway.workers, inForce, { clock: systemClock, log }) : undefined);
+	await workers?.start();
 	if (demo === undefined) {
 		const roles = config.roles.filter((role) => role !== 'admin' || config.enable_admin_api);
 		log.info('started', {
@@ -80,11 +78,15 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 }
 
 /** @throws CommandFailure. */
-export async function simulate({ listen, intervalMs }: SimulateOptions): Promise<number> {
+export function simulate(options: SimulateOptions): Promise<number> {
+	return withOpened((opened) => simulateAndStop(options, opened));
+}
+
+async function simulateAndStop({ listen, intervalMs }: SimulateOptions, opened: AsyncDisposableStack): Promise<number> {
 	const log = createLogger({ level: 'info', clock: systemClock });
 	const defaults = loadConfig({ configPath: undefined, env: {}, workingDirectory: '/' }).config;
 	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
-	const product = await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs });
+	const product = opened.use(await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs }));
 	await startOrExplain(product, config, '--listen');
 	log.info('started', { roles: config.roles, listen: listenAddresses(config) });
 	await nextStopSignal(() => undefined);

@@ -80,14 +80,9 @@ export class Workers {
 		this.#log = log;
 	}
 
-	/** Resolves when all listen. @throws CommandFailure when one cannot; it has said why. */
+	/** Resolves when all listen. @throws CommandFailure when one cannot; it has said why, and the others are still to be stopped. */
 	async start(): Promise<void> {
-		try {
-			await Promise.all(Array.from({ length: this.#count }, (_, index) => this.#startFirst(index + 1)));
-		} catch (cause) {
-			await this.stop();
-			throw cause;
-		}
+		await Promise.all(Array.from({ length: this.#count }, (_, index) => this.#startFirst(index + 1)));
 	}
 
 	/** Has each read its configuration again. One that is only starting looks at it anyway, and the signal would end it. */
@@ -104,6 +99,10 @@ export class Workers {
 		const ended = new Promise<void>((resolve) => (this.#ended = resolve));
 		for (const worker of this.#running) worker.process.kill('SIGTERM');
 		await ended;
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.stop();
 	}
 
 	#startFirst(number: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,6 +110,44 @@ test.runIf(existsSync('/dev/full'))('a full disk does not keep a process from en
 	child.stderr?.setEncoding('utf8').on('data', (piece: string) => (complaints += piece));
 	const ended = await new Promise((resolve) => child.once('exit', (exitCode, signal) => resolve(exitCode ?? signal)));
 	expect([ended, complaints]).toEqual([0, '']);
+});
+
+test.each([
+	['process.exit', 'process.exit(7);', 7],
+	['an uncaught error', 'throw new Error();', 1],
+])('%s loses no line that waits for a write which is under way, and repeats none', (_name, end, exitCode) => {
+	const directory = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	const path = join(directory, 'log');
+	const code = `
+		const { LogFile } = await import(${JSON.stringify(new URL('./log-file.ts', import.meta.url).href)});
+		const { systemClock } = await import(${JSON.stringify(new URL('./system-clock.ts', import.meta.url).href)});
+		const file = new LogFile(${JSON.stringify(path)}, systemClock, () => undefined);
+		const line = ${String(line)};
+		for (let index = 0; index < 500; index++) file.write(line(index));
+		${end}`;
+	expect(spawnSync(process.execPath, ['--input-type=module', '-e', code]).status).toBe(exitCode);
+	expect(readFileSync(path, 'utf8')).toBe(Array.from({ length: 500 }, (_, index) => line(index)).join(''));
+});
+
+test('a process that ends by itself while its reader pauses loses no line', async () => {
+	const code = `
+		const { LogFile } = await import(${JSON.stringify(new URL('./log-file.ts', import.meta.url).href)});
+		const { systemClock } = await import(${JSON.stringify(new URL('./system-clock.ts', import.meta.url).href)});
+		const file = new LogFile(1, systemClock, () => undefined);
+		const line = ${String(line)};
+		for (let index = 0; index < 500; index++) file.write(line(index));
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		process.stderr.write('paused');
+		file.flush();`;
+	const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'pipe'] });
+	onTestFinished(() => void child.kill('SIGKILL'));
+	const ended = new Promise((resolve) => child.once('close', resolve));
+	await new Promise((resolve) => child.stderr.once('data', resolve));
+	let received = '';
+	child.stdout.setEncoding('latin1').on('data', (piece: string) => (received += piece));
+	await ended;
+	expect(received).toBe(Array.from({ length: 500 }, (_, index) => line(index)).join(''));
 });
 
 test('lines go to a file in order, however many they are', async () => {

@@ -20,6 +20,9 @@ const mostFlushRetries = 50;
 
 const lineFeed = 0x0a;
 
+/** Nobody wakes who waits for it: a way to sleep. */
+const nap = new Int32Array(new SharedArrayBuffer(4));
+
 export class LogFile {
 	readonly #clock: Clock;
 	readonly #descriptor: number;
@@ -35,6 +38,8 @@ export class LogFile {
 	/** What was written last does not end a line. */
 	#isWithinLine = false;
 	#isWriting = false;
+	/** Until then nothing is being written: the reader took nothing. */
+	#retry: Timer | undefined;
 	#isFlushing = false;
 	#isTaking = true;
 	#dropped = 0;
@@ -46,7 +51,7 @@ export class LogFile {
 	constructor(target: string | number, clock: Clock, onDropped: (count: number) => void) {
 		this.#clock = clock;
 		this.#onDropped = onDropped;
-		process.once('exit', () => this.flush());
+		process.once('exit', () => this.#writeAtExit());
 		// Opened here and now, so that `flush` works from the first line on.
 		if (typeof target === 'string') mkdirSync(dirname(target), { recursive: true });
 		this.#descriptor = typeof target === 'string' ? openSync(target, 'a') : unblocked(target);
@@ -67,6 +72,7 @@ export class LogFile {
 	/** Writes what waits. What nobody takes within a second is dropped: this is for the end of the process, which must come. */
 	flush(): void {
 		this.#endBatch();
+		this.#stopRetrying();
 		this.#isFlushing = true;
 		// A write that is under way ends by itself; the rest follows it then.
 		if (!this.#isWriting) this.#writeNow();
@@ -104,20 +110,43 @@ export class LogFile {
 		write(this.#descriptor, bytes, 0, bytes.length, null, (error, written) => {
 			if (!isBusy(error)) this.#afterWrite(error === null ? written : undefined);
 			else if (this.#isFlushing) this.#afterWrite(0);
-			else this.#clock.after(retryMs, () => this.#afterWrite(0));
+			else this.#retry = this.#clock.after(retryMs, () => this.#afterWrite(0));
 		});
 	}
 
 	/** @param written bytes; undefined when these lines cannot be written. */
 	#afterWrite(written: number | undefined): void {
 		this.#isWriting = false;
+		this.#retry = undefined;
 		this.#advance(written);
 		if (this.#isFlushing) this.#writeNow();
 		else this.#writeNext();
 	}
 
+	/** The timer may never fire: timers do not keep the process alive. */
+	#stopRetrying(): void {
+		if (this.#retry === undefined) return;
+		this.#retry.cancel();
+		this.#retry = undefined;
+		this.#isWriting = false;
+	}
+
+	/**
+	 * Nobody is told any more how a write ends that is under way. The runtime does not end before its thread has made it, so it counts as
+	 * done and is not made twice, after a moment for it to come first. Its lines follow the others if the threads are too busy for that,
+	 * and are lost if the pipe has just become full.
+	 */
+	#writeAtExit(): void {
+		this.#endBatch();
+		this.#stopRetrying();
+		if (this.#isWriting) {
+			Atomics.wait(nap, 0, 0, retryMs);
+			this.#advance(this.#waiting[0]?.length);
+		}
+		this.#writeNow();
+	}
+
 	#writeNow(): void {
-		const nap = new Int32Array(new SharedArrayBuffer(4));
 		let retries = 0;
 		for (let bytes = this.#first(); bytes !== undefined; bytes = this.#first()) {
 			try {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { planProduct, statusOf, writeSettings } from '../support/deployment.ts';
 import { runTollgate, temporaryDirectory } from '../support/processes.ts';
+import { freePort } from '../support/product.ts';
+import { startRedis } from '../support/redis-server.ts';
 
 async function occupyPort(): Promise<number> {
 	const server = createServer();
@@ -152,6 +154,30 @@ describe('a data directory that cannot be used', () => {
 			ok: false,
 			detail: expect.stringContaining('not a Tollgate database') as unknown,
 		});
+	});
+});
+
+describe('a start that fails late ends by itself', () => {
+	test.each(['there', 'away'])('a missing reputation list, with counters in a Redis that is %s', async (where) => {
+		let url = `redis://127.0.0.1:${await freePort()}`;
+		if (where === 'there') {
+			const redis = await startRedis();
+			onTestFinished(() => redis.stop());
+			({ url } = redis);
+		}
+		const file = join(temporaryDirectory(), 'nowhere.netset');
+		const plan = await planProduct({ stores: { counters: url }, edge: { firewall: { reputation: [{ file }] } } });
+		const { code, stderr } = await runTollgate(['start', '--config', plan.configPath]);
+		expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('nowhere.netset') as unknown });
+	});
+
+	test('once all roles listen', async () => {
+		const plan = await planProduct();
+		// In place of the file that tells of the demo, which a start removes.
+		mkdirSync(join(plan.directory, 'data', 'demo'), { recursive: true });
+		const { code, stderr } = await runTollgate(['start', '--config', plan.configPath]);
+		expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('demo') as unknown });
+		expect(await statusOf(plan.gatewayUrl)).toBe(0);
 	});
 });
 

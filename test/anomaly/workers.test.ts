@@ -1,10 +1,11 @@
 /** `gateway.workers`: several processes behind one address. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
-import { call, callStatus, client, planProduct, untilReady } from '../support/deployment.ts';
-import { launcher, type Running, startProcess } from '../support/processes.ts';
+import { call, callStatus, client, planProduct, simulatedProviders, startPlan, untilReady } from '../support/deployment.ts';
+import { isAlive, launcher, type Running, startProcess, temporaryDirectory } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -113,6 +114,30 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 	expect(await running.ended).toEqual({ code: 0, signal: null });
 	for (const pid of second) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 }, 90_000);
+
+test('started by an old Node whose launcher is killed outright, workers still end in order', async () => {
+	const simulator = await planProduct({ roles: ['simulator'] });
+	startProcess(process.execPath, [launcher, 'start', '--config', simulator.configPath]);
+	const plan = await planProduct({
+		roles: ['edge', 'gateway', 'identity'],
+		gateway: { workers: 2 },
+		stores: { counters: redis.url },
+		providers: simulatedProviders(simulator.simulatorUrl),
+	});
+	const disguise = join(temporaryDirectory(), 'disguise.cjs');
+	writeFileSync(disguise, "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });");
+	const running = await startPlan(plan, { program: [process.execPath, '--require', disguise, launcher] });
+	const has = (event: string, count: number) => () => (running.log.filter(({ msg }) => msg === event).length === count ? true : undefined);
+	await eventually('the first process and two workers have started', has('started', 3), 20_000);
+	const first = running.log.find(({ msg, worker }) => msg === 'started' && worker === undefined)?.['pid'];
+	const stream = await call(plan.gatewayUrl, await running.accessToken(), { isStreamed: true, model: 'gpt-sim-tokens-20-interval-100' });
+
+	running.child.kill('SIGKILL');
+	expect((await readStream(stream)).text).toMatch(/data: \[DONE\]\n\n$/);
+	await running.ended;
+	expect(running.log.filter(({ msg }) => msg === 'stopped')).toHaveLength(2);
+	expect(isAlive(Number(first)), 'the first process is gone with its launcher').toBe(false);
+}, 60_000);
 
 test('without shared counters several workers are refused', async () => {
 	const plan = await planProduct({ gateway: { workers: 2 } });
