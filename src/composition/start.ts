@@ -37,6 +37,7 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	const loaded = isWorker ? await askForConfiguration() : loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
 	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
+	requireAnyRole(asked);
 	const config = withOwnRoles(asked);
 	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock, worker: workerNumber });
 	const product = opened.use(await compose(config, { clock: systemClock, log, version }));
@@ -75,6 +76,12 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	log.info('stopped');
 	log.flush();
 	return 0;
+}
+
+/** @throws CommandFailure when there is nothing to serve. */
+function requireAnyRole({ roles, enable_admin_api, metrics }: Config): void {
+	if (enable_admin_api || metrics.listen !== null || roles.some((role) => role !== 'admin')) return;
+	throw new CommandFailure(1, 'nothing to serve: the only role is `admin`, which needs `enable_admin_api: true`');
 }
 
 /** @throws CommandFailure. */

@@ -49,6 +49,15 @@ test('an address of another machine', async () => {
 	expect({ code, stderr }).toEqual({ code: 2, stderr: 'tollgate: 192.0.2.1:8787 is no address of this machine (gateway.listen)\n' });
 });
 
+test('a process that would serve nothing', async () => {
+	const plan = await planProduct({ roles: ['admin'] });
+	const { code, stderr } = await runTollgate(['start', '--config', plan.configPath]);
+	expect({ code, stderr }).toEqual({
+		code: 1,
+		stderr: 'tollgate: nothing to serve: the only role is `admin`, which needs `enable_admin_api: true`\n',
+	});
+});
+
 describe('a file that cannot be used', () => {
 	test.each([
 		['a syntax error', 'gateway:\n  listen: [\n', /tollgate\.yaml:3:1/],
