@@ -15,12 +15,17 @@ const entry = existsSync(source) ? source : join(root, 'dist', 'main.js');
 // What was compiled is kept beside the program: whoever may write there may change what runs anyway. Where a process may not write,
 // nothing is kept. Before the first module, for which the runtime would load what reads TypeScript; threads know it from the variable.
 const compiled = process.env.NODE_COMPILE_CACHE || join(root, 'node_modules', '.cache', 'tollgate');
+// Of a clone; a published package has its packages wherever npm put them.
+const needsInstall = `tollgate: nothing is installed in ${root}: run \`npm install\` there once, or \`npm start\`, which does it by itself.`;
+const needsRuntime = `tollgate needs Node 24 or newer, this is ${process.version}: install Node 26 (https://nodejs.org), or reinstall with optional dependencies.`;
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 exports.launch = function launch(args) {
 	const major = Number(process.versions.node.split('.')[0]);
 	const runtime = major < 26 ? findRuntime() : undefined;
-	if (runtime !== undefined) {
+	if (entry === source && !existsSync(join(root, 'node_modules'))) {
+		fail(needsInstall);
+	} else if (runtime !== undefined) {
 		run(runtime, args);
 	} else if (major >= 24) {
 		process.argv = [process.execPath, entry, ...args];
@@ -28,12 +33,14 @@ exports.launch = function launch(args) {
 		enableCompileCache(compiled);
 		void import(pathToFileURL(entry).href);
 	} else {
-		console.error(
-			`tollgate needs Node 24 or newer, this is ${process.version}: install Node 26 (https://nodejs.org), or reinstall with optional dependencies.`,
-		);
-		process.exitCode = 2;
+		fail(needsRuntime);
 	}
 };
+
+function fail(message) {
+	console.error(message);
+	process.exitCode = 2;
+}
 
 /** The package for this platform, which npm may have put beside this one. */
 function findRuntime() {
@@ -58,10 +65,7 @@ function run(runtime, args) {
 	});
 	const forward = (signal) => child.kill(signal);
 	for (const signal of forwarded) process.on(signal, forward);
-	child.on('error', (error) => {
-		console.error(`tollgate cannot run ${runtime}: ${error.message}`);
-		process.exitCode = 2;
-	});
+	child.on('error', (error) => fail(`tollgate cannot run ${runtime}: ${error.message}`));
 	child.on('exit', (code, signal) => {
 		process.exitCode = signal === null ? code : 128 + constants.signals[signal];
 	});

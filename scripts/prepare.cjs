@@ -1,4 +1,4 @@
-// Runs before `npm start` and `npm test`: installs what the lockfile asks for and is missing, and sees to a new enough Node.
+// Runs before `npm start`, `npm test` and other npm scripts: installs what the lockfile asks for and is missing, and sees to a new enough Node.
 // Plain JavaScript for any Node from 18 on, because nothing is installed yet when it runs.
 'use strict';
 
@@ -12,6 +12,7 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
 /** The package of a platform has one of these names. */
 const runtimes = [`node-${platform}`, `node-bin-${platform}`];
 
+/** All but the program itself needs what it is built and tested with. */
 const isForTests = process.env.npm_lifecycle_event !== 'prestart';
 
 function readPackages(file) {

@@ -286,6 +286,14 @@ describe('errors', () => {
 		expect(calls).toHaveLength(0);
 	});
 
+	it('another address than the token endpoint said only its status', async () => {
+		tokenFailure = answer('<!doctype html>', 404);
+		await expect(createSource().accessToken()).rejects.toMatchObject({
+			code: 'refused',
+			message: expect.stringContaining(`HTTP 404 at ${address}/oauth2/token: is this the token endpoint?`) as unknown,
+		});
+	});
+
 	it('timeout when the endpoint says nothing', async () => {
 		tokenFailure = () => undefined;
 		await expect(createSource({ timeoutSeconds: 0.02 }).accessToken()).rejects.toMatchObject({ code: 'timeout', status: undefined });

@@ -18,7 +18,11 @@ export async function requestAccessToken(request: TokenRequest): Promise<TokenAn
 	const { status, text } = await exchange(request);
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
-		throw new AccessTokenError(code ?? 'refused', `The token endpoint answered ${describeTokenError(status, code)}`, status);
+		throw new AccessTokenError(
+			code ?? 'refused',
+			`The token endpoint answered ${describeTokenError(status, code, request.tokenEndpoint)}`,
+			status,
+		);
 	}
 	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
 	if ('problem' in answer) throw new AccessTokenError('invalid_answer', `The token endpoint's answer ${answer.problem}`, status);

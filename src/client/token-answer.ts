@@ -45,9 +45,15 @@ export function readTokenErrorCode(text: string): string | undefined {
 	return typeof code === 'string' && Object.hasOwn(errorHints, code) ? code : undefined;
 }
 
-/** `HTTP 401, invalid_client: wrong client id or secret`. */
-export function describeTokenError(status: number, code: string | undefined): string {
-	return code === undefined ? `HTTP ${status}` : `HTTP ${status}, ${code}: ${errorHints[code]}`;
+/** What another address of the same machine answers, the gateway's own too: no token endpoint answers so without a code. */
+const statusesOfOtherAddresses: ReadonlySet<number> = new Set([401, 404, 405]);
+
+/** `HTTP 401, invalid_client: wrong client id or secret`, or what the address may be instead of a token endpoint. */
+export function describeTokenError(status: number, code: string | undefined, endpoint: URL): string {
+	if (code !== undefined) return `HTTP ${status}, ${code}: ${errorHints[code]}`;
+	if (!statusesOfOtherAddresses.has(status)) return `HTTP ${status}`;
+	const where = `${endpoint.origin}${endpoint.pathname}`;
+	return `HTTP ${status} at ${where}: is this the token endpoint? Tollgate's is /oauth2/token of the identity, on port 8789 unless set`;
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -49,7 +49,7 @@ function clientLines({ id, secret }: DemoClient, config: Config, gateway: string
 			? 'Set GATEWAY_CLIENT_SECRET to the secret, then paste a token, a chat completion, a message, and both as streams:'
 			: 'Paste these: a token, a chat completion, a message, and both as streams.',
 		'',
-		`TOKEN=$(curl -s ${tokenUrl} -d grant_type=client_credentials -d client_id=${id} -d client_secret=${shown} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+		`TOKEN=$(curl -fsS ${tokenUrl} -d grant_type=client_credentials -d client_id=${id} -d client_secret=${shown} | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
 		'',
 		`curl ${gateway}/v1/chat/completions ${json} -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
 		'',

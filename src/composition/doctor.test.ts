@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { TestIssuer } from '../../test/support/test-issuer.ts';
 import type { DoctorCheck } from '../cli/environment.ts';
 import { systemClock } from '../io/system-clock.ts';
@@ -79,6 +79,28 @@ test('providers: reached, not reached, without key, not configured', async () =>
 	expect(checks['provider_c']).toMatchObject({ isOk: false, detail: expect.stringContaining('providers.provider_c.api_key') as unknown });
 	expect(checks['provider_d']).toMatchObject({ isOk: true, detail: 'not configured: it has no base_url' });
 	expect(JSON.stringify(checks)).not.toContain('key-of-the-provider');
+});
+
+test('built-in providers that the file does not name failed for their keys', async () => {
+	vi.stubEnv('ANTHROPIC_API_KEY', '');
+	vi.stubEnv('OPENAI_API_KEY', '');
+	vi.stubEnv('GEMINI_API_KEY', '');
+	onTestFinished(() => void vi.unstubAllEnvs());
+	const local = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1', allow_private_network: true };
+	const one = await check({ data_dir: makeDirectory(), providers: { local } });
+	for (const name of ['provider_a', 'provider_b', 'provider_c']) {
+		expect(one[name]).toEqual({ name, isOk: true, detail: 'not configured: its key is not set' });
+	}
+	expect(one['providers']).toBeUndefined();
+
+	const none = await check({ data_dir: makeDirectory() });
+	expect(none['provider_a']).toMatchObject({ isOk: true });
+	expect(none['providers']).toMatchObject({ isOk: false, detail: expect.stringContaining('none has a key') as unknown });
+
+	const named = await check({ data_dir: makeDirectory(), providers: { provider_b: {} } });
+	expect(named['provider_b'], 'it was meant to be used').toMatchObject({ isOk: false });
+	expect(named['providers'], 'once is enough').toBeUndefined();
+	expect((await check({ data_dir: makeDirectory(), roles: ['identity'] }))['providers']).toBeUndefined();
 });
 
 test('a foreign issuer: its keys, or what is wrong with them', async () => {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { unsetKey } from '../config/defaults.ts';
 import type { Config } from '../config/schema.ts';
+import { findUnsetKeys } from '../config/unset-keys.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { remoteKeySet } from '../io/key-set-source.ts';
 import { systemClock } from '../io/system-clock.ts';
@@ -24,7 +25,7 @@ const noFileOfDemo = 'no file: that of the demo, which was started here; --confi
 
 /** @throws ConfigError when the configuration is not valid: nothing else can be judged then. */
 export async function examine({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
-	const { config, file, isDemo } = loadRunningConfig({ configPath });
+	const { config, file, isDemo, namedProviders } = loadRunningConfig({ configPath });
 	return Promise.all([
 		Promise.resolve({ name: 'configuration', isOk: true, detail: file ?? (isDemo ? noFileOfDemo : noFile) }),
 		...configWarnings(config).map((detail) => Promise.resolve({ name: 'warning', isOk: true, detail })),
@@ -32,8 +33,16 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 		...(config.stores.records === 'sqlite' ? [] : [examineRecords(config)]),
 		...(config.stores.counters === 'memory' ? [] : [examineCounters(config)]),
 		...(config.auth.issuer === null ? [] : [examineKeySet(config)]),
-		...Object.keys(config.providers).map((name) => examineProvider(name, config)),
+		...examineKeys(config, namedProviders),
+		...Object.keys(config.providers).map((name) => examineProvider(name, config, namedProviders.includes(name))),
 	]);
+}
+
+/** One line where no provider could be called and none is at fault by itself. */
+function examineKeys(config: Config, namedProviders: readonly string[]): Promise<DoctorCheck>[] {
+	const { named, isNoneSet } = findUnsetKeys(config, namedProviders);
+	if (named.length > 0 || !isNoneSet || !config.roles.includes('gateway')) return [];
+	return [Promise.resolve({ name: 'providers', isOk: false, detail: 'none has a key: every call answers 502 (providers.NAME.api_key)' })];
 }
 
 /** Opens the records where there are some; makes none where there are not. */
@@ -96,9 +105,10 @@ async function examineKeySet(config: Config): Promise<DoctorCheck> {
 	}
 }
 
-async function examineProvider(name: string, config: Config): Promise<DoctorCheck> {
+async function examineProvider(name: string, config: Config, isNamed: boolean): Promise<DoctorCheck> {
 	const provider = config.providers[name];
 	if (provider === undefined || provider.base_url === null) return { name, isOk: true, detail: 'not configured: it has no base_url' };
+	if (provider.api_key === unsetKey && !isNamed) return { name, isOk: true, detail: 'not configured: its key is not set' };
 	if (provider.api_key === unsetKey) {
 		return { name, isOk: false, detail: `its key is not set: calls to it answer 502 (providers.${name}.api_key)` };
 	}

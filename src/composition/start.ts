@@ -5,6 +5,7 @@ import { compose, type Product, StartFailure } from '../compose.ts';
 import { demoConfig } from '../config/demo.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { keyWarnings } from '../config/unset-keys.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { type ConfigWatch, watchConfig } from '../config/watch.ts';
 import { createLogger, type Logger } from '../io/logger.ts';
@@ -42,7 +43,7 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock, worker: workerNumber });
 	const product = opened.use(await compose(config, { clock: systemClock, log, version }));
 	if (isWorker) answerFirstProcess(product.metrics);
-	await startOrExplain(product, config);
+	await startOrExplain(product, config, { isDemo: demo !== undefined });
 	if (!isWorker) noteDemo(config, demo !== undefined);
 	let watch: ConfigWatch | undefined;
 	const inForce = (): LoadedConfig => ({ ...loaded, config: withRestartSettingsOf(loaded.config, watch?.current ?? loaded.config) });
@@ -58,7 +59,9 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 			config: loaded.file,
 			...(workers !== undefined && { workers: asked.gateway.workers }),
 		});
-		for (const warning of configWarnings(config)) log.warn('configuration', { warning });
+		// Keys once, by the first process, also where only its workers call providers.
+		const unsetKeys = isWorker ? [] : keyWarnings(asked, loaded.namedProviders);
+		for (const warning of [...configWarnings(config), ...unsetKeys]) log.warn('configuration', { warning });
 	} else {
 		const client = product.records && (await ensureDemoClient(product.records, systemClock));
 		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));
@@ -94,7 +97,7 @@ async function simulateAndStop({ listen, intervalMs }: SimulateOptions, opened: 
 	const defaults = loadConfig({ configPath: undefined, env: {}, workingDirectory: '/' }).config;
 	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
 	const product = opened.use(await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs }));
-	await startOrExplain(product, config, '--listen');
+	await startOrExplain(product, config, { setting: '--listen' });
 	log.info('started', { roles: config.roles, listen: listenAddresses(config) });
 	await nextStopSignal(() => undefined);
 	await product.stop();
@@ -102,19 +105,26 @@ async function simulateAndStop({ listen, intervalMs }: SimulateOptions, opened: 
 	return 0;
 }
 
-/** @param setting what the user gave the address with, when it is not the role's `listen`. */
-async function startOrExplain(product: Product, config: Config, setting?: string): Promise<void> {
+interface AddressOrigin {
+	/** What the user gave the address with, when it is not the role's `listen`. */
+	readonly setting?: string;
+	/** A file with another address would take the place of the demo. */
+	readonly isDemo?: boolean;
+}
+
+async function startOrExplain(product: Product, config: Config, origin: AddressOrigin = {}): Promise<void> {
 	try {
 		await product.start();
 	} catch (cause) {
-		if (cause instanceof StartFailure) throw new CommandFailure(2, explain(cause, config, setting ?? `${cause.role}.listen`));
+		if (cause instanceof StartFailure) throw new CommandFailure(2, explain(cause, config, origin));
 		throw cause;
 	}
 }
 
-function explain({ role, code, message }: StartFailure, config: Config, setting: string): string {
+function explain({ role, code, message }: StartFailure, config: Config, { setting = `${role}.listen`, isDemo }: AddressOrigin): string {
 	const address = config[role].listen ?? '';
 	if (code === 'EADDRINUSE') {
+		if (isDemo === true) return `${address} is already in use: stop what listens there; the demo has no other address for its ${role}`;
 		return `${address} is already in use (${setting}): stop what listens there, or set ${setting} to another address`;
 	}
 	if (code === 'EACCES') return `${address} may not be used by this user (${setting}): choose a port above 1023`;

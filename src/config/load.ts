@@ -27,6 +27,8 @@ export interface LoadedConfig {
 	readonly files: readonly string[];
 	/** True: the file says nothing, not even `{}`, so that everything is default. */
 	readonly isEmpty: boolean;
+	/** Providers that the file itself names, the built-in ones among them. */
+	readonly namedProviders: readonly string[];
 }
 
 /** @throws ConfigError with everything that is wrong. */
@@ -65,7 +67,8 @@ export function parseConfig(text: string, { file, env }: { file: string | null; 
 	});
 	const config = validate(fitted, env, problems);
 	if (problems.sorted.length > 0) throw new ConfigError(problems.sorted, files);
-	return { config, file, files, isEmpty: (source.value ?? null) === null };
+	const named = fitted['providers'];
+	return { config, file, files, isEmpty: (source.value ?? null) === null, namedProviders: isRecord(named) ? Object.keys(named) : [] };
 }
 
 function findFile(configPath: string | undefined, env: Environment, workingDirectory: string): string | null {

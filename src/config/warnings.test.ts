@@ -50,11 +50,8 @@ describe('configWarnings', () => {
 		expect(settingsOf(auth(issuer, keySet))).toEqual(warns ? ['auth.jwks_uri'] : []);
 	});
 
-	it.each([
-		['true', ['guardrails.engines']],
-		['false', []],
-	])('tells what engines do not judge where guardrails are enforced: %s', (enforced, warned) => {
+	it('says nothing of engines under enforcement, which judge streams too', () => {
 		const engine = '{ name: moderation, kind: openai-moderation, api_key: k }';
-		expect(settingsOf(`enable_guardrails: true\nenforce_guardrails: ${enforced}\nguardrails: { engines: [${engine}] }`)).toEqual(warned);
+		expect(settingsOf(`enable_guardrails: true\nenforce_guardrails: true\nguardrails: { engines: [${engine}] }`)).toEqual([]);
 	});
 });

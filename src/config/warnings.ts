@@ -7,7 +7,7 @@ const versionedEnds: Readonly<Record<string, RegExp>> = { anthropic: /\/v1$/, ge
 
 /** One sentence each, which begins with the setting's path; for `config check`, `doctor` and the start. */
 export function configWarnings(config: Config): string[] {
-	return [...Object.entries(config.providers).flatMap(warnOfBaseUrl), ...warnOfKeySet(config), ...warnOfEngines(config)];
+	return [...Object.entries(config.providers).flatMap(warnOfBaseUrl), ...warnOfKeySet(config)];
 }
 
 function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['providers'][string]]): string[] {
@@ -29,9 +29,4 @@ function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] 
 	const { protocol, hostname } = new URL(keySet);
 	if (protocol === 'https:' || isThisMachine(hostname)) return [];
 	return ['auth.jwks_uri: is plain http, though the issuer is https; whoever stands in between can put in keys of their own'];
-}
-
-function warnOfEngines({ enforce_guardrails: isEnforced, guardrails: { engines } }: Config): string[] {
-	if (!isEnforced || engines.length === 0) return [];
-	return ['guardrails.engines: under enforcement, answers that are streamed are not judged by engines in this version'];
 }

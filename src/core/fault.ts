@@ -7,8 +7,8 @@ export const faults = {
 	},
 	provider_key_unset: {
 		status: 502,
-		title: 'No key is configured for the provider',
-		remedy: 'Operators: set the provider’s `api_key`. A retry does not help.',
+		title: 'No key is configured for the provider, or no `base_url`',
+		remedy: 'Operators: set the provider’s `api_key`, and of Azure `base_url` too. A retry does not help.',
 	},
 	provider_disconnected: {
 		status: 502,

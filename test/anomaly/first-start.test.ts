@@ -84,15 +84,25 @@ test('the demo: every printed command works when pasted, the secret is shown onc
 	expect(readdirSync(cwd), 'nothing else is written').toEqual(['.tollgate']);
 	const asked = `'{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`;
 	const tollgate = `${process.execPath} ${launcher}`;
-	const [explained, examined] = await pasteAll(sh, [
+	const [explained, examined, assessed] = await pasteAll(sh, [
 		`printf %s ${asked} | ${tollgate} explain --client demo --body - --json`,
 		`${tollgate} doctor --json`,
+		`${tollgate} assessment list --json`,
 	]);
 	expect(JSON.parse(explained ?? ''), 'as the call was answered').toMatchObject({ outcome: { admitted: true }, team: { id: 'demo-team' } });
 	expect(JSON.parse(examined ?? '')).toContainEqual({
 		name: 'configuration',
 		ok: true,
 		detail: expect.stringContaining('that of the demo') as unknown,
+	});
+	expect(JSON.parse(assessed ?? ''), 'the demo’s own answers trip nothing').toEqual([]);
+	const wrong = await sh((commands[0] ?? '').replace(secret, 'wrong').concat('; echo "<$TOKEN>"'));
+	expect(wrong.stdout, 'a wrong secret gives no token').toBe('<>\n');
+	expect(wrong.stderr, 'and is seen').toContain('401');
+	const elsewhere = await sh(`cd "$(mktemp -d -p ${cwd})" && ${tollgate} start --demo`);
+	expect(elsewhere, 'a file with another address would end the demo').toMatchObject({
+		code: 2,
+		stderr: expect.stringMatching(/^tollgate: \S+ is already in use: stop what listens there; the demo has no other address/) as unknown,
 	});
 	running.child.kill('SIGTERM');
 	expect(await running.ended).toEqual({ code: 0, signal: null });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { on, once } from 'node:events';
 import { accessSync, chmodSync, constants, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants as osConstants, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -183,9 +183,20 @@ describe.each([...findOldNode(), makeOldNode()])('with the Node of %s', (nodeFol
 	test('without the runtime package one line says what to do', () => {
 		const bare = makePackage(`bare-${dirname(nodeFolder).replaceAll('/', '-')}`);
 		rmSync(join(bare, 'node_modules'));
+		mkdirSync(join(bare, 'node_modules'));
 		const { status, stderr } = run(join(bare, 'bin/tollgate'), ['start']);
 		expect(status).toBe(2);
 		expect(stderr).toMatch(/^tollgate needs Node 24 or newer, this is v2\d\.\S+: install Node 26 .*\n$/);
+	});
+
+	test.each(['bin/tollgate', 'bin/gateway-token'])('%s of a clone in which nothing was installed asked for another Node', (command) => {
+		const bare = makePackage(`clone-${dirname(nodeFolder).replaceAll('/', '-')}-${basename(command)}`);
+		rmSync(join(bare, 'node_modules'));
+		const { status, stderr } = run(join(bare, command), []);
+		expect({ status, stderr }).toEqual({
+			status: 2,
+			stderr: `tollgate: nothing is installed in ${bare}: run \`npm install\` there once, or \`npm start\`, which does it by itself.\n`,
+		});
 	});
 });
 

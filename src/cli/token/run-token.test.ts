@@ -477,6 +477,6 @@ describe('--cache', () => {
 	it('lies where an absolute path says, and nowhere else', () => {
 		expect(cacheDirectory({ XDG_CACHE_HOME: '/cache' }, '')).toBe('/cache/tollgate');
 		expect(cacheDirectory({ XDG_CACHE_HOME: 'relative' }, '/home/agent')).toBe('/home/agent/.cache/tollgate');
-		for (const home of ['', 'home']) expect(() => cacheDirectory({ XDG_CACHE_HOME: '' }, home)).toThrow('absolute path');
+		for (const relative of ['', 'home']) expect(() => cacheDirectory({ XDG_CACHE_HOME: '' }, relative)).toThrow('absolute path');
 	});
 });

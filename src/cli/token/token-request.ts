@@ -17,7 +17,7 @@ export async function requestToken(settings: TokenSettings, timeoutSeconds: numb
 	const { status, text } = await exchange(settings, timeoutSeconds);
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
-		throw new TokenRequestFailure(2, `the token endpoint answered ${describeTokenError(status, code)}`, status >= 500);
+		throw new TokenRequestFailure(2, `the token endpoint answered ${describeTokenError(status, code, settings.endpoint)}`, status >= 500);
 	}
 	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
 	if ('problem' in answer) throw new TokenRequestFailure(3, `the token endpoint's answer ${answer.problem}`, false);

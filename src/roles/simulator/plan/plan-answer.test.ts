@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { createContentScorer } from '../../../policy/guardrails/content/content-scorer.ts';
 import { createSeededRandom } from '../seeded-random.ts';
 import { countTokens } from '../token-count.ts';
 import { stepsOf } from './answer-steps.ts';
@@ -37,6 +39,29 @@ describe('what is said', () => {
 		expect(plan({})).toEqual(plan({}));
 		expect(plan({}).choices[0]?.text).toContain('Tell me about the harbor');
 		expect(plan({ question: 'Something else' }).choices[0]?.text).not.toBe(plan({}).choices[0]?.text);
+	});
+
+	test('the demo tripped its own guardrails: whole and at every place of a stream, answers to everyday questions score low', () => {
+		const weights = new URL('../../../policy/guardrails/content/weights.bin', import.meta.url);
+		const scorer = createContentScorer(readFileSync(weights));
+		const greetings = ['Hello', 'Hi', 'Say hello.', 'How are you?', 'Who are you?'];
+		const errands = ['What is 2+2?', 'Write a haiku about the sea.', 'What is the capital of France?', 'Good morning', 'What time is it?'];
+		const closings = new Set<string>();
+		const worst = { inside: 0, whole: 0 };
+		const highest = (scores: object): number => Math.max(...Object.values(scores).map(Number));
+		for (const question of [...greetings, ...errands]) {
+			const text = plan({ question }).choices[0]?.text ?? '';
+			closings.add(text.slice(text.indexOf('\n\n')));
+			const reading = scorer.begin();
+			for (const letter of text) {
+				reading.add(letter);
+				worst.inside = Math.max(worst.inside, highest(reading.scores()));
+			}
+			worst.whole = Math.max(worst.whole, highest(reading.end()));
+		}
+		expect(worst.inside).toBeLessThan(0.4);
+		expect(worst.whole).toBeLessThan(0.3);
+		expect(closings.size, 'every sentence was heard').toBe(4);
 	});
 
 	test.each([0, 1, 7, 500])('exactly %i tokens when a fault asks for them', (tokens) => {

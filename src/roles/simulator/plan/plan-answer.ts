@@ -73,10 +73,11 @@ function planChoice(prompt: Prompt, wishes: AnswerWishes, random: SeededRandom, 
 
 const silence = { text: '', refusal: '', calls: [], stopSequence: null } as const;
 
+/** The content filter scores them low, also behind a short question and however a stream is cut: a trial trips nothing by itself. */
 const closings = [
-	'This is a simulated answer; no model was asked.',
-	'The simulator says so, and it says it every time.',
-	'A real model would have more to tell.',
+	'This answer was simulated; no provider was called.',
+	'This text came from the built-in simulator.',
+	'The simulator gives the same text for the same question.',
 	'Nothing of this was thought by a model.',
 ] as const;
 
