@@ -22,7 +22,7 @@ import { noteTeam } from './stages/identify-team.ts';
 import { readAnswer, requireWanted } from './stages/reach-upstream.ts';
 import { type Call, placedMembers, readCall } from './stages/read-call.ts';
 import { screenInput } from './stages/screen-input.ts';
-import { faultIn, requireSuccess } from './stages/send-call.ts';
+import { faultIn, notAnObject, requireSuccess } from './stages/send-call.ts';
 
 const maxAnswerBytes = 1024 * 1024;
 
@@ -131,19 +131,13 @@ async function askProvider(
 		open.facts.upstreamStatus = response.status;
 		if (response.status < 400) requireSuccess(response, 'application/json');
 		const answered = await readAnswer(response, open, maxAnswerBytes);
-		if (response.status < 400 && !isEncoded(response.headers)) requireObject(answered);
+		if (response.status < 400 && !isEncoded(response.headers) && readObject(answered) === undefined) throw notAnObject();
 		return { response, status: response.status, body: answered, told: undefined, upstreamMs: ports.clock.monotonicMs() - sentMs };
 	} catch (cause) {
 		return faultIn(cause);
 	} finally {
 		open.vacate();
 	}
-}
-
-/** @throws Fault `provider_answer_invalid` */
-function requireObject(body: Buffer): void {
-	if (readObject(body) !== undefined) return;
-	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
 
 /** @throws Fault `provider_*`; Refusal `provider_busy`. */

@@ -102,7 +102,11 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], permit: Pe
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
 	const told = readTold(body, permit.terms.reader);
 	if (told.isObject) return told;
-	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+	throw notAnObject();
+}
+
+export function notAnObject(): Fault {
+	return new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
 
 /** A success must be what was asked for; an error may look like anything. */
