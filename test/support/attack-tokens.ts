@@ -259,7 +259,10 @@ const headerAttacks: AttackToken[] = [
 const skew = attackSkewSeconds;
 
 const timeAttacks: AttackToken[] = [
-	withClaims('A39', 'expired by the skew and a second', (issuer) => ({ exp: issuer.nowSeconds() - skew - 1 })),
+	withClaims('A39', 'expired by the skew and a second', (issuer) => ({
+		iat: issuer.nowSeconds() - 60,
+		exp: issuer.nowSeconds() - skew - 1,
+	})),
 	withClaims(
 		'A40',
 		'expired by less than the skew',

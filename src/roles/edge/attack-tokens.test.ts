@@ -48,6 +48,18 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
 	});
 
+	test.each([
+		['A39', 'expired'],
+		['A41', 'nbf '],
+		['A42', 'iat '],
+		['A47', 'exp lies before iat'],
+	])('%s is refused for its time, and not for something else that is wrong with it', async (id, reason) => {
+		for (const attack of cases.filter((one) => one.id === id)) {
+			await sendAttack(bench, attack);
+			expect(bench.log.lines.at(-1)?.fields).toMatchObject({ reason: expect.stringContaining(reason) as string });
+		}
+	});
+
 	test('A23, A24: nobody asked the attacker for keys', () => {
 		expect(bench.issuer.attackerRequests).toBe(0);
 	});
