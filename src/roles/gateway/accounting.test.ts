@@ -133,7 +133,7 @@ describe('an admitted call', () => {
 		[404, 'gpt-5', '{"error":{"message":"no"}}', 502],
 		[500, 'gpt-5', '', 502],
 		[400, 'gemini-3-pro', '[{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]', 502],
-		[529, 'claude-x', '{"type":"error","error":{"type":"overloaded_error","message":"no"}}', 503],
+		[529, 'claude-x', '{"type":"error","error":{"type":"overloaded_error","message":"no"}}', 502],
 	])('a provider’s %i from %s has the status in its row that the caller got', async (status, model, body, shown) => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(status, body);

@@ -220,6 +220,9 @@ describe('scrubSecrets', () => {
 		['sk-p****', '***'],
 		['****abcd.', '***.'],
 		['"sk-proj-********************************************************************************9abcd"', '"***"'],
+		['"sk-proj-...abcd"', '"***"'],
+		['sk-proj-….', '***.'],
+		['key sk-pr••••••abcd, sk-proj-\\u2026abcd', 'key ***, ***'],
 		['漢 sk-proj-***abcd é', '漢 *** é'],
 	])('hides the key in %j', (text, expected) => {
 		expect(scrub(text)).toBe(expected);

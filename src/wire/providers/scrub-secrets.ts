@@ -9,7 +9,7 @@ const shortestFragment = 3;
 
 /**
  * Removes what a provider was sent in confidence from the body of its answer, whole or partly masked: providers quote a wrong key
- * as its first characters, asterisks, its last characters.
+ * as its first characters, asterisks or dots, its last characters.
  * @param secrets of printable ASCII, the provider's key and others that are sent to it; short ones are left.
  * @returns the same buffer when there was nothing to remove.
  */
@@ -47,21 +47,19 @@ function anyCase(hexadecimal: string): string {
 	return hexadecimal.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
+/** Asterisks, dots, and `…` and `•` as the bytes of UTF-8 or escaped. */
+const masks = /\*{2,}|\.{2,}|(?:\xe2\x80[\xa2\xa6])+|(?:\\u202[26])+/g;
+
 function hideMasked(text: string, secret: string): string {
 	let result = '';
 	let kept = 0;
-	for (let stars = text.indexOf('**'); stars !== -1; stars = text.indexOf('**', kept)) {
-		let starsEnd = stars;
-		while (text[starsEnd] === '*') starsEnd++;
-		const head = longestHead(text, Math.max(kept, stars - secret.length), stars, secret);
-		const tail = longestTail(text, starsEnd, secret);
-		if (head + tail >= shortestFragment) {
-			result += text.slice(kept, stars - head) + hidden;
-			kept = starsEnd + tail;
-		} else {
-			result += text.slice(kept, starsEnd);
-			kept = starsEnd;
-		}
+	for (const { 0: mask, index } of text.matchAll(masks)) {
+		const maskEnd = index + mask.length;
+		const head = longestHead(text, Math.max(kept, index - secret.length), index, secret);
+		const tail = longestTail(text, maskEnd, secret);
+		if (head + tail < shortestFragment) continue;
+		result += text.slice(kept, index - head) + hidden;
+		kept = maskEnd + tail;
 	}
 	return result + text.slice(kept);
 }

@@ -20,7 +20,10 @@ export interface Translation {
 	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
 	/** What a whole answer says that the caller's format cannot, in the form of a request's warnings. */
 	answerWarnings?(body: JsonObject): readonly string[];
-	/** An error answer as the caller's own vendor would word it. @param body undefined when it is no JSON. */
+	/**
+	 * The body of an error response, as the client's own vendor would word it. The gateway sets its status, by one rule for all formats.
+	 * @param status as the provider sent it. @param body undefined when it is not JSON.
+	 */
 	translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError;
 	translateStream(call: TranslatedCall): StreamTranslation;
 }
@@ -64,7 +67,6 @@ export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCal
 }
 
 export interface TranslatedError {
-	readonly status: number;
 	readonly body: JsonObject;
 	/** Told in the body alone, where the provider has no header field for it. */
 	readonly retryAfterSeconds?: number;

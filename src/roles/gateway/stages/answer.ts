@@ -106,9 +106,7 @@ function translateError(
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
-	// An overloaded provider is as good as one that sheds load.
-	const shown = status === 502 && error.status === 503 ? error.status : status;
-	return { status: shown, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: open.facts };
+	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: open.facts };
 }
 
 /** What a provider's status means when it is not the caller's own mistake. */

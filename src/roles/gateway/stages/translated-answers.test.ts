@@ -32,7 +32,7 @@ describe.each(['chat', 'messages'] as const)('Gemini’s errors for a caller of 
 			'false',
 			'400',
 		]);
-		expect(textOf(answer)).not.toContain('Told by Google');
+		expect(errorOf(answer).error).toMatchObject({ type: 'api_error', message: 'Told by Google' });
 	});
 
 	test('the wait that stands in the body becomes a header field, in whole seconds', async () => {
@@ -48,6 +48,38 @@ describe.each(['chat', 'messages'] as const)('Gemini’s errors for a caller of 
 		const details = [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier' }] }];
 		bench.respond = () => jsonAnswer(429, googleError(429, 'RESOURCE_EXHAUSTED', details));
 		expect((await ask(bench, caller, 'gemini-3-pro')).headers['x-should-retry']).toBe('false');
+	});
+});
+
+describe.each([
+	['chat', 'claude-sonnet-4-5', 'sk-ant-secret-key-0001'],
+	['chat', 'gemini-3-pro', 'gemini-secret-key'],
+	['messages', 'gpt-5', 'sk-proj-secret-key-abcd'],
+	['messages', 'gemini-3-pro', 'gemini-secret-key'],
+] as const)('an error of the provider for a caller of %s from %s', (caller, model, secret) => {
+	const failing = async (status: number, message: string) => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(status, JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message } }));
+		return ask(bench, caller, model);
+	};
+
+	test.each([500, 502, 503, 504, 520, 529])('of status %i is 502 with the provider’s words', async (status) => {
+		const answer = await failing(status, 'Told by the vendor');
+		expect([answer.status, answer.facts?.code, answer.headers['x-gateway-upstream-status']]).toEqual([
+			502,
+			'provider_failed',
+			String(status),
+		]);
+		expect(errorOf(answer).error).toMatchObject({ message: 'Told by the vendor' });
+	});
+
+	test.each([401, 403])('of status %i keeps its words and shows nothing of the key', async (status) => {
+		const answer = await failing(
+			status,
+			`Bad key: ${secret}, which begins ${secret.slice(0, 9)}**** or ${secret.slice(0, 9)}...${secret.slice(-4)}`,
+		);
+		expect([answer.status, answer.headers['x-should-retry']]).toEqual([502, 'false']);
+		expect(errorOf(answer).error).toMatchObject({ type: 'api_error', message: 'Bad key: ***, which begins *** or ***' });
 	});
 });
 

@@ -132,7 +132,6 @@ describe('a stream', () => {
 test('errors come in lists', () => {
 	const body = { error: { code: 400, message: 'No.', status: 'INVALID_ARGUMENT' } };
 	expect(chatToGeminiOpenai.translateError(400, body, call)).toMatchObject({
-		status: 400,
 		body: { error: { message: 'No.', type: 'invalid_request_error', param: null } },
 	});
 });

@@ -7,7 +7,6 @@ export function translateError(status: number, body: JsonObject | undefined, { r
 	const told = toldError(status, body);
 	const { retryAfterSeconds } = told;
 	return {
-		status: told.status,
 		body: { error: render(told), request_id: requestId },
 		...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 	};

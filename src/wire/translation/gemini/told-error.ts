@@ -1,10 +1,9 @@
-import { faults } from '../../../core/fault.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { numberOf } from '../read-json.ts';
 
 /** What an error of Google's says. */
 export interface ToldError {
-	/** As the caller gets it: what is not the caller's own mistake is a 502. */
+	/** Decides the error's type: 502 unless the client itself is at fault. */
 	readonly status: number;
 	readonly message: string;
 	/** Google's word, such as `RESOURCE_EXHAUSTED`; empty for none. */
@@ -14,8 +13,6 @@ export interface ToldError {
 	readonly isKeyRejected: boolean;
 	readonly isTooLong: boolean;
 }
-
-const keyRejected = `${faults.provider_key_rejected.title}. ${faults.provider_key_rejected.remedy}`;
 
 /** @param status of the answer, or 200 for an error inside a stream. @param body `{"error": ...}`; undefined when it is no JSON. */
 export function toldError(status: number, body: JsonObject | undefined): ToldError {
@@ -27,7 +24,7 @@ export function toldError(status: number, body: JsonObject | undefined): ToldErr
 		typeof error.message === 'string' && error.message !== '' ? error.message : `The provider answered ${told} without a message`;
 	return {
 		status: isKeyRejected || told < 400 || told >= 500 || told === 404 ? 502 : told,
-		message: isKeyRejected ? keyRejected : message,
+		message,
 		word: !isKeyRejected && typeof error.status === 'string' ? error.status : '',
 		retryAfterSeconds: retrySeconds(details),
 		isKeyRejected,

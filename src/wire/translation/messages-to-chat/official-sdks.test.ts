@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
+import { scrubSecrets } from '../../providers/scrub-secrets.ts';
 import type { TranslatedCall } from '../translation.ts';
 import { messagesToChat } from './messages-to-chat.ts';
 
@@ -24,6 +25,8 @@ const errors = nameEach(recordings.filter(({ response }) => response.status >= 4
 
 const asked = { model: 'asked-model', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
 const jsonOf = (body: unknown, status = 200): Response => Response.json(body, { status });
+/** Status as the gateway shows it. */
+const shown = (status: number): number => (status >= 500 || status === 401 || status === 404 ? 502 : status);
 const sseOf = (bytes: Buffer): Response => new Response(new Uint8Array(bytes), { headers: { 'content-type': 'text/event-stream' } });
 
 function streamed(provider: Buffer, request: JsonObject = {}): Buffer {
@@ -85,7 +88,8 @@ describe.each(lines)('%s', (_name, Client) => {
 	});
 
 	test.each(errors)('%s', async (_recording, { response }) => {
-		const { status, body } = messagesToChat.translateError(response.status, response.json as JsonObject, callOf({}));
+		const { status } = response;
+		const { body } = messagesToChat.translateError(status, response.json as JsonObject, callOf({}));
 		const failure = await clientOf(() => jsonOf(body, status))
 			.messages.create(asked)
 			.catch((cause: unknown) => cause);
@@ -128,7 +132,8 @@ describe.each(lines)('%s', (_name, Client) => {
 				const told = JSON.parse(bytes.toString()) as JsonObject;
 				if (response.status === 200) return jsonOf(messagesToChat.translateAnswer(told, callOf(request)));
 				const error = messagesToChat.translateError(response.status, told, callOf(request));
-				return jsonOf(error.body, error.status);
+				const scrubbed = scrubSecrets(Buffer.from(JSON.stringify(error.body)), ['sk-test']);
+				return jsonOf(JSON.parse(scrubbed.toString()), shown(response.status));
 			};
 			return new Client({ apiKey: 'any', baseURL: 'http://127.0.0.1:9', maxRetries: 0, fetch: fetchTranslated });
 		};

@@ -1,27 +1,26 @@
-import { faults } from '../../../core/fault.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { numberOf } from '../read-json.ts';
 import type { TranslatedCall, TranslatedError } from '../translation.ts';
 
-const types: Readonly<Record<number, string>> = { 402: 'billing_error', 409: 'conflict_error' };
+/** Types that differ from the status's own. Those of 401, 403 and 404 would blame the client for what the gateway is set to. */
+const types: Readonly<Record<number, string>> = {
+	401: 'api_error',
+	402: 'billing_error',
+	403: 'api_error',
+	404: 'api_error',
+	409: 'conflict_error',
+};
 
-/** Status as the caller gets it (contract of errors): what is not the caller's own mistake is a 502. */
 export function translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError {
-	const isKeyRejected = status === 401 || status === 403;
-	const told = status < 400 || status >= 500 || status === 404 || isKeyRejected ? 502 : status;
-	const message = isKeyRejected ? keyRejected : messageOf(body) || `The provider answered ${status} without a message`;
-	const type = types[told] ?? errorTypeOf(status >= 500 ? status : told);
-	return { status: told, body: renderError(type, withKnownWords(body, message), call) };
+	const message = messageOf(body) || `The provider answered ${status} without a message`;
+	return { body: renderError(types[status] ?? errorTypeOf(status), withKnownWords(body, message), call) };
 }
 
 /** An error that the provider told in the middle of a stream. */
 export function translateStreamError(chunk: JsonObject, call: TranslatedCall): JsonObject {
 	return renderError(typeOf(chunk), messageOf(chunk) || 'The provider told of an error without a message', call);
 }
-
-/** The gateway's own key is at fault: OpenAI's words repeat a part of it. */
-const keyRejected = `${faults.provider_key_rejected.title}. ${faults.provider_key_rejected.remedy}`;
 
 function renderError(type: string, message: string, { requestId }: TranslatedCall): JsonObject {
 	return { type: 'error', error: { type, message }, request_id: requestId };

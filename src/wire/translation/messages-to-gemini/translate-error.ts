@@ -7,7 +7,6 @@ export function translateError(status: number, body: JsonObject | undefined, cal
 	const told = toldError(status, body);
 	const { retryAfterSeconds } = told;
 	return {
-		status: told.status,
 		body: render(told, call),
 		...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 	};
