@@ -75,6 +75,11 @@ export const refusals = {
 	body_too_deep: { status: 400, title: 'The body is nested deeper than 64 levels', remedy: 'Flatten it.' },
 	field_missing: { status: 400, title: 'A required field is missing', remedy: 'Add the field named in `param`.' },
 	field_invalid: { status: 400, title: 'A field has the wrong type or value', remedy: 'Correct the field named in `param`.' },
+	thread_unsupported_request: {
+		status: 400,
+		title: 'The request continues a thread that is stored at Anthropic, which is not possible here',
+		remedy: 'Send the whole conversation without `thread`; Anthropic’s SDKs do so by themselves.',
+	},
 	provider_not_set: {
 		status: 400,
 		title: 'The provider header is required and missing',
@@ -175,6 +180,8 @@ export interface RefusalOptions {
 	/** JSON path of the field at fault, such as `messages[2].content`. */
 	readonly param?: string;
 	readonly retryAfterSeconds?: number;
+	/** Of the body's `error`, for programs that look for a vendor's own. */
+	readonly details?: Readonly<Record<string, unknown>>;
 	/** Header fields that belong to this refusal, such as `allow`. */
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly cause?: unknown;
@@ -185,6 +192,7 @@ export class Refusal extends Error {
 	readonly code: RefusalCode;
 	readonly param: string | undefined;
 	readonly retryAfterSeconds: number | undefined;
+	readonly details: RefusalOptions['details'];
 	readonly headers: Readonly<Record<string, string>>;
 
 	constructor(code: RefusalCode, options: RefusalOptions = {}) {
@@ -192,6 +200,7 @@ export class Refusal extends Error {
 		this.code = code;
 		this.param = options.param;
 		this.retryAfterSeconds = options.retryAfterSeconds;
+		this.details = options.details;
 		this.headers = options.headers ?? {};
 	}
 

@@ -7,6 +7,8 @@ export interface GatewayError {
 	/** JSON path of the field at fault. */
 	readonly param?: string | undefined;
 	readonly requestId: string;
+	/** `error.details`. */
+	readonly details?: Readonly<Record<string, unknown>> | undefined;
 	/** Of the body beside `error`, such as `retry_after_seconds`. */
 	readonly members?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -16,8 +18,8 @@ export function renderGatewayError(error: GatewayError): string {
 }
 
 /** Everything but the `type` that the messages format puts first. */
-export function errorMembers({ status, code, message, param, requestId }: GatewayError): Record<string, unknown> {
-	return { error: { type: errorTypeOf(status), message, code, param: param ?? null }, request_id: requestId };
+export function errorMembers({ status, code, message, param, details, requestId }: GatewayError): Record<string, unknown> {
+	return { error: { type: errorTypeOf(status), message, code, param: param ?? null, details }, request_id: requestId };
 }
 
 const typeByStatus: Readonly<Record<number, string>> = {

@@ -58,8 +58,9 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 	}
 	const { title, remedy } = cause instanceof Refusal ? refusals[cause.code] : faults[cause.code];
 	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;
-	const members = cause instanceof LimitRefusal ? cause.members : undefined;
-	return { status: cause.status, code: cause.code, message, requestId, param: cause instanceof Refusal ? cause.param : undefined, members };
+	const told = { status: cause.status, code: cause.code, message, requestId };
+	if (cause instanceof Fault) return told;
+	return { ...told, param: cause.param, details: cause.details, members: cause instanceof LimitRefusal ? cause.members : undefined };
 }
 
 /** Tells operators what callers are not told: what made the provider fail us, and where our own bug is. */

@@ -21,6 +21,7 @@ import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
 import { readAnswer, requireWanted } from './stages/reach-upstream.ts';
 import { type Call, placedMembers, readCall } from './stages/read-call.ts';
+import { refuseThread } from './stages/refuse-thread.ts';
 import { screenInput } from './stages/screen-input.ts';
 import { faultIn, notAnObject, requireSuccess } from './stages/send-call.ts';
 
@@ -65,6 +66,7 @@ async function countAt(targets: Targets, call: Call, open: OpenCall, parts: Gate
 		facts.model = target.model;
 		facts.upstreamStatus = undefined;
 		const provider = parts.providers.get(target.provider);
+		if (provider !== undefined) refuseThread(call, provider, parts);
 		const address = provider?.locateCount(call.request.query);
 		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
 		if (provider === undefined || address === undefined) return estimate(call, knownAs, open, parts);

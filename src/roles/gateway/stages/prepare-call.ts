@@ -16,6 +16,7 @@ import { translationOf } from '../../../wire/translation/translations.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type Call, placedMembers } from './read-call.ts';
+import { refuseThread } from './refuse-thread.ts';
 
 interface TranslatedPart {
 	readonly translation: Translation;
@@ -45,17 +46,17 @@ export interface PreparedCall extends Call {
  * @returns undefined for those that are not. @throws as `preparingSteps` does.
  */
 export function passOn(call: Call, target: Target, parts: GatewayParts): PreparedCall | undefined {
-	const provider = providerOf(target, parts);
+	const provider = providerFor(call, target, parts);
 	const isSpoken = translationOf(call.format.name, provider.protocol.wire) === undefined;
 	return isSpoken && !isMaybeMarked(call.body) ? untranslated(call, target, provider, call.body, parts.modelFacts.of(target)) : undefined;
 }
 
 /**
  * Finds who answers, and what it is to be asked. In steps, for what is large takes some milliseconds in each.
- * @throws Refusal `field_invalid`; Fault `provider_key_unset`.
+ * @throws Refusal `field_invalid`, `thread_unsupported_request`; Fault `provider_key_unset`.
  */
 export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): Steps<PreparedCall> {
-	const provider = providerOf(target, parts);
+	const provider = providerFor(call, target, parts);
 	const { wire: spoken } = provider.protocol;
 	const said = parts.modelFacts.of(target);
 	const knownAs = said.knownAs ?? target.model;
@@ -144,10 +145,11 @@ function withoutStreamOptions({ stream_options: _dropped, ...body }: JsonObject)
 	return body;
 }
 
-/** @throws Fault `provider_key_unset`. */
-function providerOf({ provider: name }: Target, { providers }: GatewayParts): Provider {
-	const provider = providers.get(name);
+/** @throws Refusal `thread_unsupported_request`; Fault `provider_key_unset`. */
+function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts): Provider {
+	const provider = parts.providers.get(name);
 	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
 	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	refuseThread(call, provider, parts);
 	return provider;
 }

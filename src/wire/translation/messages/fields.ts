@@ -26,7 +26,7 @@ const read: ReadonlySet<string> = new Set([
 ]);
 
 /** Whose loss would change what is asked for. */
-const refused: ReadonlySet<string> = new Set(['mcp_servers', 'thread']);
+const refused: ReadonlySet<string> = new Set(['mcp_servers']);
 
 const none: ReadonlySet<string> = new Set();
 
