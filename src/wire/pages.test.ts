@@ -37,6 +37,20 @@ describe('contract section 4: each case has its status and headers', () => {
 		expect(renderEdgeRefusal(new Fault('key_set_unavailable'), 'r').headers['retry-after']).toBe('5');
 	});
 
+	test('401 tells SDKs not to retry, in a page of a few lines that programs can print', () => {
+		for (const code of ['token_missing', 'token_invalid'] as const) {
+			const answer = renderEdgeRefusal(new Refusal(code), 'req_1');
+			expect(answer.headers['x-should-retry']).toBe('false');
+			const lines = bodyOf(new Refusal(code)).trimEnd().split('\n');
+			expect(lines.length).toBeLessThanOrEqual(5);
+			expect(lines.join('')).not.toContain('<style');
+			expect(lines[1]).toBe('<title>401 Unauthorized</title>');
+		}
+		for (const code of ['scope_missing', 'no_gateway', 'http_malformed'] as const) {
+			expect(renderEdgeRefusal(new Refusal(code), 'req_1').headers).not.toHaveProperty('x-should-retry');
+		}
+	});
+
 	test('a lost gateway is 502', () => {
 		expect(renderEdgeRefusal(new Fault('gateway_unreachable'), 'r').status).toBe(502);
 	});
@@ -65,7 +79,7 @@ test('a hostile request id is shown, not run', () => {
 });
 
 test('the policy allows the page’s own style and nothing else', () => {
-	const [, style = ''] = /<style>(.*)<\/style>/.exec(renderPage(401, 'r')) ?? [];
+	const [, style = ''] = /<style>(.*)<\/style>/.exec(renderPage(403, 'r')) ?? [];
 	const hash = createHash('sha256').update(style).digest('base64');
 	const policy = renderEdgeRefusal(new Refusal('token_missing'), 'r').headers['content-security-policy'];
 	expect(policy).toBe(`default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`);

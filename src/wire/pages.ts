@@ -47,7 +47,7 @@ const blocked = page(
 
 const pages: Readonly<Record<number, Page>> = {
 	400: page('400 Bad Request', 'The request could not be understood', 'It is not one well-formed, unambiguous HTTP/1.1 request.'),
-	401: page(
+	401: plainPage(
 		'401 Unauthorized',
 		'An access token is needed',
 		'Fetch a token from the token endpoint and send it with each request in the <code>Authorization: Bearer</code> header.',
@@ -94,6 +94,8 @@ export function renderEdgeRefusal(cause: unknown, requestId: string): HttpRespon
 	if (code === 'token_missing') headers['www-authenticate'] = 'Bearer realm="tollgate"';
 	if (code === 'token_invalid') headers['www-authenticate'] = 'Bearer realm="tollgate", error="invalid_token"';
 	const retryAfterSeconds = cause instanceof Refusal ? cause.retryAfterSeconds : undefined;
+	// SDKs retry statuses of their own choice; the same token is rejected each time.
+	if (status === 401) headers['x-should-retry'] = 'false';
 	if (status === 503) headers['retry-after'] = String(retryAfterSeconds ?? defaultRetryAfterSeconds);
 	if (cause instanceof Refusal) Object.assign(headers, cause.headers);
 	const body = isBlocked ? fill(blocked, requestId) : renderPage(status, requestId);
@@ -122,6 +124,18 @@ function page(status: string, title: string, text: string): Page {
 </body>
 </html>
 `,
+	};
+}
+
+/** Programs print this page as it is: a few lines, without a style sheet. */
+function plainPage(status: string, title: string, text: string): Page {
+	return {
+		beforeId: `<!doctype html>
+<title>${status}</title>
+<h1>${title}</h1>
+<p>${text}</p>
+<p>Request id <code>`,
+		afterId: '</code></p>\n',
 	};
 }
 
