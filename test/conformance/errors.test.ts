@@ -93,26 +93,29 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			expect(await response.text()).toContain(`${format.family}-no-such-model`);
 		});
 
-		describe('no key and no provider: a page, or JSON for who asks for JSON', () => {
+		describe('no key and no provider', () => {
+			const page = ['text/html'];
+			const json = ['application/json'];
+			const neither = ['*/*', 'text/event-stream'];
 			const cases = [
-				[`unset-${format.name}/any`, 'provider_key_unset', 'false'],
-				[`down-${format.name}/any`, 'provider_unreachable', null],
-				[`${format.family}-sim-reset`, 'provider_unreachable', null],
+				[`unset-${format.name}/any`, 'provider_key_unset', 'false', page, [...neither, ...json]],
+				[`down-${format.name}/any`, 'provider_unreachable', null, [...neither, ...page], [...json, 'text/html, Application/JSON;q=0.5']],
+				[`${format.family}-sim-reset`, 'provider_unreachable', null, [...neither, ...page], [...json, 'text/html, Application/JSON;q=0.5']],
 			] as const;
 
-			it.each(cases)('%s: %s', async (model, code, shouldRetry) => {
+			it.each(cases)('%s: %s, x-should-retry %s, a page for %j, JSON for %j', async (model, code, shouldRetry, forPage, forJson) => {
 				const servedBefore = await subject.current.simulator.requestsServed();
-				for (const accept of ['*/*', 'text/html', 'text/event-stream']) {
-					const page = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
-					expect([page.status, page.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
-					expect(await page.text()).toMatch(/^<!doctype html>[^]*502 Bad Gateway/);
-					expect(page.headers.get('x-should-retry')).toBe(shouldRetry);
-					expect(page.headers.get('x-amzn-waf-action')).toBeNull();
+				for (const accept of forPage) {
+					const answer = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
+					expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
+					expect(await answer.text()).toMatch(/^<!doctype html>[^]*502 Bad Gateway/);
+					expect(answer.headers.get('x-should-retry')).toBe(shouldRetry);
+					expect(answer.headers.get('x-amzn-waf-action')).toBeNull();
 				}
-				for (const accept of ['application/json', 'text/html, Application/JSON;q=0.5']) {
-					const json = await ask(format, model, {}, { accept });
-					expect(json.headers.get('x-should-retry')).toBe(shouldRetry);
-					await expectGatewayError(json, 502, code, 'api_error');
+				for (const accept of forJson) {
+					const answer = await ask(format, model, { stream: accept === 'text/event-stream' }, { accept });
+					expect(answer.headers.get('x-should-retry')).toBe(shouldRetry);
+					await expectGatewayError(answer, 502, code, 'api_error');
 				}
 				const calls = (await subject.current.simulator.requestsServed()) - servedBefore;
 				expect(calls, 'calls of the provider').toBe(model.endsWith('-reset') ? 5 : 0);

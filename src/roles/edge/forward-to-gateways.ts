@@ -4,7 +4,7 @@ import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
-import { acceptsJson } from '../../wire/accepts-json.ts';
+import { accepts } from '../../wire/accepts.ts';
 import type { Format } from '../../wire/formats/format.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { renderGatewayError } from '../../wire/gateway-error.ts';
@@ -106,7 +106,7 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 				return await forward(request);
 			} catch (cause) {
 				const failure = asGatewayFailure(cause);
-				if (failure instanceof Fault && acceptsJson(request.headers)) return renderLoss(failure, request.id);
+				if (failure instanceof Fault && accepts('application/json', request.headers)) return renderLoss(failure, request.id);
 				if (failure instanceof Refusal || failure instanceof Fault) return renderEdgeRefusal(failure, request.id);
 				throw failure;
 			}

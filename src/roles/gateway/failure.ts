@@ -2,11 +2,11 @@
 
 import type { CallFacts } from '../../core/call-facts.ts';
 import { Fault, type FaultCode, faults } from '../../core/fault.ts';
-import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
 import { LimitRefusal } from '../../policy/limits/limit-refusal.ts';
-import { acceptsJson } from '../../wire/accepts-json.ts';
+import { accepts } from '../../wire/accepts.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -21,9 +21,6 @@ const pages: ReadonlySet<string> = new Set<RefusalCode | FaultCode>([
 	'key_set_unavailable',
 ]);
 
-/** Pages too, but JSON for a caller that asks for JSON. */
-const pagesUnlessJson: ReadonlySet<string> = new Set<FaultCode>(['provider_unreachable', 'provider_key_unset']);
-
 /** No retry helps before an operator acts. */
 const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset', 'provider_key_rejected', 'provider_model_unknown']);
 
@@ -37,7 +34,7 @@ export function renderFailure(cause: unknown, request: HttpRequest, facts: Gatew
 	reportFailure(cause, request.id, facts, ports.log);
 	const headers = answerHeaders(request, facts, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
-	if (pages.has(error.code) || (pagesUnlessJson.has(error.code) && !acceptsJson(request.headers))) {
+	if (isPage(error.code, request.headers)) {
 		const page = renderEdgeRefusal(cause, request.id);
 		return { ...page, headers: { ...page.headers, ...headers }, facts };
 	}
@@ -49,6 +46,13 @@ export function renderFailure(cause: unknown, request: HttpRequest, facts: Gatew
 	// The earlier release's answer, to the letter (Spec: Endpoints, provider routing).
 	const body = error.code === 'provider_not_set' ? '{"error":"provider is not set"}' : renderGatewayError(error);
 	return { status: error.status, headers, body, facts, closesConnection: error.code === 'body_too_large' };
+}
+
+function isPage(code: string, headers: HeaderFields): boolean {
+	// An outage is a page unless the client asks for JSON; a missing key is JSON unless the client asks for a page.
+	if (code === 'provider_unreachable') return !accepts('application/json', headers);
+	if (code === 'provider_key_unset') return accepts('text/html', headers);
+	return pages.has(code);
 }
 
 /** What is told of a failure, inside a stream as well. Nothing of a defect but that it happened. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-	asksJson,
 	chatBody,
 	chatPath,
 	GatewayBench,
@@ -65,10 +64,12 @@ describe('what the provider is asked', () => {
 				providers: provider === undefined ? [] : [{ ...provider, apiKey }],
 				routing: { ...testSettings.routing, aliases: {} },
 			});
-			const page = await bench.ask(messagesPath, messagesBody);
+			for (const accept of [undefined, '*/*', 'application/json', 'text/event-stream']) {
+				const json = await bench.ask(messagesPath, messagesBody, { accept });
+				expect([summaryOf(json), json.headers['x-should-retry']]).toEqual(['502 provider_key_unset', 'false']);
+			}
+			const page = await bench.ask(messagesPath, messagesBody, { accept: 'Text/HTML,*/*;q=0.8' });
 			expect([page.status, isPage(page), page.headers['x-should-retry']]).toEqual([502, true, 'false']);
-			const json = await bench.ask(messagesPath, messagesBody, asksJson);
-			expect([summaryOf(json), json.headers['x-should-retry']]).toEqual(['502 provider_key_unset', 'false']);
 			expect(bench.sent).toHaveLength(0);
 		}
 	});
