@@ -9,6 +9,7 @@ import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
 import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
 import { heartbeat } from '../../../wire/sse/heartbeat.ts';
+import { missingEnd } from '../../../wire/sse/missing-end.ts';
 import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
 import type { StreamTranslation } from '../../../wire/translation/translation.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
@@ -56,6 +57,8 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #tail = new RecentBytes(tailBytes);
 	/** The beginning of an event. */
 	readonly #held = new BytePieces();
+	/** What the last event lacked, once it was passed on without: an error event needs it. */
+	#missingEnd: Buffer = nothingWritten;
 	#timer: Timer | undefined;
 	#isSilent = true;
 	#mayWrite = true;
@@ -106,15 +109,16 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	end(): void {
+		const droppedBytes = this.#takeLast();
+		if (this.#isDone) return;
 		if (this.#isLeft) {
 			this.#leave();
 			return;
 		}
-		if (!this.#mayEnd() && !this.#providerFormat.isComplete(this.#tail.read())) {
+		if (!this.#mayEnd() && !this.#isComplete(droppedBytes)) {
 			this.fail(new Fault('provider_disconnected', { message: 'The provider ended the stream before its last event: retry' }));
 			return;
 		}
-		if (this.#translation === undefined) this.#releaseHeld();
 		const owed = this.#owed();
 		if (owed instanceof Error) {
 			this.fail(owed);
@@ -148,7 +152,8 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			this.#sink.fail(cause);
 			return;
 		}
-		this.#sink.write(this.#format.renderErrorEvent(error));
+		const event = this.#format.renderErrorEvent(error);
+		this.#sink.write(this.#missingEnd.length === 0 ? event : Buffer.concat([this.#missingEnd, event]));
 		this.#sink.end();
 	}
 
@@ -197,16 +202,48 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		return this.#frames?.hasFailed === true || this.#translation?.hasFailed === true;
 	}
 
-	/** @param events whole ones. */
-	#writeEvents(events: Buffer): void {
+	/** @param droppedBytes of half an event, which says nothing. */
+	#isComplete(droppedBytes: number): boolean {
+		const tail = this.#tail.read();
+		return this.#providerFormat.isComplete(tail.subarray(0, Math.max(0, tail.length - droppedBytes)));
+	}
+
+	/** The stream has ended: its last event may lack the empty line. @returns the length of what is no whole event, and goes nowhere. */
+	#takeLast(): number {
+		const frames = this.#frames;
+		if (frames === undefined || this.#held.length === 0) return 0;
+		const event = this.#held.take();
+		const end = missingEnd(event);
+		if (end === undefined) return event.length;
+		frames.push(end);
+		this.#writeEvents(Buffer.concat([event, end]), end);
+		return 0;
+	}
+
+	/** What the last event told of usage counts, though it may have been cut before its empty line and does not pass. */
+	#meterLast(): void {
+		if (this.#frames === undefined || this.#held.length === 0) return;
+		const event = this.#held.take();
+		const end = missingEnd(event);
+		if (end !== undefined) this.#meter.push(Buffer.concat([event, end]));
+	}
+
+	/** @param events whole ones. @param madeUp of their end, which does not pass as the provider's. */
+	#writeEvents(events: Buffer, madeUp: Buffer = nothingWritten): void {
 		const metered = this.#meter.push(events);
 		this.#permit.delivered(this.#meter.deliveredTokens());
 		if (this.#isLeft) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
 			return;
 		}
-		const shown = this.#translation === undefined ? metered : this.#translate(this.#translation, metered);
+		const shown = this.#translation === undefined ? this.#withoutMadeUp(metered, madeUp) : this.#translate(this.#translation, metered);
 		if (shown.length > 0) this.#mayWrite = this.#sink.write(shown);
+	}
+
+	#withoutMadeUp(events: Buffer, madeUp: Buffer): Buffer {
+		if (madeUp.length === 0 || events.length === 0) return events;
+		this.#missingEnd = madeUp;
+		return events.subarray(0, events.length - madeUp.length);
 	}
 
 	#translate(translation: StreamTranslation, events: Buffer): Buffer {
@@ -263,6 +300,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	/** @param isLeft before the provider could tell what it costs. */
 	#finish(outcome: CallOutcome, isLeft = false): void {
 		this.#isDone = true;
+		this.#meterLast();
 		this.#permit.endStreamed(this.#hasFailed ? 'upstream_error' : outcome, this.#meter.read(), isLeft);
 		this.#timer?.cancel();
 		if (this.#hasFailed) this.#open.facts.code = 'provider_failed';

@@ -1,0 +1,145 @@
+/** Some servers end a stream without the empty line after its last event. It counts, wherever streams are read. */
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { chatPath, GatewayBench, HandStream, messagesPath, readStream, settle, sseAnswer } from '../../../../test/support/gateway-bench.ts';
+import { contentAt, engineWith, guardrailsWith } from '../../../../test/support/guarded-gateway.ts';
+import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import { streamOf } from '../../../core/byte-stream.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { GatewaySettings } from '../gateway-settings.ts';
+
+const callers = { chat: chatPath, messages: messagesPath } as const;
+const models = { openai: 'gpt-4o', azure: 'our-gpt', anthropic: 'claude-sonnet-4-5', gemini: 'gemini-2.5-flash' } as const;
+const kinds = Object.keys(models) as (keyof typeof models)[];
+const seed = 20_251_124;
+
+const bodyOf = (model: string, isUsageAsked: boolean): string =>
+	JSON.stringify({
+		model,
+		max_tokens: 4000,
+		messages: [{ role: 'user', content: 'hi' }],
+		stream: true,
+		...(isUsageAsked && { stream_options: { include_usage: true } }),
+	});
+
+interface Asked {
+	readonly caller: keyof typeof callers;
+	readonly kind: keyof typeof models;
+	readonly settings: Partial<GatewaySettings>;
+	readonly isUsageAsked: boolean;
+	readonly hasEngine: boolean;
+}
+
+/** What the client and the ledger get of a stream that comes in these pieces. */
+async function passed(pieces: readonly Buffer[], { caller, kind, settings, isUsageAsked, hasEngine }: Asked) {
+	const bench = new GatewayBench(settings, hasEngine ? { guardrailEngines: [engineWith()] } : {});
+	bench.respond = ({ origin }) =>
+		origin === 'https://engine.test'
+			? {
+					status: 200,
+					headers: { 'content-type': 'application/json' },
+					body: streamOf([Buffer.from('{"results":[{"flagged":false,"category_scores":{}}]}')]),
+				}
+			: sseAnswer(streamOf(pieces));
+	const { reader } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], isUsageAsked && caller === 'chat')));
+	for (let turn = 0; turn < 100 && reader.ending === 'open'; turn++) await settle();
+	await bench.gateway.settled();
+	const [row] = (await bench.ledger.list({ limit: 1 })).rows;
+	const { outcome, usage, isEstimated, costNanoUsd } = row?.closed ?? {};
+	return { ending: reader.ending, text: reader.text, booked: { outcome, usage, isEstimated, costNanoUsd } };
+}
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+	const ends = [...new Set([...cuts.filter((cut) => cut > 0 && cut < bytes.length), bytes.length])].toSorted((one, other) => one - other);
+	return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+}
+
+const consumers: readonly (readonly [string, Pick<Asked, 'settings' | 'hasEngine'>])[] = [
+	['plain', { settings: {}, hasEngine: false }],
+	['watched', { settings: { guardrails: guardrailsWith({ isEnforced: false }) }, hasEngine: false }],
+	['screened', { settings: { guardrails: guardrailsWith() }, hasEngine: false }],
+	['judged', { settings: { guardrails: guardrailsWith({ content: contentAt('none') }) }, hasEngine: true }],
+];
+
+const streams = kinds.flatMap((kind) =>
+	readRecordings(kind).flatMap((recording) => (/\r?\n\r?\n$/.test(recording.response.sse ?? '') ? [{ kind, recording }] : [])),
+);
+
+test('there are streams of each vendor', () => {
+	expect(new Set(streams.map(({ kind }) => kind)).size).toBe(4);
+});
+
+describe.each(consumers)('%s', (_name, consumer) => {
+	it.each(
+		streams.flatMap(({ kind, recording }) =>
+			(['chat', 'messages'] as const).map((caller) => [recording.name, caller, kind, recording] as const),
+		),
+	)(
+		'%s for a caller of %s is the same with and without its last empty line, however it is cut',
+		async (_recording, caller, kind, recording) => {
+			const bytes = recordedBytes(recording);
+			const bare = Buffer.from(bytes.toString('latin1').replace(/(?:\r?\n)+$/, ''), 'latin1');
+			for (const isUsageAsked of [true, false]) {
+				const asked = { ...consumer, caller, kind, isUsageAsked };
+				const whole = await passed([bytes], asked);
+				expect([whole.ending, whole.booked.outcome]).toEqual(['ended', 'complete']);
+				const cuttings = fc.sample(fc.array(fc.nat(bytes.length), { maxLength: 20 }), { numRuns: 2, seed });
+				for (const cuts of [[], ...cuttings]) {
+					for (const ending of ['', '\n', '\r\n']) {
+						const { text, ...rest } = await passed(cutAt(Buffer.concat([bare, Buffer.from(ending)]), cuts), asked);
+						expect({ text: text.trimEnd(), ...rest }).toEqual({ ...whole, text: whole.text.trimEnd() });
+					}
+				}
+			}
+		},
+	);
+});
+
+const usageChunk = 'data: {"id":"x","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":22,"total_tokens":33}}';
+const messageDelta = 'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":22}}';
+const beginnings = {
+	openai:
+		'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\ndata: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+	anthropic:
+		'event: message_start\ndata: {"type":"message_start","message":{"id":"m","content":[],"usage":{"input_tokens":11,"output_tokens":1}}}\n\n' +
+		'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
+		'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}\n\n' +
+		'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
+} as const;
+
+describe.each([
+	['chat', 'openai', usageChunk],
+	['messages', 'openai', usageChunk],
+	['messages', 'anthropic', messageDelta],
+	['chat', 'anthropic', messageDelta],
+] as const)('a caller of %s, tokens told by %s before the event that ends its streams', (caller, kind, last) => {
+	it.each(['\n\n', '\n', ''])('are booked as told where that event is missing, after %j', async (ending) => {
+		for (const way of ['end', 'fail', 'leave'] as const) {
+			const bench = new GatewayBench();
+			const upstream = new HandStream();
+			bench.respond = () => sseAnswer(upstream);
+			const { reader, flow } = readStream(await bench.ask(callers[caller], bodyOf(models[kind], caller === 'chat')));
+			upstream.write(beginnings[kind] + last + ending);
+			if (way === 'end') upstream.sink?.end();
+			else if (way === 'fail') upstream.sink?.fail(new Fault('provider_disconnected'));
+			else flow.cancel();
+			await bench.gateway.settled();
+			const [row] = (await bench.ledger.list({ limit: 1 })).rows;
+			const { usage, isEstimated } = row?.closed ?? {};
+			expect([usage?.inputTokens, usage?.outputTokens, isEstimated]).toEqual([11, 22, false]);
+			if (kind === 'anthropic' && way !== 'leave')
+				expect(reader.text).toMatch(/\n\n(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{[^\n]*\n\n$/);
+		}
+	});
+});
+
+test('half an event goes nowhere, and what stood in it says nothing', async () => {
+	const asked: Asked = { caller: 'chat', kind: 'openai', settings: {}, isUsageAsked: true, hasEngine: false };
+	const event = 'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
+	const half = 'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usa';
+	const { text, booked } = await passed([Buffer.from(event + half)], asked);
+	expect(text.startsWith(`${event}data: {"error":{`)).toBe(true);
+	expect(booked.outcome).toBe('broken');
+	const finished = event.replace('null', '"stop"');
+	expect((await passed([Buffer.from(`${finished}data: [DO`)], asked)).text).toBe(finished);
+});
