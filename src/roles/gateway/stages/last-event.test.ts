@@ -127,8 +127,9 @@ describe.each([
 			const [row] = (await bench.ledger.list({ limit: 1 })).rows;
 			const { usage, isEstimated } = row?.closed ?? {};
 			expect([usage?.inputTokens, usage?.outputTokens, isEstimated]).toEqual([11, 22, false]);
-			if (kind === 'anthropic' && way !== 'leave')
+			if (kind === 'anthropic' && way !== 'leave') {
 				expect(reader.text).toMatch(/\n\n(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{[^\n]*\n\n$/);
+			}
 		}
 	});
 });

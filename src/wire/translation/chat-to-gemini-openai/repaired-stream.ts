@@ -72,11 +72,12 @@ export class RepairedStream extends EventByEvent {
 		const delta = isJsonObject(choice.delta) ? choice.delta : {};
 		const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
 		const repaired = calls.map((call) => this.#repairCall(call, index));
+		const beginning = this.#finished.has(index) ? {} : { role: 'assistant', content: null };
 		this.#finished.set(index, typeof choice.finish_reason === 'string' || this.#finished.get(index) === true);
 		return {
 			...choice,
 			index,
-			delta: { ...delta, ...(repaired.length > 0 && { tool_calls: repaired }) },
+			delta: { ...beginning, ...delta, ...(repaired.length > 0 && { tool_calls: repaired }) },
 			finish_reason: repairedReason(choice.finish_reason ?? null, this.#callIds.has(index)),
 		};
 	}

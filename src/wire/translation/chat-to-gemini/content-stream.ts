@@ -62,7 +62,6 @@ export class ContentStream extends EventByEvent {
 	#choice(index: number): ChoiceWriter {
 		let choice = this.#choices.get(index);
 		if (choice === undefined) {
-			this.#chunks.startChoice(index);
 			choice = new ChoiceWriter(this.#chunks, index, this.#id, this.#nameOf);
 			this.#choices.set(index, choice);
 		}
@@ -77,7 +76,9 @@ export class ContentStream extends EventByEvent {
 			if (this.#choices.size === 0) throw answerInvalid('with a stream without a candidate');
 			for (const { reader } of this.#choices.values()) if (reader.finishReason === undefined) throw new Fault('provider_disconnected');
 			for (const [index, choice] of this.#choices) {
-				this.#chunks.add('{}', index, `"${finishReason(finishOf(choice.reader), this.#chunks.isLegacy)}"`);
+				const reason = finishReason(finishOf(choice.reader), this.#chunks.isLegacy);
+				choice.requireContent();
+				this.#chunks.add('{}', index, `"${reason}"`);
 			}
 		}
 		this.#chunks.end(chatUsage(this.#usage, this.#call));
@@ -92,6 +93,9 @@ class ChoiceWriter implements CandidateSink {
 	readonly #completion: string;
 	readonly #nameOf: (name: string) => string;
 	#callCount = 0;
+	/** What the choice began with, and whether its content is still null. */
+	#hasStarted = false;
+	#isNull = false;
 
 	constructor(chunks: ChatChunks, index: number, completion: string, nameOf: (name: string) => string) {
 		this.reader = new CandidateReader(this);
@@ -102,14 +106,18 @@ class ChoiceWriter implements CandidateSink {
 	}
 
 	addText(text: string): void {
+		this.#start(true);
+		this.#isNull = false;
 		this.#chunks.addText(text, this.#index);
 	}
 
 	addThinking(text: string): void {
+		this.#start(false);
 		this.#chunks.addReasoning(text, this.#index);
 	}
 
 	addCall(call: ToldCall): void {
+		this.#start(false);
 		const index = this.#callCount++;
 		const id = callId(call, this.#completion, this.#index, index);
 		this.#chunks.startCall({ index, id, name: this.#nameOf(call.name), more: withSignature(call.signature) }, this.#index);
@@ -117,6 +125,20 @@ class ChoiceWriter implements CandidateSink {
 	}
 
 	addSignature(signature: string): void {
+		this.#start(false);
 		this.#chunks.add(JSON.stringify(withSignature(signature)), this.#index);
+	}
+
+	/** Null is the content of calls alone. */
+	requireContent(): void {
+		this.#start(true);
+		if (this.#isNull && this.#callCount === 0) this.#chunks.addText('', this.#index);
+	}
+
+	#start(hasText: boolean): void {
+		if (this.#hasStarted) return;
+		this.#hasStarted = true;
+		this.#isNull = !hasText;
+		this.#chunks.startChoice(this.#index, hasText);
 	}
 }

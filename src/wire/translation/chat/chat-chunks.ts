@@ -50,8 +50,9 @@ export class ChatChunks {
 		this.#tail = `]${this.#wantsUsage ? ',"usage":null' : ''}}\n\n`;
 	}
 
-	startChoice(choice = 0): void {
-		this.add('{"role":"assistant","content":"","refusal":null}', choice);
+	/** @param hasText whether text comes first: what never has any ends with the content null, as a whole answer does. */
+	startChoice(choice = 0, hasText = true): void {
+		this.add(`{"role":"assistant","content":${hasText ? '""' : 'null'},"refusal":null}`, choice);
 	}
 
 	/** @param delta in JSON. @param reason in JSON. */
