@@ -49,7 +49,7 @@ const accessToken = edgeBench.issuer.accessToken();
 const verifier: AccessTokenVerifier = { verify: await warmVerifier(accessToken) };
 const answer = { status: 200, headers: {}, body: null };
 const handle = edgeLayer(
-	{ scopeBase: edgeBench.issuer.scopeBase },
+	{ scopeBase: edgeBench.issuer.scopeBase, tokenHeaders: ['authorization'] },
 	{
 		verifier,
 		firewall: rulesOn,

@@ -20,10 +20,11 @@ import type { ModelFacts } from '../wire/translation/model-facts.ts';
 import { guardrailSettings } from './guardrails.ts';
 
 export function gatewaySettings(config: Config): GatewaySettings {
-	const { gateway, routing } = config;
+	const { edge, gateway, routing } = config;
 	return {
 		scopeBase: config.auth.scope_base,
 		trustEdge: gateway.trust_edge,
+		tokenHeaders: edge.token_headers,
 		maxBodyBytes: gateway.max_body_bytes,
 		maxBufferedRequestBytes: gateway.max_buffered_request_bytes,
 		timeouts: {
@@ -162,8 +163,8 @@ export function listenAddress(text: string): { host: string; port: number } {
 	return address;
 }
 
-export function edgeSettings({ auth }: Config): EdgeSettings {
-	return { scopeBase: auth.scope_base };
+export function edgeSettings({ auth, edge }: Config): EdgeSettings {
+	return { scopeBase: auth.scope_base, tokenHeaders: edge.token_headers };
 }
 
 export function firewallSettings({ edge }: Config): FirewallSettings {
@@ -188,6 +189,7 @@ export function forwardSettings({ edge, gateway: { timeouts } }: Config): Forwar
 	const slackMs = 5000;
 	return {
 		gateways: edge.gateways,
+		tokenHeaders: edge.token_headers,
 		timeouts: {
 			connectMs: timeouts.connect_ms,
 			firstByteMs: timeouts.total_ms + slackMs,

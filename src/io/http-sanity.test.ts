@@ -68,6 +68,8 @@ const refused: [string, RequestHead, string?][] = [
 		'x-forwarded_proto',
 		'proxy_authorization',
 		'x_gateway_provider',
+		'x_api_key',
+		'api_key',
 		'Content_Type',
 		'x_real_ip',
 	].map((name): [string, RequestHead] => [`the header ${name}`, head({}, name, '1')]),

@@ -3,6 +3,7 @@
  * Refuses what AWS's desync tiers call ambiguous or severe, and what RFC 9112 sections 3, 6 and 7 leave to the recipient.
  */
 import { Refusal } from '../core/refusal.ts';
+import { tokenHeaders } from '../policy/access/token-headers.ts';
 
 export interface RequestHead {
 	readonly method: string;
@@ -30,7 +31,7 @@ const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Names that decide something here or at the next hop; with `_` for `-` some servers read them as the same. */
 const guardedNames: ReadonlySet<string> = new Set([
-	'authorization',
+	...tokenHeaders,
 	'connection',
 	'content-encoding',
 	'content-length',

@@ -153,6 +153,27 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	await keep(await call(gatewayUrl, accessToken, { headers: { 'content-type': plant('content type', 'text/canary-of-content-type') } }));
 	await keep(await fetch(`${gatewayUrl}/v1/models?access_token=${accessToken}&key=${plant('key in the query')}`));
 	await keep(await fetch(`${gatewayUrl}/v1/models`, { headers: { 'x-api-key': plant('x-api-key'), cookie: plant('cookie') } }));
+	for (const name of ['x-api-key', 'api-key', 'x-goog-api-key']) {
+		const question = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello.' }], max_tokens: 5 });
+		const ask = (headers: Record<string, string>): Promise<Response> =>
+			fetch(`${gatewayUrl}/v1/chat/completions`, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json', ...headers },
+				body: question,
+			});
+		const statuses = [];
+		for (const headers of [
+			{ [name]: other },
+			{ [name]: forged },
+			{ authorization: `Bearer ${accessToken}`, [name]: plant(`${name} beside a token`) },
+			{ 'x-api-key': accessToken, [name]: plant(`${name} against another`) },
+		]) {
+			const answer = await ask(headers);
+			statuses.push(answer.status);
+			await keep(answer);
+		}
+		expect([name, statuses]).toEqual([name, name === 'x-goog-api-key' ? [401, 401, 200, 200] : [200, 401, 200, 401]]);
+	}
 	expect(await keep(await fetch(`http://127.0.0.1:${metricsPort}/metrics`))).toContain('tollgate_errors_total{');
 	await keep(await fetch(`${gatewayUrl}/readyz`));
 

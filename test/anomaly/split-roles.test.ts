@@ -116,6 +116,20 @@ describe('an edge and two gateways', () => {
 			firstByteMs: expect.any(Number) as unknown,
 		});
 
+		for (const name of ['x-api-key', 'api-key']) {
+			const ask = (url: string, accessToken: string): Promise<number> => {
+				const headers = { 'content-type': 'application/json', [name]: accessToken };
+				const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello.' }], max_tokens: 5 });
+				return fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body }).then(async (response) => {
+					await response.arrayBuffer();
+					return response.status;
+				});
+			};
+			for (const url of [edgeUrl, first.url]) {
+				expect([name, url, await ask(url, split.accessToken), await ask(url, 'no.such.token')]).toEqual([name, url, 200, 401]);
+			}
+		}
+
 		// A gateway verifies again, for whoever comes past the edge.
 		const past = await call(first.url, 'no.such.token');
 		expect(past.status).toBe(401);

@@ -1,6 +1,7 @@
 /** The official SDKs, used as their own documentation shows, over real HTTP. */
 import type Anthropic1 from '@anthropic-ai/sdk';
-import type OpenAI7 from 'openai';
+import Anthropic0 from '@anthropic-ai/sdk-0';
+import { AzureOpenAI, type OpenAI as OpenAI7 } from 'openai';
 import { describe, expect, it } from 'vitest';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
 import { useSubject } from './subject.ts';
@@ -143,5 +144,32 @@ describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, A
 		const failed = (await open()).messages.create({ ...question(), model: 'claude-no-such-model' });
 		await expect(failed).rejects.toBeInstanceOf(Anthropic.InternalServerError);
 		await expect(failed).rejects.toMatchObject({ status: 502, message: expect.stringContaining('claude-no-such-model') as string });
+	});
+});
+
+describe('an SDK that sends its key in a header field of its vendor, given the access token as key', () => {
+	const open = async (apiKey: string): Promise<Anthropic0> =>
+		new Anthropic0({ baseURL: subject.current.baseUrl, apiKey, authToken: null, maxRetries: 0, logLevel: 'off' });
+	const question = () => ({
+		model: subject.current.messagesModel,
+		max_tokens: 50,
+		messages: [{ role: 'user' as const, content: 'Say hello.' }],
+	});
+
+	it('@anthropic-ai/sdk 0, in x-api-key', async () => {
+		const client = await open(await subject.current.accessToken());
+		expect(await client.messages.create(question())).toMatchObject({ type: 'message', stop_reason: 'end_turn' });
+		expect((await client.messages.countTokens({ ...question(), max_tokens: undefined } as never)).input_tokens).toBeGreaterThan(0);
+		await expect((await open('sk-ant-api03-of-the-vendor')).messages.create(question())).rejects.toBeInstanceOf(
+			Anthropic0.AuthenticationError,
+		);
+	});
+
+	it('openai for Azure, in api-key', async () => {
+		const { baseUrl } = subject.current;
+		const options = { baseURL: `${baseUrl}/v1`, apiVersion: 'v1', maxRetries: 0, logLevel: 'off' as const };
+		const client = new AzureOpenAI({ ...options, apiKey: await subject.current.accessToken() });
+		expect((await client.models.list()).data.length).toBeGreaterThan(0);
+		await expect(new AzureOpenAI({ ...options, apiKey: 'key-of-the-vendor' }).models.list()).rejects.toMatchObject({ status: 401 });
 	});
 });

@@ -22,6 +22,7 @@ export interface EdgeBenchOptions {
 	readonly trustedProxies?: FirewallSettings['trustedProxies'];
 	readonly firewallRules?: FirewallSettings['rules'];
 	readonly reputationLists?: FirewallPorts['reputationLists'];
+	readonly tokenHeaders?: EdgeSettings['tokenHeaders'];
 	readonly ports?: Partial<EdgePorts>;
 }
 
@@ -43,9 +44,8 @@ export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<Ed
 	const keySet = new KeySet(remoteKeySet({ issuer: issuer.issuer, jwksUri: null, timeoutMs: 5000 }), testKeySetSettings, { clock, log });
 	const rules = { issuer: issuer.issuer, audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null, ...options.rules };
 	const verifier = createAccessTokenVerifier({ ...rules, cacheSize: 10_000 }, { keySet, clock });
-	const settings: EdgeSettings = {
-		scopeBase: issuer.scopeBase,
-	};
+	const { tokenHeaders = ['authorization', 'x-api-key', 'api-key'] } = options;
+	const settings: EdgeSettings = { scopeBase: issuer.scopeBase, tokenHeaders };
 	const rate = new IpRateWindow({ requests: 1_000_000, windowSeconds: 300, maxSources: 1000, ...options.perIp }, 1);
 	const firewall = createFirewall(
 		{ trustedProxies: options.trustedProxies ?? [], rules: options.firewallRules ?? {} },

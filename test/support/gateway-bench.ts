@@ -78,6 +78,7 @@ export const testTraffic: TrafficTerms = { retries: 0, retryStatuses: [], maxCon
 export const testSettings: GatewaySettings = {
 	scopeBase: 'tollgate',
 	trustEdge: false,
+	tokenHeaders: ['authorization', 'x-api-key', 'api-key'],
 	maxBodyBytes: 1_000_000,
 	maxBufferedRequestBytes: 10_000_000,
 	timeouts: { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000 },

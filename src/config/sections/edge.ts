@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tokenHeaders } from '../../policy/access/token-headers.ts';
 import { count, entryName, integer, ipRange, listen, milliseconds, nonEmpty, restart, webOrigin } from '../values.ts';
 import { tls } from './tls.ts';
 
@@ -81,6 +82,15 @@ export const edge = z.strictObject({
 		.max(10_000)
 		.default([])
 		.meta(restart('Addresses and ranges of proxies whose `x-forwarded-for` is believed.')),
+	token_headers: z
+		.array(z.enum(tokenHeaders))
+		.refine((names) => names.includes('authorization'), 'must list `authorization`, in which an edge of its own passes the token on')
+		.default(['authorization', 'x-api-key', 'api-key'])
+		.meta(
+			restart(
+				'Header fields in which a client may send its access token: `Authorization: Bearer TOKEN`, or the bare token in the others. `authorization` decides where a request has it.',
+			),
+		),
 	firewall: firewall.prefault({}).describe('What is refused before the access token is looked at.'),
 	limits: limits.prefault({}).describe('Bounds on connections and on how slowly a client may send.'),
 });

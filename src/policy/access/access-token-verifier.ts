@@ -3,7 +3,7 @@ import type { Caller } from '../../core/caller.ts';
 /** Judges access tokens. Synchronous when the verdict on this very token is already known. */
 export interface AccessTokenVerifier {
 	/**
-	 * @param accessToken what followed `Bearer `, as received.
+	 * @param accessToken as received, without a scheme.
 	 * @param recurring as in `HttpRequest`; stands for this very token.
 	 * @throws Refusal `token_invalid`; Fault `key_set_unavailable` when no key set was ever fetched.
 	 */

@@ -13,6 +13,8 @@ import type { HttpResponse } from '../../core/handler.ts';
 /** Whether a client belongs to a team is the gateway's to say, behind the edge. */
 const edgeAttacks = attackTokens.filter(({ needs }) => needs !== 'reject_unregistered');
 
+const apiKeyHeaders = ['x-api-key', 'api-key'] as const;
+
 /** Tokens as issuers that do not send `aud` nor bound lifetimes are used with, and with both checks on. */
 const configurations = [
 	{ name: 'as configured by default', rules: {}, cases: edgeAttacks.filter(({ needs }) => needs === undefined) },
@@ -47,6 +49,19 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		expect(answer.headers['x-amzn-waf-action']).toBeUndefined();
 		expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
 	});
+
+	// Those that spell the header in their own way are about its scheme, or about there being none.
+	const bareTokens = [...goodTokens, ...cases].filter(({ authorization, query }) => authorization === undefined && query === undefined);
+
+	test.each(bareTokens.flatMap((attack) => apiKeyHeaders.map((header) => ({ ...attack, header }))))(
+		'$id $title in $header: $expect',
+		async ({ header, makeToken, expect: status }) => {
+			const before = bench.admitted.length;
+			const answer = await bench.send({ headers: { [header]: makeToken(bench.issuer) } });
+			expect(answer.status).toBe(status);
+			expect(bench.admitted.length - before).toBe(status === 200 ? 1 : 0);
+		},
+	);
 
 	test.each([
 		['A39', 'expired'],

@@ -2,12 +2,15 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Readiness } from '../../core/readiness.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import type { TokenHeader } from '../../policy/access/token-headers.ts';
 import type { Firewall } from '../../policy/firewall/firewall.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
 
 export interface EdgeSettings {
 	/** Callers need the scope `<scopeBase>/invoke`. */
 	readonly scopeBase: string;
+	/** Header fields in which the access token is looked for. */
+	readonly tokenHeaders: readonly TokenHeader[];
 }
 
 /** Everything the edge needs of the world. */

@@ -42,6 +42,60 @@ describe('an admitted request', () => {
 	});
 });
 
+describe('header fields with the token', () => {
+	const statusOf = async ({ send }: EdgeBench, headers: HttpRequest['headers']): Promise<string> => {
+		const { status, facts } = await send({ headers });
+		return status === 200 ? '200' : `${status} ${facts?.code}`;
+	};
+
+	test.each(['x-api-key', 'api-key'])('%s carries the bare token', async (name) => {
+		const running = await start();
+		const accessToken = running.issuer.accessToken({ client_id: 'agent-7' });
+		expect(await statusOf(running, { [name]: accessToken })).toBe('200');
+		expect(running.admitted[0]?.caller?.clientId).toBe('agent-7');
+		expect(await statusOf(running, { [name]: `Bearer ${accessToken}` })).toBe('401 token_invalid');
+		expect(await statusOf(running, { [name]: [accessToken, accessToken] })).toBe('401 token_invalid');
+		expect(await statusOf(running, { [name]: '' })).toBe('401 token_missing');
+	});
+
+	test('authorization decides where it is present, and the others are not read', async () => {
+		const running = await start();
+		const [mine, theirs] = ['mine', 'theirs'].map((client_id) => running.issuer.accessToken({ client_id }));
+		expect(await statusOf(running, { authorization: `Bearer ${mine}`, 'x-api-key': theirs, 'api-key': 'nonsense' })).toBe('200');
+		expect(running.admitted[0]?.caller?.clientId).toBe('mine');
+		for (const authorization of ['Bearer nonsense', 'Basic Zm9v', 'Bearer ', '']) {
+			expect(await statusOf(running, { authorization, 'x-api-key': mine })).toMatch(/^401 /);
+		}
+	});
+
+	test('without it, two that agree are one token, and two that differ are none', async () => {
+		const running = await start();
+		const [mine, theirs] = ['mine', 'theirs'].map((client_id) => running.issuer.accessToken({ client_id }));
+		expect(await statusOf(running, { 'x-api-key': mine, 'api-key': mine })).toBe('200');
+		expect(await statusOf(running, { 'x-api-key': mine, 'api-key': theirs })).toBe('401 token_invalid');
+		expect(running.log.lines.at(-1)?.fields?.['reason']).toBe('header fields carry different tokens');
+	});
+
+	test('x-goog-api-key counts where it is listed', async () => {
+		const running = await start();
+		const accessToken = running.issuer.accessToken();
+		expect(await statusOf(running, { 'x-goog-api-key': accessToken })).toBe('401 token_missing');
+		expect(await statusOf(running, { 'x-goog-api-key': 'an old key', 'x-api-key': accessToken })).toBe('200');
+		await running.stop();
+		const listing = await start({ tokenHeaders: ['authorization', 'x-goog-api-key'] });
+		expect(await statusOf(listing, { 'x-goog-api-key': listing.issuer.accessToken() })).toBe('200');
+		expect(await statusOf(listing, { 'x-api-key': listing.issuer.accessToken() })).toBe('401 token_missing');
+	});
+
+	test('no rule of the firewall reads them, so that none of them is matched, counted or logged', async () => {
+		const running = await start({ tokenHeaders: ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] });
+		for (const name of ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']) {
+			expect(await statusOf(running, { [name]: '<script>alert(1)</script>', 'user-agent': 'x' })).toMatch(/^401 /);
+		}
+		expect(JSON.stringify(running.log.lines)).not.toContain('script');
+	});
+});
+
 describe('refusals', () => {
 	test('without a token: 401, with nothing said of an error', async () => {
 		const { send } = await start();

@@ -4,8 +4,8 @@ import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { readBearer } from '../../policy/access/bearer.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
+import { readAccessToken } from '../../policy/access/token-headers.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
@@ -41,7 +41,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isLeaving() ? leaving : liveness);
 				if (ports.isDraining()) throw new Refusal('draining');
 				if (ports.overload() !== undefined) throw new Refusal('overloaded');
-				caller = ports.verifier.verify(readBearer(request.headers['authorization']), request.recurring);
+				caller = ports.verifier.verify(readAccessToken(request.headers, settings.tokenHeaders), request.recurring);
 			} catch (cause) {
 				return Promise.resolve(refuse(cause, request, undefined));
 			}

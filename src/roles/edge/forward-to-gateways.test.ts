@@ -20,7 +20,7 @@ const example: HttpRequest = {
 	method: 'POST',
 	path: '/v1/messages',
 	query: '',
-	headers: {},
+	headers: { authorization: 'Bearer t' },
 	body: streamOf([Buffer.from('{}')]),
 	announcedLength: 2,
 	peerAddress: '127.0.0.1',
@@ -52,7 +52,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	};
 	const openAnswers = new OpenAnswers();
 	const forwarding = forwardToGateways(
-		{ gateways, timeouts, healthCheck: { intervalMs: 1000, timeoutMs: 500 } },
+		{ gateways, tokenHeaders: ['authorization', 'x-api-key', 'api-key'], timeouts, healthCheck: { intervalMs: 1000, timeoutMs: 500 } },
 		{
 			clock,
 			log,
@@ -308,7 +308,7 @@ describe('a request is sent once', () => {
 		const { ask, broken, takers } = start({ gateways: [a] });
 		broken.set(a, 'provider_disconnected');
 		takers.add(a);
-		const lost = await ask({ headers: { accept: 'Application/JSON' } });
+		const lost = await ask({ headers: { ...example.headers, accept: 'Application/JSON' } });
 		expect(lost).toMatchObject({ status: 502, headers: { 'content-type': 'application/json' } });
 		expect(JSON.parse(typeof lost.body === 'string' ? lost.body : '')).toMatchObject({
 			type: 'error',
@@ -316,7 +316,7 @@ describe('a request is sent once', () => {
 			request_id: 'req_1',
 		});
 		takers.clear();
-		const away = await ask({ headers: { accept: 'application/json' } });
+		const away = await ask({ headers: { ...example.headers, accept: 'application/json' } });
 		expect([away.status, away.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
 	});
 
@@ -366,9 +366,19 @@ describe('what is handed on', () => {
 		expect(sent[0]).toMatchObject({ method: 'POST', target: '/v1/messages?a=1&b=2', timeouts });
 		expect(sent[0]?.headers).toEqual({ authorization: 'Bearer t', accept: 'application/json', 'x-many': '1, 2' });
 		await ask();
-		expect(sent[1]?.headers).toEqual({ 'content-length': '2' });
+		expect(sent[1]?.headers).toEqual({ authorization: 'Bearer t', 'content-length': '2' });
 		await ask({ method: 'GET', announcedLength: 0 });
 		expect(sent[2]).toMatchObject({ body: null, headers: {} });
+	});
+
+	test.each<[title: string, headers: HttpRequest['headers']]>([
+		['authorization, whatever else is there', { authorization: 'Bearer t', 'x-api-key': 'u', 'api-key': 'v', 'x-goog-api-key': 'w' }],
+		['x-api-key', { 'x-api-key': 't' }],
+		['api-key, and not what this edge does not read', { 'api-key': 't', 'x-goog-api-key': 'u' }],
+	])('the token reaches the gateway in `authorization` alone: from %s', async (_title, headers) => {
+		const { ask, sent } = start();
+		await ask({ headers });
+		expect(sent[0]?.headers).toEqual({ authorization: 'Bearer t', 'content-length': '2' });
 	});
 
 	test('the answer passes in pieces, and the log line names the caller', async () => {

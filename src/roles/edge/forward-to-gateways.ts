@@ -4,6 +4,7 @@ import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
+import { readAccessToken, type TokenHeader } from '../../policy/access/token-headers.ts';
 import { accepts } from '../../wire/accepts.ts';
 import type { Format } from '../../wire/formats/format.ts';
 import { formats } from '../../wire/formats/formats.ts';
@@ -17,6 +18,8 @@ import { type OpenAnswers, RelayedAnswer } from './relayed-answer.ts';
 export interface ForwardSettings {
 	/** Origins, such as `http://10.0.0.7:8787`. */
 	readonly gateways: readonly string[];
+	/** Header fields in which clients send their access tokens; gateways receive it in `authorization`. */
+	readonly tokenHeaders: readonly TokenHeader[];
 	readonly timeouts: UpstreamTimeouts;
 	readonly healthCheck: HealthCheckSettings;
 }
@@ -53,11 +56,13 @@ const ownFields: ReadonlySet<string> = new Set([
 	'upgrade',
 ]);
 
+const apiKeyFields: ReadonlySet<string> = new Set<TokenHeader>(['x-api-key', 'api-key', 'x-goog-api-key']);
+
 /**
  * One that cannot be connected to is passed over, and the request goes to another; what has begun to be sent is never
  * sent again. 503 when no gateway can be reached, 502 when one is lost after it was given the request.
  */
-export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
+export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
 	const { upstream, clock, openAnswers } = ports;
 	const pool = new GatewayPool(gateways, ports);
 	const health = new GatewayHealth(pool, healthCheck, ports);
@@ -79,7 +84,7 @@ export function forwardToGateways({ gateways, timeouts, healthCheck }: ForwardSe
 		return { status, headers, body: relayed.body, facts };
 	};
 	const forward: Handler = async (request) => {
-		const handover = new Handover(request, await bodyOf(request));
+		const handover = new Handover(request, forwardedFields(request, tokenHeaders), await bodyOf(request));
 		const tried = new Set<GatewayInPool>();
 		let cause: unknown;
 		while (tried.size < mostTries && !handover.isOver) {
@@ -132,12 +137,12 @@ class Handover {
 	hasBegun = false;
 	readonly #mayBeRepeated: boolean;
 
-	constructor(request: HttpRequest, body: UpstreamRequest['body']) {
+	constructor(request: HttpRequest, headers: UpstreamRequest['headers'], body: UpstreamRequest['body']) {
 		this.#mayBeRepeated = body === null && (request.method === 'GET' || request.method === 'HEAD');
 		this.request = {
 			method: request.method,
 			target: request.query === '' ? request.path : `${request.path}?${request.query}`,
-			headers: forwardedFields(request),
+			headers,
 			body: isByteStream(body) ? this.#noticed(body) : body,
 			mayReachPrivateNetwork: true,
 			onSent: () => {
@@ -162,7 +167,8 @@ class Handover {
 	}
 }
 
-function forwardedFields({ headers: received, announcedLength }: HttpRequest): Record<string, string> {
+/** The token alone is passed on, where every gateway looks for it: what the edge has not read decides nothing behind it either. */
+function forwardedFields({ headers: received, announcedLength }: HttpRequest, listed: readonly TokenHeader[]): Record<string, string> {
 	const named = new Set(
 		String(received['connection'] ?? '')
 			.toLowerCase()
@@ -171,9 +177,10 @@ function forwardedFields({ headers: received, announcedLength }: HttpRequest): R
 	);
 	const headers: Record<string, string> = {};
 	for (const [name, value] of Object.entries(received)) {
-		if (value === undefined || ownFields.has(name) || named.has(name)) continue;
+		if (value === undefined || ownFields.has(name) || apiKeyFields.has(name) || named.has(name)) continue;
 		headers[name] = Array.isArray(value) ? value.join(', ') : value;
 	}
+	if (received['authorization'] === undefined) headers['authorization'] = `Bearer ${readAccessToken(received, listed)}`;
 	if (announcedLength !== undefined && announcedLength !== 0) headers['content-length'] = String(announcedLength);
 	return headers;
 }

@@ -6,6 +6,7 @@ import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
 import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
+import type { TokenHeader } from '../../policy/access/token-headers.ts';
 import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-book.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
@@ -27,6 +28,8 @@ export interface GatewaySettings {
 	readonly scopeBase: string;
 	/** True: a balancer in front has verified the access token, and nothing else can reach this port. */
 	readonly trustEdge: boolean;
+	/** Header fields in which the access token is looked for where no edge of this process has read it. */
+	readonly tokenHeaders: readonly TokenHeader[];
 	readonly maxBodyBytes: number;
 	/** Of all requests together, as long as they are in flight. */
 	readonly maxBufferedRequestBytes: number;

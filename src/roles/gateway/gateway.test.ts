@@ -8,6 +8,7 @@ import {
 	GatewayBench,
 	HandStream,
 	isPage,
+	messagesBody,
 	messagesPath,
 	summaryOf,
 	testSettings,
@@ -38,6 +39,19 @@ describe('who calls', () => {
 		}
 	});
 
+	it.each(['x-api-key', 'api-key'])('may be said in %s, which no provider gets to see', async (name) => {
+		for (const path of [chatPath, messagesPath]) {
+			const bench = new GatewayBench();
+			const body = path === chatPath ? chatBody : messagesBody;
+			const response = await bench.ask(path, body, { authorization: undefined, [name]: 'good' });
+			expect([response.status, response.facts?.clientId]).toEqual([200, 'client-1']);
+			expect(Object.values(bench.sent[0]?.headers ?? {})).not.toContain('good');
+			const contradicting = { authorization: undefined, 'x-api-key': 'good', 'api-key': 'slow' };
+			expect((await bench.ask(path, body, contradicting)).facts?.code).toBe('token_invalid');
+			expect((await bench.ask(path, body, { authorization: 'Basic Zm9v', [name]: 'good' })).facts?.code).toBe('token_missing');
+		}
+	});
+
 	it('is asked of nobody when an edge has found out', async () => {
 		const bench = new GatewayBench();
 		const response = await bench.ask(chatPath, chatBody, { authorization: undefined }, { caller: callerOf('client-9') });
@@ -55,6 +69,8 @@ describe('who calls', () => {
 				.join('.')}.AAAA`,
 		});
 		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/invoke'))).facts?.clientId).toBe('anyone');
+		const asApiKey = { authorization: undefined, 'x-api-key': bearer('tollgate/invoke').authorization.slice('bearer '.length) };
+		expect((await bench.ask(chatPath, chatBody, asApiKey)).facts?.clientId).toBe('anyone');
 		expect((await bench.ask(chatPath, chatBody, bearer('tollgate/admin'))).status).toBe(403);
 		expect((await bench.ask(chatPath, chatBody, { authorization: 'Bearer good' })).status).toBe(401);
 		expect((await bench.ask(chatPath, chatBody, { authorization: undefined })).status).toBe(401);

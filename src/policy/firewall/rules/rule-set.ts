@@ -1,5 +1,6 @@
 /** The rules as configured, applied to a request's head. Knows no request but the one it is given, and remembers verdicts by text. */
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { tokenHeaders } from '../../access/token-headers.ts';
 import { type Reading, readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
 import { runnableFileNames } from './code-signatures.ts';
 import { badBots } from './known-bots.ts';
@@ -25,8 +26,7 @@ const targetsRemembered = 512;
 
 /** Secrets, which nobody looks into; and fields that the HTTP checks have judged already. */
 const unscanned: ReadonlySet<string> = new Set([
-	'api-key',
-	'authorization',
+	...tokenHeaders,
 	'connection',
 	'content-length',
 	'cookie',
@@ -34,8 +34,6 @@ const unscanned: ReadonlySet<string> = new Set([
 	'keep-alive',
 	'proxy-authorization',
 	'transfer-encoding',
-	'x-api-key',
-	'x-goog-api-key',
 ]);
 
 /** Identifiers, which differ in each request: no signature of a header field consists of these alone. */

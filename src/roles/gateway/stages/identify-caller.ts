@@ -1,7 +1,7 @@
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
-import { readBearer } from '../../../policy/access/bearer.ts';
 import { requireScope } from '../../../policy/access/require-scope.ts';
+import { readAccessToken } from '../../../policy/access/token-headers.ts';
 import { readUnverifiedCaller } from '../../../policy/access/unverified-caller.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
@@ -12,7 +12,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
  */
 export function identifyCaller(request: HttpRequest, { settings, ports, invokeScope }: GatewayParts): Caller | Promise<Caller> {
 	if (request.caller !== undefined) return request.caller;
-	const accessToken = readBearer(request.headers.authorization);
+	const accessToken = readAccessToken(request.headers, settings.tokenHeaders);
 	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken) : ports.verifier.verify(accessToken);
 	return caller instanceof Promise ? caller.then((verified) => requireScope(verified, invokeScope)) : requireScope(caller, invokeScope);
 }

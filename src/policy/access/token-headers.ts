@@ -1,0 +1,33 @@
+import type { HeaderFields } from '../../core/handler.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readBearer } from './bearer.ts';
+import { invalidToken } from './invalid-token.ts';
+
+/** Header fields that may carry the access token: the HTTP standard's, then those in which vendors' SDKs send an API key. */
+export const tokenHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
+
+export type TokenHeader = (typeof tokenHeaders)[number];
+
+/**
+ * The access token of a request. `authorization` decides where it is present, and the others are not read.
+ * @param listed the header fields that are read, `authorization` among them.
+ * @throws Refusal `token_missing`; `token_invalid` for repeated or contradicting header fields.
+ */
+export function readAccessToken(headers: HeaderFields, listed: readonly TokenHeader[]): string {
+	const { authorization } = headers;
+	return authorization === undefined ? readApiKey(headers, listed) : readBearer(authorization);
+}
+
+/** The token as an API key: bare, without a scheme. Several header fields must agree, or hops could take different callers from them. */
+function readApiKey(headers: HeaderFields, listed: readonly TokenHeader[]): string {
+	let accessToken = '';
+	for (const name of listed) {
+		const value = headers[name] ?? '';
+		if (typeof value !== 'string') throw invalidToken(`more than one ${name} header`);
+		if (value === '') continue;
+		if (accessToken !== '' && accessToken !== value) throw invalidToken('header fields carry different tokens');
+		accessToken = value;
+	}
+	if (accessToken === '') throw new Refusal('token_missing');
+	return accessToken;
+}
