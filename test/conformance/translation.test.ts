@@ -33,6 +33,19 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			expect((await subject.current.simulator.newestRequest()).wire).toBe('anthropic');
 		});
 
+		it('shows the thoughts of a model that hides them unless asked', async () => {
+			const client = await open();
+			const asked = { model: 'claude-sonnet-5', messages: [{ role: 'user' as const, content: 'Think of a number.' }] };
+			const thoughts = { reasoning_effort: 'high' as const };
+			const whole = await client.chat.completions.create({ ...asked, ...thoughts });
+			let streamed = '';
+			for await (const { choices } of await client.chat.completions.create({ ...asked, ...thoughts, stream: true })) {
+				streamed += (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
+			}
+			expect(whole.choices[0]?.message).toMatchObject({ reasoning_content: expect.stringMatching(/\w{3}/) as string });
+			expect(whole.choices[0]?.message).toMatchObject({ reasoning_content: streamed });
+		});
+
 		it('calls a tool and takes its result', async () => {
 			const client = await open();
 			const tools = [

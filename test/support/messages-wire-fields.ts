@@ -27,7 +27,7 @@ const typedFields: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 		tool: ['name', 'disable_parallel_tool_use'],
 		none: [],
 	},
-	thinking: { adaptive: [], enabled: ['budget_tokens'], disabled: [] },
+	thinking: { adaptive: ['display'], enabled: ['budget_tokens'], disabled: [] },
 	format: { json_schema: ['schema'] },
 };
 

@@ -145,7 +145,7 @@ describe('every fact', () => {
 			'chat',
 			'a',
 			{ reasoning_effort: 'high' },
-			{ thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+			{ thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
 		],
 		[
 			{ thinking: 'adaptive' },

@@ -24,6 +24,9 @@ export interface ThinkingCircumstances {
 const budgets: Readonly<Record<string, number>> = { low: 2048, medium: 4096, high: 16_384, xhigh: 16_384, max: 32_768 };
 const leastBudget = 1024;
 
+/** Some models tell nothing of their thoughts unless asked, and `reasoning_content` would stay empty. */
+const shownThinking: JsonObject = { type: 'adaptive', display: 'summarized' };
+
 /** From `reasoning_effort`, by what the model knows of thinking. @throws Refusal `field_invalid`. */
 export function translateThinking(
 	request: JsonObject,
@@ -46,7 +49,7 @@ export function translateThinking(
 			warnings.add('reasoning_effort', 'ignored');
 			return unchanged;
 		case 'adaptive':
-			return { maxTokens: cap.tokens, thinking: { type: 'adaptive' }, effort: steppedDown(effort, model, warnings) };
+			return { maxTokens: cap.tokens, thinking: shownThinking, effort: steppedDown(effort, model, warnings) };
 		case 'manual': {
 			const obstacle = obstacleOf(circumstances);
 			if (obstacle === undefined) return withBudget(budgets[effort] ?? leastBudget, target, cap, warnings);
