@@ -34,12 +34,12 @@ function isInstalled() {
 }
 
 /**
- * Installs the versions of the lockfile and leaves the file as it is. Not `npm ci`: that refuses a lockfile without the optional
- * packages of some other platform, which npm leaves out when the registry that wrote it did not have them.
+ * Installs exactly what the lockfile names and leaves the file as it is. `npm ci` removes `node_modules` first, so `npm start` keeps npm's
+ * default and installs development packages too: otherwise the next `npm test` would remove the packages of a running demo.
  */
 function install() {
 	console.error('Installing dependencies, once; this takes about half a minute.');
-	const options = ['install', '--no-save', '--loglevel=error', ...(isForTests ? ['--include=dev'] : [])];
+	const options = ['ci', '--loglevel=error', ...(isForTests ? ['--include=dev'] : [])];
 	const cli = process.env.npm_execpath;
 	const [program, ...first] = cli ? [process.env.npm_node_execpath || process.execPath, cli] : ['npm'];
 	const result = spawnSync(program, [...first, ...options], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });

@@ -34,6 +34,20 @@ test('no package comes from a repository or an address, and no registry is named
 	expect(lockText).not.toMatch(/"(git\+|git:|github:|file:)|\.tgz\b|\bregistry\b/);
 });
 
+test('every optional dependency has an entry, so that `npm ci` works on every platform', () => {
+	const all: Record<string, LockedPackage> = { '': own ?? {}, ...locked };
+	/** As Node resolves it: next to the package, or next to any package around it. */
+	const isLocked = (path: string, name: string): boolean => {
+		if (`${path === '' ? '' : `${path}/`}node_modules/${name}` in all) return true;
+		return path !== '' && isLocked(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))), name);
+	};
+	const optional = Object.entries(all).flatMap(([path, one]) => {
+		return Object.keys(one.optionalDependencies ?? {}).map((name) => ({ path, name }));
+	});
+	expect(optional.length).toBeGreaterThan(50);
+	expect(optional.filter(({ path, name }) => !isLocked(path, name))).toEqual([]);
+});
+
 test('the lockfile is that of package.json, whose versions are exact', () => {
 	for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'] as const) {
 		expect(own?.[kind]).toEqual(manifest[kind]);
