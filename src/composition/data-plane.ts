@@ -6,6 +6,7 @@ import type { Metrics } from '../core/metrics.ts';
 import type { Readiness } from '../core/readiness.ts';
 import type { Upstream } from '../core/upstream.ts';
 import type { TlsMaterial } from '../io/http-server.ts';
+import { inflateGzip } from '../io/inflated-body.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createRequestObserver } from '../io/request-metrics.ts';
 import { ServingRole } from '../io/serving-role.ts';
@@ -72,11 +73,11 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 			? composeForwarding(world, upstream.send)
 			: await composeGateway(world, hasEdge ? { ...ports, overload: undefined } : ports, upstream.send, accounting);
 	const outer = hasEdge ? await composeEdge(world, ports, inner) : inner;
-	let graceMs = config.gateway.shutdown_grace_ms;
+	let { shutdown_grace_ms: graceMs, max_body_bytes: maxBodyBytes } = config.gateway;
 	const name = accounting === undefined ? 'edge' : 'gateway';
 	const observe = createRequestObserver(metrics, { role: name, formats: new Map(formats.map((format) => [format.path, format.name])) });
 	let tls = hasEdge ? tlsMaterial(config) : undefined;
-	const server = serve(world, (request) => outer.handle(request), config[name].listen, { observe, tls });
+	const server = serve(world, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });
 	const renewTls = (next: TlsMaterial | undefined): void => {
 		if ((next === undefined) !== (tls === undefined)) log.warn('TLS is switched on or off by a restart only');
 		if (next === undefined || tls === undefined || isDeepStrictEqual(next, tls)) return;
@@ -98,7 +99,7 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 			const commits = [inner, ...(outer === inner ? [] : [outer]), verifier, overload].map((part) => part.prepare(next));
 			return () => {
 				for (const commit of commits) commit();
-				graceMs = next.gateway.shutdown_grace_ms;
+				({ shutdown_grace_ms: graceMs, max_body_bytes: maxBodyBytes } = next.gateway);
 				if (hasEdge) renewTls(tlsMaterial(next));
 			};
 		},

@@ -69,7 +69,12 @@ export const refusals = {
 	},
 	body_timeout: { status: 408, title: 'The request body did not arrive in time', remedy: 'Send the body without pauses.' },
 	media_type_unsupported: { status: 415, title: 'The body is not `application/json`', remedy: 'Send `content-type: application/json`.' },
-	content_encoding_unsupported: { status: 415, title: 'The body is compressed', remedy: 'Send it without `content-encoding`.' },
+	content_encoding_unsupported: {
+		status: 415,
+		title: 'The `content-encoding` of the body is not `gzip`',
+		remedy: 'Compress the body with gzip, or send it without `content-encoding`.',
+	},
+	body_not_gzip: { status: 400, title: 'The body is not valid gzip', remedy: 'Send the whole gzip file and nothing after it.' },
 	body_not_utf8: { status: 400, title: 'The body is not valid UTF-8', remedy: 'Encode the body as UTF-8 without a byte-order mark.' },
 	body_not_json: { status: 400, title: 'The body is not JSON', remedy: 'Send one JSON object.' },
 	body_too_deep: { status: 400, title: 'The body is nested deeper than 64 levels', remedy: 'Flatten it.' },

@@ -2,6 +2,7 @@
 import { faults } from '../core/fault.ts';
 import type { Counter, Histogram, Metrics } from '../core/metrics.ts';
 import { refusals } from '../core/refusal.ts';
+import { canonicalPath } from '../wire/canonical-path.ts';
 import type { RequestObserver, RequestRecord } from './request-log.ts';
 
 export interface RequestMetricsSettings {
@@ -95,7 +96,7 @@ export function createRequestObserver(metrics: Metrics, { role, formats }: Reque
 function formatOf({ method, target }: RequestRecord, formats: ReadonlyMap<string, string>): string {
 	if (method !== 'POST') return 'none';
 	const mark = target.indexOf('?');
-	return formats.get(mark === -1 ? target : target.slice(0, mark)) ?? 'none';
+	return formats.get(canonicalPath(mark === -1 ? target : target.slice(0, mark))) ?? 'none';
 }
 
 function errorOf(code: string): { kind: string; code: string } {

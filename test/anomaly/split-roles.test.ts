@@ -1,4 +1,5 @@
 /** Contract section 1: the edge and any number of gateways as processes of their own. */
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
 	type CallOptions,
@@ -128,6 +129,25 @@ describe('an edge and two gateways', () => {
 			for (const url of [edgeUrl, first.url]) {
 				expect([name, url, await ask(url, split.accessToken), await ask(url, 'no.such.token')]).toEqual([name, url, 200, 401]);
 			}
+		}
+
+		// Compressed requests are inflated once, at the edge or at a gateway without one.
+		const compressed = async (url: string, content: string, bytes?: Buffer): Promise<[number, string | undefined]> => {
+			const body = bytes ?? gzipSync(JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }], max_tokens: 5 }));
+			const headers = {
+				'content-type': 'application/json',
+				'content-encoding': 'gzip',
+				authorization: `Bearer ${split.accessToken}`,
+			};
+			const response = await fetch(`${url}/v1/v1/chat/completions/`, { method: 'POST', headers, body });
+			const { error } = (await response.json()) as { error?: { code: string } };
+			return [response.status, error?.code];
+		};
+		for (const url of [edgeUrl, first.url]) {
+			expect([url, await compressed(url, 'Hello.')]).toEqual([url, [200, undefined]]);
+			expect([url, await compressed(url, 'x'.repeat(200_000))]).toEqual([url, [200, undefined]]);
+			expect([url, await compressed(url, 'x'.repeat(40_000_000))]).toEqual([url, [413, 'body_too_large']]);
+			expect([url, await compressed(url, '', Buffer.from('{}'))]).toEqual([url, [400, 'body_not_gzip']]);
 		}
 
 		// A gateway verifies again, for whoever comes past the edge.

@@ -1,5 +1,5 @@
 /** Hostile and mistaken bodies: the contract's status, a message that names the field, and nothing sent to the provider. */
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RawClient } from '../support/raw-client.ts';
 import { callsServed, chatBody, isOwnProduct, itOwn, messagesBody, send, useSubject } from './subject.ts';
@@ -91,11 +91,26 @@ const cases: Case[] = [
 		param: 'model',
 	},
 	{
-		title: 'a compressed body',
-		body: gzipSync(JSON.stringify(valid)),
-		headers: { 'content-encoding': 'gzip' },
+		title: 'a body in Brotli',
+		body: brotliCompressSync(JSON.stringify(valid)),
+		headers: { 'content-encoding': 'br' },
 		status: 415,
 		code: 'content_encoding_unsupported',
+	},
+	{
+		title: 'a body compressed twice',
+		body: gzipSync(gzipSync(JSON.stringify(valid))),
+		headers: { 'content-encoding': 'gzip, gzip' },
+		status: 415,
+		code: 'content_encoding_unsupported',
+	},
+	{ title: 'JSON that says gzip', body: valid, headers: { 'content-encoding': 'gzip' }, status: 400, code: 'body_not_gzip' },
+	{
+		title: 'malformed JSON in gzip',
+		body: gzipSync('{"model": "gpt-4o-mini", '),
+		headers: { 'content-encoding': 'gzip' },
+		status: 400,
+		code: 'body_not_json',
 	},
 	{
 		title: 'a body that is not JSON by its type',
@@ -145,11 +160,17 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s refuses'
 	itOwn('a body over the cap', 'a configuration of its own', async () =>
 		expectRefusal({ body: { ...valid, messages: [{ role: 'user', content: 'x'.repeat(200_000) }] }, status: 413, code: 'body_too_large' }),
 	);
+
+	itOwn('a body that inflates to more than the cap', 'a configuration of its own', async () => {
+		const body = gzipSync(JSON.stringify({ ...valid, messages: [{ role: 'user', content: 'x'.repeat(200_000) }] }));
+		expect(body.length).toBeLessThan(1000);
+		await expectRefusal({ body, headers: { 'content-encoding': 'gzip' }, status: 413, code: 'body_too_large' });
+	});
 });
 
 describe('contract 5: addresses, methods and heads', () => {
 	it('an unknown path is 404', async () => {
-		for (const path of ['/v1/completions', '/v1/chat/completions/', '/v2/messages', '/v1', '/admin']) {
+		for (const path of ['/v1/completions', '/v1/chat/completions/x', '/v2/messages', '/v1', '/admin']) {
 			const response = await send(subject.current, path, { body: chatBody(subject.current) });
 			expect([path, response.status]).toEqual([path, 404]);
 			const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -158,10 +179,10 @@ describe('contract 5: addresses, methods and heads', () => {
 		}
 	});
 
-	it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s on an inference address is 405 and names what is allowed', async (method) => {
+	it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s on an inference address is 405 and names what is allowed', async (method) => {
 		const response = await send(subject.current, '/v1/messages', {
 			method,
-			...(!['GET', 'OPTIONS'].includes(method) && { body: messagesBody(subject.current) }),
+			...(method !== 'GET' && { body: messagesBody(subject.current) }),
 		});
 		expect(response.status).toBe(405);
 		expect(response.headers.get('allow')).toBe('POST');

@@ -42,6 +42,32 @@ describe('an admitted request', () => {
 	});
 });
 
+describe('paths and methods as clients send them', () => {
+	test.each([
+		['/v1/messages/', '/v1/messages'],
+		['/v1/v1/messages', '/v1/messages'],
+		['//v1/v1//chat/completions/', '/v1/chat/completions'],
+	])('%s goes on as %s', async (path, canonical) => {
+		const { admitted, issuer, send } = await start();
+		await send({ ...withToken(issuer.accessToken()), path });
+		expect(admitted.map((request) => request.path)).toEqual([canonical]);
+	});
+
+	test('OPTIONS needs no token, says the same of every path, and does not pass', async () => {
+		const { admitted, send } = await start();
+		for (const path of ['/', '/v1/messages', '/nothing/here']) {
+			expect(await send({ method: 'OPTIONS', path })).toEqual({ status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' }, body: null });
+		}
+		expect(admitted).toEqual([]);
+	});
+
+	test('OPTIONS is judged by the firewall as all others', async () => {
+		const { send } = await start({ perIp: { requests: 1 } });
+		expect((await send({ method: 'OPTIONS' })).status).toBe(204);
+		expect((await send({ method: 'OPTIONS' })).status).toBe(403);
+	});
+});
+
 describe('header fields with the token', () => {
 	const statusOf = async ({ send }: EdgeBench, headers: HttpRequest['headers']): Promise<string> => {
 		const { status, facts } = await send({ headers });

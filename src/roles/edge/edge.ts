@@ -6,9 +6,13 @@ import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handl
 import { Refusal } from '../../core/refusal.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../policy/access/token-headers.ts';
+import { canonicalPath } from '../../wire/canonical-path.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
+
+/** The answer to `OPTIONS`: the same for every path, so that it does not tell which paths there are. */
+const methods: HttpResponse = { status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' }, body: null };
 
 /** Contract section 4, in its order: firewall, token, scope, then `inner` with the caller that was proven. */
 export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
@@ -25,7 +29,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 		} catch (cause) {
 			return Promise.resolve(refuse(cause, judged, caller.clientId));
 		}
-		return inner({ ...judged, caller });
+		return inner({ ...judged, path: canonicalPath(judged.path), caller });
 	};
 
 	return (inner: Handler): Handler =>
@@ -39,6 +43,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 			try {
 				judged = ports.firewall(request);
 				if (request.path === '/' && isRead(request.method)) return Promise.resolve(ports.isLeaving() ? leaving : liveness);
+				if (request.method === 'OPTIONS') return Promise.resolve(methods);
 				if (ports.isDraining()) throw new Refusal('draining');
 				if (ports.overload() !== undefined) throw new Refusal('overloaded');
 				caller = ports.verifier.verify(readAccessToken(request.headers, settings.tokenHeaders), request.recurring);

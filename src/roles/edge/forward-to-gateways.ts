@@ -2,7 +2,7 @@
 import { isByteStream, readWhole } from '../../core/byte-stream.ts';
 import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
 import { readAccessToken, type TokenHeader } from '../../policy/access/token-headers.ts';
 import { accepts } from '../../wire/accepts.ts';
@@ -112,6 +112,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 			} catch (cause) {
 				const failure = asGatewayFailure(cause);
 				if (failure instanceof Fault && accepts('application/json', request.headers)) return renderLoss(failure, request.id);
+				if (failure instanceof Refusal && inflating.has(failure.code)) return renderUnread(failure, request.id);
 				if (failure instanceof Refusal || failure instanceof Fault) return renderEdgeRefusal(failure, request.id);
 				throw failure;
 			}
@@ -211,6 +212,14 @@ function renderLoss({ status, code }: Fault, requestId: string): HttpResponse {
 	const { title, remedy } = faults[code];
 	const body = renderGatewayError({ status, code, message: `${title}. ${remedy}`, requestId });
 	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code } };
+}
+
+/** A gateway would reject the body with the same JSON. */
+const inflating: ReadonlySet<RefusalCode> = new Set<RefusalCode>(['body_not_gzip', 'body_too_large']);
+
+function renderUnread({ status, code, message }: Refusal, requestId: string): HttpResponse {
+	const body = renderGatewayError({ status, code, message, requestId });
+	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code }, closesConnection: true };
 }
 
 /** The upstream client speaks of providers; here the other side is a gateway. */

@@ -1,5 +1,6 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { canonicalPath } from '../../wire/canonical-path.ts';
 import { formats } from '../../wire/formats/formats.ts';
 import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
 import { requireTextViews } from '../../wire/formats/require-text-views.ts';
@@ -46,7 +47,9 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 	};
 	return {
 		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
-		handle(request) {
+		handle(received) {
+			const path = canonicalPath(received.path);
+			const request = path === received.path ? received : { ...received, path };
 			const facts = new GatewayFacts();
 			return serve(request, facts).catch(async (cause: unknown) => {
 				await noteLimits(facts, parts);
