@@ -147,7 +147,7 @@ describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, A
 	});
 });
 
-describe('an SDK that sends its key in a header field of its vendor, given the access token as key', () => {
+describe('contract 10: an SDK that sends its key in a header field of its vendor, given the access token as key', () => {
 	const open = async (apiKey: string): Promise<Anthropic0> =>
 		new Anthropic0({ baseURL: subject.current.baseUrl, apiKey, authToken: null, maxRetries: 0, logLevel: 'off' });
 	const question = () => ({
