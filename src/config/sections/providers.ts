@@ -71,10 +71,12 @@ const fields = z.strictObject({
 		.max(100)
 		.default([])
 		.describe('Statuses whose answers are worth a retry by the gateway; none by default, since vendors’ SDKs retry them by themselves.'),
-	max_concurrent: integer(1, 4096).default(1024).describe('Calls to the provider in flight at once; streams count until they end.'),
+	max_concurrent: integer(1, 4096)
+		.default(1024)
+		.describe('Requests to the provider in flight at once; streams count until they end. Freed slots are divided between waiting teams.'),
 	max_queued: integer(0, 100_000)
 		.default(256)
-		.describe('Calls that wait for one of those to end, for `gateway.timeouts.first_byte_ms` at most; one more is answered 503.'),
+		.describe('Requests that wait for a slot, for `gateway.timeouts.first_byte_ms` at most; one more gets 503 `provider_busy`.'),
 	eject_after_failures: integer(1, 1000)
 		.nullable()
 		.default(5)

@@ -4,9 +4,9 @@ export interface TrafficTerms {
 	readonly retries: number;
 	/** Statuses whose answers are worth a retry, beside connections that were never made. */
 	readonly retryStatuses: readonly number[];
-	/** Calls in flight at once; streams count until they end. */
+	/** Requests in flight at once; streams count until they end. */
 	readonly maxConcurrent: number;
-	/** Calls that wait for one of those to end. */
+	/** Requests that wait for a slot. */
 	readonly maxQueued: number;
 	/** Failures in a row after which other targets are preferred; null: never. */
 	readonly ejectAfterFailures: number | null;

@@ -97,7 +97,7 @@ describe('counting tokens', () => {
 			throw new Fault('provider_first_byte_timeout');
 		};
 		expect((await bench.ask(path, body, { accept: 'application/json' })).status).toBe(504);
-		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 	});
 
 	it.each([
@@ -110,7 +110,7 @@ describe('counting tokens', () => {
 		const response = await bench.ask(path, body);
 		expect([summaryOf(response), response.headers['location']]).toEqual(['502 provider_answer_invalid', undefined]);
 		expect(textOf(response)).toContain(why);
-		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 	});
 
 	it('is screened as the request itself would be: the prompt goes to the vendor', async () => {

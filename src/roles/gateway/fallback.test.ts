@@ -107,8 +107,8 @@ describe('a rule with several targets', () => {
 		const response = await ask(bench, {}, isStreamed ? JSON.stringify({ ...JSON.parse(chatBody), stream: true }) : chatBody);
 		expect([response.status, response.headers['x-gateway-provider']]).toEqual([200, 'provider_a']);
 		expect(bench.sent.map(hostOf)).toEqual(['b', 'a']);
-		const { health, gate } = bench.traffic.of('provider_b');
-		expect([health.isEjected, gate.inFlight]).toEqual([true, 0]);
+		const { health, concurrency } = bench.traffic.of('provider_b');
+		expect([health.isEjected, concurrency.inFlight]).toEqual([true, 0]);
 		if (isStreamed) return;
 		// Nobody knows what was done for it: it is charged its hold, apart.
 		const lost = (await rowsOf(bench)).find(({ id }) => id.endsWith('.1'));
@@ -261,7 +261,7 @@ describe('counting tokens under a rule with several targets', () => {
 	const count = async (bench: ReturnType<typeof benchWith>): Promise<string> => {
 		const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] });
 		const response = await bench.ask('/v1/messages/count_tokens', body, {}, { id: 'count' });
-		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').gate.inFlight]).toEqual([0, 0]);
+		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 		return `${response.status} ${String(response.headers['x-gateway-provider'])} ${textOf(response)}`;
 	};
 	const other = { ...claude, model: 'claude-opus-4-5' };

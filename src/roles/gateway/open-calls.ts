@@ -8,9 +8,9 @@ import type { GatewayFacts } from './gateway-facts.ts';
 /** Why a call ends before its answer is complete. */
 export type EndReason = Refusal | Fault;
 
-/** Where a call takes up room while its provider works for it. */
-export interface Place {
-	leave(): void;
+/** One of a provider's slots, held by a request while the provider works for it. */
+export interface Slot {
+	release(): void;
 }
 
 /** One inference call, from the moment it is read until its last byte has left or it was ended from outside. */
@@ -22,7 +22,7 @@ export class OpenCall implements Listed {
 	readonly facts: GatewayFacts;
 	/** When its first provider's turn came, by the monotonic clock: the time for the whole call is one, whatever is tried. */
 	calledMs: number | undefined;
-	#place: Place | undefined;
+	#slot: Slot | undefined;
 	readonly #hold: BodyHold;
 
 	constructor(request: HttpRequest, facts: GatewayFacts, hold: BodyHold, calls: OpenList<OpenCall>) {
@@ -49,29 +49,29 @@ export class OpenCall implements Listed {
 		else queueMicrotask(() => listener(reason));
 	}
 
-	/** Until `vacate`, or the end of the call. */
-	occupy(place: Place): void {
-		this.#place = place;
+	/** Until `releaseSlot`, or the end of the call. */
+	holdSlot(slot: Slot): void {
+		this.#slot = slot;
 	}
 
-	vacate(): void {
-		const place = this.#place;
-		this.#place = undefined;
-		place?.leave();
+	releaseSlot(): void {
+		const slot = this.#slot;
+		this.#slot = undefined;
+		slot?.release();
 	}
 
 	end(reason: EndReason): void {
 		if (this.isEnded || this.listIndex === -1) return;
 		this.#reason = reason;
 		this.#listener?.(reason);
-		this.vacate();
+		this.releaseSlot();
 	}
 
 	/** The answer is complete, or will never be. */
 	close(): void {
 		this.#calls.remove(this);
 		this.#listener = undefined;
-		this.vacate();
+		this.releaseSlot();
 		this.#hold.release();
 	}
 }

@@ -186,7 +186,7 @@ describe('places at a provider', () => {
 		const { bench, answers } = withPlaces(2, 1);
 		const calls = [ask(bench), ask(bench), ask(bench)];
 		await settle();
-		expect([bench.sent.length, bench.traffic.of('provider_b').gate.queued]).toEqual([2, 1]);
+		expect([bench.sent.length, bench.traffic.of('provider_b').concurrency.queued]).toEqual([2, 1]);
 		const refused = await ask(bench);
 		expect([summaryOf(refused), refused.headers['retry-after']]).toEqual(['503 provider_busy', '1']);
 		answers[0]?.(200);
@@ -195,7 +195,7 @@ describe('places at a provider', () => {
 		answers[1]?.(200);
 		answers[2]?.(200);
 		expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
-		expect([bench.traffic.of('provider_b').gate.inFlight, bench.clock.pending]).toEqual([0, 0]);
+		expect([bench.traffic.of('provider_b').concurrency.inFlight, bench.clock.pending]).toEqual([0, 0]);
 		expect((await rowsOf(bench)).filter(({ closed }) => closed?.outcome === 'not_sent')).toHaveLength(1);
 	});
 
@@ -211,13 +211,13 @@ describe('places at a provider', () => {
 		expect(summaryOf((await calls[2]) as HttpResponse)).toBe('504 provider_first_byte_timeout');
 		answers[1]?.(200);
 		await Promise.all(calls);
-		expect(bench.traffic.of('provider_b').gate.inFlight).toBe(0);
+		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
 	it('are kept by a stream until it ends, however it does', async () => {
 		const bench = benchWith({ targets: [gpt], traffic: { maxConcurrent: 1, maxQueued: 9 } });
 		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
-		const { gate } = bench.traffic.of('provider_b');
+		const { concurrency } = bench.traffic.of('provider_b');
 		for (const end of [
 			(body: HandStream) => body.sink?.fail(new Fault('provider_idle_timeout')),
 			(body: HandStream) => {
@@ -228,15 +228,15 @@ describe('places at a provider', () => {
 			const body = new HandStream();
 			bench.respond = () => sseAnswer(body);
 			readStream(await ask(bench, {}, streamed));
-			expect(gate.inFlight).toBe(1);
+			expect(concurrency.inFlight).toBe(1);
 			end(body);
-			expect(gate.inFlight).toBe(0);
+			expect(concurrency.inFlight).toBe(0);
 		}
 		const body = new HandStream();
 		bench.respond = () => sseAnswer(body);
 		const { flow } = readStream(await ask(bench, {}, streamed));
 		flow.cancel();
-		expect([gate.inFlight, bench.gateway.openCalls()]).toEqual([0, 0]);
+		expect([concurrency.inFlight, bench.gateway.openCalls()]).toEqual([0, 0]);
 	});
 
 	it('are given up by a client that leaves before its stream is read', async () => {
@@ -246,9 +246,9 @@ describe('places at a provider', () => {
 		let leave: (() => void) | undefined;
 		const streamed = JSON.stringify({ ...JSON.parse(chatBody), stream: true });
 		await bench.ask(chatPath, streamed, {}, { id: 'req-away', onClientGone: (listener) => (leave = listener) });
-		expect(bench.traffic.of('provider_b').gate.inFlight).toBe(1);
+		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(1);
 		leave?.();
-		expect(bench.traffic.of('provider_b').gate.inFlight).toBe(0);
+		expect(bench.traffic.of('provider_b').concurrency.inFlight).toBe(0);
 	});
 
 	it('are given up by a client that leaves while it waits', async () => {
@@ -262,16 +262,16 @@ describe('places at a provider', () => {
 		expect((await second).status).toBe(499);
 		answers[0]?.(200);
 		await first;
-		const { gate } = bench.traffic.of('provider_b');
-		expect([gate.inFlight, gate.queued, bench.sent.length]).toEqual([0, 0, 1]);
+		const { concurrency } = bench.traffic.of('provider_b');
+		expect([concurrency.inFlight, concurrency.queued, bench.sent.length]).toEqual([0, 0, 1]);
 	});
 
 	it('are as many as the newest settings say, for calls that come and for those that wait', async () => {
 		const { bench, answers } = withPlaces(3, 9);
-		const { gate } = bench.traffic.of('provider_b');
+		const { concurrency } = bench.traffic.of('provider_b');
 		const calls = [ask(bench), ask(bench), ask(bench), ask(bench)];
 		await settle();
-		expect([gate.inFlight, gate.queued]).toEqual([3, 1]);
+		expect([concurrency.inFlight, concurrency.queued]).toEqual([3, 1]);
 		const rebuilt = (maxConcurrent: number): GatewayBench => {
 			const providers = testSettings.providers.map((one) => ({ ...one, traffic: { ...one.traffic, maxConcurrent } }));
 			const next = benchWith({ targets: [gpt], settings: { providers }, ports: { traffic: bench.traffic, clock: bench.clock } });
@@ -288,21 +288,21 @@ describe('places at a provider', () => {
 		] as const) {
 			answers[done]?.(200);
 			await settle();
-			expect([gate.inFlight, gate.queued]).toEqual([inFlight, queued]);
+			expect([concurrency.inFlight, concurrency.queued]).toEqual([inFlight, queued]);
 		}
 		// A call that began under the old settings counts by the new ones.
 		calls.push(ask(bench), ask(bench), ask(bench));
 		await settle();
-		expect([gate.inFlight, gate.queued]).toEqual([1, 4]);
+		expect([concurrency.inFlight, concurrency.queued]).toEqual([1, 4]);
 		calls.push(ask(rebuilt(4)));
 		await settle();
-		expect([gate.inFlight, gate.queued]).toEqual([4, 2]);
+		expect([concurrency.inFlight, concurrency.queued]).toEqual([4, 2]);
 		for (let done = 3; done < calls.length; done++) {
 			answers[done]?.(200);
 			await settle();
 		}
 		expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
-		expect([gate.inFlight, gate.queued]).toEqual([0, 0]);
+		expect([concurrency.inFlight, concurrency.queued]).toEqual([0, 0]);
 	});
 
 	it('that are all taken send the call to the next target', async () => {

@@ -6,7 +6,7 @@ import { type AttemptResult, tellsHealth } from '../../policy/resilience/attempt
 import { ProviderHealth } from '../../policy/resilience/provider-health.ts';
 import { RetryBudget } from '../../policy/resilience/retry-budget.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
-import { ProviderGate } from './provider-gate.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
 export interface TrafficPorts {
 	readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface TrafficPorts {
 /** What is known of one provider from the calls that go to it. It outlives configurations. */
 export class ProviderTraffic {
 	readonly name: string;
-	readonly gate = new ProviderGate();
+	readonly concurrency = new ConcurrencyLimiter();
 	readonly health = new ProviderHealth();
 	readonly retryBudget = new RetryBudget();
 	retries = 0;
@@ -78,13 +78,13 @@ export class TrafficBook {
 		metrics.gauge(
 			'tollgate_provider_calls_in_flight',
 			'Calls that the provider has.',
-			samples(({ gate }) => gate.inFlight),
+			samples(({ concurrency }) => concurrency.inFlight),
 			labels,
 		);
 		metrics.gauge(
 			'tollgate_provider_calls_queued',
-			'Calls that wait for a place.',
-			samples(({ gate }) => gate.queued),
+			'Requests that wait for a slot.',
+			samples(({ concurrency }) => concurrency.queued),
 			labels,
 		);
 		metrics.total(

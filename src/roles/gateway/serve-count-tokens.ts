@@ -113,7 +113,7 @@ async function askProvider(
 	open.requireRunning();
 	const bound = traffic.get(provider.name);
 	const cameMs = ports.clock.monotonicMs();
-	const refused = bound && (await bound.traffic.gate.enter(open, bound.terms, settings.timeouts.firstByteMs, ports.clock));
+	const refused = bound && (await bound.traffic.concurrency.acquire(open, bound.terms, settings.timeouts.firstByteMs, ports.clock));
 	if (refused !== undefined) return refused;
 	try {
 		const sentMs = ports.clock.monotonicMs();
@@ -138,7 +138,7 @@ async function askProvider(
 	} catch (cause) {
 		return faultIn(cause);
 	} finally {
-		open.vacate();
+		open.releaseSlot();
 	}
 }
 

@@ -27,8 +27,8 @@ export function callProvider(taken: Taken, open: OpenCall, parts: GatewayParts):
 /** From this attempt on. */
 function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
 	return attempt(taken, bound, open, parts).then((outcome) => {
-		// A stream goes on, and keeps its place.
-		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) open.vacate();
+		// A stream goes on, and keeps its slot.
+		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) open.releaseSlot();
 		bound.traffic.note(resultOf(outcome), bound.terms);
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, open, parts);
 		if (waitMs === undefined) return outcome;
@@ -48,12 +48,12 @@ function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall,
 	open.requireRunning();
 	const { prepared, permit } = taken;
 	const cameMs = clock.monotonicMs();
-	const entered = traffic.gate.enter(open, terms, timeouts.firstByteMs, clock);
-	if (entered === undefined && open.calledMs === undefined) {
+	const slot = traffic.concurrency.acquire(open, terms, timeouts.firstByteMs, clock);
+	if (slot === undefined && open.calledMs === undefined) {
 		open.calledMs = cameMs;
 		return sendCall(prepared, permit, open, timeouts, cameMs, parts);
 	}
-	return Promise.resolve(entered).then((cause): Outcome | Promise<Outcome> => {
+	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
 		const left = timeoutsLeft(timeouts, open, cameMs, nowMs);

@@ -1,0 +1,238 @@
+import type { Clock, Timer } from '../../core/clock.ts';
+import { Fault } from '../../core/fault.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
+import type { OpenCall } from './open-calls.ts';
+
+/** Some of the requests that wait have their slot by then. */
+const retryAfterSeconds = 1;
+
+/** Idle teams that keep their entry: adding and removing it with each request would cost more. */
+const maxIdleTeams = 1000;
+
+/** Limits how many requests one provider has in flight, and divides its slots fairly between the teams that wait for one. */
+export class ConcurrencyLimiter {
+	#inFlight = 0;
+	#queued = 0;
+	#terms: TrafficTerms | undefined;
+	/** Of earlier configurations, under which some requests may still come back for a retry. */
+	readonly #superseded = new WeakSet<TrafficTerms>();
+	readonly #teams = new Map<string, TeamShare>();
+	/** Teams with requests in the queue. The team that got a slot last comes last. */
+	readonly #waiting = new Set<TeamShare>();
+
+	get inFlight(): number {
+		return this.#inFlight;
+	}
+
+	get queued(): number {
+		return this.#queued;
+	}
+
+	/**
+	 * Takes a slot for the request's team, which `open` releases when it ends, at the latest. A freed slot goes to the waiting team with
+	 * the fewest slots. In a full queue, a team with a smaller share replaces the latest request of the team with the largest share.
+	 * The first request under new terms makes them apply to all.
+	 * @returns undefined when a slot was free; else a promise, of undefined when one became free, or of the reason why none did: Refusal
+	 * `provider_busy`, Fault `provider_first_byte_timeout`. It rejects with what the request was ended with.
+	 */
+	acquire(open: OpenCall, terms: TrafficTerms, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> | undefined {
+		const { maxConcurrent, maxQueued } = this.#follow(terms);
+		const share = this.#shareOf(open.facts.callerTeam?.id ?? '');
+		if (this.#inFlight < maxConcurrent && this.#queued === 0) {
+			this.#give(share, open);
+			return undefined;
+		}
+		if (maxQueued === 0 || (this.#queued >= maxQueued && !this.#makeRoomFor(share))) {
+			this.#forgetIdle(share);
+			return Promise.resolve(busy());
+		}
+		return this.#wait(share, open, maxWaitMs, clock);
+	}
+
+	/** @returns the terms that apply. */
+	#follow(terms: TrafficTerms): TrafficTerms {
+		if (this.#terms === terms) return terms;
+		if (this.#terms !== undefined) {
+			if (this.#superseded.has(terms)) return this.#terms;
+			this.#superseded.add(this.#terms);
+		}
+		this.#terms = terms;
+		this.#admit();
+		return terms;
+	}
+
+	#shareOf(team: string): TeamShare {
+		let share = this.#teams.get(team);
+		if (share === undefined) {
+			share = new TeamShare(team, (released) => this.#release(released));
+			this.#teams.set(team, share);
+		}
+		return share;
+	}
+
+	#give(share: TeamShare, open: OpenCall): void {
+		this.#inFlight++;
+		share.inFlight++;
+		open.holdSlot(share);
+	}
+
+	#release(share: TeamShare): void {
+		this.#inFlight--;
+		share.inFlight--;
+		this.#forgetIdle(share);
+		this.#admit();
+	}
+
+	#admit(): void {
+		const maxConcurrent = this.#terms?.maxConcurrent ?? 0;
+		while (this.#inFlight < maxConcurrent && this.#queued > 0) {
+			const share = smallest(this.#waiting);
+			// Among teams with equal shares, turns go round.
+			this.#waiting.delete(share);
+			this.#waiting.add(share);
+			share.queue.oldest?.admit();
+		}
+	}
+
+	/** Never for a team that would then have as much as the other one: they would replace each other's requests for ever. */
+	#makeRoomFor(share: TeamShare): boolean {
+		const other = largest(this.#waiting);
+		if (other.size <= share.size + 1) return false;
+		other.queue.newest?.reject();
+		return true;
+	}
+
+	#wait(share: TeamShare, open: OpenCall, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> {
+		return new Promise((resolve, reject) => {
+			const settle = (): void => {
+				waiter.timer.cancel();
+				this.#leaveQueue(share, waiter);
+			};
+			const waiter = new Waiter({
+				timer: clock.after(maxWaitMs, () => {
+					settle();
+					const message = 'The provider had no slot for the request within `gateway.timeouts.first_byte_ms`';
+					resolve(new Fault('provider_first_byte_timeout', { message }));
+				}),
+				admit: () => {
+					// Before it leaves the queue: a team with neither is forgotten.
+					this.#give(share, open);
+					settle();
+					resolve(undefined);
+				},
+				reject: () => {
+					settle();
+					resolve(busy());
+				},
+			});
+			share.queue.add(waiter);
+			this.#queued++;
+			this.#waiting.add(share);
+			open.whenEnded((reason) => {
+				settle();
+				reject(reason);
+			});
+		});
+	}
+
+	#leaveQueue(share: TeamShare, waiter: Waiter): void {
+		if (!share.queue.remove(waiter)) return;
+		this.#queued--;
+		if (share.queue.size > 0) return;
+		this.#waiting.delete(share);
+		this.#forgetIdle(share);
+	}
+
+	#forgetIdle(share: TeamShare): void {
+		if (share.size === 0 && this.#teams.size > maxIdleTeams) this.#teams.delete(share.team);
+	}
+}
+
+/** Slots and queued requests of one team. */
+class TeamShare {
+	readonly team: string;
+	readonly queue = new WaiterQueue();
+	inFlight = 0;
+	readonly #release: (share: TeamShare) => void;
+
+	constructor(team: string, release: (share: TeamShare) => void) {
+		this.team = team;
+		this.#release = release;
+	}
+
+	get size(): number {
+		return this.inFlight + this.queue.size;
+	}
+
+	/** Gives one slot back. */
+	release(): void {
+		this.#release(this);
+	}
+}
+
+interface Waiting {
+	readonly timer: Timer;
+	readonly admit: () => void;
+	/** The queue needs its place for another team. */
+	readonly reject: () => void;
+}
+
+class Waiter {
+	readonly timer: Timer;
+	readonly admit: () => void;
+	readonly reject: () => void;
+	isQueued = false;
+	older: Waiter | undefined;
+	newer: Waiter | undefined;
+
+	constructor({ timer, admit, reject }: Waiting) {
+		this.timer = timer;
+		this.admit = admit;
+		this.reject = reject;
+	}
+}
+
+/** Linked, so that either end and any request in between is removed at once. */
+class WaiterQueue {
+	size = 0;
+	oldest: Waiter | undefined;
+	newest: Waiter | undefined;
+
+	add(waiter: Waiter): void {
+		waiter.isQueued = true;
+		waiter.older = this.newest;
+		if (this.newest === undefined) this.oldest = waiter;
+		else this.newest.newer = waiter;
+		this.newest = waiter;
+		this.size++;
+	}
+
+	/** @returns whether it was queued. */
+	remove(waiter: Waiter): boolean {
+		if (!waiter.isQueued) return false;
+		waiter.isQueued = false;
+		const { older, newer } = waiter;
+		if (older === undefined) this.oldest = newer;
+		else older.newer = newer;
+		if (newer === undefined) this.newest = older;
+		else newer.older = older;
+		waiter.older = undefined;
+		waiter.newer = undefined;
+		this.size--;
+		return true;
+	}
+}
+
+function busy(): Refusal {
+	return new Refusal('provider_busy', { retryAfterSeconds });
+}
+
+/** The first of those with the fewest slots. */
+function smallest(shares: Iterable<TeamShare>): TeamShare {
+	return [...shares].reduce((best, share) => (share.inFlight < best.inFlight ? share : best));
+}
+
+function largest(shares: Iterable<TeamShare>): TeamShare {
+	return [...shares].reduce((best, share) => (share.size > best.size ? share : best));
+}
