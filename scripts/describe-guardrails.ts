@@ -1,5 +1,6 @@
-import { WordList, type WordMatch } from '../src/policy/guardrails/words/word-list.ts';
+import { blockWords } from '../test/support/block-words.ts';
 import { measureIpAddresses } from '../test/support/ip-suite.ts';
+import { buildWordList, holdsMatch, measureOrdinarySentences } from '../test/support/ordinary-sentences.ts';
 import { measurePii, type Recall } from '../test/support/pii-suite.ts';
 import { evasions, listedWords, safeSentences } from '../test/support/word-evasions.ts';
 
@@ -9,6 +10,9 @@ export function describeGuardrails(): string {
 	const kinds = [...new Set([...tuned, ...other].map(({ kind }) => kind))].toSorted();
 	const recall = kinds.map((kind) => `| ${kind} | ${shareOf(tuned, kind)} | ${shareOf(other, kind)} |`).join('\n');
 	const words = measureWords();
+	const ordinary = measureOrdinarySentences();
+	const measured = ordinary.sentences - ordinary.withListedWord;
+	const blockedShare = ((100 * ordinary.blocked.length) / measured).toFixed(2);
 	const ip = measureIpAddresses();
 	return `# What guardrails find
 
@@ -45,8 +49,17 @@ of two figures of eight digits and of sixteen single digits; of longer lists and
 ${listedWords.length} words in ${evasions.length} disguises (${evasions.map(([name]) => name).join(', ')}): ${words.caught} of ${words.tried} caught.
 Of ${safeSentences.length} sentences that hold listed words only inside of other words, ${words.flagged} flagged.
 
-Not seen through: words in Base64 or written backwards, letters replaced by asterisks, other spellings (\`phuck\`), other forms of a word
-(\`bombs\` for \`bomb\`: list both), and short words cut by one space (\`bo mb\`), for that would make words of neighbours.
+**Ordinary sentences.** ${blockWords.length} common block words (\`test/support/block-words.ts\`) block ${ordinary.blocked.length} of ${measured} ordinary sentences
+(${blockedShare} %, at most 0.5 %). They come from ${ordinary.sentences} sentences: 12,000 of \`test/suites/ordinary-sentences\`, which no rule was written from,
+and 8,000 that \`test/support/ordinary-sentences.ts\` makes of their words. The made ones have contractions, times, amounts, lists, and neighbouring
+words that together spell a listed word. ${ordinary.withListedWord} sentences are left out because they hold a listed word as a word of its own.
+Before this rule, 1,224 of the same sentences were blocked.
+
+Not matched: words in Base64 or written backwards, letters replaced by asterisks, other spellings (\`phuck\`), other forms of a word
+(\`bombs\` for \`bomb\`: list both), and words cut by one space (\`bo mb\`, \`dark web\` for \`darkweb\`: list \`dark web\`, which matches both).
+A number whose digits spell a word matches it (\`455\` for \`ass\`).
+
+Reproduce: \`npm run docs\` writes this page; \`npx vitest run src/policy/guardrails/words\` checks the bounds.
 `;
 }
 
@@ -56,15 +69,8 @@ function shareOf(half: readonly Recall[], kind: string): string {
 }
 
 function measureWords(): { caught: number; tried: number; flagged: number } {
-	const steps = WordList.build(listedWords);
-	let step = steps.next();
-	while (step.done !== true) step = steps.next();
-	const list = step.value;
-	const isFound = (text: string): boolean => {
-		const matches: WordMatch[] = [];
-		list.find(text, false, matches);
-		return matches.length > 0;
-	};
+	const list = buildWordList(listedWords);
+	const isFound = (text: string): boolean => holdsMatch(list, text);
 	const texts = evasions.flatMap(([, disguise]) => listedWords.map((word) => `He said: ${disguise(word)}, and left.`));
 	return { caught: texts.filter(isFound).length, tried: texts.length, flagged: safeSentences.filter(isFound).length };
 }

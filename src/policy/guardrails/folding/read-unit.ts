@@ -9,6 +9,7 @@ export class Unit {
 	/** A sign that is read as a letter but is none: `@`, `$`. A word may as well end before it. */
 	isSign = false;
 	isSpace = false;
+	isApostrophe = false;
 }
 
 /** `l` in place of `i` and the like is decided where words are compared. */
@@ -16,6 +17,8 @@ const signLetters: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': '
 
 const isLetter = /^[\p{L}\p{N}]/u;
 const isWhitespace = /^\s$/u;
+/** Also what keyboards offer in place of one: quotation marks, accents, a prime. */
+const apostrophe = /^['`´‘’‛′＇]$/u;
 /** Longest first character reference, escape or percent-encoding that is looked for. */
 const longestEscape = 10;
 const escapes =
@@ -87,6 +90,7 @@ function fill(unit: Unit, codePoint: number): void {
 	unit.letters = known.letters;
 	unit.isSign = known.isSign;
 	unit.isSpace = known.isSpace;
+	unit.isApostrophe = known.isApostrophe;
 }
 
 function read(unit: Unit, codePoint: number): void {
@@ -95,6 +99,7 @@ function read(unit: Unit, codePoint: number): void {
 	unit.letters = sign ?? foldCharacter(codePoint);
 	unit.isSign = sign !== undefined || (unit.letters !== gap && unit.letters !== unseen && !isLetter.test(character));
 	unit.isSpace = unit.letters === gap && isWhitespace.test(character);
+	unit.isApostrophe = apostrophe.test(character);
 }
 
 /** @returns where the text ends that nothing can change any more: before half an escape or half a character. */

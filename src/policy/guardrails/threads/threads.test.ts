@@ -70,7 +70,8 @@ describe('screening', () => {
 	});
 
 	it('finds what only a break between the parts makes a word of its own', () => {
-		expect(screened(blocking, ['dark', 'fish', 'and more'])).toBeUndefined();
+		expect(screened(blocking, ['d a r k f i s', 'h and more'])).toBeUndefined();
+		expect(screened(blocking, ['a dark', 'fish', 'and more'])).toEqual(['a dark', 'fish', 'and more']);
 	});
 
 	it('looks at neither other threads nor texts of none', () => {

@@ -18,6 +18,7 @@ interface ReadLetter {
 	readonly isSign: boolean;
 	readonly gapBefore: number;
 	readonly hasSpaceBefore: boolean;
+	readonly hasApostropheBefore: boolean;
 }
 
 /** What a digit is written for. */
@@ -26,9 +27,8 @@ const meantBy: Readonly<Record<string, string>> = { 0: 'o', 1: 'il', 2: 'z', 3: 
 const leastDrawnOut = 3;
 /** Shorter entries are not looked for letter by letter: `a s` is no word. */
 const leastSpacedLetters = 3;
-/** From here on one space inside an entry does not hide it; in shorter ones it would make words of neighbours (`pen is`). */
-const leastCutLetters = 7;
 const capitalI = 0x49;
+const digit = /^\d$/;
 const noBreaks: ReadonlySet<number> = new Set();
 
 /** @returns undefined where the text has no letters, or more between them than a word has. */
@@ -65,6 +65,8 @@ export class EntryMatcher {
 	#signsAreLetters = true;
 	#gap = 0;
 	#hasSpace = false;
+	#hasApostrophe = false;
+	readonly #pieces = new Pieces();
 
 	/**
 	 * @param end of what may be looked at of the text; `isOpen`: more may follow there.
@@ -78,9 +80,10 @@ export class EntryMatcher {
 		this.#read.length = 0;
 		this.#gap = 0;
 		this.#hasSpace = false;
+		this.#hasApostrophe = false;
 		const { letters, breaks } = entry;
-		let gaps = 0;
-		let spaces = 0;
+		const pieces = this.#pieces;
+		pieces.begin();
 		let next = 0;
 		for (let index = 0; index < letters.length; ) {
 			const letter = letters[index] ?? '';
@@ -88,10 +91,7 @@ export class EntryMatcher {
 			for (; letters[index] === letter; index++, next++) {
 				const read = this.#letterAt(next);
 				if (read === undefined) return this.#isCutOff(isOpen) ? undecided : noMatch;
-				if (!stands(read, letter)) return noMatch;
-				if (index === 0 || breaks.has(index) || read.gapBefore === 0) continue;
-				gaps++;
-				if (read.hasSpaceBefore) spaces++;
+				if (!stands(read, letter) || !pieces.take(read, letter, index === 0 || breaks.has(index))) return noMatch;
 			}
 			const afterRun = next;
 			while (this.#isDrawnOut(next, letter, letters[index])) next++;
@@ -100,9 +100,7 @@ export class EntryMatcher {
 		}
 		const last = this.#read[next - 1];
 		if (last === undefined || !isEndOfWord(last, this.#letterAt(next))) return noMatch;
-		const isSpacedOut = gaps === letters.length - 1 - countInner(breaks, letters.length) && letters.length >= leastSpacedLetters;
-		const isCut = spaces === 1 && letters.length >= leastCutLetters;
-		return spaces === 0 || isSpacedOut || isCut ? last.end : noMatch;
+		return pieces.isWord(letters.length) ? last.end : noMatch;
 	}
 
 	#isDrawnOut(index: number, letter: string, following: string | undefined): boolean {
@@ -126,17 +124,70 @@ export class EntryMatcher {
 			if (unit.letters === gap || (unit.isSign && !this.#signsAreLetters)) {
 				this.#gap++;
 				if (unit.isSpace) this.#hasSpace = true;
+				if (unit.isApostrophe) this.#hasApostrophe = true;
 				continue;
 			}
 			for (const letter of unit.letters) {
 				const { isSign, end } = unit;
-				this.#read.push({ letter, end, code, isSign, gapBefore: this.#gap, hasSpaceBefore: this.#hasSpace });
+				const [gapBefore, hasSpaceBefore, hasApostropheBefore] = [this.#gap, this.#hasSpace, this.#hasApostrophe];
+				this.#read.push({ letter, end, code, isSign, gapBefore, hasSpaceBefore, hasApostropheBefore });
 				this.#gap = 0;
 				this.#hasSpace = false;
+				this.#hasApostrophe = false;
 			}
 		}
 		return this.#read[index];
 	}
+}
+
+/** The pieces that gaps cut a word of an entry into: `k i l l`, `ki-ll`. */
+class Pieces {
+	/** Of the word of the entry that is read: whether a piece has several letters; whether spaces stand between its pieces. */
+	#isAnyLong = false;
+	#isSpaced = false;
+	/** Of the entry. */
+	#hasGaps = false;
+	#hasSpaces = false;
+	#hasLetters = false;
+
+	begin(): void {
+		this.#hasGaps = false;
+		this.#hasSpaces = false;
+		this.#hasLetters = false;
+	}
+
+	/**
+	 * Spaces join single letters only, because between longer pieces they separate words (`the rapist`). An apostrophe joins nothing (`he'll`).
+	 * @param isStart whether the entry begins here or has a gap of its own.
+	 * @returns whether the letter belongs to the same word as those before it.
+	 */
+	take(read: ReadLetter, letter: string, isStart: boolean): boolean {
+		if (!isStandIn(read, letter)) this.#hasLetters = true;
+		if (isStart) {
+			this.#isAnyLong = false;
+			this.#isSpaced = false;
+		} else if (read.gapBefore === 0) {
+			this.#isAnyLong = true;
+		} else {
+			if (read.hasApostropheBefore) return false;
+			this.#hasGaps = true;
+			if (read.hasSpaceBefore) {
+				this.#isSpaced = true;
+				this.#hasSpaces = true;
+			}
+		}
+		return !this.#isSpaced || !this.#isAnyLong;
+	}
+
+	/** Digits with gaps between them are a time or an amount: `4:55`. */
+	isWord(length: number): boolean {
+		return (!this.#hasGaps || this.#hasLetters) && (!this.#hasSpaces || length >= leastSpacedLetters);
+	}
+}
+
+/** A digit, or an ASCII sign, in place of the letter. */
+function isStandIn({ letter, isSign, code }: ReadLetter, wanted: string): boolean {
+	return isSign ? code > 0 && code < 128 : letter !== wanted && digit.test(letter);
 }
 
 /** Whether what is written may mean the letter. */
@@ -150,10 +201,4 @@ function stands({ letter, code, isSign }: ReadLetter, wanted: string): boolean {
 function isEndOfWord(last: ReadLetter, next: ReadLetter | undefined): boolean {
 	if (next === undefined || next.gapBefore > 0 || next.isSign || last.isSign) return true;
 	return writtenTogether.test(last.letter) || writtenTogether.test(next.letter);
-}
-
-function countInner(breaks: ReadonlySet<number>, length: number): number {
-	let count = 0;
-	for (const index of breaks) if (index > 0 && index < length) count++;
-	return count;
 }
