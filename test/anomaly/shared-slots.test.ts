@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { agent, eventually, operator, startProduct } from '../support/product.ts';
 
 const slots = 4;
-/** Requests of each team at once. */
-const flood = 30;
-const modest = 3;
-/** Requests of the modest team in all. */
-const wanted = 30;
+/** Requests of each team at once. The other team stays below half of slots and queue, and always has a request that waits. */
+const flood = 40;
+const modest = 8;
+/** Requests of the other team in all. */
+const wanted = 40;
 
 test('a team that floods a provider takes no more than its share of the slots from another team', async () => {
 	const product = await startProduct((simulatorUrl) => ({
@@ -19,7 +19,7 @@ test('a team that floods a provider takes no more than its share of the slots fr
 				api_key: 'simulator-key',
 				allow_private_network: true,
 				max_concurrent: slots,
-				max_queued: 2 * slots,
+				max_queued: 4 * slots,
 			},
 		},
 	}));
@@ -51,7 +51,7 @@ test('a team that floods a provider takes no more than its share of the slots fr
 		const duringShare = succeeded(statuses.flooding) - before;
 		await Promise.all(floods);
 		expect(statuses.other).toEqual(Array.from({ length: wanted }, () => 200));
-		// Two of four slots each; what began before the other team came is the flooding team's too.
+		// Two of four slots each: about as many as the other team. Twice that allows for a busy machine.
 		expect(duringShare).toBeLessThanOrEqual(2 * wanted);
 		expect(duringShare).toBeGreaterThanOrEqual(wanted / 3);
 	} finally {
