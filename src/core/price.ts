@@ -1,3 +1,13 @@
+/** Versions of the prices that stand in for one that is not known: nothing, and `budgets.default_rate`. */
+export const fallbackPriceVersions = { free: 'unpriced', defaultRate: 'default_rate' } as const;
+
+const fallbacks: ReadonlySet<string> = new Set(Object.values(fallbackPriceVersions));
+
+/** Whether a ledger entry with this version was charged the price of its model. */
+export function isPriced(priceVersion: string): boolean {
+	return !fallbacks.has(priceVersion);
+}
+
 /** What a model's tokens cost. */
 export interface Price {
 	/** Names this price in ledger rows: where it came from and when, such as `default:2026-11-01` or `override:17`. */

@@ -88,6 +88,7 @@ export interface AdminSubject {
 
 export interface BookedCall {
 	readonly id?: string;
+	readonly priceVersion?: string;
 	readonly team?: string;
 	readonly clientId?: string;
 	readonly provider?: string;
@@ -171,7 +172,8 @@ export async function startAdmin(
 		async book({ id = randomUUID(), team = 'red', clientId = 'agent', provider = 'provider_b', model = 'gpt-4o-mini', ...call }) {
 			const startedMs = call.startedMs ?? clock.nowMs();
 			const row = { id, startedMs, team, clientId, provider, model, format: 'chat', isStreamed: false } as const;
-			await ledger.open({ ...row, priceVersion: 'default:2026-11-21', holdNanoUsd: 0n, budgets: [] });
+			const { priceVersion = 'default:2026-11-21' } = call;
+			await ledger.open({ ...row, priceVersion, holdNanoUsd: 0n, budgets: [] });
 			if (call.isRunning === true) return;
 			const usage = { ...noUsage, ...call.usage };
 			const costNanoUsd = call.costNanoUsd ?? 0n;

@@ -1,6 +1,6 @@
 import { dayNumberOf } from '../../core/day-number.ts';
 import { parseUsdPerMillionTokens } from '../../core/money.ts';
-import type { Price } from '../../core/price.ts';
+import { fallbackPriceVersions, type Price } from '../../core/price.ts';
 import { dayOf } from '../limits/utc-time.ts';
 import { defaultPrice, listedModel, type OverrideRates, overridePrice } from './price-of.ts';
 
@@ -51,8 +51,8 @@ export class PriceBook {
 	/** @throws Error for a rate that the schema should have refused. */
 	constructor({ unknownPrice, defaultRate }: PriceSettings, findOverride: FindOverride) {
 		this.#findOverride = findOverride;
-		if (unknownPrice === 'allow') this.#unknown = overridePrice('unpriced', nothing);
-		if (unknownPrice === 'default_rate') this.#unknown = overridePrice('default_rate', parseRates(defaultRate));
+		if (unknownPrice === 'allow') this.#unknown = overridePrice(fallbackPriceVersions.free, nothing);
+		if (unknownPrice === 'default_rate') this.#unknown = overridePrice(fallbackPriceVersions.defaultRate, parseRates(defaultRate));
 	}
 
 	/**

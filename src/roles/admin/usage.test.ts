@@ -352,11 +352,21 @@ describe('requests', () => {
 			outcome: 'complete',
 			tokens: tokens(1),
 			cost_usd: '0.00',
+			priced: true,
 			estimated: false,
 			guardrails: null,
 			duration_ms: 1500,
 		});
 		expect(data[1]).toMatchObject({ status: null, outcome: null, duration_ms: null, cost_usd: '0.00' });
+	});
+
+	test.each(['unpriced', 'default_rate'])('of a model without a price (%s) are marked, in CSV too', async (priceVersion) => {
+		await subject.book({ team: 'blue', priceVersion });
+		await subject.book({ team: 'blue', priceVersion: 'override:3' });
+		expect((await list('team=blue&limit=2')).data).toMatchObject([{ priced: true }, { priced: false }]);
+		const rows = (await send('GET', '/requests?team=blue&limit=2', undefined, csv)).text.split('\r\n').map((line) => line.split(','));
+		const column = rows[0]?.indexOf('priced') ?? -1;
+		expect(rows.slice(0, 3).map((row) => row[column])).toEqual(['priced', 'true', 'false']);
 	});
 
 	test('are found by filters, over any number of pages, while more come in', async () => {

@@ -325,19 +325,20 @@ describe('a refused call', () => {
 		const unknown = chatBody.replace('gpt-5', 'house-model');
 		const strict = new GatewayBench({ budgets: budgets({ unknownPrice: 'reject' }) });
 		expect(summaryOf(await ask(strict, chatPath, unknown))).toBe('400 model_unpriced');
-		for (const [unknownPrice, cost, version] of [
-			['allow', 0n, 'unpriced'],
-			['default_rate', 35_000_000n, 'default_rate'],
+		for (const [unknownPrice, cost, version, warning] of [
+			['allow', 0n, 'unpriced', 'model: has no price, its cost is recorded at $0'],
+			['default_rate', 35_000_000n, 'default_rate', 'model: has no price, its cost is recorded at budgets.default_rate'],
 		] as const) {
 			const bench = new GatewayBench({ budgets: budgets({ unknownPrice }) });
 			bench.respond = () => jsonAnswer(200, answerWithUsage);
-			await ask(bench, chatPath, unknown);
+			expect((await ask(bench, chatPath, unknown)).headers['x-gateway-warnings']).toBe(warning);
 			await ask(bench, chatPath, unknown);
 			expect((await rowsOf(bench)).map((row) => [row.priceVersion, row.closed?.costNanoUsd])).toEqual([
 				[version, cost],
 				[version, cost],
 			]);
 			expect(bench.log.lines.filter(({ event }) => event.startsWith('model without a price'))).toHaveLength(1);
+			expect((await ask(bench, chatPath, chatBody)).headers['x-gateway-warnings']).toBeUndefined();
 		}
 	});
 });

@@ -27,7 +27,7 @@ import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { Guarding } from './guarding.ts';
 import { TrafficBook } from './provider-traffic.ts';
-import { capWarning, type JudgedCall, judgeCall, refusalOf } from './stages/admit-call.ts';
+import { admissionWarnings, type JudgedCall, judgeCall, refusalOf } from './stages/admit-call.ts';
 import { chooseTargets, isFirstChoice, routingFactsOf } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { identifyTeam } from './stages/identify-team.ts';
@@ -198,7 +198,7 @@ async function explain(
 	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
 	explained.hold = describeHold(judged, parts);
-	explained.upstream = describeUpstream(asked, prepared, judged, facts.warnings ?? []);
+	explained.upstream = describeUpstream(asked, prepared, judged, [...(facts.warnings ?? []), ...admissionWarnings(judged, parts)]);
 	const { terms, holds } = judged;
 	const reading = await ports.readCounters(
 		team.id,
@@ -311,9 +311,8 @@ function describeUpstream(
 ): ExplainedUpstream {
 	const sent = bodyFor(prepared, { capEdits: need.capEdits, usageEdits });
 	const given = asked.body.bytes;
-	const allWarnings = need.capEdits.length > 0 ? [...warnings, capWarning(need)] : warnings;
 	const differences = sent.equals(given) ? [] : differencesOf(JSON.parse(String(given)), JSON.parse(String(sent)), mostDifferences);
-	return { translated: prepared.translated !== undefined, warnings: allWarnings, bytes: sent.length, differences };
+	return { translated: prepared.translated !== undefined, warnings, bytes: sent.length, differences };
 }
 
 /** The stages that are used here ask these for nothing; if one did, it would fail instead of having an effect. */

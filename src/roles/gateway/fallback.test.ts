@@ -246,7 +246,7 @@ describe('what the next target is judged by', () => {
 		expect([response.status, response.headers['x-gateway-provider'], response.headers['x-gateway-warnings']]).toEqual([
 			200,
 			'provider_d',
-			undefined,
+			'model: has no price, its cost is recorded at $0',
 		]);
 	});
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPriced } from '../../../core/price.ts';
 import { noUsage } from '../../../core/usage.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import type { LedgerRow, RowQuery } from '../../../stores/contracts/ledger.ts';
@@ -25,6 +26,7 @@ const requestRow = named(
 		outcome: z.enum(outcomes).nullable().describe('Null while the call runs.'),
 		tokens,
 		cost_usd: usdSum,
+		priced: z.boolean().describe('False: the model had no price; `cost_usd` is 0 or follows `budgets.default_rate`.'),
 		estimated: z.boolean().describe('True: the provider did not tell the tokens, they were counted here.'),
 		duration_ms: z.int().nullable(),
 		guardrails: z
@@ -83,6 +85,7 @@ const plainColumns = [
 	'status',
 	'outcome',
 	'cost_usd',
+	'priced',
 	'estimated',
 	'duration_ms',
 ] as const;
@@ -109,6 +112,7 @@ function rowBody(row: LedgerRow, verdict: Verdict | undefined): z.output<typeof 
 		outcome: closed?.outcome ?? null,
 		tokens: tokensBody(closed?.usage ?? noUsage),
 		cost_usd: usdText(closed?.costNanoUsd ?? 0n),
+		priced: isPriced(row.priceVersion),
 		estimated: closed?.isEstimated ?? false,
 		duration_ms: closed === undefined ? null : Math.max(0, closed.endedMs - row.startedMs),
 		guardrails: guardrailsOf(row, verdict),

@@ -38,10 +38,9 @@ const none: readonly never[] = [];
 export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Permit | Promise<Permit> {
 	const { ports } = parts;
 	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
-	const { terms, need, holds } = judged;
-	if (need.capEdits.length > 0) {
-		open.facts.warnings = [...(open.facts.warnings ?? []), capWarning(need)];
-	}
+	const { terms, holds } = judged;
+	const warnings = admissionWarnings(judged, parts);
+	if (warnings.length > 0) open.facts.warnings = [...(open.facts.warnings ?? []), ...warnings];
 	const row = rowOf(call, team, open, judged);
 	const permitTerms = permitTermsOf(call, row, judged, before, parts);
 	const taking = before === undefined ? takeLimits(row, terms, holds, holdMsOf(parts), open, parts) : takeOver(before, row, holds, parts);
@@ -220,8 +219,16 @@ export function unlessUnreachable(cause: unknown): never {
 	throw cause instanceof CountersUnreachable ? new Fault('records_unavailable', { cause }) : cause;
 }
 
-export function capWarning({ capTokens }: Need): string {
-	return `the output is capped at ${capTokens} tokens, for a budget`;
+/** For the sender of the request. */
+export function admissionWarnings({ need, priced }: JudgedCall, { settings }: Pick<GatewayParts, 'settings'>): readonly string[] {
+	if (need.capEdits.length === 0 && !priced.isUnknown) return none;
+	const warnings: string[] = [];
+	if (need.capEdits.length > 0) warnings.push(`the output is capped at ${need.capTokens} tokens, for a budget`);
+	if (priced.isUnknown) {
+		const rate = settings.budgets.unknownPrice === 'default_rate' ? 'budgets.default_rate' : '$0';
+		warnings.push(`model: has no price, its cost is recorded at ${rate}`);
+	}
+	return warnings;
 }
 
 export interface Need {
