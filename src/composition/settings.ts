@@ -67,6 +67,7 @@ function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): Gateway
 		hardLimitPercent: budgets.hard_limit_percent,
 		hold: budgets.hold,
 		onStreamOver: budgets.on_stream_over,
+		defaultOutputCaps: budgets.default_max_output_tokens ?? undefined,
 		unknownPrice: budgets.unknown_price,
 		defaultRate: {
 			inputUsd: budgets.default_rate.input_usd_per_million_tokens,

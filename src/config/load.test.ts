@@ -49,6 +49,17 @@ describe('parseConfig', () => {
 		expect(parse('identity: { clients: [{ id: a, secret: s, scopes: [] }] }').config.identity.clients).toMatchObject([{ scopes: [] }]);
 	});
 
+	it('takes default output caps as one number, and by model and team', () => {
+		const capsOf = (caps: string): unknown =>
+			parse(`budgets: { default_max_output_tokens: ${caps} }`).config.budgets.default_max_output_tokens;
+		expect(capsOf('null')).toBeNull();
+		expect(capsOf('500')).toEqual({ default: 500, models: {}, teams: {} });
+		expect(capsOf('{ models: { gpt-4o: 500 }, teams: { red: 70, blue: { models: { gpt-4o: 80 } } } }')).toEqual({
+			models: { 'gpt-4o': 500 },
+			teams: { red: { default: 70, models: {} }, blue: { models: { 'gpt-4o': 80 } } },
+		});
+	});
+
 	it('reports everything that is wrong, each with its place', () => {
 		const text = [
 			'gatway: {}',
@@ -104,6 +115,7 @@ describe('parseConfig', () => {
 		['budgets: { default_rate: { input_usd_per_million_tokens: "0.000000001" } }', 'budgets.default_rate.input_usd_per_million_tokens'],
 		['budgets: { default_rate: { output_usd_per_million_tokens: -1 } }', 'output_usd_per_million_tokens: must be at least 0'],
 		['budgets: { hold: hunter2 }', 'must be one of estimate, worst_case'],
+		['budgets: { default_max_output_tokens: lots }', 'must be a number of tokens, or a mapping of `default`, `models` and `teams`'],
 		['log: { level: hunter2 }', 'must be one of debug, info, warn, error'],
 	])('says what is wrong with %j and does not repeat its text', (text, expected) => {
 		const found = problems(text).join('\n');

@@ -23,8 +23,8 @@ const inputTokens = 10;
 const usualNanoUsd = reckonNanoUsd(models.messages, plainCounts(inputTokens, outputTokens));
 const budgetNanoUsd = 50n * usualNanoUsd;
 
-/** What one call can hold at most: its bytes and what vendors add, as cache writes for an hour, and its cap. */
-const largestHoldNanoUsd = reckonNanoUsd(models.messages, { ...plainCounts(0, outputTokens), cacheWriteHour: 4096 + 400 });
+/** What one call can hold at most: its bytes and its cap. */
+const largestHoldNanoUsd = reckonNanoUsd(models.messages, plainCounts(400, outputTokens));
 
 interface Round {
 	readonly seen: readonly Seen[];

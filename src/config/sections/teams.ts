@@ -32,6 +32,29 @@ export const teams = z.strictObject({
 	registered: z.array(registeredTeam).max(10_000).default([]).describe('Teams created at start, beside those made with the admin API.'),
 });
 
+const outputCap = integer(1, 1_000_000);
+const outputCaps = {
+	default: outputCap.optional().describe('For models that `models` does not name.'),
+	models: z.record(nonEmpty.max(200), outputCap).default({}).describe('By the name of the model at its provider.'),
+};
+
+/** One number for all, or numbers by model and by team. */
+const defaultOutputCaps = z
+	.union(
+		[
+			outputCap.transform((tokens) => ({ default: tokens, models: {}, teams: {} })),
+			z.strictObject({
+				...outputCaps,
+				teams: z
+					.record(teamId, z.union([outputCap.transform((tokens) => ({ default: tokens, models: {} })), z.strictObject(outputCaps)]))
+					.default({})
+					.describe('By team: a number, or a mapping of `default` and `models`. They go before the others.'),
+			}),
+		],
+		{ error: 'must be a number of tokens, or a mapping of `default`, `models` and `teams`' },
+	)
+	.nullable();
+
 export const budgets = z
 	.strictObject({
 		warning_threshold_percent: integer(1, 1000).default(80).describe('Share of a budget at which a warning is logged.'),
@@ -52,6 +75,11 @@ export const budgets = z
 			.enum(['extend', 'stop'])
 			.default('extend')
 			.describe('What becomes of a stream that costs more than it holds when the budget allows no more: it goes on, or is ended.'),
+		default_max_output_tokens: defaultOutputCaps
+			.default(null)
+			.describe(
+				'Output cap written into requests that name none: a number of tokens, or `default`, `models` and `teams`. Null writes none.',
+			),
 		store_failure: z
 			.enum(['local', 'allow', 'deny'])
 			.default('local')

@@ -108,11 +108,16 @@ describe('the cost of a call', () => {
 		fc.assert(fc.property(usages, prices, (usage, price) => costNanoUsd(usage, price) === exactCost(usage, price)));
 	});
 
-	it('is never above the worst case of so many tokens or more', () => {
+	it.each([
+		['none', { cacheWriteTokens: 0, cacheWriteHourTokens: 0 }],
+		['short', { cacheWriteHourTokens: 0 }],
+		['hour', {}],
+	] as const)('is never above the worst case of so many tokens or more, with cache writes: %s', (cacheWrites, absent) => {
 		fc.assert(
-			fc.property(usages, prices, fc.nat(1000), fc.nat(1000), (usage, price, moreInput, moreOutput) => {
+			fc.property(usages, prices, fc.nat(1000), fc.nat(1000), (any, price, moreInput, moreOutput) => {
+				const usage = { ...any, ...absent };
 				const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-				return costNanoUsd(usage, price) <= worstCaseNanoUsd(input + moreInput, usage.outputTokens + moreOutput, price);
+				return costNanoUsd(usage, price) <= worstCaseNanoUsd(input + moreInput, usage.outputTokens + moreOutput, price, cacheWrites);
 			}),
 			{ numRuns: 1000 },
 		);
@@ -123,12 +128,15 @@ describe('the cost of a call', () => {
 		if (tier === undefined) throw new Error('the price has no second tier');
 		const absurd: Price = { version: 'test', tiers: [{ ...tier, outputPicoUsd: 10n ** 15n }] };
 		expect(costNanoUsd({ ...noUsage, outputTokens: 1_000_000_000 }, absurd)).toBe(10n ** 15n);
-		expect(worstCaseNanoUsd(1, 128 * 1_050_000, absurd)).toBe(10n ** 15n);
+		expect(worstCaseNanoUsd(1, 128 * 1_050_000, absurd, 'none')).toBe(10n ** 15n);
 	});
 
-	it('has a worst case that is reached', () => {
-		expect(worstCaseNanoUsd(100, 10, flat)).toBe(
-			costNanoUsd({ ...noUsage, cacheWriteTokens: 100, cacheWriteHourTokens: 100, outputTokens: 10, reasoningTokens: 10 }, flat),
-		);
+	it.each([
+		['none', { inputTokens: 100 }],
+		['short', { cacheWriteTokens: 100 }],
+		['hour', { cacheWriteTokens: 100, cacheWriteHourTokens: 100 }],
+	] as const)('has a worst case that is reached, with cache writes: %s', (cacheWrites, input) => {
+		const dearest = costNanoUsd({ ...noUsage, ...input, outputTokens: 10, reasoningTokens: 10 }, flat);
+		expect(worstCaseNanoUsd(100, 10, flat, cacheWrites)).toBe(dearest);
 	});
 });

@@ -1,6 +1,7 @@
 import { picoUsdPerNanoUsd } from '../../core/money.ts';
 import type { Price, PriceTier } from '../../core/price.ts';
 import type { Usage } from '../../core/usage.ts';
+import type { CacheWrites } from './cache-writes.ts';
 
 /**
  * What a call costs: each bucket of its usage at its own rate, those of the tier that its whole input falls in.
@@ -31,21 +32,31 @@ function bucketPicoUsd(tokens: number, picoUsd: bigint): bigint {
 }
 
 /**
- * The most that a call of at most so many tokens can cost, however its input is split over caches and its output over
+ * The most that a call of at most so many tokens can cost, however its input is split over the caches it may use and its output over
  * reasoning, and whichever tier it falls in: `costNanoUsd` of no such usage is higher.
+ * @param cacheWrites those that the request may cause.
  */
-export function worstCaseNanoUsd(inputTokens: number, outputTokens: number, price: Price): bigint {
+export function worstCaseNanoUsd(inputTokens: number, outputTokens: number, price: Price, cacheWrites: CacheWrites): bigint {
 	let highest = 0n;
 	let lowerBound = 0;
 	for (const tier of price.tiers) {
 		// A tier that begins above the input is out of reach; a smaller input may fall in any below.
 		if (inputTokens < lowerBound) break;
 		const inTier = BigInt(Math.min(inputTokens, tier.upToInputTokens ?? inputTokens));
-		const input = max(tier.inputPicoUsd, tier.cacheReadPicoUsd, tier.cacheWritePicoUsd, tier.cacheWriteHourPicoUsd);
-		highest = max(highest, inTier * input + BigInt(outputTokens) * max(tier.outputPicoUsd, tier.reasoningPicoUsd));
+		highest = max(
+			highest,
+			inTier * dearestInput(tier, cacheWrites) + BigInt(outputTokens) * max(tier.outputPicoUsd, tier.reasoningPicoUsd),
+		);
 		lowerBound = (tier.upToInputTokens ?? 0) + 1;
 	}
 	return roundUp(highest);
+}
+
+function dearestInput(tier: PriceTier, cacheWrites: CacheWrites): bigint {
+	const { inputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd, cacheWriteHourPicoUsd } = tier;
+	const unwritten = max(inputPicoUsd, cacheReadPicoUsd);
+	if (cacheWrites === 'none') return unwritten;
+	return cacheWrites === 'short' ? max(unwritten, cacheWritePicoUsd) : max(unwritten, cacheWritePicoUsd, cacheWriteHourPicoUsd);
 }
 
 function tierOf({ tiers, version }: Price, inputTokens: number): PriceTier {

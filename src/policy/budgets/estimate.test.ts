@@ -59,9 +59,20 @@ describe('the estimate of input', () => {
 });
 
 describe('the bound on input', () => {
-	it('of text is its bytes and what providers add', () => {
-		const { highestTokens, bytes } = measure(says('hello'));
-		expect(highestTokens).toBe(bytes + 4096);
+	it('of text is its bytes', () => {
+		const { highestTokens, bytes } = measure({ ...says('hello'), tools: [], response_format: { type: 'text' } });
+		expect(highestTokens).toBe(bytes);
+	});
+
+	it.each([
+		['tools', { tools: [{ type: 'function', function: { name: 'own' } }] }, 2048],
+		['functions', { functions: [{ name: 'own' }] }, 2048],
+		['a schema', { response_format: { type: 'json_schema', json_schema: {} } }, 2048],
+		['a schema of messages', { output_config: { format: { type: 'json_schema', schema: {} } } }, 2048],
+		['tools and a schema', { tools: [{ name: 'own' }], output_format: { type: 'json_schema', schema: {} } }, 4096],
+	])('of text with %s has room for what providers add to them', (_name, members, added) => {
+		const { highestTokens, bytes } = measure({ ...says('hello'), ...members });
+		expect(highestTokens).toBe(bytes + added);
 	});
 
 	it('counts tools that the provider defines and the caller runs', () => {
@@ -69,7 +80,7 @@ describe('the bound on input', () => {
 			...says('hello'),
 			tools: [{ type: 'bash_20250124' }, { name: 'own' }, { type: 'function' }],
 		});
-		expect(highestTokens).toBe(bytes + 4096 + 2048);
+		expect(highestTokens).toBe(bytes + 2048 + 2048);
 	});
 
 	it.each([
@@ -79,6 +90,7 @@ describe('the bound on input', () => {
 		['a part of unknown type', says([{ type: 'hologram' }])],
 		['an image in a tool’s result', says([{ type: 'tool_result', content: [{ type: 'image', source: { data: 'AA' } }] }])],
 		['an image in `system`', { ...says('hi'), system: [{ type: 'image' }] }],
+		['content that the provider keeps', { ...says('hi'), extra_body: { google: { cached_content: 'cachedContents/1' } } }],
 		['an earlier spoken answer', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
 	])('of %s is the context window', (_name, members) => {
 		expect(measure(members).highestTokens).toBe(contextWindowOf('gpt-4o'));

@@ -9,15 +9,17 @@ export interface InputSize {
 	/** The same, but no more than the model can read: what exceeds that is refused, not charged. */
 	readonly estimatedTokens: number;
 	/**
-	 * The provider will not count more. A token of text has at least one byte, and what providers add themselves, above
-	 * all for tools, has a fixed allowance. What an attachment comes to cannot be seen in its bytes, nor what tools of the
-	 * provider's own will read: these are bounded by the model's context window, the latter once a round.
+	 * The provider will not count more. A token of text has at least one byte, and the JSON around a message has more bytes than a
+	 * provider adds to it. The texts that providers add for tools and schemas have a fixed allowance. The size of an attachment cannot
+	 * be seen in its bytes, nor what tools of the provider's own will read: these are bounded by the model's context window, the latter
+	 * once a round.
 	 */
 	readonly highestTokens: number;
 }
 
-/** Providers put text of their own around tools and schemas. */
-const addedTokens = 4096;
+/** Providers put instructions of their own before tools, and others before a schema. */
+const addedTokensForTools = 2048;
+const addedTokensForSchema = 2048;
 const addedTokensPerTypedTool = 2048;
 /** An image of usual size; documents and recordings may be more. */
 const estimatedTokensPerAttachment = 1500;
@@ -35,7 +37,8 @@ export function measureInput(text: InputText, members: Members, model: string): 
 	const found: Found = { attachments: 0, attachedBytes: 0 };
 	if (Array.isArray(members.messages)) for (const message of members.messages) measureMessage(message, found);
 	measureParts(members.system, found);
-	const { typed, serverSide } = measureTools(members);
+	if (hasCachedContent(members)) found.attachments++;
+	const { typed, serverSide, added } = measureTools(members);
 	const writtenTokens = estimateTextTokens(text, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
 	const most = mostInputTokensOf(model);
 	const estimatedTokens = Math.min(writtenTokens, most);
@@ -43,7 +46,7 @@ export function measureInput(text: InputText, members: Members, model: string): 
 	const highestTokens =
 		rounds > 0
 			? Math.max(estimatedTokens, contextWindowOf(model) * rounds)
-			: Math.min(text.bytes.length + addedTokens + typed * addedTokensPerTypedTool, most);
+			: Math.min(text.bytes.length + added + typed * addedTokensPerTypedTool, most);
 	return { writtenTokens, estimatedTokens, highestTokens };
 }
 
@@ -112,9 +115,19 @@ function dataBytes(part: Members): number {
 /** Typed tools that the caller runs; their definitions are the provider's. */
 const callerRun = /^(?:bash|text_editor|memory|computer|browser)_/;
 
-function measureTools(members: Members): { typed: number; serverSide: number } {
+interface ToolSize {
+	/** Tools that the provider defines and the caller runs. */
+	readonly typed: number;
+	/** Tools that the provider runs. */
+	readonly serverSide: number;
+	/** Tokens that the provider adds, but for typed tools. */
+	readonly added: number;
+}
+
+function measureTools(members: Members): ToolSize {
 	let typed = 0;
 	let serverSide = 0;
+	const added = (hasTools(members) ? addedTokensForTools : 0) + (hasSchema(members) ? addedTokensForSchema : 0);
 	if (Array.isArray(members.tools)) {
 		for (const tool of members.tools as readonly unknown[]) {
 			const type = isObject(tool) ? tool.type : undefined;
@@ -124,7 +137,21 @@ function measureTools(members: Members): { typed: number; serverSide: number } {
 		}
 	}
 	if (isObject(members.web_search_options) || Array.isArray(members.mcp_servers)) serverSide++;
-	return { typed, serverSide };
+	return { typed, serverSide, added };
+}
+
+function hasTools({ tools, functions }: Members): boolean {
+	return (Array.isArray(tools) && tools.length > 0) || (Array.isArray(functions) && functions.length > 0);
+}
+
+function hasSchema({ response_format, output_format, output_config }: Members): boolean {
+	const format = isObject(output_config) ? output_config.format : undefined;
+	return (isObject(response_format) && response_format.type !== 'text') || isObject(output_format) || isObject(format);
+}
+
+/** Content that the provider keeps, by Gemini's extension of chat completions: read in addition to the request. */
+function hasCachedContent({ extra_body, google }: Members): boolean {
+	return [google, isObject(extra_body) ? extra_body.google : undefined].some((own) => isObject(own) && own.cached_content !== undefined);
 }
 
 function isObject(value: unknown): value is Members {

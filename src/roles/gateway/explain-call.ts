@@ -191,7 +191,7 @@ async function explain(
 	explained.route = {
 		decided_by: route.by,
 		rule: route.rule,
-		targets: targets.map((target) => describeTarget(call, target, parts, ports)),
+		targets: targets.map((target) => describeTarget(call, target, team.id, parts, ports)),
 	};
 	const facts: GatewayFacts = {};
 	const prepared = prepareFirst(call, targets, team.id, facts, parts);
@@ -254,11 +254,17 @@ function requestOf(body: Buffer, path: string, headers: ExplainRequest['headers'
 	};
 }
 
-function describeTarget(call: Call, target: Target, parts: GatewayParts, { isEjected }: ExplainPorts): ExplainedRoute['targets'][number] {
+function describeTarget(
+	call: Call,
+	target: Target,
+	team: string,
+	parts: GatewayParts,
+	{ isEjected }: ExplainPorts,
+): ExplainedRoute['targets'][number] {
 	const { provider, model } = target;
 	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
 	try {
-		prepareCall(call, target, {}, parts);
+		prepareCall(call, target, team, {}, parts);
 		return { ...described, code: null };
 	} catch (cause) {
 		if (cause instanceof Refusal || cause instanceof Fault) return { ...described, code: cause.code };
@@ -270,7 +276,7 @@ function describeTarget(call: Call, target: Target, parts: GatewayParts, { isEje
 function prepareFirst(call: Call, targets: Targets, team: string, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
 	for (const target of targets) {
 		try {
-			return prepareCall(call, target, facts, parts);
+			return prepareCall(call, target, team, facts, parts);
 		} catch (cause) {
 			const isFirst = (): boolean => isFirstChoice(call, target, team, parts);
 			if (!maySkip(cause, false, target === targets.at(-1), isFirst)) throw cause;

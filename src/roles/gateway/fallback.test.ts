@@ -220,12 +220,12 @@ describe('what the next target is judged by', () => {
 	});
 
 	it('its own price, under worst-case holds: what two targets may cost together never passes the limit', async () => {
-		const bench = benchWith({ monthlyBudgetUsd: '0.06', budgets: { hold: 'worst_case' } });
+		const bench = benchWith({ monthlyBudgetUsd: '0.05', budgets: { hold: 'worst_case' } });
 		bench.respond = (request) =>
 			hostOf(request) === 'b' ? sentThenLost(request, 'provider_first_byte_timeout') : jsonAnswer(200, messageAnswer);
 		const body = JSON.stringify({ ...JSON.parse(chatBody), max_tokens: 2000 });
 		const response = await ask(bench, {}, body);
-		// 2000 output tokens cost 0.02 USD at the first and 0.03 at the second.
+		// 2000 output tokens cost 0.02 USD at the first and 0.03 at the second; the input costs something too.
 		expect(response.status).toBe(504);
 		expect(bench.sent.map(hostOf)).toEqual(['b']);
 		const [row] = await rowsOf(bench);

@@ -1,4 +1,5 @@
 import { noMetrics } from '../../core/metrics.ts';
+import { DefaultOutputCaps } from '../../policy/budgets/default-output-caps.ts';
 import { PriceBook } from '../../policy/budgets/price-book.ts';
 import { TermsBook } from '../../policy/limits/team-terms.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
@@ -26,6 +27,7 @@ export interface GatewayParts {
 	readonly work: GatewayWork;
 	readonly terms: TermsBook;
 	readonly prices: PriceBook;
+	readonly defaultOutputCaps: DefaultOutputCaps;
 	readonly callMetrics: CallMetrics;
 	readonly warnOfBudgets: WarnOfBudgets;
 	/** Undefined where no guardrails are configured. */
@@ -51,6 +53,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		work: ports.work ?? new GatewayWork(),
 		terms: new TermsBook(settings.tiers, settings.budgets),
 		prices,
+		defaultOutputCaps: new DefaultOutputCaps(settings.budgets.defaultOutputCaps),
 		guarding: settings.guardrails === undefined ? undefined : new Guarding(settings.guardrails, ports),
 		warnOfBudgets: budgetWarnings(ports.metrics ?? noMetrics, ports.log),
 		callMetrics: new CallMetrics(ports.metrics ?? noMetrics, {

@@ -7,6 +7,7 @@ import type { Team } from '../../core/team.ts';
 import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { TokenHeader } from '../../policy/access/token-headers.ts';
+import type { DefaultOutputCapSettings } from '../../policy/budgets/default-output-caps.ts';
 import type { PriceRecord, PriceSettings } from '../../policy/budgets/price-book.ts';
 import type { ContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
@@ -66,6 +67,8 @@ export interface BudgetSettings extends BudgetDefaults, PriceSettings {
 	readonly hold: 'estimate' | 'worst_case';
 	/** What becomes of a stream that outgrows its hold when the budget allows no more. */
 	readonly onStreamOver: 'extend' | 'stop';
+	/** Caps for requests that name none. No cap unless given. */
+	readonly defaultOutputCaps?: DefaultOutputCapSettings | undefined;
 }
 
 /** Everything the gateway needs of the world. */

@@ -3,6 +3,7 @@ import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
+import { cacheWritesOf } from '../../../policy/budgets/cache-writes.ts';
 import { plainCostNanoUsd, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimatedOutputTokens } from '../../../policy/budgets/estimate.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
@@ -245,36 +246,46 @@ export interface Need {
 	readonly capEdits: readonly Edit[];
 }
 
-function estimate({ body: { members }, outgoing, providerFormat, knownAs, maxOutputTokens }: PreparedCall, price: Price): Need {
-	const { estimatedTokens: inputTokens } = measureInput(outgoing, members, knownAs);
+/** The cap that a request gets by default is written into it, whatever is held. */
+function estimate(call: PreparedCall, price: Price): Need {
+	const { body, outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
+	const { estimatedTokens: inputTokens } = measureInput(outgoing, body.members, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
-	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? most, most), choices);
+	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? defaultCapTokens ?? most, most), choices);
+	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
 	return {
 		amountNanoUsd: plainCostNanoUsd(inputTokens, outputTokens, price),
 		inputTokens,
 		outputTokens,
 		mostOutputTokens: most * choices,
-		allowedOutputTokens: capFor(knownAs, capTokens, maxOutputTokens).tokens * choices,
+		allowedOutputTokens: cap.tokens * choices,
 		choices,
-		capEdits: none,
+		capTokens: cap.tokens,
+		capEdits: lacksDefaultCap(call, capTokens) ? providerFormat.writeCap(outgoing, cap.tokens) : none,
 	};
 }
 
 /** The cap is what makes the worst case finite, so the request is made to have one. */
-function worstCase({ body: { members }, outgoing, providerFormat, knownAs, maxOutputTokens }: PreparedCall, price: Price): Need {
-	const { highestTokens } = measureInput(outgoing, members, knownAs);
+function worstCase(call: PreparedCall, price: Price): Need {
+	const { body, outgoing, provider, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
+	const { highestTokens } = measureInput(outgoing, body.members, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
-	const cap = capFor(knownAs, capTokens, maxOutputTokens);
+	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
 	const outputTokens = cap.tokens * choices;
 	return {
-		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price),
+		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price, cacheWritesOf(provider.protocol.wire, outgoing.bytes)),
 		inputTokens: highestTokens,
 		outputTokens,
 		mostOutputTokens: mostOutputTokensOf(knownAs, maxOutputTokens) * choices,
 		allowedOutputTokens: outputTokens,
 		choices,
 		capTokens: cap.tokens,
-		capEdits: cap.mustWrite ? providerFormat.writeCap(outgoing, cap.tokens) : none,
+		capEdits: cap.mustWrite || lacksDefaultCap(call, capTokens) ? providerFormat.writeCap(outgoing, cap.tokens) : none,
 	};
+}
+
+/** A translation has written it already, where the provider's format has a place for it. */
+function lacksDefaultCap({ defaultCapTokens }: PreparedCall, capTokens: number | undefined): boolean {
+	return defaultCapTokens !== undefined && capTokens === undefined;
 }

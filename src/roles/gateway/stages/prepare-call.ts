@@ -33,6 +33,8 @@ export interface PreparedCall extends Call {
 	readonly knownAs: string;
 	/** The most that the model can write; undefined when nothing is known. */
 	readonly maxOutputTokens: number | undefined;
+	/** The cap on one choice's output that the operator sets for requests without one; undefined: the caller gave a cap, or there is none. */
+	readonly defaultCapTokens: number | undefined;
 	/** What the provider speaks. */
 	readonly providerFormat: ProviderFormat;
 	/** What is sent, but for edits that are made on the way. */
@@ -45,27 +47,40 @@ export interface PreparedCall extends Call {
  * Most calls are passed on as they came, which takes no steps.
  * @returns undefined for those that are not. @throws as `preparingSteps` does.
  */
-export function passOn(call: Call, target: Target, parts: GatewayParts): PreparedCall | undefined {
+export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = translationOf(call.format.name, provider.protocol.wire) === undefined;
-	return isSpoken && !isMaybeMarked(call.body) ? untranslated(call, target, provider, call.body, parts.modelFacts.of(target)) : undefined;
+	return isSpoken && !isMaybeMarked(call.body) ? untranslated(call, readTarget(call, target, team, parts), provider, call.body) : undefined;
+}
+
+/** A target's model, as far as that decides what it is asked. */
+interface ReadTarget extends Pick<PreparedCall, 'target' | 'knownAs' | 'maxOutputTokens' | 'defaultCapTokens'> {
+	readonly said: ModelFacts;
+}
+
+function readTarget(call: Call, target: Target, team: string, { modelFacts, defaultOutputCaps }: GatewayParts): ReadTarget {
+	const said = modelFacts.of(target);
+	const knownAs = said.knownAs ?? target.model;
+	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
+	const hasCap = call.format.requestedOutput(call.body.members).capTokens !== undefined;
+	const defaultCapTokens = hasCap ? undefined : defaultOutputCaps.capOf(team, target.model, knownAs);
+	return { target, said, knownAs, maxOutputTokens, defaultCapTokens };
 }
 
 /**
  * Finds who answers, and what it is to be asked. In steps, for what is large takes some milliseconds in each.
  * @throws Refusal `field_invalid`, `thread_unsupported_request`; Fault `provider_key_unset`.
  */
-export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): Steps<PreparedCall> {
+export function* preparingSteps(call: Call, target: Target, team: string, facts: GatewayFacts, parts: GatewayParts): Steps<PreparedCall> {
 	const provider = providerFor(call, target, parts);
 	const { wire: spoken } = provider.protocol;
-	const said = parts.modelFacts.of(target);
-	const knownAs = said.knownAs ?? target.model;
+	const read = readTarget(call, target, team, parts);
+	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	const translation = translationOf(call.format.name, spoken);
 	if (translation === undefined) {
 		const outgoing = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
-		return untranslated(call, target, provider, outgoing, said);
+		return untranslated(call, read, provider, outgoing);
 	}
-	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
 	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
 	const members = readExactly?.() ?? call.body.members;
@@ -79,6 +94,7 @@ export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts,
 		...said,
 		model: target.model,
 		maxOutputTokens,
+		defaultMaxTokens: defaultCapTokens ?? said.defaultMaxTokens,
 	});
 	yield;
 	const body = provider.asksForStreamUsage ? whole : withoutStreamOptions(whole);
@@ -100,6 +116,7 @@ export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts,
 		provider,
 		knownAs,
 		maxOutputTokens,
+		defaultCapTokens,
 		providerFormat: providerFormats[spoken],
 		outgoing,
 		translated: {
@@ -111,14 +128,13 @@ export function* preparingSteps(call: Call, target: Target, facts: GatewayFacts,
 }
 
 /** As `preparingSteps`, where nobody waits. */
-export function prepareCall(call: Call, target: Target, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
-	return atOnce(preparingSteps(call, target, facts, parts));
+export function prepareCall(call: Call, target: Target, team: string, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
+	return atOnce(preparingSteps(call, target, team, facts, parts));
 }
 
-function untranslated(call: Call, target: Target, provider: Provider, outgoing: JsonBody, said: ModelFacts): PreparedCall {
+function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing: JsonBody): PreparedCall {
 	const { request, format, body, model, isStreamed } = call;
-	const knownAs = said.knownAs ?? target.model;
-	const maxOutputTokens = said.maxOutputTokens ?? maxOutputTokensOf(knownAs);
+	const { target, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	return {
 		request,
 		format,
@@ -129,6 +145,7 @@ function untranslated(call: Call, target: Target, provider: Provider, outgoing: 
 		provider,
 		knownAs,
 		maxOutputTokens,
+		defaultCapTokens,
 		providerFormat: format,
 		outgoing,
 		translated: undefined,

@@ -55,7 +55,8 @@ export function takeTarget(
 		Object.assign(facts, { provider, model, warnings });
 	};
 	try {
-		const prepared = passOn(call, target, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, facts, parts));
+		const prepared =
+			passOn(call, target, team.id, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, team.id, facts, parts));
 		const taken = prepared instanceof Promise ? prepared.then(admit) : admit(prepared);
 		return taken instanceof Promise ? taken.catch(passOver) : taken;
 	} catch (cause) {
