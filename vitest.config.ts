@@ -8,6 +8,7 @@ export default defineConfig(({ mode }) => ({
 		include: mode === 'long' ? ['{src,test}/**/*.long.test.ts'] : ['{src,test}/**/*.test.ts'],
 		exclude: mode === 'long' ? configDefaults.exclude : [...configDefaults.exclude, '**/*.long.test.ts'],
 		globalSetup: ['test/support/system-programs.ts'],
+		runner: 'test/support/skipping-runner.ts',
 		maxWorkers: availableParallelism(),
 		testTimeout: mode === 'long' ? 600_000 : 20_000,
 		hookTimeout: 60_000,

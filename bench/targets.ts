@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { installPackages } from '../test/support/system-programs.ts';
 import { cores, freePort, type Running, startProcess } from './processes.ts';
 import { chatAnswer } from './workloads.ts';
 
@@ -185,16 +186,13 @@ http {
 	});
 }
 
-/** Installs what the comparison needs; says what is missing where it cannot. */
+/** Installs what the comparison needs. @throws one line that says what is missing, where it cannot. */
 export function preparePeers(): void {
-	const missing = ['nginx', 'wrk'].filter((command) => !hasCommand(command));
-	if (missing.length > 0) {
-		try {
-			execFileSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
-			execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'nginx-light', 'wrk'], { stdio: 'ignore' });
-		} catch {
-			throw new Error(`Install ${missing.join(' and ')} (Debian packages nginx-light and wrk), then run the bench again`);
-		}
+	const missing = Object.entries({ nginx: 'nginx-light', wrk: 'wrk' }).filter(([command]) => !hasCommand(command));
+	installPackages(missing.map(([, name]) => name));
+	const lacking = missing.filter(([command]) => !hasCommand(command));
+	if (lacking.length > 0) {
+		throw new Error(`Install ${lacking.map(([, name]) => name).join(' and ')} (Debian packages), then run the bench again`);
 	}
 	const peers = join(here, 'peers');
 	if (!isInstalled(peers)) {

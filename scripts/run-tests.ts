@@ -1,33 +1,34 @@
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { startVitest, type TestModule, type Vitest } from 'vitest/node';
+import { startVitest, type TestCase, type TestModule, type TestSuite, type Vitest } from 'vitest/node';
 
 export interface TestCounts {
 	passed: number;
 	failed: number;
 	skipped: number;
-	/** Tests that failed among the others and passed with their file by itself; the file when a hook of it failed. */
+	/** Of the failed: tests that passed with their file by itself at a second try; the file when a hook of it failed. */
 	readonly unsteady: string[];
+	/** Of the skipped: tests that lack a program of the system, by the reason. */
+	readonly lacking: Readonly<Record<string, string[]>>;
 }
 
-/** More than this are no chance. */
-const mostSecondTries = 3;
+const runner = join(import.meta.dirname, '../test/support/skipping-runner.ts');
+
+/** With more failures than this, chance is not the cause. */
+const maxSecondTries = 3;
 
 /** @param filters parts of paths; none for all. @param root where tests are looked for; the project without it. */
 export async function runTests(filters: readonly string[], root?: string): Promise<TestCounts> {
-	const counts: TestCounts = { passed: 0, failed: 0, skipped: 0, unsteady: [] };
 	const run = (paths: readonly string[]): Promise<Vitest> =>
-		startVitest([...paths], { run: true, ...(root === undefined ? {} : { root, config: false }) });
+		startVitest([...paths], { run: true, runner, ...(root === undefined ? {} : { root, config: false }) });
 
 	let vitest = await run(filters);
 	const modules = vitest.state.getTestModules();
-	if (modules.length === 0) counts.failed += 1;
+	const counts: TestCounts = { ...countResults(vitest, modules), unsteady: [], lacking: testsThatLackPrograms(modules) };
 	const failed = modules.filter((module) => !module.ok());
-	const again = failed.length <= mostSecondTries ? failed.filter(mayBeChance) : [];
-	countAll(counts, vitest, (module) => !again.includes(module));
-	for (const module of again) {
+	for (const module of failed.length <= maxSecondTries ? failed.filter(mayBeChance) : []) {
 		await vitest.close();
 		vitest = await run([module.moduleId]);
-		countAll(counts, vitest, () => true);
 		if (vitest.state.getTestModules().every((second) => second.ok())) counts.unsteady.push(...namesOfFailed(module));
 	}
 	await Promise.race([vitest.close(), setTimeout(10_000)]);
@@ -42,13 +43,17 @@ function mayBeChance(module: TestModule): boolean {
 }
 
 function namesOfFailed(module: TestModule): string[] {
-	const names = [...module.children.allTests('failed')].map((test) => `${module.relativeModuleId} > ${test.fullName}`);
+	const names = [...module.children.allTests('failed')].map(nameOf);
 	return names.length > 0 ? names : [module.relativeModuleId];
 }
 
-function countAll(counts: TestCounts, { state }: Vitest, isCounted: (module: TestModule) => boolean): void {
-	counts.failed += state.getUnhandledErrors().length;
-	for (const module of state.getTestModules().filter(isCounted)) {
+function nameOf(test: TestCase): string {
+	return `${test.module.relativeModuleId} > ${test.fullName}`;
+}
+
+function countResults({ state }: Vitest, modules: readonly TestModule[]): Pick<TestCounts, 'passed' | 'failed' | 'skipped'> {
+	const counts = { passed: 0, failed: state.getUnhandledErrors().length + (modules.length === 0 ? 1 : 0), skipped: 0 };
+	for (const module of modules) {
 		for (const test of module.children.allTests()) {
 			const { state: result } = test.result();
 			counts[result === 'passed' || result === 'skipped' ? result : 'failed'] += 1;
@@ -56,4 +61,20 @@ function countAll(counts: TestCounts, { state }: Vitest, isCounted: (module: Tes
 		// A file that cannot be read, and a hook that throws, fail outside any test.
 		for (const suite of [module, ...module.children.allSuites()]) counts.failed += suite.errors().length;
 	}
+	return counts;
+}
+
+function testsThatLackPrograms(modules: readonly TestModule[]): Record<string, string[]> {
+	const lacking: Record<string, string[]> = {};
+	for (const test of modules.flatMap((module) => [...module.children.allTests('skipped')])) {
+		const lack = lackOf(test);
+		if (lack !== undefined) (lacking[lack] ??= []).push(nameOf(test));
+	}
+	for (const names of Object.values(lacking)) names.sort();
+	return lacking;
+}
+
+/** Noted on the test, or on the suite around it whose hook could not run. */
+function lackOf(task: TestCase | TestSuite | TestModule): string | undefined {
+	return task.meta().lack ?? (task.type === 'module' ? undefined : lackOf(task.parent));
 }

@@ -1,4 +1,4 @@
-/** Servers and tools of the system that tests run. Installed before the first test, by one process: package managers lock each other out. */
+/** Servers and tools of the system that tests run. One process installs them before the first test: package managers lock each other out. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -15,35 +15,90 @@ const packages = {
 	nginx: 'nginx-light',
 } as const;
 
-/** Installs what is missing where that is possible; what remains missing is said by the test that needs it. */
+/** Set to `1`, no package is installed, and tests that need a missing program are skipped; in CI they fail. */
+const declineVariable = 'TOLLGATE_NO_SYSTEM_PACKAGES';
+
+/** A test that fails with this lacks a program of the system; `SkippingRunner` skips it where packages are declined. */
+export class MissingProgramError extends Error {
+	override readonly name = 'MissingProgramError';
+}
+
+/** Installs the packages that tests need and that are missing, where that is possible. */
 export function setup(): void {
-	install(Object.entries(packages).flatMap(([program, name]) => (findFolder(program as Program) === undefined ? [name] : [])));
+	const programs = Object.keys(packages) as Program[];
+	installPackages(programs.filter((program) => findFolder(program) === undefined).map((program) => packages[program]));
 }
 
 /** For what few tests need: installs it when it is missing. @returns its path; undefined, and a line that says so, when it cannot be had. */
 export function offerProgram(program: string): string | undefined {
-	if (findFolder(program) === undefined) install([program]);
+	if (findFolder(program) === undefined) installPackages([program]);
 	const folder = findFolder(program);
 	if (folder !== undefined) return join(folder, program);
 	process.stdout.write(`skipped, because the program \`${program}\` is missing: install the package \`${program}\`\n`);
 	return undefined;
 }
 
-function install(missing: readonly string[]): void {
-	if (missing.length === 0 || process.getuid?.() !== 0) return;
-	const options = { stdio: 'ignore', timeout: 600_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+/** Where packages are installed; a test passes its own. */
+export interface PackageHost {
+	readonly isRoot: boolean;
+	readonly environment: Readonly<NodeJS.ProcessEnv>;
+	print(line: string): void;
+	aptGet(...args: string[]): void;
+}
+
+/** Says which packages it installs and how to decline, before it installs them. A failure is reported by the tests that need them. */
+export function installPackages(names: readonly string[], host: PackageHost = thisHost): void {
+	if (names.length === 0) return;
+	const list = names.join(' ');
+	if (isDeclined(host.environment)) {
+		host.print(`System packages are missing and are not installed (${declineVariable}=1): ${list}`);
+		return;
+	}
+	if (!host.isRoot) {
+		host.print(
+			`System packages are missing: run \`apt-get install ${list}\` as root, or set ${declineVariable}=1 to skip the tests that need them.`,
+		);
+		return;
+	}
+	host.print(`Installing missing system packages with apt-get: ${list}`);
+	host.print(`To decline, stop this and set ${declineVariable}=1: the tests that need them are then skipped.`);
 	try {
-		execFileSync('apt-get', ['update', '-q'], options);
-		execFileSync('apt-get', ['install', '-y', '-q', ...missing], options);
-	} catch {
-		// Said by whoever looks for it.
+		host.aptGet('update', '-q');
+		host.aptGet('install', '-y', '-q', ...names);
+	} catch (cause) {
+		host.print(
+			`The system packages could not be installed: ${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)}`,
+		);
 	}
 }
 
-/** @returns the folder that it is in. @throws one line that says what to install. */
+const thisHost: PackageHost = {
+	isRoot: process.getuid?.() === 0,
+	environment: process.env,
+	print: (line) => void process.stdout.write(`${line}\n`),
+	aptGet: (...args) =>
+		void execFileSync('apt-get', args, {
+			stdio: 'ignore',
+			timeout: 600_000,
+			env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+		}),
+};
+
+function isDeclined(environment: Readonly<NodeJS.ProcessEnv>): boolean {
+	return environment[declineVariable] === '1';
+}
+
+/** Whether tests that lack a program are skipped instead of failing. Never in CI, where a skipped test would go unnoticed. */
+export function skipsMissingPrograms(environment: Readonly<NodeJS.ProcessEnv>): boolean {
+	return isDeclined(environment) && ['', 'false', '0'].includes(environment['CI'] ?? '');
+}
+
+/** @returns the folder that it is in. @throws MissingProgramError that says what to install. */
 export function requireProgram(program: Program): string {
 	const folder = findFolder(program);
-	if (folder === undefined) throw new Error(`This test needs the program \`${program}\`: install the package \`${packages[program]}\``);
+	if (folder === undefined) {
+		throw new MissingProgramError(`the program \`${program}\` is missing: install the package \`${packages[program]}\``);
+	}
 	return folder;
 }
 
