@@ -60,7 +60,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
-	const terms = { ...world, listing: () => listModels(current), holdMs: () => longestHoldMs(current) };
+	const terms = { ...world, listing: () => listModels(current), holdMs: (isStreamed: boolean) => longestHoldMs(current, isStreamed) };
 	const sumUp = sumUpFrom(ledger, records, terms);
 	const { admission, countersAtHand, counterStore } = await openAdmission(world, sumUp);
 	opened.defer(() => admission.close());
@@ -129,8 +129,8 @@ async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): P
 }
 
 /** What a call takes at most, and the time for booking it. */
-function longestHoldMs({ gateway }: Config): number {
-	return gateway.timeouts.total_ms + 30_000;
+function longestHoldMs({ gateway: { timeouts } }: Config, isStreamed: boolean): number {
+	return (isStreamed ? Math.max(timeouts.total_ms, timeouts.stream_total_ms) : timeouts.total_ms) + 30_000;
 }
 
 /** A restore counts as ended what ended within so long: what is settled again must not be older. */
@@ -150,7 +150,7 @@ export interface SumUpTerms {
 	/** By the configuration of now. */
 	readonly listing: () => ListModel;
 	/** How long a call may hold. */
-	readonly holdMs?: () => number;
+	readonly holdMs?: (isStreamed: boolean) => number;
 }
 
 /** What the counters of a team should say: budgets are named by what they bound, so each of them is a sum over the ledger. */
@@ -175,9 +175,9 @@ export function sumUpFrom(
 	function stillHeld(rows: readonly LedgerRow[]): HeldCall[] {
 		const nowMs = clock.nowMs();
 		return rows
-			.map(({ id, startedMs, budgets, holdNanoUsd }) => {
+			.map(({ id, startedMs, isStreamed, budgets, holdNanoUsd }) => {
 				const holds = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: holdNanoUsd }));
-				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs() - nowMs, holds };
+				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs(isStreamed) - nowMs, holds };
 			})
 			.filter((call) => call.holdMs > 0);
 	}

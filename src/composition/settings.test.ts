@@ -181,7 +181,7 @@ test('an edge outlasts every time limit of its gateways', () => {
 	expect(timeouts.connectMs).toBe(gateway.timeouts.connect_ms);
 	expect(timeouts.firstByteMs).toBeGreaterThan(gateway.timeouts.total_ms);
 	expect(timeouts.idleMs).toBeGreaterThan(gateway.timeouts.idle_ms);
-	expect(timeouts.totalMs).toBeGreaterThan(gateway.timeouts.total_ms);
+	expect(timeouts.totalMs).toBeGreaterThan(gateway.timeouts.stream_total_ms);
 });
 
 test('what may be said of a model is understood alike of an alias, a model and a deployment', () => {

@@ -32,6 +32,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 			firstByteMs: gateway.timeouts.first_byte_ms,
 			idleMs: gateway.timeouts.idle_ms,
 			totalMs: gateway.timeouts.total_ms,
+			streamTotalMs: gateway.timeouts.stream_total_ms,
 		},
 		heartbeatMs: gateway.heartbeat_ms,
 		providers: Object.entries(config.providers).map(([name, provider]) => providerSettings(name, provider)),
@@ -195,7 +196,7 @@ export function forwardSettings({ edge, gateway: { timeouts } }: Config): Forwar
 			connectMs: timeouts.connect_ms,
 			firstByteMs: timeouts.total_ms + slackMs,
 			idleMs: timeouts.idle_ms + slackMs,
-			totalMs: timeouts.total_ms + slackMs,
+			totalMs: Math.max(timeouts.total_ms, timeouts.stream_total_ms) + slackMs,
 		},
 		healthCheck: { intervalMs: edge.health_check.interval_ms, timeoutMs: edge.health_check.timeout_ms },
 	};

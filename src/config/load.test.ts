@@ -32,7 +32,13 @@ describe('parseConfig', () => {
 		expect(config).toMatchObject({ enable_admin_api: false, enable_guardrails: false, enforce_guardrails: false, enable_budgets: true });
 		expect(config.roles).toEqual(['edge', 'gateway', 'admin', 'identity']);
 		expect(config.edge.firewall.per_ip).toEqual({ requests: 2000, window_seconds: 300, max_sources: 200_000 });
-		expect(config.gateway.timeouts).toEqual({ connect_ms: 5000, first_byte_ms: 120_000, idle_ms: 60_000, total_ms: 600_000 });
+		expect(config.gateway.timeouts).toEqual({
+			connect_ms: 5000,
+			first_byte_ms: 120_000,
+			idle_ms: 60_000,
+			total_ms: 600_000,
+			stream_total_ms: 21_600_000,
+		});
 		expect(config.gateway.max_body_bytes).toBe(33_554_432);
 		expect(config.teams.unregistered_clients).toEqual({ tier: 'sandbox' });
 		expect(config.auth).toMatchObject({ issuer: null, scope_base: 'tollgate', audience: null, clock_skew_seconds: 5 });

@@ -27,8 +27,8 @@ export const faults = {
 	},
 	provider_first_byte_timeout: {
 		status: 504,
-		title: 'The provider sent nothing within `gateway.timeouts.first_byte_ms`',
-		remedy: 'Retry later, or ask for a stream: its first byte comes sooner.',
+		title: 'The provider did not start the stream within `gateway.timeouts.first_byte_ms`',
+		remedy: 'Retry later. Operators: raise the limit where a model thinks longer before it writes.',
 	},
 	provider_idle_timeout: {
 		status: 504,
@@ -37,8 +37,8 @@ export const faults = {
 	},
 	provider_total_timeout: {
 		status: 504,
-		title: 'The answer was not complete within `gateway.timeouts.total_ms`',
-		remedy: 'Ask for fewer tokens, or raise the limit.',
+		title: 'The response was not complete within `gateway.timeouts.total_ms`, or the stream within `stream_total_ms`',
+		remedy: 'Ask for a stream or for fewer tokens. Operators: raise the limit.',
 	},
 	key_set_unavailable: {
 		status: 503,

@@ -37,6 +37,8 @@ export interface UpstreamTimeouts {
 	readonly connectMs: number;
 	/** From the request being sent to the first byte of the answer's head. */
 	readonly firstByteMs: number;
+	/** From the answer's head to the first piece of its body; `idleMs` by default. */
+	readonly bodyStartMs?: number;
 	/** Between two pieces of the answer's body. */
 	readonly idleMs: number;
 	/** From start to the last byte. */

@@ -42,7 +42,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	const rotating = (key: string): object => ({
 		...plan.settings,
 		log: { level: 'debug' },
-		gateway: { ...(plan.settings['gateway'] as object), timeouts: { first_byte_ms: 300 } },
+		gateway: { ...(plan.settings['gateway'] as object), timeouts: { first_byte_ms: 300, total_ms: 1000 } },
 		identity: {
 			...(plan.settings['identity'] as object),
 			clients: [

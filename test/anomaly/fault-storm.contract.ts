@@ -126,7 +126,7 @@ async function openSite(): Promise<Site> {
 			auth: { issuer: hub.identityUrl, jwks_uri: `${identityUrl}/.well-known/jwks.json` },
 			gateway: {
 				listen: `127.0.0.1:${port}`,
-				timeouts: { connect_ms: 1000, first_byte_ms: 2000, idle_ms: 2000, total_ms: totalMs },
+				timeouts: { connect_ms: 1000, first_byte_ms: 2000, idle_ms: 2000, total_ms: totalMs, stream_total_ms: totalMs },
 			},
 			edge: { firewall: { per_ip: { requests: 10_000_000 } }, overload: { loop_delay_ms: 60_000 } },
 			tiers: Object.fromEntries([

@@ -94,7 +94,7 @@ test('each way that a request can end has one line with the promised fields', as
 	const unreachable = await lineOf(product, () => ask({ model: 'gpt-sim-reset' }));
 	expect(unreachable).toMatchObject({ ...always, ...known, status: 502, code: 'provider_unreachable' });
 
-	const late = await lineOf(product, () => ask({ model: 'gpt-sim-hang' }));
+	const late = await lineOf(product, () => ask({ model: 'gpt-sim-hang', isStreamed: true }));
 	expect(late).toMatchObject({ ...always, ...known, status: 504, code: 'provider_first_byte_timeout' });
 
 	const cut = await lineOf(product, async () => readStream(await ask({ model: 'gpt-sim-cut-after-2', isStreamed: true })));

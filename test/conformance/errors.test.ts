@@ -123,14 +123,30 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		});
 
 		it.concurrent.each([
-			['connecting', `mute-${format.name}/any`, 'provider_connect_timeout', shortTimeouts.connect_ms],
-			['the first byte', `${format.family}-sim-hang`, 'provider_first_byte_timeout', shortTimeouts.first_byte_ms],
-			['silence', `${format.family}-sim-stall`, 'provider_idle_timeout', shortTimeouts.idle_ms],
-		] as const)('504 when the provider takes too long: %s', async (_what, model, code, limitMs) => {
+			['connecting', `mute-${format.name}/any`, false, 'provider_connect_timeout', shortTimeouts.connect_ms],
+			['the first byte of a stream', `${format.family}-sim-hang`, true, 'provider_first_byte_timeout', shortTimeouts.first_byte_ms],
+			['silence', `${format.family}-sim-stall`, false, 'provider_idle_timeout', shortTimeouts.idle_ms],
+			['a non-streaming response', `${format.family}-sim-hang`, false, 'provider_total_timeout', shortTimeouts.total_ms],
+		] as const)('504 when the provider takes too long: %s', async (_what, model, stream, code, limitMs) => {
 			const startedMs = performance.now();
-			await expectGatewayError(await ask(format, model), 504, code, 'timeout_error');
+			await expectGatewayError(await ask(format, model, { stream }), 504, code, 'timeout_error');
 			expect(performance.now() - startedMs).toBeGreaterThan(limitMs * 0.9);
 			expect(performance.now() - startedMs).toBeLessThan(limitMs + 1500);
+		});
+
+		it.concurrent.each(['slow-first-byte', 'slow-first-event'])('a non-streaming response may begin late: %s', async (fault) => {
+			const model = `${format.family}-sim-${fault}-${shortTimeouts.first_byte_ms + 300}`;
+			expect((await ask(format, model)).status).toBe(200);
+		});
+
+		it.concurrent('a stream that keeps sending may take longer than a non-streaming response', async () => {
+			const startedMs = performance.now();
+			const response = await ask(format, `${format.family}-sim-tokens-200-interval-25`, { stream: true, max_tokens: 2000 });
+			const text = await response.text();
+			expect(performance.now() - startedMs).toBeGreaterThan(shortTimeouts.total_ms);
+			expect(response.status).toBe(200);
+			expect(text).toContain(format.name === 'chat' ? '[DONE]' : 'message_stop');
+			expect(text).not.toContain('timeout');
 		});
 
 		it.concurrent('504 when the provider takes too long: in all', async () => {

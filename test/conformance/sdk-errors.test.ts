@@ -66,13 +66,6 @@ const cases: readonly ErrorCase[] = [
 		message: /No connection to the provider within /,
 	},
 	{
-		title: 'no first byte in time',
-		model: 'sim-hang',
-		errorClass: 'InternalServerError',
-		status: 504,
-		message: new RegExp(`sent nothing within ${shortTimeouts.first_byte_ms} ms`),
-	},
-	{
 		title: 'a page instead of an answer',
 		model: 'sim-html-200',
 		errorClass: 'InternalServerError',
@@ -80,6 +73,16 @@ const cases: readonly ErrorCase[] = [
 		message: /`text\/html` instead of 200/,
 	},
 	{ title: 'a redirect', model: 'sim-redirect', errorClass: 'InternalServerError', status: 502, message: /The provider answered 307/ },
+];
+
+const streamCases: readonly ErrorCase[] = [
+	{
+		title: 'no first byte in time',
+		model: 'sim-hang',
+		errorClass: 'InternalServerError',
+		status: 504,
+		message: new RegExp(`sent nothing within ${shortTimeouts.first_byte_ms} ms`),
+	},
 ];
 
 /** What only a whole answer can be. */
@@ -93,6 +96,13 @@ const wholeCases: readonly ErrorCase[] = [
 		status: 502,
 		message: /ended the connection/,
 	},
+	{
+		title: 'no response in time',
+		model: 'sim-hang',
+		errorClass: 'InternalServerError',
+		status: 504,
+		message: new RegExp(`not complete within ${shortTimeouts.total_ms} ms`),
+	},
 	{ title: 'an answer that stops', model: 'sim-stall', errorClass: 'InternalServerError', status: 504, message: /fell silent/ },
 ];
 
@@ -101,7 +111,7 @@ const modelOf = ({ model }: ErrorCase, family: string, format: string): string =
 
 const requests = [
 	...[...cases, ...wholeCases].map((one) => ({ ...one, stream: false })),
-	...cases.map((one) => ({ ...one, title: `${one.title}, asked for a stream`, stream: true })),
+	...[...cases, ...streamCases].map((one) => ({ ...one, title: `${one.title}, asked for a stream`, stream: true })),
 ];
 
 describeOwn('Spec: Errors, through the official SDKs', 'our simulator', () => {

@@ -47,7 +47,7 @@ const failures: readonly (readonly [fault: string, status: number])[] = [
 
 describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', () => {
 	const subject = useSubject((simulatorUrl) => ({
-		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 20_000 } },
+		gateway: { timeouts: { connect_ms: 1000, first_byte_ms: 1500, idle_ms: 1500, total_ms: 4000 } },
 		providers: {
 			compat: {
 				kind: 'gemini',

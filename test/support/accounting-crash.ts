@@ -53,7 +53,7 @@ async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
 	const fleet = await startFleet({
 		teams: { killed: { monthlyBudgetUsd: '1000000', dailyTokens: 1e12 } },
 		counters: redis?.url ?? 'memory',
-		gateway: { timeouts: { total_ms: longestCallMs } },
+		gateway: { timeouts: { total_ms: longestCallMs, stream_total_ms: longestCallMs } },
 	});
 	onTestFinished(() => fleet.close());
 	await fleet.simulator.pace(5);

@@ -81,7 +81,7 @@ export const testSettings: GatewaySettings = {
 	tokenHeaders: ['authorization', 'x-api-key', 'api-key'],
 	maxBodyBytes: 1_000_000,
 	maxBufferedRequestBytes: 10_000_000,
-	timeouts: { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000 },
+	timeouts: { connectMs: 1000, firstByteMs: 2000, idleMs: 3000, totalMs: 4000, streamTotalMs: 60_000 },
 	heartbeatMs: 15_000,
 	providers: [
 		{

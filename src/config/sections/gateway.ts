@@ -3,9 +3,14 @@ import { integer, listen, milliseconds, restart } from '../values.ts';
 
 const timeouts = z.strictObject({
 	connect_ms: milliseconds.default(5000).describe('Time to connect to a provider.'),
-	first_byte_ms: milliseconds.default(120_000).describe('Time from the request being sent to the first byte of the provider’s answer.'),
-	idle_ms: milliseconds.default(60_000).describe('Longest silence between two pieces of a provider’s answer.'),
-	total_ms: milliseconds.default(600_000).describe('Time from the start of a call to its last byte.'),
+	first_byte_ms: milliseconds
+		.default(120_000)
+		.describe('Time from the request being sent to the first byte of a stream. Not for non-streaming responses.'),
+	idle_ms: milliseconds.default(60_000).describe('Longest silence between two pieces of a provider’s response.'),
+	total_ms: milliseconds
+		.default(600_000)
+		.describe('Time for a non-streaming response, or to the start of a stream, retries and failover included.'),
+	stream_total_ms: milliseconds.default(21_600_000).describe('Longest duration of a stream.'),
 });
 
 export const gateway = z.strictObject({

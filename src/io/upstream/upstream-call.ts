@@ -96,7 +96,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	onHead({ status, headers }: AnswerHead): void {
 		this.phase = 'answering';
-		this.expectNextByte();
+		this.expectNextByte(this.request.timeouts.bodyStartMs);
 		this.resolve({ status, headers, body: this });
 	}
 
@@ -170,8 +170,8 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 		this.dueMs = Math.min(this.parts.clock.monotonicMs() + firstByteMs, this.totalDueMs);
 	}
 
-	private expectNextByte(): void {
-		this.dueMs = Math.min(this.parts.clock.monotonicMs() + this.request.timeouts.idleMs, this.totalDueMs);
+	private expectNextByte(withinMs = this.request.timeouts.idleMs): void {
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + withinMs, this.totalDueMs);
 	}
 
 	private pause(): void {

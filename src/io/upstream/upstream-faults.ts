@@ -20,7 +20,7 @@ export function faultOf(error: Error, phase: UpstreamPhase): Error {
 
 /** Whose limit passed in this phase. */
 export function timeoutFault(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): Fault {
-	if (isTotal) return new Fault('provider_total_timeout', { message: `The answer was not complete within ${timeouts.totalMs} ms` });
+	if (isTotal) return new Fault('provider_total_timeout', { message: `The response was not complete within ${timeouts.totalMs} ms` });
 	switch (phase) {
 		case 'connecting':
 			return new Fault('provider_connect_timeout', { message: `No connection to the provider within ${timeouts.connectMs} ms` });

@@ -84,6 +84,18 @@ describe('time limits', () => {
 		await until(() => server.connections[0]?.isClosed === true);
 	});
 
+	test('for the start of a body, which may take longer than silence within it', async () => {
+		const clock = new ManualClock();
+		const server = await startServer(answers(chunkedHead));
+		const response = await startClient({ clock }).send(request(server, { timeouts: { ...timeouts, bodyStartMs: 600 } }));
+		const { pieces, outcome } = collect(response.body);
+		clock.advance(580);
+		server.connections[0]?.send('1\r\nx\r\n');
+		await until(() => pieces.length === 1);
+		clock.advance(220);
+		expect(await outcome).toMatchObject({ code: 'provider_idle_timeout' });
+	});
+
 	test('for silence do not run while nobody listens', async () => {
 		const clock = new ManualClock();
 		const server = await startServer(answers(`${chunkedHead}1\r\nx\r\n`));

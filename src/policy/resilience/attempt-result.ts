@@ -28,5 +28,7 @@ export function mayFallBack(result: AttemptResult): boolean {
 export function tellsHealth(result: AttemptResult): 'well' | 'ill' | undefined {
 	// Overload is of one model, and haste is ours: neither says that the provider is away.
 	if (typeof result === 'number') return result < 500 ? 'well' : result === 529 ? undefined : 'ill';
-	return !(result instanceof Refusal) && failuresToAnswer.has(result.code) ? 'ill' : undefined;
+	// Non-streaming responses have no limit for their first byte: a provider that hangs takes the whole time.
+	const isIll = !(result instanceof Refusal) && (failuresToAnswer.has(result.code) || result.code === 'provider_total_timeout');
+	return isIll ? 'ill' : undefined;
 }

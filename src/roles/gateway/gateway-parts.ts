@@ -11,6 +11,7 @@ import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { GatewayWork } from './gateway-work.ts';
 import { Guarding } from './guarding.ts';
 import { ModelFactsBook } from './model-facts.ts';
+import { type AttemptTimeouts, attemptTimeouts } from './provider-timeouts.ts';
 import type { ProviderTraffic } from './provider-traffic.ts';
 
 /** What is made once and used by every call. */
@@ -24,6 +25,7 @@ export interface GatewayParts {
 	readonly modelFacts: ModelFactsBook;
 	/** What bounds calls to each provider, by its name. */
 	readonly traffic: ReadonlyMap<string, BoundTraffic>;
+	readonly timeouts: AttemptTimeouts;
 	readonly work: GatewayWork;
 	readonly terms: TermsBook;
 	readonly prices: PriceBook;
@@ -50,6 +52,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
 		modelFacts: new ModelFactsBook(settings),
 		traffic: new Map(settings.providers.map(({ name, traffic: terms }) => [name, { traffic: ports.traffic.of(name), terms }])),
+		timeouts: attemptTimeouts(settings.timeouts),
 		work: ports.work ?? new GatewayWork(),
 		terms: new TermsBook(settings.tiers, settings.budgets),
 		prices,

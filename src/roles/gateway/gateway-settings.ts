@@ -4,7 +4,7 @@ import type { Metrics } from '../../core/metrics.ts';
 import type { Readiness } from '../../core/readiness.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
-import type { Upstream, UpstreamTimeouts } from '../../core/upstream.ts';
+import type { Upstream } from '../../core/upstream.ts';
 import type { AccessTokenVerifier } from '../../policy/access/access-token-verifier.ts';
 import type { TokenHeader } from '../../policy/access/token-headers.ts';
 import type { DefaultOutputCapSettings } from '../../policy/budgets/default-output-caps.ts';
@@ -21,6 +21,7 @@ import type { ProviderKind, ProviderSettings } from '../../wire/providers/provid
 import type { ModelFacts } from '../../wire/translation/model-facts.ts';
 import type { GatewayWork } from './gateway-work.ts';
 import type { EngineSettings } from './guardrail-engines/engine-settings.ts';
+import type { ProviderTimeouts } from './provider-timeouts.ts';
 import type { TrafficBook } from './provider-traffic.ts';
 import type { UnpricedModels } from './unpriced-models.ts';
 
@@ -34,7 +35,7 @@ export interface GatewaySettings {
 	readonly maxBodyBytes: number;
 	/** Of all requests together, as long as they are in flight. */
 	readonly maxBufferedRequestBytes: number;
-	readonly timeouts: UpstreamTimeouts;
+	readonly timeouts: ProviderTimeouts;
 	/** A stream that was silent for so long gets a comment. */
 	readonly heartbeatMs: number;
 	readonly providers: readonly GatewayProvider[];

@@ -199,14 +199,14 @@ describe('places at a provider', () => {
 		expect((await rowsOf(bench)).filter(({ closed }) => closed?.outcome === 'not_sent')).toHaveLength(1);
 	});
 
-	it('are waited for as long as for a first byte, which then has only the rest of that time', async () => {
+	it('are waited for as long as for a first byte, and the wait is part of the time for the response', async () => {
 		const { bench, answers } = withPlaces(1, 5);
 		const calls = [ask(bench), ask(bench), ask(bench)];
 		await settle();
 		bench.clock.advance(1500);
 		answers[0]?.(200);
 		await settle();
-		expect(bench.sent[1]?.timeouts.firstByteMs).toBe(500);
+		expect(bench.sent[1]?.timeouts.totalMs).toBe(testSettings.timeouts.totalMs - 1500);
 		bench.clock.advance(500);
 		expect(summaryOf((await calls[2]) as HttpResponse)).toBe('504 provider_first_byte_timeout');
 		answers[1]?.(200);

@@ -13,9 +13,10 @@ import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { inTurns } from './in-turns.ts';
 import type { OpenCall } from './open-calls.ts';
+import { timeoutsLeft } from './provider-timeouts.ts';
 import { takeLimits } from './stages/admit-call.ts';
 import { answerError, readObject } from './stages/answer.ts';
-import { type Outcome, resultOf, timeoutsLeft } from './stages/call-provider.ts';
+import { type Outcome, resultOf } from './stages/call-provider.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
@@ -117,7 +118,7 @@ async function askProvider(
 	if (refused !== undefined) return refused;
 	try {
 		const sentMs = ports.clock.monotonicMs();
-		const timeouts = timeoutsLeft(settings.timeouts, open, cameMs, sentMs);
+		const timeouts = timeoutsLeft(parts.timeouts.tokenCount, open, cameMs, sentMs);
 		if (timeouts instanceof Fault) return timeouts;
 		const response = await ports.upstream({
 			origin: provider.origin,

@@ -44,7 +44,8 @@ export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts:
 	if (warnings.length > 0) open.facts.warnings = [...(open.facts.warnings ?? []), ...warnings];
 	const row = rowOf(call, team, open, judged);
 	const permitTerms = permitTermsOf(call, row, judged, before, parts);
-	const taking = before === undefined ? takeLimits(row, terms, holds, holdMsOf(parts), open, parts) : takeOver(before, row, holds, parts);
+	const taking =
+		before === undefined ? takeLimits(row, terms, holds, holdMsOf(call, parts), open, parts) : takeOver(before, row, holds, parts);
 	return taking === undefined ? openRow(permitTerms, open, parts) : taking.then(() => openRow(permitTerms, open, parts));
 }
 
@@ -85,8 +86,9 @@ function rowOf(
 	};
 }
 
-function holdMsOf({ settings }: GatewayParts): number {
-	return Math.min(settings.timeouts.totalMs + bookingMs, longestHoldMs);
+function holdMsOf({ isStreamed }: PreparedCall, { settings: { timeouts } }: GatewayParts): number {
+	const longestMs = isStreamed ? Math.max(timeouts.totalMs, timeouts.streamTotalMs) : timeouts.totalMs;
+	return Math.min(longestMs + bookingMs, longestHoldMs);
 }
 
 function permitTermsOf(

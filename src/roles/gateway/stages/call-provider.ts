@@ -1,10 +1,10 @@
 import { Fault } from '../../../core/fault.ts';
 import type { Refusal } from '../../../core/refusal.ts';
-import type { UpstreamTimeouts } from '../../../core/upstream.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retry-wait.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
+import { timeoutsLeft } from '../provider-timeouts.ts';
 import { readRetryAfterMs } from '../retry-after.ts';
 import { pauseCall } from './reach-upstream.ts';
 import { isSpendStop, type Reply, sendCall } from './send-call.ts';
@@ -29,7 +29,7 @@ function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, open
 	return attempt(taken, bound, open, parts).then((outcome) => {
 		// A stream goes on, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) open.releaseSlot();
-		bound.traffic.note(resultOf(outcome), bound.terms);
+		if (taken.permit.mayCost || !isOutOfTime(outcome)) bound.traffic.note(resultOf(outcome), bound.terms);
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, open, parts);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
@@ -41,34 +41,29 @@ export function resultOf(outcome: Outcome): AttemptResult {
 	return outcome instanceof Error ? outcome : outcome.status;
 }
 
+/** Where nothing was sent, this says nothing of the provider: earlier attempts took the time. */
+function isOutOfTime(outcome: Outcome): boolean {
+	return outcome instanceof Fault && outcome.code === 'provider_total_timeout';
+}
+
 /** Sends the call when its turn has come. */
 function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
 	const { clock } = parts.ports;
-	const { timeouts } = parts.settings;
 	open.requireRunning();
 	const { prepared, permit } = taken;
+	const limits = prepared.isStreamed ? parts.timeouts.streaming : parts.timeouts.nonStreaming;
 	const cameMs = clock.monotonicMs();
-	const slot = traffic.concurrency.acquire(open, terms, timeouts.firstByteMs, clock);
+	const slot = traffic.concurrency.acquire(open, terms, parts.settings.timeouts.firstByteMs, clock);
 	if (slot === undefined && open.calledMs === undefined) {
 		open.calledMs = cameMs;
-		return sendCall(prepared, permit, open, timeouts, cameMs, parts);
+		return sendCall(prepared, permit, open, limits.full, cameMs, parts);
 	}
 	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
-		const left = timeoutsLeft(timeouts, open, cameMs, nowMs);
+		const left = timeoutsLeft(limits, open, cameMs, nowMs);
 		return left instanceof Fault ? left : sendCall(prepared, permit, open, left, nowMs, parts);
 	});
-}
-
-/** All that is tried for a call shares the time for the whole of it. @param cameMs when it came for its turn, which it has now. */
-export function timeoutsLeft(timeouts: UpstreamTimeouts, open: OpenCall, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
-	open.calledMs ??= cameMs;
-	const totalMs = timeouts.totalMs - (nowMs - open.calledMs);
-	if (totalMs <= 0) return new Fault('provider_total_timeout');
-	// What it waited is part of the time to the first byte.
-	const firstByteMs = Math.max(1, timeouts.firstByteMs - (nowMs - cameMs));
-	return { ...timeouts, totalMs, firstByteMs };
 }
 
 function waitBeforeRetry(

@@ -1,0 +1,59 @@
+import { Fault } from '../../core/fault.ts';
+import type { UpstreamTimeouts } from '../../core/upstream.ts';
+import type { OpenCall } from './open-calls.ts';
+
+/** Time limits of requests to providers, in milliseconds. */
+export interface ProviderTimeouts {
+	readonly connectMs: number;
+	/** From the request being sent to the first byte of a stream or of a token count. */
+	readonly firstByteMs: number;
+	/** Between two pieces of a response. */
+	readonly idleMs: number;
+	/** From the first attempt to the end of a non-streaming response, or to the start of a stream. */
+	readonly totalMs: number;
+	/** From the first attempt to the end of a stream. */
+	readonly streamTotalMs: number;
+}
+
+/** Of one attempt, by what it asks for. Each keeps the `totalMs` in which its response has to begin. */
+export interface AttemptTimeouts {
+	readonly streaming: AttemptLimits;
+	readonly nonStreaming: AttemptLimits;
+	readonly tokenCount: AttemptLimits;
+}
+
+export interface AttemptLimits {
+	/** Of an attempt that has all the time. */
+	readonly full: UpstreamTimeouts;
+	/** From the first attempt to the first byte of a response, over all attempts. */
+	readonly beginMs: number;
+}
+
+/** Providers send the head of a non-streaming response when all of it is generated, so that only `totalMs` bounds the wait for it. */
+export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, streamTotalMs }: ProviderTimeouts): AttemptTimeouts {
+	const noLimit = Number.POSITIVE_INFINITY;
+	return {
+		streaming: { full: { connectMs, firstByteMs, idleMs, totalMs: streamTotalMs }, beginMs: totalMs },
+		nonStreaming: { full: { connectMs, firstByteMs: noLimit, bodyStartMs: noLimit, idleMs, totalMs }, beginMs: totalMs },
+		tokenCount: { full: { connectMs, firstByteMs, idleMs, totalMs }, beginMs: totalMs },
+	};
+}
+
+/**
+ * All attempts of a request share its time.
+ * @param cameMs when the attempt began to wait for a slot, by the monotonic clock.
+ * @param nowMs when it has one.
+ */
+export function timeoutsLeft({ full, beginMs }: AttemptLimits, open: OpenCall, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
+	open.calledMs ??= cameMs;
+	const passedMs = nowMs - open.calledMs;
+	const leftMs = beginMs - passedMs;
+	if (leftMs <= 0) return new Fault('provider_total_timeout');
+	return {
+		...full,
+		connectMs: Math.min(full.connectMs, leftMs),
+		// The wait for a slot is part of the time to the first byte.
+		firstByteMs: Math.max(1, Math.min(full.firstByteMs - (nowMs - cameMs), leftMs)),
+		totalMs: full.totalMs - passedMs,
+	};
+}
