@@ -15,6 +15,48 @@ const shown = ({ texts }: TextView): readonly string[] =>
 	texts.map(({ role, part, path, text, isJson }) => `${role} ${part} ${path.join('.')} ${isJson ? 'json ' : ''}${text}`);
 const skipped = ({ unreadable }: TextView): readonly string[] => unreadable.map(({ type, path }) => `${type} ${path.join('.')}`);
 
+const drawing = '<svg><text>a (b) é</text></svg>';
+const encodedDrawing = Buffer.from(drawing).toString('base64');
+const drawings = [
+	`data:image/svg+xml;base64,${encodedDrawing}`,
+	`data:image/svg+xml;utf8,${drawing}`,
+	`data:image/SVG+xml;charset=utf-8,${encodeURIComponent(drawing)}`,
+	`data:image/svg+xml;base64,${encodeURIComponent(encodedDrawing)}`,
+];
+
+describe('an SVG in a data URL', () => {
+	it.each(drawings)('is read and can be masked: %s', (url) => {
+		const chatBody = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] };
+		const messagesBody = { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] };
+		for (const [format, body] of [
+			[chat, chatBody],
+			[messages, messagesBody],
+		] as const) {
+			const view = format.request(body);
+			expect([view.texts.map(({ text }) => text), view.unreadable.length]).toEqual([[drawing], 1]);
+			const bytes = Buffer.from(JSON.stringify(body));
+			const [text] = view.texts;
+			if (text === undefined) throw new Error('no text');
+			const masked = spliceBody(bytes, textEdits(bytes, [[text, drawing.replace('a (b)', '[EMAIL]')]]));
+			const again = format.request(JSON.parse(masked.toString()) as JsonObject);
+			expect(again.texts.map(({ text: shownText }) => shownText)).toEqual(['<svg><text>[EMAIL] é</text></svg>']);
+		}
+	});
+
+	it('is read in the sources of images and documents as well, and other pictures are not', () => {
+		const source = { type: 'base64', media_type: 'image/svg+xml', data: encodedDrawing };
+		const png = { type: 'base64', media_type: 'image/png', data: encodedDrawing };
+		const content = [
+			{ type: 'image', source },
+			{ type: 'document', source },
+			{ type: 'image', source: png },
+		];
+		expect(messages.request({ messages: [{ role: 'user', content }] }).texts.map(({ text }) => text)).toEqual([drawing, drawing]);
+		const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${encodedDrawing}` } };
+		expect(chat.request({ messages: [{ role: 'user', content: [picture] }] }).texts).toEqual([]);
+	});
+});
+
 describe('text views', () => {
 	it('chat completions: shows every text of a request with its place', () => {
 		const view = chat.request({

@@ -96,9 +96,8 @@ export class ViewBuilder {
 		if (text !== '') this.#add(text, false, true, role, 'other', path, '');
 	}
 
-	/** A text in a data URL in base64. @param head what the URL begins with, comma included. */
-	encoded(role: string, part: TextPart, path: ValuePath, head: string, base64: string): void {
-		const text = Buffer.from(base64, 'base64').toString('utf8');
+	/** A text in a data URL. @param head what a URL for it in base64 begins with, comma included. */
+	encoded(role: string, part: TextPart, path: ValuePath, head: string, text: string): void {
 		if (text !== '') this.#add(text, false, false, role, part, path, '', head);
 	}
 

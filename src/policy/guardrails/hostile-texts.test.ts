@@ -23,6 +23,13 @@ const units = [
 	'a(at)b(dot)',
 	'{"a":[',
 	'X😀',
+	'<b>a',
+	'<b',
+	'<!--',
+	'\u202ea',
+	'data:image/svg+xml,a',
+	'%2525',
+	'&amp;',
 ];
 const program = join(import.meta.dirname, '../../../test/support/hostile-slices.ts');
 const printed = execFileSync(process.execPath, [program, JSON.stringify(units)], { encoding: 'utf8' });

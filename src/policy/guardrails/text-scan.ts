@@ -1,5 +1,6 @@
 /** Searches a text that comes in pieces, so that however it is cut the same is found, and nothing is given away too early. */
 import { holdsQuote, isInsideString, resolveEscapes } from './folding/json-text.ts';
+import { liveIn, type ShownText, shownTexts, writtenAt } from './folding/shown-text.ts';
 import type { Span, SpanDetector } from './guardrail.ts';
 
 /** So much of what was decided is kept, for it may tell what follows. */
@@ -65,6 +66,7 @@ export class TextScan {
 		const spans: Span[] = [];
 		let live = text.length;
 		for (const detector of this.#detectors) live = Math.min(live, detector.find(text, isOpen, spans));
+		for (const shown of shownTexts(text, isOpen)) live = Math.min(live, this.#findShown(shown, isOpen, spans));
 		live = Math.max(live, text.length - longestMatch);
 		const decided = isOpen ? (places?.[live] ?? live) : buffer.length;
 		const found = this.#accept(spans, places, decided);
@@ -72,6 +74,15 @@ export class TextScan {
 		this.#trim(places, text.length);
 		this.#searched = this.#buffer.length;
 		return found;
+	}
+
+	/** Adds what is found in a text as it is shown, by where that is written. @returns from where on more text may make or change matches. */
+	#findShown(shown: ShownText, isOpen: boolean, spans: Span[]): number {
+		const found: Span[] = [];
+		let live = shown.text.length;
+		for (const detector of this.#detectors) live = Math.min(live, detector.find(shown.text, isOpen, found));
+		for (const span of found) spans.push({ ...span, ...writtenAt(shown, span.start, span.end) });
+		return liveIn(shown, live);
 	}
 
 	/** Nothing is looked for. */

@@ -261,6 +261,22 @@ describe('a stream whose caller did not ask', () => {
 		);
 	});
 
+	it.each(chat)('gets $name without usage when its lines end in lone CRs', (recording) => {
+		const stream = recordedBytes(recording).toString();
+		const bytes = Buffer.from(stream.replaceAll('\n', '\r'));
+		fc.assert(
+			fc.property(cutsOf(bytes), (cuts) => {
+				expect(pass(bytes, new UsageMeter(chatUsage, unasked), cuts)).toBe(withoutUsage(stream).replaceAll('\n', '\r'));
+			}),
+			{ numRuns: 20 },
+		);
+		const meter = new UsageMeter(chatUsage, unasked);
+		const usual = new UsageMeter(chatUsage, unasked);
+		pass(bytes, meter);
+		pass(Buffer.from(stream), usual);
+		expect(meter.read()).toEqual(usual.read());
+	});
+
 	it.each(chat)('gets $name without usage when its lines end in CRLF', (recording) => {
 		const stream = recordedBytes(recording).toString();
 		const bytes = Buffer.from(stream.replaceAll('\n', '\r\n'));

@@ -56,13 +56,20 @@ export class UsageMeter {
 	/** @param events whole ones, as many as came together. @returns what the caller gets of them: the same buffer when nothing is removed. */
 	push(events: Buffer): Buffer {
 		const cuts = this.#cuts;
+		let carriage = events.indexOf(carriageReturn);
 		let start = 0;
 		while (start < events.length) {
 			let end = events.indexOf(lineFeed, start);
 			if (end === -1) end = events.length;
+			let next = end + 1;
+			if (carriage !== -1 && carriage < end) {
+				if (carriage + 1 < end) next = carriage + 1;
+				end = carriage;
+				carriage = events.indexOf(carriageReturn, next);
+			}
 			if (events[start] === firstOfData) this.#readLine(events, start, end);
-			else if (cuts !== undefined && (end === start || (end === start + 1 && events[start] === carriageReturn))) cuts.endEvent(end + 1);
-			start = end + 1;
+			else if (cuts !== undefined && end === start) cuts.endEvent(next);
+			start = next;
 		}
 		return cuts === undefined ? events : cuts.apply(events);
 	}

@@ -20,11 +20,12 @@ const isWhitespace = /^\s$/u;
 /** Also what keyboards offer in place of one: quotation marks, accents, a prime. */
 const apostrophe = /^['`´‘’‛′＇]$/u;
 /** Longest first character reference, escape or percent-encoding that is looked for. */
-const longestEscape = 10;
+const longestEscape = 26;
 const escapes =
-	/(?:&#(\d{1,7});|&#[xX]([0-9a-fA-F]{1,6});|&(nbsp|shy|amp|zwnj|zwj|commat|period);|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2}))/y;
+	/(?:&(?:amp;){0,3}(?:#(\d{1,7});|#[xX]([0-9a-fA-F]{1,6});|(nbsp|shy|amp|zwnj|zwj|commat|period);)|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2}))/y;
 const anyEscape = new RegExp(`${escapes.source}|%[0-7][0-9a-fA-F]`);
-const beginningOfEscape = /(?:&|&#|&#\d{1,7}|&#[xX][0-9a-fA-F]{0,6}|&[a-z]{1,6}|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%[0-7]?)$/;
+const beginningOfEscape =
+	/(?:&(?:amp;){0,3}(?:#\d{0,7}|#[xX][0-9a-fA-F]{0,6}|[a-z]{0,6})|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%(?:25){0,4}[0-7]?)$/;
 const named: Readonly<Record<string, number>> = { nbsp: 0xa0, shy: 0xad, amp: 0x26, zwnj: 0x200c, zwj: 0x200d, commat: 0x40, period: 0x2e };
 
 /** Fills `unit` with what stands at `at`. */
@@ -62,7 +63,21 @@ for (let value = 0; value < 16; value++) {
 	for (const digit of [value.toString(16), value.toString(16).toUpperCase()]) hexadecimalDigits[digit.charCodeAt(0)] = value;
 }
 
+/** A percent sign may itself be encoded, and so on: more than so often nobody does. */
+const mostEncodings = 4;
+
 function percentEscapeAt(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
+	let escape = encodedByte(text, at);
+	for (let times = 0; times < mostEncodings && escape?.codePoint === percentSign; times++) {
+		const inner = encodedByte(text, escape.end - 1);
+		if (inner === undefined) break;
+		escape = inner;
+	}
+	return escape;
+}
+
+/** @param at of the percent sign, or of what stands for it: two digits follow. */
+function encodedByte(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
 	const high = hexadecimalDigits[text.charCodeAt(at + 1)] ?? -1;
 	const low = hexadecimalDigits[text.charCodeAt(at + 2)] ?? -1;
 	return high < 0 || high > 7 || low < 0 ? undefined : { codePoint: high * 16 + low, end: at + 3 };

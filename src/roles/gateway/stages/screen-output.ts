@@ -39,7 +39,7 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	const told = readObject(body);
 	if (told === undefined) {
 		guarding.report(guarded, 'output', [], { unreadable: [{ role: 'assistant', type: 'body', path: [] }] });
-		if (guarding.isEnforced) guarding.requireReadable('output', 'body');
+		if (guarding.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
 		return response;
 	}
 	return screenWhole(call, guarded.team, response, Buffer.from(body), told, guarding);

@@ -173,11 +173,105 @@ describe('a stream under enforcement', () => {
 		const event = 'event: hologram\ndata: {"type":"hologram","says":"a darkfish"}\n\n';
 		expect((await read(settings('block'), 'messages text', [event])).text).not.toContain('fish');
 		const raw = 'data: darkfish\n\n';
-		const passed = await read(settings('block'), 'chat text', [raw]);
-		expect(passed.bench.log.lines).toContainEqual(
+		const blocked = await read(settings('block'), 'chat text', [raw]);
+		expect([blocked.text.includes('darkfish'), blocked.text.includes('guardrail_blocked')]).toEqual([false, true]);
+		expect(blocked.bench.log.lines).toContainEqual(
 			expect.objectContaining({ event: 'guardrails not evaluated', fields: expect.objectContaining({ types: ['event'] }) as unknown }),
 		);
-		expect((await read(settings('block', { unreadable: 'block' }), 'chat text', [raw])).text).not.toContain('darkfish');
+	});
+
+	it.each(['darkfish', '"darkfish"', '["darkfish"]', '{"choices":[{"delta":{"content":"darkfish"}}]', '{} darkfish'])(
+		'data %j is no JSON object, and blocks whatever `unreadable` says',
+		async (data) => {
+			const { text, isCancelled } = await read(settings('block'), 'chat text', [`data: ${data}\n\n`]);
+			expect([text.includes('darkfish'), text.includes('`unreadable`'), isCancelled]).toEqual([false, true, true]);
+		},
+	);
+
+	it.each(['dаta: darkfish', ' data: {"choices":[{"delta":{"content":"darkfish"}}]}', 'darkfish', 'DATA: darkfish'])(
+		'the line %j is no field of an event, and blocks',
+		async (line) => {
+			const { text } = await read(settings('block'), 'chat text', [`${line}\n\n`, 'data: [DONE]\n\n']);
+			expect([text.includes('darkfish'), text.includes('`unreadable`')]).toEqual([false, true]);
+		},
+	);
+
+	it('comments, other fields and events without data pass', async () => {
+		const events = [': OPENROUTER PROCESSING\n\n', 'retry: 3000\n\n', 'id: 4\ndata:\n\n', 'data\n\n', 'event: x\n\n', 'data: [DONE]\n\n'];
+		expect((await read(settings('block'), 'chat text', events)).text).toBe(events.join(''));
+	});
+
+	it.each(kinds)('%s: the event after a byte order mark is read, and the mark does not pass', async (kind) => {
+		const isJson = kind.endsWith('arguments');
+		const say = (word: string): Buffer => {
+			const [first = '', second = ''] = eventsOf(kind, [isJson ? `{"q":"${word}"}` : word]).slice(kind.startsWith('chat') ? 1 : 2);
+			return Buffer.from(`\ufeff${first}${second}`);
+		};
+		for (const size of [1, 2, 4, 1000]) {
+			const cut = (bytes: Buffer): Buffer[] =>
+				Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+			const blocked = await read(settings('block'), kind, cut(say('darkfish')));
+			expect([blocked.text.includes('dark'), blocked.isCancelled]).toEqual([false, true]);
+			const clean = await read(settings('block'), kind, cut(say('goldfish')));
+			expect(clean.text.startsWith(say('goldfish').toString().slice(1))).toBe(true);
+		}
+	});
+
+	it.each(kinds)('%s: a match whose events have lone CR line ends is not delivered', async (kind) => {
+		const isJson = kind.endsWith('arguments');
+		const pieces = isJson ? ['{"q":"a dark', 'fish"}'] : ['a dark', 'fish'];
+		for (const size of [1, 7, 10_000]) {
+			const bytes = Buffer.from(eventsOf(kind, pieces, '\r').join(''));
+			const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+			const { said, isCancelled } = await read(settings('block'), kind, chunks);
+			expect([said.includes('dark'), isCancelled]).toEqual([false, true]);
+		}
+	});
+
+	it('an error in a stream is read', async () => {
+		const error = { error: { message: 'I would say darkfish', type: 'x' } };
+		const chat = await read(settings('block'), 'chat text', [`data: ${JSON.stringify(error)}\n\n`]);
+		const messages = await read(settings('block'), 'messages text', [
+			`event: error\ndata: ${JSON.stringify({ type: 'error', ...error })}\n\n`,
+		]);
+		for (const { text } of [chat, messages]) expect([text.includes('darkfish'), text.includes('`words`')]).toEqual([false, true]);
+	});
+
+	it('an answer of status 200 that is an error is read', async () => {
+		for (const path of ['/v1/chat/completions', '/v1/messages']) {
+			for (const error of [{ message: 'I would say darkfish', type: 'x' }, 'darkfish']) {
+				const bench = new GatewayBench({ guardrails: settings('block') });
+				bench.respond = () => jsonAnswer(200, JSON.stringify({ error }));
+				const model = path === '/v1/messages' ? 'claude-x' : 'gpt-5';
+				const body = JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
+				const response = await bench.ask(path, body);
+				expect([path, response.status, textOf(response).includes('darkfish')]).toEqual([path, 400, false]);
+			}
+		}
+	});
+
+	it('an answer that is compressed although nobody asked is rejected', async () => {
+		const bench = new GatewayBench({ guardrails: settings('block') });
+		const answer = jsonAnswer(200, '{"choices":[]}');
+		bench.respond = () => ({ ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' } });
+		const response = await bench.ask('/v1/chat/completions', chatBody);
+		expect([response.status, textOf(response).includes('provider_answer_invalid')]).toEqual([502, true]);
+	});
+
+	it('a stream that is compressed although nobody asked is rejected before its first byte', async () => {
+		for (const isEnforced of [true, false]) {
+			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced } });
+			const upstream = new HandStream();
+			bench.respond = () => ({
+				status: 200,
+				headers: { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' },
+				body: upstream,
+			});
+			const body = JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] });
+			const response = await bench.ask('/v1/chat/completions', body);
+			expect(response.status).toBe(isEnforced ? 502 : 200);
+			if (isEnforced) expect(textOf(response)).toContain('provider_answer_invalid');
+		}
 	});
 
 	it('nothing waits for what is only noted', async () => {

@@ -13,7 +13,7 @@ import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import { maskEdits } from './masked-texts.ts';
 import type { StreamRelay } from './stream-relay.ts';
-import { ambiguous, viewEvent } from './view-event.ts';
+import { ambiguous, unparsed, viewEvent } from './view-event.ts';
 
 export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
@@ -122,6 +122,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 			for (const viewed of view.texts) pieces.push({ viewed, piece: this.#push(viewed) });
 			this.#endThreads(view);
 		});
+		if (hasUnknownLine(event)) this.#refuse([unparsed]);
 		this.#held.push({ bytes: this.#pages.keep(event), pieces: pieces.length === 0 ? noPieces : pieces });
 		this.#heldBytes += event.length;
 		this.#blockIfTripped();
@@ -143,11 +144,16 @@ export class ScreenedStream implements ByteStream, ByteSink {
 				if (key.startsWith(begin)) this.#endThread(key, thread);
 			}
 		}
-		if (unreadable.length === 0 || this.#isOver) return;
+		if (unreadable.length > 0) this.#refuse(unreadable);
+	}
+
+	/** Content of known kinds that is not text passes where the configuration says so; bytes that cannot be parsed never do. */
+	#refuse(unreadable: readonly Unreadable[]): void {
+		if (this.#isOver) return;
 		this.#unreadable.push(...unreadable);
-		const { type } = unreadable[0] ?? ambiguous;
+		const { type } = unreadable[0] ?? unparsed;
 		try {
-			if (type !== ambiguous.type) this.#guarding.requireReadable('output', type);
+			if (type !== ambiguous.type && type !== unparsed.type) this.#guarding.requireReadable('output', type);
 			else this.#block({ policy: 'unreadable', category: type });
 		} catch {
 			this.#block({ policy: 'unreadable', category: type });
@@ -206,6 +212,13 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		const findings = [...this.#findings, ...[...this.#threads.values()].flatMap((thread) => thread.findings)];
 		this.#guarding.report(this.#call, 'output', findings, { unreadable: this.#unreadable });
 	}
+}
+
+const unknownLine = /(?:^|[\r\n])(?!(?:data|event|id|retry)?(?:[:\r\n]|$))[^\r\n]/;
+
+/** Whether a line is neither a field nor a comment: clients that are less strict than the standard might read it. */
+function hasUnknownLine(event: Buffer): boolean {
+	return unknownLine.test(event.toString('latin1'));
 }
 
 /** The event with what is masked replaced; the same bytes where nothing is. */

@@ -41,7 +41,7 @@ export function sendCall(
 	open: OpenCall,
 	timeouts: UpstreamTimeouts,
 	sentMs: number,
-	{ ports }: GatewayParts,
+	{ ports, guarding }: GatewayParts,
 ): Promise<Reply | Fault> {
 	const { request, provider, target, translated } = call;
 	const recurring = translated === undefined ? request.recurring : undefined;
@@ -74,7 +74,7 @@ export function sendCall(
 			throw cause;
 		};
 		try {
-			const body = readReply(call, response, open);
+			const body = readReply(call, response, open, guarding?.isEnforced === true);
 			return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
 		} catch (cause) {
 			return unanswered(cause);
@@ -109,11 +109,19 @@ export function notAnObject(): Fault {
 	return new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
 
-/** A success must be what was asked for; an error may look like anything. */
-function readReply(call: PreparedCall, response: UpstreamResponse, open: OpenCall): Buffer | Promise<Buffer> | ByteStream {
+/**
+ * A success must be what was asked for; an error may look like anything.
+ * @param isScreened what the answer says is read before it passes, so that it may not be compressed.
+ */
+function readReply(
+	call: PreparedCall,
+	response: UpstreamResponse,
+	open: OpenCall,
+	isScreened: boolean,
+): Buffer | Promise<Buffer> | ByteStream {
 	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
 	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
-	if (call.translated !== undefined && isEncoded(response.headers)) {
+	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
 		discardStream(response.body);
 		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
 	}

@@ -7,6 +7,7 @@ import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
 import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
+import { ByteOrderMarkFilter } from '../../../wire/sse/byte-order-mark.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
 import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { missingEnd } from '../../../wire/sse/missing-end.ts';
@@ -52,6 +53,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #parts: RelayParts;
 	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
 	#frames: EventFrames | undefined;
+	readonly #mark = new ByteOrderMarkFilter();
 	#sink: ByteSink = nothing;
 	#flow: ByteFlow | undefined;
 	readonly #tail = new RecentBytes(tailBytes);
@@ -94,14 +96,15 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		return this;
 	}
 
-	write(chunk: Buffer): boolean {
+	write(bytes: Buffer): boolean {
 		this.#isSilent = false;
-		this.#tail.push(chunk);
+		this.#tail.push(bytes);
 		if (this.#frames === undefined) {
-			this.#meter.pushOpaque(chunk);
-			this.#mayWrite = this.#sink.write(chunk);
+			this.#meter.pushOpaque(bytes);
+			this.#mayWrite = this.#sink.write(bytes);
 			return this.#mayWrite;
 		}
+		const chunk = this.#mark.push(bytes);
 		const eventsEnd = this.#frames.push(chunk);
 		if (eventsEnd === chunk.length && this.#held.length === 0) this.#writeEvents(chunk);
 		else this.#writeSome(chunk, eventsEnd);

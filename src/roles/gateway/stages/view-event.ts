@@ -6,12 +6,17 @@ import type { EventView, Unreadable } from '../../../wire/text-view.ts';
 /** What names a member twice says one thing to one reader and another to the next. Under enforcement it never passes. */
 export const ambiguous: Unreadable = { role: 'assistant', type: 'repeated_member', path: [] };
 
-const unread: EventView = { texts: [], unreadable: [{ role: 'assistant', type: 'event', path: [] }], ended: [] };
+const silentData: ReadonlySet<string> = new Set(['', '[DONE]']);
 
-/** @returns what guardrails see of an event; undefined for chat completions' mark of the end, which says nothing. */
+/** An event that is no JSON object, or has lines that are no fields. Clients may show it; guardrails cannot read it. */
+export const unparsed: Unreadable = { role: 'assistant', type: 'event', path: [] };
+
+const unread: EventView = { texts: [], unreadable: [unparsed], ended: [] };
+
+/** @returns what guardrails see of an event; undefined for an empty one and for chat completions' mark of the end, which say nothing. */
 export function viewEvent(data: string, format: Format): EventView | undefined {
 	const told = readEvent(data);
-	if (told === undefined) return data.trim() === '[DONE]' ? undefined : unread;
+	if (told === undefined) return silentData.has(data.trim()) ? undefined : unread;
 	const view = format.textViews.event(told);
 	return repeatsMember(data, told) ? { ...view, unreadable: [ambiguous, ...view.unreadable] } : view;
 }

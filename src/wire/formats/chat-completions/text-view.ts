@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
-import { parseDataUrl } from '../../translation/chat/data-url.ts';
+import { isTextType, parseDataUrl, parseSvgUrl } from '../../translation/chat/data-url.ts';
 
 /** Members of a request that no model reads, or that are looked at by name. */
 const knownMembers: ReadonlySet<string> = new Set(
@@ -18,7 +18,7 @@ const knownMessageMembers: ReadonlySet<string> = new Set(
 /** Members of parts that hold no text, or are looked at by name. */
 const knownPartMembers: ReadonlySet<string> = new Set('type text refusal cache_control image_url input_audio file'.split(' '));
 
-/** Members of answers and chunks that no model wrote, or that are looked at by name; errors are the provider's own words. */
+/** Members of answers and chunks that no model wrote, or that are looked at by name. */
 const knownAnswerMembers: ReadonlySet<string> = new Set(
 	(
 		'id object created model choices usage system_fingerprint service_tier error obfuscation provider metadata request_id ' +
@@ -58,6 +58,7 @@ export const chatTextViews: TextViews = {
 	answer(body) {
 		const view = new ViewBuilder();
 		for (const [index, choice] of objectsOf(body.choices)) viewChoice(view, choice, '', ['choices', index]);
+		view.string('assistant', 'other', ['error'], body.error);
 		view.others(body, knownAnswerMembers, 'assistant', []);
 		return view;
 	},
@@ -75,6 +76,8 @@ export const chatTextViews: TextViews = {
 			if (typeof choice.finish_reason === 'string') ended.push(name);
 		}
 		viewStreamedOthers(view, event, knownAnswerMembers, '', []);
+		view.block = `${whole}error`;
+		view.string('assistant', 'other', ['error'], event.error);
 		view.ended = ended;
 		return view;
 	},
@@ -144,7 +147,7 @@ function viewContent(view: ViewBuilder, role: string, part: TextPart, content: u
 		const type = isJsonObject(item) ? item.type : undefined;
 		if (!isJsonObject(item)) view.unknown(role, item, itemPath);
 		else if (viewPart(view, role, part, item, itemPath, thread)) view.others(item, knownPartMembers, role, itemPath);
-		else if (unreadableParts.has(type)) view.skip(role, type, itemPath);
+		else if (unreadableParts.has(type)) viewMedia(view, role, item, itemPath);
 		else view.unknown(role, item, itemPath);
 	}
 }
@@ -163,8 +166,22 @@ function viewFile(view: ViewBuilder, role: string, file: unknown, path: ValuePat
 	const { filename, file_data } = isJsonObject(file) ? file : {};
 	view.string(role, 'document', [...path, 'filename'], filename);
 	const data = typeof file_data === 'string' ? parseDataUrl(file_data) : undefined;
-	if (typeof file_data !== 'string' || data?.mediaType.startsWith('text/') !== true) view.skip(role, 'file', path);
-	else view.encoded(role, 'document', [...path, 'file_data'], file_data.slice(0, -data.base64.length), data.base64);
+	if (typeof file_data !== 'string' || data === undefined || !isTextType(data.mediaType)) {
+		view.skip(role, 'file', path);
+		return;
+	}
+	const head = file_data.slice(0, file_data.length - data.base64.length);
+	view.encoded(role, 'document', [...path, 'file_data'], head, Buffer.from(data.base64, 'base64').toString());
+}
+
+/** Nobody here sees pictures and sounds. The text that an SVG is made of is read. */
+function viewMedia(view: ViewBuilder, role: string, item: JsonObject, path: ValuePath): void {
+	view.skip(role, item.type, path);
+	const image = item.image_url;
+	const url = isJsonObject(image) ? image.url : image;
+	const svg = parseSvgUrl(url);
+	if (svg === undefined) return;
+	view.encoded(role, 'document', isJsonObject(image) ? [...path, 'image_url', 'url'] : [...path, 'image_url'], svg.head, svg.text);
 }
 
 /** What messages and their increments have in common. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
+import { isTextType, parseSvgUrl } from '../../translation/chat/data-url.ts';
 
 /** Members of a request that no model reads, or that are looked at by name. */
 const knownMembers: ReadonlySet<string> = new Set(
@@ -34,7 +35,7 @@ const knownDeltaMembers: ReadonlySet<string> = new Set(['type', 'text', 'thinkin
 /** Members of what an answer ends with that hold no text, or are looked at by name. */
 const knownEndMembers: ReadonlySet<string> = new Set(['stop_reason', 'stop_sequence', 'stop_details', 'container']);
 
-/** What no model says, such as errors, which are the provider's own words. */
+/** Events without text of a model; what an error says is read as a member. */
 const silentEvents: ReadonlySet<unknown> = new Set(['ping', 'message_stop', 'error']);
 
 /** Of a stream: texts go on from block to block while the answer goes on, thoughts until something else comes. */
@@ -74,6 +75,7 @@ export const messagesTextViews: TextViews = {
 		const isKnown = viewKnownEvent(view, event, block);
 		view.block = `${block}other`;
 		view.isEachApart = true;
+		view.string('assistant', 'other', ['error'], event.error);
 		if (isKnown) view.others(event, knownEventMembers, 'assistant', []);
 		else view.unknown('assistant', event, []);
 		view.ended = [...endedBy(event, block), `${block}start`, `${block}other`, `${block}citation`];
@@ -174,6 +176,8 @@ function viewKnownBlock(view: ViewBuilder, role: string, part: TextPart, block: 
 			viewDocument(view, role, block, path);
 			break;
 		case 'image':
+			viewImage(view, role, block, path);
+			break;
 		case 'container_upload':
 			view.skip(role, block.type, path);
 			break;
@@ -185,12 +189,22 @@ function viewKnownBlock(view: ViewBuilder, role: string, part: TextPart, block: 
 	return true;
 }
 
+/** Nobody here sees pictures. The text that an SVG is made of is read. */
+function viewImage(view: ViewBuilder, role: string, block: JsonObject, path: ValuePath): void {
+	view.skip(role, 'image', path);
+	const source = isJsonObject(block.source) ? block.source : {};
+	const svg = parseSvgUrl(source.url);
+	if (svg !== undefined) view.encoded(role, 'document', [...path, 'source', 'url'], svg.head, svg.text);
+	else if (isTextType(source.media_type) && typeof source.data === 'string') {
+		view.encoded(role, 'document', [...path, 'source', 'data'], '', Buffer.from(source.data, 'base64').toString());
+	}
+}
+
 function viewDocument(view: ViewBuilder, role: string, block: JsonObject, path: ValuePath): void {
 	for (const name of ['title', 'context']) view.string(role, 'document', [...path, name], block[name]);
 	const source = isJsonObject(block.source) ? block.source : {};
-	const isText = typeof source.media_type === 'string' && /^text\//i.test(source.media_type);
-	if (source.type === 'base64' && isText && typeof source.data === 'string') {
-		view.encoded(role, 'document', [...path, 'source', 'data'], '', source.data);
+	if (source.type === 'base64' && isTextType(source.media_type) && typeof source.data === 'string') {
+		view.encoded(role, 'document', [...path, 'source', 'data'], '', Buffer.from(source.data, 'base64').toString());
 	} else if (source.type === 'text') view.string(role, 'document', [...path, 'source', 'data'], source.data);
 	else if (source.type === 'content') viewContent(view, role, 'document', source.content, [...path, 'source', 'content']);
 	else view.skip(role, 'document', path);

@@ -1,0 +1,136 @@
+/** Disguises that a reader does not see are undone, however a text comes cut. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
+import { compileGuardrails, type Guardrails } from './guardrails.ts';
+import { TextScan } from './text-scan.ts';
+import { buildWordDetector } from './words/word-detector.ts';
+
+function done<Result>(steps: Generator<unknown, Result>): Result {
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+	}
+}
+
+const guardrails: Guardrails = done(
+	compileGuardrails(
+		guardrailsWith({
+			pii: piiRules('block'),
+			words: { entries: ['darkfish', 'therapist'], action: 'block' },
+			patterns: [{ name: 'ticket', pattern: 'TCK-[0-9]{6}', action: 'block' }],
+		}),
+		undefined,
+	),
+);
+
+function isBlocked(text: string): boolean {
+	const screening = guardrails.screen([{ text, isJson: false, thread: '' }], 'input', 'team');
+	while (!screening.run(10_000));
+	return screening.isBlocked;
+}
+
+const bidi = (text: string): string => `\u202e${Array.from(text).toReversed().join('')}\u202c`;
+const percent = (text: string, times: number): string =>
+	Array.from(text, (letter) => `%${'25'.repeat(times - 1)}${letter.charCodeAt(0).toString(16)}`).join('');
+const svg = (text: string): string => `<svg xmlns="http://www.w3.org/2000/svg"><text x="1">${text}</text></svg>`;
+
+const secrets = ['darkfish', '4111 1111 1111 1111', 'TCK-123456', 'jane@example.com'];
+
+const disguises: Readonly<Record<string, (text: string) => string>> = {
+	'an inline tag': (text) => `${text.slice(0, 4)}<b>${text.slice(4)}</b>`,
+	'an empty element': (text) => `${text.slice(0, 4)}<span class="x" data-y='z'></span>${text.slice(4)}`,
+	'a tag after each letter': (text) => Array.from(text, (letter) => `<i>${letter}</i>`).join(''),
+	'a comment': (text) => `${text.slice(0, 3)}<!-- nothing > here -->${text.slice(3)}`,
+	'comments after each letter': (text) => Array.from(text).join('<!---->'),
+	'an unknown tag': (text) => `${text.slice(0, 4)}<x-y z>${text.slice(4)}`,
+	'a right-to-left override': bidi,
+	'overrides of halves': (text) => bidi(text.slice(0, 4)) + bidi(text.slice(4)),
+	'an override to the end of the line': (text) => `\u202e${Array.from(text).toReversed().join('')}`,
+	'an override and a tag': (text) => bidi(text).replace(/^(.{4})/, '$1<b></b>'),
+	'an SVG in base64': (text) => `![](data:image/svg+xml;base64,${Buffer.from(svg(text)).toString('base64')})`,
+	'an SVG that is percent-encoded': (text) => `![](data:image/svg+xml;utf8,${encodeURIComponent(svg(text)).replaceAll(/[()]/g, '')})`,
+	'an SVG of pieces': (text) => {
+		const pieces = svg(`<tspan>${text.slice(0, 4)}</tspan><tspan>${text.slice(4)}</tspan>`);
+		return `<img src="data:image/svg+xml;charset=utf-8;base64,${Buffer.from(pieces).toString('base64')}">`;
+	},
+};
+
+/** Before the first character of a secret: tags, comments, the sign of an override, what a picture begins with. */
+const harmlessHead = /^(?:(?:<[^>,]*>?)*,?|\u202e|!\[?\]?(?:\([^,]*,?)?)$/;
+
+describe.each(Object.entries(disguises))('%s', (_name, disguise) => {
+	it.each(secrets)('does not hide %j', (secret) => {
+		expect(isBlocked(`So it is: ${disguise(secret)}\nand on.`)).toBe(true);
+	});
+
+	it.each(secrets)('gives nothing of %j away in a stream, however it is cut', (secret) => {
+		const before = 'So it is: ';
+		const text = `${before}${disguise(secret)}\nand on.`;
+		fc.assert(
+			fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
+				const held = guardrails.holdBack(false, 'team');
+				let from = 0;
+				let left = 0;
+				for (const to of [...cuts.toSorted((one, other) => one - other), text.length]) {
+					held.push(text.slice(from, to));
+					from = to;
+					left = Math.max(left, held.releasable);
+				}
+				held.end();
+				expect(held.isBlocked).toBe(true);
+				expect(text.slice(before.length, left)).toMatch(harmlessHead);
+			}),
+			{ numRuns: 200 },
+		);
+	});
+});
+
+describe('percent-encoding', () => {
+	it.each([1, 2, 3, 4])('%d times does not hide words or personal data', (times) => {
+		for (const secret of ['darkfish', '4111111111111111', 'jane@example.com']) {
+			expect([secret, isBlocked(`It is ${percent(secret, times)} now`)]).toEqual([secret, true]);
+		}
+	});
+
+	it('of references to characters does not either', () => {
+		for (const times of [1, 2, 3]) {
+			const written = Array.from('darkfish', (letter) => `&${'amp;'.repeat(times)}#${letter.charCodeAt(0)};`).join('');
+			expect([times, isBlocked(`It is ${written} now`)]).toEqual([times, true]);
+		}
+	});
+});
+
+describe('markup', () => {
+	it.each([
+		'<td>the</td><td>rapist</td>',
+		'the<br>rapist',
+		'if (dark <b && c> of fish) return;',
+		'dark < 5, and fish > dark',
+		'Array<dark> of fish',
+		'We say <b>dark</b> and <i>fish</i>.',
+		'\u202btext for right to left\u202c dark and \u2067fish\u2069',
+	])('%j holds no listed word', (text) => {
+		expect(isBlocked(text)).toBe(false);
+	});
+
+	it('is read too: attributes, comments and names of tags', () => {
+		for (const text of ['<a title="darkfish">x</a>', '<!-- darkfish -->', 'a <darkfish> b']) {
+			expect([text, isBlocked(text)]).toEqual([text, true]);
+		}
+	});
+
+	it('goes with the word it stands in when that is masked', () => {
+		const masking = done(compileGuardrails(guardrailsWith({ words: { entries: ['darkfish'], action: 'mask' } }), undefined));
+		const screening = masking.screen([{ text: 'a dark<b>fish</b> or d<!-- x -->arkfish!', isJson: false, thread: '' }], 'input', 'team');
+		while (!screening.run(10_000));
+		expect(screening.maskedText(0)).toBe('a [WORD]</b> or [WORD]!');
+	});
+
+	it('finds the same in JSON', () => {
+		const scan = new TextScan([done(buildWordDetector(['darkfish']))], true);
+		expect(scan.end('{"q":"a dark\\u003cb\\u003efi\\u0073h"}')).toEqual([
+			expect.objectContaining({ start: 8, end: 34, isInString: true, isMaskable: true }),
+		]);
+	});
+});
