@@ -3,7 +3,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { tellTurnEnd } from '../../src/core/turn-end.ts';
 import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
 import type { OpenedRow } from '../../src/stores/contracts/ledger.ts';
-import { readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
+import { readCloseLine, readLine } from '../../src/stores/sqlite/ledger/compact-rows.ts';
 import type { RowException, WriteBatch } from '../../src/stores/sqlite/ledger/ledger-calls.ts';
 import { LedgerQueue } from '../../src/stores/sqlite/ledger/ledger-queue.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -66,8 +66,12 @@ class ScriptedJournal {
 		this.lines.splice(0, count);
 	}
 
+	/** Of opens; behind a bar those of closes. */
 	get ids(): string {
-		return this.lines.map((line) => readLine(line)[0]).join('');
+		const isClose = (line: string): boolean => readCloseLine(line) !== undefined;
+		const opens = this.lines.filter((line) => !isClose(line)).map((line) => readLine(line)[0]);
+		const closes = this.lines.filter(isClose).map((line) => readCloseLine(line)?.[0]);
+		return opens.join('') + (closes.length === 0 ? '' : `|${closes.join('')}`);
 	}
 }
 

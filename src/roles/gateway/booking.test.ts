@@ -37,6 +37,15 @@ describe('the cost of a call whose row cannot be closed', () => {
 });
 
 describe('a call that waits for the ledger', () => {
+	it('has settled the counters when its response is there', async () => {
+		const ledger: Ledger = { ...createMemoryLedger(), close: () => undefined };
+		const bench = new GatewayBench({ tiers: { ...testSettings.tiers, standard } }, { ledger });
+		bench.respond = () => jsonAnswer(200, JSON.stringify({ id: 'x', choices: [], usage }));
+		await bench.ask(chatPath, chatBody);
+		const reading = await bench.admission.read('team-1', [{ budget: 'all', period: periodOf(bench.clock.nowMs()) }]);
+		expect(reading).toMatchObject({ tokensToday: 1500, budgets: [{ settledNanoUsd: costOfUsage, heldNanoUsd: 0n }] });
+	});
+
 	it('is not kept with what waits', async () => {
 		const waiting: CloseListener[] = [];
 		const ledger: Ledger = {

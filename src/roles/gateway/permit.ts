@@ -224,26 +224,30 @@ export class Permit {
 		callMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
 	}
 
-	/** The ledger first: counters can be summed up from it, not the other way round. */
+	/**
+	 * The ledger first: counters can be summed up from it, not the other way round. The counters are settled at once, so that the client's
+	 * next request finds them so; what they are told elsewhere leaves at the end of the turn, after the ledger's line.
+	 */
 	#book(row: ClosedRow): void {
-		const { ports, work } = this.#parts;
-		work.settlements.begin();
-		const booked = (): void => work.settlements.end();
+		const { settlements } = this.#parts.work;
+		const booked = (): void => settlements.end();
 		const unbooked = (cause: unknown): void => {
-			ports.log.error('the cost of a call could not be booked', { requestId: row.id, team: this.terms.row.team, cause });
+			this.#parts.ports.log.error('the cost of a call could not be booked', { requestId: row.id, team: this.terms.row.team, cause });
 			booked();
 		};
+		settlements.begin();
 		try {
 			// A close that is refused for now is kept, and written later.
-			ports.ledger.close(row, () => {
-				try {
-					const settling = this.#settle(row);
-					if (settling === undefined) booked();
-					else void settling.then(booked, unbooked);
-				} catch (cause) {
-					unbooked(cause);
-				}
-			});
+			this.#parts.ports.ledger.close(row, booked);
+		} catch (cause) {
+			unbooked(cause);
+			return;
+		}
+		settlements.begin();
+		try {
+			const settling = this.#settle(row);
+			if (settling === undefined) booked();
+			else void settling.then(booked, unbooked);
 		} catch (cause) {
 			unbooked(cause);
 		}

@@ -13,9 +13,10 @@ export interface Ledger extends LedgerReader, AssessmentTaker {
 	 */
 	open(row: OpenRow): OpenedRow | Promise<OpenedRow>;
 	/**
-	 * Closes a row; the first one counts.
-	 * @param told when that would survive the death of the process, or with Fault `records_unavailable` when that cannot be promised now;
-	 * the row is closed once it can, while the process lives. A callback, since each call has one; may come at once, must not throw.
+	 * Closes a row; the first one counts. The close survives the death of the process before anything leaves that is written to a socket
+	 * in this turn of the event loop, while the ledger can be written.
+	 * @param told when reports have it, or with Fault `records_unavailable` when the ledger cannot be written now; the row is closed once
+	 * it can, while the process lives. A callback, since each call has one; may come at once, must not throw.
 	 * @throws RangeError when the row cannot be stored.
 	 */
 	close(row: ClosedRow, told: CloseListener): void;

@@ -1,6 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { uncorkAtTurnEnd } from '../../core/turn-end.ts';
 import { CountersUnreachable } from '../contracts/admission.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 import type { Script } from './admission-scripts.ts';
@@ -119,15 +120,20 @@ export class RedisConnection {
 		this.client.disconnect();
 	}
 
-	/** What is sent in one turn of the event loop leaves in one piece: a system call costs as much as the rest of a command. */
+	/**
+	 * What is sent in one turn of the event loop leaves in one piece, for a system call costs as much as the rest of a command; and after
+	 * the ledger's journal has what was written to it before.
+	 */
 	private gather(): void {
 		if (this.isGathering || !this.isConnected) return;
 		const { stream } = this.client;
 		this.isGathering = true;
 		stream.cork();
-		setImmediate(() => {
-			this.isGathering = false;
-			stream.uncork();
+		uncorkAtTurnEnd({
+			uncork: () => {
+				this.isGathering = false;
+				stream.uncork();
+			},
 		});
 	}
 

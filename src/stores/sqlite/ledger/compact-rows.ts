@@ -47,6 +47,34 @@ export function readLine(line: string): CompactOpen {
 	return compact as unknown as CompactOpen;
 }
 
+const columnsOfClose = 12;
+
+/** A close as one line of JSON, as the journal keeps it. */
+export function lineOfClose(row: CompactClose): string {
+	const cost = row[11];
+	return `${JSON.stringify(typeof cost === 'number' ? row : row.with(11, `${cost}`))}\n`;
+}
+
+/** @returns undefined for anything but a whole line that `lineOfClose` made. */
+export function readCloseLine(line: string): CompactClose | undefined {
+	const compact: unknown = JSON.parse(line);
+	if (!Array.isArray(compact) || compact.length !== columnsOfClose) return undefined;
+	const [id, endedMs, outcome, status, isEstimated, ...rest] = compact as unknown[];
+	const [cost] = rest.splice(-1);
+	const isKnown = typeof id === 'string' && Number.isSafeInteger(endedMs) && typeof outcome === 'number' && outcomes[outcome] !== undefined;
+	if (!isKnown || ![status, isEstimated, ...rest].every(isCount) || !isAmount(cost)) return undefined;
+	return (typeof cost === 'string' ? compact.with(11, BigInt(cost)) : compact) as unknown as CompactClose;
+}
+
+function isCount(value: unknown): boolean {
+	return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Money as a line has it, which a column can hold. */
+export function isAmount(value: unknown): value is number | string {
+	return isCount(value) || (typeof value === 'string' && /^\d{1,19}$/.test(value) && BigInt(value) <= mostNanoUsd);
+}
+
 /** @throws RangeError when the money is negative or beyond what can be stored. */
 export function compactClose(row: ClosedRow): CompactClose {
 	const { usage } = row;

@@ -5,6 +5,8 @@ import type { CompactClose, RowException } from './ledger-calls.ts';
 
 export interface PendingClose {
 	readonly row: CompactClose;
+	/** What the journal made of its line. */
+	readonly line: { readonly failure: Fault | undefined };
 	/** Undefined once its caller was refused. */
 	readonly told: CloseListener | undefined;
 }

@@ -31,7 +31,7 @@ describe('a database that fails', () => {
 		await disk.fail(full);
 		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 5, rejectedRows: 4 });
 		clock.advance(250);
-		expect(journal.ids).toBe('ac');
+		expect(journal.ids).toBe('ac|bdf');
 		await disk.commit([{ of: 'closes', index: 2, what: 'unknown' }]);
 		expect(disk.batches.slice(1).map(idsIn)).toEqual(['ac|bdf', 'ac|bdf']);
 		const counts = { unknownCloses: 1, repeatedCloses: 0, rejectedRows: 4, lostCloses: 0 };
@@ -65,7 +65,7 @@ describe('a database that fails', () => {
 		expect(outcomes).toEqual(['open a: done', 'close b: refused']);
 		expect(queue.health().isWritable).toBe(false);
 		clock.advance(250);
-		expect(journal.ids).toBe('a');
+		expect(journal.ids).toBe('a|b');
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|b', 'a|b', 'a|b']);
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 1 });
@@ -84,7 +84,7 @@ describe('a database that fails', () => {
 		const closes = ['close b: refused', 'close c: refused', 'close e: refused'];
 		expect(outcomes.toSorted()).toEqual([...closes, 'open a: done', 'open d: refused']);
 		await disk.commit([{ of: 'closes', index: 0, what: 'failed' }]);
-		expect([journal.ids, queue.health().isWritable]).toEqual(['', false]);
+		expect([journal.ids, queue.health().isWritable]).toEqual(['|ce', false]);
 		clock.advance(250);
 		await disk.commit();
 		expect(disk.batches.map(idsIn)).toEqual(['a|b', '|ce']);
@@ -135,6 +135,21 @@ describe('a journal that fails', () => {
 		expect(outcomes.slice(2)).toEqual(['open c: refused', 'open d: done']);
 		expect(queue.health()).toMatchObject({ isWritable: true, rejectedRows: 3 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	});
+
+	test('is tried again after a quarter of a second, however many calls end meanwhile', async () => {
+		const { disk, clock, journal, open, close } = startLedgerQueue();
+		journal.failure = full;
+		open('a');
+		await nextTurn();
+		for (const id of ['b', 'c', 'd']) {
+			clock.advance(80);
+			close(id);
+			await nextTurn();
+		}
+		expect(disk.batches).toHaveLength(0);
+		clock.advance(10);
+		expect(disk.batches.map(idsIn)).toEqual(['a|bcd']);
 	});
 
 	test('while a batch is under way is not recovered from by that batch, and nobody is refused twice', async () => {

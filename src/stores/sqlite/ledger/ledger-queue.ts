@@ -8,9 +8,9 @@ import type { Log } from '../../../core/log.ts';
 import { type TurnListener, tellTurnEnd } from '../../../core/turn-end.ts';
 import type { ClosedRow, CloseListener, LedgerHealth, OpenedRow, OpenRow } from '../../contracts/ledger.ts';
 import { ThreadLost } from '../../store-thread.ts';
-import { compactClose, lineOf, takenBack } from './compact-rows.ts';
+import { compactClose, lineOf, lineOfClose, takenBack } from './compact-rows.ts';
 import { type Batch, type PendingClose, settleBatch } from './ledger-batch.ts';
-import type { RowException, WriteBatch } from './ledger-calls.ts';
+import type { CompactClose, RowException, WriteBatch } from './ledger-calls.ts';
 import type { OpenJournal } from './open-journal.ts';
 
 export interface LedgerQueueDeps {
@@ -38,10 +38,11 @@ const isStopping = 'the process is stopping';
 /** An open is its line. */
 type QueuedRow = string | PendingClose;
 
-/** What was opened in one turn of the event loop goes into the journal together: a write for each would cost more than the rest of it. */
+/** What was opened and closed in one turn of the event loop goes into the journal together: a write for each would cost more than the rest. */
 interface Gathered extends OpenedRow {
 	lines: string;
-	count: number;
+	opens: number;
+	closes: number;
 	failure: Fault | undefined;
 }
 
@@ -78,7 +79,9 @@ export class LedgerQueue implements TurnListener {
 			const line = lineOf(row);
 			const why = this.whyNoOpen();
 			if (why !== undefined) throw this.refusal(why);
-			gathered = this.add(line);
+			this.rows.push(line);
+			gathered = this.gatherLine(line);
+			gathered.opens += 1;
 		} catch (cause) {
 			return Promise.reject(cause);
 		}
@@ -91,10 +94,11 @@ export class LedgerQueue implements TurnListener {
 		if (gathered === undefined) return;
 		this.gathered = undefined;
 		try {
-			this.deps.journal.append(gathered.lines, gathered.count);
+			this.deps.journal.append(gathered.lines, gathered.opens + gathered.closes);
 		} catch (cause) {
-			this.fail(cause);
-			gathered.failure = this.refusal(messageOf(cause), gathered.count);
+			// Closes come while it fails, too, and must not put off the next attempt.
+			if (this.failingSinceMs === undefined) this.fail(cause);
+			gathered.failure = this.refusal(messageOf(cause), gathered.opens);
 		}
 		// Its calls keep it until they end.
 		gathered.lines = '';
@@ -107,10 +111,9 @@ export class LedgerQueue implements TurnListener {
 			this.counts.lostCloses += 1;
 			told(this.refusal(isStopping));
 		} else if (this.failingSinceMs === undefined) {
-			this.rows.push({ row: compact, told });
-			this.gather();
+			this.addClose(compact, told);
 		} else {
-			this.rows.push({ row: compact, told: undefined });
+			this.addClose(compact, undefined);
 			told(this.refusal('it cannot be written now; it is kept'));
 		}
 	}
@@ -160,15 +163,19 @@ export class LedgerQueue implements TurnListener {
 		return new Fault('records_unavailable', { message: `The ledger ${this.deps.path} cannot take the row: ${why}` });
 	}
 
-	private add(line: string): Gathered {
-		this.rows.push(line);
-		this.gather();
+	private addClose(row: CompactClose, told: CloseListener | undefined): void {
+		const gathered = this.gatherLine(lineOfClose(row));
+		gathered.closes += 1;
+		this.rows.push({ row, line: gathered, told });
+	}
+
+	private gatherLine(line: string): Gathered {
+		this.rest ??= setTimeout(() => this.endRest(), restMs);
 		if (this.gathered === undefined) {
-			this.gathered = { lines: '', count: 0, failure: undefined };
+			this.gathered = { lines: '', opens: 0, closes: 0, failure: undefined };
 			tellTurnEnd(this);
 		}
 		this.gathered.lines += line;
-		this.gathered.count += 1;
 		return this.gathered;
 	}
 
@@ -183,13 +190,8 @@ export class LedgerQueue implements TurnListener {
 		}
 		if (gathered.failure === undefined) return gathered;
 		// So that nobody is charged for a call that was refused.
-		this.rows.push({ row: takenBack(row), told: undefined });
-		this.gather();
+		this.addClose(takenBack(row), undefined);
 		throw gathered.failure;
-	}
-
-	private gather(): void {
-		this.rest ??= setTimeout(() => this.endRest(), restMs);
 	}
 
 	private endRest(): void {
@@ -257,7 +259,7 @@ export class LedgerQueue implements TurnListener {
 		const { journal, log, path } = this.deps;
 		const batch = this.takeUnderWay();
 		if (batch.isProbe) this.recover();
-		journal.forget(batch.opens.length);
+		journal.forget(sizeOf(batch));
 		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, (id) =>
 			this.refusal(`the row of ${id} cannot be stored`),
 		);
@@ -303,9 +305,9 @@ export class LedgerQueue implements TurnListener {
 		this.failingSinceMs = clock.monotonicMs();
 		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
-		const refuse = ({ row, told }: PendingClose): PendingClose => {
+		const refuse = ({ told, ...close }: PendingClose): PendingClose => {
 			told?.(this.refusal(why));
-			return { row, told: undefined };
+			return { ...close, told: undefined };
 		};
 		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(refuse) };
 		this.rows = this.rows.map((row) => (typeof row === 'string' ? row : refuse(row)));
@@ -337,9 +339,12 @@ export class LedgerQueue implements TurnListener {
 
 	private abandon(ended: () => void): void {
 		const { log, path } = this.deps;
-		const closes = this.rows.filter((row) => typeof row !== 'string').length;
-		this.counts.lostCloses += closes;
-		if (closes > 0) log.error('ledger rows were not closed; the next start charges their holds', { path, rows: closes });
+		this.onTurnEnd();
+		const closes = this.rows.filter((row) => typeof row !== 'string');
+		const lost = closes.filter(({ line }) => line.failure !== undefined).length;
+		this.counts.lostCloses += lost;
+		if (lost > 0) log.error('ledger rows were not closed; the next start charges their holds', { path, rows: lost });
+		if (closes.length > lost) log.warn('ledger rows are in the journal; the next start closes them', { path, rows: closes.length - lost });
 		this.rows = [];
 		ended();
 	}

@@ -83,7 +83,7 @@ function writerCalls(): WriterCalls {
 			const isAlive = (run: string): boolean => isRunAlive(data.dataDir, run);
 			return connection.use(({ ledger }) => {
 				const journals = readLeftJournals(data.dataDir, isAlive);
-				for (const { run, opens } of journals) ledger.takeOver(run, opens);
+				for (const left of journals) ledger.takeOver(left.run, left);
 				const interrupted = ledger.closeInterrupted(nowMs, isAlive);
 				// Not before: another start that has read half of them would open anew what is closed now.
 				for (const { remove } of journals) remove();

@@ -201,7 +201,7 @@ describe('rows of another run', () => {
 	test('are opened where they are missing, and closed as that run’s', () => {
 		const { writer, database, check } = setUp();
 		writer.write(packBatch({ opens: [open('a')], closes: [close('a')] }));
-		writer.takeOver('dead', left);
+		writer.takeOver('dead', { opens: left, closes: [] });
 		const interrupted = writer.closeInterrupted(ledgerNoonMs + hourMs, (name) => name === 'run');
 		expect(interrupted.map(({ id, costNanoUsd }) => [id, costNanoUsd])).toEqual([
 			['b', 5000n],
@@ -218,13 +218,13 @@ describe('rows of another run', () => {
 	test('change nothing when they are taken over again, before or after they are closed', () => {
 		const { writer, dump, check, noted } = setUp();
 		const moved = [...left, readLine(open('a', other))];
-		writer.takeOver('dead', moved);
+		writer.takeOver('dead', { opens: moved, closes: [] });
 		const before = dump();
-		writer.takeOver('dead', moved);
+		writer.takeOver('dead', { opens: moved, closes: [] });
 		expect(dump()).toEqual(before);
 		writer.closeInterrupted(ledgerNoonMs, () => false);
 		const [closed, notedBefore] = [dump(), noted()];
-		writer.takeOver('dead', moved);
+		writer.takeOver('dead', { opens: moved, closes: [] });
 		expect(writer.closeInterrupted(ledgerNoonMs, () => false)).toEqual([]);
 		expect(dump()).toEqual(closed);
 		expect(noted()).toEqual(notedBefore);
@@ -238,7 +238,7 @@ describe('rows of another run', () => {
 		expect(writer.pruneSome(ledgerNoonMs)).toBe(1);
 		const before = { startedMs: ledgerNoonMs - 30 * 60_000 - 1 };
 		const since = { startedMs: ledgerNoonMs - 30 * 60_000 };
-		writer.takeOver('dead', [open('old', old), open('before', before), open('since', since)].map(readLine));
+		writer.takeOver('dead', { opens: [open('old', old), open('before', before), open('since', since)].map(readLine), closes: [] });
 		expect(writer.closeInterrupted(ledgerNoonMs, () => false).map(({ id }) => id)).toEqual(['since']);
 		expect(database.prepare('SELECT sum(requests) AS requests FROM hourly').get()).toEqual({ requests: 2 });
 		expect(check()).toEqual([]);

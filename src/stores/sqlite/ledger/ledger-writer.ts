@@ -7,17 +7,18 @@ import { createTransaction, type Row, textOf } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
 import { type CallRows, createCallRows } from './call-rows.ts';
 import { interruptedOutcome, readBudgets } from './compact-rows.ts';
-import type { CompactOpen, PackedBatch, RowException } from './ledger-calls.ts';
+import type { PackedBatch, RowException } from './ledger-calls.ts';
 import { createLedgerNames } from './ledger-names.ts';
 import { createSums, type GatheredSums, msPerHour } from './ledger-sums.ts';
+import type { LeftJournal } from './open-journal.ts';
 import { createOutboxWriting } from './outbox-writing.ts';
-import { type CallEnd, type CallOpening, openingOf, readEnds, readOpenings } from './packed-batch.ts';
+import { type CallEnd, type CallOpening, endOf, openingOf, readEnds, readOpenings } from './packed-batch.ts';
 import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-call-id.ts';
 
 export interface LedgerWriter {
 	write(batch: PackedBatch): readonly RowException[];
-	/** Opens rows of another run that are not there, but for those that may have been pruned. */
-	takeOver(run: string, opens: readonly CompactOpen[]): void;
+	/** Opens rows of another run that are not there, except those that may have been pruned, and closes those that it closed. */
+	takeOver(run: string, left: Pick<LeftJournal, 'opens' | 'closes'>): void;
 	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedRow[];
 	/** @returns how many were deleted; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
@@ -117,12 +118,11 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 				return applyOneByOne(read);
 			}
 		},
-		takeOver(leftRun, opens) {
-			const left = createCallRows(database, names, leftRun, spools);
+		takeOver(leftRun, left) {
 			transaction(() => {
 				const sums = gatherSums();
 				const prunedBeforeMs = Number(selectPruned.get()?.['pruned_before_ms']);
-				for (const row of opens) if (row[1] >= prunedBeforeMs) openIfSound(left, row, sums);
+				writeLeft(createCallRows(database, names, leftRun, spools), left, prunedBeforeMs, sums);
 				sums.write();
 			});
 		},
@@ -150,10 +150,15 @@ const unsentStay = 'AND sequence NOT IN (SELECT call FROM outbox)';
 
 function goOn(): void {}
 
+function writeLeft(rows: CallRows, { opens, closes }: Pick<LeftJournal, 'opens' | 'closes'>, sinceMs: number, sums: GatheredSums): void {
+	for (const row of opens) if (row[1] >= sinceMs) ifSound(() => rows.open([openingOf(row)], [], sums, goOn));
+	for (const row of closes) ifSound(() => rows.close(endOf(row), sums));
+}
+
 /** A file may hold anything: what is no row must not keep every start from the others. */
-function openIfSound(rows: CallRows, row: CompactOpen, sums: GatheredSums): void {
+function ifSound(write: () => unknown): void {
 	try {
-		rows.open([openingOf(row)], [], sums, goOn);
+		write();
 	} catch (cause) {
 		if (!isDueToRow(cause)) throw cause;
 	}

@@ -1,5 +1,5 @@
 /**
- * Rows that were opened and may not be in the database yet, in files that outlive the process: one appended line makes an open safe,
+ * Opens and closes that may not be in the database yet, in files that outlive the process: one appended line makes each safe,
  * where a transaction of its own would take a thread and twenty times as long. Two files take turns, so that one can be emptied while
  * the other grows.
  */
@@ -7,8 +7,8 @@ import { closeSync, existsSync, fdatasync, fsyncSync, ftruncate, openSync, readd
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createPrivateFile, type Durability } from '../open-database.ts';
-import { readLine } from './compact-rows.ts';
-import type { CompactOpen } from './ledger-calls.ts';
+import { isAmount, readCloseLine, readLine } from './compact-rows.ts';
+import type { CompactClose, CompactOpen } from './ledger-calls.ts';
 
 /** Some thousand rows. A file grows beyond while the other one has lines that the database has not. */
 const turnBytes = 1 << 20;
@@ -176,6 +176,8 @@ export interface LeftJournal {
 	readonly run: string;
 	/** In the order they were opened; most of them are in the database. */
 	readonly opens: readonly CompactOpen[];
+	/** Of these opens, and of earlier ones. */
+	readonly closes: readonly CompactClose[];
 	/** Once the database has them. */
 	remove(): void;
 }
@@ -187,29 +189,40 @@ export function readLeftJournals(dataDir: string, isAlive: (run: string) => bool
 		const run = namePattern.exec(name)?.[1];
 		if (run !== undefined && !isAlive(run)) byRun.set(run, [...(byRun.get(run) ?? []), join(dataDir, name)]);
 	}
-	return [...byRun].map(([run, paths]) => ({
-		run,
-		opens: paths
-			.map(readFile)
-			.toSorted((one, other) => (one.turn < other.turn ? -1 : 1))
-			.flatMap(({ opens }) => opens),
-		remove() {
-			for (const path of paths) rmSync(path, { force: true });
-		},
-	}));
+	return [...byRun].map(([run, paths]) => {
+		const files = paths.map(readFile).toSorted((one, other) => (one.turn < other.turn ? -1 : 1));
+		return {
+			run,
+			opens: files.flatMap(({ opens }) => opens),
+			closes: files.flatMap(({ closes }) => closes),
+			remove() {
+				for (const path of paths) rmSync(path, { force: true });
+			},
+		};
+	});
 }
 
 /** What was torn by the end of the process or of the disk was never acknowledged. */
-function readFile(path: string): { turn: number; opens: readonly CompactOpen[] } {
+function readFile(path: string): Pick<LeftJournal, 'opens' | 'closes'> & { turn: number } {
 	const [turn, ...lines] = readText(path).split('\n');
 	// What follows the last line feed is no whole line, whatever it looks like.
-	return { turn: Number(turn), opens: lines.slice(0, -1).flatMap(readWhole) };
+	const whole = lines.slice(0, -1);
+	return { turn: Number(turn), opens: whole.flatMap(readOpen), closes: whole.flatMap(readClose) };
 }
 
-function readWhole(line: string): readonly CompactOpen[] {
+function readOpen(line: string): readonly CompactOpen[] {
 	try {
 		const row = readLine(line);
 		return isSound(row) ? [row] : [];
+	} catch {
+		return [];
+	}
+}
+
+function readClose(line: string): readonly CompactClose[] {
+	try {
+		const row = readCloseLine(line);
+		return row === undefined ? [] : [row];
 	} catch {
 		return [];
 	}
@@ -220,8 +233,7 @@ function isSound([id, startedMs, team, clientId, provider, model, form, priceVer
 	const names: unknown = JSON.parse(budgets);
 	const areTexts = [id, team, clientId, provider, model, priceVersion].every((text: unknown) => typeof text === 'string');
 	const areNumbers = [startedMs, form].every((number) => Number.isSafeInteger(number));
-	const isHold = typeof hold === 'number' ? Number.isSafeInteger(hold) && hold >= 0 : /^\d{1,19}$/.test(hold);
-	return areTexts && areNumbers && isHold && Array.isArray(names) && names.every((name) => typeof name === 'string');
+	return areTexts && areNumbers && isAmount(hold) && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }
 
 /** Empty where another process that starts has just removed it. */

@@ -1,7 +1,7 @@
 /** A batch on its way to the database's thread: to clone one text, or one array of numbers, costs a fifth of cloning its rows. */
 import type { Usage } from '../../../core/usage.ts';
 import { readLine } from './compact-rows.ts';
-import type { CompactInteger, CompactOpen, PackedBatch, WriteBatch } from './ledger-calls.ts';
+import type { CompactClose, CompactInteger, CompactOpen, PackedBatch, WriteBatch } from './ledger-calls.ts';
 import { type CallId, callIdOf, ownCallIdAt, ownIdLength } from './packed-call-id.ts';
 
 /** A row to be opened, as the database's thread reads it. */
@@ -92,6 +92,13 @@ export function openingOf([id, startedMs, ...rest]: CompactOpen): CallOpening {
 	const hold = rest[rest.length - 1] as CompactOpen[9];
 	const terms = JSON.stringify(rest.slice(0, -1)).slice(1, -1);
 	return { id: callIdOf(id), startedMs, terms, hold: typeof hold === 'number' ? hold : BigInt(hold) };
+}
+
+export function endOf(row: CompactClose): CallEnd {
+	const [id, endedMs, outcome, status, isEstimated, inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens] = row;
+	const [, , , , , , , , , outputTokens, reasoningTokens, costNanoUsd] = row;
+	const input = { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens };
+	return { id: callIdOf(id), endedMs, outcome, status, isEstimated, ...input, outputTokens, reasoningTokens, costNanoUsd };
 }
 
 export function readEnds({ closedIds, numbers, largeCosts }: PackedBatch): readonly CallEnd[] {

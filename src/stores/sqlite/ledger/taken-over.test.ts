@@ -70,6 +70,28 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
+	test('and a close: has the call charged what it cost, not its hold', async () => {
+		const dataDir = temporaryDirectory();
+		const large = 2n ** 62n;
+		const body = `
+			for (const id of ["one", "large", "open"]) await open(id);
+			ledger.close(closed("one"), () => print("written"));
+			ledger.close({ ...closed("large"), costNanoUsd: ${large}n }, () => print("written"));
+			die()`;
+		expect(await untilKilled(dataDir, body)).toBe('');
+		expect(rowsInFile(dataDir)).toBe(0);
+		const ledger = await start(dataDir);
+		expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['open']);
+		const { rows } = await ledger.list({ limit: 9 });
+		const { id: _, ...closed } = closedRow('one', { costNanoUsd: 1234n });
+		expect(rows.map((row) => row.closed)).toEqual([
+			expect.objectContaining({ outcome: 'interrupted', costNanoUsd: 5000n }),
+			{ ...closed, costNanoUsd: large },
+			closed,
+		]);
+		expect(await ledger.check()).toEqual([]);
+	});
+
 	test('has what was closed, and what the database had, left as it was', async () => {
 		const dataDir = temporaryDirectory();
 		const body = `
