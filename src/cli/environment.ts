@@ -118,6 +118,8 @@ export interface NewClient {
 export interface ListedClient {
 	readonly id: string;
 	readonly name: string;
+	/** Id of the team that names it; null: none does. */
+	readonly team: string | null;
 	readonly scopes: readonly string[];
 	readonly secrets: readonly unknown[];
 	readonly isDisabled: boolean;

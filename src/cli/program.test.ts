@@ -153,13 +153,14 @@ describe('client', () => {
 		const { code, out } = await run('client list');
 		expect(code).toBe(0);
 		expect(out).toBe(
-			'ID      NAME            SCOPES        STATE    SECRETS  CREATED\nsearch  Search service  invoke,admin  enabled  1        1970-01-01T00:00:00.000Z\n',
+			'ID      NAME            TEAM  SCOPES        STATE    SECRETS  CREATED\nsearch  Search service  red   invoke,admin  enabled  1        1970-01-01T00:00:00.000Z\n',
 		);
 		const json = (await run('client list --json')).out;
 		expect(JSON.parse(json)).toEqual([
 			{
 				client_id: 'search',
 				name: 'Search service',
+				team: 'red',
 				scopes: ['invoke', 'admin'],
 				disabled: false,
 				secret_count: 1,
@@ -169,7 +170,7 @@ describe('client', () => {
 	});
 
 	it('list keeps what a terminal would obey out of the table', async () => {
-		const hostile = { id: 'a', name: '\u001b[2J\n', scopes: [], secrets: [], isDisabled: true, createdAtMs: 0 };
+		const hostile = { id: 'a', name: '\u001b[2J\n', team: null, scopes: [], secrets: [], isDisabled: true, createdAtMs: 0 };
 		const { out } = await run('client list', { clients: { list: () => Promise.resolve([hostile]) } });
 		expect(out.split('\n')).toHaveLength(3);
 		expect(out).not.toContain('\u001b');

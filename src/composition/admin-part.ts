@@ -84,6 +84,7 @@ export function configuredRecords(config: Config): ConfiguredRecords {
 			name: settings.name,
 			kind: settings.kind,
 			isConfigured: new Provider(settings).isConfigured,
+			vendorModel: (model) => settings.modelFacts?.[model]?.knownAs ?? model,
 		})),
 	};
 }

@@ -11,6 +11,8 @@ import { createRememberedLog, type RememberedLog } from '../../test/support/reme
 import { closedRow, ledgerContract, ledgerNoonMs, openRow } from './contracts/ledger.contract.ts';
 import type { Ledger, LedgerReader, OpenRow, SummaryQuery } from './contracts/ledger.ts';
 import { StoreUnusable } from './contracts/store-unusable.ts';
+import { postgresLedgerSchema } from './postgres/ledger/postgres-ledger-schema.ts';
+import { migratePostgres } from './postgres/migrate.ts';
 import { openPostgresLedger, openPostgresLedgerReader, type PostgresLedger, type PostgresLedgerSettings } from './postgres-ledger.ts';
 import { openSqliteLedger, openSqliteLedgerReader } from './sqlite/sqlite-ledger.ts';
 
@@ -96,6 +98,24 @@ describe('the local file', () => {
 		await closeRow(ledger, closedRow('old and running'));
 		expect(await ledger.check()).toEqual([]);
 	});
+});
+
+test('an earlier release’s database is brought up to date: how much of its sums was estimated is read from its calls', async () => {
+	const url = await server.createDatabase();
+	await migratePostgres({ url }, [{ ...postgresLedgerSchema, steps: postgresLedgerSchema.steps.slice(0, 3) }], deps());
+	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
+	await query(url, `SELECT tollgate.ledger_make_day(${day})`);
+	await query(
+		url,
+		`INSERT INTO tollgate.ledger_calls SELECT n, 'call' || n, ${ledgerNoonMs}, 'red', 'c', 'p', 'claude', 'chat', false, '', '[]', 0, 'complete',
+			${ledgerNoonMs}, 200, n % 2 = 1, 1, 0, 0, 0, 1, 0, 100 FROM generate_series(1, 3) AS n`,
+	);
+	const sums = `'red', 'c', 'p', 'claude', 3, 3, 0, 0, 0, 3, 0, 300`;
+	await query(url, `INSERT INTO tollgate.ledger_hourly VALUES (${Math.floor(ledgerNoonMs / hourMs)}, ${sums})`);
+	await query(url, `INSERT INTO tollgate.ledger_daily VALUES (${day}, ${sums})`);
+	const { ledger } = await open({ url });
+	expect(await ledger.summarize(november)).toMatchObject([{ model: 'claude', costNanoUsd: 300n, estimatedCostNanoUsd: 200n }]);
+	expect(await ledger.check()).toEqual([]);
 });
 
 describe('upkeep', () => {

@@ -51,6 +51,8 @@ const verifier: AccessTokenVerifier = {
 /** A price list that knows dated models by their names without a date. */
 const undated = ({ model }: { readonly model: string }): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
 
+const vendorModel = (model: string): string => model;
+
 export const configuredRecords: ConfiguredRecords = {
 	tiers: {
 		sandbox: { requestsPerMinute: 20, dailyTokens: 100_000, monthlyBudgetUsd: '25' },
@@ -62,9 +64,9 @@ export const configuredRecords: ConfiguredRecords = {
 	pinnedTeams: [{ id: 'pinned', name: 'Pinned', tier: 'standard', clientIds: ['pinned-client'] }],
 	pinnedClients: [{ id: 'pinned-client', name: 'Pinned client', scopes: ['invoke'] }],
 	providers: [
-		{ name: 'provider_a', kind: 'anthropic', isConfigured: true },
-		{ name: 'provider_b', kind: 'openai', isConfigured: false },
-		{ name: 'local', kind: 'openai-compatible', isConfigured: true },
+		{ name: 'provider_a', kind: 'anthropic', isConfigured: true, vendorModel },
+		{ name: 'provider_b', kind: 'openai', isConfigured: false, vendorModel },
+		{ name: 'local', kind: 'openai-compatible', isConfigured: true, vendorModel },
 	],
 };
 
@@ -97,6 +99,7 @@ export interface BookedCall {
 	readonly costNanoUsd?: bigint;
 	readonly startedMs?: number;
 	readonly isRunning?: boolean;
+	readonly isEstimated?: boolean;
 }
 
 export async function startAdmin(
@@ -177,7 +180,8 @@ export async function startAdmin(
 			if (call.isRunning === true) return;
 			const usage = { ...noUsage, ...call.usage };
 			const costNanoUsd = call.costNanoUsd ?? 0n;
-			await closeRow(ledger, { id, endedMs: startedMs + 1500, outcome: 'complete', status: 200, usage, costNanoUsd, isEstimated: false });
+			const end = { outcome: 'complete', status: 200, isEstimated: call.isEstimated ?? false } as const;
+			await closeRow(ledger, { id, endedMs: startedMs + 1500, usage, costNanoUsd, ...end });
 		},
 		async state() {
 			const all = await Promise.all([

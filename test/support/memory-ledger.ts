@@ -16,7 +16,7 @@ import { createMemoryAssessments } from './memory-assessments.ts';
 
 const msPerHour = 3_600_000;
 
-type Sums = Pick<SummaryRow, 'requests' | 'usage' | 'costNanoUsd'>;
+type Sums = Pick<SummaryRow, 'requests' | 'usage' | 'costNanoUsd' | 'estimatedCostNanoUsd'>;
 interface HourlySum extends Sums {
 	readonly hour: number;
 	readonly row: LedgerRow;
@@ -62,7 +62,8 @@ export function createMemoryLedger(): Ledger {
 				told('closed_before');
 			} else {
 				found.row = { ...found.row, closed: copyOf(closed) };
-				count(found.row, { ...closed, requests: 0 });
+				const { usage, costNanoUsd, isEstimated } = closed;
+				count(found.row, { requests: 0, usage, costNanoUsd, estimatedCostNanoUsd: isEstimated ? costNanoUsd : 0n });
 				told('closed');
 			}
 		},
@@ -94,7 +95,7 @@ export function createMemoryLedger(): Ledger {
 	};
 }
 
-const nothing: Sums = { requests: 0, usage: noUsage, costNanoUsd: 0n };
+const nothing: Sums = { requests: 0, usage: noUsage, costNanoUsd: 0n, estimatedCostNanoUsd: 0n };
 
 function copyOf(closed: Omit<ClosedRow, 'id'>): Omit<ClosedRow, 'id'> {
 	return { ...closed, usage: { ...closed.usage } };
@@ -104,7 +105,12 @@ function sumOf(left: Sums, right: Sums): Sums {
 	const usage = Object.fromEntries(
 		(Object.keys(noUsage) as (keyof Usage)[]).map((name) => [name, left.usage[name] + right.usage[name]]),
 	) as unknown as Usage;
-	return { requests: left.requests + right.requests, usage, costNanoUsd: left.costNanoUsd + right.costNanoUsd };
+	return {
+		requests: left.requests + right.requests,
+		usage,
+		costNanoUsd: left.costNanoUsd + right.costNanoUsd,
+		estimatedCostNanoUsd: left.estimatedCostNanoUsd + right.estimatedCostNanoUsd,
+	};
 }
 
 function summarize(hours: Iterable<HourlySum>, query: SummaryQuery): SummaryRow[] {

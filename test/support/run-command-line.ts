@@ -9,6 +9,7 @@ export const clients: ClientOperations = {
 				id: 'search',
 				name: 'Search service',
 				scopes: ['invoke', 'admin'],
+				team: 'red',
 				secrets: [{ hash: 'scrypt$x' }],
 				isDisabled: false,
 				createdAtMs: 0,

@@ -76,6 +76,7 @@ function listedOf(row: Row): ListedClient {
 	return {
 		id: String(row['id']),
 		name: String(row['name']),
+		team: row['team'] as string | null,
 		scopes: row['scopes'] as string[],
 		secrets: row['secrets'] as unknown[],
 		isDisabled: row['disabled'] === true,

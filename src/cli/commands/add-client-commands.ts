@@ -115,18 +115,20 @@ function formatClients(clients: readonly ListedClient[], hasStyle: boolean): str
 	const rows = clients.map((client) => [
 		client.id,
 		client.name,
+		client.team ?? '',
 		client.scopes.join(','),
 		client.isDisabled ? 'disabled' : 'enabled',
 		String(client.secrets.length),
 		new Date(client.createdAtMs).toISOString(),
 	]);
-	return formatTable(['ID', 'NAME', 'SCOPES', 'STATE', 'SECRETS', 'CREATED'], rows, hasStyle);
+	return formatTable(['ID', 'NAME', 'TEAM', 'SCOPES', 'STATE', 'SECRETS', 'CREATED'], rows, hasStyle);
 }
 
 function formatClientsAsJson(clients: readonly ListedClient[]): string {
 	const rows = clients.map((client) => ({
 		client_id: client.id,
 		name: client.name,
+		team: client.team,
 		scopes: client.scopes,
 		disabled: client.isDisabled,
 		secret_count: client.secrets.length,

@@ -56,6 +56,8 @@ export interface AdminProvider {
 	readonly kind: string;
 	/** False: its key is the placeholder. */
 	readonly isConfigured: boolean;
+	/** @returns the model behind a deployment, where the configuration names it; else the name as given. */
+	vendorModel(model: string): string;
 }
 
 /** A call that nobody makes. */

@@ -64,7 +64,10 @@ describe('a budget', () => {
 
 	test.each<[string, object, number, string]>([
 		['an unknown team', { team: 'absent', limit_usd: '1' }, 422, 'team'],
-		['a number in place of a text', { team: 'red', limit_usd: 100 }, 422, 'limit_usd'],
+		['a negative number', { team: 'red', limit_usd: -1 }, 422, 'limit_usd'],
+		['a number of ten decimals', { team: 'red', limit_usd: 1.0000000001 }, 422, 'limit_usd'],
+		['a number that JSON writes with an exponent', { team: 'red', limit_usd: 1e-7 }, 422, 'limit_usd'],
+		['a truth value', { team: 'red', limit_usd: true }, 422, 'limit_usd'],
 		['a negative amount', { team: 'red', limit_usd: '-1' }, 422, 'limit_usd'],
 		['ten decimals', { team: 'red', limit_usd: '1.0000000001' }, 422, 'limit_usd'],
 		['an exponent', { team: 'red', limit_usd: '1e9' }, 422, 'limit_usd'],
@@ -93,6 +96,13 @@ describe('a budget', () => {
 		expect((await send('PUT', '/budgets/one', { team: 'absent' })).status).toBe(422);
 		expect((await send('PUT', '/budgets/one', { warning_threshold_percent: 200 })).status).toBe(422);
 		expect((await send('PUT', '/budgets/one', { limit_usd: '2' }, { 'if-match': '"0"' })).status).toBe(412);
+	});
+
+	test('takes its limit as a text or as a number, and gives it as a text', async () => {
+		await start();
+		const made = await send('POST', '/budgets', { id: 'b', team: 'red', limit_usd: 250.5 });
+		expect([made.status, made.body['limit_usd']]).toEqual([201, '250.50']);
+		expect((await send('PUT', '/budgets/b', { limit_usd: 3 })).body['limit_usd']).toBe('3.00');
 	});
 
 	test('may be of a team of the configuration, of a client on its own, and of a team that is gone but was used', async () => {

@@ -20,6 +20,7 @@ describe('a client', () => {
 		expect(client).toEqual({
 			id: 'bot',
 			name: 'Bot',
+			team: null,
 			scopes: ['invoke'],
 			disabled: false,
 			secrets: [{ expires_at: null }],
@@ -32,6 +33,30 @@ describe('a client', () => {
 		const everything = [read.text, (await send('GET', '/clients')).text, (await send('GET', '/audit')).text].join('');
 		expect(everything).not.toMatch(/scrypt|hash/);
 		expect(everything).not.toContain(secret);
+	});
+
+	test('names its team, by which the team is found', async () => {
+		await send('POST', '/clients', { id: 'bot', name: 'Bot' });
+		await send('POST', '/clients', { id: 'loner', name: 'Loner' });
+		await send('POST', '/teams', { id: 'red', client_ids: ['bot'] });
+		const teamOf = async (id: string) => (await send('GET', `/clients/${id}`)).body['team'];
+		expect([await teamOf('bot'), await teamOf('loner'), await teamOf('pinned-client')]).toEqual(['red', null, 'pinned']);
+		const { data } = (await send('GET', '/clients')).body as { data: { id: string; team: string | null }[] };
+		expect(data.map(({ id, team }) => [id, team])).toEqual([
+			['bot', 'red'],
+			['loner', null],
+			['pinned-client', 'pinned'],
+		]);
+		const found = async (clientId: string) =>
+			((await send('GET', `/teams?client_id=${clientId}`)).body['data'] as { id: string }[]).map(({ id }) => id);
+		expect([await found('bot'), await found('pinned-client'), await found('loner'), await found('absent')]).toEqual([
+			['red'],
+			['pinned'],
+			[],
+			[],
+		]);
+		await send('PUT', '/teams/red', { client_ids: [] });
+		expect([await teamOf('bot'), await found('bot')]).toEqual([null, []]);
 	});
 
 	test('is given a new secret while the old one still works for a time', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
+import { type AdminSubject, configuredRecords, startAdmin } from '../../../test/support/admin.ts';
 
 let subject: AdminSubject;
 const send: AdminSubject['send'] = (...request) => subject.send(...request);
@@ -41,6 +41,7 @@ describe('prices', () => {
 				cache_read_usd_per_million_tokens: '1.25',
 				cache_write_usd_per_million_tokens: '2.50',
 				long_input: [],
+				priced_as: null,
 				source: 'override',
 				updated_at: '2026-11-21T12:00:05.000Z',
 			},
@@ -68,14 +69,35 @@ describe('prices', () => {
 		}
 	});
 
-	test('the list has the defaults of every provider once, in order', async () => {
+	test('of a deployment is that of its model, and of another spelling that of the model it means', async () => {
+		const vendorModel = (model: string) => (model === 'chat-prod' ? 'gpt-4o-mini' : model);
+		const providers = [{ name: 'azure', kind: 'azure-openai', isConfigured: true, vendorModel }];
+		await subject.stop();
+		subject = await startAdmin({}, { configured: () => ({ ...configuredRecords, providers }) });
+		const read = async (model: string) => {
+			const { body, headers } = await send('GET', `/pricing/azure/${model}`);
+			return [body['model'], body['input_usd_per_million_tokens'], body['source'], body['priced_as'], headers.has('etag')];
+		};
+		expect(await read('chat-prod')).toEqual(['chat-prod', '0.15', 'default', 'gpt-4o-mini', false]);
+		expect(await read('gpt-4o-mini-2024-07-18')).toEqual(['gpt-4o-mini-2024-07-18', '0.15', 'default', 'gpt-4o-mini', false]);
+		expect((await send('GET', '/pricing/azure/other')).status).toBe(404);
+		await send('PUT', '/pricing/azure/gpt-4o-mini', rates);
+		expect(await read('chat-prod')).toEqual(['chat-prod', '2.50', 'override', 'gpt-4o-mini', false]);
+		await send('PUT', '/pricing/azure/chat-prod', { ...rates, input_usd_per_million_tokens: '1' });
+		expect(await read('chat-prod')).toEqual(['chat-prod', '1.00', 'override', null, true]);
+	});
+
+	test('the list has the overrides first, then the defaults of every provider once, in order', async () => {
+		await send('PUT', '/pricing/provider_b/gpt-4o', rates);
 		await send('PUT', '/pricing/local/llama', rates);
 		const entries = await listAll();
 		const names = entries.map(({ provider, model }) => `${provider}\u0000${model}`);
 		expect(new Set(names).size).toBe(names.length);
-		expect(names).toEqual(names.toSorted());
-		expect(Object.keys(Object.groupBy(entries, ({ provider }) => provider))).toEqual(['local', 'provider_a', 'provider_b']);
-		expect(entries.filter(({ source }) => source === 'override')).toHaveLength(1);
+		const firstDefault = entries.findIndex(({ source }) => source === 'default');
+		expect(names.slice(0, firstDefault)).toEqual(['local\u0000llama', 'provider_b\u0000gpt-4o']);
+		expect(entries.slice(firstDefault).every(({ source }) => source === 'default')).toBe(true);
+		expect(names.slice(firstDefault)).toEqual(names.slice(firstDefault).toSorted());
+		expect(new Set(entries.map(({ provider }) => provider))).toEqual(new Set(['local', 'provider_a', 'provider_b']));
 		expect((await listAll('&provider=local')).map(({ model }) => model)).toEqual(['llama']);
 	});
 

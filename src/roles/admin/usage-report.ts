@@ -47,6 +47,7 @@ export function sumsBody(rows: readonly SummaryRow[]) {
 		requests: rows.reduce((sum, row) => sum + row.requests, 0),
 		tokens: tokensBody(rows.reduce((sum, row) => addUsage(sum, row.usage), noUsage)),
 		cost_usd: usdText(rows.reduce((sum, row) => sum + row.costNanoUsd, 0n)),
+		estimated_cost_usd: usdText(rows.reduce((sum, row) => sum + row.estimatedCostNanoUsd, 0n)),
 	};
 }
 

@@ -13,7 +13,7 @@ beforeEach(async () => {
 	await send('POST', '/teams', { id: 'red', tier: 'standard' });
 	const usage = { inputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2, outputTokens: 5, reasoningTokens: 4 };
 	await subject.book({ id: 'one', usage, costNanoUsd: 1_500_000_001n, startedMs: november(1, 0) });
-	await subject.book({ id: 'two', model: '=cmd|x', usage, costNanoUsd: 2n, clientId: '+1', startedMs: november(20) });
+	await subject.book({ id: 'two', model: '=cmd|x', usage, costNanoUsd: 2n, clientId: '+1', isEstimated: true, startedMs: november(20) });
 	await subject.book({ id: 'three', usage, provider: 'local', costNanoUsd: 0n, startedMs: november(21) });
 	await subject.book({ id: 'four', isRunning: true });
 	await subject.book({ id: 'five', team: 'blue', costNanoUsd: 9n });
@@ -40,10 +40,25 @@ describe('usage of a team', () => {
 			requests: 4,
 			tokens: tokens(3),
 			cost_usd: '1.500000003',
+			estimated_cost_usd: '0.000000002',
 			models: [
-				{ provider: 'local', model: 'gpt-4o-mini', requests: 1, tokens: tokens(1), cost_usd: '0.00' },
-				{ provider: 'provider_b', model: '=cmd|x', requests: 1, tokens: tokens(1), cost_usd: '0.000000002' },
-				{ provider: 'provider_b', model: 'gpt-4o-mini', requests: 2, tokens: tokens(1), cost_usd: '1.500000001' },
+				{ provider: 'local', model: 'gpt-4o-mini', requests: 1, tokens: tokens(1), cost_usd: '0.00', estimated_cost_usd: '0.00' },
+				{
+					provider: 'provider_b',
+					model: '=cmd|x',
+					requests: 1,
+					tokens: tokens(1),
+					cost_usd: '0.000000002',
+					estimated_cost_usd: '0.000000002',
+				},
+				{
+					provider: 'provider_b',
+					model: 'gpt-4o-mini',
+					requests: 2,
+					tokens: tokens(1),
+					cost_usd: '1.500000001',
+					estimated_cost_usd: '0.00',
+				},
 			],
 			budgets: [
 				{
@@ -95,7 +110,7 @@ describe('usage of a team', () => {
 			'client',
 			[
 				{ client_id: '+1', requests: 1 },
-				{ client_id: 'agent', requests: 3, cost_usd: '1.500000001' },
+				{ client_id: 'agent', requests: 3, cost_usd: '1.500000001', estimated_cost_usd: '0.00' },
 			],
 		],
 		['day', [{ day: '2026-11-01' }, { day: '2026-11-20', requests: 1 }, { day: '2026-11-21', requests: 2 }]],
@@ -111,6 +126,7 @@ describe('usage of a team', () => {
 			period: { start: '2026-10-31T00:00:00.000Z', end: '2026-11-20T00:00:00.000Z' },
 			requests: 2,
 			cost_usd: '1.500000008',
+			estimated_cost_usd: '0.00',
 			groups: [{ day: '2026-10-31' }, { day: '2026-11-01' }],
 		});
 	});
@@ -149,8 +165,8 @@ describe('usage of all teams', () => {
 				period: month,
 				group_by: 'team',
 				data: [
-					{ team: 'blue', requests: 1, tokens: tokens(0), cost_usd: '0.000000009' },
-					{ team: 'red', requests: 4, tokens: tokens(3), cost_usd: '1.500000003' },
+					{ team: 'blue', requests: 1, tokens: tokens(0), cost_usd: '0.000000009', estimated_cost_usd: '0.00' },
+					{ team: 'red', requests: 4, tokens: tokens(3), cost_usd: '1.500000003', estimated_cost_usd: '0.000000002' },
 				],
 				next_cursor: null,
 			},
@@ -171,31 +187,38 @@ describe('usage of all teams', () => {
 		[
 			'model',
 			[
-				{ provider: 'local', model: 'gpt-4o-mini', ...sums, cost_usd: '0.00' },
-				{ provider: 'provider_b', model: '=cmd|x', ...sums, cost_usd: '0.000000002' },
-				{ provider: 'provider_b', model: 'gpt-4o-mini', requests: 3, tokens: tokens(1), cost_usd: '1.50000001' },
+				{ provider: 'local', model: 'gpt-4o-mini', ...sums, cost_usd: '0.00', estimated_cost_usd: '0.00' },
+				{ provider: 'provider_b', model: '=cmd|x', ...sums, cost_usd: '0.000000002', estimated_cost_usd: '0.000000002' },
+				{
+					provider: 'provider_b',
+					model: 'gpt-4o-mini',
+					requests: 3,
+					tokens: tokens(1),
+					cost_usd: '1.50000001',
+					estimated_cost_usd: '0.00',
+				},
 			],
 		],
 		[
 			'provider',
 			[
-				{ provider: 'local', ...sums, cost_usd: '0.00' },
-				{ provider: 'provider_b', requests: 4, tokens: tokens(2), cost_usd: '1.500000012' },
+				{ provider: 'local', ...sums, cost_usd: '0.00', estimated_cost_usd: '0.00' },
+				{ provider: 'provider_b', requests: 4, tokens: tokens(2), cost_usd: '1.500000012', estimated_cost_usd: '0.000000002' },
 			],
 		],
 		[
 			'client',
 			[
-				{ client_id: '+1', ...sums, cost_usd: '0.000000002' },
-				{ client_id: 'agent', requests: 4, tokens: tokens(2), cost_usd: '1.50000001' },
+				{ client_id: '+1', ...sums, cost_usd: '0.000000002', estimated_cost_usd: '0.000000002' },
+				{ client_id: 'agent', requests: 4, tokens: tokens(2), cost_usd: '1.50000001', estimated_cost_usd: '0.00' },
 			],
 		],
 		[
 			'day',
 			[
-				{ day: '2026-11-01', ...sums, cost_usd: '1.500000001' },
-				{ day: '2026-11-20', ...sums, cost_usd: '0.000000002' },
-				{ day: '2026-11-21', requests: 3, tokens: tokens(1), cost_usd: '0.000000009' },
+				{ day: '2026-11-01', ...sums, cost_usd: '1.500000001', estimated_cost_usd: '0.00' },
+				{ day: '2026-11-20', ...sums, cost_usd: '0.000000002', estimated_cost_usd: '0.000000002' },
+				{ day: '2026-11-21', requests: 3, tokens: tokens(1), cost_usd: '0.000000009', estimated_cost_usd: '0.00' },
 			],
 		],
 	])('by %s, whole and page by page', async (by, rows) => {
@@ -213,9 +236,11 @@ describe('usage of all teams', () => {
 
 	test('as CSV names where it goes on', async () => {
 		const first = await send('GET', '/usage?limit=1', undefined, csv);
-		expect(first.text).toBe('team,requests,input,output,cache_read,cache_write,total,cost_usd\r\nblue,1,0,0,0,0,0,0.000000009\r\n');
+		expect(first.text).toBe(
+			'team,requests,input,output,cache_read,cache_write,total,cost_usd,estimated_cost_usd\r\nblue,1,0,0,0,0,0,0.000000009,0.00\r\n',
+		);
 		const next = await send('GET', `/usage?limit=1&cursor=${first.headers.get('x-next-cursor')}`, undefined, csv);
-		expect(next.text).toMatch(/\r\nred,4,30,15,9,6,60,1\.500000003\r\n$/);
+		expect(next.text).toMatch(/\r\nred,4,30,15,9,6,60,1\.500000003,0\.000000002\r\n$/);
 		expect(next.headers.has('x-next-cursor')).toBe(false);
 	});
 
@@ -260,7 +285,12 @@ describe('history', () => {
 		expect(body).toMatchObject({
 			team: 'red',
 			months: [
-				{ period: { start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' }, requests: 1, cost_usd: '0.000000007' },
+				{
+					period: { start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' },
+					requests: 1,
+					cost_usd: '0.000000007',
+					estimated_cost_usd: '0.00',
+				},
 				{ period: month, requests: 4, models: [{ model: 'gpt-4o-mini' }, { model: '=cmd|x' }, { model: 'gpt-4o-mini' }] },
 			],
 		});
@@ -297,17 +327,19 @@ describe('CSV', () => {
 		expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
 		expect(answer.text).toBe(
 			[
-				'provider,model,requests,input,output,cache_read,cache_write,total,cost_usd',
-				'local,gpt-4o-mini,1,10,5,3,2,20,0.00',
-				`provider_b,"'=cmd|x",1,10,5,3,2,20,0.000000002`,
-				'provider_b,gpt-4o-mini,2,10,5,3,2,20,1.500000001',
+				'team,provider,model,requests,input,output,cache_read,cache_write,total,cost_usd,estimated_cost_usd',
+				'red,local,gpt-4o-mini,1,10,5,3,2,20,0.00,0.00',
+				`red,provider_b,"'=cmd|x",1,10,5,3,2,20,0.000000002,0.000000002`,
+				'red,provider_b,gpt-4o-mini,2,10,5,3,2,20,1.500000001,0.00',
 				'',
 			].join('\r\n'),
 		);
-		expect((await send('GET', '/usage/red?group_by=client', undefined, csv)).text).toContain(`\r\n"'+1",1,`);
-		expect((await send('GET', '/usage/red/history', undefined, csv)).text).toMatch(/^month,provider,model,.*\r\n2026-10,provider_b,/);
+		expect((await send('GET', '/usage/red?group_by=client', undefined, csv)).text).toContain(`\r\nred,"'+1",1,`);
+		expect((await send('GET', '/usage/red/history', undefined, csv)).text).toMatch(
+			/^month,team,provider,model,.*\r\n2026-10,red,provider_b,/,
+		);
 		expect((await send('GET', '/usage/pinned', undefined, csv)).text).toBe(
-			'requests,input,output,cache_read,cache_write,total,cost_usd\r\n',
+			'team,provider,model,requests,input,output,cache_read,cache_write,total,cost_usd,estimated_cost_usd\r\n',
 		);
 	});
 

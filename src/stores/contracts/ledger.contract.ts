@@ -222,13 +222,29 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 			test('count a call when it is admitted, its usage and cost when it ends', async () => {
 				await ledger.open(openRow('one'));
 				const key = { period: '2026-11', team: 'red', clientId: 'red-client', provider: 'provider_a', model: 'claude' };
-				expect(await ledger.summarize(november)).toEqual([{ ...key, requests: 1, usage: noUsage, costNanoUsd: 0n }]);
+				expect(await ledger.summarize(november)).toEqual([
+					{ ...key, requests: 1, usage: noUsage, costNanoUsd: 0n, estimatedCostNanoUsd: 0n },
+				]);
 				const closed = closedRow('one');
 				await closeRow(ledger, closed);
 				await openAndClose('two');
 				expect(await ledger.summarize(november)).toEqual([
-					{ ...key, requests: 2, usage: doubled(closed), costNanoUsd: closed.costNanoUsd * 2n },
+					{ ...key, requests: 2, usage: doubled(closed), costNanoUsd: closed.costNanoUsd * 2n, estimatedCostNanoUsd: 0n },
 				]);
+			});
+
+			test('say how much of the cost was estimated, of calls that moved and were interrupted too', async () => {
+				await openAndClose('exact');
+				await openAndClose('estimated', {}, { isEstimated: true, costNanoUsd: 2n ** 53n + 1n });
+				await ledger.open(openRow('moved'));
+				await ledger.open(openRow('moved', { model: 'other' }));
+				await closeRow(ledger, closedRow('moved', { isEstimated: true, costNanoUsd: 5n }));
+				const sums = await ledger.summarize({ ...november, by: ['model'] });
+				expect(sums.map(({ model, estimatedCostNanoUsd }) => [model, estimatedCostNanoUsd])).toEqual([
+					['claude', 2n ** 53n + 1n],
+					['other', 5n],
+				]);
+				expect(await ledger.check()).toEqual([]);
 			});
 
 			test('keep teams, clients, providers and models apart, in order', async () => {

@@ -136,6 +136,8 @@ export interface SummaryRow extends SummaryKey {
 	/** Of closed calls. */
 	readonly usage: Usage;
 	readonly costNanoUsd: bigint;
+	/** The part of `costNanoUsd` of calls whose usage was estimated. */
+	readonly estimatedCostNanoUsd: bigint;
 }
 
 export interface CostQuery {

@@ -15,6 +15,8 @@ import { Fault } from '../../core/fault.ts';
 import { closedRow, ledgerContract, ledgerNoonMs, openRow } from '../contracts/ledger.contract.ts';
 import type { Ledger } from '../contracts/ledger.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { ledgerSchema } from './ledger/ledger-schema.ts';
+import { migrate } from './migrate.ts';
 import { openSqliteLedger, openSqliteLedgerReader, type SqliteLedgerSettings } from './sqlite-ledger.ts';
 
 const hourMs = 3_600_000;
@@ -101,7 +103,7 @@ test('a team’s sums wait for none over all teams', async () => {
 	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
 	database.exec(`
 		WITH RECURSIVE teams (id) AS (SELECT 1000 UNION ALL SELECT id + 1 FROM teams WHERE id < 60000)
-		INSERT INTO daily SELECT ${day}, id, id, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1 FROM teams`);
+		INSERT INTO daily SELECT ${day}, id, id, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0 FROM teams`);
 	database.close();
 	const span = { fromMs: (day - 1) * 24 * hourMs, toMs: (day + 1) * 24 * hourMs, period: 'all', limit: 1 } as const;
 	await ledger.summarize({ ...span, team: 'red' });
@@ -177,6 +179,24 @@ describe('the file', () => {
 		mkdirSync(join(dataDir, 'ledger.db'));
 		await expect(open({ dataDir })).rejects.toThrow(`${join(dataDir, 'ledger.db')} is a directory`);
 		await expect(openSqliteLedgerReader({ dataDir })).rejects.toThrow(StoreUnusable);
+	});
+
+	test('of an earlier release is brought up to date: how much of its sums was estimated is read from its calls', async () => {
+		const dataDir = temporaryDirectory();
+		const database = new DatabaseSync(join(dataDir, 'ledger.db'));
+		migrate(database, ledgerSchema.slice(0, 3));
+		database.exec(`
+			INSERT INTO names VALUES (1, 'red'), (2, 'claude');
+			INSERT INTO calls SELECT value, 'call' || value, ${ledgerNoonMs}, 1, 1, 1, 2, 0, 1, 1, 1, 0, 0, 5, 200, value % 2, 1, 0, 0, 0, 1, 0, 100, 0
+				FROM json_each('[1, 2, 3]');
+			INSERT INTO hourly VALUES (${Math.floor(ledgerNoonMs / hourMs)}, 1, 1, 1, 2, 3, 3, 0, 0, 0, 3, 0, 300);
+			INSERT INTO daily VALUES (${Math.floor(ledgerNoonMs / (24 * hourMs))}, 1, 1, 1, 2, 3, 3, 0, 0, 0, 3, 0, 300)`);
+		database.close();
+		const { ledger } = await open({ dataDir });
+		expect(await ledger.summarize({ fromMs: ledgerNoonMs, toMs: ledgerNoonMs + 1, period: 'month' })).toMatchObject([
+			{ model: 'claude', costNanoUsd: 300n, estimatedCostNanoUsd: 200n },
+		]);
+		expect(await ledger.check()).toEqual([]);
 	});
 
 	test('of a newer release is left alone', async () => {

@@ -74,15 +74,17 @@ const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: n
 		return shown;
 	},
 	client(written, nowMs) {
-		const { pinned: _, secrets: __, ...shown } = clientBody({ ...(written as unknown as ClientRecord), secrets: [] }, nowMs);
+		const withoutSecrets = { ...(written as unknown as ClientRecord), secrets: [] };
+		const { pinned: _pinned, secrets: _secrets, team: _team, ...shown } = clientBody(withoutSecrets, undefined, nowMs);
 		return shown;
 	},
 	budget: (written) => budgetRecordBody({ ...written, limitNanoUsd: amountOf(written, 'limitNanoUsd') } as unknown as Budget),
 	routing_rule: (written) => routingRuleBody(written as unknown as RoutingRule),
 	price_override(written) {
 		const {
-			long_input: _,
-			source: __,
+			long_input: _longInput,
+			priced_as: _pricedAs,
+			source: _source,
 			...shown
 		} = overrideBody({
 			...written,

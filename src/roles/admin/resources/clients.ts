@@ -31,7 +31,7 @@ export function clientOperations(parts: AdminParts): Operation[] {
 }
 
 function readingOperations(parts: AdminParts): Operation[] {
-	const { records, configured, clock } = parts;
+	const { records, configured, clock, teamLookup } = parts;
 	const inOrder = whileSame((stored: readonly ClientRecord[], pinned: readonly PinnedClient[]) => {
 		const pinnedIds = new Set(pinned.map(({ id }) => id));
 		return orderRows<ClientRecord | PinnedClient>([...stored.filter(({ id }) => !pinnedIds.has(id)), ...pinned], ({ id }) => id);
@@ -47,7 +47,12 @@ function readingOperations(parts: AdminParts): Operation[] {
 			run: async ({ query }) => {
 				const all = inOrder(await records.clients.list(), configured().pinnedClients);
 				const nowMs = clock.nowMs();
-				return { body: takePage(all, query, (one) => ('secrets' in one ? clientBody(one, nowMs) : pinnedClientBody(one))) };
+				const teams = await teamLookup.teamsByClient();
+				const bodyOf = (one: ClientRecord | PinnedClient) => {
+					const team = teams.get(one.id);
+					return 'secrets' in one ? clientBody(one, team, nowMs) : pinnedClientBody(one, team);
+				};
+				return { body: takePage(all, query, bodyOf) };
 			},
 		}),
 		defineOperation({
@@ -60,7 +65,7 @@ function readingOperations(parts: AdminParts): Operation[] {
 			refusals: ['record_unknown'],
 			run: async ({ params: { id } }) => {
 				const pinned = pinnedOf(parts, id);
-				if (pinned !== undefined) return { body: pinnedClientBody(pinned) };
+				if (pinned !== undefined) return { body: pinnedClientBody(pinned, (await teamLookup.teamsByClient()).get(id)) };
 				return answerClient(parts, await storedClient(parts, id));
 			},
 		}),
@@ -154,7 +159,7 @@ async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>
 	const { id, name, scopes = ['invoke'] } = wish;
 	const created = await administration(parts).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
-	const { headers, ...answer } = answerClient(parts, await storedClient(parts, created.record.id), created.secret);
+	const { headers, ...answer } = await answerClient(parts, await storedClient(parts, created.record.id), created.secret);
 	return { ...answer, headers: { ...headers, location: `/clients/${encodeURIComponent(created.record.id)}` } };
 }
 
@@ -181,8 +186,8 @@ function pinnedOf({ configured }: AdminParts, id: string) {
 	return configured().pinnedClients.find((pinned) => pinned.id === id);
 }
 
-function answerClient({ clock }: AdminParts, record: Stored<ClientRecord>, secret?: string): Answer {
-	const body = clientBody(record, clock.nowMs());
+async function answerClient({ clock, teamLookup }: AdminParts, record: Stored<ClientRecord>, secret?: string): Promise<Answer> {
+	const body = clientBody(record, (await teamLookup.teamsByClient()).get(record.id), clock.nowMs());
 	return {
 		body: secret === undefined ? body : { ...body, client_secret: secret },
 		headers: { etag: entityTag(record.version) },

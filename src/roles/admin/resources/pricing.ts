@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ByModel } from '../../../core/by-model.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import { defaultPrice, listDefaultPrices } from '../../../policy/budgets/price-of.ts';
+import { defaultPrice, listDefaultPrices, listedModel } from '../../../policy/budgets/price-of.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
 import type { Author, PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -31,7 +31,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/pricing',
 			tag,
-			summary: 'List prices: overrides, and the defaults where there is none',
+			summary: 'List prices: overrides first, then the defaults where there is none',
 			query: z.strictObject({
 				...pageQuery,
 				provider: z.string().optional().describe('Of this provider alone.'),
@@ -52,16 +52,17 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			path,
 			tag,
 			summary: 'The price of a model',
-			description: 'Of a name that has a default price by its family or date, that price. An `etag` comes with an override alone.',
+			description:
+				'As a call would be charged: of a deployment, the price of its model; of a dated name, that of its family. An `etag` comes with an override of this very name alone.',
 			params,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown'],
 			run: async ({ params: key }) => {
 				const override = await records.priceOverrides.get(key);
 				if (override !== undefined) return answerPrice(override);
-				const found = defaultsOf(parts)(key);
-				if (found === undefined) throw new Refusal('record_unknown', { message: 'The model has no price' });
-				return { body: found };
+				const body = (await priceFinder(parts))(key);
+				if (body === undefined) throw new Refusal('record_unknown', { message: 'The model has no price' });
+				return { body };
 			},
 		}),
 		defineOperation({
@@ -138,25 +139,32 @@ function answerPrice(record: Stored<PriceOverride>): Answer {
 	return { body: overrideBody(record), headers: { etag: entityTag(record.version) } };
 }
 
-type FindDefault = (key: PriceKey) => PriceBody | undefined;
+type FindPrice = (key: PriceKey) => PriceBody | undefined;
 
-/** Of the configuration as it is now. */
-function defaultsOf({ configured, clock }: AdminParts): FindDefault {
+/** Of the configuration and the overrides as they are now, in the order of `PriceBook`. */
+async function priceFinder({ records, configured, clock }: AdminParts): Promise<FindPrice> {
 	const day = dayOf(clock.nowMs());
-	const kinds = new Map(configured().providers.map(({ name, kind }) => [name, kind]));
+	const providers = new Map(configured().providers.map((provider) => [provider.name, provider]));
+	const stored = Map.groupBy(await records.priceOverrides.list(), ({ provider }) => provider);
+	const overrides = new Map(
+		[...stored].map(([provider, some]) => [provider, new ByModel(some.map((override) => [override.model, override]))]),
+	);
 	return ({ provider, model }) => {
-		const kind = kinds.get(provider);
-		const found = kind === undefined ? undefined : defaultPrice(kind, model, day);
-		return found && defaultBody(provider, model, found);
+		const ofProvider = overrides.get(provider);
+		const { kind, vendorModel } = providers.get(provider) ?? {};
+		const meant = vendorModel?.(model) ?? model;
+		const listed = kind === undefined ? undefined : listedModel(kind, meant);
+		const override = ofProvider?.find(model) ?? (listed === undefined ? undefined : ofProvider?.find(listed));
+		if (override !== undefined) return overrideBody(override, model);
+		const found = kind === undefined ? undefined : defaultPrice(kind, meant, day);
+		return found && defaultBody(provider, { model: listed ?? meant, price: found }, model);
 	};
 }
 
 function orderPrices(overrides: readonly PriceOverride[], providers: readonly AdminProvider[], day: string): OrderedRows<PriceBody> {
-	const defaults = providers.flatMap(({ name, kind }) =>
-		listDefaultPrices(kind, day).map(({ model, price: ofModel }) => defaultBody(name, model, ofModel)),
-	);
-	const byName = new Map([...defaults, ...overrides.map(overrideBody)].map((entry) => [nameOf(entry), entry]));
-	return orderRows([...byName.values()], nameOf);
+	const defaults = providers.flatMap(({ name, kind }) => listDefaultPrices(kind, day).map((entry) => defaultBody(name, entry)));
+	const byName = new Map([...defaults, ...overrides.map((record) => overrideBody(record))].map((entry) => [nameOf(entry), entry]));
+	return orderRows([...byName.values()], (entry) => `${entry.source === 'override' ? 0 : 1}${nameOf(entry)}`);
 }
 
 const rememberedMs = 60_000;
@@ -180,16 +188,11 @@ function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly P
 
 /** Those that calls were admitted for, by any process, and those that this process refused. */
 async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Promise<PriceBody[]> {
-	const { records, unpricedModels } = parts;
-	const findDefault = defaultsOf(parts);
-	const stored = Map.groupBy(await records.priceOverrides.list(), ({ provider }) => provider);
-	const overrides = new Map(
-		[...stored].map(([provider, some]) => [provider, new ByModel(some.map((override) => [override.model, override]))]),
+	const findPrice = await priceFinder(parts);
+	const models = new Map(
+		[...called, ...parts.unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]),
 	);
-	const models = new Map([...called, ...unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]));
-	return [...models]
-		.filter(([, key]) => overrides.get(key.provider)?.find(key.model) === undefined && findDefault(key) === undefined)
-		.map(([, { provider, model }]) => unpricedBody(provider, model));
+	return [...models].filter(([, key]) => findPrice(key) === undefined).map(([, { provider, model }]) => unpricedBody(provider, model));
 }
 
 function nameOf({ provider, model }: PriceKey): string {

@@ -17,7 +17,7 @@ const one = { schema: team, hasEntityTag: true } as const;
 const teamList = named('TeamList', pageOf(team));
 
 export function teamOperations(parts: AdminParts): Operation[] {
-	const { records, configured, takeTurn } = parts;
+	const { records, configured, takeTurn, teamLookup } = parts;
 	const inOrder = whileSame((stored: readonly Team[], pinned: readonly Team[]) => {
 		const pinnedIds = new Set(pinned.map(({ id }) => id));
 		const all = [
@@ -32,11 +32,14 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			path: '/teams',
 			tag,
 			summary: 'List teams',
-			query: z.strictObject(pageQuery),
+			query: z.strictObject({ ...pageQuery, client_id: z.string().optional().describe('The team that names this client, if one does.') }),
 			success: { status: 200, schema: teamList },
 			run: async ({ query }) => {
 				const all = inOrder(await records.teams.list(), configured().pinnedTeams);
-				return { body: takePage(all, query, ({ record, isOfFile }) => teamBody(record, isOfFile)) };
+				const { client_id: clientId } = query;
+				const id = clientId === undefined ? undefined : (await teamLookup.teamsByClient()).get(clientId);
+				const wanted = clientId === undefined ? all : all.filter(({ row }) => row.record.id === id);
+				return { body: takePage(wanted, query, ({ record, isOfFile }) => teamBody(record, isOfFile)) };
 			},
 		}),
 		defineOperation({

@@ -13,6 +13,7 @@ import {
 	groupings,
 	type TeamGroup,
 	type UsageGroup,
+	type UsageSums,
 	usage,
 	usageHistory,
 	usageList,
@@ -54,7 +55,7 @@ export function usageOperations(parts: AdminParts): Operation[] {
 					const period = { start: timeOf(span.fromMs), end: timeOf(span.toMs) };
 					return { body: { period, group_by: by, data, next_cursor: cursor } };
 				}
-				const answer = csvOf(data);
+				const answer = csvOf(keyColumns[by], data);
 				return cursor === null ? answer : { ...answer, headers: { ...answer.headers, 'x-next-cursor': cursor } };
 			},
 		}),
@@ -73,7 +74,10 @@ export function usageOperations(parts: AdminParts): Operation[] {
 				const team = await requireTeam(parts, id);
 				const by = query.group_by;
 				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
-				if (wantsCsv) return csvOf(groupsBody(rows, by ?? 'model'));
+				if (wantsCsv) {
+					const groups = groupsBody(rows, by ?? 'model').map((group) => ({ ...group, team: id }));
+					return csvOf(['team', ...keyColumns[by ?? 'model']], groups);
+				}
 				const budgets = await budgetsInForce(parts, id, team);
 				return { body: { team: id, ...periodBody(span, rows), budgets, ...(by && { group_by: by }), ...groupsOf(rows, by) } };
 			},
@@ -97,7 +101,10 @@ export function usageOperations(parts: AdminParts): Operation[] {
 				const rows = await parts.ledger.summarize({ ...span, period: by === 'day' ? 'day' : 'month', team: id });
 				const months = monthsOf(rows);
 				if (wantsCsv) {
-					return csvOf(months.flatMap(([month, ofMonth]) => groupsBody(ofMonth, by ?? 'model').map((group) => ({ ...group, month }))));
+					const groups = months.flatMap(([month, ofMonth]) =>
+						groupsBody(ofMonth, by ?? 'model').map((group) => ({ ...group, month, team: id })),
+					);
+					return csvOf(['month', 'team', ...keyColumns[by ?? 'model']], groups);
 				}
 				const shown = months.map(([month, ofMonth]) => ({
 					...periodBody(within(spanOfMonth(month), span), ofMonth),
@@ -117,7 +124,7 @@ const namesOf: Readonly<Record<(typeof allGroupings)[number], readonly SummaryNa
 	day: [],
 };
 
-const groupOf: Readonly<Record<(typeof allGroupings)[number], (row: SummaryKey) => Omit<TeamGroup, 'requests' | 'tokens' | 'cost_usd'>>> = {
+const groupOf: Readonly<Record<(typeof allGroupings)[number], (row: SummaryKey) => Omit<TeamGroup, keyof UsageSums>>> = {
 	team: ({ team }) => ({ team }),
 	model: ({ provider, model }) => ({ provider, model }),
 	provider: ({ provider }) => ({ provider }),
@@ -162,26 +169,21 @@ function monthsOf(rows: readonly SummaryRow[]): [month: string, rows: SummaryRow
 	return [...Map.groupBy(rows, ({ period }) => period.slice(0, 'yyyy-mm'.length))].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-const keyColumns = ['month', 'team', 'day', 'provider', 'model', 'client_id'] as const;
+const sumColumns = ['requests', 'input', 'output', 'cache_read', 'cache_write', 'total', 'cost_usd', 'estimated_cost_usd'] as const;
+const keyColumns: Readonly<Record<(typeof allGroupings)[number], readonly KeyColumn[]>> = {
+	team: ['team'],
+	model: ['provider', 'model'],
+	provider: ['provider'],
+	client: ['client_id'],
+	day: ['day'],
+};
 
-function csvOf(groups: readonly (TeamGroup & { readonly month?: string })[]): Answer {
-	const [first] = groups;
-	const keys = keyColumns.filter((column) => first?.[column] !== undefined);
-	const columns = [...keys, 'requests', 'input', 'output', 'cache_read', 'cache_write', 'total', 'cost_usd'] as const;
+type KeyColumn = 'month' | 'team' | 'day' | 'provider' | 'model' | 'client_id';
+
+/** @param keys the columns that tell rows apart: the same whether there are rows or not. */
+function csvOf(keys: readonly KeyColumn[], groups: readonly (TeamGroup & { readonly month?: string })[]): Answer {
 	return csvAnswer(
-		columns,
-		groups.map(
-			({ tokens, month = null, team = null, day: ofDay = null, provider = null, model = null, client_id = null, requests, cost_usd }) => ({
-				...tokens,
-				month,
-				team,
-				day: ofDay,
-				provider,
-				model,
-				client_id,
-				requests,
-				cost_usd,
-			}),
-		),
+		[...keys, ...sumColumns],
+		groups.map(({ tokens, ...group }) => ({ ...tokens, ...group })),
 	);
 }

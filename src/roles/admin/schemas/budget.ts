@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Budget } from '../../../stores/contracts/records.ts';
-import { modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
+import { givenUsd, modelName, named, readOnly, slug, text, time, timeOf, usd, usdSum, usdText } from './values.ts';
 
 const percent = z.int().min(1).max(1000);
 
 const fields = {
 	team: text(256).describe('Id of the team.'),
 	model: modelName.nullable().describe('Null: all models together.'),
-	limit_usd: usd,
+	limit_usd: givenUsd,
 	warning_threshold_percent: percent.describe('Share of the limit at which a warning is logged.'),
 	hard_limit_percent: percent.describe('Share of the limit at which calls are refused.'),
 };

@@ -15,6 +15,7 @@ export const client = named(
 	z.strictObject({
 		id: clientId,
 		name: z.string(),
+		team: z.string().nullable().describe('Id of the team that names it. Null: none does.'),
 		scopes: z.array(z.string()),
 		disabled: z.boolean().describe('True: it is answered like an unknown one.'),
 		secrets: z
@@ -34,7 +35,7 @@ export const clientWithSecret = named(
 	}),
 );
 
-const given = { secrets: readOnly, pinned: readOnly, created_at: readOnly, updated_at: readOnly };
+const given = { team: readOnly, secrets: readOnly, pinned: readOnly, created_at: readOnly, updated_at: readOnly };
 
 export const clientWish = named(
 	'ClientWish',
@@ -71,10 +72,11 @@ export const rotation = named(
 	}),
 );
 
-export function clientBody(record: ClientRecord, nowMs: number): z.output<typeof client> {
+export function clientBody(record: ClientRecord, team: string | undefined, nowMs: number): z.output<typeof client> {
 	return {
 		id: record.id,
 		name: record.name,
+		team: team ?? null,
 		scopes: [...record.scopes],
 		disabled: record.isDisabled,
 		secrets: record.secrets
@@ -92,6 +94,7 @@ export interface PinnedClient {
 	readonly scopes: readonly string[];
 }
 
-export function pinnedClientBody({ id, name, scopes: scopeNames }: PinnedClient): z.output<typeof client> {
-	return { id, name, scopes: [...scopeNames], disabled: false, secrets: [], pinned: true, created_at: null, updated_at: null };
+export function pinnedClientBody({ id, name, scopes: scopeNames }: PinnedClient, team: string | undefined): z.output<typeof client> {
+	const never = { disabled: false, secrets: [], pinned: true, created_at: null, updated_at: null };
+	return { id, name, team: team ?? null, scopes: [...scopeNames], ...never };
 }

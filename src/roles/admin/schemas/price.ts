@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Price, PriceTier } from '../../../core/price.ts';
+import type { PriceTier } from '../../../core/price.ts';
+import type { ModelPrice } from '../../../policy/budgets/price-of.ts';
 import type { PriceOverride } from '../../../stores/contracts/records.ts';
 import { named, rate, rateText, readOnly, time, timeOf } from './values.ts';
 
@@ -22,6 +23,10 @@ export const price = named(
 		long_input: z
 			.array(z.strictObject({ above_input_tokens: z.int(), ...rates }))
 			.describe('Rates of the whole call when its input is longer than this.'),
+		priced_as: z
+			.string()
+			.nullable()
+			.describe('The model whose price this is, where it has another name: that of a deployment, or of a dated name.'),
 		source: z.enum(['override', 'default']).nullable().describe('Null: the model has no price.'),
 		updated_at: time.nullable().describe('Null unless it is an override.'),
 	}),
@@ -39,17 +44,21 @@ export const priceChange = named(
 		provider: z.string().optional().describe('The one of the address.'),
 		model: z.string().optional().describe('The one of the address.'),
 		long_input: readOnly,
+		priced_as: readOnly,
 		source: readOnly,
 		updated_at: readOnly,
 	}),
 );
 
-export function overrideBody(record: PriceOverride): PriceBody {
-	const { provider, model } = record;
-	return { provider, model, ...ratesBody(record), long_input: [], source: 'override', updated_at: timeOf(record.updatedAtMs) };
+/** @param askedFor the name that was asked for, where it is another than the record's. */
+export function overrideBody(record: PriceOverride, askedFor = record.model): PriceBody {
+	const heading = headingOf(record.provider, askedFor, record.model);
+	return { ...heading, ...ratesBody(record), long_input: [], source: 'override', updated_at: timeOf(record.updatedAtMs) };
 }
 
-export function defaultBody(provider: string, model: string, { tiers: [first, ...longer] }: Price): PriceBody {
+/** @param askedFor the name that was asked for, where it is another than the list's. */
+export function defaultBody(provider: string, { model, price: { tiers } }: ModelPrice, askedFor = model): PriceBody {
+	const [first, ...longer] = tiers;
 	if (first === undefined) throw new Error(`the price of ${provider}/${model} has no rates`);
 	let above = first.upToInputTokens;
 	const longInput = longer.map((tier) => {
@@ -57,7 +66,7 @@ export function defaultBody(provider: string, model: string, { tiers: [first, ..
 		above = tier.upToInputTokens;
 		return body;
 	});
-	return { provider, model, ...ratesBody(first), long_input: longInput, source: 'default', updated_at: null };
+	return { ...headingOf(provider, askedFor, model), ...ratesBody(first), long_input: longInput, source: 'default', updated_at: null };
 }
 
 export function unpricedBody(provider: string, model: string): PriceBody {
@@ -69,9 +78,14 @@ export function unpricedBody(provider: string, model: string): PriceBody {
 		cache_read_usd_per_million_tokens: null,
 		cache_write_usd_per_million_tokens: null,
 		long_input: [],
+		priced_as: null,
 		source: null,
 		updated_at: null,
 	};
+}
+
+function headingOf(provider: string, model: string, priced: string) {
+	return { provider, model, priced_as: priced === model ? null : priced };
 }
 
 type Rates = Pick<PriceTier, 'inputPicoUsd' | 'outputPicoUsd' | 'cacheReadPicoUsd' | 'cacheWritePicoUsd'>;

@@ -21,6 +21,9 @@ export const sums = {
 	requests: count.describe('Calls that were admitted; those under way included.'),
 	tokens: tokens.describe('Of calls that have ended.'),
 	cost_usd: usdSum.describe('Of calls that have ended.'),
+	estimated_cost_usd: usdSum.describe(
+		'The part of `cost_usd` of calls whose usage the provider did not report in full: interrupted ones, for example.',
+	),
 };
 
 const period = z.strictObject({ start: time, end: time.describe('Exclusive.') });
@@ -44,6 +47,8 @@ export type UsageGroup = z.output<typeof usageGroup>;
 export const allGroupings = ['team', ...groupings] as const;
 
 const teamGroup = z.strictObject({ team: z.string().optional(), ...usageGroup.shape });
+
+export type UsageSums = z.output<z.ZodObject<typeof sums>>;
 
 export type TeamGroup = z.output<typeof teamGroup>;
 

@@ -10,11 +10,18 @@ export function named<Schema extends z.ZodType>(id: string, schema: Schema): Sch
 	return schema;
 }
 
+const usdPattern = /^\d{1,9}(\.\d{1,9})?$/;
+const notUsd = 'must be US dollars such as "100.00": at most nine digits before and nine after the point, not negative';
+
 /** Nano-dollars of the largest amount fit into 63 bits. */
-export const usd = z
-	.string()
-	.regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be US dollars such as "100.00": at most nine digits before and nine after the point, not negative')
-	.describe('US dollars, as a decimal text.');
+export const usd = z.string().regex(usdPattern, notUsd).describe('US dollars, as a decimal text.');
+
+/** As the configuration takes it: a number counts as its decimal text. */
+export const givenUsd = z
+	.union([z.string().regex(usdPattern, notUsd), z.number().min(0).max(999_999_999)], { error: notUsd })
+	.transform(String)
+	.refine((text) => usdPattern.test(text), notUsd)
+	.describe('US dollars, as a decimal text or a number.');
 
 export const rate = z
 	.string()

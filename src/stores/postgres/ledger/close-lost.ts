@@ -22,7 +22,7 @@ export async function closeLost(db: Database, nowMs: number): Promise<number> {
 
 async function closeSome(db: Database, day: number, beforeMs: number, nowMs: number): Promise<number> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
-	const tokens = amounts.slice(1, -1).map((name) => `${name} = 0`);
+	const tokens = amounts.filter((name) => name.endsWith('_tokens')).map((name) => `${name} = 0`);
 	return db.transaction().execute(async (transaction) => {
 		const { rows } = await sql<SumChange & { readonly rows: bigint }>`
 			WITH lost AS (

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { dayNumberOf } from '../../../core/day-number.ts';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
 import { type Database, listDays } from './ledger-days.ts';
-import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
+import { amounts, amountsOfCall, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 /**
  * Rows against sums by hour and team, where no row may have been pruned, day by day; sums by hour against those by day for
@@ -29,7 +29,8 @@ async function checkHours(db: Database, fromHour: number, toHour: number): Promi
 	// Written out, so that the plan leaves out the other partitions.
 	const ofRows = sql.raw(`started_ms >= ${fromHour * msPerHour} AND started_ms < ${toHour * msPerHour}`);
 	const rows = sql`SELECT started_ms / ${sql.raw(String(msPerHour))} AS period, team, count(*) AS requests,
-		${sql.raw(sumsOf(amounts.slice(1)))} FROM tollgate.ledger_calls WHERE ${ofRows} GROUP BY 1, 2`;
+		${sql.raw(sumsOf(amounts.slice(1)))}
+		FROM (SELECT started_ms, team, ${sql.raw(amountsOfCall('calls'))} FROM tollgate.ledger_calls AS calls WHERE ${ofRows}) AS calls GROUP BY 1, 2`;
 	const sums = sql`SELECT period, team, ${sql.raw(sumsOf(amounts))} FROM tollgate.ledger_hourly
 		WHERE period >= ${fromHour} AND period < ${toHour} GROUP BY 1, 2`;
 	return compare(db, rows, sums, (hour) => new Date(hour * msPerHour).toISOString().slice(0, 13));

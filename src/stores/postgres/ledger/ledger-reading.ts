@@ -56,6 +56,7 @@ export async function summarize(
 		requests: Number(row.requests),
 		usage: usageOf(row),
 		costNanoUsd: BigInt(row.cost_nano_usd),
+		estimatedCostNanoUsd: BigInt(row.estimated_cost_nano_usd),
 	}));
 }
 
@@ -133,6 +134,7 @@ interface SumRow extends CountColumns {
 	readonly provider: string;
 	readonly model: string;
 	readonly requests: Whole;
+	readonly estimated_cost_nano_usd: Whole;
 }
 
 /** Of a running call, what follows the hold is null. */

@@ -136,10 +136,27 @@ export const postgresLedgerSchema: SchemaPart = {
 	CREATE INDEX assessments_by_team ON tollgate.assessments (team, sequence) WHERE outcome <> 'clean';
 	CREATE INDEX assessments_by_time ON tollgate.assessments (at_ms);
 	`,
+		[
+			['ledger_hourly', 'started_ms / 3600000'],
+			['ledger_daily', 'started_ms / 86400000'],
+		]
+			.map(
+				([table, period]) => `
+	-- Filled from the calls that are kept: of older ones nobody knows how much was estimated, and 0 stands.
+	ALTER TABLE tollgate.${table} ADD COLUMN estimated_cost_nano_usd numeric(38) NOT NULL DEFAULT 0;
+	UPDATE tollgate.${table} AS sums SET estimated_cost_nano_usd = found.cost
+	FROM (
+		SELECT ${period} AS period, team, client, provider, model, sum(cost_nano_usd) AS cost
+		FROM tollgate.ledger_calls WHERE is_estimated GROUP BY 1, 2, 3, 4, 5
+	) AS found
+	WHERE sums.period = found.period AND sums.team = found.team AND sums.client = found.client
+		AND sums.provider = found.provider AND sums.model = found.model;`,
+			)
+			.join(''),
 	],
 };
 
-/** What sums hold, rows have but `requests`, and reports add up. */
+/** The columns of sums, which reports add up. */
 export const amounts = [
 	'requests',
 	'input_tokens',
@@ -149,7 +166,20 @@ export const amounts = [
 	'output_tokens',
 	'reasoning_tokens',
 	'cost_nano_usd',
+	'estimated_cost_nano_usd',
 ] as const;
+
+/** The same of a row of `ledger_calls`, except for `requests`. @param table its name or alias in the statement. */
+export function amountsOfCall(table: string): string {
+	return amounts
+		.slice(1)
+		.map((name) =>
+			name === 'estimated_cost_nano_usd'
+				? `CASE WHEN ${table}.is_estimated THEN ${table}.cost_nano_usd ELSE 0 END AS ${name}`
+				: `${table}.${name}`,
+		)
+		.join(', ');
+}
 
 /** Rows between two numbers of `ledger_sequence`. */
 export const mostRowsPerBatch = 10_000;

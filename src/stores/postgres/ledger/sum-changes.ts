@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
-import { amounts, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
+import { amounts, amountsOfCall, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
 /** As `changedSums` selects it; numbers come as bigints or decimal text. */
 export interface SumChange {
@@ -19,14 +19,15 @@ export interface SumChange {
 	readonly output_tokens: unknown;
 	readonly reasoning_tokens: unknown;
 	readonly cost_nano_usd: unknown;
+	readonly estimated_cost_nano_usd: unknown;
 }
 
 const tokensAndCost = amounts.slice(1);
 
 /** What a changing statement returns for `changedSums`. @param table whose columns it returns. */
 export function changedRow(table: string, requests: -1 | 0 | 1): string {
-	const columns = ['started_ms', 'team', 'client', 'provider', 'model', ...tokensAndCost].map((name) => `${table}.${name}`);
-	return `${columns.join(', ')}, ${requests} AS requests`;
+	const key = ['started_ms', 'team', 'client', 'provider', 'model'].map((name) => `${table}.${name}`);
+	return `${key.join(', ')}, ${amountsOfCall(table)}, ${requests} AS requests`;
 }
 
 /** Sums by hour over rows of the form `changedRow`. */

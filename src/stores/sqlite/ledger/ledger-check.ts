@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
 import type { Row } from '../database.ts';
-import { amounts } from './ledger-schema.ts';
+import { amounts, amountsOfCall } from './ledger-schema.ts';
 import { hoursPerDay, msPerHour } from './ledger-sums.ts';
 
 const sumsOf = (columns: readonly string[]): string => columns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(', ');
@@ -10,7 +10,7 @@ const sumsOf = (columns: readonly string[]): string => columns.map((column) => `
 export function createLedgerCheck(database: DatabaseSync): () => LedgerDifference[] {
 	const rows = `
 		SELECT started_ms / ${msPerHour} AS period, team, count(*) AS requests, ${sumsOf(amounts.slice(1))}
-		FROM calls WHERE started_ms >= (SELECT pruned_before_ms FROM progress) GROUP BY 1, 2`;
+		FROM (SELECT started_ms, team, ${amountsOfCall} FROM calls WHERE started_ms >= (SELECT pruned_before_ms FROM progress)) GROUP BY 1, 2`;
 	const hours = `
 		SELECT period, team, ${sumsOf(amounts)} FROM hourly
 		WHERE period * ${msPerHour} >= (SELECT pruned_before_ms FROM progress) GROUP BY 1, 2`;

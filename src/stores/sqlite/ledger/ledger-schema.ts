@@ -84,9 +84,26 @@ export const ledgerSchema: readonly string[] = [
 	CREATE INDEX assessments_listed ON assessments (sequence) WHERE outcome <> 0;
 	CREATE INDEX assessments_by_team ON assessments (team, sequence) WHERE outcome <> 0;
 	`,
+	[
+		['hourly', 'started_ms / 3600000'],
+		['daily', 'started_ms / 86400000'],
+	]
+		.map(
+			([table, period]) => `
+	-- Filled from the calls that are kept: of older ones nobody knows how much was estimated, and 0 stands.
+	ALTER TABLE ${table} ADD COLUMN estimated_cost_nano_usd INTEGER NOT NULL DEFAULT 0;
+	UPDATE ${table} SET estimated_cost_nano_usd = found.cost
+	FROM (
+		SELECT ${period} AS period, team, client, provider, model, sum(cost_nano_usd) AS cost
+		FROM calls WHERE is_estimated = 1 GROUP BY 1, 2, 3, 4, 5
+	) AS found
+	WHERE ${table}.period = found.period AND ${table}.team = found.team AND ${table}.client = found.client
+		AND ${table}.provider = found.provider AND ${table}.model = found.model;`,
+		)
+		.join(''),
 ];
 
-/** What sums hold; rows have all but `requests`. */
+/** The columns of sums. */
 export const amounts = [
 	'requests',
 	'input_tokens',
@@ -96,6 +113,13 @@ export const amounts = [
 	'output_tokens',
 	'reasoning_tokens',
 	'cost_nano_usd',
+	'estimated_cost_nano_usd',
 ] as const;
+
+/** The same of a row of `calls`, except for `requests`. */
+export const amountsOfCall = amounts
+	.slice(1)
+	.map((name) => (name === 'estimated_cost_nano_usd' ? `cost_nano_usd * (is_estimated = 1) AS ${name}` : name))
+	.join(', ');
 
 export const ledgerFileName = 'ledger.db';

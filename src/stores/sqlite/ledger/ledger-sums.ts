@@ -27,6 +27,7 @@ interface Sum {
 	requests: number;
 	readonly counts: [number, number, number, number, number, number];
 	costNanoUsd: CompactInteger;
+	estimatedCostNanoUsd: CompactInteger;
 }
 
 /** @returns the start of a gathering. */
@@ -48,7 +49,7 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 				byClient.set(key.client, ofClient);
 			}
 			for (const sum of ofClient) if (sum.hour === hour && isSame(sum.key, key)) return sum;
-			const sum: Sum = { key, hour, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0 };
+			const sum: Sum = { key, hour, requests: 0, counts: [0, 0, 0, 0, 0, 0], costNanoUsd: 0, estimatedCostNanoUsd: 0 };
 			ofClient.push(sum);
 			hours.push(sum);
 			return sum;
@@ -72,10 +73,11 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 				counts[4] += end.outputTokens;
 				counts[5] += end.reasoningTokens;
 				sum.costNanoUsd = exactSum(sum.costNanoUsd, end.costNanoUsd);
+				if (end.isEstimated === 1) sum.estimatedCostNanoUsd = exactSum(sum.estimatedCostNanoUsd, end.costNanoUsd);
 			},
 			write() {
-				for (const { key, hour, requests, counts, costNanoUsd } of hours) {
-					const rest = [key.team, key.client, key.provider, key.model, requests, ...counts, costNanoUsd] as const;
+				for (const { key, hour, requests, counts, costNanoUsd, estimatedCostNanoUsd } of hours) {
+					const rest = [key.team, key.client, key.provider, key.model, requests, ...counts, costNanoUsd, estimatedCostNanoUsd] as const;
 					addHourly.run(hour, ...rest);
 					addDaily.run(Math.floor(hour / hoursPerDay), ...rest);
 				}
@@ -102,7 +104,7 @@ function isSame(one: SumKey, other: SumKey): boolean {
 
 function prepareAdd(database: DatabaseSync, table: 'hourly' | 'daily'): StatementSync {
 	return database.prepare(`
-		INSERT INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET
 			requests = requests + excluded.requests,
 			input_tokens = input_tokens + excluded.input_tokens,
@@ -111,7 +113,8 @@ function prepareAdd(database: DatabaseSync, table: 'hourly' | 'daily'): Statemen
 			cache_write_hour_tokens = cache_write_hour_tokens + excluded.cache_write_hour_tokens,
 			output_tokens = output_tokens + excluded.output_tokens,
 			reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
-			cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd`);
+			cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd,
+			estimated_cost_nano_usd = estimated_cost_nano_usd + excluded.estimated_cost_nano_usd`);
 }
 
 /** Of what no call counts in any more. */

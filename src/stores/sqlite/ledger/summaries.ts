@@ -39,6 +39,7 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 			requests: Number(row['requests']),
 			usage: usageOf(row),
 			costNanoUsd: bigintOf(row, 'cost_nano_usd'),
+			estimatedCostNanoUsd: bigintOf(row, 'estimated_cost_nano_usd'),
 		}));
 	};
 }
