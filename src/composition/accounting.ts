@@ -1,5 +1,4 @@
 /** Counters and ledger of the gateway, and how the first are summed up from the second. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
@@ -11,8 +10,8 @@ import { periodOf } from '../policy/limits/utc-time.ts';
 import type { AdminPorts } from '../roles/admin/admin-settings.ts';
 import { TrafficBook } from '../roles/gateway/provider-traffic.ts';
 import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
-import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs, type TeamTotals } from '../stores/contracts/admission.ts';
-import type { Ledger, LedgerReader, LedgerRow, RowPage } from '../stores/contracts/ledger.ts';
+import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs } from '../stores/contracts/admission.ts';
+import type { Ledger, LedgerReader, LedgerRow, OpenRequest, RowPage, SummaryRow } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
 import { type CounterStoreState, failOpen } from '../stores/failing-open-admission.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
@@ -74,7 +73,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		await recovered.settleInterrupted(interrupted);
 		const sinceMs = world.clock.nowMs() - lateMs;
 		recovered
-			.settleAgain(rowsSince(ledger, {}, sinceMs), sinceMs)
+			.settleAgain(rowsSince(ledger, sinceMs), sinceMs)
 			.catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
 	}
 	const traffic = new TrafficBook({ ...world, chance: Math.random });
@@ -138,12 +137,9 @@ const lateMs = 60_000;
 
 const msPerDay = 86_400_000;
 
-/** Calls that began longer ago have ended by their time limit and were booked; at most so many rows are looked through. */
+/** Of calls that may have ended lately, so many rows are looked through. */
 const rowsAtOnce = 1000;
 const mostPages = 100;
-
-/** A ledger that is being written is read again until the same was found twice. */
-const mostAttempts = 10;
 
 export interface SumUpTerms {
 	readonly clock: Clock;
@@ -155,53 +151,54 @@ export interface SumUpTerms {
 
 /** What the counters of a team should say: budgets are named by what they bound, so each of them is a sum over the ledger. */
 export function sumUpFrom(
-	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
+	ledger: Pick<LedgerReader, 'readTeam'>,
 	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
 	{ clock, listing, holdMs = () => 0 }: SumUpTerms,
 ): SumUpTeam {
 	return async (team, asked, endedSinceMs) => {
-		let totals = await sumUp(team, asked);
+		const nowMs = clock.nowMs();
+		const ofMonth = records.budgetsOf(team).map(({ model }) => ({ budget: counterName(model), period: periodOf(nowMs) }));
+		const byPeriod = [...Map.groupBy([...asked, ...ofMonth], (one) => one.period)];
+		const dayMs = nowMs - (nowMs % msPerDay);
+		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
 		// Nobody settles what ended before this process began.
-		if (endedSinceMs >= clock.nowMs()) return { ...totals, endedIds: [] };
-		for (let attempt = 0; attempt < mostAttempts; attempt++) {
-			const calls = await lateCalls(ledger, team, endedSinceMs);
-			const again = await sumUp(team, asked);
-			if (isDeepStrictEqual(again, totals)) return { ...totals, endedIds: calls.endedIds, openCalls: stillHeld(calls.open) };
-			totals = again;
-		}
-		throw new Error(`The ledger of team ${team} changes faster than it can be summed up`);
+		const isLate = endedSinceMs < nowMs;
+		const longestMs = Math.max(rememberEndedMs, holdMs(true), holdMs(false));
+		const { sums, openRequests, endedIds } = await ledger.readTeam({
+			team,
+			spans: [{ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day' }, ...spans],
+			...(isLate && { requests: { endedSinceMs, startedSinceMs: endedSinceMs - longestMs } }),
+		});
+		const [today = [], ...months] = sums;
+		return {
+			team,
+			tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
+			budgets: byPeriod.flatMap(([period, wanted], index) => sumUpBudgets(team, period, wanted, months[index] ?? [])),
+			endedIds,
+			...(isLate && { openCalls: stillHeld(openRequests) }),
+		};
 	};
 
-	function stillHeld(rows: readonly LedgerRow[]): HeldCall[] {
+	function sumUpBudgets(team: string, period: string, wanted: readonly BudgetPeriod[], rows: readonly SummaryRow[]): BudgetTotal[] {
+		const listed = listing();
+		const counting = rows.map((row) => ({ ...row, budgets: records.budgetsFor(team, row.model, listed(row)).map(({ model }) => model) }));
+		return [...new Set(wanted.map((one) => one.budget))].map((budget) => {
+			const model = modelOfCounter(budget);
+			const counted = counting.filter(
+				(row) => model === null || row.model === model || (model !== undefined && row.budgets.includes(model)),
+			);
+			return { budget, period, settledNanoUsd: counted.reduce((sum, row) => sum + row.costNanoUsd, 0n) };
+		});
+	}
+
+	function stillHeld(requests: readonly OpenRequest[]): HeldCall[] {
 		const nowMs = clock.nowMs();
-		return rows
+		return requests
 			.map(({ id, startedMs, isStreamed, budgets, holdNanoUsd }) => {
 				const holds = budgets.map((budget) => ({ budget, period: periodOf(startedMs), amountNanoUsd: holdNanoUsd }));
 				return { id, admittedMs: startedMs, holdMs: startedMs + holdMs(isStreamed) - nowMs, holds };
 			})
 			.filter((call) => call.holdMs > 0);
-	}
-
-	async function sumUp(team: string, asked: readonly BudgetPeriod[]): Promise<Omit<TeamTotals, 'endedIds'>> {
-		const nowMs = clock.nowMs();
-		const dayMs = nowMs - (nowMs % msPerDay);
-		const today = await ledger.summarize({ fromMs: dayMs, toMs: dayMs + msPerDay, period: 'day', team });
-		const ofMonth = records.budgetsOf(team).map(({ model }) => ({ budget: counterName(model), period: periodOf(nowMs) }));
-		const budgets: BudgetTotal[] = [];
-		for (const [period, wanted] of Map.groupBy([...asked, ...ofMonth], (one) => one.period)) {
-			const [fromMs, toMs] = monthOf(period);
-			const rows = await ledger.summarize({ fromMs, toMs, period: 'month', team });
-			const listed = listing();
-			const counting = rows.map((row) => ({ ...row, budgets: records.budgetsFor(team, row.model, listed(row)).map(({ model }) => model) }));
-			for (const budget of new Set(wanted.map((one) => one.budget))) {
-				const model = modelOfCounter(budget);
-				const counted = counting.filter(
-					(row) => model === null || row.model === model || (model !== undefined && row.budgets.includes(model)),
-				);
-				budgets.push({ budget, period, settledNanoUsd: counted.reduce((sum, row) => sum + row.costNanoUsd, 0n) });
-			}
-		}
-		return { team, tokensToday: today.reduce((sum, { usage }) => sum + totalTokens(usage), 0), budgets };
 	}
 }
 
@@ -213,26 +210,11 @@ export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'
 	};
 }
 
-interface LateCalls {
-	readonly endedIds: readonly string[];
-	readonly open: readonly LedgerRow[];
-}
-
-async function lateCalls(ledger: Pick<LedgerReader, 'list'>, team: string, sinceMs: number): Promise<LateCalls> {
-	const endedIds: string[] = [];
-	const open: LedgerRow[] = [];
-	for await (const row of rowsSince(ledger, { team }, sinceMs)) {
-		if (row.closed === undefined) open.push(row);
-		else if (row.closed.endedMs >= sinceMs) endedIds.push(row.id);
-	}
-	return { endedIds, open };
-}
-
 /** Newest first, until rows began so long before `sinceMs` that they ended before it too. */
-async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, of: { readonly team?: string }, sinceMs: number): AsyncGenerator<LedgerRow> {
+async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number): AsyncGenerator<LedgerRow> {
 	let cursor: string | null = null;
 	for (let page = 0; page < mostPages; page++) {
-		const { rows, nextCursor }: RowPage = await ledger.list({ ...of, limit: rowsAtOnce, ...(cursor !== null && { cursor }) });
+		const { rows, nextCursor }: RowPage = await ledger.list({ limit: rowsAtOnce, ...(cursor !== null && { cursor }) });
 		yield* rows;
 		if (nextCursor === null || (rows.at(-1)?.startedMs ?? 0) < sinceMs - rememberEndedMs) return;
 		cursor = nextCursor;
@@ -240,7 +222,7 @@ async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, of: { readonly tea
 }
 
 /** @param period such as `2026-11`. */
-function monthOf(period: string): [fromMs: number, toMs: number] {
+function monthOf(period: string): { fromMs: number; toMs: number } {
 	const [year = 0, month = 1] = period.split('-').map(Number);
-	return [Date.UTC(year, month - 1), Date.UTC(year, month)];
+	return { fromMs: Date.UTC(year, month - 1), toMs: Date.UTC(year, month) };
 }

@@ -100,7 +100,7 @@ function errorOf(cause: unknown): Error | undefined {
 async function explainLocally(
 	config: Config,
 	store: RecordStore,
-	ledger: Pick<LedgerReader, 'summarize' | 'list'>,
+	ledger: Pick<LedgerReader, 'readTeam'>,
 	request: ExplainedRequest,
 ): Promise<object> {
 	return withSnapshot(config, store, async (records) => {
@@ -125,7 +125,7 @@ async function explainLocally(
 	});
 }
 
-function sumUpLocally(config: Config, ledger: Pick<LedgerReader, 'summarize' | 'list'>, records: RecordsSnapshot): SumUpTeam {
+function sumUpLocally(config: Config, ledger: Pick<LedgerReader, 'readTeam'>, records: RecordsSnapshot): SumUpTeam {
 	return sumUpFrom(ledger, records, { clock: systemClock, listing: () => listModels(config) });
 }
 
@@ -145,12 +145,13 @@ async function withSnapshot<Result>(
 /** Few commands need the ledger, which takes a thread or a connection. */
 function readWhenNeeded(
 	open: () => Promise<LedgerReader>,
-): Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf' | 'end'> {
+): Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'readTeam' | 'listAssessments' | 'verdictsOf' | 'end'> {
 	let opened: Promise<LedgerReader> | undefined;
 	const reader = (): Promise<LedgerReader> => (opened ??= open());
 	return {
 		summarize: async (query) => (await reader()).summarize(query),
 		sumCosts: async (query) => (await reader()).sumCosts(query),
+		readTeam: async (query) => (await reader()).readTeam(query),
 		list: async (query) => (await reader()).list(query),
 		listAssessments: async (query) => (await reader()).listAssessments(query),
 		verdictsOf: async (requestIds) => (await reader()).verdictsOf(requestIds),

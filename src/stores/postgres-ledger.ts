@@ -136,6 +136,7 @@ function createReading(postgres: PostgresThread, clock: Clock, address: string, 
 		summarize: (query) => report(() => postgres.call('summarize', query)),
 		sumCosts: (query) => report(() => postgres.call('sumCosts', query)),
 		list: (query) => report(() => postgres.call('list', query)),
+		readTeam: (query) => report(() => postgres.call('readTeam', query)),
 		listAssessments: (query) => report(() => postgres.call('listAssessments', query), assessed),
 		verdictsOf: async (requestIds) => new Map(await report(() => postgres.call('verdictsOf', requestIds), assessed)),
 		// Takes as long as it takes, on a server that answers.

@@ -89,6 +89,18 @@ export function createMemoryLedger(): Ledger {
 				query,
 			);
 		},
+		async readTeam({ team, spans, requests }) {
+			const sums = spans.map((span) => summarize(hours.values(), { ...span, team }));
+			if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
+			const ofTeam = [...rows.values()].map(({ row }) => row).filter((row) => row.team === team);
+			const ended = ofTeam.filter(
+				({ startedMs, closed }) => (closed?.endedMs ?? 0) >= requests.endedSinceMs && startedMs >= requests.startedSinceMs,
+			);
+			const openRequests = ofTeam
+				.filter(({ closed }) => closed === undefined)
+				.map(({ id, startedMs, isStreamed, budgets, holdNanoUsd }) => ({ id, startedMs, isStreamed, budgets, holdNanoUsd }));
+			return { sums, openRequests, endedIds: ended.map(({ id }) => id) };
+		},
 		check: async () => [],
 		health: (): LedgerHealth => ({ isWritable: true, queuedRows: 0, rejectedRows: 0, lostCloses: 0, droppedAssessments: 0, ...counts }),
 		end: async () => undefined,

@@ -5,6 +5,7 @@ import { noUsage } from '../../core/usage.ts';
 import { assessmentContract } from './assessments.contract.ts';
 import { type ClosedRow, type Ledger, mostRowsLookedThrough, type OpenRow, type RowQuery, type SummaryQuery } from './ledger.ts';
 import { summariesContract } from './summaries.contract.ts';
+import { teamSnapshotContract } from './team-snapshot.contract.ts';
 
 export interface LedgerSubject {
 	/** Empty; may have served before. */
@@ -37,6 +38,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 		assessmentContract(() => ledger);
 		summariesContract(() => ledger, openAndClose);
+		teamSnapshotContract(() => ledger, openRow, closedRow);
 
 		describe('rows', () => {
 			test('an opened row is listed as it was, and as running', async () => {

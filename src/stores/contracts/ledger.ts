@@ -42,6 +42,8 @@ export interface LedgerReader extends AssessmentReader {
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
 	/** Raw rows, newest first. @throws RangeError for a cursor that no page gave. */
 	list(query: RowQuery): Promise<RowPage>;
+	/** Sums and requests of one team, read in one snapshot: a request that ends meanwhile is in both as ended, or in both as open. */
+	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
 	/** Compares rows with sums, and sums with each other. @returns each difference; empty when all is well. */
 	check(): Promise<readonly LedgerDifference[]>;
 	/** Writes what waits, then frees everything. */
@@ -147,6 +149,28 @@ export interface CostQuery {
 	readonly toMs: number;
 	readonly of: readonly { readonly team: string /** Null: all models. */; readonly model: string | null }[];
 }
+
+export interface TeamQuery {
+	readonly team: string;
+	/** Each summed up by itself. */
+	readonly spans: readonly Pick<SummaryQuery, 'fromMs' | 'toMs' | 'period'>[];
+	/** Undefined: sums alone. */
+	readonly requests?: {
+		/** Of those that ended, those that ended since then, unix milliseconds. */
+		readonly endedSinceMs: number;
+		/** Of those that ended, those that started since then: bounds what is looked through. */
+		readonly startedSinceMs: number;
+	};
+}
+
+export interface TeamSnapshot {
+	/** In the order of the spans. */
+	readonly sums: readonly (readonly SummaryRow[])[];
+	readonly openRequests: readonly OpenRequest[];
+	readonly endedIds: readonly string[];
+}
+
+export type OpenRequest = Pick<OpenRow, 'id' | 'startedMs' | 'isStreamed' | 'budgets' | 'holdNanoUsd'>;
 
 export interface RowQuery {
 	readonly team?: string;

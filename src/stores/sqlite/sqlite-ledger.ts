@@ -205,6 +205,7 @@ function createReading(
 			const { rows, nextCursor } = await unlessUnavailable(written().then(() => reader.call('list', query)));
 			return { rows: rows.map(ledgerRowOf), nextCursor };
 		},
+		readTeam: (query) => unlessUnavailable(written().then(() => reader.call('readTeam', query))),
 		check: () => unlessUnavailable(written().then(() => reader.call('check', null))),
 		listAssessments: (query) => unlessUnavailable(assessed().then(() => reader.call('listAssessments', query))),
 		async verdictsOf(requestIds) {

@@ -1,6 +1,15 @@
 /** What the main thread asks of the thread that talks to PostgreSQL. */
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
-import type { CostQuery, LedgerDifference, RowPage, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import type {
+	CostQuery,
+	LedgerDifference,
+	RowPage,
+	RowQuery,
+	SummaryQuery,
+	SummaryRow,
+	TeamQuery,
+	TeamSnapshot,
+} from '../../contracts/ledger.ts';
 
 export type PostgresLedgerCalls = {
 	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for a URL that is none. */
@@ -14,6 +23,7 @@ export type PostgresLedgerCalls = {
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
 	list(query: RowQuery): Promise<RowPage>;
+	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
 	check(argument: null): Promise<readonly LedgerDifference[]>;
 	prune(beforeMs: number): Promise<number>;
 	/** Makes partitions ahead, closes lost rows, and drops days before then; null keeps them. @returns how many rows were lost. */

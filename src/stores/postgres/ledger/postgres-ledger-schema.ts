@@ -153,6 +153,10 @@ export const postgresLedgerSchema: SchemaPart = {
 		AND sums.provider = found.provider AND sums.model = found.model;`,
 			)
 			.join(''),
+		`
+	-- Counters that were lost are summed up with the requests of the team that ended last.
+	CREATE INDEX ledger_calls_by_end ON tollgate.ledger_calls (team, ended_ms) WHERE outcome IS NOT NULL;
+	`,
 	],
 };
 

@@ -17,6 +17,7 @@ import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
 import { msPerDay, postgresLedgerSchema } from './postgres-ledger-schema.ts';
 import { pruneDays } from './prune-days.ts';
 import { createSendRows } from './send-rows.ts';
+import { readTeam } from './team-reading.ts';
 
 export type PostgresLedgerThreadData = Pick<PostgresSettings, 'url'>;
 
@@ -86,6 +87,7 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 			requireCursor(query);
 			return run(reportDeadlineMs, (db) => listRows(db, query));
 		},
+		readTeam: (query) => run(reportDeadlineMs, (db) => readTeam(db, query)),
 		check: () => run(upkeepDeadlineMs, checkLedger),
 		prune: (beforeMs) =>
 			run(upkeepDeadlineMs, async (db) => {

@@ -81,7 +81,7 @@ export function prepareRows(database: DatabaseSync, from: string): StatementSync
 }
 
 /** As `readCallId` does. */
-const idText = `iif(typeof(id) = 'blob', 'req_' || lower(hex(id)), id)`;
+export const idText = `iif(typeof(id) = 'blob', 'req_' || lower(hex(id)), id)`;
 
 function exact(column: string): string {
 	return `iif(${column} > ${Number.MAX_SAFE_INTEGER}, CAST(${column} AS TEXT), ${column})`;

@@ -1,6 +1,15 @@
 /** What the main thread asks of the ledger's threads. Rows travel as arrays: cloning those costs a third of cloning objects. */
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
-import type { CostQuery, InterruptedRow, LedgerDifference, RowQuery, SummaryQuery, SummaryRow } from '../../contracts/ledger.ts';
+import type {
+	CostQuery,
+	InterruptedRow,
+	LedgerDifference,
+	RowQuery,
+	SummaryQuery,
+	SummaryRow,
+	TeamQuery,
+	TeamSnapshot,
+} from '../../contracts/ledger.ts';
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 
 /** Money is a number while that is exact. */
@@ -133,6 +142,7 @@ export type ReaderCalls = {
 	summarize(query: SummaryQuery): readonly SummaryRow[];
 	sumCosts(query: CostQuery): readonly bigint[];
 	list(query: RowQuery): CompactPage;
+	readTeam(query: TeamQuery): TeamSnapshot;
 	check(argument: null): readonly LedgerDifference[];
 	readOutbox(limit: number): SpoolPart;
 	listAssessments(query: AssessmentQuery): AssessmentPage;

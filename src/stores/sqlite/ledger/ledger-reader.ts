@@ -5,14 +5,17 @@ import { createCostSums } from './cost-sums.ts';
 import type { ReaderCalls } from './ledger-calls.ts';
 import { createLedgerCheck } from './ledger-check.ts';
 import { createSummaries } from './summaries.ts';
+import { createTeamReading } from './team-reading.ts';
 
-export type LedgerReading = Pick<ReaderCalls, 'summarize' | 'sumCosts' | 'list' | 'check'>;
+export type LedgerReading = Pick<ReaderCalls, 'summarize' | 'sumCosts' | 'list' | 'readTeam' | 'check'>;
 
 export function createLedgerReading(database: DatabaseSync): LedgerReading {
+	const summarize = createSummaries(database);
 	return {
-		summarize: createSummaries(database),
+		summarize,
 		sumCosts: createCostSums(database),
 		list: createCallPages(database),
+		readTeam: createTeamReading(database, summarize),
 		check: createLedgerCheck(database),
 	};
 }

@@ -129,6 +129,7 @@ function readerCalls(): ReaderCalls {
 		summarize: (query) => connection.use((reading) => reading.summarize(query)),
 		sumCosts: (query) => connection.use((reading) => reading.sumCosts(query)),
 		list: (query) => connection.use((reading) => reading.list(query)),
+		readTeam: (query) => connection.use((reading) => reading.readTeam(query)),
 		check: () => connection.use((reading) => reading.check(null)),
 		readOutbox: (limit) => connection.use((reading) => reading.readOutbox(limit, sending.take())),
 		listAssessments: (query) => connection.use((reading) => reading.listAssessments(query)),

@@ -1,0 +1,62 @@
+/** What the ledger says of one team at one moment. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { SummaryQuery, SummaryRow, TeamQuery, TeamSnapshot } from '../../contracts/ledger.ts';
+import { idText, prepareRows, rowsOf } from './call-pages.ts';
+import { ledgerRowOf } from './compact-rows.ts';
+
+/** Some milliseconds of work. */
+const rowsPerPage = 20_000;
+
+const ofTeam = '(SELECT id FROM names WHERE name = :team)';
+
+/** In one transaction: the writer commits between statements that have none. */
+export function createTeamReading(
+	database: DatabaseSync,
+	summarize: (query: SummaryQuery) => readonly SummaryRow[],
+): (query: TeamQuery) => TeamSnapshot {
+	const running = prepareRows(database, `FROM calls WHERE outcome IS NULL AND team = ${ofTeam}`);
+	const listEnded = createEndedList(database);
+	const read = ({ team, spans, requests }: TeamQuery): TeamSnapshot => {
+		const sums = spans.map((span) => summarize({ ...span, team }));
+		if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
+		const openRequests = rowsOf(running.all({ team })).map((row) => {
+			const { id, startedMs, isStreamed, budgets, holdNanoUsd } = ledgerRowOf(row);
+			return { id, startedMs, isStreamed, budgets, holdNanoUsd };
+		});
+		return { sums, openRequests, endedIds: listEnded(team, requests) };
+	};
+	return (query) => {
+		database.exec('BEGIN');
+		try {
+			return read(query);
+		} finally {
+			database.exec('COMMIT');
+		}
+	};
+}
+
+type EndedList = (team: string, requests: NonNullable<TeamQuery['requests']>) => readonly string[];
+
+/**
+ * Newest first, until a whole page started before: rows are nearly in the order of their starts, and an index for this alone would cost
+ * each request more.
+ */
+function createEndedList(database: DatabaseSync): EndedList {
+	const newest = database.prepare('SELECT max(sequence) AS sequence FROM calls');
+	const latestStart = database.prepare('SELECT max(started_ms) AS started_ms FROM calls WHERE sequence > :after AND sequence <= :through');
+	const ended = database.prepare(`
+		SELECT ${idText} AS id FROM calls
+		WHERE sequence > :after AND sequence <= :through AND team = ${ofTeam} AND outcome IS NOT NULL
+			AND started_ms >= :startedSinceMs AND started_ms + duration_ms >= :endedSinceMs`);
+	return (team, { endedSinceMs, startedSinceMs }) => {
+		const ids: string[] = [];
+		for (let through = Number(newest.get()?.['sequence'] ?? 0); through > 0; through -= rowsPerPage) {
+			const page = { after: through - rowsPerPage, through };
+			// Null: older rows were deleted.
+			const startedMs = latestStart.get(page)?.['started_ms'] ?? null;
+			if (startedMs === null || Number(startedMs) < startedSinceMs) break;
+			for (const row of ended.all({ ...page, team, endedSinceMs, startedSinceMs })) ids.push(String(row['id']));
+		}
+		return ids;
+	};
+}
