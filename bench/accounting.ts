@@ -53,7 +53,7 @@ const admission = restoreMissing(createMemoryAdmission({ clock: systemClock }), 
 	}),
 	endedSinceMs: () => systemClock.nowMs(),
 });
-const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, budgets: [] };
+const reading = { nowMs: systemClock.nowMs(), requestsThisMinute: 1, tokensToday: 1, reservedTokens: 0, budgets: [] };
 const idle: Stores = {
 	ledger: { open: () => ({ failure: undefined }), close: (_row, told) => told('closed'), assess: () => undefined },
 	admission: {

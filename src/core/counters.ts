@@ -6,6 +6,8 @@ export interface CounterReading {
 	readonly requestsThisMinute: number;
 	/** Tokens settled of calls that were admitted in the current UTC day. */
 	readonly tokensToday: number;
+	/** Tokens of the current UTC day that requests in flight reserve. */
+	readonly reservedTokens: number;
 	/** Of the budgets asked for, in their order. */
 	readonly budgets: readonly BudgetReading[];
 }

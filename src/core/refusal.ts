@@ -108,8 +108,8 @@ export const refusals = {
 	},
 	daily_token_limit_exceeded: {
 		status: 429,
-		title: 'The team has used its tokens of this day',
-		remedy: 'Retry after the given time: the count starts anew at UTC midnight.',
+		title: 'The team’s tokens of this day are used, or reserved by requests in flight',
+		remedy: 'Retry after the given time: the count starts again at UTC midnight, and reserved tokens are released within seconds.',
 	},
 	budget_exceeded: {
 		status: 429,
@@ -120,6 +120,11 @@ export const refusals = {
 		status: 429,
 		title: 'The team’s monthly budget of this model does not allow the call',
 		remedy: 'Use another model, or ask an administrator for a larger budget.',
+	},
+	budget_reserved: {
+		status: 429,
+		title: 'Requests in flight reserve what is left of the team’s monthly budget',
+		remedy: 'Retry after the given time: a request releases its reservation when it ends.',
 	},
 	budgets_unavailable: {
 		status: 503,

@@ -15,6 +15,8 @@ test('whose time is over is forgotten when the others are asked for', () => {
 	const calls = new CallsInFlight();
 	calls.start(call('short', 1000), 0);
 	calls.start(call('long', 5000), 0);
-	expect(calls.held(calls.ids(), 1000)).toEqual(new Map([['red', [{ id: 'long', admittedMs: 0, holdMs: 4000, holds: [] }]]]));
+	expect(calls.held(calls.ids(), 1000)).toEqual(
+		new Map([['red', [{ id: 'long', admittedMs: 0, holdMs: 4000, reservedTokens: 0, holds: [] }]]]),
+	);
 	expect(calls.ids()).toEqual(['long']);
 });

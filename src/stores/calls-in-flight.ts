@@ -6,6 +6,7 @@ interface Call extends Chained<Call> {
 	readonly team: string;
 	readonly admittedMs: number;
 	readonly endsMs: number;
+	readonly reservedTokens: number;
 	holds: HeldCall['holds'];
 }
 
@@ -13,9 +14,9 @@ interface Call extends Chained<Call> {
 export class CallsInFlight {
 	private readonly calls = new CallTable<Call>();
 
-	start({ id, team, holds, holdMs }: AdmissionRequest, nowMs: number): void {
+	start({ id, team, reservedTokens = 0, holds, holdMs }: AdmissionRequest, nowMs: number): void {
 		this.calls.remove(id);
-		this.calls.add({ id, team, admittedMs: nowMs, endsMs: nowMs + holdMs, holds, next: undefined });
+		this.calls.add({ id, team, admittedMs: nowMs, endsMs: nowMs + holdMs, reservedTokens, holds, next: undefined });
 	}
 
 	end(id: string): void {
@@ -56,7 +57,8 @@ export class CallsInFlight {
 				continue;
 			}
 			const calls = byTeam.get(call.team) ?? [];
-			calls.push({ id, admittedMs: call.admittedMs, holdMs: call.endsMs - nowMs, holds: call.holds });
+			const { admittedMs, reservedTokens, holds } = call;
+			calls.push({ id, admittedMs, holdMs: call.endsMs - nowMs, reservedTokens, holds });
 			byTeam.set(call.team, calls);
 		}
 		return byTeam;

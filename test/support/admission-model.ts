@@ -4,7 +4,15 @@ import { expect } from 'vitest';
 import { type AdmissionStore, type BudgetHold, budgetKey } from '../../src/stores/contracts/admission.ts';
 
 export type Operation =
-	| { kind: 'admit'; id: string; requestsPerMinute: number | null; dailyTokens: number | null; holds: BudgetHold[]; holdMs: number }
+	| {
+			kind: 'admit';
+			id: string;
+			requestsPerMinute: number | null;
+			dailyTokens: number | null;
+			reservedTokens: number;
+			holds: BudgetHold[];
+			holdMs: number;
+	  }
 	| {
 			kind: 'settle';
 			id: string;
@@ -15,11 +23,12 @@ export type Operation =
 	  }
 	| { kind: 'release'; id: string }
 	| { kind: 'extend'; id: string; holds: BudgetHold[] }
-	| { kind: 'rehold'; id: string; admittedAgoMs: number; holds: BudgetHold[]; holdMs: number }
+	| { kind: 'rehold'; id: string; admittedAgoMs: number; reservedTokens: number; holds: BudgetHold[]; holdMs: number }
 	| { kind: 'wait'; ms: number };
 
 interface ModelCall {
 	readonly admittedMs: number;
+	readonly reservedTokens: number;
 	readonly endsMs: number;
 	readonly held: Map<string, bigint>;
 }
@@ -81,6 +90,11 @@ class Model {
 			tokensToday: this.settledTokens
 				.filter(({ ms }) => Math.floor(ms / 86_400_000) === Math.floor(this.nowMs / 86_400_000))
 				.reduce((sum, { tokens }) => sum + tokens, 0),
+			reservedTokens: [...this.running.values()]
+				.filter(
+					({ admittedMs, endsMs }) => endsMs > this.nowMs && Math.floor(admittedMs / 86_400_000) === Math.floor(this.nowMs / 86_400_000),
+				)
+				.reduce((sum, { reservedTokens }) => sum + reservedTokens, 0),
 			budgets: budgets.map(({ budget, period }) => {
 				const key = budgetKey({ budget, period });
 				let heldNanoUsd = 0n;
@@ -97,7 +111,9 @@ class Model {
 		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) {
 			return { isAdmitted: false, binding: 'rpm', reading: before };
 		}
-		if (dailyTokens !== null && before.tokensToday >= dailyTokens) return { isAdmitted: false, binding: 'daily_tokens', reading: before };
+		if (dailyTokens !== null && before.tokensToday + before.reservedTokens >= dailyTokens) {
+			return { isAdmitted: false, binding: 'daily_tokens', reading: before };
+		}
 		const binding = holds.find((hold) => !this.allows(hold, 0n));
 		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
 		this.admittedMs.push(this.nowMs);
@@ -105,9 +121,9 @@ class Model {
 		return { isAdmitted: true, reading: this.read(holds) };
 	}
 
-	private start({ id, holdMs, holds }: { id: string; holdMs: number; holds: BudgetHold[] }, admittedMs: number): void {
+	private start({ id, reservedTokens, holdMs, holds }: Operation & { kind: 'admit' | 'rehold' }, admittedMs: number): void {
 		const endsMs = Math.ceil((this.nowMs + holdMs) / 1000) * 1000;
-		this.running.set(id, { admittedMs, endsMs, held: new Map(holds.map((hold) => [budgetKey(hold), hold.amountNanoUsd])) });
+		this.running.set(id, { admittedMs, reservedTokens, endsMs, held: new Map(holds.map((hold) => [budgetKey(hold), hold.amountNanoUsd])) });
 	}
 
 	private end(id: string): void {
@@ -148,7 +164,15 @@ const bound = (max: number) => fc.option(fc.nat(max), { freq: 2 });
 const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 	{
 		weight: 6,
-		arbitrary: fc.record({ kind: fc.constant('admit' as const), id, requestsPerMinute: bound(12), dailyTokens: bound(400), holds, holdMs }),
+		arbitrary: fc.record({
+			kind: fc.constant('admit' as const),
+			id,
+			requestsPerMinute: bound(12),
+			dailyTokens: bound(400),
+			reservedTokens: fc.nat(100),
+			holds,
+			holdMs,
+		}),
 	},
 	{
 		weight: 4,
@@ -163,7 +187,10 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 	},
 	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), id }) },
 	{ weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), id, holds }) },
-	{ weight: 1, arbitrary: fc.record({ kind: fc.constant('rehold' as const), id, admittedAgoMs: age, holds, holdMs }) },
+	{
+		weight: 1,
+		arbitrary: fc.record({ kind: fc.constant('rehold' as const), id, admittedAgoMs: age, reservedTokens: fc.nat(100), holds, holdMs }),
+	},
 	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 14_000 }) }) },
 );
 

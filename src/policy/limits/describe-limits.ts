@@ -17,7 +17,7 @@ export interface LimitsBody {
 	/** Of the current UTC minute; null: unlimited. */
 	readonly requests: RateBody | null;
 	/** Of the current UTC day; null: unlimited. */
-	readonly tokens: RateBody | null;
+	readonly tokens: TokensBody | null;
 	readonly budgets: readonly BudgetBody[];
 	/** Of the limits above the one with the smallest share left; null when there are none. */
 	readonly binds_first: {
@@ -32,6 +32,11 @@ interface RateBody {
 	readonly used: number;
 	readonly remaining: number;
 	readonly resets_in_seconds: number;
+}
+
+interface TokensBody extends RateBody {
+	/** By requests in flight, which `used` and `remaining` do not count. */
+	readonly reserved: number;
 }
 
 interface BudgetBody {
@@ -49,7 +54,8 @@ interface BudgetBody {
 export function describeLimits(limits: TeamLimits, reading: CounterReading): LimitsBody {
 	const { nowMs } = reading;
 	const requests = describeRate(limits.requestsPerMinute, reading.requestsThisMinute, msToNextMinute(nowMs));
-	const tokens = describeRate(limits.dailyTokens, reading.tokensToday, msToMidnight(nowMs));
+	const dayTokens = describeRate(limits.dailyTokens, reading.tokensToday, msToMidnight(nowMs));
+	const tokens = dayTokens && { ...dayTokens, reserved: reading.reservedTokens };
 	const budgets = limits.budgets.flatMap((limit) => describeBudget(limit, reading) ?? []);
 	const candidates: NonNullable<LimitsBody['binds_first']>[] = [];
 	if (requests !== null) candidates.push({ limit: 'requests', remaining_percent: shareLeft(requests) });

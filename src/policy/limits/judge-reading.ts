@@ -18,7 +18,9 @@ export function judgeReading(
 	holds: readonly WantedHold[],
 ): Declined | undefined {
 	if (requestsPerMinute !== null && reading.requestsThisMinute >= requestsPerMinute) return { isAdmitted: false, binding: 'rpm', reading };
-	if (dailyTokens !== null && reading.tokensToday >= dailyTokens) return { isAdmitted: false, binding: 'daily_tokens', reading };
+	if (dailyTokens !== null && reading.tokensToday + reading.reservedTokens >= dailyTokens) {
+		return { isAdmitted: false, binding: 'daily_tokens', reading };
+	}
 	const bound = holds.find(({ budget, limitNanoUsd, amountNanoUsd, check }) => {
 		const counter = reading.budgets.find((one) => one.budget === budget);
 		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.heldNanoUsd ?? 0n);

@@ -27,24 +27,34 @@ export class LimitRefusal extends Refusal {
 
 /** A call that was declined: its budgets, and what it would have held. */
 export interface DeclinedCall extends RateLimits {
-	readonly budgets: readonly (BudgetLimit & { readonly amountNanoUsd: bigint })[];
+	/** What requests like it usually take, milliseconds: how soon those in flight release what they reserve. */
+	readonly usualMs: number;
+	readonly budgets: readonly (BudgetLimit & { readonly amountNanoUsd: bigint; readonly check: 'before' | 'after' })[];
 }
 
 /** The caller's words for what the counters declined. */
 export function refuseCall({ binding, budget, reading }: Declined, call: DeclinedCall): LimitRefusal {
-	const { nowMs, requestsThisMinute, tokensToday } = reading;
+	const { nowMs, requestsThisMinute, tokensToday, reservedTokens } = reading;
 	switch (binding) {
 		case 'rpm': {
 			const reason = `RPM limit exceeded (${requestsThisMinute}/${call.requestsPerMinute} requests per minute)`;
-			return refuseRate('rpm_limit_exceeded', reason, msToNextMinute(nowMs), true);
+			return refuseRate('rpm_limit_exceeded', reason, { waitMs: msToNextMinute(nowMs), isWorthRetrying: true });
 		}
 		case 'daily_tokens': {
+			const limit = call.dailyTokens ?? 0;
+			if (tokensToday < limit) {
+				const sums = `${tokensToday} used, ${reservedTokens} reserved, limit ${limit} tokens per day`;
+				const missing = (tokensToday + reservedTokens - limit + 1) / reservedTokens;
+				return refuseRate('daily_token_limit_exceeded', `Daily token limit is reserved by requests in flight (${sums})`, {
+					waitMs: releaseMs(missing, call.usualMs),
+					isWorthRetrying: true,
+				});
+			}
 			const reason = `Daily token limit exceeded (${tokensToday}/${call.dailyTokens} tokens per day)`;
-			return refuseRate('daily_token_limit_exceeded', reason, msToMidnight(nowMs), false);
+			return refuseRate('daily_token_limit_exceeded', reason, { waitMs: msToMidnight(nowMs), isWorthRetrying: false });
 		}
 		case 'budget': {
-			const { code, reason } = describeBudget(budget, reading, call);
-			return new LimitRefusal(code, reason, undefined, false, { action: 'reject', reason });
+			return refuseBudget(budget, reading, call);
 		}
 		case 'store': {
 			const reason = 'Budgets cannot be checked at the moment';
@@ -53,7 +63,12 @@ export function refuseCall({ binding, budget, reading }: Declined, call: Decline
 	}
 }
 
-function refuseRate(code: RefusalCode, reason: string, waitMs: number, isWorthRetrying: boolean): LimitRefusal {
+interface Retry {
+	readonly waitMs: number;
+	readonly isWorthRetrying: boolean;
+}
+
+function refuseRate(code: RefusalCode, reason: string, { waitMs, isWorthRetrying }: Retry): LimitRefusal {
 	const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
 	return new LimitRefusal(code, reason, retryAfterSeconds, isWorthRetrying, {
 		allowed: false,
@@ -62,18 +77,39 @@ function refuseRate(code: RefusalCode, reason: string, waitMs: number, isWorthRe
 	});
 }
 
-function describeBudget(name: string | undefined, reading: Declined['reading'], call: DeclinedCall): { code: RefusalCode; reason: string } {
+const longestReleaseMs = 30_000;
+
+/**
+ * Requests in flight began evenly over the time that they take, so a share of what they reserve is released in that share of the time.
+ * @param share of all that is reserved, from 0 to 1.
+ */
+function releaseMs(share: number, usualMs: number): number {
+	return Math.min(share * usualMs, longestReleaseMs);
+}
+
+function refuseBudget(name: string | undefined, reading: Declined['reading'], call: DeclinedCall): LimitRefusal {
 	const limit = call.budgets.find(({ budget }) => budget === name);
 	const counter = reading.budgets.find(({ budget }) => budget === name);
 	if (limit === undefined || counter === undefined) throw new TypeError(`The budget ${name} binds a call that does not hold on it`);
-	const takenNanoUsd = counter.settledNanoUsd + counter.heldNanoUsd;
+	const { limitNanoUsd, amountNanoUsd } = limit;
+	const { settledNanoUsd, heldNanoUsd } = counter;
 	const what = limit.model === null ? 'Monthly budget' : `Monthly budget of the model ${limit.model}`;
-	const sums = `${formatUsd(takenNanoUsd)}/${formatUsd(limit.limitNanoUsd)} USD`;
-	return {
-		code: limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded',
-		reason:
-			takenNanoUsd >= limit.limitNanoUsd
-				? `${what} exceeded (${sums})`
-				: `${what} too small for this call (${sums}, the call may cost ${formatUsd(limit.amountNanoUsd)} USD)`,
-	};
+	// What is spent and what the request needs, without what others reserve.
+	const leftNanoUsd = limitNanoUsd - settledNanoUsd;
+	if (heldNanoUsd > 0n && leftNanoUsd > 0n && (limit.check === 'before' || amountNanoUsd <= leftNanoUsd)) {
+		const sums = `${formatUsd(settledNanoUsd)} spent, ${formatUsd(heldNanoUsd)} reserved, limit ${formatUsd(limitNanoUsd)} USD`;
+		const reason = `${what} is reserved by requests in flight (${sums})`;
+		const needNanoUsd = limit.check === 'before' ? 1n : amountNanoUsd > 0n ? amountNanoUsd : 1n;
+		const missing = Number(heldNanoUsd + needNanoUsd - leftNanoUsd) / Number(heldNanoUsd);
+		const retryAfterSeconds = Math.max(1, Math.ceil(releaseMs(missing, call.usualMs) / 1000));
+		const members = { action: 'reject', reason, retry_after_seconds: retryAfterSeconds };
+		return new LimitRefusal('budget_reserved', reason, retryAfterSeconds, true, members);
+	}
+	const sums = `${formatUsd(settledNanoUsd)}/${formatUsd(limitNanoUsd)} USD`;
+	const reason =
+		leftNanoUsd <= 0n
+			? `${what} exceeded (${sums})`
+			: `${what} too small for this call (${sums}, the call may cost ${formatUsd(amountNanoUsd)} USD)`;
+	const code = limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded';
+	return new LimitRefusal(code, reason, undefined, false, { action: 'reject', reason });
 }

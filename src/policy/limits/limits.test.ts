@@ -12,6 +12,7 @@ const reading: CounterReading = {
 	nowMs: Date.UTC(2026, 10, 21, 14, 7, 29, 250),
 	requestsThisMinute: 20,
 	tokensToday: 100_250,
+	reservedTokens: 0,
 	budgets: [
 		{ budget: 'team', period: '2026-11', settledNanoUsd: 99n * usd, heldNanoUsd: 500_000_000n },
 		{ budget: 'opus', period: '2026-11', settledNanoUsd: 5n * usd, heldNanoUsd: 0n },
@@ -20,9 +21,10 @@ const reading: CounterReading = {
 const call: DeclinedCall = {
 	requestsPerMinute: 20,
 	dailyTokens: 100_000,
+	usualMs: 8000,
 	budgets: [
-		{ id: 'team', budget: 'team', model: null, limitNanoUsd: 100n * usd, amountNanoUsd: 600_000_000n },
-		{ id: 'opus', budget: 'opus', model: 'claude-opus-4-6', limitNanoUsd: 5n * usd, amountNanoUsd: 1n },
+		{ id: 'team', budget: 'team', model: null, limitNanoUsd: 100n * usd, amountNanoUsd: 1_600_000_000n, check: 'after' },
+		{ id: 'opus', budget: 'opus', model: 'claude-opus-4-6', limitNanoUsd: 5n * usd, amountNanoUsd: 1n, check: 'after' },
 	],
 };
 
@@ -58,7 +60,7 @@ describe('what a declined caller is told', () => {
 	});
 
 	test('about a budget that is used up, or has too little left for the call', () => {
-		const small = 'Monthly budget too small for this call (99.50/100.00 USD, the call may cost 0.60 USD)';
+		const small = 'Monthly budget too small for this call (99.00/100.00 USD, the call may cost 1.60 USD)';
 		expect(told('budget', 'team')).toEqual({
 			code: 'budget_exceeded',
 			status: 429,
@@ -69,6 +71,61 @@ describe('what a declined caller is told', () => {
 		});
 		const reason = 'Monthly budget of the model claude-opus-4-6 exceeded (5.00/5.00 USD)';
 		expect(told('budget', 'opus')).toMatchObject({ code: 'model_budget_exceeded', message: reason, members: { action: 'reject', reason } });
+	});
+
+	describe('where requests in flight reserve what is left', () => {
+		const toldOf = (used: Partial<CounterReading>, amountNanoUsd = 0n, check: 'before' | 'after' = 'before', usualMs = 8000) => {
+			const budgets = [{ id: 'team', budget: 'team', model: null, limitNanoUsd: 10n * usd, amountNanoUsd, check }];
+			const binding =
+				used.budgets === undefined ? ({ binding: 'daily_tokens' } as const) : ({ binding: 'budget', budget: 'team' } as const);
+			const declined = { isAdmitted: false as const, ...binding, reading: { ...reading, ...used } };
+			return refuseCall(declined, { requestsPerMinute: null, dailyTokens: 1000, usualMs, budgets });
+		};
+		const budget = (settledUsd: bigint, heldUsd: bigint) => ({
+			budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: settledUsd * usd, heldNanoUsd: heldUsd * usd }],
+		});
+
+		test('of a budget: spent, reserved and limit, and to retry when enough is released', () => {
+			const reason = 'Monthly budget is reserved by requests in flight (3.00 spent, 8.00 reserved, limit 10.00 USD)';
+			const refusal = toldOf(budget(3n, 8n), usd, 'after');
+			expect(refusal).toMatchObject({ code: 'budget_reserved', status: 429, message: reason, headers: {} });
+			// Two of eight dollars have to be released: a quarter of what requests take.
+			expect(refusal.members).toEqual({ action: 'reject', reason, retry_after_seconds: 2 });
+			expect(refusal.retryAfterSeconds).toBe(2);
+		});
+
+		test('of a budget: only as far as the request fits beside what is spent', () => {
+			expect(toldOf(budget(3n, 5n), 7n * usd, 'after').code).toBe('budget_reserved');
+			expect(toldOf(budget(3n, 5n), 7n * usd + 1n, 'after').code).toBe('budget_exceeded');
+			expect(toldOf(budget(3n, 7n), 900n * usd).code).toBe('budget_reserved');
+			expect(toldOf(budget(10n, 7n)).code).toBe('budget_exceeded');
+		});
+
+		test('of the day: used, reserved and limit, in the body of a rate limit', () => {
+			const reason = 'Daily token limit is reserved by requests in flight (700 used, 900 reserved, limit 1000 tokens per day)';
+			const refusal = toldOf({ tokensToday: 700, reservedTokens: 900 });
+			expect(refusal).toMatchObject({
+				code: 'daily_token_limit_exceeded',
+				status: 429,
+				message: reason,
+				headers: {},
+				retryAfterSeconds: 6,
+			});
+			expect(refusal.members).toEqual({ allowed: false, reason, retry_after_seconds: 6 });
+			expect(toldOf({ tokensToday: 1000, reservedTokens: 900 }).headers).toEqual({ 'x-should-retry': 'false' });
+		});
+
+		test('the wait is at least a second and at most thirty', () => {
+			const waits = [0, 1, 1_000_000].map((usualMs) => [
+				toldOf(budget(3n, 8n), usd, 'after', usualMs).retryAfterSeconds,
+				toldOf({ tokensToday: 999, reservedTokens: 1 }, 0n, 'before', usualMs).retryAfterSeconds,
+			]);
+			expect(waits).toEqual([
+				[1, 1],
+				[1, 1],
+				[30, 30],
+			]);
+		});
 	});
 
 	test('about counters that are away: to come back', () => {
@@ -140,7 +197,7 @@ describe('what a team has left', () => {
 			team: 'red',
 			tier: 'standard',
 			requests: { limit: 25, used: 20, remaining: 5, resets_in_seconds: 31 },
-			tokens: { limit: 1_000_000, used: 100_250, remaining: 899_750, resets_in_seconds: 35_551 },
+			tokens: { limit: 1_000_000, used: 100_250, remaining: 899_750, resets_in_seconds: 35_551, reserved: 0 },
 			budgets: [
 				{
 					id: 'team',

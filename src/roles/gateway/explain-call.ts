@@ -206,7 +206,7 @@ async function explain(
 	);
 	explained.limits = describeLimits({ team: team.id, ...terms }, reading);
 	const declined = judgeReading(reading, terms, holds);
-	if (declined !== undefined) throw refusalOf(declined, terms, holds);
+	if (declined !== undefined) throw refusalOf(declined, judged);
 }
 
 async function explainGuardrails(

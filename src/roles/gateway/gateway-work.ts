@@ -1,3 +1,4 @@
+import { UsualRequests } from '../../policy/limits/usual-requests.ts';
 import { BodySpace } from '../../policy/overload/body-space.ts';
 import { OpenCalls } from './open-calls.ts';
 import { Settlements } from './settlements.ts';
@@ -7,6 +8,7 @@ export class GatewayWork {
 	readonly openCalls = new OpenCalls();
 	readonly bodySpace = new BodySpace();
 	readonly settlements = new Settlements();
+	readonly usual = new UsualRequests();
 	/** Calls that hold money of a budget now. */
 	openHolds = 0;
 }

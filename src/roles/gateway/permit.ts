@@ -5,6 +5,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
 import { costNanoUsd } from '../../policy/budgets/cost.ts';
 import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
+import type { UsualRequest } from '../../policy/limits/usual-requests.ts';
 import type { BudgetHold, Settled, Settlement } from '../../stores/contracts/admission.ts';
 import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../stores/contracts/ledger.ts';
 import type { Edit } from '../../wire/json/splice-body.ts';
@@ -37,6 +38,8 @@ export interface PermitTerms {
 	readonly allowedOutputTokens: number;
 	/** Answers that are asked for. */
 	readonly choices: number;
+	/** Learns of this call when it has ended. */
+	readonly usual: UsualRequest;
 	/** What caps the output in the request, where that is the gateway's doing. */
 	readonly capEdits: readonly Edit[];
 	/** The caller did not ask for usage in its stream, but we do. */
@@ -212,15 +215,16 @@ export class Permit {
 		const cost = costNanoUsd(usage, this.terms.price);
 		if (outcome !== 'not_sent') noteCost(open.facts, usage, cost, isEstimated);
 		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
-		this.#count(usage, cost, isEstimated);
+		this.#count(outcome, usage, cost, isEstimated);
 		this.#book(row);
 	}
 
-	#count(usage: Usage, cost: bigint, isEstimated: boolean): void {
+	#count(outcome: CallOutcome, usage: Usage, cost: bigint, isEstimated: boolean): void {
 		if (this.#sentMs === undefined) return;
 		const { callMetrics, ports } = this.#parts;
 		const { provider, model, team } = this.terms.row;
 		const upstreamMs = ports.clock.monotonicMs() - this.#sentMs;
+		if (outcome === 'complete') this.terms.usual.note(usage.outputTokens / this.terms.choices, upstreamMs);
 		callMetrics.ended({ provider, model, team, usage, costNanoUsd: cost, isEstimated, upstreamMs });
 	}
 

@@ -49,7 +49,8 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 		facts.model = targets[0].model;
 		const row = { id: request.id, team: team.id };
 		const terms = { ...parts.terms.termsOf(team, []), budgets: [] };
-		await takeLimits(row, terms, [], settings.timeouts.totalMs, open, parts);
+		const usual = parts.work.usual.of(team.id, targets[0].model);
+		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, settings.timeouts.totalMs, open, parts);
 		// The caller does not wait for it.
 		releasePlace(row, parts);
 		return await countAt(targets, call, open, parts);

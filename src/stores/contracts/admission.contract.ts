@@ -60,7 +60,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			test('the reading counts the call itself, and tells the store’s time', async () => {
 				expect(await admit('one', { requestsPerMinute: 2 })).toEqual({
 					isAdmitted: true,
-					reading: { nowMs: contractStartMs, requestsThisMinute: 1, tokensToday: 0, budgets: [] },
+					reading: { nowMs: contractStartMs, requestsThisMinute: 1, tokensToday: 0, reservedTokens: 0, budgets: [] },
 				});
 				await admit('two', { requestsPerMinute: 2 });
 				expect(await admit('three', { requestsPerMinute: 2 })).toMatchObject({
@@ -118,6 +118,83 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 					reading: { tokensToday: 149 },
 				});
 				expect((await there.read('red', [])).requestsThisMinute).toBe(2);
+			});
+
+			test('are reserved while requests run: what reaches the limit with them is rejected, and admitted once they ended', async () => {
+				const ask = (id: string, reservedTokens: number, store = here) => admit(id, { dailyTokens: 100, reservedTokens }, store);
+				expect(await ask('one', 60)).toMatchObject({ isAdmitted: true, reading: { tokensToday: 0, reservedTokens: 60 } });
+				expect(await ask('two', 60, there)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 120 } });
+				expect(await ask('three', 1)).toMatchObject({ binding: 'daily_tokens', reading: { tokensToday: 0, reservedTokens: 120 } });
+				await settle('one', { tokens: 10 });
+				expect(await there.read('red', [])).toMatchObject({ tokensToday: 10, reservedTokens: 60 });
+				expect(await ask('three', 500)).toMatchObject({ isAdmitted: true, reading: { reservedTokens: 560 } });
+				await here.release('two', 'red');
+				await here.release('three', 'red');
+				expect(await there.read('red', [])).toMatchObject({ tokensToday: 10, reservedTokens: 0 });
+			});
+
+			test('whatever a request reserves, with none in flight it is admitted while used tokens are below the limit', async () => {
+				await settle('before', { tokens: 99 });
+				expect((await admit('one', { dailyTokens: 100, reservedTokens: 1_000_000 })).isAdmitted).toBe(true);
+			});
+
+			test('of any number of requests at once as many are admitted as one after the other', async () => {
+				const asked = Array.from({ length: 300 }, (_, index) =>
+					admit(`r${index}`, { dailyTokens: 1000, reservedTokens: 300 }, index % 2 ? here : there),
+				);
+				expect((await Promise.all(asked)).filter(({ isAdmitted }) => isAdmitted)).toHaveLength(4);
+				expect((await there.read('red', [])).reservedTokens).toBe(1200);
+			});
+
+			test('are reserved once for a request that is admitted twice, and not for a rejected one', async () => {
+				await admit('one', { reservedTokens: 5 });
+				await admit('one', { reservedTokens: 5 }, there);
+				await admit('two', { requestsPerMinute: 1, reservedTokens: 5 });
+				expect((await here.read('red', [])).reservedTokens).toBe(5);
+			});
+
+			test('are given back when nobody ends their request', async () => {
+				await admit('one', { reservedTokens: 5, holdMs: 10_000 });
+				await after(11_000);
+				expect((await there.read('red', [])).reservedTokens).toBe(0);
+			});
+
+			test('of requests of yesterday are not reserved today', async () => {
+				const midnightMs = Date.UTC(2026, 10, 22);
+				await subject.setNow(midnightMs - 1000);
+				await admit('one', { reservedTokens: 5 });
+				await admit('two', { reservedTokens: 7 });
+				await subject.setNow(midnightMs);
+				expect((await there.read('red', [])).reservedTokens).toBe(0);
+				await admit('three', { reservedTokens: 11 });
+				await settle('one');
+				expect((await there.read('red', [])).reservedTokens).toBe(11);
+				await subject.setNow(midnightMs + 86_400_000);
+				await settle('two', { tokens: 3 });
+				await settle('three', { tokens: 3 });
+				expect(await there.read('red', [])).toMatchObject({ tokensToday: 0, reservedTokens: 0 });
+			});
+
+			test('that a store has forgotten are reserved again, those of another day are not', async () => {
+				const call = { holdMs: 60_000, holds: [], reservedTokens: 5 };
+				await here.rehold('red', [
+					{ ...call, id: 'today', admittedMs: contractStartMs },
+					{ ...call, id: 'yesterday', admittedMs: contractStartMs - 86_400_000 },
+				]);
+				expect((await there.read('red', [])).reservedTokens).toBe(5);
+				await settle('yesterday');
+				await settle('today');
+				expect((await there.read('red', [])).reservedTokens).toBe(0);
+			});
+
+			test('stay reserved while the request’s money is raised', async () => {
+				await know([month]);
+				const hold = { ...month, amountNanoUsd: 1n, limitNanoUsd: 100n, check: 'after' as const };
+				await admit('one', { reservedTokens: 5, holds: [hold] });
+				expect(await here.extend('one', 'red', [{ ...hold, amountNanoUsd: 9n }])).toBe(true);
+				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 5, budgets: [{ heldNanoUsd: 9n }] });
+				await settle('one', { budgets: [month] });
+				expect(await there.read('red', [month])).toMatchObject({ reservedTokens: 0, budgets: [{ heldNanoUsd: 0n }] });
 			});
 
 			test('belong to the UTC day in which the call was admitted, by the store’s clock', async () => {

@@ -9,8 +9,8 @@ export type AtHand<Value> = Value | Promise<Value>;
 
 export interface AdmissionStore {
 	/**
-	 * Atomically, at the store's own clock: counts the call in the team's UTC minute, checks the UTC day's tokens and
-	 * holds money on every budget named; or changes nothing at all. An `id` that was admitted is admitted again without
+	 * Atomically, at the store's own clock: counts the call in the team's UTC minute, reserves tokens of the UTC day unless settled and
+	 * reserved ones have reached the limit, and holds money on every budget named; or changes nothing at all. An `id` that was admitted is admitted again without
 	 * being counted again; one that was refused is judged anew.
 	 * @throws CountersMissing
 	 */
@@ -76,6 +76,8 @@ export interface AdmissionRequest {
 	/** null: unlimited. */
 	readonly requestsPerMinute: number | null;
 	readonly dailyTokens: number | null;
+	/** Of the UTC day of admission, until the request ends: an estimate. 0 unless given. */
+	readonly reservedTokens?: number;
 	/** Each budget at most once. */
 	readonly holds: readonly BudgetHold[];
 	/**
@@ -140,5 +142,7 @@ export interface HeldCall {
 	readonly admittedMs: number;
 	/** From now. */
 	readonly holdMs: number;
+	/** 0 unless given. They count on the day on which they were reserved, if that is the store's day. */
+	readonly reservedTokens?: number;
 	readonly holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[];
 }

@@ -47,7 +47,8 @@ class MemoryAdmission implements AdmissionStore {
 		const binding = bindingLimit(request, team);
 		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.holds) };
 		team.requests++;
-		this.schedule.add(team.hold(request.id, team.day, request.holds), nowMs + request.holdMs);
+		const hold = team.hold(request.id, team.day, request.reservedTokens ?? 0, request.holds);
+		this.schedule.add(hold, nowMs + request.holdMs);
 		return { isAdmitted: true, reading: team.read(nowMs, request.holds) };
 	}
 
@@ -103,10 +104,11 @@ class MemoryAdmission implements AdmissionStore {
 	async rehold(name: string, calls: readonly HeldCall[]): Promise<void> {
 		const nowMs = this.turn();
 		const team = this.team(name, nowMs);
+		team.rollTo(nowMs);
 		for (const { holds } of calls) for (const hold of holds) team.budget(hold);
-		for (const { id, admittedMs, holdMs, holds } of calls) {
+		for (const { id, admittedMs, holdMs, reservedTokens = 0, holds } of calls) {
 			if (team.calls.get(id) !== undefined || this.ended.has(name, id, nowMs)) continue;
-			this.schedule.add(team.hold(id, dayNumberOf(admittedMs), holds), nowMs + holdMs);
+			this.schedule.add(team.hold(id, dayNumberOf(admittedMs), reservedTokens, holds), nowMs + holdMs);
 		}
 	}
 
@@ -146,7 +148,7 @@ class MemoryAdmission implements AdmissionStore {
 
 function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Declined, 'binding' | 'budget'> | undefined {
 	if (request.requestsPerMinute !== null && team.requests >= request.requestsPerMinute) return { binding: 'rpm' };
-	if (request.dailyTokens !== null && team.tokens >= request.dailyTokens) return { binding: 'daily_tokens' };
+	if (request.dailyTokens !== null && team.tokens + team.reservedTokens >= request.dailyTokens) return { binding: 'daily_tokens' };
 	const budget = request.holds.find((hold) => !team.allows(hold, 0n));
 	return budget === undefined ? undefined : { binding: 'budget', budget: budget.budget };
 }

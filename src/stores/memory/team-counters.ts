@@ -16,6 +16,8 @@ export interface Hold extends Chained<Hold>, Listed {
 	readonly team: TeamCounters;
 	/** The UTC day in which it was admitted, counted from 1970. */
 	readonly day: number;
+	/** Of that day's tokens; 0 where they are not counted there. */
+	readonly reservedTokens: number;
 	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
 	/** Unix second. */
 	endsAtSecond: number;
@@ -27,6 +29,7 @@ export class TeamCounters {
 	/** Of the minute and the day last rolled to. */
 	requests = 0;
 	tokens = 0;
+	reservedTokens = 0;
 	/** What is in flight. */
 	readonly calls = new CallTable<Hold>();
 	day = -1;
@@ -47,6 +50,7 @@ export class TeamCounters {
 		if (day === this.day) return;
 		this.day = day;
 		this.tokens = 0;
+		this.reservedTokens = 0;
 	}
 
 	knows(budgets: readonly BudgetPeriod[]): boolean {
@@ -89,8 +93,11 @@ export class TeamCounters {
 		return takenNanoUsd < hold.limitNanoUsd && (hold.check === 'before' || takenNanoUsd + hold.amountNanoUsd <= hold.limitNanoUsd);
 	}
 
-	hold(id: string, day: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
-		const hold: Hold = { id, team: this, day, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
+	/** @param day of its admission: tokens count on the day last rolled to, or not at all. */
+	hold(id: string, day: number, wantedTokens: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
+		const reservedTokens = day === this.day ? wantedTokens : 0;
+		this.reservedTokens += reservedTokens;
+		const hold: Hold = { id, team: this, day, reservedTokens, parts: [], endsAtSecond: 0, listIndex: -1, next: undefined };
 		for (const part of holds) {
 			const counter = this.budget(part);
 			counter.heldNanoUsd += part.amountNanoUsd;
@@ -118,6 +125,7 @@ export class TeamCounters {
 
 	giveBack(hold: Hold): void {
 		this.calls.remove(hold.id);
+		if (hold.day === this.day) this.reservedTokens -= hold.reservedTokens;
 		for (const { counter, amountNanoUsd } of hold.parts) counter.heldNanoUsd -= amountNanoUsd;
 	}
 
@@ -128,7 +136,8 @@ export class TeamCounters {
 
 	/** @throws CountersMissing */
 	read(nowMs: number, budgets: readonly BudgetPeriod[]): CounterReading {
-		return { nowMs, requestsThisMinute: this.requests, tokensToday: this.tokens, budgets: this.readBudgets(budgets) };
+		const { requests, tokens, reservedTokens } = this;
+		return { nowMs, requestsThisMinute: requests, tokensToday: tokens, reservedTokens, budgets: this.readBudgets(budgets) };
 	}
 
 	/** As they are now. @throws CountersMissing */

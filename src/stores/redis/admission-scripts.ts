@@ -76,28 +76,31 @@ end
 
 -- What these budgets and the current minute and day stand at; nil when something is not known.
 local function load(keys)
-	local fields = { 'run', 'minute', 'requests', 'day', 'tokens' }
+	local fields = { 'run', 'minute', 'requests', 'day', 'tokens', 'reserved' }
 	for _, key in ipairs(keys) do
 		fields[#fields + 1] = 's:' .. key
 		fields[#fields + 1] = 'h:' .. key
 	end
 	local values = redis.call('HMGET', counters, unpack(fields))
 	if values[1] ~= run then return nil end
-	for index = 6, #fields do
+	for index = 7, #fields do
 		if not values[index] then return nil end
 	end
-	local state = { minute = math.floor(now / 60000), day = math.floor(now / 86400000), requests = 0, tokens = 0, values = values }
+	local state = { minute = math.floor(now / 60000), day = math.floor(now / 86400000), requests = 0, tokens = 0, reserved = 0, values = values }
 	if tonumber(values[2]) == state.minute then state.requests = tonumber(values[3]) end
-	if tonumber(values[4]) == state.day then state.tokens = tonumber(values[5]) end
+	if tonumber(values[4]) == state.day then
+		state.tokens = tonumber(values[5])
+		state.reserved = tonumber(values[6] or 0)
+	end
 	return state
 end
 
-local function settled(state, index) return state.values[4 + 2 * index] end
-local function held(state, index) return state.values[5 + 2 * index] end
+local function settled(state, index) return state.values[5 + 2 * index] end
+local function held(state, index) return state.values[6 + 2 * index] end
 
 local function reply(verdict, state)
-	local answer = { verdict, now, state.requests, state.tokens }
-	for index = 6, #state.values do answer[#answer + 1] = state.values[index] end
+	local answer = { verdict, now, state.requests, state.tokens, state.reserved }
+	for index = 7, #state.values do answer[#answer + 1] = state.values[index] end
 	return answer
 end
 
@@ -108,7 +111,7 @@ local function allows(state, index, own, limit, amount, check)
 	return check == 'before' or not isLess(limit, add(taken, amount))
 end
 
--- What a call holds: the day in which it was admitted, then of each budget key and amount.
+-- What a call holds: the day in which it was admitted, then of each budget key and amount, last that day's tokens.
 local function store(id, holds, endsMs)
 	redis.call('HSET', calls, id, cmsgpack.pack(holds))
 	redis.call('ZADD', ends, math.ceil(endsMs / 1000), id)
@@ -121,11 +124,13 @@ local function giveBack(id)
 	redis.call('HDEL', calls, id)
 	redis.call('ZREM', ends, id)
 	local holds = cmsgpack.unpack(packed)
-	for index = 2, #holds, 2 do
+	for index = 2, #holds - 1, 2 do
 		local field = 'h:' .. holds[index]
 		local total = redis.call('HGET', counters, field)
 		if total then redis.call('HSET', counters, field, subtract(total, holds[index + 1])) end
 	end
+	local tokens = #holds % 2 == 0 and holds[#holds] or 0
+	if tokens > 0 and tonumber(redis.call('HGET', counters, 'day')) == holds[1] then redis.call('HINCRBY', counters, 'reserved', -tokens) end
 	return holds[1]
 end
 
@@ -151,19 +156,20 @@ end
 `;
 
 const bodies = {
-	// ARGV: run, id, requests a minute or '', daily tokens or '', hold in ms, then for each budget: key, limit, amount, check.
+	// ARGV: run, id, requests a minute or '', daily tokens or '', tokens to reserve, hold in ms, then for each budget: key, limit, amount,
+	// check.
 	admit: `
 		endDue()
 		local id = ARGV[2]
-		local state = load(budgetKeys(6, 4))
+		local state = load(budgetKeys(7, 4))
 		if not state then return { 'missing' } end
 		if redis.call('EXISTS', KEYS[4]) == 1 or redis.call('HEXISTS', calls, id) == 1 then return reply('admitted', state) end
 		if ARGV[3] ~= '' and state.requests >= tonumber(ARGV[3]) then return reply('rpm', state) end
-		if ARGV[4] ~= '' and state.tokens >= tonumber(ARGV[4]) then return reply('daily_tokens', state) end
+		if ARGV[4] ~= '' and state.tokens + state.reserved >= tonumber(ARGV[4]) then return reply('daily_tokens', state) end
 		local holds = { state.day }
 		local fields = { 'minute', state.minute, 'requests', state.requests + 1 }
-		for index = 1, (#ARGV - 5) / 4 do
-			local key, limit, amount, check = unpack(ARGV, 2 + 4 * index, 5 + 4 * index)
+		for index = 1, (#ARGV - 6) / 4 do
+			local key, limit, amount, check = unpack(ARGV, 3 + 4 * index, 6 + 4 * index)
 			if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state) end
 			holds[#holds + 1] = key
 			holds[#holds + 1] = amount
@@ -172,12 +178,23 @@ const bodies = {
 			local total = add(held(state, index), holds[2 * index + 1])
 			fields[#fields + 1] = 'h:' .. holds[2 * index]
 			fields[#fields + 1] = total
-			state.values[5 + 2 * index] = total
+			state.values[6 + 2 * index] = total
 		end
+		local tokens = tonumber(ARGV[5])
+		if tokens > 0 then
+			state.reserved = state.reserved + tokens
+			fields[#fields + 1] = 'day'
+			fields[#fields + 1] = state.day
+			fields[#fields + 1] = 'tokens'
+			fields[#fields + 1] = state.tokens
+			fields[#fields + 1] = 'reserved'
+			fields[#fields + 1] = state.reserved
+		end
+		holds[#holds + 1] = tokens
 		redis.call('HSET', counters, unpack(fields))
 		if state.requests == 0 then keepCounters() end
 		state.requests = state.requests + 1
-		store(id, holds, now + tonumber(ARGV[5]))
+		store(id, holds, now + tonumber(ARGV[6]))
 		keepCalls()
 		return reply('admitted', state)`,
 
@@ -191,6 +208,10 @@ const bodies = {
 		local heldSince = giveBack(ARGV[2])
 		if (heldSince or tonumber(ARGV[6])) >= state.day then state.tokens = state.tokens + tonumber(ARGV[3]) end
 		local fields = { 'day', state.day, 'tokens', state.tokens }
+		if tonumber(state.values[4]) ~= state.day then
+			fields[5] = 'reserved'
+			fields[6] = 0
+		end
 		for index, key in ipairs(keys) do
 			fields[#fields + 1] = 's:' .. key
 			fields[#fields + 1] = add(settled(state, index), ARGV[4])
@@ -216,6 +237,7 @@ const bodies = {
 		local state = load(budgetKeys(3, 4))
 		if not state then return 'missing' end
 		local holds = cmsgpack.unpack(packed)
+		local tokens = #holds % 2 == 0 and table.remove(holds) or 0
 		local at = {}
 		for index = 2, #holds, 2 do at[holds[index]] = index + 1 end
 		for index = 1, (#ARGV - 2) / 4 do
@@ -228,10 +250,11 @@ const bodies = {
 					at[key] = #holds + 1
 				end
 				holds[at[key]] = amount
-				state.values[5 + 2 * index] = add(subtract(held(state, index), own), amount)
+				state.values[6 + 2 * index] = add(subtract(held(state, index), own), amount)
 			end
 		end
 		for index, key in ipairs(budgetKeys(3, 4)) do redis.call('HSET', counters, 'h:' .. key, held(state, index)) end
+		holds[#holds + 1] = tokens
 		redis.call('HSET', calls, id, cmsgpack.pack(holds))
 		return 'extended'`,
 
@@ -245,7 +268,7 @@ const bodies = {
 	restore: `
 		if redis.call('HGET', counters, 'run') ~= run then
 			redis.call('DEL', counters, calls, ends)
-			redis.call('HSET', counters, 'run', run, 'day', math.floor(now / 86400000), 'tokens', ARGV[2])
+			redis.call('HSET', counters, 'run', run, 'day', math.floor(now / 86400000), 'tokens', ARGV[2], 'reserved', 0)
 			for index = 4, #KEYS do redis.call('SET', KEYS[index], 's', 'PX', ARGV[3]) end
 		end
 		local function month(key) return tonumber(string.sub(key, 1, 4)) * 12 + tonumber(string.sub(key, 6, 7)) end
@@ -265,7 +288,7 @@ const bodies = {
 		return 'OK'`,
 
 	// KEYS from 4: their ended marks. ARGV: run, then for each call: id, hold in ms, number of budgets, day of admission by the
-	// caller's clock, and of each budget key and amount.
+	// caller's clock, of each budget key and amount, and reserved tokens.
 	rehold: `
 		endDue()
 		local known = {}
@@ -274,21 +297,27 @@ const bodies = {
 		while ARGV[place] do
 			local id, holdMs, count = ARGV[place], tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2])
 			local holds = { tonumber(ARGV[place + 3]), unpack(ARGV, place + 4, place + 3 + 2 * count) }
+			local tokens = tonumber(ARGV[place + 4 + 2 * count])
 			for index = 2, #holds, 2 do known[#known + 1] = holds[index] end
 			if redis.call('EXISTS', KEYS[number]) == 0 and redis.call('HEXISTS', calls, id) == 0 then
-				pending[#pending + 1] = { id, holds, holdMs }
+				pending[#pending + 1] = { id, holds, holdMs, tokens }
 			end
-			place, number = place + 4 + 2 * count, number + 1
+			place, number = place + 5 + 2 * count, number + 1
 		end
-		if not load(known) then return 'missing' end
+		local state = load(known)
+		if not state then return 'missing' end
 		for _, call in ipairs(pending) do
 			local holds = call[2]
+			local tokens = holds[1] == state.day and call[4] or 0
+			state.reserved = state.reserved + tokens
 			for index = 2, #holds, 2 do
 				local field = 'h:' .. holds[index]
 				redis.call('HSET', counters, field, add(redis.call('HGET', counters, field), holds[index + 1]))
 			end
+			holds[#holds + 1] = tokens
 			store(call[1], holds, now + call[3])
 		end
+		redis.call('HSET', counters, 'day', state.day, 'tokens', state.tokens, 'reserved', state.reserved)
 		keepCalls()
 		return 'OK'`,
 };

@@ -67,8 +67,8 @@ class RedisAdmission implements AdmissionStore {
 		this.ends = new Riders(clock);
 	}
 
-	async admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs }: AdmissionRequest): Promise<Admission> {
-		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', holdMs];
+	async admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens = 0, holds, holdMs }: AdmissionRequest): Promise<Admission> {
+		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', reservedTokens, holdMs];
 		const [verdict, reading] = await this.ask('admit', team, [id], [id, ...limits, ...holds.flatMap(limitOf)], holds);
 		if (verdict === 'admitted') return { isAdmitted: true, reading };
 		if (verdict === 'rpm' || verdict === 'daily_tokens') return { isAdmitted: false, binding: verdict, reading };
@@ -105,13 +105,14 @@ class RedisAdmission implements AdmissionStore {
 	async rehold(team: string, calls: readonly HeldCall[]): Promise<void> {
 		for (let first = 0; first < calls.length; first += reheldAtOnce) {
 			const some = calls.slice(first, first + reheldAtOnce);
-			const values = some.flatMap(({ id, admittedMs, holdMs, holds }) => {
+			const values = some.flatMap(({ id, admittedMs, holdMs, reservedTokens = 0, holds }) => {
 				return [
 					id,
 					holdMs,
 					holds.length,
 					dayNumberOf(admittedMs),
 					...holds.flatMap((hold) => [budgetKey(hold), moneyText(hold.amountNanoUsd)]),
+					reservedTokens,
 				];
 			});
 			const ids = some.map(({ id }) => id);
@@ -142,16 +143,17 @@ class RedisAdmission implements AdmissionStore {
 		values: readonly (string | number)[],
 		budgets: readonly BudgetPeriod[],
 	): Promise<[string, CounterReading]> {
-		const [verdict, nowMs, requests, tokens, ...money] = (await this.evaluate(operation, team, ids, values)) as (string | number)[];
+		const [verdict, nowMs, requests, tokens, reserved, ...money] = (await this.evaluate(operation, team, ids, values)) as (
+			| string
+			| number
+		)[];
 		if (verdict === 'missing') throw new CountersMissing(team);
 		const readings = budgets.map(({ budget, period }, index): BudgetReading => {
 			const settledNanoUsd = BigInt(money[2 * index] ?? 0);
 			return { budget, period, settledNanoUsd, heldNanoUsd: BigInt(money[2 * index + 1] ?? 0) };
 		});
-		return [
-			String(verdict),
-			{ nowMs: Number(nowMs), requestsThisMinute: Number(requests), tokensToday: Number(tokens), budgets: readings },
-		];
+		const [requestsThisMinute, tokensToday, reservedTokens] = [Number(requests), Number(tokens), Number(reserved)];
+		return [String(verdict), { nowMs: Number(nowMs), requestsThisMinute, tokensToday, reservedTokens, budgets: readings }];
 	}
 
 	/** Every key holds the team in braces, and nothing else in braces, so that a cluster keeps them together. */

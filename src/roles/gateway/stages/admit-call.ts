@@ -14,6 +14,7 @@ import { mayThinkUnseen } from '../../../policy/budgets/unseen-thinking.ts';
 import { type LimitRefusal, refuseCall } from '../../../policy/limits/limit-refusal.ts';
 import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/team-terms.ts';
+import type { UsualRequest } from '../../../policy/limits/usual-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
 import { type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
 import type { OpenRow } from '../../../stores/contracts/ledger.ts';
@@ -39,13 +40,12 @@ const none: readonly never[] = [];
 export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Permit | Promise<Permit> {
 	const { ports } = parts;
 	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
-	const { terms, holds } = judged;
 	const warnings = admissionWarnings(judged, parts);
 	if (warnings.length > 0) open.facts.warnings = [...(open.facts.warnings ?? []), ...warnings];
 	const row = rowOf(call, team, open, judged);
 	const permitTerms = permitTermsOf(call, row, judged, before, parts);
 	const taking =
-		before === undefined ? takeLimits(row, terms, holds, holdMsOf(call, parts), open, parts) : takeOver(before, row, holds, parts);
+		before === undefined ? takeLimits(row, judged, holdMsOf(call, parts), open, parts) : takeOver(before, row, judged.holds, parts);
 	return taking === undefined ? openRow(permitTerms, open, parts) : taking.then(() => openRow(permitTerms, open, parts));
 }
 
@@ -94,7 +94,7 @@ function holdMsOf({ isStreamed }: PreparedCall, { settings: { timeouts } }: Gate
 function permitTermsOf(
 	call: PreparedCall,
 	row: OpenRow,
-	{ terms, priced, need, holds, usageEdits }: JudgedCall,
+	{ terms, priced, need, holds, usual, usageEdits }: JudgedCall,
 	before: Permit | undefined,
 	parts: GatewayParts,
 ): PermitTerms {
@@ -109,6 +109,7 @@ function permitTermsOf(
 		mostOutputTokens: need.mostOutputTokens,
 		allowedOutputTokens: need.allowedOutputTokens,
 		choices: need.choices,
+		usual,
 		capEdits: need.capEdits,
 		isUnasked: usageEdits.length > 0,
 		usageEdits,
@@ -123,13 +124,11 @@ function permitTermsOf(
 	};
 }
 
-export interface JudgedCall {
+export interface JudgedCall extends AskedLimits {
 	/** When it was judged, unix milliseconds. */
 	readonly nowMs: number;
-	readonly terms: TeamTerms;
 	readonly priced: PricedAs;
 	readonly need: Need;
-	readonly holds: readonly BudgetHold[];
 	readonly usageEdits: readonly Edit[];
 }
 
@@ -154,7 +153,9 @@ export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: 
 			? none
 			: terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }));
 	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : none;
-	return { nowMs, terms, priced, need, holds, usageEdits };
+	const usual = parts.work.usual.of(team.id, call.target.model);
+	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
+	return { nowMs, terms, priced, need, holds, reservedTokens, usual, usageEdits };
 }
 
 /** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
@@ -187,34 +188,45 @@ function requireListPrice({ outgoing, target }: PreparedCall, { overrides }: Pri
 	});
 }
 
-/** @param holds none: only the minute and the day are asked. @returns undefined where nothing had to be waited for. @throws LimitRefusal; Fault `records_unavailable`. */
+/** What a call asks of its team's limits. */
+export interface AskedLimits {
+	readonly terms: TeamTerms;
+	/** None: only the minute and the day are asked. */
+	readonly holds: readonly BudgetHold[];
+	/** Of the day's tokens. */
+	readonly reservedTokens: number;
+	readonly usual: UsualRequest;
+}
+
+/** @returns undefined where nothing had to be waited for. @throws LimitRefusal; Fault `records_unavailable`. */
 export function takeLimits(
 	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
-	terms: TeamTerms,
-	holds: readonly BudgetHold[],
+	asked: AskedLimits,
 	holdMs: number,
 	{ facts }: OpenCall,
 	{ ports }: GatewayParts,
 ): Promise<void> | undefined {
-	const { requestsPerMinute, dailyTokens } = terms;
-	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, holds, holdMs });
-	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, terms, holds, facts), unlessUnreachable);
-	requireAdmitted(admission, terms, holds, facts);
+	const { reservedTokens, holds } = asked;
+	const { requestsPerMinute, dailyTokens } = asked.terms;
+	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, facts), unlessUnreachable);
+	requireAdmitted(admission, asked, facts);
 	return undefined;
 }
 
 /** @throws LimitRefusal. */
-function requireAdmitted(admission: Admission, terms: TeamTerms, holds: readonly BudgetHold[], facts: GatewayFacts): void {
+function requireAdmitted(admission: Admission, asked: AskedLimits, facts: GatewayFacts): void {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) facts.isUncounted = true;
-	else facts.limitHeaders = rateLimitHeaders(terms, admission.reading);
+	else facts.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
 	if (admission.isAdmitted) return;
-	throw refusalOf(admission, terms, holds);
+	throw refusalOf(admission, asked);
 }
 
-export function refusalOf(declined: Declined, terms: TeamTerms, holds: readonly BudgetHold[]): LimitRefusal {
-	const amountNanoUsd = holds[0]?.amountNanoUsd ?? 0n;
-	return refuseCall(declined, { ...terms, budgets: terms.budgets.map((budget) => ({ ...budget, amountNanoUsd })) });
+export function refusalOf(declined: Declined, { terms, holds, usual }: AskedLimits): LimitRefusal {
+	const { amountNanoUsd = 0n, check = 'before' } = holds[0] ?? {};
+	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd, check }));
+	return refuseCall(declined, { ...terms, budgets, usualMs: usual.durationMs });
 }
 
 /** Only counters that are summed up from the ledger can be out of reach; shared ones are stood in for. */
@@ -236,6 +248,9 @@ export function admissionWarnings({ need, priced }: JudgedCall, { settings }: Pi
 
 export interface Need {
 	readonly amountNanoUsd: bigint;
+	/** That the provider will about count. */
+	readonly estimatedInputTokens: number;
+	/** That the hold covers. */
 	readonly inputTokens: number;
 	readonly outputTokens: number;
 	/** That all choices cannot exceed. */
@@ -258,6 +273,7 @@ function estimate(call: PreparedCall, price: Price): Need {
 	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
 	return {
 		amountNanoUsd: plainCostNanoUsd(inputTokens, outputTokens, price),
+		estimatedInputTokens: inputTokens,
 		inputTokens,
 		outputTokens,
 		mostOutputTokens: most * choices,
@@ -271,12 +287,13 @@ function estimate(call: PreparedCall, price: Price): Need {
 /** The cap is what makes the worst case finite, so the request is made to have one. */
 function worstCase(call: PreparedCall, price: Price): Need {
 	const { body, outgoing, provider, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
-	const { highestTokens } = measureInput(outgoing, body.members, knownAs);
+	const { estimatedTokens, highestTokens } = measureInput(outgoing, body.members, knownAs);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
 	const outputTokens = cap.tokens * choices;
 	return {
 		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price, cacheWritesOf(provider.protocol.wire, outgoing.bytes)),
+		estimatedInputTokens: estimatedTokens,
 		inputTokens: highestTokens,
 		outputTokens,
 		mostOutputTokens: mostOutputTokensOf(knownAs, maxOutputTokens) * choices,

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { UsualRequests } from './usual-requests.ts';
+
+test('a request is estimated by its input and what such requests lately wrote, never beyond its cap', () => {
+	const usual = new UsualRequests().of('red', 'gpt-5');
+	expect([usual.estimateTokens(10, 1, 4096), usual.estimateTokens(10, 1, 100), usual.estimateTokens(10, 3, 4096)]).toEqual([266, 110, 778]);
+	for (let request = 0; request < 100; request++) usual.note(2000, 60_000);
+	expect(usual.estimateTokens(10, 1, 64_000)).toBe(2010);
+	expect(usual.durationMs).toBeCloseTo(60_000, 0);
+});
+
+test('teams and models learn apart', () => {
+	const all = new UsualRequests();
+	all.of('red', 'gpt-5').note(2000, 1);
+	expect(all.of('red', 'gpt-5').outputTokens).toBe(474);
+	expect(['red gpt-4', 'blue gpt-5'].map((name) => all.of(...(name.split(' ') as [string, string])).outputTokens)).toEqual([256, 256]);
+});
