@@ -98,6 +98,7 @@ function open(stores: Stores): Gateway {
 				budgetsFor: () => [],
 				budgetsOf: () => [],
 				priceOverride: () => undefined,
+				overriddenModels: () => [],
 				routingRules: () => [],
 			},
 			unpriced: new UnpricedModels(),

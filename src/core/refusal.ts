@@ -58,8 +58,8 @@ export const refusals = {
 	path_unknown: { status: 404, title: 'No such address', remedy: 'Compare the path with the API reference.' },
 	model_unlisted: {
 		status: 404,
-		title: 'No model of that name is listed for the caller',
-		remedy: 'Compare the name with `GET /v1/models`. A provider’s other models can be called all the same.',
+		title: 'No provider is known to serve a model of that name',
+		remedy: 'Compare the name with `GET /v1/models`, or write `provider/model`.',
 	},
 	method_not_allowed: { status: 405, title: 'The address does not take this method', remedy: 'Use a method named in `allow`.' },
 	body_too_large: {

@@ -81,6 +81,7 @@ test('finds a price by provider and model', async () => {
 	await records.priceOverrides.create(price('a', 'b/c'));
 	const snapshot = await open(records);
 	expect(snapshot.priceOverride('a', 'b/c')?.version).toBe(1);
+	expect(snapshot.overriddenModels()).toMatchObject([{ provider: 'a', model: 'b/c' }]);
 	expect([snapshot.priceOverride('a/b', 'c'), snapshot.priceOverride('a', 'x')]).toEqual([undefined, undefined]);
 });
 

@@ -21,6 +21,8 @@ export interface RecordsSnapshot {
 	/** All budgets of the team. */
 	budgetsOf(team: string): readonly Stored<Budget>[];
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
+	/** Models that have one, by provider. */
+	overriddenModels(): readonly { readonly provider: string; readonly model: string }[];
 	/** Those in force, in the order in which they count. */
 	routingRules(): readonly RoutingRule[];
 	/** Resolves when what this process has changed is answered here; at once where the store cannot be read. */
@@ -103,6 +105,7 @@ export async function openRecordsSnapshot(
 		},
 		budgetsOf: (team) => knownNow().policies.budgets.get(team)?.all ?? none,
 		priceOverride: (provider, model) => knownNow().policies.prices.get(provider)?.find(model),
+		overriddenModels: () => knownNow().policies.overridden,
 		routingRules: () => knownNow().policies.rules,
 		caughtUp: () => latest,
 		configure(next) {
@@ -151,6 +154,7 @@ interface Policies {
 	readonly rules: readonly RoutingRule[];
 	readonly budgets: ReadonlyMap<string, TeamBudgets>;
 	readonly prices: ReadonlyMap<string, ByModel<Stored<PriceOverride>>>;
+	readonly overridden: readonly Stored<PriceOverride>[];
 }
 
 async function readPolicies(records: Followed): Promise<Policies> {
@@ -163,6 +167,7 @@ async function readPolicies(records: Followed): Promise<Policies> {
 			({ provider }) => provider,
 			(ofProvider) => new ByModel(ofProvider.map((price) => [price.model, price])),
 		),
+		overridden: prices,
 	};
 }
 

@@ -129,6 +129,14 @@ describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, A
 		await expect((await open()).models.retrieve('no/such model')).rejects.toMatchObject({ status: 404 });
 	});
 
+	it('lists Claude models, page by page', async () => {
+		const client = await open();
+		const ids: string[] = [];
+		for await (const model of client.models.list({ limit: 20 })) ids.push(model.id);
+		expect(ids.filter((id) => id.startsWith('claude-')).length).toBeGreaterThan(5);
+		expect(new Set(ids).size).toBe(ids.length);
+	});
+
 	it('shows a missing field as a bad request with a readable message', async () => {
 		const failed = (await open()).messages.create({ model: subject.current.messagesModel, max_tokens: 5 } as never);
 		await expect(failed).rejects.toBeInstanceOf(Anthropic.BadRequestError);

@@ -78,6 +78,7 @@ export function benchWith({
 		budgetsFor: (_team, model) => budgetOf(model),
 		budgetsOf: () => Object.keys(caps).flatMap(budgetOf),
 		priceOverride: () => undefined,
+		overriddenModels: () => [],
 		routingRules: () => [ruleTo(targets, strategy)],
 	};
 	const providers = testSettings.providers.map((provider) => ({ ...provider, traffic: { ...testTraffic, ...traffic } }));

@@ -184,6 +184,7 @@ export class GatewayBench {
 					budgetsFor: () => [],
 					budgetsOf: () => [],
 					priceOverride: () => undefined,
+					overriddenModels: () => [],
 					routingRules: () => [],
 				},
 				ledger: this.ledger,

@@ -31,6 +31,15 @@ export function listedModel(kind: string, model: string): string | undefined {
 	return findListed(kind, model)?.model;
 }
 
+const namesByKind: ReadonlyMap<string, readonly string[]> = new Map(
+	[...lists].map(([kind, { models }]) => [kind, models.map(({ model }) => model).filter((model) => !model.startsWith('ft:'))]),
+);
+
+/** Models that the price list of a kind of provider names, except fine-tuned ones, whose names end in an organisation's own. */
+export function listedModels(kind: string): readonly string[] {
+	return namesByKind.get(kind) ?? [];
+}
+
 export interface ModelPrice {
 	readonly model: string;
 	readonly price: Price;

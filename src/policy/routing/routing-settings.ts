@@ -1,5 +1,6 @@
 import type { FormatName } from '../../core/format-name.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
+import type { Target } from './target.ts';
 
 export interface RoutingSettings {
 	/** Whether `x-gateway-provider` decides: not at all, when it is there, or always. */
@@ -32,8 +33,14 @@ export interface RoutingFacts {
 	readonly providerHeader: string | undefined;
 }
 
-/** A name that callers may use, and what stands behind it. */
+/** A name that clients may use, and where it leads. */
 export interface ListedModel {
 	readonly id: string;
+	readonly target: Target;
+}
+
+/** A model by its name at a provider. */
+export interface ProviderModel {
 	readonly provider: string;
+	readonly model: string;
 }

@@ -137,8 +137,8 @@ describe('resolveTargets', () => {
 	it('lists every name it knows once, with the provider that serves it', () => {
 		const routing = new Routing({ ...settings, aliases: { llama: 'provider_b/gpt-5', fast: 'provider_b/gpt-5-mini' } }, providers);
 		const configured = ['our-gpt provider_d', 'gpt-4o-eu provider_d', 'llama provider_b', 'fast provider_b'];
-		const namesOf = (team: string, rules: RoutingFacts['rules']) =>
-			routing.modelsOf(team, rules).map(({ id, provider }) => `${id} ${provider}`);
+		const namesOf = (team: string, rules: RoutingFacts['rules'], known: Parameters<Routing['modelsOf']>[2] = []) =>
+			routing.modelsOf(team, rules, known).map(({ id, target }) => `${id} ${target.provider}`);
 		expect(namesOf('red', [])).toEqual(configured);
 		const target = { provider: 'provider_c', model: 'gemini-x', weight: 1 };
 		const rules = [
@@ -160,5 +160,15 @@ describe('resolveTargets', () => {
 		}));
 		expect(namesOf('red', rules)).toEqual([...configured.slice(0, 3), 'fast provider_c', 'wise provider_c']);
 		expect(namesOf('green', rules)).toEqual(configured);
+		const known = [
+			{ provider: 'provider_b', model: 'gpt-5' },
+			{ provider: 'provider_b', model: 'anything' },
+			{ provider: 'provider_d', model: 'gpt-5' },
+			{ provider: 'provider_b', model: 'fast' },
+			{ provider: 'unknown', model: 'x' },
+		];
+		const listed = ['gpt-5 provider_b', 'provider_b/anything provider_b', 'provider_d/gpt-5 provider_d', 'provider_b/fast provider_b'];
+		expect(namesOf('green', [], known)).toEqual([...configured, ...listed]);
+		expect(namesOf('green', rules, known)).toContain('anything provider_c');
 	});
 });

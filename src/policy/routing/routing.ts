@@ -3,7 +3,7 @@ import type { RoutingRule } from '../../core/routing-rule.ts';
 import { compileFamilies } from './model-families.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
 import { decidingRule, targetsByRules } from './routing-rules.ts';
-import type { ListedModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
+import type { ListedModel, ProviderModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target, type Targets } from './target.ts';
 
 export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
@@ -27,16 +27,44 @@ export class Routing {
 		this.#familyOf = compileFamilies(providers);
 	}
 
-	/** The names that the configuration and operators' rules give to models, as far as they lead a team's calls anywhere. */
-	modelsOf(team: string, rules: readonly RoutingRule[]): readonly ListedModel[] {
+	/**
+	 * The names that the configuration and operators' rules give to models, as far as they lead a team's calls anywhere; then those of
+	 * `known` models: the bare name where it leads to that model, else with the provider's name as prefix.
+	 */
+	modelsOf(team: string, rules: readonly RoutingRule[], known: readonly ProviderModel[]): readonly ListedModel[] {
 		const named = new Map<string, Target>([...this.#configured, ...this.#aliases]);
+		const factsOf = (model: string, format: RoutingFacts['format'] = 'chat'): RoutingFacts => {
+			return { format, model, team, stickyKey: '', rules, providerHeader: undefined };
+		};
 		for (const { match } of rules) {
 			if (match.model === null || match.model.includes('*')) continue;
-			const facts = { format: match.format ?? 'chat', model: match.model, team, stickyKey: '', rules, providerHeader: undefined };
-			const target = this.#byRule(facts)?.[0];
+			const target = this.#byRule(factsOf(match.model, match.format ?? undefined))?.[0];
 			if (target !== undefined) named.set(match.model, target);
 		}
-		return [...named].map(([id, { provider }]) => ({ id, provider }));
+		for (const { provider, model } of known) {
+			if (!this.#names.has(provider)) continue;
+			const target = this.#decide(provider, model);
+			const byRule = this.#byRule(factsOf(model))?.[0];
+			if (byRule !== undefined && !named.has(model)) named.set(model, byRule);
+			const bare = byRule ?? this.#byName({ model });
+			const isBare = bare?.provider === provider && bare.model === target.model;
+			const id = isBare ? model : `${provider}/${model}`;
+			if (!named.has(id)) named.set(id, target);
+		}
+		return [...named].map(([id, target]) => ({ id, target }));
+	}
+
+	/**
+	 * Where a name leads without a provider header; of several targets the first.
+	 * @returns undefined where it leads nowhere. `isDefault`: nothing is known of the name, so the format's default has it.
+	 */
+	findTarget(facts: Omit<RoutingFacts, 'providerHeader'>): { readonly target: Target; readonly isDefault: boolean } | undefined {
+		const asked = { ...facts, providerHeader: undefined };
+		const named = this.#byPrefix(asked) ?? this.#byRule(asked)?.[0] ?? this.#byName(asked);
+		if (named !== undefined) return { target: named, isDefault: false };
+		const provider = this.#settings.defaults[facts.format];
+		if (provider === undefined || !this.#names.has(provider)) return undefined;
+		return { target: this.#decide(provider, facts.model), isDefault: true };
 	}
 
 	/**
@@ -96,7 +124,7 @@ export class Routing {
 	}
 
 	/** A configured name is the operator's own word, so it goes before the family that it happens to look like. */
-	#byName({ model }: RoutingFacts): Target | undefined {
+	#byName({ model }: Pick<RoutingFacts, 'model'>): Target | undefined {
 		const named = this.#aliases.get(model) ?? this.#configured.get(model);
 		if (named !== undefined) return named;
 		const provider = this.#familyOf(model);

@@ -59,6 +59,7 @@ function teams(more: Partial<TeamDirectory>): Partial<GatewayPorts> {
 			budgetsFor: () => [],
 			budgetsOf: () => [],
 			priceOverride: () => undefined,
+			overriddenModels: () => [],
 			routingRules: () => [],
 			...more,
 		},

@@ -85,6 +85,7 @@ const directory: TeamDirectory = {
 	budgetsFor: (team, model) => (budgets[team] ?? []).filter((one) => one.model === null || one.model === model),
 	budgetsOf: (team) => budgets[team] ?? [],
 	priceOverride: () => undefined,
+	overriddenModels: () => [],
 	routingRules: () => rules,
 };
 

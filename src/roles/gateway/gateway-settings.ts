@@ -14,7 +14,7 @@ import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 import type { BudgetDefaults, TeamBudget, TierSettings } from '../../policy/limits/team-terms.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
-import type { RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
+import type { ProviderModel, RoutedProvider, RoutingSettings } from '../../policy/routing/routing-settings.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { Ledger } from '../../stores/contracts/ledger.ts';
 import type { ProviderKind, ProviderSettings } from '../../wire/providers/provider.ts';
@@ -110,6 +110,8 @@ export interface TeamDirectory {
 	/** All budgets of the team. */
 	budgetsOf(team: string): readonly TeamBudget[];
 	priceOverride(provider: string, model: string): PriceRecord | undefined;
+	/** Models that have one, by provider. */
+	overriddenModels(): readonly ProviderModel[];
 	/** Those in force, in the order in which they count. */
 	routingRules(): readonly RoutingRule[];
 }

@@ -16,6 +16,7 @@ import {
 } from '../../../test/support/gateway-bench.ts';
 import { Fault } from '../../core/fault.ts';
 import type { HttpResponse } from '../../core/handler.ts';
+import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 
 describe('who calls', () => {
 	it.each([
@@ -127,7 +128,7 @@ describe('other addresses', () => {
 	it('GET /v1/models lists what a caller may name, for both vendors’ SDKs', async () => {
 		const response = await new GatewayBench().ask('/v1/models', '', {}, { method: 'GET' });
 		const list = JSON.parse(textOf(response)) as Record<string, unknown>;
-		expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'our-gpt', last_id: 'fast' });
+		expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'our-gpt' });
 		expect((list.data as unknown[])[1]).toEqual({
 			id: 'fast',
 			object: 'model',
@@ -149,17 +150,76 @@ describe('other addresses', () => {
 			const response = await get(name);
 			expect([response.status, JSON.parse(textOf(response))]).toMatchObject([200, { id, object: 'model', type: 'model' }]);
 		}
-		for (const name of ['gpt-5', '%', 'our-gpt/x']) expect(summaryOf(await get(name))).toBe('404 model_unlisted');
+		for (const name of [
+			'gpt-5',
+			'claude-of-tomorrow',
+			'provider_b/any',
+			'provider_d/Team',
+			'provider_a%2Fclaude-opus-4-5',
+			'ft:gpt-4o:us::1',
+		]) {
+			const response = await get(name);
+			expect([name, response.status, JSON.parse(textOf(response))]).toMatchObject([name, 200, { id: decodeURIComponent(name) }]);
+		}
+		for (const name of ['nonsense', '%', 'our-gpt/x', 'nobody/gpt-5']) expect(summaryOf(await get(name))).toBe('404 model_unlisted');
 		expect((await bench.ask('/v1/models/our-gpt', '', {}, { method: 'DELETE' })).headers['allow']).toBe('GET');
 	});
 
-	it('GET /v1/models leaves out models of a provider that has no key', async () => {
-		const providers = testSettings.providers.map((provider) =>
+	it('GET /v1/models lists the priced models of every provider with a key, by names that lead to them', async () => {
+		const list = async (settings: Partial<GatewaySettings> = {}, rest: Partial<GatewayPorts> = {}): Promise<string[]> => {
+			const response = await new GatewayBench(settings, rest).ask('/v1/models', '', {}, { method: 'GET' });
+			return (JSON.parse(textOf(response)) as { data: { id: string }[] }).data.map(({ id }) => id);
+		};
+		const ids = await list();
+		expect(new Set(ids).size).toBe(ids.length);
+		for (const id of ['claude-opus-4-5', 'gpt-4o', 'gpt-5', 'gemini-2.5-pro', 'our-gpt', 'fast']) expect(ids).toContain(id);
+		expect(ids.filter((id) => id.startsWith('provider_d/') || id.startsWith('ft:'))).toEqual([]);
+		const keyless = testSettings.providers.map((provider) =>
 			provider.name === 'provider_b' ? { ...provider, apiKey: 'REPLACE_ME' } : provider,
 		);
-		const response = await new GatewayBench({ providers }).ask('/v1/models', '', {}, { method: 'GET' });
-		expect((JSON.parse(textOf(response)) as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['our-gpt']);
+		const without = await list({ providers: keyless });
+		expect(without.filter((id) => /^(?:fast$|gpt-|o\d|provider_b)/.test(id))).toEqual([]);
+		expect(without).toContain('claude-opus-4-5');
+		const second = { ...testSettings.providers[0], name: 'second_a' } as (typeof testSettings.providers)[number];
+		expect(await list({ providers: [...testSettings.providers, second] })).toContain('second_a/claude-opus-4-5');
+		const unpriced = await list({ budgets: { ...testSettings.budgets, unknownPrice: 'reject' } });
+		expect([unpriced.includes('our-gpt'), unpriced.includes('fast')]).toEqual([false, true]);
 	});
+
+	it('GET /v1/models is Anthropic’s list for a request with its version, in pages', async () => {
+		const bench = new GatewayBench();
+		const get = async (query: string): Promise<{ data: { id: string }[]; has_more: boolean; last_id: string }> => {
+			const asked = { method: 'GET', query };
+			return JSON.parse(textOf(await bench.ask('/v1/models', '', { 'anthropic-version': '2023-06-01' }, asked))) as never;
+		};
+		const whole = await get('limit=1000');
+		expect(whole).toEqual({
+			data: expect.arrayContaining([
+				{ type: 'model', id: 'claude-opus-4-5', display_name: 'claude-opus-4-5', created_at: '1970-01-01T00:00:00Z' },
+			]) as unknown,
+			has_more: false,
+			first_id: 'our-gpt',
+			last_id: whole.data.at(-1)?.id,
+		});
+		const ids: string[] = [];
+		for (let query = 'limit=7'; ; ) {
+			const page = await get(query);
+			ids.push(...page.data.map(({ id }) => id));
+			if (!page.has_more) break;
+			query = `limit=7&after_id=${encodeURIComponent(page.last_id)}`;
+		}
+		expect(ids).toEqual(whole.data.map(({ id }) => id));
+		expect(await get(`limit=2&before_id=${ids[3]}`)).toMatchObject({ data: [{ id: ids[1] }, { id: ids[2] }], has_more: true });
+		expect(await get(`limit=9&before_id=${ids[2]}`)).toMatchObject({ data: [{ id: ids[0] }, { id: ids[1] }], has_more: false });
+	});
+
+	it.each(['limit=0', 'limit=1001', 'limit=x', 'after_id=nothing', 'after_id=fast&before_id=fast'])(
+		'GET /v1/models?%s is 400',
+		async (query) => {
+			const response = await new GatewayBench().ask('/v1/models', '', {}, { method: 'GET', query });
+			expect(summaryOf(response)).toBe('400 field_invalid');
+		},
+	);
 
 	it.each(['/', '/healthz'])('GET and HEAD %s answer without a token', async (path) => {
 		const bench = new GatewayBench({}, { verifier: { verify: () => Promise.reject(new Error('not asked')) } });

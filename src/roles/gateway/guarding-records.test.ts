@@ -32,6 +32,7 @@ class Guarded {
 					budgetsFor: () => [budget],
 					budgetsOf: () => [budget],
 					priceOverride: () => undefined,
+					overriddenModels: () => [],
 					routingRules: () => [],
 				},
 			},

@@ -1,37 +1,92 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { ListedModel } from '../../policy/routing/routing-settings.ts';
+import { listedModels } from '../../policy/budgets/price-of.ts';
+import type { ListedModel, ProviderModel } from '../../policy/routing/routing-settings.ts';
+import type { Target } from '../../policy/routing/target.ts';
+import type { Provider } from '../../wire/providers/provider.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import { pageOf } from './model-page.ts';
 import { noteLimits } from './note-limits.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
 
 export const modelPath = '/v1/models/';
 
-/** The models that this caller may use and somebody has named, in one list that both vendors' SDKs read. */
+/** Providers of these kinds serve models of any name: what runs there is the operator's. */
+const kindsOfAnyName: ReadonlySet<string> = new Set<Provider['kind']>(['azure-openai', 'openai-compatible']);
+
+/**
+ * The models that this caller may use, as far as their names are known: Anthropic's list for a request with its version header, else one
+ * that is OpenAI's and has Anthropic's members too.
+ * @throws Refusal `field_invalid`
+ */
 export async function serveModels(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const data = await listModels(request, facts, parts);
-	const body = { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-	return answerJson(body, request, facts, parts);
+	const team = await enter(request, facts, parts);
+	const { routing, ports } = parts;
+	const all = routing.modelsOf(team, ports.teams.routingRules(), pricedModels(parts)).filter(({ target }) => isCallable(target, parts));
+	const { models, hasMore } = pageOf(all, request.query);
+	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
+	const data = models.map(rendererFor(request));
+	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, facts, parts);
 }
 
-/** One of them, by its name behind `/v1/models/`. @throws Refusal `model_unlisted` */
+/** Any model that can be called, by the name behind `/v1/models/`. @throws Refusal `model_unlisted` */
 export async function serveModel(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const name = request.path.slice(modelPath.length);
-	const models = await listModels(request, facts, parts);
-	const model = models.find(({ id }) => id === name || encodeURIComponent(id) === name);
-	if (model !== undefined) return answerJson(model, request, facts, parts);
+	const team = await enter(request, facts, parts);
+	const id = decoded(request.path.slice(modelPath.length));
+	const target = id === undefined ? undefined : findCallable(id, team, isAnthropic(request) ? 'messages' : 'chat', parts);
+	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, facts, parts);
 	throw new Refusal('model_unlisted', { param: 'model' });
 }
 
-async function listModels(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<Model[]> {
-	const { ports, providers, routing } = parts;
+/** @returns the team's id. */
+async function enter(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<string> {
 	const team = noteTeam(await identifyCaller(request, parts), facts, parts);
 	await noteLimits(facts, parts);
-	const models = routing.modelsOf(team.id, ports.teams.routingRules());
-	return models.filter(({ provider }) => providers.get(provider)?.isConfigured === true).map(renderModel);
+	return team.id;
+}
+
+/** Of the price lists and of operators' own prices. Azure's deployments have names of their own, so a list says nothing of them. */
+function pricedModels({ providers, ports }: GatewayParts): readonly ProviderModel[] {
+	const listed = [...providers.values()].flatMap(({ name: provider, kind }) =>
+		kindsOfAnyName.has(kind) ? [] : listedModels(kind).map((model) => ({ provider, model })),
+	);
+	return [...listed, ...ports.teams.overriddenModels()];
+}
+
+/** What only the format's default would serve is known where it has a price, or where any name may be served. */
+function findCallable(model: string, team: string, format: 'chat' | 'messages', parts: GatewayParts): Target | undefined {
+	const { routing, ports, providers } = parts;
+	const found = routing.findTarget({ format, model, team, stickyKey: '', rules: ports.teams.routingRules() });
+	if (found === undefined || !isCallable(found.target, parts)) return undefined;
+	const provider = providers.get(found.target.provider);
+	const isKnown = !found.isDefault || (provider !== undefined && kindsOfAnyName.has(provider.kind)) || hasPrice(found.target, parts);
+	return isKnown ? found.target : undefined;
+}
+
+/** Its provider has a key, and it is not without a price where that is refused. */
+function isCallable(target: Target, parts: GatewayParts): boolean {
+	return parts.providers.get(target.provider)?.isConfigured === true && priceOf(target, parts) !== undefined;
+}
+
+function hasPrice(target: Target, parts: GatewayParts): boolean {
+	return priceOf(target, parts)?.isUnknown === false;
+}
+
+function priceOf(target: Target, { providers, prices, modelFacts, ports }: GatewayParts): ReturnType<typeof prices.priceOf> {
+	const provider = providers.get(target.provider);
+	if (provider === undefined) return undefined;
+	return prices.priceOf(provider, target.model, ports.clock.nowMs(), modelFacts.of(target).knownAs ?? target.model);
+}
+
+function decoded(name: string): string | undefined {
+	try {
+		return decodeURIComponent(name);
+	} catch {
+		return undefined;
+	}
 }
 
 function answerJson(body: object, request: HttpRequest, facts: GatewayFacts, { ports }: GatewayParts): HttpResponse {
@@ -39,9 +94,19 @@ function answerJson(body: object, request: HttpRequest, facts: GatewayFacts, { p
 	return { status: 200, headers, body: JSON.stringify(body), facts };
 }
 
-type Model = ReturnType<typeof renderModel>;
+function isAnthropic({ headers }: HttpRequest): boolean {
+	return headers['anthropic-version'] !== undefined || headers['provider-a-version'] !== undefined;
+}
 
-/** The first half is OpenAI's, the second Anthropic's. When a model was made is not known here. */
-function renderModel({ id, provider }: ListedModel) {
-	return { id, object: 'model', created: 0, owned_by: provider, type: 'model', display_name: id, created_at: '1970-01-01T00:00:00Z' };
+function rendererFor(request: HttpRequest): (model: ListedModel) => object {
+	return isAnthropic(request) ? anthropicModel : (model) => ({ ...openaiModel(model), ...anthropicModel(model) });
+}
+
+/** When a model was made is not known here. */
+function openaiModel({ id, target }: ListedModel): object {
+	return { id, object: 'model', created: 0, owned_by: target.provider };
+}
+
+function anthropicModel({ id }: ListedModel): object {
+	return { type: 'model', id, display_name: id, created_at: '1970-01-01T00:00:00Z' };
 }
