@@ -51,13 +51,21 @@ describe('counting tokens', () => {
 		expect(response.headers['x-gateway-warnings']).toMatch(/^input_tokens: estimated/);
 	});
 
-	it('is one of the minute’s requests, needs no money and writes no row', async () => {
-		const bench = limited(1);
+	it('takes none of the minute’s requests but one of ten times as many counts, needs no money and writes no row', async () => {
+		const bench = limited(2);
 		bench.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
-		const first = await bench.ask(path, body, {}, { id: 'one' });
-		expect([first.status, first.headers['x-ratelimit-remaining-requests']]).toEqual([200, '0']);
-		expect(summaryOf(await bench.ask(path, body, {}, { id: 'two' }))).toBe('429 rpm_limit_exceeded');
+		for (let count = 0; count < 20; count++) {
+			const response = await bench.ask(path, body, {}, { id: `count-${count}` });
+			expect([response.status, response.headers['x-ratelimit-remaining-requests']]).toEqual([200, '2']);
+		}
+		const refused = await bench.ask(path, body, {}, { id: 'one-more' });
+		expect(summaryOf(refused)).toBe('429 rpm_limit_exceeded');
+		expect(errorOf(refused).error.message).toBe('RPM limit exceeded (20/20 requests per minute)');
+		expect(refused.headers['x-ratelimit-remaining-requests']).toBe('2');
 		expect((await bench.ledger.list({ limit: 9 })).rows).toEqual([]);
+		const spare = limited(1);
+		spare.respond = () => jsonAnswer(200, '{"input_tokens": 14}');
+		for (const id of ['one', 'two']) expect((await spare.ask(path, body, {}, { id })).status).toBe(200);
 	});
 
 	it('is answered before the counters know that it is over, and the process waits for them before it goes', async () => {

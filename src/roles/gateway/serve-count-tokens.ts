@@ -1,5 +1,6 @@
 import { Fault } from '../../core/fault.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { Team } from '../../core/team.ts';
 import { measureInput } from '../../policy/budgets/input-size.ts';
 import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
 import type { Targets } from '../../policy/routing/target.ts';
@@ -12,6 +13,7 @@ import { addAnswerHeaders, answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { inTurns } from './in-turns.ts';
+import { noteLimits } from './note-limits.ts';
 import type { OpenCall } from './open-calls.ts';
 import { timeoutsLeft } from './provider-timeouts.ts';
 import { takeLimits } from './stages/admit-call.ts';
@@ -28,11 +30,14 @@ import { faultIn, notAnObject, requireSuccess } from './stages/send-call.ts';
 
 const maxAnswerBytes = 1024 * 1024;
 
+/** A team may count this many times as often as it may send requests. */
+const countsPerRequest = 10;
+
 const estimated = 'input_tokens: estimated, for the provider of the model does not count';
 
 /**
  * How many input tokens a messages request has: asked of its provider where that can count, else estimated. Vendors charge nothing for
- * it, so no money is held and no row is written; it is one of the requests of its team's minute.
+ * it, so no money is held and no row is written. Clients count before each request, so counts have a minute's limit of their own.
  */
 export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
 	const { settings } = parts;
@@ -47,16 +52,33 @@ export async function serveCountTokens(request: HttpRequest, facts: GatewayFacts
 		const targets = chooseTargets(call, team.id, parts);
 		facts.provider = targets[0].provider;
 		facts.model = targets[0].model;
-		const row = { id: request.id, team: team.id };
-		const terms = { ...parts.terms.termsOf(team, []), budgets: [] };
-		const usual = parts.work.usual.of(team.id, targets[0].model);
-		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, settings.timeouts.totalMs, open, parts);
-		// The caller does not wait for it.
-		releasePlace(row, parts);
+		await takeCount(request.id, team, targets[0].model, open, parts);
+		await noteLimits(facts, parts);
 		return await countAt(targets, call, open, parts);
 	} finally {
 		open.close();
 	}
+}
+
+/** Of the limit for counts, which has a counter of its own, whose name no registered team has. @throws LimitRefusal */
+async function takeCount(id: string, team: Team, model: string, open: OpenCall, parts: GatewayParts): Promise<void> {
+	const { requestsPerMinute, ...others } = parts.terms.termsOf(team, []);
+	const terms = {
+		...others,
+		requestsPerMinute: requestsPerMinute === null ? null : requestsPerMinute * countsPerRequest,
+		dailyTokens: null,
+		budgets: [],
+	};
+	const row = { id, team: `:count_tokens:${team.id}` };
+	const usual = parts.work.usual.of(team.id, model);
+	try {
+		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, open, parts);
+	} finally {
+		// The response tells of the team's own limits.
+		open.facts.limitHeaders = undefined;
+	}
+	// The caller does not wait for it.
+	releasePlace(row, team.id, parts);
 }
 
 /** From target to target, as calls go. */
@@ -87,13 +109,17 @@ function estimate(call: Call, knownAs: string, { facts }: OpenCall, { ports }: G
 	return { status: 200, headers, body: JSON.stringify({ input_tokens: writtenTokens }), facts };
 }
 
-function releasePlace({ id, team }: { id: string; team: string }, { ports, work: { settlements } }: GatewayParts): void {
+function releasePlace(
+	{ id, team: counter }: { id: string; team: string },
+	team: string,
+	{ ports, work: { settlements } }: GatewayParts,
+): void {
 	settlements.begin();
 	const failed = (cause: unknown): void => {
 		ports.log.error('counters could not be told that a count of tokens is over', { requestId: id, team, cause });
 	};
 	void ports.admission
-		.release(id, team)
+		.release(id, counter)
 		.catch(failed)
 		.then(() => settlements.end());
 }
