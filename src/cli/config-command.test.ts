@@ -36,7 +36,11 @@ describe('tollgate config check', () => {
 		const text = 'providers: { provider_a: { base_url: "https://llm.example.com/v1" } }';
 		const { code, out } = await run(runConfigCheck, text);
 		expect(code).toBe(0);
-		expect(out.split('\n').slice(1)).toEqual([expect.stringMatching(/^warning: providers\.provider_a\.base_url: ends in \/v1, but /), '']);
+		expect(out.split('\n').slice(1)).toEqual([
+			expect.stringMatching(/^warning: providers\.provider_a\.base_url: ends in \/v1, but /),
+			expect.stringMatching(/^note: edge\.firewall\.per_ip: .* 400 a minute /),
+			'',
+		]);
 		expect(JSON.parse((await run(runConfigCheck, text, true)).out)).toMatchObject({
 			warnings: [expect.stringMatching(/^providers\.provider_a\.base_url: /)],
 		});
@@ -54,6 +58,7 @@ describe('tollgate config check', () => {
 		expect(JSON.parse((await run(runConfigCheck, '', true)).out)).toMatchObject({
 			ok: true,
 			warnings: [],
+			notes: [expect.stringContaining('400 a minute')],
 		});
 		const refused = await run(runConfigCheck, 'rolls: []', true);
 		expect(refused.code).toBe(1);

@@ -3,7 +3,7 @@ import { jsonSchema } from '../config/json-schema.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { ConfigError, formatProblems } from '../config/problem.ts';
 import { redactedConfig, redactedYaml } from '../config/redact.ts';
-import { configWarnings } from '../config/warnings.ts';
+import { configNotes, configWarnings } from '../config/warnings.ts';
 
 export interface ConfigCommandOptions extends LoadOptions {
 	readonly json?: boolean;
@@ -18,12 +18,14 @@ export interface CommandOutput {
 export async function runConfigCheck(options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
 	return withConfig(options, output, ({ config, file }) => {
 		const warnings = configWarnings(config);
+		const notes = configNotes(config);
 		if (options.json === true) {
-			output.stdout(json({ ok: true, file, warnings }));
+			output.stdout(json({ ok: true, file, warnings, notes }));
 			return;
 		}
 		output.stdout(`ok: ${file ?? '(no file, defaults only)'}\n`);
 		for (const warning of warnings) output.stdout(`warning: ${warning}\n`);
+		for (const note of notes) output.stdout(`note: ${note}\n`);
 	});
 }
 

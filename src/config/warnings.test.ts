@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { demoConfig } from './demo.ts';
 import { parseConfig } from './load.ts';
-import { configWarnings } from './warnings.ts';
+import { configNotes, configWarnings } from './warnings.ts';
 
 const parse = (text: string) => parseConfig(text, { file: 'tollgate.yaml', env: {} }).config;
 const settingsOf = (text: string): (string | undefined)[] => configWarnings(parse(text)).map((sentence) => sentence.split(':')[0]);
@@ -53,5 +53,17 @@ describe('configWarnings', () => {
 	it('says nothing of engines under enforcement, which judge streams too', () => {
 		const engine = '{ name: moderation, kind: openai-moderation, api_key: k }';
 		expect(settingsOf(`enable_guardrails: true\nenforce_guardrails: true\nguardrails: { engines: [${engine}] }`)).toEqual([]);
+	});
+});
+
+describe('configNotes', () => {
+	it('tells which tiers allow more than one address may send', () => {
+		expect(configNotes(parse(''))).toEqual([
+			'edge.firewall.per_ip: 2,000 requests in 300 s are 400 a minute from one source address, less than these tiers allow a team: ' +
+				'premium (500), enterprise (unlimited), unlimited (2,000)',
+		]);
+		const wide = 'edge: { firewall: { per_ip: { requests: 10000 } } }';
+		expect(configNotes(parse(wide))).toEqual([expect.stringMatching(/2,000 a minute .*: enterprise \(unlimited\)$/)]);
+		expect(configNotes(parse(`${wide}\ntiers: { enterprise: { rpm: 2000 } }`))).toEqual([]);
 	});
 });

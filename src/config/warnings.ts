@@ -30,3 +30,20 @@ function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] 
 	if (protocol === 'https:' || isThisMachine(hostname)) return [];
 	return ['auth.jwks_uri: is plain http, though the issuer is https; whoever stands in between can put in keys of their own'];
 }
+
+/** One sentence each of valid settings that bound each other in a way that is easily overlooked; for `config check`. */
+export function configNotes({ edge, tiers }: Config): string[] {
+	const { requests, window_seconds: seconds } = edge.firewall.per_ip;
+	const aMinute = Math.floor((requests * 60) / seconds);
+	const faster = Object.entries(tiers).filter(([, { rpm }]) => rpm === null || rpm > aMinute);
+	if (faster.length === 0) return [];
+	const names = faster.map(([name, { rpm }]) => `${name} (${rpm === null ? 'unlimited' : grouped(rpm)})`).join(', ');
+	return [
+		`edge.firewall.per_ip: ${grouped(requests)} requests in ${grouped(seconds)} s are ${grouped(aMinute)} a minute from one source address, ` +
+			`less than these tiers allow a team: ${names}`,
+	];
+}
+
+function grouped(count: number): string {
+	return count.toLocaleString('en-US');
+}
