@@ -9,7 +9,7 @@ import { measureAccounting } from './accounting-metrics.ts';
 test('the counter store, the ledger and unpriced models are shown as they are at each scrape', async () => {
 	const metrics = createMetrics();
 	const unpriced = new UnpricedModels();
-	let store = { isReachable: true, uncounted: 0, declined: 0, failures: 0, outages: 0, undelivered: 0, lost: 0 };
+	let store = { isReachable: true, uncounted: 0, declined: 0, failures: 0, outages: 0, undelivered: 0, lost: 0, unrestoredTeams: 0 };
 	let shipping = { isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null as number | null, refusedRows: 0 };
 	const health = { ...createMemoryLedger().health() };
 	measureAccounting(metrics, { ledger: { health: () => ({ ...health, ...shipping }) }, unpriced, counterStore: () => store });
@@ -19,7 +19,7 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 	expect(figures('counter_store_up', 'counter_store_outages_total', 'uncounted_calls_total', 'unpriced_models')).toEqual([1, 0, 0, 0]);
 	expect(figures('ledger_writable', 'ledger_shipping', 'ledger_spooled_rows', 'ledger_oldest_spooled_age_seconds')).toEqual([1, 1, 0, 0]);
 
-	store = { isReachable: false, uncounted: 7, declined: 1, failures: 9, outages: 1, undelivered: 4, lost: 2 };
+	store = { isReachable: false, uncounted: 7, declined: 1, failures: 9, outages: 1, undelivered: 4, lost: 2, unrestoredTeams: 3 };
 	shipping = { isShipping: false, spooledRows: 12, oldestSpooledAgeMs: 2500, refusedRows: 3 };
 	unpriced.note({ provider: 'b', model: 'new' } as Parameters<UnpricedModels['note']>[0], 'allow', createRememberedLog());
 	series = await scrape();
@@ -27,6 +27,7 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 		0, 1, 9, 7,
 	]);
 	expect(figures('declined_calls_total', 'counter_store_undelivered', 'counter_store_lost_total', 'unpriced_models')).toEqual([1, 4, 2, 1]);
+	expect(figures('counter_store_unrestored_teams')).toEqual([3]);
 	expect(figures('ledger_shipping', 'ledger_spooled_rows', 'ledger_oldest_spooled_age_seconds', 'ledger_refused_rows_total')).toEqual([
 		0, 12, 2.5, 3,
 	]);

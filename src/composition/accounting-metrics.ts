@@ -1,7 +1,7 @@
 import type { Metrics } from '../core/metrics.ts';
 import type { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import type { Ledger, LedgerHealth } from '../stores/contracts/ledger.ts';
-import type { CounterStoreState } from '../stores/failing-open-admission.ts';
+import type { CounterStoreState } from '../stores/failing-open-settings.ts';
 import type { ShippingHealth } from '../stores/postgres/ledger/ledger-shipper.ts';
 
 export interface MeasuredAccounting {
@@ -54,6 +54,11 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 		'tollgate_counter_store_undelivered',
 		`What ${away} is still to be told.`,
 		read(({ undelivered }) => undelivered),
+	);
+	metrics.gauge(
+		'tollgate_counter_store_unrestored_teams',
+		'Teams whose counters are not restored yet: their requests pass uncounted.',
+		read(({ unrestoredTeams }) => unrestoredTeams),
 	);
 	metrics.total(
 		'tollgate_counter_store_lost_total',

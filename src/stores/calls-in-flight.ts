@@ -34,6 +34,11 @@ export class CallsInFlight {
 		return [...this.calls].map(({ id }) => id);
 	}
 
+	/** Undefined: the request is not in flight here. */
+	teamOf(id: string): string | undefined {
+		return this.calls.get(id)?.team;
+	}
+
 	budgetsOf(team: string): BudgetPeriod[] {
 		return [...this.calls].filter((call) => call.team === team).flatMap(({ holds }) => holds);
 	}

@@ -6,7 +6,8 @@ import { createRememberedLog, type RememberedLog } from '../../test/support/reme
 import { createUnreliableCounters, type Fate, type UnreliableCounters } from '../../test/support/unreliable-counters.ts';
 import type { Admission } from '../core/counters.ts';
 import { type AdmissionRequest, CountersUnreachable, type Settlement } from './contracts/admission.ts';
-import { type FailingOpenAdmission, type FailingOpenSettings, failOpen } from './failing-open-admission.ts';
+import { failOpen } from './failing-open-admission.ts';
+import type { FailingOpenAdmission, FailingOpenSettings } from './failing-open-settings.ts';
 
 const month = { budget: 'month', period: '2026-01' };
 const hold = { ...month, limitNanoUsd: 100n, amountNanoUsd: 10n, check: 'after' as const };
@@ -77,7 +78,16 @@ describe('while all is well', () => {
 		expect(await admit('two', { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 		expect(await settle('one')).toMatchObject({ isLate: false });
 		expect(await pass(store.read('red', [month]))).toMatchObject({ tokensToday: 1, budgets: [{ settledNanoUsd: 7n, heldNanoUsd: 0n }] });
-		expect(store.state()).toEqual({ isReachable: true, uncounted: 0, declined: 0, failures: 0, outages: 0, undelivered: 0, lost: 0 });
+		expect(store.state()).toEqual({
+			isReachable: true,
+			uncounted: 0,
+			declined: 0,
+			failures: 0,
+			outages: 0,
+			undelivered: 0,
+			lost: 0,
+			unrestoredTeams: 0,
+		});
 		expect(log.lines).toEqual([]);
 		clock.advance(1000);
 		expect(clock.pending).toBe(0);
@@ -166,6 +176,67 @@ describe('a failure', () => {
 		counters.release = release;
 		await heal();
 	});
+});
+
+describe('a team whose counters cannot be restored', () => {
+	let isBroken: boolean;
+
+	beforeEach(() => {
+		isBroken = true;
+		const sumUp: typeof record.sumUp = (team, ...asked) =>
+			team === 'blue' && isBroken ? Promise.reject(new Error('too slow')) : record.sumUp(team, ...asked);
+		store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp });
+	});
+
+	test('passes uncounted, while limits bind the other teams', async () => {
+		for (let index = 0; index < 8; index++) {
+			expect(await admit(`b${index}`, { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: true, isUncounted: true });
+			expect(await admit(`r${index}`, { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: index === 0 });
+		}
+		expect(store.state()).toMatchObject({ isReachable: true, outages: 0, unrestoredTeams: 1 });
+		expect(log.lines.map(({ event }) => event)).toEqual(['counters of a team cannot be restored, its calls pass uncounted']);
+	});
+
+	test('is limited again once they are, with all that passed meanwhile', async () => {
+		await admit('one', { team: 'blue' });
+		const settlement = { id: 'one', team: 'blue', admittedMs: clock.nowMs(), tokens: 1, costNanoUsd: 7n, budgets: [month] };
+		record.close(settlement, clock.nowMs());
+		await pass(store.settle(settlement));
+		isBroken = false;
+		await passMs(1500);
+		expect(store.state()).toMatchObject({ undelivered: 0, unrestoredTeams: 0 });
+		expect(await admit('two', { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+		expect((await counters.direct.read('blue', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n }]);
+		expect(log.lines.at(-1)?.event).toBe('counters of all teams are restored');
+	});
+
+	test('does not keep an outage from ending for the others', async () => {
+		await admit('own');
+		await admit('other', { team: 'blue' });
+		await breakDown();
+		await admit('more', { team: 'blue' });
+		counters.empty(false);
+		counters.fate = () => 'serve';
+		await passMs(1500);
+		expect(store.state()).toMatchObject({ isReachable: true, unrestoredTeams: 1 });
+		expect(await admit('late', { requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
+	});
+});
+
+test('counters that take longer to be summed up than the store may be told things for are restored all the same', async () => {
+	const sumUp: typeof record.sumUp = async (...asked) => {
+		await new Promise<void>((resolve) => void clock.after(1500, resolve));
+		return record.sumUp(...asked);
+	};
+	store = failOpen(counters, { budgetsOnFailure: 'local' }, { clock, log, sumUp });
+	await admit('own');
+	await breakDown();
+	await settle('own');
+	counters.empty(false);
+	counters.fate = () => 'serve';
+	await passMs(6000);
+	expect(store.state()).toMatchObject({ isReachable: true, undelivered: 0, unrestoredTeams: 0 });
+	expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n });
 });
 
 describe('budgets during an outage', () => {

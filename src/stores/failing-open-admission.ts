@@ -1,11 +1,11 @@
 /**
  * The one place where a failing counter store is dealt with (Spec: Errors, rule 5). Every operation is answered, soon: by the store, or by
- * a stand-in while the store is away. What the store missed it is told afterwards; every operation is keyed by the call's
- * id, so nothing is harmed by being told twice.
+ * a stand-in while the store is away, or while the counters of the team alone cannot be restored. What the store missed it is told
+ * afterwards; every operation is keyed by the call's id, so nothing is harmed by being told twice.
  */
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Timer } from '../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
-import type { Log } from '../core/log.ts';
+import { AwayTeams } from './away-teams.ts';
 import { CallDeadlines, CountersLate } from './call-deadlines.ts';
 import { CallsInFlight } from './calls-in-flight.ts';
 import {
@@ -19,47 +19,13 @@ import {
 	type Settlement,
 	type TeamTotals,
 } from './contracts/admission.ts';
+import type { CounterStoreState, FailingOpenAdmission, FailingOpenPorts, FailingOpenSettings } from './failing-open-settings.ts';
+import { inTime } from './in-time.ts';
 import { LastKnown } from './last-known.ts';
 import { RecentEnds } from './recent-ends.ts';
-import { type RestoringPorts, restoreMissing, type SumUpTeam } from './restoring-admission.ts';
+import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
 import { createStandIn } from './stand-in-counters.ts';
 import { Undelivered } from './undelivered.ts';
-
-export interface FailingOpenSettings {
-	/**
-	 * Calls that hold on a budget while the store is away: `local` judges them by what this process knows, `allow` admits them, `deny`
-	 * refuses them. Rate limits always pass.
-	 */
-	readonly budgetsOnFailure: 'local' | 'allow' | 'deny';
-}
-
-export interface FailingOpenPorts {
-	readonly clock: Clock;
-	readonly log: Log;
-	readonly sumUp: SumUpTeam;
-}
-
-export interface FailingOpenAdmission extends AdmissionStore {
-	admit(request: AdmissionRequest): Promise<Admission>;
-	settle(settlement: Settlement): Promise<Settled>;
-	state(): CounterStoreState;
-}
-
-export interface CounterStoreState {
-	readonly isReachable: boolean;
-	/** Since the start: calls admitted without the store. */
-	readonly uncounted: number;
-	/** Since the start: calls refused without the store. */
-	readonly declined: number;
-	/** Since the start: operations that failed or took too long. */
-	readonly failures: number;
-	/** Since the start: times that the store was given up. */
-	readonly outages: number;
-	/** What the store is still to be told. */
-	readonly undelivered: number;
-	/** Since the start: ends of calls that there were too many of to keep; the ledger has them. */
-	readonly lost: number;
-}
 
 /** Gives up on an answer after 42 to 49 ms. */
 const patience = { tickMs: 7, ticks: 6 };
@@ -76,8 +42,11 @@ const failuresToOpen = 5;
 /** Between attempts to reach the store again. */
 const probeMs = 750;
 
-/** The longest time for telling the store what it missed before it is asked again; the rest follows. */
+/** The longest time for telling the store what it missed of a team before it is asked again; the rest follows. */
 const catchUpMs = 500;
+
+/** Totals of a team with many calls are one long script; other teams are asked about meanwhile. */
+const restorePatience = { tickMs: 500, ticks: 4 };
 
 /** Settlements are told again, or for the first time, for less than this after their call has ended. */
 const settlementMs = 180_000;
@@ -105,13 +74,17 @@ class FailingOpen implements FailingOpenAdmission {
 	private readonly undelivered = new Undelivered(this.calls);
 	private readonly recent = new RecentEnds();
 	private readonly lastKnown = new LastKnown();
-	private standIn: AdmissionStore | undefined;
+	private readonly standIns = new Map<string, AdmissionStore>();
+	private readonly away = new AwayTeams();
+	private hasWarnedOfTeams = false;
 	private timer: Timer | undefined;
 	private catchingUp: Promise<void> | undefined;
+	private readonly returning = new Map<string, Promise<void>>();
 	private isClosed = false;
 	private failuresInARow = 0;
 	private lateMs = Number.NEGATIVE_INFINITY;
 	private awaySinceMs: number | undefined;
+	private lastOutage = { sinceMs: 0, untilMs: Number.NEGATIVE_INFINITY };
 	private readonly counts = { uncounted: 0, declined: 0, failures: 0, outages: 0 };
 
 	constructor(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts) {
@@ -123,17 +96,18 @@ class FailingOpen implements FailingOpenAdmission {
 		const restoring: RestoringPorts = {
 			clock: ports.clock,
 			sumUp: ports.sumUp,
-			alsoNeeded: (team) => this.calls.budgetsOf(team),
-			endedSinceMs: () => (this.awaySinceMs ?? ports.clock.nowMs()) - settlementMs,
+			alsoNeeded: (team) => [...this.calls.budgetsOf(team), ...this.undelivered.budgetsOf(team)],
+			endedSinceMs: (team) => this.endedSinceMs(team),
 			afterRestore: async (team) => {
 				for (const [name, held] of this.heldCalls()) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, held));
 			},
 		};
-		// The time that the ledger takes to be summed up is not the store's.
-		this.store = restoreMissing(inTime(store, this.deadlines), restoring);
-		this.patientStore = restoreMissing(store, restoring);
+		// One for both. The time that the ledger takes to be summed up is not the store's.
+		const restore = createTeamRestorer(inTime(store, new CallDeadlines(ports.clock, restorePatience)), restoring);
+		this.store = restoreMissing(inTime(store, this.deadlines), restoring, restore);
+		this.patientStore = restoreMissing(inTime(store, this.catchUpDeadlines), restoring, restore);
 		store.onReturn(() => {
-			for (const id of this.calls.ids()) this.undelivered.hold(id);
+			for (const id of this.calls.ids()) this.undelivered.hold(id, this.calls.teamOf(id) ?? '');
 			// It may be empty, and summed up from a ledger that does not have the latest ends yet. What it knows changes nothing.
 			for (const [id, end] of this.recent.latest(ports.clock.monotonicMs())) this.undelivered.tell(id, end);
 			void this.catchUp();
@@ -141,14 +115,14 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	async admit(request: AdmissionRequest): Promise<Admission> {
-		if (this.awaySinceMs === undefined) {
+		if (this.isTrusted(request.team)) {
 			try {
-				const admission = await this.ask(this.store.admit(request));
+				const admission = await this.ask(request.team, this.store.admit(request));
 				this.lastKnown.note(request.team, admission.reading);
 				if (admission.isAdmitted) this.calls.start(request, this.ports.clock.nowMs());
 				return admission;
 			} catch (cause) {
-				this.fail(cause);
+				this.fail(cause, request.team, request.holds);
 			}
 			const admission = await this.admitWithoutStore(request);
 			// The store may have admitted it all the same.
@@ -161,53 +135,54 @@ class FailingOpen implements FailingOpenAdmission {
 	async settle(settlement: Settlement): Promise<Settled> {
 		this.calls.end(settlement.id);
 		this.recent.note(settlement.id, { settlement }, this.ports.clock.monotonicMs());
-		if (this.awaySinceMs === undefined) {
+		const { team, budgets } = settlement;
+		if (this.isTrusted(team)) {
 			try {
-				const settled = await this.ask(this.store.settle(settlement));
-				this.lastKnown.noteBudgets(settlement.team, settled.budgets, this.ports.clock.nowMs());
+				const settled = await this.ask(team, this.store.settle(settlement));
+				this.lastKnown.noteBudgets(team, settled.budgets, this.ports.clock.nowMs());
 				return settled;
 			} catch (cause) {
-				this.fail(cause);
+				this.fail(cause, team, budgets);
 			}
 		}
 		this.undelivered.settle(settlement);
 		this.scheduleCatchUp();
-		return this.withoutStore().settle(settlement);
+		return this.withoutStore(team).settle(settlement);
 	}
 
 	async release(id: string, team: string): Promise<void> {
 		this.calls.end(id);
 		this.recent.note(id, { team }, this.ports.clock.monotonicMs());
-		if (this.awaySinceMs === undefined) {
+		if (this.isTrusted(team)) {
 			try {
-				return await this.ask(this.store.release(id, team));
+				return await this.ask(team, this.store.release(id, team));
 			} catch (cause) {
-				this.fail(cause);
+				this.fail(cause, team, []);
 			}
 		}
 		this.undelivered.release(id, team);
 		this.scheduleCatchUp();
-		return this.withoutStore().release(id, team);
+		return this.withoutStore(team).release(id, team);
 	}
 
 	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
-		const isRaised = await this.perform((store) => store.extend(id, team, holds));
+		const isRaised = await this.perform(team, holds, (store) => store.extend(id, team, holds));
 		if (isRaised) this.calls.raise(id, holds);
 		return isRaised;
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
-		const reading = await this.perform((store) => store.read(team, budgets));
-		if (this.standIn === undefined) this.lastKnown.note(team, reading);
+		const reading = await this.perform(team, budgets, (store) => store.read(team, budgets));
+		if (!this.standIns.has(team)) this.lastKnown.note(team, reading);
 		return reading;
 	}
 
 	restore(totals: TeamTotals): Promise<void> {
-		return this.perform((store) => store.restore(totals));
+		return this.perform(totals.team, [], (store) => store.restore(totals));
 	}
 
 	rehold(team: string, calls: readonly HeldCall[]): Promise<void> {
-		return this.perform((store) => store.rehold(team, calls));
+		return this.perform(team, [], (store) => store.rehold(team, calls));
 	}
 
 	onReturn(): void {
@@ -217,7 +192,9 @@ class FailingOpen implements FailingOpenAdmission {
 	/** Tells the store what it missed, when it is there. */
 	async close(): Promise<void> {
 		await this.catchingUp;
+		await this.returned();
 		if (this.undelivered.size > 0) await this.catchUp();
+		await this.returned();
 		this.isClosed = true;
 		this.timer?.cancel();
 		if (this.undelivered.size > 0) this.ports.log.warn('counter store was not told everything', { calls: this.undelivered.size });
@@ -226,24 +203,29 @@ class FailingOpen implements FailingOpenAdmission {
 
 	state(): CounterStoreState {
 		const { size, lost } = this.undelivered;
-		return { isReachable: this.awaySinceMs === undefined && this.isConnected(), ...this.counts, undelivered: size, lost };
+		const isReachable = this.awaySinceMs === undefined && this.isConnected();
+		return { isReachable, ...this.counts, undelivered: size, lost, unrestoredTeams: this.away.size };
 	}
 
-	private async perform<T>(operation: (store: AdmissionStore) => Promise<T>): Promise<T> {
-		if (this.awaySinceMs === undefined) {
+	private isTrusted(team: string): boolean {
+		return this.awaySinceMs === undefined && (this.away.size === 0 || !this.away.has(team));
+	}
+
+	private async perform<T>(team: string, budgets: readonly BudgetPeriod[], operation: (store: AdmissionStore) => Promise<T>): Promise<T> {
+		if (this.isTrusted(team)) {
 			try {
-				return await this.ask(operation(this.store));
+				return await this.ask(team, operation(this.store));
 			} catch (cause) {
-				this.fail(cause);
+				this.fail(cause, team, budgets);
 			}
 		}
-		return operation(this.withoutStore());
+		return operation(this.withoutStore(team));
 	}
 
-	private async ask<T>(answer: AtHand<T>): Promise<T> {
+	private async ask<T>(team: string, answer: AtHand<T>): Promise<T> {
 		const value = await answer;
 		this.failuresInARow = 0;
-		if (this.awaySinceMs === undefined) this.standIn = undefined;
+		if (this.standIns.size > 0 && this.isTrusted(team)) this.standIns.delete(team);
 		return value;
 	}
 
@@ -253,10 +235,10 @@ class FailingOpen implements FailingOpenAdmission {
 		const asked = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
 		if (budgetsOnFailure === 'deny' && holds.length > 0) {
-			const reading = await this.withoutStore().read(request.team, holds);
+			const reading = await this.withoutStore(request.team).read(request.team, holds);
 			admission = { isAdmitted: false, binding: 'store', reading };
 		} else {
-			admission = await this.withoutStore().admit({ ...asked, holds });
+			admission = await this.withoutStore(request.team).admit({ ...asked, holds });
 		}
 		this.scheduleCatchUp();
 		if (!admission.isAdmitted) {
@@ -265,22 +247,37 @@ class FailingOpen implements FailingOpenAdmission {
 		}
 		this.counts.uncounted++;
 		this.calls.start(request, this.ports.clock.nowMs());
-		this.undelivered.hold(request.id);
+		this.undelivered.hold(request.id, request.team);
 		return { ...admission, isUncounted: true };
 	}
 
-	private withoutStore(): AdmissionStore {
-		this.standIn ??= createStandIn({ ...this.ports, lastKnown: this.lastKnown, calls: this.calls });
-		return this.standIn;
+	private withoutStore(team: string): AdmissionStore {
+		let standIn = this.standIns.get(team);
+		if (standIn === undefined) {
+			standIn = createStandIn({ ...this.ports, lastKnown: this.lastKnown, calls: this.calls });
+			this.standIns.set(team, standIn);
+		}
+		return standIn;
+	}
+
+	/** Calls that ended earlier were settled, at every process, before their team is restored. */
+	private endedSinceMs(team: string): number {
+		const nowMs = this.ports.clock.nowMs();
+		const outageMs = nowMs - this.lastOutage.untilMs < settlementMs ? this.lastOutage.sinceMs : nowMs;
+		return Math.min(outageMs, this.awaySinceMs ?? nowMs, this.away.get(team)?.sinceMs ?? nowMs) - settlementMs;
 	}
 
 	private heldCalls(): Map<string, HeldCall[]> {
 		return this.calls.held(this.calls.ids(), this.ports.clock.nowMs());
 	}
 
-	private fail(cause: unknown): void {
+	private fail(cause: unknown, team: string, budgets: readonly BudgetPeriod[]): void {
 		if (!(cause instanceof CountersUnreachable)) throw cause;
 		this.counts.failures++;
+		if (cause instanceof CountersNotRestored) {
+			this.giveUpTeam(cause, team, budgets);
+			return;
+		}
 		if (cause instanceof CountersLate) {
 			// All calls that wait when the store falters are given up at once: that is one failure.
 			const nowMs = this.ports.clock.monotonicMs();
@@ -298,6 +295,16 @@ class FailingOpen implements FailingOpenAdmission {
 		this.scheduleCatchUp();
 	}
 
+	/** Of one team nothing is known: the others are judged as before. */
+	private giveUpTeam(cause: CountersNotRestored, team: string, budgets: readonly BudgetPeriod[]): void {
+		this.away.add(team, this.ports.clock.nowMs(), budgets);
+		if (!this.hasWarnedOfTeams) {
+			this.hasWarnedOfTeams = true;
+			this.ports.log.warn('counters of a team cannot be restored, its calls pass uncounted', { team, cause });
+		}
+		this.scheduleCatchUp();
+	}
+
 	private scheduleCatchUp(): void {
 		if (this.isClosed) return;
 		this.timer ??= this.ports.clock.after(probeMs, () => {
@@ -306,57 +313,86 @@ class FailingOpen implements FailingOpenAdmission {
 		});
 	}
 
+	private scheduleWhatIsLeft(): void {
+		if (this.awaySinceMs !== undefined || this.undelivered.size > 0 || this.away.size > 0) this.scheduleCatchUp();
+	}
+
 	private catchUp(): Promise<void> {
 		this.catchingUp ??= this.reachOut().finally(() => {
 			this.catchingUp = undefined;
-			if (this.awaySinceMs !== undefined || this.undelivered.size > 0) this.scheduleCatchUp();
+			this.scheduleWhatIsLeft();
 		});
 		return this.catchingUp;
 	}
 
-	/** Reaches for the store, tells it what it missed, and trusts it again. */
+	/** Reaches for the store, and trusts it again with each team once it knows all of it. */
 	private async reachOut(): Promise<void> {
-		const { clock, log } = this.ports;
-		const untilMs = clock.monotonicMs() + catchUpMs;
-		const { patientStore: store, catchUpDeadlines: deadlines } = this;
-		try {
-			// A write, and a new one each time: a store that can only be read is of no use. And in time: nor is one that is slow.
-			if (this.awaySinceMs !== undefined) await this.deadlines.race(store.release(`probe-${clock.nowMs()}`, probeTeam));
-			await this.undelivered.deliver(
-				{
-					settle: (settlement) => deadlines.race(store.settle(settlement)),
-					release: (id, team) => deadlines.race(store.release(id, team)),
-					rehold: (team, calls) => deadlines.race(store.rehold(team, calls)),
-				},
-				() => clock.nowMs(),
-				() => clock.monotonicMs() < untilMs,
-			);
+		if (this.awaySinceMs !== undefined) {
+			try {
+				// A write, and a new one each time: a store that can only be read is of no use. And in time: nor is one that is slow.
+				await this.deadlines.race(this.patientStore.release(`probe-${this.ports.clock.nowMs()}`, probeTeam));
+			} catch (cause) {
+				this.noteFailure(cause);
+				return;
+			}
 			this.trustAgain();
-		} catch (cause) {
-			if (!(cause instanceof CountersUnreachable)) log.error('counter store was told nonsense', { cause: String(cause) });
 		}
+		for (const team of new Set([...this.away.names, ...this.undelivered.teams])) this.returnTeam(team);
 	}
 
+	/** Teams do not wait for each other. */
+	private returnTeam(team: string): void {
+		if (this.returning.has(team)) return;
+		const returning = this.tellMissed(team)
+			.catch((cause: unknown) => this.noteFailure(cause))
+			.finally(() => {
+				this.returning.delete(team);
+				this.scheduleWhatIsLeft();
+			});
+		this.returning.set(team, returning);
+	}
+
+	/** Restores a team that is away, tells the store what it missed of it, and trusts it again. */
+	private async tellMissed(team: string): Promise<void> {
+		const { clock } = this.ports;
+		const away = this.away.get(team);
+		if (away?.budgets !== undefined) await this.patientStore.read(team, away.budgets);
+		const untilMs = clock.monotonicMs() + catchUpMs;
+		const deliver = (mayGoOn: () => boolean): Promise<void> =>
+			this.undelivered.deliver(team, this.patientStore, () => clock.nowMs(), mayGoOn);
+		await deliver(() => clock.monotonicMs() < untilMs);
+		this.trustTeam(team);
+		await deliver(() => !this.isClosed);
+	}
+
+	private trustTeam(team: string): void {
+		if (this.awaySinceMs !== undefined) return;
+		this.away.delete(team);
+		this.standIns.delete(team);
+		if (!this.hasWarnedOfTeams || this.away.size > 0) return;
+		this.hasWarnedOfTeams = false;
+		this.ports.log.info('counters of all teams are restored');
+	}
+
+	/** Not yet with teams of which it missed something. */
 	private trustAgain(): void {
 		this.failuresInARow = 0;
-		this.standIn = undefined;
 		if (this.awaySinceMs === undefined) return;
-		const awayMs = this.ports.clock.nowMs() - this.awaySinceMs;
+		const { clock, log } = this.ports;
+		this.lastOutage = { sinceMs: this.awaySinceMs, untilMs: clock.nowMs() };
 		this.awaySinceMs = undefined;
-		this.ports.log.info('counter store reachable again', { awayMs, uncounted: this.counts.uncounted, undelivered: this.undelivered.size });
+		for (const team of this.undelivered.teams) this.away.add(team, this.lastOutage.sinceMs, undefined);
+		for (const team of this.standIns.keys()) if (!this.away.has(team)) this.standIns.delete(team);
+		const awayMs = this.lastOutage.untilMs - this.lastOutage.sinceMs;
+		log.info('counter store reachable again', { awayMs, uncounted: this.counts.uncounted, undelivered: this.undelivered.size });
 	}
-}
 
-function inTime(store: AdmissionStore, deadlines: CallDeadlines): AdmissionStore {
-	return {
-		admit: (request) => deadlines.race(store.admit(request)),
-		settle: (settlement) => deadlines.race(store.settle(settlement)),
-		release: (id, team) => deadlines.race(store.release(id, team)),
-		extend: (id, team, holds) => deadlines.race(store.extend(id, team, holds)),
-		read: (team, budgets) => deadlines.race(store.read(team, budgets)),
-		restore: (totals) => deadlines.race(store.restore(totals)),
-		rehold: (team, calls) => deadlines.race(store.rehold(team, calls)),
-		onReturn: (listener) => store.onReturn(listener),
-		close: () => store.close(),
-	};
+	private noteFailure(cause: unknown): void {
+		if (!(cause instanceof CountersUnreachable)) this.ports.log.error('counter store was told nonsense', { cause: String(cause) });
+	}
+
+	/** Waits for teams that are being told of, but not for a ledger that does not answer. */
+	private async returned(): Promise<void> {
+		await this.catchUpDeadlines.race(Promise.all(this.returning.values())).catch(() => undefined);
+	}
 }

@@ -7,7 +7,8 @@ import { openSlowLink, type SlowLink } from '../../test/support/slow-link.ts';
 import { until } from '../../test/support/until.ts';
 import { systemClock } from '../io/system-clock.ts';
 import type { AdmissionStore } from './contracts/admission.ts';
-import { type FailingOpenAdmission, failOpen } from './failing-open-admission.ts';
+import { failOpen } from './failing-open-admission.ts';
+import type { FailingOpenAdmission } from './failing-open-settings.ts';
 import { openRedisAdmission } from './redis/redis-admission.ts';
 
 const month = { budget: 'month', period: '2026-11' };

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
-import { CallDeadlines } from './call-deadlines.ts';
+import { CallDeadlines, CountersLate } from './call-deadlines.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -24,29 +24,39 @@ export type SumUpTeam = (team: string, budgets: readonly BudgetPeriod[], endedSi
 export interface RestoringPorts {
 	readonly clock: Clock;
 	readonly sumUp: SumUpTeam;
-	/** Settlements of calls that ended since then may still come, unix milliseconds. */
-	readonly endedSinceMs: () => number;
+	/** Settlements of the team's calls that ended since then may still come, unix milliseconds. */
+	readonly endedSinceMs: (team: string) => number;
 	/** Budgets that are needed whenever the team is restored, beside those asked for. */
 	readonly alsoNeeded?: (team: string) => readonly BudgetPeriod[];
 	/** Runs after a team's totals were restored, before whoever needed them goes on. */
 	readonly afterRestore?: (team: string) => Promise<void>;
 }
 
-/** Different budgets of a team may be missing one after the other while others restore it too. */
-const maxAttempts = 4;
+/** The counters of one team are missing and could not be restored. It says nothing of the store, nor of other teams. */
+export class CountersNotRestored extends CountersUnreachable {}
 
-/** Who waits for a team's totals gives up after two seconds, so that somebody tries again. */
-const patience = { tickMs: 500, ticks: 4 };
+/**
+ * Sums a team up and gives the store the totals; once for all who wait for it.
+ * @throws CountersNotRestored; CountersMissing when the store was emptied again meanwhile.
+ */
+export type RestoreTeam = (team: string, asked: readonly BudgetPeriod[]) => Promise<void>;
 
-/** A store that is given what it does not know when it is needed: at the start, in a new month, and when it was emptied. */
-export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): AdmissionStore {
+/** Gives up after ten seconds: by then the ledger has. */
+const restorePatience = { tickMs: 500, ticks: 20 };
+
+/** So that those of many teams do not keep each other from being in time. */
+const maxRestoresAtOnce = 8;
+
+export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts): RestoreTeam {
 	const restoring = new Map<string, Promise<void>>();
-	const deadlines = new CallDeadlines(ports.clock, patience);
+	const deadlines = new CallDeadlines(ports.clock, restorePatience);
+	const queue: (() => void)[] = [];
+	let running = 0;
 
 	async function restore(team: string, asked: readonly BudgetPeriod[]): Promise<void> {
 		const budgets = distinct([...asked, ...(ports.alsoNeeded?.(team) ?? [])]);
-		const totals = await ports.sumUp(team, budgets, ports.endedSinceMs()).catch((cause: unknown) => {
-			throw new CountersUnreachable(`The counters of team ${team} cannot be summed up from its record`, { cause });
+		const totals = await ports.sumUp(team, budgets, ports.endedSinceMs(team)).catch((cause: unknown) => {
+			throw new CountersNotRestored(`The counters of team ${team} cannot be summed up from its record`, { cause });
 		});
 		const given = new Set(totals.budgets.map(budgetKey));
 		const unspent = budgets.filter((one) => !given.has(budgetKey(one))).map((one) => ({ ...one, settledNanoUsd: 0n }));
@@ -57,6 +67,48 @@ export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): Ad
 		const held = (totals.openCalls ?? []).map((call) => ({ ...call, holds: call.holds.filter((hold) => restored.has(budgetKey(hold))) }));
 		if (held.length > 0) await store.rehold(team, held);
 	}
+
+	async function restoreInTurn(team: string, asked: readonly BudgetPeriod[]): Promise<void> {
+		if (running < maxRestoresAtOnce) running++;
+		else await new Promise<void>((resolve) => queue.push(resolve));
+		try {
+			await deadlines.race(restore(team, asked));
+		} catch (cause) {
+			throw cause instanceof CountersUnreachable ? notRestored(team, cause) : cause;
+		} finally {
+			const next = queue.shift();
+			if (next === undefined) running--;
+			else next();
+		}
+	}
+
+	return (team, asked) => {
+		let one = restoring.get(team);
+		if (one === undefined) {
+			one = restoreInTurn(team, asked).finally(() => restoring.delete(team));
+			restoring.set(team, one);
+		}
+		return one;
+	};
+}
+
+function notRestored(team: string, cause: unknown): CountersNotRestored {
+	return cause instanceof CountersNotRestored ? cause : new CountersNotRestored(`The counters of team ${team} are not restored`, { cause });
+}
+
+/** Different budgets of a team may be missing one after the other while others restore it too. */
+const maxAttempts = 4;
+
+/** Who waits for a team's totals gives up after two seconds; they are restored all the same. */
+const patience = { tickMs: 500, ticks: 4 };
+
+/** A store that is given what it does not know when it is needed: at the start, in a new month, and when it was emptied. */
+export function restoreMissing(
+	store: AdmissionStore,
+	ports: RestoringPorts,
+	restore: RestoreTeam = createTeamRestorer(store, ports),
+): AdmissionStore {
+	const deadlines = new CallDeadlines(ports.clock, patience);
 
 	/** @param first answer of the operation, where it was asked already. */
 	async function perform<T>(
@@ -71,19 +123,15 @@ export function restoreMissing(store: AdmissionStore, ports: RestoringPorts): Ad
 			} catch (cause) {
 				if (!(cause instanceof CountersMissing)) throw cause;
 				if (attempt === maxAttempts) {
-					throw new CountersUnreachable(`The counters of team ${team} are lost as soon as they are restored`, { cause });
+					throw new CountersNotRestored(`The counters of team ${team} are lost as soon as they are restored`, { cause });
 				}
 			}
-			let running = restoring.get(team);
-			if (running === undefined) {
-				running = deadlines.race(restore(team, budgets)).finally(() => restoring.delete(team));
-				restoring.set(team, running);
-			}
 			try {
-				await running;
+				await deadlines.race(restore(team, budgets));
 			} catch (cause) {
 				// Emptied again in the meantime.
-				if (!(cause instanceof CountersMissing)) throw cause;
+				if (cause instanceof CountersMissing) continue;
+				throw cause instanceof CountersLate ? notRestored(team, cause) : cause;
 			}
 		}
 	}

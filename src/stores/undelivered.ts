@@ -1,3 +1,4 @@
+import type { BudgetPeriod } from '../core/counters.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
 import { type AdmissionStore, CountersUnreachable, type Settlement } from './contracts/admission.ts';
 
@@ -11,24 +12,41 @@ export type End = { readonly settlement: Settlement } | { readonly team: string 
 
 type Receiver = Pick<AdmissionStore, 'settle' | 'release' | 'rehold'>;
 
-/** What the store has not been told, in the order in which it is to learn it: first what is held, then what has ended. */
+interface Backlog {
+	readonly unheld: Set<string>;
+	readonly ends: Map<string, End>;
+}
+
+/** What the store has not been told of each team, in the order in which it is to learn it: first reservations, then what has ended. */
 export class Undelivered {
 	/** Ends that were dropped. */
 	lost = 0;
 	private readonly calls: CallsInFlight;
-	private readonly unheld = new Set<string>();
-	private readonly ends = new Map<string, End>();
+	private readonly backlogs = new Map<string, Backlog>();
+	private endCount = 0;
 
 	constructor(calls: CallsInFlight) {
 		this.calls = calls;
 	}
 
 	get size(): number {
-		return this.unheld.size + this.ends.size;
+		let unheld = 0;
+		for (const backlog of this.backlogs.values()) unheld += backlog.unheld.size;
+		return unheld + this.endCount;
 	}
 
-	hold(id: string): void {
-		this.unheld.add(id);
+	get teams(): readonly string[] {
+		return [...this.backlogs.keys()];
+	}
+
+	/** Of the team's settlements. All are to be restored at once, for each total contains what ended before. */
+	budgetsOf(team: string): readonly BudgetPeriod[] {
+		const ends = [...(this.backlogs.get(team)?.ends.values() ?? [])];
+		return ends.flatMap((end) => ('settlement' in end ? end.settlement.budgets : []));
+	}
+
+	hold(id: string, team: string): void {
+		this.backlogOf(team).unheld.add(id);
 	}
 
 	settle(settlement: Settlement): void {
@@ -39,19 +57,33 @@ export class Undelivered {
 		this.tell(id, { team });
 	}
 
-	/** Until nothing is left, or `mayGoOn` is false. Throws what the store throws; what was not delivered stays. */
-	async deliver(store: Receiver, nowMs: () => number, mayGoOn: () => boolean): Promise<void> {
-		while (this.size > 0 && mayGoOn()) {
-			const unheld = firstOf(this.unheld);
-			for (const [team, calls] of this.calls.held(unheld, nowMs())) await store.rehold(team, calls);
-			for (const id of unheld) this.unheld.delete(id);
-			if (this.unheld.size > 0) continue;
-			const some = firstOf(this.ends);
-			await Promise.all(some.map(([id, end]) => this.deliverEnd(store, id, end)));
+	/** Until nothing is left of the team, or `mayGoOn` is false. Throws what the store throws; what was not delivered stays. */
+	async deliver(team: string, store: Receiver, nowMs: () => number, mayGoOn: () => boolean): Promise<void> {
+		for (;;) {
+			const backlog = this.backlogs.get(team);
+			if (backlog === undefined || !mayGoOn()) return;
+			const { unheld, ends } = backlog;
+			const ids = firstOf(unheld);
+			for (const [of, calls] of this.calls.held(ids, nowMs())) await store.rehold(of, calls);
+			for (const id of ids) unheld.delete(id);
+			if (unheld.size === 0) {
+				const some = firstOf(ends);
+				await Promise.all(some.map(([id, end]) => this.deliverEnd(store, id, end, ends)));
+			}
+			if (unheld.size === 0 && ends.size === 0) this.backlogs.delete(team);
 		}
 	}
 
-	private async deliverEnd(store: Receiver, id: string, end: End): Promise<void> {
+	tell(id: string, end: End): void {
+		const { unheld, ends } = this.backlogOf('settlement' in end ? end.settlement.team : end.team);
+		unheld.delete(id);
+		if (ends.has(id)) return;
+		if (this.endCount >= maxEnds) this.dropOldest(ends);
+		ends.set(id, end);
+		this.endCount++;
+	}
+
+	private async deliverEnd(store: Receiver, id: string, end: End, ends: Map<string, End>): Promise<void> {
 		try {
 			await ('settlement' in end ? store.settle(end.settlement) : store.release(id, end.team));
 		} catch (cause) {
@@ -59,18 +91,24 @@ export class Undelivered {
 			if (!(cause instanceof CountersUnreachable)) this.lost++;
 			else throw cause;
 		}
-		this.ends.delete(id);
+		if (ends.delete(id)) this.endCount--;
 	}
 
-	tell(id: string, end: End): void {
-		this.unheld.delete(id);
-		if (this.ends.has(id)) return;
-		if (this.ends.size >= maxEnds) {
-			const [oldest] = this.ends.keys();
-			if (oldest !== undefined) this.ends.delete(oldest);
-			this.lost++;
+	/** @param preferred of the team that needs the room. */
+	private dropOldest(preferred: Map<string, End>): void {
+		const ends = preferred.size > 0 ? preferred : [...this.backlogs.values()].find((backlog) => backlog.ends.size > 0)?.ends;
+		const [oldest] = ends?.keys() ?? [];
+		if (oldest !== undefined && ends?.delete(oldest) === true) this.endCount--;
+		this.lost++;
+	}
+
+	private backlogOf(team: string): Backlog {
+		let backlog = this.backlogs.get(team);
+		if (backlog === undefined) {
+			backlog = { unheld: new Set(), ends: new Map() };
+			this.backlogs.set(team, backlog);
 		}
-		this.ends.set(id, end);
+		return backlog;
 	}
 }
 
