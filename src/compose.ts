@@ -143,9 +143,12 @@ async function composeProduct(
 async function composeIdentity(world: World, records: RecordStore): Promise<Part & { readonly role: Identity }> {
 	const { createIdentity } = await import('./roles/identity/identity.ts');
 	const { openSigningKeys } = await import('./composition/open-signing-keys.ts');
-	const { config, clock, log, newRequestId } = world;
+	const { config, clock, log, newRequestId, connections } = world;
 	const { signingKeys, prepareSealing } = openSigningKeys(config, records.signingKeys, log);
-	const role = createIdentity(identitySettings(config), { records: { ...records, signingKeys }, clock, log, newId: newRequestId });
+	const role = createIdentity(
+		{ ...identitySettings(config), maxConnections: connections.documents },
+		{ records: { ...records, signingKeys }, clock, log, newId: newRequestId },
+	);
 	// Secrets are hashed aside: one change at a time, so that the latest is also the last.
 	let reconfigured = Promise.resolve();
 	return {

@@ -15,7 +15,7 @@ import type { Part, World } from './part.ts';
 import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
 
 export function composeAdmin(world: World, version: string, keySet: KeySet, records: RecordStore, accounting: Accounting): Part {
-	const { config, clock, log, newRequestId } = world;
+	const { config, clock, log, newRequestId, connections } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
 	// Asked for several times a request.
 	let current = readConfig(config);
@@ -28,7 +28,7 @@ export function composeAdmin(world: World, version: string, keySet: KeySet, reco
 		clock,
 	});
 	const role = createAdmin(
-		adminSettings(() => current.config, version),
+		adminSettings(() => current.config, version, connections.documents),
 		{
 			records,
 			ledger: accounting.ledger,

@@ -29,9 +29,6 @@ import { watchOverload } from './overload.ts';
 import { type Part, serve, type World } from './part.ts';
 import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
-/** Connections to one provider; each carries one call at a time. */
-const maxConnectionsPerOrigin = 4096;
-
 /** A handler that follows the configuration. */
 interface Reconfigurable {
 	readonly handle: Handler;
@@ -48,9 +45,9 @@ type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
 /** @param accounting of the gateway; undefined for an edge that runs apart. */
 export async function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Promise<Part> {
-	const { config, clock, log, metrics, opened } = world;
+	const { config, clock, log, metrics, opened, connections } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
-	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin, isAllowedAddress: isPublicAddress });
+	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin: connections.perOrigin, isAllowedAddress: isPublicAddress });
 	opened.defer(() => upstream.close());
 	const hasEdge = config.roles.includes('edge');
 	const overload = watchOverload(world, () => server.inFlight);

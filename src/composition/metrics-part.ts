@@ -4,14 +4,16 @@ import { ServingRole } from '../io/serving-role.ts';
 import { type Part, serve, type World } from './part.ts';
 
 export function composeMetrics(world: World, listen: string): Part {
-	const { clock, metrics } = world;
+	const { clock, metrics, connections } = world;
 	const handle: Handler = async ({ method, path }): Promise<HttpResponse> => {
 		if (path !== '/metrics') return plain(404, 'Only /metrics is served here\n');
 		if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET\n', { allow: 'GET, HEAD' });
 		const { contentType, text } = await metrics.scrape();
 		return plain(200, text, { 'content-type': contentType });
 	};
-	return { role: new ServingRole('metrics', serve(world, handle, listen), { clock, graceMs: () => 0 }) };
+	return {
+		role: new ServingRole('metrics', serve(world, handle, listen, { maxConnections: connections.documents }), { clock, graceMs: () => 0 }),
+	};
 }
 
 function plain(status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {

@@ -2,12 +2,14 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Handler, Role } from '../core/handler.ts';
 import type { Log } from '../core/log.ts';
+import { readDescriptorLimit } from '../io/descriptor-limit.ts';
 import { createHttpServer, type HttpServer, type TlsMaterial } from '../io/http-server.ts';
 import { createMetrics, type ScrapedMetrics } from '../io/metrics.ts';
 import { createRequestIds } from '../io/request-ids.ts';
 import type { RequestObserver } from '../io/request-log.ts';
 import { createProxyTest } from '../policy/firewall/client-address.ts';
 import { renderEdgeRefusal } from '../wire/pages.ts';
+import { type ConnectionLimits, connectionLimits } from './connection-limits.ts';
 import { listenAddress, serverLimits } from './settings.ts';
 import { scrapeWorkers } from './worker-metrics.ts';
 
@@ -29,6 +31,7 @@ export interface World {
 	readonly metrics: ScrapedMetrics;
 	readonly newRequestId: () => string;
 	readonly phase: () => Phase;
+	readonly connections: ConnectionLimits;
 	/** How to close what was opened, for the end and for a start that fails: the last comes first, once the roles have stopped. */
 	readonly opened: AsyncDisposableStack;
 }
@@ -37,13 +40,33 @@ export interface World {
 export type Phase = 'serving' | 'leaving' | 'draining';
 
 export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'phase' | 'opened'>): World {
-	const { clock } = parts;
-	return { ...parts, metrics: createMetrics(() => scrapeWorkers(clock)), newRequestId: createRequestIds(clock) };
+	const { config, clock, log } = parts;
+	const descriptorLimit = readDescriptorLimit();
+	const connections = connectionLimits(config, descriptorLimit);
+	noteLowered(config, connections, descriptorLimit, log);
+	return { ...parts, connections, metrics: createMetrics(() => scrapeWorkers(clock)), newRequestId: createRequestIds(clock) };
+}
+
+/** Fewer than this are too few for most deployments. */
+const fewConnections = 1000;
+
+function noteLowered(
+	{ edge: { limits }, roles }: Config,
+	{ clients }: ConnectionLimits,
+	descriptorLimit: number | undefined,
+	log: Log,
+): void {
+	const configured = limits.max_connections;
+	if (clients === configured || !roles.some((role) => role === 'edge' || role === 'gateway')) return;
+	const fields = { max_connections: clients, configured, descriptor_limit: descriptorLimit };
+	log[clients < fewConnections ? 'warn' : 'info']('fewer connections than configured: raise the descriptor limit', fields);
 }
 
 export interface ServeOptions {
 	/** In place of the one of `listen`. */
 	readonly port?: number | undefined;
+	/** As many as clients of the data plane unless given. */
+	readonly maxConnections?: number | undefined;
 	readonly observe?: RequestObserver;
 	/** Plain HTTP unless given. */
 	readonly tls?: TlsMaterial | undefined;
@@ -51,14 +74,14 @@ export interface ServeOptions {
 
 /** A server of the data plane's kind. */
 export function serve(
-	{ config, clock, log, newRequestId }: World,
+	{ config, clock, log, newRequestId, connections }: World,
 	handler: Handler,
 	listen: string,
-	{ port, observe, tls }: ServeOptions = {},
+	{ port, maxConnections = connections.clients, observe, tls }: ServeOptions = {},
 ): HttpServer {
 	return createHttpServer(handler, {
 		listen: { ...listenAddress(listen), ...(port !== undefined && { port }) },
-		limits: serverLimits(config),
+		limits: { ...serverLimits(config), maxConnections },
 		isExemptPeer: createProxyTest(config.edge.trusted_proxies),
 		tls,
 		maxBufferedBytesPerClient: config.gateway.max_buffered_bytes_per_client,

@@ -231,7 +231,7 @@ export function liveIdentitySettings({ gateway, identity }: Config): LiveSetting
 }
 
 /** What follows a changed file is asked for anew each time. */
-export function adminSettings(configOf: () => Config, version: string): AdminSettings {
+export function adminSettings(configOf: () => Config, version: string, maxConnections?: number): AdminSettings {
 	const { admin, auth, edge } = configOf();
 	return {
 		listen: listenAddress(admin.listen),
@@ -240,6 +240,7 @@ export function adminSettings(configOf: () => Config, version: string): AdminSet
 		hasOpenMetrics: admin.metrics === 'open',
 		version,
 		trustedProxies: edge.trusted_proxies,
+		maxConnections,
 		get maxRequestsPerMinute() {
 			return configOf().admin.max_requests_per_minute;
 		},

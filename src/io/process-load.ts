@@ -35,6 +35,7 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 	let before = performance.eventLoopUtilization();
 	let reportMs = clock.monotonicMs() + sampleMs;
 	let limitBytes = readLimit();
+	let residentBytes = 0;
 	let limitDueMs = reportMs + limitMs;
 	const tick = (wasDueMs: number): void => {
 		const nowMs = clock.monotonicMs();
@@ -48,7 +49,9 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 				limitBytes = readLimit();
 				limitDueMs = nowMs + limitMs;
 			}
-			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare: memoryShare(limitBytes) });
+			residentBytes = readResident() ?? residentBytes;
+			const memoryShare = Math.max(heapShare(), residentBytes / limitBytes);
+			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare });
 			pauseMs = busyShare < idleShare ? sampleMs : tickMs;
 			waitedMs = 0;
 			before = performance.eventLoopUtilization();
@@ -65,9 +68,18 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 	return () => timer?.cancel();
 }
 
-function memoryShare(limitBytes: number): number {
+function heapShare(): number {
 	const { heap_size_limit: heapLimit, used_heap_size: heapUsed } = getHeapStatistics();
-	return Math.max(heapUsed / heapLimit, memoryUsage.rss() / limitBytes);
+	return heapUsed / heapLimit;
+}
+
+/** In bytes; undefined when the process has no descriptor left to read it with. */
+function readResident(): number | undefined {
+	try {
+		return memoryUsage.rss();
+	} catch {
+		return undefined;
+	}
 }
 
 /** What the process may have, of its group's or the machine's. */

@@ -36,7 +36,9 @@ const limits = z.strictObject({
 		.default(60_000)
 		.meta(restart('Time after which a client is disconnected that has not taken all that waits for it.')),
 	keep_alive_ms: milliseconds.default(75_000).meta(restart('Time that an idle connection is kept open.')),
-	max_connections: integer(1, 1_000_000).default(10_000).meta(restart('Connections open at once; more are closed at once.')),
+	max_connections: integer(1, 1_000_000)
+		.default(10_000)
+		.meta(restart('Connections open at once; more are closed at once. Lowered where the descriptor limit of the process allows fewer.')),
 	max_connections_per_address: integer(0, 1_000_000)
 		.default(2000)
 		.meta(restart('Connections that one peer address may hold open, but for trusted proxies; 0 sets no limit.')),

@@ -13,18 +13,22 @@ import { readBody, readQuery, wantsCsv } from './read-request.ts';
 
 export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
 	readonly access: Access;
+	/** 500 unless given, and at most. */
+	readonly maxConnections?: number | undefined;
 	/** How long a whole request may take to arrive. */
 	readonly requestTimeoutMs?: number;
 	readonly operations: readonly Operation[];
 }
 
+const mostConnections = 500;
+
 export function createAdminServer(parts: AdminServerParts): FastifyInstance {
-	const { operations, newId, requestTimeoutMs, log } = parts;
+	const { operations, newId, requestTimeoutMs, maxConnections = mostConnections, log } = parts;
 	const matchers = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
 	const app = createDocumentServer({
 		bodyType: 'application/json',
 		maxBodyBytes,
-		maxConnections: 500,
+		maxConnections: Math.min(mostConnections, maxConnections),
 		...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
 		newId,
 		headers: { 'x-frame-options': 'DENY', 'cross-origin-resource-policy': 'same-origin' },

@@ -32,6 +32,8 @@ export interface AdminSettings {
 	readonly graceMs: number;
 	/** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
 	readonly trustedProxies: readonly string[];
+	/** 500 unless given, and at most. */
+	readonly maxConnections?: number | undefined;
 	/** How long a whole request may take to arrive; 15 s unless given. */
 	readonly requestTimeoutMs?: number;
 }

@@ -44,7 +44,13 @@ export function createAdmin(settings: AdminSettings, ports: AdminPorts): Admin {
 			await records.teams.get('-');
 		},
 	);
-	const app = createAdminServer({ ...ports, operations, access: createTokenAccess(settings, ports), ...timeoutOf(settings) });
+	const app = createAdminServer({
+		...ports,
+		operations,
+		access: createTokenAccess(settings, ports),
+		maxConnections: settings.maxConnections,
+		...timeoutOf(settings),
+	});
 
 	return {
 		name: 'admin',

@@ -10,7 +10,7 @@ import type { PublishedKey } from './signing-keys.ts';
 import type { Grant, TokenRequest } from './token-endpoint.ts';
 
 export interface IdentityServerParts {
-	readonly settings: Pick<IdentitySettings, 'issuer' | 'scopeBase' | 'trustedProxies' | 'keyOverlapSeconds'>;
+	readonly settings: Pick<IdentitySettings, 'issuer' | 'scopeBase' | 'trustedProxies' | 'keyOverlapSeconds' | 'maxConnections'>;
 	readonly log: Log;
 	readonly newId: () => string;
 	readonly grant: (request: TokenRequest) => Promise<Grant>;
@@ -20,13 +20,14 @@ export interface IdentityServerParts {
 }
 
 const mostKeySetAgeSeconds = 300;
+const mostConnections = 1000;
 
 export function createIdentityServer(parts: IdentityServerParts): FastifyInstance {
 	const { settings, newId, log } = parts;
 	const app: FastifyInstance = createDocumentServer({
 		bodyType: 'application/x-www-form-urlencoded',
 		maxBodyBytes,
-		maxConnections: 1000,
+		maxConnections: Math.min(mostConnections, settings.maxConnections ?? mostConnections),
 		trustedProxies: settings.trustedProxies,
 		newId,
 		headers: { pragma: 'no-cache' },

@@ -14,6 +14,8 @@ export interface IdentitySettings extends LiveSettings {
 	readonly keyOverlapSeconds: number;
 	/** Addresses and CIDR ranges whose `x-forwarded-for` is believed when wrong secrets are counted by address. */
 	readonly trustedProxies: readonly string[];
+	/** 1,000 unless given, and at most. */
+	readonly maxConnections?: number | undefined;
 	/** What clients configured in clear are hashed with, and unknown ones are made to cost. Left out: the default. */
 	readonly secretCost?: ScryptCost;
 }
