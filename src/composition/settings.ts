@@ -38,6 +38,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 		providers: Object.entries(config.providers).map(([name, provider]) => providerSettings(name, provider)),
 		...aliasSettings(config),
 		isTranslationStrict: routing.translation === 'strict',
+		repairsParameters: config.repair_parameters === 'on' || config.repair_parameters === true,
 		unregisteredClients: config.teams.unregistered_clients,
 		tiers: Object.fromEntries(
 			Object.entries(config.tiers).map(([name, { rpm, daily_tokens: dailyTokens, monthly_budget_usd: monthlyBudgetUsd }]) => [

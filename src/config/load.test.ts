@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatewaySettings } from '../composition/settings.ts';
 import { type LoadedConfig, loadConfig, parseConfig } from './load.ts';
 import { ConfigError } from './problem.ts';
 
@@ -49,6 +50,24 @@ describe('parseConfig', () => {
 			max_body_bytes: 2048,
 			listen: '[::1]:0',
 		});
+	});
+
+	it.each([
+		['on', true],
+		['true', true],
+		['"on"', true],
+		['${REPAIR:-on}', true],
+		['off', false],
+		['false', false],
+		['"off"', false],
+		['${REPAIR:-off}', false],
+	])('reads `repair_parameters: %s`', (written, isOn) => {
+		expect(gatewaySettings(parse(`repair_parameters: ${written}`).config).repairsParameters).toBe(isOn);
+	});
+
+	it('repairs parameters by default, and accepts no third choice', () => {
+		expect(gatewaySettings(parse('').config).repairsParameters).toBe(true);
+		expect(problems('repair_parameters: sometimes')).toEqual([expect.stringMatching(/repair_parameters.*must be on or off/)]);
 	});
 
 	it('takes a client without scopes, which may not use the grant', () => {

@@ -21,6 +21,12 @@ export const configSchema = z.strictObject({
 	enable_guardrails: z.boolean().default(false).describe('Whether guardrails evaluate requests and answers.'),
 	enforce_guardrails: z.boolean().default(false).describe('Whether a guardrail that trips blocks; otherwise it is only logged.'),
 	enable_budgets: z.boolean().default(true).describe('Whether budgets are enforced.'),
+	repair_parameters: z
+		.union([z.enum(['on', 'off']), z.boolean()], { error: 'must be on or off' })
+		.default('on')
+		.describe(
+			'Whether parameters that the chosen model rejects are renamed (`max_tokens`) or dropped (`temperature`, `top_p`, `top_k`) where the provider has the client’s format; `x-gateway-warnings` names them.',
+		),
 	roles: z
 		.array(z.enum(['edge', 'gateway', 'admin', 'identity', 'simulator']))
 		.min(1)

@@ -4,7 +4,7 @@ import Anthropic0 from '@anthropic-ai/sdk-0';
 import { AzureOpenAI, type OpenAI as OpenAI7 } from 'openai';
 import { describe, expect, it } from 'vitest';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
-import { useSubject } from './subject.ts';
+import { itOwn, useSubject } from './subject.ts';
 
 const subject = useSubject();
 
@@ -25,6 +25,15 @@ describe.each(openAiLines)('Spec: Inference endpoints, through %s', (_name, Open
 		expect(completion.choices[0]?.finish_reason).toBe('stop');
 		expect(completion.usage?.total_tokens).toBe((completion.usage?.prompt_tokens ?? 0) + (completion.usage?.completion_tokens ?? 0));
 		expect(completion._request_id).toMatch(/^req_/);
+	});
+
+	itOwn('contract 10: sends a reasoning model what older models take, and is told of the repair', 'our simulator', async () => {
+		const older = { ...question(), model: 'gpt-5', temperature: 0.2, top_p: 0.5 };
+		const { data, response } = await (await open()).chat.completions.create(older).withResponse();
+		expect(data.choices[0]?.message.content).toMatch(/\S/);
+		expect(response.headers.get('x-gateway-warnings')).toMatch(/^max_tokens: .*; temperature: .*; top_p: /);
+		const plain = await (await open()).chat.completions.create(question()).withResponse();
+		expect(plain.response.headers.get('x-gateway-warnings')).toBeNull();
 	});
 
 	it('streams a chat', async () => {
@@ -97,6 +106,13 @@ describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, A
 		expect(message.usage.input_tokens).toBeGreaterThan(0);
 		expect(message.usage.output_tokens).toBeGreaterThan(0);
 		expect(message._request_id).toMatch(/^req_/);
+	});
+
+	itOwn('contract 10: sends a newer model what older models take, and is told of the repair', 'our simulator', async () => {
+		const older = { ...question(), model: 'claude-opus-4-8', temperature: 0.2 };
+		const { data, response } = await (await open()).messages.create(older as never).withResponse();
+		expect(data).toMatchObject({ type: 'message', stop_reason: 'end_turn' });
+		expect(response.headers.get('x-gateway-warnings')).toMatch(/^temperature: [^;]*$/);
 	});
 
 	it('streams a message', async () => {

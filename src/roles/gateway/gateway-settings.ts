@@ -42,6 +42,8 @@ export interface GatewaySettings {
 	readonly routing: RoutingSettings;
 	/** What cannot be translated faithfully is refused; else it is dropped with a warning. */
 	readonly isTranslationStrict: boolean;
+	/** Whether parameters that a model is known to reject are repaired in requests of its own format. Yes, unless given. */
+	readonly repairsParameters?: boolean;
 	/** By the name of the alias, over what is said of the model that it leads to. */
 	readonly aliasFacts?: Readonly<Record<string, ModelFacts>>;
 	/** What becomes of a valid caller whose client belongs to no team: its own team of this tier, or a refusal. */

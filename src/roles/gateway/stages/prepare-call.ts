@@ -11,6 +11,7 @@ import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { isMaybeMarked, unmarkingSteps } from '../../../wire/translation/foreign-marks.ts';
 import type { ModelFacts } from '../../../wire/translation/model-facts.ts';
+import { findRepair, type Repair, repairingSteps } from '../../../wire/translation/repair-parameters.ts';
 import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
 import { translationOf } from '../../../wire/translation/translations.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
@@ -50,7 +51,9 @@ export interface PreparedCall extends Call {
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = translationOf(call.format.name, provider.protocol.wire) === undefined;
-	return isSpoken && !isMaybeMarked(call.body) ? untranslated(call, readTarget(call, target, team, parts), provider, call.body) : undefined;
+	if (!isSpoken || isMaybeMarked(call.body)) return undefined;
+	const read = readTarget(call, target, team, parts);
+	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
 
 /** A target's model, as far as that decides what it is asked. */
@@ -78,8 +81,11 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	const translation = translationOf(call.format.name, spoken);
 	if (translation === undefined) {
-		const outgoing = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
-		return untranslated(call, read, provider, outgoing);
+		const unmarked = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
+		const repair = repairFor(call, read, provider, parts);
+		if (repair === undefined) return untranslated(call, read, provider, unmarked);
+		facts.warnings = repair.warnings;
+		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers));
 	}
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
 	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
@@ -125,6 +131,21 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 			call: { request: members, model: call.model, requestId: call.request.id, nowSeconds, estimatedInputTokens },
 		},
 	};
+}
+
+/** What the target's model is known to reject of a request in its own format. */
+function repairFor(call: Call, { said, knownAs }: ReadTarget, provider: Provider, { settings, prices }: GatewayParts): Repair | undefined {
+	if (settings.repairsParameters === false) return undefined;
+	const format = call.format.name;
+	const vendor = format === 'chat' ? 'openai' : 'anthropic';
+	return findRepair(call.body.members, {
+		format,
+		knownAs,
+		// The operator may say which of the vendor's models another server has.
+		isListed: () => prices.listedModel(said.knownAs === undefined ? provider.kind : vendor, knownAs) !== undefined,
+		said,
+		anthropicVersion: () => provider.requestHeaders(call.request.headers)['anthropic-version'],
+	});
 }
 
 /** As `preparingSteps`, where nobody waits. */

@@ -19,7 +19,7 @@ export interface ClaudeModel extends ModelLimits {
 export const allEfforts: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /** The next one refuses a request that names `temperature`, `top_p` or `top_k` at all. */
-const lastSamplingVersion = '2023-06-01';
+export const lastSamplingVersion = '2023-06-01';
 const newestVersion = '2026-10-21';
 
 /** `claude-3-7-sonnet-20250219` and `claude-opus-4-8`: the number before or after the family; a date is no minor version. */
