@@ -22,7 +22,7 @@ const { chat, messages } = callerPaths;
 const part = (text: string): object => ({ type: 'text', text });
 const halves = ['card 4111 1111 ', '1111 1111.'].map(part);
 const call = (path: string, members: object): string =>
-	JSON.stringify({ model: path === chat ? 'gpt-5' : 'claude-x', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...members });
+	JSON.stringify({ model: path === chat ? 'gpt-4o' : 'claude-x', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...members });
 
 const requests: readonly (readonly [string, string, object])[] = [
 	['parts of a user', chat, { messages: [{ role: 'user', content: halves }] }],
@@ -72,7 +72,7 @@ describe('a request', () => {
 	];
 
 	it.each(twice)('at %s that says a member twice is refused under enforcement: %s', async (path, members, param) => {
-		const body = `{"model":"${path === chat ? 'gpt-5' : 'claude-x'}","max_tokens":9,${members}}`;
+		const body = `{"model":"${path === chat ? 'gpt-4o' : 'claude-x'}","max_tokens":9,${members}}`;
 		const enforced = new GatewayBench({ guardrails: settings('mask') });
 		const response = await enforced.ask(path, body);
 		expect([summaryOf(response), errorOf(response)]).toEqual([

@@ -27,8 +27,10 @@ const longNumber = ',"metadata":{"n":12345678901234567890}';
 
 it.each([
 	// Scanned, parsed; sent as it came.
-	[chatPath, 'gpt-5', '', 2],
+	[chatPath, 'gpt-4o', '', 2],
 	[messagesPath, 'claude-opus-4-8', longNumber, 2],
+	// Repaired; scanned and parsed once more.
+	[chatPath, 'gpt-5', '', 4],
 	// Then translated, written; admitted.
 	[chatPath, 'claude-opus-4-8', '', 4],
 	[chatPath, 'gemini-3-pro', '', 4],
