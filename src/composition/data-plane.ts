@@ -27,6 +27,7 @@ import { guardrailEngineSettings } from './guardrail-engine-settings.ts';
 import { contentScorerFor } from './guardrails.ts';
 import { watchOverload } from './overload.ts';
 import { type Part, serve, type World } from './part.ts';
+import { restoreReportedModels } from './restore-reported-models.ts';
 import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
 /** A handler that follows the configuration. */
@@ -158,6 +159,9 @@ async function composeGateway(
 	const work = new GatewayWork();
 	opened.defer(() => work.settlements.settled());
 	measureWork(metrics, work);
+	restoreReportedModels(ledger, work.reportedModels, { config, clock: ports.clock }).catch((cause: unknown) =>
+		ports.log.warn('models of this month could not be read: more names than usual may be reported', { cause }),
+	);
 	const gatewayPorts: GatewayPorts = {
 		...ports,
 		work,

@@ -23,6 +23,8 @@ export interface GatewayParts {
 	readonly routing: Routing;
 	readonly providers: ReadonlyMap<string, Provider>;
 	readonly modelFacts: ModelFactsBook;
+	/** Models that the configuration names, each as `provider/model`. */
+	readonly configuredModels: ReadonlySet<string>;
 	/** What bounds calls to each provider, by its name. */
 	readonly traffic: ReadonlyMap<string, BoundTraffic>;
 	readonly timeouts: AttemptTimeouts;
@@ -51,6 +53,7 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 		routing: new Routing(settings.routing, settings.providers),
 		providers: new Map(settings.providers.map((provider) => [provider.name, new Provider(provider)])),
 		modelFacts: new ModelFactsBook(settings),
+		configuredModels: configuredModelsOf(settings),
 		traffic: new Map(settings.providers.map(({ name, traffic: terms }) => [name, { traffic: ports.traffic.of(name), terms }])),
 		timeouts: attemptTimeouts(settings.timeouts),
 		work: ports.work ?? new GatewayWork(),
@@ -66,4 +69,12 @@ export function assembleParts(settings: GatewaySettings, ports: GatewayPorts): G
 			nowMs: () => ports.clock.nowMs(),
 		}),
 	};
+}
+
+/** Each as `provider/model`. */
+export function configuredModelsOf({ providers, routing }: Pick<GatewaySettings, 'providers' | 'routing'>): ReadonlySet<string> {
+	const ofProviders = providers.flatMap(({ name, models = [], modelFacts = {} }) =>
+		[...models, ...Object.keys(modelFacts)].map((model) => `${name}/${model}`),
+	);
+	return new Set([...Object.values(routing.aliases), ...ofProviders]);
 }

@@ -1,3 +1,4 @@
+import { ReportedModels } from '../../policy/limits/reported-models.ts';
 import { UsualRequests } from '../../policy/limits/usual-requests.ts';
 import { BodySpace } from '../../policy/overload/body-space.ts';
 import { OpenCalls } from './open-calls.ts';
@@ -9,6 +10,7 @@ export class GatewayWork {
 	readonly bodySpace = new BodySpace();
 	readonly settlements = new Settlements();
 	readonly usual = new UsualRequests();
+	readonly reportedModels = new ReportedModels();
 	/** Calls that hold money of a budget now. */
 	openHolds = 0;
 }

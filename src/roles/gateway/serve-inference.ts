@@ -62,14 +62,14 @@ export async function serveInference(
 function noteFallback({ facts }: OpenCall, from: Taken | undefined, to: Taken, outcome: Outcome, { ports, traffic }: GatewayParts): void {
 	// Of the target that failed.
 	facts.upstreamStatus = undefined;
-	const failed = from?.permit.terms.row;
+	const failed = from?.prepared.target;
 	const bound = failed && traffic.get(failed.provider);
 	if (failed === undefined || bound === undefined) return;
 	bound.traffic.fallbacks++;
 	const why = outcome instanceof Error ? outcome.code : outcome.response.status;
 	const { provider, model } = to.prepared.target;
 	ports.log.warn('call goes on to another target', {
-		requestId: failed.id,
+		requestId: to.prepared.request.id,
 		provider: failed.provider,
 		model: failed.model,
 		why,

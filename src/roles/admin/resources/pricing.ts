@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ByModel } from '../../../core/by-model.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { defaultPrice, listDefaultPrices, listedModel } from '../../../policy/budgets/price-of.ts';
+import { otherModel } from '../../../policy/limits/reported-models.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
 import type { Author, PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -186,13 +187,14 @@ function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly P
 	};
 }
 
-/** Those that calls were admitted for, by any process, and those that this process refused. */
+/** Models of admitted requests, by any process, and models that this process rejected. `other` stands for several and can have no price. */
 async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Promise<PriceBody[]> {
 	const findPrice = await priceFinder(parts);
 	const models = new Map(
 		[...called, ...parts.unpricedModels()].map(({ provider, model }) => [nameOf({ provider, model }), { provider, model }]),
 	);
-	return [...models].filter(([, key]) => findPrice(key) === undefined).map(([, { provider, model }]) => unpricedBody(provider, model));
+	const isUnpriced = (key: PriceKey): boolean => key.model !== otherModel && findPrice(key) === undefined;
+	return [...models].filter(([, key]) => isUnpriced(key)).map(([, { provider, model }]) => unpricedBody(provider, model));
 }
 
 function nameOf({ provider, model }: PriceKey): string {

@@ -77,7 +77,7 @@ function rowOf(
 		team,
 		clientId: facts.clientId ?? '',
 		provider: target.provider,
-		model: target.model,
+		model: judged.reportedModel,
 		format: format.name,
 		isStreamed,
 		priceVersion: judged.priced.price.version,
@@ -128,6 +128,8 @@ export interface JudgedCall extends AskedLimits {
 	/** When it was judged, unix milliseconds. */
 	readonly nowMs: number;
 	readonly priced: PricedAs;
+	/** The model's name in the ledger. */
+	readonly reportedModel: string;
 	readonly need: Need;
 	readonly usageEdits: readonly Edit[];
 }
@@ -141,12 +143,13 @@ export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: 
 	const { settings, ports } = parts;
 	const listed = parts.prices.listedModel(call.provider.kind, call.knownAs);
 	const terms = parts.terms.termsOf(team, ports.teams.budgetsFor(team.id, call.target.model, listed));
-	const priced = findPrice(call, nowMs, parts);
+	const period = periodOf(nowMs);
+	const reportedModel = nameInReports(call, team, period, listed, terms, parts);
+	const priced = findPrice(call, reportedModel, nowMs, parts);
 	const { price } = priced;
 	const isWorstCase = settings.budgets.hold === 'worst_case';
 	if (isWorstCase && terms.budgets.length > 0) requireListPrice(call, priced);
 	const need = isWorstCase ? worstCase(call, price) : estimate(call, price);
-	const period = periodOf(nowMs);
 	const check = isWorstCase ? 'after' : 'before';
 	const holds: readonly BudgetHold[] =
 		terms.budgets.length === 0
@@ -155,7 +158,7 @@ export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: 
 	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : none;
 	const usual = parts.work.usual.of(team.id, call.target.model);
 	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
-	return { nowMs, terms, priced, need, holds, reservedTokens, usual, usageEdits };
+	return { nowMs, terms, priced, reportedModel, need, holds, reservedTokens, usual, usageEdits };
 }
 
 /** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
@@ -168,9 +171,38 @@ async function takeOver(before: Permit, { id, team }: OpenRow, holds: readonly B
 	await before.giveWay();
 }
 
-function findPrice({ target, provider, knownAs }: PreparedCall, nowMs: number, { prices, ports, settings }: GatewayParts): PricedAs {
+/**
+ * Names that a price list or the operator has are always reported. Of others a team has so many a month; a model beyond them is reported
+ * by the name under which it has a budget or a price, if any.
+ */
+function nameInReports(
+	{ target, knownAs }: PreparedCall,
+	team: Team,
+	month: string,
+	listed: string | undefined,
+	{ budgets }: TeamTerms,
+	{ work, ports, configuredModels }: GatewayParts,
+): string {
+	const { provider, model, alias } = target;
+	if (listed === model || alias !== undefined || knownAs !== model || configuredModels.has(`${provider}/${model}`)) return model;
+	// Budgets and overrides hold for further spellings of their model.
+	const budgeted = budgets.find((budget) => budget.model !== null)?.model ?? undefined;
+	const overridden = ports.teams.priceOverride(provider, model)?.model;
+	if (budgeted === model || overridden === model) return model;
+	const isRouted = ports.teams
+		.routingRules()
+		.some(({ targets }) => targets.some((one) => one.provider === provider && one.model === model));
+	return isRouted ? model : work.reportedModels.nameOf(team.id, month, target, budgeted ?? overridden ?? listed);
+}
+
+function findPrice(
+	{ target, provider, knownAs }: PreparedCall,
+	reportedModel: string,
+	nowMs: number,
+	{ prices, ports, settings }: GatewayParts,
+): PricedAs {
 	const priced = prices.priceOf(provider, target.model, nowMs, knownAs);
-	if (priced?.isUnknown !== false) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
+	if (priced?.isUnknown !== false && reportedModel === target.model) ports.unpriced.note(target, settings.budgets.unknownPrice, ports.log);
 	if (priced !== undefined) return priced;
 	throw new Refusal('model_unpriced', {
 		param: 'model',
