@@ -277,6 +277,7 @@ const request: Resource = {
 			['OUTCOME', 'outcome'],
 			['TOKENS', 'tokens.total'],
 			['COST USD', 'cost_usd'],
+			['PRICED', 'priced'],
 			['GUARDRAILS', 'guardrails'],
 			['MS', 'duration_ms'],
 		],
