@@ -25,30 +25,35 @@ describeOwn('contract 10: models', 'a configuration of its own', () => {
 		},
 	}));
 
-	const get = async <Body>(path: string, headers: Record<string, string | null> = {}): Promise<{ status: number; body: Body }> => {
+	const get = async (path: string, headers: Record<string, string | null> = {}): Promise<{ status: number; body: object }> => {
 		const response = await send(subject.current, path, { method: 'GET', headers });
-		return { status: response.status, body: (await response.json()) as Body };
+		return { status: response.status, body: (await response.json()) as object };
+	};
+	const list = async (query = '', headers: Record<string, string | null> = {}): Promise<ModelList> => {
+		const { status, body } = await get(`/v1/models${query}`, headers);
+		expect(status).toBe(200);
+		return body as ModelList;
 	};
 
 	/** As Claude Code asks with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`, with an API key or a token. */
 	it.each(['x-api-key', 'authorization'])('are found by Claude Code, whose credential stands in %s', async (field) => {
 		const accessToken = await subject.current.accessToken();
 		const credential = field === 'authorization' ? {} : { authorization: null, [field]: accessToken };
-		const { status, body } = await get<ModelList>('/v1/models?limit=1000', { 'anthropic-version': '2023-06-01', ...credential });
-		const claude = body.data.filter(({ id }) => /^(?:claude|anthropic)/i.test(id));
-		expect([status, body.has_more]).toEqual([200, false]);
+		const models = await list('?limit=1000', { 'anthropic-version': '2023-06-01', ...credential });
+		const claude = models.data.filter(({ id }) => /^(?:claude|anthropic)/i.test(id));
+		expect(models.has_more).toBe(false);
 		expect(claude.map(({ id }) => id)).toEqual(expect.arrayContaining(['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-haiku-4-5']));
 		expect(claude.every(({ display_name: name }) => name !== '')).toBe(true);
 	});
 
 	it('are listed once each, of providers that have a key, and each can be retrieved in both vendors’ shapes', async () => {
-		const { body } = await get<ModelList>('/v1/models');
-		const ids = body.data.map(({ id }) => id);
+		const { data } = await list();
+		const ids = data.map(({ id }) => id);
 		expect(new Set(ids).size).toBe(ids.length);
 		expect(ids).toEqual(expect.arrayContaining(['fast', 'acme/best', 'meta/llama-3', 'team-deployment', 'gpt-4o', 'gemini-2.5-pro']));
-		expect(body.data.filter(({ owned_by: owner }) => owner === 'keyless')).toEqual([]);
+		expect(data.filter(({ owned_by: owner }) => owner === 'keyless')).toEqual([]);
 		for (const id of ids.filter((_id, index) => index % 6 === 0)) {
-			expect((await get<{ id: string }>(`/v1/models/${id}`)).body).toMatchObject({ id, object: 'model' });
+			expect((await get(`/v1/models/${id}`)).body).toMatchObject({ id, object: 'model' });
 		}
 	});
 
@@ -57,7 +62,7 @@ describeOwn('contract 10: models', 'a configuration of its own', () => {
 		async (id) => {
 			for (const path of [id, encodeURIComponent(id)]) {
 				expect(await get(`/v1/models/${path}`)).toMatchObject({ status: 200, body: { id, object: 'model' } });
-				const anthropic = await get<object>(`/v1/models/${path}`, { 'anthropic-version': '2023-06-01' });
+				const anthropic = await get(`/v1/models/${path}`, { 'anthropic-version': '2023-06-01' });
 				expect(anthropic).toMatchObject({ status: 200, body: { id, type: 'model' } });
 				expect(anthropic.body).not.toHaveProperty('object');
 			}
@@ -70,12 +75,12 @@ describeOwn('contract 10: models', 'a configuration of its own', () => {
 
 	it('come in pages, forwards and backwards, in both vendors’ lists', async () => {
 		for (const headers of [{}, { 'anthropic-version': '2023-06-01' }] as const) {
-			const whole = (await get<ModelList>('/v1/models', headers)).body.data.map(({ id }) => id);
-			const first = (await get<ModelList>('/v1/models?limit=4', headers)).body;
+			const whole = (await list('', headers)).data.map(({ id }) => id);
+			const first = await list('?limit=4', headers);
 			expect([first.data.map(({ id }) => id), first.has_more, first.last_id]).toEqual([whole.slice(0, 4), true, whole[3]]);
-			const second = (await get<ModelList>(`/v1/models?limit=4&after_id=${encodeURIComponent(first.last_id)}`, headers)).body;
+			const second = await list(`?limit=4&after_id=${encodeURIComponent(first.last_id)}`, headers);
 			expect(second.data.map(({ id }) => id)).toEqual(whole.slice(4, 8));
-			const back = (await get<ModelList>(`/v1/models?limit=3&before_id=${encodeURIComponent(second.first_id)}`, headers)).body;
+			const back = await list(`?limit=3&before_id=${encodeURIComponent(second.first_id)}`, headers);
 			expect([back.data.map(({ id }) => id), back.has_more]).toEqual([whole.slice(1, 4), true]);
 		}
 	});
