@@ -71,6 +71,17 @@ describe('parameters that a model rejects', () => {
 		expect(String(response.headers[warnings] ?? '')).not.toMatch(/max_tokens|temperature/);
 	});
 
+	it('are repaired where tokens are counted', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => jsonAnswer(200, '{"input_tokens":14}');
+		const given = `{"model":"claude-opus-4-8",${turns},"temperature":0.2}`;
+		const counted = await bench.ask('/v1/messages/count_tokens', given);
+		expect(lastSent(bench)).toBe(`{"model":"claude-opus-4-8",${turns}}`);
+		expect([counted.status, counted.headers[warnings]]).toEqual([200, noTemperature]);
+		const plain = await bench.ask('/v1/messages/count_tokens', given.replace('opus-4-8', 'sonnet-4-5'));
+		expect(plain.headers).not.toHaveProperty(warnings);
+	});
+
 	it('make no warning where nothing changed', async () => {
 		const response = await new GatewayBench().ask(chatPath, `{"model":"gpt-5","max_completion_tokens":50,${turns}}`);
 		expect(response.headers).not.toHaveProperty(warnings);

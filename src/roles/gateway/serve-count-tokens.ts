@@ -1,14 +1,17 @@
 import { Fault } from '../../core/fault.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { Team } from '../../core/team.ts';
 import { measureInput } from '../../policy/budgets/input-size.ts';
 import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
 import type { Targets } from '../../policy/routing/target.ts';
 import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
+import type { JsonBody } from '../../wire/json/parse-body.ts';
 import { spliceBody } from '../../wire/json/splice-body.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import { isEncoded, relayedHeaders } from '../../wire/providers/relayed-headers.ts';
 import { unmarkingSteps } from '../../wire/translation/foreign-marks.ts';
+import { type Repair, repairingSteps } from '../../wire/translation/repair-parameters.ts';
 import { addAnswerHeaders, answerHeaders } from './answer-headers.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -22,6 +25,7 @@ import { type Outcome, resultOf } from './stages/call-provider.ts';
 import { chooseTargets } from './stages/choose-targets.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
+import { repairFor } from './stages/prepare-call.ts';
 import { readAnswer, requireWanted } from './stages/reach-upstream.ts';
 import { type Call, placedMembers, readCall } from './stages/read-call.ts';
 import { refuseThread } from './stages/refuse-thread.ts';
@@ -92,14 +96,23 @@ async function countAt(targets: Targets, call: Call, open: OpenCall, parts: Gate
 		const provider = parts.providers.get(target.provider);
 		if (provider !== undefined) refuseThread(call, provider, parts);
 		const address = provider?.locateCount(call.request.query);
-		const knownAs = parts.modelFacts.of(target).knownAs ?? target.model;
+		const said = parts.modelFacts.of(target);
+		const knownAs = said.knownAs ?? target.model;
 		if (provider === undefined || address === undefined) return estimate(call, knownAs, open, parts);
-		const body = await inTurns(call.body.bytes.length, unmarkingSteps(call.body, { format: 'messages', knownAs }, placedMembers));
+		const repair = repairFor(call, { said, knownAs }, provider, parts);
+		facts.warnings = repair?.warnings;
+		const body = await inTurns(call.body.bytes.length, countableSteps(call, knownAs, repair));
 		last = { provider, outcome: await askProvider({ ...call, body }, provider, address, target.model, open, parts) };
 		if (!mayFallBack(resultOf(last.outcome))) break;
 	}
 	if (last === undefined) throw new Error('routing named no target');
 	return answerCount(call.request, last.provider, last.outcome, open, parts);
+}
+
+/** The request as its provider counts it. */
+function* countableSteps({ body }: Call, knownAs: string, repair: Repair | undefined): Steps<JsonBody> {
+	const unmarked = yield* unmarkingSteps(body, { format: 'messages', knownAs }, placedMembers);
+	return repair === undefined ? unmarked : yield* repairingSteps(unmarked, repair, placedMembers);
 }
 
 function estimate(call: Call, knownAs: string, { facts }: OpenCall, { ports }: GatewayParts): HttpResponse {

@@ -134,7 +134,12 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 }
 
 /** What the target's model is known to reject of a request in its own format. */
-function repairFor(call: Call, { said, knownAs }: ReadTarget, provider: Provider, { settings, prices }: GatewayParts): Repair | undefined {
+export function repairFor(
+	call: Call,
+	{ said, knownAs }: Pick<ReadTarget, 'said' | 'knownAs'>,
+	provider: Provider,
+	{ settings, prices }: GatewayParts,
+): Repair | undefined {
 	if (settings.repairsParameters === false) return undefined;
 	const format = call.format.name;
 	const vendor = format === 'chat' ? 'openai' : 'anthropic';
