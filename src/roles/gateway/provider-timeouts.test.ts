@@ -27,6 +27,13 @@ describe('an attempt', () => {
 		expect(bench.sent[0]?.timeouts).toEqual({ connectMs, firstByteMs, idleMs, totalMs: streamTotalMs });
 	});
 
+	it('for a stream has no longer than `total_ms` for its head where `first_byte_ms` is greater', async () => {
+		const bench = benchWith({ targets: [gpt], settings: { timeouts: { ...timeouts, firstByteMs: timeouts.totalMs + 1 } } });
+		bench.respond = neverSent;
+		await ask(bench, {}, streamBody);
+		expect(bench.sent[0]?.timeouts).toMatchObject({ firstByteMs: timeouts.totalMs, totalMs: timeouts.streamTotalMs });
+	});
+
 	it('for a stream shares `total_ms` with all attempts before it until the stream begins', async () => {
 		const bench = benchWith({ targets: [gpt, claude, { ...gpt, model: 'gpt-4o' }], traffic: { retries: 0 } });
 		bench.respond = (request) => {

@@ -32,8 +32,10 @@ export interface AttemptLimits {
 /** Providers send the head of a non-streaming response when all of it is generated, so that only `totalMs` bounds the wait for it. */
 export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, streamTotalMs }: ProviderTimeouts): AttemptTimeouts {
 	const noLimit = Number.POSITIVE_INFINITY;
+	// Nothing else bounds the start of a stream, whose `totalMs` is that of all of it.
+	const startMs = Math.min(firstByteMs, totalMs);
 	return {
-		streaming: { full: { connectMs, firstByteMs, idleMs, totalMs: streamTotalMs }, beginMs: totalMs },
+		streaming: { full: { connectMs, firstByteMs: startMs, idleMs, totalMs: streamTotalMs }, beginMs: totalMs },
 		nonStreaming: { full: { connectMs, firstByteMs: noLimit, bodyStartMs: noLimit, idleMs, totalMs }, beginMs: totalMs },
 		tokenCount: { full: { connectMs, firstByteMs, idleMs, totalMs }, beginMs: totalMs },
 	};
