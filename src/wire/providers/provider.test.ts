@@ -242,6 +242,11 @@ describe('scrubSecrets', () => {
 		['sk-a/b=c0123', 'key sk-a\\/b\\u003dc0123', 'key ***'],
 		['sk-a/b=c0123', '\\u0073\\u006B\\u002da\\/b=c01\\u00323', '***'],
 		['sk-a/b=c0123', `https://vendor.test/?key=${encodeURIComponent('sk-a/b=c0123')}&x=%41`, 'https://vendor.test/?key=***&x=%41'],
+		['sk-a/b=c0123', '<p>sk-a&#x2F;b&#61;c0123 sk-a&sol;b&equals;c0123 &#x73;&#0107;&#45;a/b=c0123</p>', '<p>*** *** ***</p>'],
+		['sk-a/b=c0123', 'sk-a&amp;#x2F;b&amp;equals;c0123', '***'],
+		['sk-a&b<c0123', 'sk-a&amp;b&lt;c0123', '***'],
+		['sk-a/b=c0123', `?next=${encodeURIComponent(encodeURIComponent('sk-a/b=c0123'))}`, '?next=***'],
+		['sk-a/b=c0123', "'sk\\x2da\\x2Fb\\x3dc0123'", "'***'"],
 	])('hides %j however it is escaped', (key, text, expected) => {
 		expect(scrub(text, key)).toBe(expected);
 	});
@@ -251,7 +256,7 @@ describe('scrubSecrets', () => {
 		expect(scrubSecrets(bytes, [apiKey])).toBe(bytes);
 	});
 
-	it.each(['\\', '\\u00', '%', 'sk-\\', '\\\\-'])('stays quick on a body made of %j', (piece) => {
+	it.each(['\\', '\\u00', '%', '%25', '&', '&amp;', '&#0', 'sk-\\', 'sk-&amp;', '\\\\-'])('stays quick on a body made of %j', (piece) => {
 		const before = performance.now();
 		scrub(piece.repeat(50_000), '\\--\\\\-sk-\\\\\\\\\\\\\\\\x');
 		expect(performance.now() - before).toBeLessThan(500);

@@ -26,21 +26,42 @@ function hideSecret(text: string, secret: string): string {
 	return hideMasked(hideEscaped(text.replaceAll(secret, hidden), secret), secret);
 }
 
-/** JSON may write any character as an escape (RFC 8259 section 7), a JSON text inside JSON escapes the escapes, and so may a form. */
+/** JSON may write any character as an escape (RFC 8259 section 7), a JSON text inside JSON escapes the escapes, and so may a form or a page. */
 function hideEscaped(text: string, secret: string): string {
 	if (!escapeMark.test(text)) return text;
 	const spellings = Array.from(secret.replaceAll(/\\+/g, '\\'), spellingsOf);
 	return text.replace(new RegExp(spellings.join(''), 'g'), hidden);
 }
 
-const escapeMark = /[\\%]/;
+const escapeMark = /[\\%&]/;
 
 /** Pattern of one printable ASCII character. Backslashes are counted, so that a body made of them is no work. */
 function spellingsOf(character: string): string {
-	if (character === '\\') return '(?:\\\\{1,8}(?:u005[cC])?|%5[cC])';
-	const code = anyCase(character.charCodeAt(0).toString(16).padStart(2, '0'));
+	const point = character.charCodeAt(0);
+	const code = anyCase(point.toString(16).padStart(2, '0'));
+	// Escapes of escapes: `%252F`, `&amp;#47;`.
+	const others = [`%(?:25){0,3}${code}`, `&(?:amp;){0,3}(?:#0{0,5}${point}|#[xX]0{0,4}${code}${namesOf(character)});`];
+	if (character === '\\') return `(?:\\\\{1,8}(?:u005[cC]|x5[cC])?|${others.join('|')})`;
 	const literal = /[A-Za-z0-9]/.test(character) ? character : `\\\\{0,4}\\${character}`;
-	return `(?:${literal}|\\\\{1,4}u00${code}|%${code})`;
+	return `(?:${literal}|\\\\{1,4}(?:u00|x)${code}|${others.join('|')})`;
+}
+
+/** What pages write for those characters that templates escape. */
+const entityNames: Readonly<Record<string, string>> = {
+	'"': 'quot',
+	'&': 'amp',
+	"'": 'apos',
+	'+': 'plus',
+	'/': 'sol',
+	'<': 'lt',
+	'=': 'equals',
+	'>': 'gt',
+	_: 'lowbar',
+};
+
+function namesOf(character: string): string {
+	const name = entityNames[character];
+	return name === undefined ? '' : `|${name}`;
 }
 
 function anyCase(hexadecimal: string): string {
