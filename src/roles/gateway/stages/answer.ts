@@ -1,9 +1,9 @@
 import { Fault, type FaultCode } from '../../../core/fault.ts';
-import type { HttpResponse } from '../../../core/handler.ts';
+import type { HeaderFields, HttpResponse } from '../../../core/handler.ts';
 import { renderGatewayError } from '../../../wire/gateway-error.ts';
 import { parseExactly } from '../../../wire/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
-import { isEncoded, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
+import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { addAnswerHeaders, addWarnings } from '../answer-headers.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
@@ -102,11 +102,20 @@ function translateError(
 	open: OpenCall,
 	status: number,
 ): HttpResponse {
-	const error = translation.translateError(upstreamStatus, readObject(body), call);
+	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), call);
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
 	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: open.facts };
+}
+
+/** Longer ones are no message. */
+const maxPlainBytes = 4096;
+
+/** Proxies in front of a provider say in plain text what is wrong. */
+function readPlainText(body: Buffer, headers: HeaderFields): JsonObject | undefined {
+	if (mediaTypeOf(headers) !== 'text/plain' || isEncoded(headers) || body.length > maxPlainBytes) return undefined;
+	return { message: body.toString().trim() };
 }
 
 /** What a provider's status means when it is not the caller's own mistake. */

@@ -81,6 +81,27 @@ describe.each([
 		expect([answer.status, answer.headers['x-should-retry']]).toEqual([502, 'false']);
 		expect(errorOf(answer).error).toMatchObject({ type: 'api_error', message: 'Bad key: ***, which begins *** or ***' });
 	});
+
+	test.each([
+		['application/json', { error: 'Said by a proxy' }],
+		['application/json', { detail: 'Said by a proxy' }],
+		['application/json', { message: 'Said by a proxy' }],
+		['application/json', { error: { detail: 'Said by a proxy' } }],
+		['text/plain; charset=utf-8', 'Said by a proxy\n'],
+	])('keeps what a server in front of it says as %s %j', async (mediaType, told) => {
+		for (const status of [401, 429, 503]) {
+			const bench = new GatewayBench();
+			const body = typeof told === 'string' ? told : JSON.stringify(told);
+			bench.respond = () => ({ ...jsonAnswer(status, body), headers: { 'content-type': mediaType } });
+			expect(errorOf(await ask(bench, caller, model)).error).toMatchObject({ message: 'Said by a proxy' });
+		}
+	});
+
+	test('makes no message of a page', async () => {
+		const bench = new GatewayBench();
+		bench.respond = () => ({ ...jsonAnswer(503, '<html>no</html>'), headers: { 'content-type': 'text/html' } });
+		expect(textOf(await ask(bench, caller, model))).not.toContain('html');
+	});
 });
 
 test('the address says what is wanted of Gemini, and no field or query of the caller’s goes along', async () => {

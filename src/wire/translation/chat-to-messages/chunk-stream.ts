@@ -74,7 +74,7 @@ export class ChunkStream extends EventByEvent {
 			case 'message_stop':
 				return this.#stop();
 			case 'error':
-				return this.#fail(event.error);
+				return this.#fail(event);
 			default:
 		}
 	};
@@ -171,8 +171,8 @@ export class ChunkStream extends EventByEvent {
 		this.isTerminated = true;
 	}
 
-	#fail(told: unknown): void {
-		this.#chunks.fail(chatError(isJsonObject(told) ? told : {}, 500));
+	#fail(event: JsonObject): void {
+		this.#chunks.fail(chatError(event, 500));
 		this.hasFailed = true;
 	}
 

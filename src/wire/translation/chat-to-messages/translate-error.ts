@@ -1,9 +1,10 @@
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { toldMessageOf } from '../told-message.ts';
 import type { TranslatedCall, TranslatedError } from '../translation.ts';
 
 export function translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError {
-	const error = chatError(isJsonObject(body?.error) ? body.error : {}, status);
+	const error = chatError(body, status);
 	// The gateway's own key is wrong, not the client's token.
 	const isKeyRejected = status === 401 || status === 403;
 	return {
@@ -14,10 +15,11 @@ export function translateError(status: number, body: JsonObject | undefined, cal
 	};
 }
 
-/** @param told `error` of the provider's body, or of its event; {} when it said nothing. @param status as the provider sent it. */
-export function chatError(told: JsonObject, status: number): JsonObject {
+/** @param body of the provider's error, or its event. @param status as the provider sent it. */
+export function chatError(body: JsonObject | undefined, status: number): JsonObject {
+	const told = isJsonObject(body?.error) ? body.error : {};
 	const type = typeof told.type === 'string' ? told.type : errorTypeOf(status);
-	const message = typeof told.message === 'string' && told.message !== '' ? told.message : `The provider answered with status ${status}`;
+	const message = toldMessageOf(body) || `The provider answered with status ${status}`;
 	return { message, type, param: null, code: codeOf(told, message) ?? type };
 }
 

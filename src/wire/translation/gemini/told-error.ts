@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { numberOf } from '../read-json.ts';
+import { toldMessageOf } from '../told-message.ts';
 
 /** What an error of Google's says. */
 export interface ToldError {
@@ -20,8 +21,7 @@ export function toldError(status: number, body: JsonObject | undefined): ToldErr
 	const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
 	const told = status === 200 ? numberOf(error.code) || 500 : status;
 	const isKeyRejected = told === 401 || told === 403 || details.some(({ reason }) => reason === 'API_KEY_INVALID');
-	const message =
-		typeof error.message === 'string' && error.message !== '' ? error.message : `The provider answered ${told} without a message`;
+	const message = toldMessageOf(body) || `The provider answered ${told} without a message`;
 	return {
 		status: isKeyRejected || told < 400 || told >= 500 || told === 404 ? 502 : told,
 		message,

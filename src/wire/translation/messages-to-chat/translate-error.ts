@@ -1,6 +1,7 @@
 import { errorTypeOf } from '../../gateway-error.ts';
-import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
 import { numberOf } from '../read-json.ts';
+import { toldErrorOf, toldMessageOf } from '../told-message.ts';
 import type { TranslatedCall, TranslatedError } from '../translation.ts';
 
 /** Types that differ from the status's own. Those of 401, 403 and 404 would blame the client for what the gateway is set to. */
@@ -13,13 +14,13 @@ const types: Readonly<Record<number, string>> = {
 };
 
 export function translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError {
-	const message = messageOf(body) || `The provider answered ${status} without a message`;
+	const message = toldMessageOf(body) || `The provider answered ${status} without a message`;
 	return { body: renderError(types[status] ?? errorTypeOf(status), withKnownWords(body, message), call) };
 }
 
 /** An error that the provider told in the middle of a stream. */
 export function translateStreamError(chunk: JsonObject, call: TranslatedCall): JsonObject {
-	return renderError(typeOf(chunk), messageOf(chunk) || 'The provider told of an error without a message', call);
+	return renderError(typeOf(chunk), toldMessageOf(chunk) || 'The provider told of an error without a message', call);
 }
 
 function renderError(type: string, message: string, { requestId }: TranslatedCall): JsonObject {
@@ -28,23 +29,11 @@ function renderError(type: string, message: string, { requestId }: TranslatedCal
 
 /** Clients of the messages format shorten their conversation when they read these words of its vendor's. */
 function withKnownWords(body: JsonObject | undefined, message: string): string {
-	return errorOf(body).code === 'context_length_exceeded' ? `prompt is too long: ${message}` : message;
-}
-
-/** `{"error": {...}}`, and what compatible servers have made of it. */
-function messageOf(body: JsonObject | undefined): string {
-	const { message, detail } = errorOf(body);
-	const told = [message, detail, body?.error, body?.message].find((text) => typeof text === 'string' && text !== '');
-	return typeof told === 'string' ? told : '';
-}
-
-function errorOf(body: JsonObject | undefined): JsonObject {
-	if (body === undefined) return {};
-	return isJsonObject(body.error) ? body.error : body;
+	return toldErrorOf(body).code === 'context_length_exceeded' ? `prompt is too long: ${message}` : message;
 }
 
 function typeOf(chunk: JsonObject): string {
-	const { type, code, status } = errorOf(chunk);
+	const { type, code, status } = toldErrorOf(chunk);
 	const words = [type, code].filter((word) => typeof word === 'string').join(' ');
 	if (/rate_?limit|insufficient_quota/i.test(words)) return 'rate_limit_error';
 	if (/overloaded/i.test(words)) return 'overloaded_error';
