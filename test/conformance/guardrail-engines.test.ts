@@ -126,6 +126,18 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		expect(await verdict(answer.id, 'tripped')).toBe('tripped');
 	});
 
+	it.each([': simulate-violence', 'event: simulate-violence', 'id: simulate-violence'])(
+		'a stream with the line %j beside its data is judged with it',
+		async (line) => {
+			const data = (choices: object[]): string => `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`;
+			const events = [data([{ index: 0, delta: { content: 'Well.' }, finish_reason: 'stop' }]), `${line}\n\n`, 'data: [DONE]\n\n'];
+			await control('POST', 'replay', { headers: { 'content-type': 'text/event-stream' }, body: events.join('') });
+			const answer = await ask({ format: 'chat', stream: true }, 'Tell me a story');
+			expect([answer.text.includes('simulate'), answer.text.includes('guardrail_blocked')]).toEqual([!isEnforced, isEnforced]);
+			await told(answer.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
+		},
+	);
+
 	const breakdowns = names.flatMap((name) => Object.entries(faults).map(([how, fault]) => ({ name, how, fault })));
 	it.each(breakdowns)('$name is $how: as configured, within two seconds, counted', async ({ name, fault }) => {
 		const reason = { reset: 'unreachable', hang: 'timeout', '500': 'status', 'malformed-json': 'malformed' }[fault];

@@ -2,6 +2,7 @@ import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import { OwnPages } from '../../../core/own-pages.ts';
 import type { Format } from '../../../wire/formats/format.ts';
+import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { readEvent } from '../../../wire/sse/read-event.ts';
 import { splitEvents } from '../../../wire/sse/split-events.ts';
 import type { TextView } from '../../../wire/text-view.ts';
@@ -11,6 +12,7 @@ import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import type { Trip } from '../guardrail-engines/trip.ts';
 import { ScreenedStream } from './screened-stream.ts';
 import type { StreamRelay } from './stream-relay.ts';
+import { viewOtherFields } from './view-event.ts';
 
 /** A piece ends with a sentence once it is so long, and wherever it is when it is longer than the other. */
 const pieceCharacters = 400;
@@ -21,9 +23,10 @@ const repeatedCharacters = 200;
 const mostHeldBytes = 256 * 1024;
 
 const sentenceEnd = /[.!?。！？\n]["')\]]?\s*$/;
-const colon = 0x3a;
-const commentLines = /^(?::[^\r\n]*\r?\n)+\r?\n$/;
 const nothing = Buffer.alloc(0);
+
+/** Key of the block of what stands beside the data. */
+const otherFields = 'fields';
 
 interface Block {
 	/** The end of what was judged. */
@@ -113,7 +116,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		if (this.#isOver) return true;
 		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
 		this.#rest = splitEvents(bytes, (event) => {
-			if (isComment(event)) this.#mayWrite = this.#sink?.write(event) ?? true;
+			if (event.equals(heartbeat)) this.#mayWrite = this.#sink?.write(event) ?? true;
 			else this.#hold(event);
 		});
 		this.#judgeWhenDue();
@@ -140,12 +143,17 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 			const told = readEvent(data);
 			if (told === undefined) return;
 			for (const { thread, block: name, isJson, text } of this.#format.textViews.event(told).texts) {
-				const block = this.#blockOf(`${thread === '' ? name : thread} ${isJson}`);
-				block.unjudged += text;
-				this.#unjudgedCharacters += text.length;
-				this.#endsSentence = sentenceEnd.test(block.unjudged.slice(-8));
+				this.#await(`${thread === '' ? name : thread} ${isJson}`, text);
 			}
 		});
+		for (const text of viewOtherFields(event).texts) this.#await(otherFields, `${text}\n`);
+	}
+
+	#await(key: string, text: string): void {
+		const block = this.#blockOf(key);
+		block.unjudged += text;
+		this.#unjudgedCharacters += text.length;
+		this.#endsSentence = sentenceEnd.test(block.unjudged.slice(-8));
 	}
 
 	#blockOf(key: string): Block {
@@ -245,11 +253,6 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		const { trips = [], view = { unreadable: [] } } = this.#screening ?? {};
 		this.#guarding.report(this.#call, 'output', [...trips, ...this.#trips], view);
 	}
-}
-
-/** Nothing but comments, which have no place among events. */
-function isComment(event: Buffer): boolean {
-	return event[0] === colon && commentLines.test(event.toString('latin1'));
 }
 
 function isSame(one: Trip, other: Trip): boolean {

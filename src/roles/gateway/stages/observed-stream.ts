@@ -1,10 +1,12 @@
 import { BytePieces } from '../../../core/byte-pieces.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import type { StreamedText, Unreadable } from '../../../wire/text-view.ts';
+import type { StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import { readEvents } from '../../../wire/translation/read-events.ts';
 import type { GuardedCall, Guarding } from '../guarding.ts';
-import { viewEvent } from './view-event.ts';
+import { viewEvent, viewOtherFields } from './view-event.ts';
+
+const nothing = Buffer.alloc(0);
 
 /** Longer streams are looked at only so far, which is told. */
 const mostBytes = 4 * 1024 * 1024;
@@ -21,11 +23,15 @@ export class ObservedStream implements ByteStream {
 	readonly #pieces = new BytePieces();
 	#length = 0;
 
-	constructor(source: ByteStream, format: Format, call: GuardedCall, observer: ObservesTexts) {
+	readonly #isOpaque: boolean;
+
+	/** @param isOpaque the bytes are compressed, and cannot be read. */
+	constructor(source: ByteStream, format: Format, call: GuardedCall, observer: ObservesTexts, isOpaque = false) {
 		this.#source = source;
 		this.#format = format;
 		this.#call = call;
 		this.#observer = observer;
+		this.#isOpaque = isOpaque;
 	}
 
 	start(sink: ByteSink): ByteFlow {
@@ -61,8 +67,10 @@ export class ObservedStream implements ByteStream {
 		if (this.#pieces.length === 0) return;
 		const blocks = new Map<string, StreamedText>();
 		const unreadable: Unreadable[] = [];
+		if (this.#isOpaque) unreadable.push({ role: 'assistant', type: 'body', path: [] });
 		if (this.#length > mostBytes) unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
-		readEvents(this.#pieces.take(), (data) => {
+		const bytes = this.#isOpaque ? nothing : this.#pieces.take();
+		readEvents(bytes, (data) => {
 			const view = viewEvent(data, this.#format);
 			if (view === undefined) return;
 			unreadable.push(...view.unreadable);
@@ -72,6 +80,11 @@ export class ObservedStream implements ByteStream {
 				blocks.set(key, before === undefined ? piece : { ...before, text: before.text + piece.text });
 			}
 		});
-		this.#observer.observe(this.#call, 'output', { texts: [...blocks.values()], unreadable });
+		const others = viewOtherFields(bytes).texts.map(asViewed);
+		this.#observer.observe(this.#call, 'output', { texts: [...blocks.values(), ...others], unreadable });
 	}
+}
+
+function asViewed(text: string): ViewedText {
+	return { text, isJson: false, isValue: false, role: 'assistant', part: 'other', path: [], thread: '' };
 }

@@ -2,6 +2,7 @@ import type { HttpResponse } from '../../../core/handler.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
+import { isEncoded } from '../../../wire/providers/relayed-headers.ts';
 import { blocked, type Guarding } from '../guarding.ts';
 import { JudgedStream } from './judged-stream.ts';
 import { maskEdits, maskedTexts } from './masked-texts.ts';
@@ -20,7 +21,7 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	const guarded = { requestId: call.request.id, team };
 	const { body } = response;
 	if (body instanceof StreamRelay) {
-		if (!guarding.isEnforced) return { ...response, body: new ObservedStream(body, call.format, guarded, guarding) };
+		if (!guarding.isEnforced) return { ...response, body: new ObservedStream(body, call.format, guarded, guarding, isEncoded(response.headers)) };
 		const guardrails = await guarding.guardrails;
 		const Stream = guarding.engines.stopping(team).length > 0 ? JudgedStream : ScreenedStream;
 		const screened = new Stream(body, call.format, guarded, guarding, guardrails, response.facts);

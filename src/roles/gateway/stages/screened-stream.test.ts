@@ -201,6 +201,43 @@ describe('a stream under enforcement', () => {
 		expect((await read(settings('block'), 'chat text', events)).text).toBe(events.join(''));
 	});
 
+	const besideData = [': see darkfish', 'event: darkfish', 'id: darkfish', 'retry: darkfish', 'event:a darkfish', 'id:jane@example.com'];
+
+	it.each(besideData.flatMap((line) => ['\n', '\r', '\r\n'].map((end) => [line, end] as const)))(
+		'what stands beside the data, %j with the line end %j, is read, and blocks where it would be masked',
+		async (line, end) => {
+			for (const action of ['block', 'mask'] as const) {
+				for (const kind of ['chat text', 'messages text'] as const) {
+					const events = eventsOf(kind, ['well'], end);
+					const odd = [`${line}${end}${end}`, `${line}${end}data: {}${end}${end}`];
+					const { text, isCancelled } = await read(settings(action), kind, [...events.slice(0, 2), ...odd]);
+					expect([/darkfish|jane/.test(text), text.includes('guardrail_blocked'), isCancelled]).toEqual([false, true, true]);
+				}
+			}
+		},
+	);
+
+	it('what is monitored of a stream includes comments and names of events, and names a compressed one as not evaluated', async () => {
+		for (const isCompressed of [false, true]) {
+			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced: false } });
+			const upstream = new HandStream();
+			const headers = { 'content-type': 'text/event-stream', ...(isCompressed && { 'content-encoding': 'gzip' }) };
+			bench.respond = () => ({ status: 200, headers, body: upstream });
+			const body = JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] });
+			readStream(await bench.ask('/v1/chat/completions', body));
+			upstream.write(': darkfish\n\ndata: [DONE]\n\n');
+			upstream.sink?.end();
+			for (let round = 0; round < 20; round++) {
+				bench.clock.advance(5);
+				await new Promise((resolve) => setImmediate(resolve));
+			}
+			const told = bench.log.lines.flatMap(({ event, fields }) =>
+				event.startsWith('guardrail') ? [[event, fields['category'] ?? fields['types']]] : [],
+			);
+			expect(told).toEqual([isCompressed ? ['guardrails not evaluated', ['body']] : ['guardrail assessment', 'listed']]);
+		}
+	});
+
 	it.each(kinds)('%s: the event after a byte order mark is read, and the mark does not pass', async (kind) => {
 		const isJson = kind.endsWith('arguments');
 		const say = (word: string): Buffer => {

@@ -13,7 +13,7 @@ import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import { maskEdits } from './masked-texts.ts';
 import type { StreamRelay } from './stream-relay.ts';
-import { ambiguous, unparsed, viewEvent } from './view-event.ts';
+import { ambiguous, unparsed, viewEvent, viewOtherFields } from './view-event.ts';
 
 export type GuardingOfStream = Pick<Guarding, 'report' | 'requireReadable'>;
 
@@ -122,10 +122,25 @@ export class ScreenedStream implements ByteStream, ByteSink {
 			for (const viewed of view.texts) pieces.push({ viewed, piece: this.#push(viewed) });
 			this.#endThreads(view);
 		});
-		if (hasUnknownLine(event)) this.#refuse([unparsed]);
+		this.#readOtherFields(event);
 		this.#held.push({ bytes: this.#pages.keep(event), pieces: pieces.length === 0 ? noPieces : pieces });
 		this.#heldBytes += event.length;
 		this.#blockIfTripped();
+	}
+
+	/** Nothing can be masked there, so that a match blocks. */
+	#readOtherFields(event: Buffer): void {
+		const { texts, hasUnknown } = viewOtherFields(event);
+		if (hasUnknown) this.#refuse([unparsed]);
+		for (const text of texts) {
+			const thread = this.#guardrails.holdThread(false, this.#call.team);
+			thread.push('', text);
+			thread.end();
+			const { findings } = thread;
+			const match = findings.find(({ action }) => action !== 'NONE');
+			this.#findings.push(...findings.map((finding) => (finding.action === 'NONE' ? finding : { ...finding, action: 'BLOCK' as const })));
+			if (match !== undefined) this.#block(match);
+		}
 	}
 
 	#push({ thread: name, block, isJson, text }: StreamedText): ThreadPiece {
@@ -212,13 +227,6 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		const findings = [...this.#findings, ...[...this.#threads.values()].flatMap((thread) => thread.findings)];
 		this.#guarding.report(this.#call, 'output', findings, { unreadable: this.#unreadable });
 	}
-}
-
-const unknownLine = /(?:^|[\r\n])(?!(?:data|event|id|retry)?(?:[:\r\n]|$))[^\r\n]/;
-
-/** Whether a line is neither a field nor a comment: clients that are less strict than the standard might read it. */
-function hasUnknownLine(event: Buffer): boolean {
-	return unknownLine.test(event.toString('latin1'));
 }
 
 /** The event with what is masked replaced; the same bytes where nothing is. */

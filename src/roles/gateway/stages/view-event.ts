@@ -1,5 +1,6 @@
 import type { Format } from '../../../wire/formats/format.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
+import { heartbeat } from '../../../wire/sse/heartbeat.ts';
 import { readEvent } from '../../../wire/sse/read-event.ts';
 import type { EventView, Unreadable } from '../../../wire/text-view.ts';
 
@@ -19,4 +20,42 @@ export function viewEvent(data: string, format: Format): EventView | undefined {
 	if (told === undefined) return silentData.has(data.trim()) ? undefined : unread;
 	const view = format.textViews.event(told);
 	return repeatsMember(data, told) ? { ...view, unreadable: [ambiguous, ...view.unreadable] } : view;
+}
+
+const lineEnds = /\r\n|\r|\n/;
+const otherFields: ReadonlySet<string> = new Set(['event', 'id', 'retry', '']);
+
+/** Names of events in both formats, and values that say nothing. */
+const silentFields: ReadonlySet<string> = new Set([
+	'event: completion',
+	'event: content_block_delta',
+	'event: content_block_start',
+	'event: content_block_stop',
+	'event: error',
+	'event: message',
+	'event: message_delta',
+	'event: message_start',
+	'event: message_stop',
+	'event: ping',
+	heartbeat.toString().trimEnd(),
+]);
+
+export interface OtherFields {
+	/** Comments, and what fields beside `data` say: clients may show it, for all that the formats know of it. */
+	readonly texts: readonly string[];
+	/** Whether a line is neither a field nor a comment: clients that are less strict than the standard might read it. */
+	readonly hasUnknown: boolean;
+}
+
+/** What an event holds beside its data. */
+export function viewOtherFields(event: Buffer): OtherFields {
+	const texts: string[] = [];
+	let hasUnknown = false;
+	for (const line of event.toString().split(lineEnds)) {
+		if (line === '' || line.startsWith('data:') || line === 'data' || silentFields.has(line)) continue;
+		const colon = line.indexOf(':');
+		if (!otherFields.has(colon === -1 ? line : line.slice(0, colon))) hasUnknown = true;
+		else if (colon !== -1) texts.push(line.slice(colon + 1).trim());
+	}
+	return { texts: texts.filter((text) => text !== ''), hasUnknown };
 }
