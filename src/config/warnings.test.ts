@@ -65,5 +65,6 @@ describe('configNotes', () => {
 		const wide = 'edge: { firewall: { per_ip: { requests: 10000 } } }';
 		expect(configNotes(parse(wide))).toEqual([expect.stringMatching(/2,000 a minute .*: enterprise \(unlimited\)$/)]);
 		expect(configNotes(parse(`${wide}\ntiers: { enterprise: { rpm: 2000 } }`))).toEqual([]);
+		expect(configNotes(parse('roles: [gateway]'))).toEqual([]);
 	});
 });

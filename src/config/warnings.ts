@@ -32,7 +32,9 @@ function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] 
 }
 
 /** One sentence each of valid settings that bound each other in a way that is easily overlooked; for `config check`. */
-export function configNotes({ edge, tiers }: Config): string[] {
+export function configNotes({ roles, edge, tiers }: Config): string[] {
+	// The edge alone knows addresses.
+	if (!roles.includes('edge')) return [];
 	const { requests, window_seconds: seconds } = edge.firewall.per_ip;
 	const aMinute = Math.floor((requests * 60) / seconds);
 	const faster = Object.entries(tiers).filter(([, { rpm }]) => rpm === null || rpm > aMinute);
