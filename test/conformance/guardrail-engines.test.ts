@@ -126,7 +126,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		expect(await verdict(answer.id, 'tripped')).toBe('tripped');
 	});
 
-	it.each([': simulate-violence', 'event: simulate-violence', 'id: simulate-violence'])(
+	it.each(['event: simulate-violence', 'id: simulate-violence', ': simulate-violence\ndata:'])(
 		'a stream with the line %j beside its data is judged with it',
 		async (line) => {
 			const data = (choices: object[]): string => `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`;
@@ -137,6 +137,18 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 			await told(answer.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
 		},
 	);
+
+	it('a comment that keeps a stream alive passes at once, and nothing of what it says is shown', async () => {
+		const data = (choices: object[]): string => `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`;
+		const end = [data([{ index: 0, delta: { content: 'Well.' }, finish_reason: 'stop' }]), 'data: [DONE]\n\n'];
+		await control('POST', 'replay', {
+			headers: { 'content-type': 'text/event-stream' },
+			body: `: simulate-violence\r\r: PROCESSING\n\n${end.join('')}`,
+		});
+		const { text } = await ask({ format: 'chat', stream: true }, 'Tell me a story');
+		const comments = isEnforced ? ': keepalive\n\n: keepalive\n\n' : ': simulate-violence\r\r: PROCESSING\n\n';
+		expect(text).toBe(comments + end.join(''));
+	});
 
 	const breakdowns = names.flatMap((name) => Object.entries(faults).map(([how, fault]) => ({ name, how, fault })));
 	it.each(breakdowns)('$name is $how: as configured, within two seconds, counted', async ({ name, fault }) => {

@@ -23,6 +23,8 @@ const repeatedCharacters = 200;
 const mostHeldBytes = 256 * 1024;
 
 const sentenceEnd = /[.!?。！？\n]["')\]]?\s*$/;
+const colon = 0x3a;
+const commentLines = /^(?::[^\r\n]*(?:\r\n?|\n))+(?:\r\n?|\n)$/;
 const nothing = Buffer.alloc(0);
 
 /** Key of the block of what stands beside the data. */
@@ -116,7 +118,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		if (this.#isOver) return true;
 		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
 		this.#rest = splitEvents(bytes, (event) => {
-			if (event.equals(heartbeat)) this.#mayWrite = this.#sink?.write(event) ?? true;
+			if (isComment(event)) this.#mayWrite = this.#sink?.write(heartbeat) ?? true;
 			else this.#hold(event);
 		});
 		this.#judgeWhenDue();
@@ -253,6 +255,14 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		const { trips = [], view = { unreadable: [] } } = this.#screening ?? {};
 		this.#guarding.report(this.#call, 'output', [...trips, ...this.#trips], view);
 	}
+}
+
+/**
+ * Nothing but comments, which have no place among events. They keep a stream alive, and cannot wait for a judgement: what one says is
+ * not passed on.
+ */
+function isComment(event: Buffer): boolean {
+	return event[0] === colon && commentLines.test(event.toString('latin1'));
 }
 
 function isSame(one: Trip, other: Trip): boolean {
