@@ -40,7 +40,9 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		return shown;
 	}
 	permit.meterAnswered(body, reply.told);
-	return { status: response.status, headers, body: answerBody(call, permit, body, headers), facts: open.facts };
+	// Some servers send errors with status 200.
+	const sound = body.includes('"error"') && !isEncoded(response.headers) ? scrubSecrets(body, call.provider.secrets) : body;
+	return { status: response.status, headers, body: answerBody(call, permit, sound, headers), facts: open.facts };
 }
 
 /** @throws Fault `provider_answer_invalid` */

@@ -21,7 +21,10 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	const guarded = { requestId: call.request.id, team };
 	const { body } = response;
 	if (body instanceof StreamRelay) {
-		if (!guarding.isEnforced) return { ...response, body: new ObservedStream(body, call.format, guarded, guarding, isEncoded(response.headers)) };
+		if (!guarding.isEnforced) {
+			const isOpaque = isEncoded(response.headers);
+			return { ...response, body: new ObservedStream(body, call.format, guarded, guarding, isOpaque) };
+		}
 		const guardrails = await guarding.guardrails;
 		const Stream = guarding.engines.stopping(team).length > 0 ? JudgedStream : ScreenedStream;
 		const screened = new Stream(body, call.format, guarded, guarding, guardrails, response.facts);

@@ -7,6 +7,7 @@ import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
 import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
+import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { ByteOrderMarkFilter } from '../../../wire/sse/byte-order-mark.ts';
 import { EventFrames } from '../../../wire/sse/event-frames.ts';
 import { heartbeat } from '../../../wire/sse/heartbeat.ts';
@@ -47,6 +48,8 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #format: Format;
 	readonly #providerFormat: ProviderFormat;
 	readonly #translation: StreamTranslation | undefined;
+	/** What no error of the provider may show. */
+	readonly #secrets: readonly string[];
 	readonly #permit: Permit;
 	readonly #meter: UsageMeter;
 	readonly #open: OpenCall;
@@ -75,6 +78,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		const { format, providerFormat, translated } = call;
 		this.#format = format;
 		this.#providerFormat = providerFormat;
+		this.#secrets = call.provider.secrets;
 		this.#permit = permit;
 		const meter = permit.createMeter();
 		this.#meter = meter;
@@ -240,7 +244,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			return;
 		}
 		const shown = this.#translation === undefined ? this.#withoutMadeUp(metered, madeUp) : this.#translate(this.#translation, metered);
-		if (shown.length > 0) this.#mayWrite = this.#sink.write(shown);
+		if (shown.length > 0) this.#mayWrite = this.#sink.write(this.#hasFailed ? scrubSecrets(shown, this.#secrets) : shown);
 	}
 
 	#withoutMadeUp(events: Buffer, madeUp: Buffer): Buffer {

@@ -1,6 +1,6 @@
 /** Whole answers and errors of a provider that speaks another format than the caller. */
 import { describe, expect, test } from 'vitest';
-import { errorOf, GatewayBench, jsonAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
+import { errorOf, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
 
 const callers = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 const ask = (
@@ -94,6 +94,30 @@ describe.each([
 			const body = typeof told === 'string' ? told : JSON.stringify(told);
 			bench.respond = () => ({ ...jsonAnswer(status, body), headers: { 'content-type': mediaType } });
 			expect(errorOf(await ask(bench, caller, model)).error).toMatchObject({ message: 'Said by a proxy' });
+		}
+	});
+
+	test('shows nothing of the key in a stream', async () => {
+		for (const path of Object.values(callers)) {
+			const bench = new GatewayBench();
+			const upstream = new HandStream();
+			bench.respond = () => sseAnswer(upstream);
+			const body = { model, max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'hi' }] };
+			const { reader } = readStream(await bench.ask(path, JSON.stringify(body)));
+			const error = { type: 'overloaded_error', code: 503, message: `Told: ${secret}` };
+			const isMessages = model.startsWith('claude');
+			upstream.write(`${isMessages ? 'event: error\n' : ''}data: ${JSON.stringify({ ...(isMessages && { type: 'error' }), error })}\n\n`);
+			upstream.sink?.end();
+			expect([reader.text.includes('Told: ***'), reader.text.includes(secret)]).toEqual([true, false]);
+		}
+	});
+
+	test('shows nothing of the key with status 200', async () => {
+		for (const path of Object.values(callers)) {
+			const bench = new GatewayBench();
+			bench.respond = () => jsonAnswer(200, JSON.stringify({ type: 'error', error: { message: `Told: ${secret}` } }));
+			const answer = await bench.ask(path, JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }));
+			expect(textOf(answer)).not.toContain(secret);
 		}
 	});
 
