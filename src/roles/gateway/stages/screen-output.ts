@@ -46,7 +46,9 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 		if (guarding.isEnforced) throw blocked('output', { policy: 'unreadable', category: 'body' });
 		return response;
 	}
-	return screenWhole(call, guarded.team, response, Buffer.from(body), told, guarding);
+	// What was read as UTF-8 says something else to a client that believes another `charset`.
+	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
+	return screenWhole(call, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
 }
 
 async function screenWhole(

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatBody, GatewayBench, HandStream, jsonAnswer, readStream, sseAnswer, textOf } from '../../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../../test/support/guarded-gateway.ts';
+import { until } from '../../../../test/support/until.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
@@ -227,14 +228,15 @@ describe('a stream under enforcement', () => {
 			readStream(await bench.ask('/v1/chat/completions', body));
 			upstream.write(': darkfish\n\ndata: [DONE]\n\n');
 			upstream.sink?.end();
-			for (let round = 0; round < 20; round++) {
+			const told = () =>
+				bench.log.lines.flatMap(({ event, fields }) =>
+					event.startsWith('guardrail') ? [[event, fields['category'] ?? fields['types']]] : [],
+				);
+			await until(() => {
 				bench.clock.advance(5);
-				await new Promise((resolve) => setImmediate(resolve));
-			}
-			const told = bench.log.lines.flatMap(({ event, fields }) =>
-				event.startsWith('guardrail') ? [[event, fields['category'] ?? fields['types']]] : [],
-			);
-			expect(told).toEqual([isCompressed ? ['guardrails not evaluated', ['body']] : ['guardrail assessment', 'listed']]);
+				return told().length > 0;
+			}, 'an assessment');
+			expect(told()).toEqual([isCompressed ? ['guardrails not evaluated', ['body']] : ['guardrail assessment', 'listed']]);
 		}
 	});
 
@@ -284,6 +286,16 @@ describe('a stream under enforcement', () => {
 				const response = await bench.ask(path, body);
 				expect([path, response.status, textOf(response).includes('darkfish')]).toEqual([path, 400, false]);
 			}
+		}
+	});
+
+	it('an answer that claims a charset is passed on without it', async () => {
+		for (const isEnforced of [true, false]) {
+			const bench = new GatewayBench({ guardrails: { ...settings('block'), isEnforced } });
+			const answer = jsonAnswer(200, '{"choices":[{"message":{"content":"+AGQAYQByAGsAZgBpAHMAaA-"}}]}');
+			bench.respond = () => ({ ...answer, headers: { ...answer.headers, 'content-type': 'application/json; charset=utf-7' } });
+			const { status, headers } = await bench.ask('/v1/chat/completions', chatBody);
+			expect([status, headers['content-type']]).toEqual([200, `application/json${isEnforced ? '' : '; charset=utf-7'}`]);
 		}
 	});
 
