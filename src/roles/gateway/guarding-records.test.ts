@@ -266,17 +266,17 @@ describe('a stream that engines judge', () => {
 		expect(await guarded.told()).toEqual([`req-1 output engine mod.failed ${action} failed`]);
 	});
 
-	it('passes comments on while an engine thinks, and nothing else; who leaves is not judged further', async () => {
+	it('passes comments on while an engine thinks, without what they say, and nothing else; who leaves is not judged further', async () => {
 		const guarded = new Guarded({}, [engine]);
 		const response = await guarded.ask('hello', true);
 		guarded.judge = () => new Promise(() => undefined);
 		const reader = new Reader();
 		const flow = (response.body as ByteStream).start(reader);
 		await guarded.say(sentence.repeat(6));
-		guarded.upstream?.write(': a\n\n');
+		guarded.upstream?.write(': hidden\n\n');
 		guarded.upstream?.write(`: a\n${chatChunk({ content: 'hidden' })}`);
 		await settle();
-		expect(reader.text).toBe(': a\n\n');
+		expect(reader.text).toBe(': keepalive\n\n');
 		flow.cancel();
 		expect(guarded.upstream?.isCancelled).toBe(true);
 		await settle();
