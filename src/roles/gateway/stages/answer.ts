@@ -40,9 +40,15 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		return shown;
 	}
 	permit.meterAnswered(body, reply.told);
-	// Some servers send errors with status 200.
-	const sound = body.includes('"error"') && !isEncoded(response.headers) ? scrubSecrets(body, call.provider.secrets) : body;
-	return { status: response.status, headers, body: answerBody(call, permit, sound, headers), facts: open.facts };
+	const shown = isError(body) ? scrubSecrets(body, call.provider.secrets) : body;
+	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: open.facts };
+}
+
+/** Some servers send errors with status 200. Other bodies are left alone, for a model may write what looks like a masked key. */
+function isError(body: Buffer): boolean {
+	if (!body.includes('"error"')) return false;
+	const error = readObject(body)?.error;
+	return isJsonObject(error) || typeof error === 'string';
 }
 
 /** @throws Fault `provider_answer_invalid` */

@@ -128,6 +128,14 @@ describe.each([
 	});
 });
 
+test('a success that holds what looks like a masked key stays as it is', async () => {
+	const bench = new GatewayBench();
+	const message = { role: 'assistant', content: 'export KEY=sk-... or sk-proj-****' };
+	const body = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], error: null });
+	bench.respond = () => jsonAnswer(200, body);
+	expect(textOf(await ask(bench, 'chat', 'gpt-5'))).toBe(body);
+});
+
 test('the address says what is wanted of Gemini, and no field or query of the caller’s goes along', async () => {
 	const bench = new GatewayBench();
 	await ask(bench, 'messages', 'gemini-3-pro', {}, { 'anthropic-beta': 'a', 'anthropic-version': '2023-06-01' });
