@@ -1,17 +1,13 @@
-import { failureWarnings } from '../gemini/finish.ts';
+import { translateResponses } from '../../conversation/response-translation.ts';
+import { chatWriting } from '../../dialects/chat/response.ts';
+import { geminiReading } from '../../dialects/gemini/response.ts';
 import type { Translation } from '../translation.ts';
-import { ContentStream } from './content-stream.ts';
-import { translateAnswer } from './translate-answer.ts';
-import { translateError } from './translate-error.ts';
 import { translateRequest } from './translate-request.ts';
 
-/** Callers of chat completions, served by Gemini's own `generateContent`. */
+/** Clients of chat completions, served by Gemini's own `generateContent`. */
 export const chatToGemini: Translation = {
 	caller: 'chat',
 	provider: 'gemini',
 	translateRequest,
-	translateAnswer,
-	answerWarnings: (body) => failureWarnings(body, 'finish_reason'),
-	translateError,
-	translateStream: (call) => new ContentStream(call),
+	...translateResponses(geminiReading, chatWriting),
 };

@@ -1,9 +1,9 @@
+import { geminiToolName } from '../../dialects/gemini/tool-names.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { type ChatTools, readTools } from '../chat/chat-tools.ts';
 import { judgeOtherFields } from '../chat/other-fields.ts';
 import { type GeminiModel, geminiModelOf } from '../gemini/gemini-model.ts';
 import { isKnownEffort, thinkingConfig } from '../gemini/thinking-config.ts';
-import { geminiToolName } from '../gemini/tool-names.ts';
 import { requireSchemaTaken, takenSampling, takenStops } from '../model-limits.ts';
 import { refuseField } from '../refuse-field.ts';
 import { RequestWarnings } from '../request-warnings.ts';

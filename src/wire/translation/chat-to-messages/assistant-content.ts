@@ -1,3 +1,4 @@
+import { isReplayable, plainBlock } from '../../dialects/messages/signed-reasoning.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { readCalls, requireOwnIds } from '../chat/read-calls.ts';
 import { refuseField } from '../refuse-field.ts';
@@ -5,7 +6,6 @@ import type { RequestWarnings } from '../request-warnings.ts';
 import type { ClaudeModel } from './claude-model.ts';
 import { translateText } from './content-parts.ts';
 import type { OpenCall } from './conversation.ts';
-import { isReplayable, plainBlock } from './thinking-blocks.ts';
 import { toolUseId } from './tool-use-id.ts';
 
 export interface AssistantContent {

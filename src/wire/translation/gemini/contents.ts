@@ -1,10 +1,10 @@
+import { geminiToolName } from '../../dialects/gemini/tool-names.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';
 import { noSignature } from '../thought-signature.ts';
 import type { GeminiModel } from './gemini-model.ts';
 import { warnUnsigned } from './mark-unsigned.ts';
-import { geminiToolName } from './tool-names.ts';
 
 export interface CalledTool {
 	readonly id: string;

@@ -1,15 +1,13 @@
+import { translateResponses } from '../../conversation/response-translation.ts';
+import { chatReading } from '../../dialects/chat/response.ts';
+import { messagesWriting } from '../../dialects/messages/response.ts';
 import type { Translation } from '../translation.ts';
-import { ChunkStream } from './chunk-stream.ts';
-import { translateAnswer } from './translate-answer.ts';
-import { translateError } from './translate-error.ts';
 import { translateRequest } from './translate-request.ts';
 
-/** Callers of the messages format, served by OpenAI, Azure OpenAI and servers that speak their format. */
+/** Clients of the messages format, served by OpenAI, Azure OpenAI and servers that speak their format. */
 export const messagesToChat: Translation = {
 	caller: 'messages',
 	provider: 'chat',
 	translateRequest,
-	translateAnswer,
-	translateError,
-	translateStream: (call) => new ChunkStream(call),
+	...translateResponses(chatReading, messagesWriting),
 };

@@ -53,15 +53,3 @@ export function translateToolChoice(choice: unknown, takesParallelFlag: boolean)
 			return refuseField('tool_choice.type', 'must be `auto`, `any`, `tool` or `none`');
 	}
 }
-
-/** How a tool is named to the caller that offered it, given its name at the provider. */
-export function toolNamesOf({ tools }: JsonObject): (name: string) => string {
-	const shortened = new Map<string, string>();
-	for (const tool of Array.isArray(tools) ? (tools as readonly unknown[]) : []) {
-		const name = isJsonObject(tool) ? tool.name : undefined;
-		if (typeof name !== 'string') continue;
-		const fitted = fitName(name, longestToolName);
-		if (fitted !== name) shortened.set(fitted, name);
-	}
-	return (name) => shortened.get(name) ?? name;
-}

@@ -1,12 +1,12 @@
+import { translateResponses } from '../../conversation/response-translation.ts';
+import { geminiOpenaiReading } from '../../dialects/gemini-openai/response.ts';
+import { messagesWriting } from '../../dialects/messages/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { geminiModelOf } from '../gemini/gemini-model.ts';
 import { markUnsigned } from '../gemini/mark-unsigned.ts';
 import { listAt } from '../messages/fields.ts';
 import { chatModelOf } from '../messages-to-chat/chat-model.ts';
-import { ChunkStream } from '../messages-to-chat/chunk-stream.ts';
-import { translateAnswer } from '../messages-to-chat/translate-answer.ts';
 import { chatRequest } from '../messages-to-chat/translate-request.ts';
-import { translateError } from '../messages-to-gemini/translate-error.ts';
 import { RequestWarnings } from '../request-warnings.ts';
 import type { TranslatedRequest, Translation, TranslationTarget } from '../translation.ts';
 
@@ -15,9 +15,7 @@ export const messagesToGeminiOpenai: Translation = {
 	caller: 'messages',
 	provider: 'gemini-openai',
 	translateRequest,
-	translateAnswer,
-	translateError,
-	translateStream: (call) => new ChunkStream(call),
+	...translateResponses(geminiOpenaiReading, messagesWriting),
 };
 
 function translateRequest(members: JsonObject, target: TranslationTarget): TranslatedRequest {

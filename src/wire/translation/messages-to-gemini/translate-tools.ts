@@ -1,5 +1,5 @@
+import { geminiToolName } from '../../dialects/gemini/tool-names.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { geminiToolName } from '../gemini/tool-names.ts';
 import { listAt, objectAt, stringAt } from '../messages/fields.ts';
 import { refuseField } from '../refuse-field.ts';
 import type { RequestWarnings } from '../request-warnings.ts';

@@ -1,19 +1,21 @@
 import { Fault } from '../../../core/fault.ts';
+import type { StreamEvent, StreamReader, WrittenStream } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { wantsUsage } from '../chat/render-usage.ts';
-import { chatError } from '../chat-to-gemini/translate-error.ts';
-import { EventByEvent } from '../event-by-event.ts';
-import { answerInvalid } from '../gemini/read-answer.ts';
-import { unlisted } from '../gemini/read-contents.ts';
-import { readEvents } from '../read-events.ts';
-import { readJson } from '../read-json.ts';
-import type { TranslatedCall } from '../translation.ts';
-import { answerId, callId, repairedReason, repairedUsage } from './repair-answer.ts';
+import { readJson } from '../../translation/read-json.ts';
+import type { TranslatedCall } from '../../translation/translation.ts';
+import { writeError } from '../chat/errors.ts';
+import { wantsUsage } from '../chat/response-writer.ts';
+import { responseInvalid } from '../chat/sequential-calls.ts';
+import { readError } from '../gemini/errors.ts';
+import { unlisted } from '../gemini/response-reader.ts';
+import { answerId, callId, repairedReason, repairedUsage } from './body-repair.ts';
 
 const done = 'data: [DONE]\n\n';
 
 /** Chunks that are none of OpenAI's into such that are: calls get their index and id, and an end in calls says so. */
-export class RepairedStream extends EventByEvent {
+export class StreamRepair implements StreamReader, WrittenStream {
+	isTerminated = false;
+	hasFailed = false;
 	readonly #call: TranslatedCall;
 	#text = '';
 	#id = '';
@@ -25,36 +27,30 @@ export class RepairedStream extends EventByEvent {
 	readonly #finished = new Map<number, boolean>();
 
 	constructor(call: TranslatedCall) {
-		super();
 		this.#call = call;
 	}
 
-	protected takeEvents(events: Buffer): void {
-		readEvents(events, this.#take);
-	}
-
-	protected finish(): void {
+	end(): void {
 		if (!this.#isFinished) throw new Fault('provider_disconnected');
 		this.#terminate();
 	}
 
-	readonly #take = (data: string): void => {
-		if (this.isTerminated || this.hasFailed) return;
+	read({ data }: StreamEvent): void {
 		if (data.trim() === '[DONE]') {
-			if (!this.#isFinished) throw answerInvalid('with a stream that has no end');
+			if (!this.#isFinished) throw responseInvalid('with a stream that has no end');
 			this.#terminate();
 			return;
 		}
 		const chunk = unlisted(readJson(data));
-		if (!isJsonObject(chunk)) throw answerInvalid('with an event that is not a JSON object');
+		if (!isJsonObject(chunk)) throw responseInvalid('with an event that is not a JSON object');
 		if (chunk.error !== undefined && chunk.error !== null) {
-			this.#text += `data: ${JSON.stringify({ error: chatError(200, chunk), request_id: this.#call.requestId })}\n\n`;
+			this.#text += `data: ${JSON.stringify(writeError(readError(200, chunk), this.#call))}\n\n`;
 			this.hasFailed = true;
 			return;
 		}
 		if (this.#id === '') this.#id = answerId(chunk.id, this.#call);
 		this.#text += `data: ${JSON.stringify(this.#repair(chunk))}\n\n`;
-	};
+	}
 
 	#repair(chunk: JsonObject): JsonObject {
 		const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
@@ -110,7 +106,7 @@ export class RepairedStream extends EventByEvent {
 		this.isTerminated = true;
 	}
 
-	protected written(): string {
+	take(): string {
 		const text = this.#text;
 		this.#text = '';
 		return text;

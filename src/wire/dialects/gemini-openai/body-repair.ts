@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import type { TranslatedCall } from '../../translation/translation.ts';
 import { usageOfChat } from '../../usage/told-usage.ts';
-import { renderUsage } from '../chat/render-usage.ts';
-import { answerInvalid } from '../gemini/read-answer.ts';
-import type { TranslatedCall } from '../translation.ts';
+import { writeUsage } from '../chat/response-writer.ts';
+import { responseInvalid } from '../chat/sequential-calls.ts';
 
 /** @throws Fault `provider_answer_invalid`. */
-export function repairAnswer(body: JsonObject, call: TranslatedCall): JsonObject {
+export function repairBody(body: JsonObject, call: TranslatedCall): JsonObject {
 	const { choices } = body;
-	if (!Array.isArray(choices) || choices.length === 0) throw answerInvalid('without a choice');
+	if (!Array.isArray(choices) || choices.length === 0) throw responseInvalid('without a choice');
 	const id = answerId(body.id, call);
 	return {
 		...body,
@@ -32,7 +32,7 @@ export function callId(id: unknown, answer: string, index: number): string {
 /** Thoughts stand in the total alone. @param call undefined in the middle of a stream, where what is charged is not yet known. */
 export function repairedUsage(told: unknown, call?: TranslatedCall): JsonObject {
 	const charged = call?.charged?.();
-	if (charged?.isEstimated === true) return { usage: renderUsage(charged.usage) };
+	if (charged?.isEstimated === true) return { usage: writeUsage(charged.usage) };
 	const usage = usageOfChat(told);
 	if (usage === undefined || !isJsonObject(told)) return {};
 	const details = usage.reasoningTokens > 0 ? { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } } : {};

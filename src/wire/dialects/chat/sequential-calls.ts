@@ -1,18 +1,11 @@
+import { Fault } from '../../../core/fault.ts';
+import type { ResponseSink } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import type { MessageEvents } from '../messages/message-events.ts';
-import { parseArguments } from '../read-json.ts';
-import { signatureOf, withSignature } from '../thought-signature.ts';
-import { answerInvalid } from './translate-answer.ts';
-
-/** What events of calls need to know. */
-export interface CallNames {
-	toolUseId(callId: unknown, position: number): string;
-	toolName(name: string): string;
-}
+import { parseArguments } from '../../translation/read-json.ts';
+import { signatureOf } from '../../translation/thought-signature.ts';
 
 interface StreamedCall {
 	readonly id: unknown;
-	readonly position: number;
 	readonly signature: string | undefined;
 	name: string;
 	/** All of the arguments so far. */
@@ -29,16 +22,16 @@ interface StreamedCall {
  * The tool calls of a stream, put together from fragments however they are labelled, and written one after the other.
  * One call is open at a time; what belongs to a later one waits until the open one is whole.
  */
-export class StreamedCalls {
-	readonly #events: MessageEvents;
-	readonly #names: CallNames;
+export class SequentialCalls {
+	readonly #sink: ResponseSink;
+	readonly #choice: number;
 	readonly #calls: StreamedCall[] = [];
 	readonly #byIndex = new Map<number, StreamedCall>();
 	#open: StreamedCall | undefined;
 
-	constructor(events: MessageEvents, names: CallNames) {
-		this.#events = events;
-		this.#names = names;
+	constructor(sink: ResponseSink, choice: number) {
+		this.#sink = sink;
+		this.#choice = choice;
 	}
 
 	get hasWritten(): boolean {
@@ -92,7 +85,6 @@ export class StreamedCalls {
 	#create(fragment: JsonObject): StreamedCall {
 		const call: StreamedCall = {
 			id: fragment.id,
-			position: this.#calls.length,
 			signature: signatureOf(fragment),
 			name: '',
 			input: '',
@@ -121,18 +113,17 @@ export class StreamedCalls {
 	}
 
 	#start(call: StreamedCall): void {
-		if (call.name === '') throw answerInvalid('with a tool call without a name');
+		if (call.name === '') throw responseInvalid('with a tool call without a name');
 		if (this.#open !== undefined) this.#open.state = 'closed';
 		this.#open = call;
 		call.state = 'open';
-		const id = this.#names.toolUseId(call.id, call.position);
-		this.#events.startTool(id, this.#names.toolName(call.name), withSignature(call.signature));
+		this.#sink.startCall({ id: call.id, name: call.name, signature: call.signature }, this.#choice);
 		this.#writeInput(call);
 	}
 
 	#writeInput(call: StreamedCall): void {
 		if (call.input.length === call.writtenLength) return;
-		this.#events.addInput(call.input.slice(call.writtenLength));
+		this.#sink.addArguments(call.input.slice(call.writtenLength), this.#choice);
 		call.writtenLength = call.input.length;
 	}
 }
@@ -147,11 +138,15 @@ function isWhole(call: StreamedCall): boolean {
 }
 
 function argumentsInvalid(): Error {
-	return answerInvalid('with tool call arguments that are not a JSON object');
+	return responseInvalid('with tool call arguments that are not a JSON object');
 }
 
 /** Some servers send the arguments as an object. */
-function textOf(told: unknown): string {
-	if (typeof told === 'string') return told;
-	return isJsonObject(told) ? JSON.stringify(told) : '';
+function textOf(given: unknown): string {
+	if (typeof given === 'string') return given;
+	return isJsonObject(given) ? JSON.stringify(given) : '';
+}
+
+export function responseInvalid(what: string): Fault {
+	return new Fault('provider_answer_invalid', { message: `The provider answered ${what}: retry` });
 }

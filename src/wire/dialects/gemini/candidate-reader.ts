@@ -1,35 +1,21 @@
 import { Fault } from '../../../core/fault.ts';
+import type { ResponseSink } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { PartialCall } from './partial-call.ts';
 
-export interface ToldCall {
-	/** Often absent. */
-	readonly id: unknown;
-	readonly name: string;
-	readonly args: JsonObject;
-	readonly signature: string | undefined;
-}
-
-/** Takes what a candidate says, in its order. */
-export interface CandidateSink {
-	addText(text: string): void;
-	addThinking(text: string): void;
-	addCall(call: ToldCall): void;
-	/** Of what was said last, where that was no call. */
-	addSignature(signature: string): void;
-}
-
-/** Reads the parts of one candidate, from a whole answer or from the pieces of a stream. */
+/** Reads the parts of one candidate, from a non-streaming response or from the pieces of a stream. */
 export class CandidateReader {
 	hasParts = false;
 	hasCalls = false;
 	finishReason: unknown;
 	/** A call whose arguments come in pieces. */
 	#partial: PartialCall | undefined;
-	readonly #sink: CandidateSink;
+	readonly #sink: ResponseSink;
+	readonly #choice: number;
 
-	constructor(sink: CandidateSink) {
+	constructor(sink: ResponseSink, choice: number) {
 		this.#sink = sink;
+		this.#choice = choice;
 	}
 
 	/** @throws Fault `provider_answer_invalid`. */
@@ -50,10 +36,10 @@ export class CandidateReader {
 		}
 		if (typeof text === 'string' && text !== '') {
 			this.hasParts = true;
-			if (thought === true) this.#sink.addThinking(text);
-			else this.#sink.addText(text);
+			if (thought === true) this.#sink.addReasoning(text, this.#choice);
+			else this.#sink.addText(text, this.#choice);
 		}
-		if (signature !== undefined) this.#sink.addSignature(signature);
+		if (signature !== undefined) this.#sink.addSignature(signature, this.#choice);
 	}
 
 	#readCall(told: JsonObject, signature: string | undefined): void {
@@ -76,12 +62,13 @@ export class CandidateReader {
 	}
 
 	#addCall({ id, name, args, signature }: { id: unknown; name: unknown; args: unknown; signature: string | undefined }): void {
-		if (typeof name !== 'string' || name === '') throw answerInvalid('with a tool call without a name');
+		if (typeof name !== 'string' || name === '') throw responseInvalid('with a tool call without a name');
 		this.hasCalls = true;
-		this.#sink.addCall({ id, name, args: isJsonObject(args) ? args : {}, signature });
+		this.#sink.startCall({ id, name, signature }, this.#choice);
+		this.#sink.addArguments(JSON.stringify(isJsonObject(args) ? args : {}), this.#choice);
 	}
 }
 
-export function answerInvalid(what: string): Fault {
+export function responseInvalid(what: string): Fault {
 	return new Fault('provider_answer_invalid', { message: `The provider answered ${what}: retry` });
 }

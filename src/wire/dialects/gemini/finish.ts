@@ -1,7 +1,6 @@
+import type { FinishReason } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { answerInvalid, type CandidateReader } from './read-answer.ts';
-
-export type Finish = 'stop' | 'calls' | 'length' | 'filtered';
+import { type CandidateReader, responseInvalid } from './candidate-reader.ts';
 
 /** The provider's filters, and what it will not repeat or speak. */
 const filtered: ReadonlySet<unknown> = new Set([
@@ -30,21 +29,18 @@ const failed: ReadonlySet<unknown> = new Set([
 ]);
 
 /** @throws Fault `provider_answer_invalid` for an answer that is none. */
-export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): Finish {
+export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): FinishReason {
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';
 	if (typeof finishReason === 'string' && failed.has(finishReason) && !hasParts) {
-		throw answerInvalid(`with nothing but \`${finishReason}\``);
+		throw responseInvalid(`with nothing but \`${finishReason}\``);
 	}
 	return hasCalls ? 'calls' : 'stop';
 }
 
-/** @param field in which the caller's format tells why an answer ended. */
-export function failureWarnings(body: JsonObject, field: string): readonly string[] {
+export function finishWarnings(body: JsonObject): readonly string[] {
 	const reasons = candidatesOf(body).map(({ finishReason }) => finishReason);
-	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map(
-		(reason) => `${field}: the model broke off with ${String(reason)}`,
-	);
+	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map((reason) => `the model broke off with ${String(reason)}`);
 }
 
 /** Why the prompt got no answer; undefined: nothing was said of it. */

@@ -1,0 +1,147 @@
+import { Fault } from '../../../core/fault.ts';
+import type { Finish, ReportedUsage, ResponseSink, StreamEvent, StreamReader } from '../../conversation/response.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { parseArguments, readObject } from '../../translation/read-json.ts';
+import { signatureOf } from '../../translation/thought-signature.ts';
+import { usageOfChat } from '../../usage/told-usage.ts';
+import { readChunkError } from './errors.ts';
+import { responseInvalid, SequentialCalls } from './sequential-calls.ts';
+
+/** Translated requests ask for one choice. */
+const choice = 0;
+
+/** The first choice is the response. @throws Fault `provider_answer_invalid`. */
+export function readBody(body: JsonObject, sink: ResponseSink): void {
+	const first: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined;
+	if (!isJsonObject(first)) throw responseInvalid('without a choice');
+	// Azure's filter leaves the message out.
+	const message = isJsonObject(first.message) ? first.message : {};
+	const refusal = contentText(message.refusal);
+	sink.start({ id: body.id, model: body.model });
+	if (sink.wantsReasoning) sink.addReasoning(reasoningText(message), choice);
+	sink.addText(contentText(message.content), choice);
+	sink.addRefusal(refusal, choice);
+	const calls = callsOf(message);
+	for (const call of calls) readCall(call, first.finish_reason, sink);
+	sink.finish(finishOf(first.finish_reason, calls.length > 0, refusal), choice);
+	sink.end(reportedUsage(body.usage));
+}
+
+function callsOf({ tool_calls, function_call }: JsonObject): readonly unknown[] {
+	const calls: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : [];
+	return calls.length === 0 && isJsonObject(function_call) ? [{ function: function_call }] : calls;
+}
+
+function readCall(given: unknown, finishReason: unknown, sink: ResponseSink): void {
+	const call: JsonObject = isJsonObject(given) ? given : {};
+	const { id, function: called } = call;
+	if (!isJsonObject(called) || typeof called.name !== 'string') throw responseInvalid('with a tool call without a name');
+	sink.startCall({ id, name: called.name, signature: signatureOf(call) }, choice);
+	sink.addArguments(argumentsOf(called.arguments, finishReason), choice);
+}
+
+/** Arguments that the token limit cut are the model's fact; other broken ones make no response. */
+function argumentsOf(given: unknown, finishReason: unknown): string {
+	if (isJsonObject(given)) return JSON.stringify(given);
+	const text = typeof given === 'string' ? given : '';
+	if (parseArguments(text) !== undefined) return text;
+	if (finishReason === 'length') return '{}';
+	throw responseInvalid('with tool call arguments that are not a JSON object');
+}
+
+/** What ends the response waits for the end of the stream, because usage comes last. */
+export class ChatStreamReader implements StreamReader {
+	readonly #sink: ResponseSink;
+	readonly #calls: SequentialCalls;
+	#hasStarted = false;
+	#usage: unknown;
+	#finishReason: unknown;
+	#refusal = '';
+
+	constructor(sink: ResponseSink) {
+		this.#sink = sink;
+		this.#calls = new SequentialCalls(sink, choice);
+	}
+
+	read({ data, name }: StreamEvent): void {
+		if (data.trim() === '[DONE]') {
+			this.#finish();
+			return;
+		}
+		const chunk = readObject(data);
+		if (chunk === undefined) throw responseInvalid('with an event that is not a JSON object');
+		if (name === 'error' || isJsonObject(chunk.error) || typeof chunk.error === 'string') {
+			this.#sink.fail(readChunkError(chunk));
+			return;
+		}
+		if (isJsonObject(chunk.usage)) this.#usage = chunk.usage;
+		const first = firstChoice(chunk.choices);
+		if (first === undefined) return;
+		if (!this.#hasStarted) {
+			this.#hasStarted = true;
+			this.#sink.start({ id: chunk.id, model: chunk.model });
+		}
+		if (isJsonObject(first.delta)) this.#addDelta(first.delta);
+		if (typeof first.finish_reason === 'string') this.#finishReason = first.finish_reason;
+	}
+
+	end(): void {
+		if (this.#finishReason === undefined) throw new Fault('provider_disconnected');
+		this.#finish();
+	}
+
+	#addDelta(delta: JsonObject): void {
+		const reasoning = this.#sink.wantsReasoning ? reasoningText(delta) : '';
+		const text = contentText(delta.content);
+		const refusal = contentText(delta.refusal);
+		if (reasoning + text + refusal !== '') this.#calls.flush();
+		if (reasoning !== '') this.#sink.addReasoning(reasoning, choice);
+		if (text !== '') this.#sink.addText(text, choice);
+		if (refusal !== '') {
+			this.#refusal += refusal;
+			this.#sink.addRefusal(refusal, choice);
+		}
+		if (Array.isArray(delta.tool_calls)) this.#calls.add(delta.tool_calls);
+		else if (isJsonObject(delta.function_call)) this.#calls.add([{ index: 0, function: delta.function_call }]);
+	}
+
+	#finish(): void {
+		if (!this.#hasStarted) throw responseInvalid('with a stream without a choice');
+		this.#calls.flush();
+		if (this.#finishReason !== 'length') this.#calls.requireWhole();
+		this.#sink.finish(finishOf(this.#finishReason, this.#calls.hasWritten, this.#refusal), choice);
+		this.#sink.end(reportedUsage(this.#usage));
+	}
+}
+
+/** Others than the first were not asked for. */
+function firstChoice(choices: unknown): JsonObject | undefined {
+	if (!Array.isArray(choices)) return undefined;
+	const list: readonly unknown[] = choices;
+	return list.find((one): one is JsonObject => isJsonObject(one) && (one.index ?? 0) === 0);
+}
+
+/** A refusal that OpenAI calls an ordinary stop is one all the same: nobody should parse it. */
+function finishOf(finishReason: unknown, hasCalls: boolean, refusal: string): Finish {
+	if (refusal !== '') return { reason: 'refused', explanation: refusal };
+	if (finishReason === 'length') return { reason: 'length' };
+	if (finishReason === 'content_filter') return { reason: 'filtered' };
+	return { reason: hasCalls ? 'calls' : 'stop' };
+}
+
+/** What reasoning models of other vendors show of their reasoning; empty for nothing. */
+function reasoningText({ reasoning_content, reasoning }: JsonObject): string {
+	if (typeof reasoning_content === 'string') return reasoning_content;
+	return typeof reasoning === 'string' ? reasoning : '';
+}
+
+/** A string, or some vendors' list of parts. */
+function contentText(content: unknown): string {
+	if (typeof content === 'string') return content;
+	if (!Array.isArray(content)) return '';
+	return content.map((part: unknown) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+function reportedUsage(reported: unknown): ReportedUsage {
+	return { usage: usageOfChat(reported), reportsCacheWrites: false, reportsReasoning: true };
+}

@@ -1,0 +1,341 @@
+import { totalTokens, type Usage } from '../../../core/usage.ts';
+import type {
+	BodyWriter,
+	Finish,
+	FinishReason,
+	ProviderError,
+	ReportedUsage,
+	ResponseSink,
+	ResponseStart,
+	StartedCall,
+	ToolNaming,
+	WrittenStream,
+} from '../../conversation/response.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { speaksOfFunctions } from '../../translation/chat/chat-tools.ts';
+import { withSignature } from '../../translation/thought-signature.ts';
+import { type TranslatedCall, toldToCaller } from '../../translation/translation.ts';
+import { writeError } from './errors.ts';
+
+const finishReasons: Readonly<Record<FinishReason, string>> = {
+	stop: 'stop',
+	calls: 'tool_calls',
+	length: 'length',
+	filtered: 'content_filter',
+	refused: 'content_filter',
+};
+
+/** What the streamed and the non-streaming response of one request share. */
+abstract class CompletionWriter {
+	readonly wantsReasoning = true;
+	readonly takesChoices = true;
+	protected readonly call: TranslatedCall;
+	protected readonly isLegacy: boolean;
+	protected readonly toolNameOf: ToolNaming;
+
+	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
+		this.call = call;
+		this.isLegacy = speaksOfFunctions(call.request);
+		this.toolNameOf = toolNameOf;
+	}
+
+	protected completionId(id: unknown): string {
+		return `chatcmpl-${typeof id === 'string' && id !== '' ? id.replace(/^msg_/, '') : this.call.requestId}`;
+	}
+
+	protected modelName(model: unknown): string {
+		return typeof model === 'string' ? model : this.call.model;
+	}
+
+	/** A result could not name a call without an id. */
+	protected callId({ id }: StartedCall, completion: string, choice: number, index: number): string {
+		if (typeof id === 'string' && id !== '') return id;
+		return `call_${completion.slice('chatcmpl-'.length)}${choice === 0 ? '' : `_${choice}`}_${index}`;
+	}
+
+	protected finishReason({ reason }: Finish): string {
+		return reason === 'calls' && this.isLegacy ? 'function_call' : finishReasons[reason];
+	}
+
+	/** @returns undefined when nothing is known of it. */
+	protected usageOf({ usage: reported, reportsCacheWrites, reportsReasoning }: ReportedUsage): JsonObject | undefined {
+		const usage = toldToCaller(reported, this.call);
+		return usage && writeUsage(usage, reportsCacheWrites, reportsReasoning);
+	}
+}
+
+/** Input includes cache reads and writes, output includes reasoning. */
+export function writeUsage(usage: Usage, hasCacheWrites = false, hasReasoning = true): JsonObject {
+	return {
+		prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+		completion_tokens: usage.outputTokens,
+		total_tokens: totalTokens(usage),
+		prompt_tokens_details: {
+			cached_tokens: usage.cacheReadTokens,
+			...(hasCacheWrites && { cache_write_tokens: usage.cacheWriteTokens }),
+		},
+		...(hasReasoning && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
+	};
+}
+
+interface WrittenCall {
+	readonly started: StartedCall;
+	text: string;
+}
+
+class Choice {
+	text: string | undefined;
+	refusal: string | null = null;
+	reasoning = '';
+	signature: string | undefined;
+	finishReason = 'stop';
+	readonly signed: JsonObject[] = [];
+	readonly calls: WrittenCall[] = [];
+}
+
+export class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
+	readonly #choices = new Map<number, Choice>();
+	#start: ResponseStart = { id: undefined, model: undefined };
+	#usage: JsonObject | undefined;
+
+	start(start: ResponseStart): void {
+		this.#start = start;
+	}
+
+	startChoice(): void {}
+
+	addText(text: string, choice: number): void {
+		const one = this.#choice(choice);
+		one.text = (one.text ?? '') + text;
+	}
+
+	addRefusal(text: string, choice: number): void {
+		const one = this.#choice(choice);
+		one.refusal = (one.refusal ?? '') + text;
+	}
+
+	addReasoning(text: string, choice: number): void {
+		this.#choice(choice).reasoning += text;
+	}
+
+	addSignedReasoning(block: JsonObject, choice: number): void {
+		this.#choice(choice).signed.push(block);
+	}
+
+	startCall(started: StartedCall, choice: number): void {
+		this.#choice(choice).calls.push({ started, text: '' });
+	}
+
+	addArguments(fragment: string, choice: number): void {
+		const call = this.#choice(choice).calls.at(-1);
+		if (call !== undefined) call.text += fragment;
+	}
+
+	addSignature(signature: string, choice: number): void {
+		this.#choice(choice).signature = signature;
+	}
+
+	finish(finish: Finish, choice: number): void {
+		const one = this.#choice(choice);
+		one.finishReason = this.finishReason(finish);
+		if (finish.reason === 'refused') one.refusal ??= finish.explanation ?? '';
+	}
+
+	end(usage: ReportedUsage): void {
+		this.#usage = this.usageOf(usage);
+	}
+
+	/** Reading a body throws instead. */
+	fail(): void {}
+
+	body(): JsonObject {
+		const id = this.completionId(this.#start.id);
+		return {
+			id,
+			object: 'chat.completion',
+			created: this.call.nowSeconds,
+			model: this.modelName(this.#start.model),
+			choices: [...this.#choices].map(([index, choice]) => ({
+				index,
+				message: this.#message(choice, id, index),
+				logprobs: null,
+				finish_reason: choice.finishReason,
+			})),
+			...(this.#usage !== undefined && { usage: this.#usage }),
+		};
+	}
+
+	#message({ text, refusal, calls, reasoning, signed, signature }: Choice, completion: string, choice: number): JsonObject {
+		return {
+			role: 'assistant',
+			content: text ?? (calls.length > 0 ? null : ''),
+			refusal,
+			...this.#calls(calls, completion, choice),
+			...(reasoning !== '' && { reasoning_content: reasoning }),
+			...(signed.length > 0 && { thinking_blocks: signed }),
+			...withSignature(signature),
+		};
+	}
+
+	#calls(calls: readonly WrittenCall[], completion: string, choice: number): JsonObject {
+		const [first] = calls;
+		if (first === undefined) return {};
+		const functionOf = ({ started, text }: WrittenCall): JsonObject => ({ name: this.toolNameOf(started.name), arguments: text });
+		if (this.isLegacy) return { function_call: functionOf(first) };
+		const list = calls.map((call, index) => ({
+			id: this.callId(call.started, completion, choice, index),
+			type: 'function',
+			function: functionOf(call),
+			...withSignature(call.started.signature),
+		}));
+		return { tool_calls: list };
+	}
+
+	#choice(index: number): Choice {
+		const known = this.#choices.get(index) ?? new Choice();
+		this.#choices.set(index, known);
+		return known;
+	}
+}
+
+interface StreamedChoice {
+	/** The content is null so far: calls may be all that there is, as in a non-streaming response. */
+	isNull: boolean;
+	/** Calls alone are counted: clients take an index for a position in their list of calls. */
+	callCount: number;
+	readonly signed: JsonObject[];
+}
+
+/** Writes the chunks of one chat completion, in the shape that its client asked for. */
+export class CompletionStreamWriter extends CompletionWriter implements ResponseSink, WrittenStream {
+	isTerminated = false;
+	hasFailed = false;
+	readonly #wantsUsage: boolean;
+	readonly #choices = new Map<number, StreamedChoice>();
+	#id = '';
+	#text = '';
+	/** What all chunks begin and end with. */
+	#head = '';
+	#tail = '';
+
+	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
+		super(call, toolNameOf);
+		this.#wantsUsage = wantsUsage(call);
+	}
+
+	take(): string {
+		const text = this.#text;
+		this.#text = '';
+		return text;
+	}
+
+	start({ id, model }: ResponseStart): void {
+		this.#id = this.completionId(id);
+		const members = JSON.stringify({
+			id: this.#id,
+			object: 'chat.completion.chunk',
+			created: this.call.nowSeconds,
+			model: this.modelName(model),
+		});
+		this.#head = `data: ${members.slice(0, -1)},"choices":[`;
+		this.#tail = `]${this.#wantsUsage ? ',"usage":null' : ''}}\n\n`;
+	}
+
+	startChoice(choice: number): void {
+		this.#begin(choice, true);
+	}
+
+	addText(text: string, choice: number): void {
+		this.#begin(choice, true).isNull = false;
+		this.#write(`{"content":${JSON.stringify(text)}}`, choice);
+	}
+
+	addRefusal(text: string, choice: number): void {
+		this.#begin(choice, false);
+		this.#write(`{"refusal":${JSON.stringify(text)}}`, choice);
+	}
+
+	addReasoning(text: string, choice: number): void {
+		this.#begin(choice, false);
+		this.#write(`{"reasoning_content":${JSON.stringify(text)}}`, choice);
+	}
+
+	addSignedReasoning(block: JsonObject, choice: number): void {
+		this.#begin(choice, false).signed.push(block);
+	}
+
+	/** Where the client expects the old shape, which has room for one call, others are left out. */
+	startCall(started: StartedCall, choice: number): void {
+		const index = this.#begin(choice, false).callCount++;
+		const called = { name: this.toolNameOf(started.name), arguments: '' };
+		if (this.isLegacy) {
+			if (index === 0) this.#write(`{"function_call":${JSON.stringify(called)}}`, choice);
+			return;
+		}
+		const id = this.callId(started, this.#id, choice, index);
+		const call = { index, id, type: 'function', function: called, ...withSignature(started.signature) };
+		this.#write(`{"tool_calls":[${JSON.stringify(call)}]}`, choice);
+	}
+
+	addArguments(fragment: string, choice: number): void {
+		const index = this.#begin(choice, false).callCount - 1;
+		const text = JSON.stringify(fragment);
+		if (!this.isLegacy) this.#write(`{"tool_calls":[{"index":${index},"function":{"arguments":${text}}}]}`, choice);
+		else if (index === 0) this.#write(`{"function_call":{"arguments":${text}}}`, choice);
+	}
+
+	addSignature(signature: string, choice: number): void {
+		this.#begin(choice, false);
+		this.#write(JSON.stringify(withSignature(signature)), choice);
+	}
+
+	finish(finish: Finish, choice: number): void {
+		const { isNull, callCount, signed } = this.#begin(choice, true);
+		if (isNull && callCount === 0) this.addText('', choice);
+		if (signed.length > 0) this.#write(`{"thinking_blocks":${JSON.stringify(signed)}}`, choice);
+		if (finish.reason === 'refused') this.#write(`{"refusal":${JSON.stringify(finish.explanation ?? '')}}`, choice);
+		this.#write('{}', choice, `"${this.finishReason(finish)}"`);
+	}
+
+	end(reported: ReportedUsage): void {
+		const usage = this.usageOf(reported);
+		if (this.#wantsUsage && usage !== undefined) this.#text += `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`;
+		this.#text += 'data: [DONE]\n\n';
+		this.isTerminated = true;
+	}
+
+	fail(error: ProviderError): void {
+		this.#text += `data: ${JSON.stringify(writeError(error, this.call))}\n\n`;
+		this.hasFailed = true;
+	}
+
+	#begin(index: number, hasText: boolean): StreamedChoice {
+		const known = this.#choices.get(index);
+		if (known !== undefined) return known;
+		const choice: StreamedChoice = { isNull: !hasText, callCount: 0, signed: [] };
+		this.#choices.set(index, choice);
+		this.#write(`{"role":"assistant","content":${hasText ? '""' : 'null'},"refusal":null}`, index);
+		return choice;
+	}
+
+	/** @param delta in JSON. @param reason in JSON. */
+	#write(delta: string, choice: number, reason = 'null'): void {
+		this.#text += `${this.#head}{"index":${choice},"delta":${delta},"logprobs":null,"finish_reason":${reason}}${this.#tail}`;
+	}
+}
+
+/** Whether a stream is to end with it. */
+export function wantsUsage({ request: { stream_options: options } }: TranslatedCall): boolean {
+	return isJsonObject(options) && options.include_usage === true;
+}
+
+export function toolNames({ tools, functions }: JsonObject): readonly string[] {
+	return [...itemsOf(tools), ...itemsOf(functions)].flatMap((tool) => {
+		const { name } = isJsonObject(tool) ? (isJsonObject(tool.function) ? tool.function : tool) : {};
+		return typeof name === 'string' ? [name] : [];
+	});
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+	return Array.isArray(value) ? value : [];
+}

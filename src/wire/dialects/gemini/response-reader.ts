@@ -1,0 +1,106 @@
+import { Fault } from '../../../core/fault.ts';
+import type { Usage } from '../../../core/usage.ts';
+import type { ReportedUsage, ResponseSink, StreamEvent, StreamReader } from '../../conversation/response.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { readJson } from '../../translation/read-json.ts';
+import { usageOfGemini } from '../../usage/told-usage.ts';
+import { CandidateReader, responseInvalid } from './candidate-reader.ts';
+import { readError } from './errors.ts';
+import { blockReasonOf, candidatesOf, finishOf } from './finish.ts';
+
+/** @throws Fault `provider_answer_invalid`. */
+export function readBody(body: JsonObject, sink: ResponseSink): void {
+	const candidates = sink.takesChoices ? candidatesOf(body) : candidatesOf(body).slice(0, 1);
+	const blockReason = blockReasonOf(body);
+	if (candidates.length === 0 && blockReason === undefined) throw responseInvalid('without a candidate');
+	sink.start({ id: body.responseId, model: body.modelVersion });
+	for (const [at, candidate] of candidates.entries()) {
+		const choice = sink.takesChoices ? choiceOf(candidate, at) : 0;
+		const reader = new CandidateReader(sink, choice);
+		reader.read(candidate);
+		sink.finish({ reason: finishOf(reader) }, choice);
+	}
+	if (candidates.length === 0 && blockReason !== undefined) finishBlocked(blockReason, sink);
+	sink.end(reportedUsage(body.usageMetadata));
+}
+
+/** Nothing marks the last partial response: what ends the response waits for the end of the stream. */
+export class GeminiStreamReader implements StreamReader {
+	readonly #sink: ResponseSink;
+	readonly #candidates = new Map<number, CandidateReader>();
+	#hasStarted = false;
+	#usage: unknown;
+	#blockReason: string | undefined;
+
+	constructor(sink: ResponseSink) {
+		this.#sink = sink;
+	}
+
+	/** An error may come in a list. */
+	read({ data }: StreamEvent): void {
+		// What Google's own layer for chat completions ends with.
+		if (data.trim() === '[DONE]') return;
+		const partial = unlisted(readJson(data));
+		if (!isJsonObject(partial)) throw responseInvalid('with an event that is not a JSON object');
+		if (partial.error !== undefined) {
+			this.#sink.fail(readError(200, partial));
+			return;
+		}
+		if (partial.usageMetadata !== undefined) this.#usage = partial.usageMetadata;
+		this.#blockReason ??= blockReasonOf(partial);
+		const candidates = candidatesOf(partial)
+			.map((candidate, at) => ({ candidate, choice: choiceOf(candidate, at) }))
+			.filter(({ choice }) => this.#sink.takesChoices || choice === 0);
+		if (candidates.length === 0 && this.#blockReason === undefined) return;
+		this.#start(partial);
+		for (const { candidate, choice } of candidates) this.#candidate(choice).read(candidate);
+	}
+
+	end(): void {
+		if (this.#candidates.size === 0 && this.#blockReason !== undefined) finishBlocked(this.#blockReason, this.#sink);
+		else this.#finish();
+		this.#sink.end(reportedUsage(this.#usage));
+	}
+
+	#finish(): void {
+		if (this.#candidates.size === 0) throw responseInvalid('with a stream without a candidate');
+		for (const { finishReason } of this.#candidates.values()) if (finishReason === undefined) throw new Fault('provider_disconnected');
+		for (const [choice, reader] of this.#candidates) this.#sink.finish({ reason: finishOf(reader) }, choice);
+	}
+
+	#start({ responseId, modelVersion }: JsonObject): void {
+		if (this.#hasStarted) return;
+		this.#hasStarted = true;
+		this.#sink.start({ id: responseId, model: modelVersion, usage: inputUsage(this.#usage) });
+	}
+
+	#candidate(choice: number): CandidateReader {
+		const known = this.#candidates.get(choice) ?? new CandidateReader(this.#sink, choice);
+		this.#candidates.set(choice, known);
+		return known;
+	}
+}
+
+/** Google's servers put errors into lists of one. */
+export function unlisted(value: unknown): unknown {
+	return Array.isArray(value) ? (value as readonly unknown[])[0] : value;
+}
+
+function choiceOf({ index }: JsonObject, at: number): number {
+	return Number.isInteger(index) ? Number(index) : at;
+}
+
+/** The prompt was not answered at all. */
+function finishBlocked(reason: string, sink: ResponseSink): void {
+	sink.finish({ reason: 'filtered', explanation: `The provider’s filter stopped the prompt: ${reason}` }, 0);
+}
+
+/** The first partial response reports the input already, and not yet all of the output. */
+function inputUsage(reported: unknown): Usage | undefined {
+	const usage = usageOfGemini(reported);
+	return usage && { ...usage, outputTokens: 0, reasoningTokens: 0 };
+}
+
+function reportedUsage(reported: unknown): ReportedUsage {
+	return { usage: usageOfGemini(reported), reportsCacheWrites: false, reportsReasoning: true };
+}

@@ -1,0 +1,217 @@
+import { Fault } from '../../../core/fault.ts';
+import type { Finish, ReportedUsage, ResponseSink, StreamEvent, StreamReader } from '../../conversation/response.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { readObject } from '../../translation/read-json.ts';
+import { usageOfMessages } from '../../usage/told-usage.ts';
+import { messagesUsage } from '../../usage/usage-reader.ts';
+import { readEventError } from './errors.ts';
+import { isReplayable } from './signed-reasoning.ts';
+
+/** There is one. */
+const choice = 0;
+
+/** @throws Fault `provider_answer_invalid`. */
+export function readBody(body: JsonObject, sink: ResponseSink): void {
+	const { content } = body;
+	if (body.type !== 'message' || !Array.isArray(content)) {
+		throw new Fault('provider_answer_invalid', { message: 'The provider answered with JSON that is no message: retry later' });
+	}
+	sink.start({ id: body.id, model: body.model });
+	let hasCalls = false;
+	for (const block of content.filter(isJsonObject)) {
+		if (block.type === 'text') sink.addText(typeof block.text === 'string' ? block.text : '', choice);
+		if (block.type === 'thinking' && typeof block.thinking === 'string') sink.addReasoning(block.thinking, choice);
+		if (isReplayable(block)) sink.addSignedReasoning(block, choice);
+		if (block.type !== 'tool_use') continue;
+		hasCalls = true;
+		startCall(block, sink);
+		sink.addArguments(JSON.stringify(isJsonObject(block.input) ? block.input : {}), choice);
+	}
+	sink.finish(finishOf(body.stop_reason, body.stop_details, hasCalls), choice);
+	sink.end(reportedUsage(body.usage));
+}
+
+/** A turn that was paused is to be sent back so that it continues, for which other dialects have no word. */
+export function finishWarnings({ stop_reason: reason }: JsonObject): readonly string[] {
+	return reason === 'pause_turn' ? ['stop for pause_turn, after which the turn is not over'] : [];
+}
+
+/** The block that is being streamed, as far as its end depends on its beginning. */
+interface OpenBlock {
+	readonly type: unknown;
+	/** Of a call: as the block began with it, for some vendors send it whole. */
+	readonly input: unknown;
+	/** Of a call. */
+	hasFragments: boolean;
+	thinking: string;
+	signature: string;
+	/** Of encrypted reasoning. */
+	readonly data: unknown;
+}
+
+export class MessagesStreamReader implements StreamReader {
+	readonly #sink: ResponseSink;
+	#block: OpenBlock | undefined;
+	#usage: JsonObject | undefined;
+	#hasStarted = false;
+	#hasCalls = false;
+	#isFinished = false;
+
+	constructor(sink: ResponseSink) {
+		this.#sink = sink;
+	}
+
+	read({ data, name }: StreamEvent): void {
+		const event = readObject(data);
+		if (event === undefined) throw invalid('an event that is no JSON object');
+		switch (event.type ?? name) {
+			case 'message_start':
+				return this.#start(event.message);
+			case 'content_block_start':
+				return this.#startBlock(event.content_block);
+			case 'content_block_delta':
+				return this.#addDelta(event.delta);
+			case 'content_block_stop':
+				return this.#stopBlock();
+			case 'message_delta':
+				return this.#endMessage(event);
+			case 'message_stop':
+				return this.#stop();
+			case 'error':
+				return this.#sink.fail(readEventError(event));
+			default:
+		}
+	}
+
+	/** The dialect has a terminal event. */
+	end(): never {
+		throw new Fault('provider_disconnected');
+	}
+
+	#start(message: unknown): void {
+		if (!isJsonObject(message)) throw invalid('a start without a message');
+		if (this.#hasStarted) throw invalid('a second start of the message');
+		this.#hasStarted = true;
+		this.#mergeUsage(message.usage);
+		this.#sink.start({ id: message.id, model: message.model });
+		this.#sink.startChoice(choice);
+	}
+
+	#startBlock(block: unknown): void {
+		if (!isJsonObject(block)) throw invalid('a block without content');
+		const { type, input, data } = block;
+		this.#block = { type, input, data, hasFragments: false, thinking: '', signature: '' };
+		if (type === 'tool_use') {
+			this.#hasCalls = true;
+			startCall(block, this.#writing());
+		} else if (type === 'text') this.#addText(block.text);
+		else if (type === 'thinking') this.#think(block.thinking, block.signature);
+	}
+
+	#addDelta(delta: unknown): void {
+		if (!isJsonObject(delta)) throw invalid('a delta without content');
+		switch (delta.type) {
+			case 'text_delta':
+				return this.#addText(delta.text);
+			case 'input_json_delta':
+				return this.#addFragment(delta.partial_json);
+			case 'thinking_delta':
+				return this.#think(delta.thinking, undefined);
+			case 'signature_delta':
+				return this.#think(undefined, delta.signature);
+			default:
+		}
+	}
+
+	#addText(text: unknown): void {
+		if (typeof text === 'string' && text !== '') this.#writing().addText(text, choice);
+	}
+
+	#addFragment(fragment: unknown): void {
+		if (this.#block?.type !== 'tool_use' || typeof fragment !== 'string' || fragment === '') return;
+		this.#block.hasFragments = true;
+		this.#writing().addArguments(fragment, choice);
+	}
+
+	#think(text: unknown, signature: unknown): void {
+		if (this.#block?.type !== 'thinking') return;
+		if (typeof signature === 'string') this.#block.signature += signature;
+		if (typeof text !== 'string' || text === '') return;
+		this.#block.thinking += text;
+		this.#writing().addReasoning(text, choice);
+	}
+
+	#stopBlock(): void {
+		if (this.#block === undefined) return;
+		const { type, input, hasFragments, thinking, signature, data } = this.#block;
+		this.#block = undefined;
+		// Clients parse what they joined, and an empty string is no JSON.
+		if (type === 'tool_use' && !hasFragments) {
+			this.#writing().addArguments(JSON.stringify(isJsonObject(input) ? input : {}), choice);
+		}
+		const block = type === 'thinking' ? { type, thinking, signature } : { type, data };
+		if (isReplayable(block)) this.#writing().addSignedReasoning(block, choice);
+	}
+
+	#endMessage({ usage, delta }: JsonObject): void {
+		this.#mergeUsage(usage);
+		const { stop_reason, stop_details } = isJsonObject(delta) ? delta : {};
+		if (typeof stop_reason === 'string') this.#finish(stop_reason, stop_details);
+	}
+
+	#finish(stopReason: unknown, stopDetails: unknown): void {
+		if (this.#isFinished) return;
+		this.#writing().finish(finishOf(stopReason, stopDetails, this.#hasCalls), choice);
+		this.#isFinished = true;
+	}
+
+	#stop(): void {
+		this.#finish(undefined, undefined);
+		this.#sink.end(reportedUsage(this.#usage));
+	}
+
+	#mergeUsage(reported: unknown): void {
+		if (isJsonObject(reported)) this.#usage = messagesUsage.merge(this.#usage, reported);
+	}
+
+	#writing(): ResponseSink {
+		if (!this.#hasStarted) throw invalid('content before the start of the message');
+		return this.#sink;
+	}
+}
+
+function startCall({ id, name }: JsonObject, sink: ResponseSink): void {
+	if (typeof name !== 'string') throw invalid('a tool call without a name');
+	sink.startCall({ id, name, signature: undefined }, choice);
+}
+
+/** Of reasons yet unknown nothing is known but that the response is over. */
+function finishOf(stopReason: unknown, stopDetails: unknown, hasCalls: boolean): Finish {
+	switch (stopReason) {
+		case 'max_tokens':
+		case 'model_context_window_exceeded':
+			return { reason: 'length' };
+		case 'tool_use':
+			return { reason: 'calls' };
+		case 'refusal':
+			return { reason: 'refused', explanation: refusalText(stopDetails) };
+		case 'end_turn':
+			return { reason: hasCalls ? 'calls' : 'stop' };
+		default:
+			return { reason: 'stop' };
+	}
+}
+
+function refusalText(stopDetails: unknown): string {
+	const explanation = isJsonObject(stopDetails) ? stopDetails.explanation : undefined;
+	return typeof explanation === 'string' && explanation !== '' ? explanation : 'The model declined to answer.';
+}
+
+function reportedUsage(reported: unknown): ReportedUsage {
+	const details = isJsonObject(reported) && isJsonObject(reported.output_tokens_details) ? reported.output_tokens_details : {};
+	return { usage: usageOfMessages(reported), reportsCacheWrites: true, reportsReasoning: typeof details.thinking_tokens === 'number' };
+}
+
+function invalid(what: string): Fault {
+	return new Fault('provider_answer_invalid', { message: `The provider’s response holds ${what}: retry later` });
+}

@@ -1,0 +1,269 @@
+import type { Usage } from '../../../core/usage.ts';
+import type {
+	BodyWriter,
+	Finish,
+	FinishReason,
+	ProviderError,
+	ReportedUsage,
+	ResponseSink,
+	ResponseStart,
+	StartedCall,
+	ToolNaming,
+	WrittenStream,
+} from '../../conversation/response.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { fitName } from '../../translation/fit-name.ts';
+import { parseArguments } from '../../translation/read-json.ts';
+import { withSignature } from '../../translation/thought-signature.ts';
+import { type TranslatedCall, toldToCaller } from '../../translation/translation.ts';
+import { writeError } from './errors.ts';
+
+/** The dialect allows 128 characters and more; what its vendor cannot take back is changed here. */
+const maxToolUseIdLength = 128;
+
+const stopReasons: Readonly<Record<FinishReason, string>> = {
+	stop: 'end_turn',
+	calls: 'tool_use',
+	length: 'max_tokens',
+	filtered: 'refusal',
+	refused: 'refusal',
+};
+
+/** What the streamed and the non-streaming response of one request share. */
+abstract class MessageWriter {
+	/** Unsigned reasoning is shown only to clients that asked to see thinking. */
+	readonly wantsReasoning: boolean;
+	readonly takesChoices = false;
+	protected readonly call: TranslatedCall;
+	readonly #toolNameOf: ToolNaming;
+	#callCount = 0;
+	protected stop: JsonObject = {};
+
+	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
+		const { thinking } = call.request;
+		this.wantsReasoning = isJsonObject(thinking) && thinking.type !== 'disabled' && thinking.display !== 'omitted';
+		this.call = call;
+		this.#toolNameOf = toolNameOf;
+	}
+
+	startChoice(): void {}
+
+	/** Refusals of other vendors are text of the message. */
+	addRefusal(text: string): void {
+		this.addText(text);
+	}
+
+	abstract addText(text: string): void;
+
+	/** Other vendors' signatures mean nothing here. */
+	addSignedReasoning(): void {}
+
+	/** Of a text, which may come back without it. */
+	addSignature(): void {}
+
+	finish({ reason, explanation }: Finish): void {
+		const stopReason = stopReasons[reason];
+		const details = { type: 'refusal', category: null, explanation: explanation ?? null };
+		this.stop = { stop_reason: stopReason, stop_sequence: null, stop_details: stopReason === 'refusal' ? details : null };
+	}
+
+	protected messageId(id: unknown): string {
+		const own = typeof id === 'string' && id !== '' ? id : this.call.requestId;
+		return `msg_${own.replace(/^(?:chatcmpl-|msg_)/, '')}`;
+	}
+
+	/** The provider's name of the model, as same-format responses have it. */
+	protected modelName(model: unknown): string {
+		return typeof model === 'string' && model !== '' ? model : this.call.model;
+	}
+
+	protected toolUse({ id, name, signature }: StartedCall): JsonObject {
+		const position = this.#callCount++;
+		const ownId = typeof id === 'string' && id !== '' ? id : `toolu_${this.call.requestId}_${position}`;
+		return {
+			type: 'tool_use',
+			id: fitName(ownId, maxToolUseIdLength),
+			name: this.#toolNameOf(name),
+			input: {},
+			...withSignature(signature),
+		};
+	}
+
+	/**
+	 * Buckets do not overlap, unlike other vendors'.
+	 * @param usage undefined where the provider has reported nothing, yet or at all: then the input is what the gateway estimates.
+	 */
+	protected usageOf(usage: Usage | undefined): JsonObject {
+		return {
+			input_tokens: usage?.inputTokens ?? this.call.estimatedInputTokens ?? 0,
+			cache_creation_input_tokens: usage?.cacheWriteTokens ?? 0,
+			cache_read_input_tokens: usage?.cacheReadTokens ?? 0,
+			output_tokens: usage?.outputTokens ?? 0,
+			...(usage !== undefined && usage.reasoningTokens > 0 && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+		};
+	}
+
+	protected finalUsage({ usage }: ReportedUsage): JsonObject {
+		return this.usageOf(toldToCaller(usage, this.call));
+	}
+}
+
+export class MessageBodyWriter extends MessageWriter implements BodyWriter {
+	readonly #content: JsonObject[] = [];
+	/** Of the last block, when it is a call. */
+	#arguments: string | undefined;
+	#start: ResponseStart = { id: undefined, model: undefined };
+	#usage: JsonObject = {};
+
+	start(start: ResponseStart): void {
+		this.#start = start;
+	}
+
+	addText(text: string): void {
+		this.#add('text', text, {});
+	}
+
+	addReasoning(text: string): void {
+		// Not made up: what other providers sign is not their thinking but what follows from it.
+		if (this.wantsReasoning) this.#add('thinking', text, { signature: '' });
+	}
+
+	startCall(started: StartedCall): void {
+		this.#endCall();
+		this.#content.push(this.toolUse(started));
+		this.#arguments = '';
+	}
+
+	addArguments(fragment: string): void {
+		this.#arguments += fragment;
+	}
+
+	end(usage: ReportedUsage): void {
+		this.#endCall();
+		this.#usage = this.finalUsage(usage);
+	}
+
+	/** Reading a body throws instead. */
+	fail(): void {}
+
+	body(): JsonObject {
+		const { id, model } = this.#start;
+		return {
+			id: this.messageId(id),
+			type: 'message',
+			role: 'assistant',
+			model: this.modelName(model),
+			content: this.#content,
+			...this.stop,
+			usage: this.#usage,
+		};
+	}
+
+	/** Neighbours of one kind are one block, as in a stream. */
+	#add(type: 'text' | 'thinking', text: string, more: JsonObject): void {
+		if (text === '') return;
+		this.#endCall();
+		const last = this.#content.at(-1);
+		const earlier = last?.type === type ? last[type] : undefined;
+		if (typeof earlier === 'string') this.#content[this.#content.length - 1] = { ...last, [type]: earlier + text };
+		else this.#content.push({ type, [type]: text, ...more });
+	}
+
+	#endCall(): void {
+		if (this.#arguments === undefined) return;
+		this.#content.push({ ...this.#content.pop(), input: parseArguments(this.#arguments) ?? {} });
+		this.#arguments = undefined;
+	}
+}
+
+type BlockKind = 'text' | 'thinking' | 'tool_use';
+
+/** Writes the events of one message: blocks strictly one after the other, counted from 0. */
+export class MessageStreamWriter extends MessageWriter implements ResponseSink, WrittenStream {
+	isTerminated = false;
+	hasFailed = false;
+	#text = '';
+	#index = -1;
+	/** The block that is open. */
+	#open: BlockKind | undefined;
+
+	take(): string {
+		const text = this.#text;
+		this.#text = '';
+		return text;
+	}
+
+	start({ id, model, usage }: ResponseStart): void {
+		const message = {
+			id: this.messageId(id),
+			type: 'message',
+			role: 'assistant',
+			model: this.modelName(model),
+			content: [],
+			stop_reason: null,
+			stop_sequence: null,
+			stop_details: null,
+			usage: this.usageOf(usage),
+		};
+		this.#write('message_start', { type: 'message_start', message });
+	}
+
+	addText(text: string): void {
+		if (this.#open !== 'text') this.#startBlock('text', { type: 'text', text: '' });
+		this.#delta(`"text_delta","text":${JSON.stringify(text)}`);
+	}
+
+	addReasoning(text: string): void {
+		if (!this.wantsReasoning) return;
+		if (this.#open !== 'thinking') this.#startBlock('thinking', { type: 'thinking', thinking: '', signature: '' });
+		this.#delta(`"thinking_delta","thinking":${JSON.stringify(text)}`);
+	}
+
+	startCall(started: StartedCall): void {
+		this.#startBlock('tool_use', this.toolUse(started));
+	}
+
+	addArguments(fragment: string): void {
+		this.#delta(`"input_json_delta","partial_json":${JSON.stringify(fragment)}`);
+	}
+
+	end(usage: ReportedUsage): void {
+		this.#closeBlock();
+		this.#write('message_delta', { type: 'message_delta', delta: this.stop, usage: this.finalUsage(usage) });
+		this.#write('message_stop', { type: 'message_stop' });
+		this.isTerminated = true;
+	}
+
+	fail(error: ProviderError): void {
+		this.#write('error', writeError(error, this.call));
+		this.hasFailed = true;
+	}
+
+	#startBlock(kind: BlockKind, block: JsonObject): void {
+		this.#closeBlock();
+		this.#index++;
+		this.#open = kind;
+		this.#write('content_block_start', { type: 'content_block_start', index: this.#index, content_block: block });
+	}
+
+	#closeBlock(): void {
+		if (this.#open === undefined) return;
+		// Not made up: the provider signs nothing.
+		if (this.#open === 'thinking') this.#delta('"signature_delta","signature":""');
+		this.#text += `event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`;
+		this.#open = undefined;
+	}
+
+	#delta(delta: string): void {
+		this.#text += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":${delta}}}\n\n`;
+	}
+
+	#write(name: string, data: JsonObject): void {
+		this.#text += `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+	}
+}
+
+export function toolNames({ tools }: JsonObject): readonly string[] {
+	const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
+	return list.flatMap((tool) => (isJsonObject(tool) && typeof tool.name === 'string' ? [tool.name] : []));
+}
