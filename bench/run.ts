@@ -56,7 +56,7 @@ const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 /** Scripts of this folder whose output is a part of the report. */
 const sections: Readonly<Record<string, readonly string[]>> = {
 	Accounting: ['accounting.ts', 'ledger.ts'],
-	Guardrails: ['guardrails.ts'],
+	Guardrails: ['guardrails.ts', 'events.ts'],
 	Translation: ['translation.ts'],
 	Firewall: ['firewall.ts'],
 	'Admin API': ['admin.ts'],

@@ -9,6 +9,7 @@ import { type JsonBody, type JsonObject, parsingSteps } from '../src/wire/json/p
 import { WrittenBody } from '../src/wire/json/written-body.ts';
 import type { TranslatedCall, Translation } from '../src/wire/translation/translation.ts';
 import { translations } from '../src/wire/translation/translations.ts';
+import { eventsIn } from '../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../test/support/recordings.ts';
 
 const models = {
@@ -77,14 +78,14 @@ function timeEvents(translation: Translation): number {
 		.toString()
 		.split(/(?<=\n\n)/);
 	const text = rest.find((event) => /"(?:content|text)":"[^"]/.test(event)) ?? head;
-	const deltas = Array.from({ length: 200 }, () => Buffer.from(text));
-	const first = [Buffer.from(head), ...rest.slice(0, rest.indexOf(text)).map((event) => Buffer.from(event))];
+	const deltas = Array.from({ length: 200 }, () => eventsIn(text));
+	const first = [head, ...rest.slice(0, rest.indexOf(text))].map((event) => eventsIn(event));
 	const call = callOf(conversation(translation.caller, 1024));
 	return (
 		cpuOf(() => {
 			const stream = translation.translateStream(call);
-			for (const event of first) stream.push(event);
-			for (const event of deltas) stream.push(event);
+			for (const event of first) void stream.push(event).bytes;
+			for (const event of deltas) void stream.push(eventsIn(event.bytes)).bytes;
 		}, 100) /
 		(deltas.length + first.length)
 	);

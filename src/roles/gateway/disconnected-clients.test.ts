@@ -92,12 +92,12 @@ it('a stream whose slow client disconnects before the usage does not wait until 
 	expect(await closedRow(bench)).toMatchObject({ outcome: 'client_closed', isEstimated: false, usage: { outputTokens: 500 } });
 });
 
-it('under enforcement an event without an end is blocked as soon as more than 8 MiB of it came', async () => {
+it('under enforcement an event without an end is blocked as soon as more than 4 MiB of it came', async () => {
 	const mebibyte = 1024 * 1024;
 	const { upstream, reader } = await startStream({ guardrails: guardrailsWith({ words: { entries: ['darkfish'], action: 'block' } }) });
 	const start = 'data: {"choices":[{"index":0,"delta":{"content":"';
 	upstream.write(start.padEnd(mebibyte, 'x'));
-	for (let written = 1; written < 8; written++) upstream.write('x'.repeat(mebibyte));
+	for (let written = 1; written < 4; written++) upstream.write('x'.repeat(mebibyte));
 	expect([upstream.isCancelled, reader.ending, reader.text]).toEqual([false, 'open', ': keepalive\n\n']);
 	upstream.write('x');
 	expect([upstream.isCancelled, reader.ending]).toEqual([true, 'ended']);

@@ -1,5 +1,6 @@
 /** A model's response in no vendor's format: readers of provider dialects tell it, writers of client dialects write it. */
 import type { Usage } from '../../core/usage.ts';
+import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { TranslatedCall } from '../translation/translation.ts';
 
@@ -75,23 +76,16 @@ export interface ResponseSink {
 	fail(error: ProviderError): void;
 }
 
-/** One server-sent event. */
-export interface StreamEvent {
-	/** Empty where there is none. */
-	readonly name: string;
-	readonly data: string;
-}
-
 export interface StreamReader {
-	/** @throws Fault `provider_answer_invalid`. */
+	/** @param event with data. @throws Fault `provider_answer_invalid`. */
 	read(event: StreamEvent): void;
 	/** The stream has ended in order, and neither `end` nor `fail` was told. @throws Fault `provider_*`. */
 	end(): void;
 }
 
 export interface WrittenStream {
-	/** Takes the events that were written since the last time. */
-	take(): string;
+	/** Takes the events that were written since the last time, each with the empty line that ends it. */
+	take(): readonly string[];
 	/** True once the terminal event is written. */
 	readonly isTerminated: boolean;
 	/** True once an error event is written. */

@@ -1,5 +1,6 @@
 import { Fault } from '../../core/fault.ts';
-import { readEvents } from '../translation/read-events.ts';
+import { EventBatch, noEvents } from '../events/event-batch.ts';
+import type { StreamEvent } from '../events/stream-event.ts';
 import type { StreamTranslation } from '../translation/translation.ts';
 import type { StreamReader, WrittenStream } from './response.ts';
 
@@ -22,27 +23,32 @@ export class TranslatedStream implements StreamTranslation {
 		return this.#written.hasFailed;
 	}
 
-	push(events: Buffer): Buffer {
+	push(batch: EventBatch): EventBatch {
 		if (this.#fault !== undefined) throw this.#fault;
 		try {
-			readEvents(events, this.#read);
+			for (const event of batch.events) this.#read(event);
 		} catch (cause) {
 			if (!(cause instanceof Fault)) throw cause;
 			this.#fault = cause;
 		}
-		const text = this.#written.take();
-		if (text === '' && this.#fault !== undefined) throw this.#fault;
-		return Buffer.from(text);
+		const events = this.#take();
+		if (events === noEvents && this.#fault !== undefined) throw this.#fault;
+		return events;
 	}
 
 	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
-	end(): Buffer {
+	end(): EventBatch {
 		if (this.#fault !== undefined) throw this.#fault;
 		if (!this.isTerminated && !this.hasFailed) this.#reader.end();
-		return Buffer.from(this.#written.take());
+		return this.#take();
 	}
 
-	readonly #read = (data: string, name: string): void => {
-		if (!this.isTerminated && !this.hasFailed) this.#reader.read({ data, name });
-	};
+	#read(event: StreamEvent): void {
+		if (!this.isTerminated && !this.hasFailed && event.data !== undefined) this.#reader.read(event);
+	}
+
+	#take(): EventBatch {
+		const events = this.#written.take();
+		return events.length === 0 ? noEvents : EventBatch.ofTexts(events);
+	}
 }

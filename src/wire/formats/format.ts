@@ -1,8 +1,8 @@
 import type { FormatName } from '../../core/format-name.ts';
+import type { MarkLine } from '../events/event-boundaries.ts';
 import type { GatewayError } from '../gateway-error.ts';
 import type { JsonBody, JsonObject } from '../json/parse-body.ts';
 import type { Edit } from '../json/splice-body.ts';
-import type { MarkLine } from '../sse/event-frames.ts';
 import type { TextViews } from '../text-view.ts';
 import type { RequestedOutput } from '../usage/output-cap.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';

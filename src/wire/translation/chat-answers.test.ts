@@ -1,5 +1,7 @@
 /** Every recorded answer of another vendor, as callers of chat completions get it, is what OpenAI publishes. */
+
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../test/support/byte-translation.ts';
 import { chatChunkSchema, chatCompletionSchema } from '../../../test/support/chat-answer-schema.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import type { JsonObject } from '../json/parse-body.ts';
@@ -18,8 +20,8 @@ const recorded: [string, Recording, Translation][] = [
 	...readRecordings('gemini').map((one): [string, Recording, Translation] => [one.name, one, chatToGemini]),
 ];
 
-function chunksOf({ translateStream }: Translation, recording: Recording, request: JsonObject): JsonObject[] {
-	const stream = translateStream(callOf(request));
+function chunksOf(translation: Translation, recording: Recording, request: JsonObject): JsonObject[] {
+	const stream = translateBytes(translation, callOf(request));
 	const text = Buffer.concat([stream.push(recordedBytes(recording)), stream.end()]).toString();
 	return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as JsonObject);
 }

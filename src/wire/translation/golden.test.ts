@@ -1,6 +1,8 @@
 /** One case in every format, and what callers are told of recorded answers: readable as files. */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import { parseExactly } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
@@ -50,7 +52,7 @@ describe.each(readRecordings('gemini'))('$name', (recording) => {
 			const call = callOf(asks[caller] ?? {});
 			const { response } = recording;
 			if (response.sse !== undefined) {
-				const stream = translation.translateStream(call);
+				const stream = translateBytes(translation, call);
 				const told = Buffer.concat([stream.push(recordedBytes(recording)), stream.end()]).toString();
 				expect([stream.isTerminated, stream.hasFailed]).toEqual([true, false]);
 				await expectFile(told, `recorded-gemini/${short}.${caller}.txt`);

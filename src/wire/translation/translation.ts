@@ -1,5 +1,6 @@
 import type { FormatName } from '../../core/format-name.ts';
 import type { Usage } from '../../core/usage.ts';
+import type { EventBatch } from '../events/event-batch.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { MeteredUsage } from '../usage/usage-meter.ts';
 import type { WireName } from '../wire-name.ts';
@@ -72,12 +73,12 @@ export interface TranslatedError {
 	readonly retryAfterSeconds?: number;
 }
 
-/** One stream. Bytes in are whole events of the provider's format, bytes out whole events of the caller's. */
+/** One stream: events of the provider's dialect in, events of the client's out. */
 export interface StreamTranslation {
 	/** @throws Fault `provider_answer_invalid` for an event that cannot be understood. */
-	push(events: Buffer): Buffer;
-	/** The provider's stream has ended in order: what is still owed to the caller. */
-	end(): Buffer;
+	push(events: EventBatch): EventBatch;
+	/** The provider's stream has ended in order: what is still owed to the client. */
+	end(): EventBatch;
 	/** True once the caller's terminal event is out. */
 	readonly isTerminated: boolean;
 	/** True once an error event of the provider's was passed on. */

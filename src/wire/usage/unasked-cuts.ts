@@ -1,3 +1,4 @@
+import type { EventBatch } from '../events/event-batch.ts';
 import { type KeyScan, skipSpace } from './key-scan.ts';
 
 const comma = 0x2c;
@@ -66,24 +67,18 @@ export class UnaskedCuts {
 		this.#eventStart = end;
 	}
 
-	/** @returns the events without what was found in them; the same buffer when nothing was. */
-	apply(events: Buffer): Buffer {
+	/** @returns the events without what was found in them; the same batch when nothing was. */
+	apply(events: EventBatch): EventBatch {
+		const { length } = events.bytes;
 		// The last event of a stream may lack its empty line.
-		if (this.#isDropped) this.endEvent(events.length);
-		this.#owesLineFeed = this.#cuts.at(-1) === events.length + 1;
-		if (this.#owesLineFeed) this.#cuts[this.#cuts.length - 1] = events.length;
+		if (this.#isDropped) this.endEvent(length);
+		this.#owesLineFeed = this.#cuts.at(-1) === length + 1;
+		if (this.#owesLineFeed) this.#cuts[this.#cuts.length - 1] = length;
 		this.#eventStart = 0;
 		if (this.#cuts.length === 0) return events;
-		const kept = Buffer.allocUnsafe(events.length);
-		let length = 0;
-		let from = 0;
-		for (let index = 0; index < this.#cuts.length; index += 2) {
-			length += events.copy(kept, length, from, this.#cuts[index]);
-			from = this.#cuts[index + 1] ?? 0;
-		}
-		length += events.copy(kept, length, from);
+		const kept = events.without(this.#cuts);
 		this.#cuts.length = 0;
-		return kept.subarray(0, length);
+		return kept;
 	}
 
 	/** Takes out the member, and the one comma that it is set off with. */

@@ -1,5 +1,7 @@
 /** The whole way of a stream whose caller did not ask for usage, against simulated providers: asked for, told, removed. */
+
 import { describe, expect, it } from 'vitest';
+import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { planAnswer } from '../../roles/simulator/plan/plan-answer.ts';
 import { createSeededRandom } from '../../roles/simulator/seeded-random.ts';
 import { azureWire } from '../../roles/simulator/wires/azure/azure.ts';
@@ -55,7 +57,7 @@ describe.each(requests)('%s', (_name, wire, request) => {
 
 	it('reaches the caller as if nobody had asked, and is charged what was told', () => {
 		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUnasked: true });
-		const relayed = Buffer.concat(events.map((event) => meter.push(event))).toString();
+		const relayed = Buffer.concat(events.map((event) => meter.push(eventsIn(event)).bytes)).toString();
 		expect(Buffer.concat(events).toString()).toContain('"usage":{');
 		expect(relayed).toBe(Buffer.concat(streamOf(wire, unasked).events).toString());
 		expect(meter.read()).toMatchObject({ usage: { inputTokens: 20, cacheReadTokens: 12, outputTokens }, isEstimated: false });
@@ -63,6 +65,6 @@ describe.each(requests)('%s', (_name, wire, request) => {
 
 	it('reaches a caller who asked byte for byte', () => {
 		const meter = new UsageMeter(chatUsage, { estimatedInputTokens: 1, isUnasked: false });
-		for (const event of events) expect(meter.push(event)).toBe(event);
+		for (const event of events) expect(meter.push(eventsIn(event)).bytes.equals(event)).toBe(true);
 	});
 });

@@ -1,5 +1,7 @@
 /** Answers whose provider tells zeros, or nothing: they are not free. */
+
 import { describe, expect, it } from 'vitest';
+import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { type MeteredUsage, meterAnswer, readTold, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
@@ -22,7 +24,7 @@ function whole(reader: UsageReader, answer: object): string {
 
 function streamed(reader: UsageReader, events: readonly object[]): string {
 	const meter = new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked: false });
-	for (const event of events) meter.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+	for (const event of events) meter.push(eventsIn(`data: ${JSON.stringify(event)}\n\n`));
 	return figures(meter.read());
 }
 

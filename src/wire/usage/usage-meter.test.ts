@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
-import { EventFrames } from '../sse/event-frames.ts';
+import { EventBatch } from '../events/event-batch.ts';
+import { EventFramer } from '../events/event-framer.ts';
 import { type MeterSettings, meterAnswer, readTold, UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
@@ -22,22 +24,20 @@ function readerOf({ name }: Recording): UsageReader {
 }
 
 /** The events of these bytes as a relay finds them: whole ones together, the beginning of one held until its end is there. */
-function* relayed(bytes: Buffer, cuts: readonly number[]): Generator<Buffer> {
-	const frames = new EventFrames(() => 'none');
-	let held: Buffer = Buffer.alloc(0);
+function* relayed(bytes: Buffer, cuts: readonly number[]): Generator<EventBatch> {
+	const framer = new EventFramer(() => 'none');
 	let from = 0;
 	for (const to of [...cuts.toSorted((one, other) => one - other), bytes.length]) {
-		const chunk = bytes.subarray(from, to);
-		const end = frames.push(chunk);
-		if (end > 0) yield Buffer.concat([held, chunk.subarray(0, end)]);
-		held = end > 0 ? chunk.subarray(end) : Buffer.concat([held, chunk]);
+		const events = framer.push(bytes.subarray(from, to));
+		if (events !== undefined) yield events;
 		from = to;
 	}
-	if (held.length > 0) yield held;
+	const rest = framer.takeHeld();
+	if (rest.length > 0) yield eventsIn(rest);
 }
 
 function pass(bytes: Buffer, meter: UsageMeter, cuts: readonly number[] = []): string {
-	return Buffer.concat([...relayed(bytes, cuts)].map((events) => meter.push(events))).toString();
+	return Buffer.concat([...relayed(bytes, cuts)].map((events) => meter.push(events).bytes)).toString();
 }
 
 const cutsOf = (bytes: Buffer) => fc.array(fc.nat(bytes.length), { maxLength: 40 });
@@ -125,7 +125,7 @@ describe('a stream that was cut', () => {
 			.map((event) => Buffer.from(event));
 		const meter = new UsageMeter(readerOf(recording), asked);
 		for (const [index, event] of events.entries()) {
-			meter.push(event);
+			meter.push(eventsIn(event));
 			const { usage, isEstimated } = meter.read();
 			const characters = deliveredCharacters(events.slice(0, index + 1));
 			expect(usage.inputTokens + usage.cacheReadTokens).toBeGreaterThan(0);
@@ -144,13 +144,13 @@ describe('a stream that was cut', () => {
 	it('after `message_start` is charged the input that was told', () => {
 		const meter = new UsageMeter(messagesUsage, asked);
 		meter.push(
-			Buffer.from(
+			eventsIn(
 				'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":3,"output_tokens":2}}}\n\n',
 			),
 		);
 		expect(describeUsage(meter)).toBe('~7 3 0 2 0');
 		meter.push(
-			Buffer.from('event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"type":"text_delta","text":"123456789"}}\n\n'),
+			eventsIn('event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"type":"text_delta","text":"123456789"}}\n\n'),
 		);
 		expect(describeUsage(meter)).toBe('~7 3 0 5 0');
 	});
@@ -159,7 +159,7 @@ describe('a stream that was cut', () => {
 		const meter = new UsageMeter(messagesUsage, asked);
 		const begun = '{"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":3,"output_tokens":2}}}';
 		const ended = '{"type":"message_delta","usage":{"cache_read_input_tokens":null,"output_tokens":9}}';
-		meter.push(Buffer.from(`event: message_start\ndata: ${begun}\n\nevent: message_delta\ndata: ${ended}\n\n`));
+		meter.push(eventsIn(Buffer.from(`event: message_start\ndata: ${begun}\n\nevent: message_delta\ndata: ${ended}\n\n`)));
 		expect(describeUsage(meter)).toBe('7 3 0 9 0');
 	});
 
@@ -171,9 +171,11 @@ describe('a stream that was cut', () => {
 
 	it('of a vendor that tells on the way is charged what was told and what came after', () => {
 		const meter = new UsageMeter(chatUsage, asked);
-		meter.push(Buffer.from('data: {"choices":[{"delta":{"content":"ab"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}\n\n'));
+		meter.push(
+			eventsIn(Buffer.from('data: {"choices":[{"delta":{"content":"ab"}}],"usage":{"prompt_tokens":5,"completion_tokens":2}}\n\n')),
+		);
 		expect(describeUsage(meter)).toBe('5 0 0 2 0');
-		meter.push(Buffer.from('data: {"choices":[{"delta":{"content":"abcdef"}}]}\n\n'));
+		meter.push(eventsIn(Buffer.from('data: {"choices":[{"delta":{"content":"abcdef"}}]}\n\n')));
 		expect(describeUsage(meter)).toBe('~5 0 0 4 0');
 	});
 });
@@ -191,7 +193,7 @@ describe('events that only look as if they told of usage', () => {
 	])('%s', (_name, line) => {
 		for (const reader of [chatUsage, messagesUsage]) {
 			const meter = new UsageMeter(reader, asked);
-			meter.push(Buffer.from(`${line}\n\n`));
+			meter.push(eventsIn(Buffer.from(`${line}\n\n`)));
 			expect(meter.read().usage.inputTokens).toBe(inputTokens);
 			expect(meter.read().isEstimated).toBe(true);
 		}
@@ -225,10 +227,11 @@ describe('events that only look as if they told of usage', () => {
 			fc.property(fc.array(piece), fc.constantFrom(chatUsage, messagesUsage, geminiUsage), (pieces, reader) => {
 				const bytes = Buffer.from(pieces.join(''));
 				const meter = new UsageMeter(reader, asked);
-				expect(meter.push(bytes)).toBe(bytes);
+				const batch = EventBatch.ofBytes(bytes, [bytes.length]);
+				expect(meter.push(batch)).toBe(batch);
 				expect(Object.values(meter.read().usage).every((count) => Number.isInteger(count) && count >= 0)).toBe(true);
 				const removing = new UsageMeter(reader, unasked);
-				expect(removing.push(bytes).length).toBeLessThanOrEqual(bytes.length);
+				expect(removing.push(batch).bytes.length).toBeLessThanOrEqual(bytes.length);
 			}),
 			{ numRuns: 500 },
 		);
@@ -326,46 +329,50 @@ describe('a stream whose caller did not ask', () => {
 		],
 	])('finds the member %s', (_name, json, expected) => {
 		const meter = new UsageMeter(chatUsage, unasked);
-		expect(meter.push(Buffer.from(`data: ${json}\n\ndata: [DONE]\n\n`)).toString()).toBe(`data: ${expected}\n\ndata: [DONE]\n\n`);
+		expect(meter.push(eventsIn(Buffer.from(`data: ${json}\n\ndata: [DONE]\n\n`))).bytes.toString()).toBe(
+			`data: ${expected}\n\ndata: [DONE]\n\n`,
+		);
 	});
 
 	it('keeps a moderation chunk that follows the usage chunk', () => {
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
 		const moderation = 'data: {"choices":[],"moderation":{"flagged":false}}\n\n';
 		const meter = new UsageMeter(chatUsage, unasked);
-		expect(meter.push(Buffer.from(`${usage}${moderation}data: [DONE]\n\n`)).toString()).toBe(`${moderation}data: [DONE]\n\n`);
+		expect(meter.push(eventsIn(Buffer.from(`${usage}${moderation}data: [DONE]\n\n`))).bytes.toString()).toBe(
+			`${moderation}data: [DONE]\n\n`,
+		);
 		expect(describeUsage(meter)).toBe('1 0 0 2 0');
 	});
 
 	it('loses an event of usage alone with all its lines, and no comment of another', () => {
 		const meter = new UsageMeter(chatUsage, unasked);
 		const events = ': ping\n\nevent: x\nid: 1\ndata: {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}\n\n: ping\n\n';
-		expect(meter.push(Buffer.from(events)).toString()).toBe(': ping\n\n: ping\n\n');
+		expect(meter.push(eventsIn(Buffer.from(events))).bytes.toString()).toBe(': ping\n\n: ping\n\n');
 	});
 
 	it('loses the LF of a dropped event’s last CRLF, when that comes later', () => {
 		const meter = new UsageMeter(chatUsage, unasked);
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\r\n\r';
-		expect(meter.push(Buffer.from(usage)).toString()).toBe('');
-		expect(meter.push(Buffer.from('\ndata: [DONE]\r\n\r')).toString()).toBe('data: [DONE]\r\n\r');
-		expect(meter.push(Buffer.from('\n')).toString()).toBe('\n');
+		expect(meter.push(eventsIn(Buffer.from(usage))).bytes.toString()).toBe('');
+		expect(meter.push(eventsIn(Buffer.from('\ndata: [DONE]\r\n\r'))).bytes.toString()).toBe('data: [DONE]\r\n\r');
+		expect(meter.push(eventsIn(Buffer.from('\n'))).bytes.toString()).toBe('\n');
 	});
 
 	it('loses an event of usage alone at the very end, and one whose two lines both tell', () => {
 		const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}';
-		expect(new UsageMeter(chatUsage, unasked).push(Buffer.from(`: a\n\n${usage}`)).toString()).toBe(': a\n\n');
+		expect(new UsageMeter(chatUsage, unasked).push(eventsIn(Buffer.from(`: a\n\n${usage}`))).bytes.toString()).toBe(': a\n\n');
 		const twice = `: a\n\ndata: {"choices":[{}],"usage":null}\n${usage}\n\n: b\n\n`;
-		expect(new UsageMeter(chatUsage, unasked).push(Buffer.from(twice)).toString()).toBe(': a\n\n: b\n\n');
+		expect(new UsageMeter(chatUsage, unasked).push(eventsIn(twice)).bytes.toString()).toBe(': a\n\n: b\n\n');
 	});
 
 	it('of a very deep event gets it without usage', () => {
 		const choices = `[${'['.repeat(70)}${']'.repeat(70)}]`;
-		const event = Buffer.from(`data: {"choices":${choices},"usage":{"prompt_tokens":1}}\n\n`);
-		expect(new UsageMeter(chatUsage, unasked).push(event).toString()).toBe(`data: {"choices":${choices}}\n\n`);
+		const event = eventsIn(`data: {"choices":${choices},"usage":{"prompt_tokens":1}}\n\n`);
+		expect(new UsageMeter(chatUsage, unasked).push(event).bytes.toString()).toBe(`data: {"choices":${choices}}\n\n`);
 	});
 
-	it('gets the very same buffer when there is nothing to remove', () => {
-		const events = Buffer.from('data: {"choices":[{"delta":{"content":"hi"}}]}\n\n');
+	it('gets the very same events when there is nothing to remove', () => {
+		const events = eventsIn('data: {"choices":[{"delta":{"content":"hi"}}]}\n\n');
 		expect(new UsageMeter(chatUsage, unasked).push(events)).toBe(events);
 	});
 });

@@ -1,4 +1,5 @@
 import { noUsage, type Usage } from '../../core/usage.ts';
+import type { EventBatch } from '../events/event-batch.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { KeyScan } from './key-scan.ts';
 import { TextCount } from './text-count.ts';
@@ -53,9 +54,10 @@ export class UsageMeter {
 		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.written.length) : undefined;
 	}
 
-	/** @param events whole ones, as many as came together. @returns what the caller gets of them: the same buffer when nothing is removed. */
-	push(events: Buffer): Buffer {
+	/** @returns what the client gets of them: the same batch when nothing is removed. */
+	push(batch: EventBatch): EventBatch {
 		const cuts = this.#cuts;
+		const events = batch.bytes;
 		let carriage = events.indexOf(carriageReturn);
 		let start = 0;
 		while (start < events.length) {
@@ -71,7 +73,7 @@ export class UsageMeter {
 			else if (cuts !== undefined && end === start) cuts.endEvent(next);
 			start = next;
 		}
-		return cuts === undefined ? events : cuts.apply(events);
+		return cuts === undefined ? batch : cuts.apply(batch);
 	}
 
 	/** Bytes in which no events can be found: compressed ones, or of an event too long to hold. They count whole. */

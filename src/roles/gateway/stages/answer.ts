@@ -10,9 +10,10 @@ import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
+import { EventBody } from '../streams/event-source.ts';
+import { StreamRelay } from '../streams/stream-relay.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { isSpendStop, type Reply } from './send-call.ts';
-import { StreamRelay } from './stream-relay.ts';
 
 /**
  * The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). The permit of a
@@ -31,7 +32,7 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		headers['x-accel-buffering'] = 'no';
 		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
 		const relay = new StreamRelay(body, call, permit, open, relayParts, isEncoded(response.headers));
-		return { status: response.status, headers, body: relay, facts: open.facts };
+		return { status: response.status, headers, body: new EventBody(relay), facts: open.facts };
 	}
 	open.close();
 	if (response.status >= 400) {

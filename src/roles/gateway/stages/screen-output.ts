@@ -1,16 +1,18 @@
+import type { CallFacts } from '../../../core/call-facts.ts';
 import type { HttpResponse } from '../../../core/handler.ts';
+import type { Format } from '../../../wire/formats/format.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
-import { isEncoded } from '../../../wire/providers/relayed-headers.ts';
-import { blocked, type Guarding } from '../guarding.ts';
-import { JudgedStream } from './judged-stream.ts';
+import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
+import { BlockingGuard } from '../streams/blocking-guard.ts';
+import { EventBody, type EventSource } from '../streams/event-source.ts';
+import { ModeratedGuard } from '../streams/moderated-guard.ts';
+import { MonitoringGuard, type ObservesTexts } from '../streams/monitoring-guard.ts';
+import { StreamRelay } from '../streams/stream-relay.ts';
+import { ambiguous } from '../streams/view-event.ts';
 import { maskEdits, maskedTexts } from './masked-texts.ts';
-import { ObservedStream, type ObservesTexts } from './observed-stream.ts';
 import type { Call } from './read-call.ts';
-import { ScreenedStream } from './screened-stream.ts';
-import { StreamRelay } from './stream-relay.ts';
-import { ambiguous } from './view-event.ts';
 
 /**
  * Guardrails on what the model says, as the caller is about to read it. Observing changes neither bytes nor timing.
@@ -20,24 +22,8 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	if (response.status >= 400) return response;
 	const guarded = { requestId: call.request.id, team };
 	const { body } = response;
-	if (body instanceof StreamRelay) {
-		if (!guarding.isEnforced) {
-			const isOpaque = isEncoded(response.headers);
-			return { ...response, body: new ObservedStream(body, call.format, guarded, guarding, isOpaque) };
-		}
-		const guardrails = await guarding.guardrails;
-		const Stream = guarding.engines.stopping(team).length > 0 ? JudgedStream : ScreenedStream;
-		const screened = new Stream(body, call.format, guarded, guarding, guardrails, response.facts);
-		if (guarding.engines.noting(team).length === 0) return { ...response, body: screened };
-		const notedByEngines: ObservesTexts = {
-			observe: (noted, stage, { texts }) =>
-				guarding.noteByEngines(
-					noted,
-					stage,
-					texts.map(({ text }) => text),
-				),
-		};
-		return { ...response, body: new ObservedStream(screened, call.format, guarded, notedByEngines) };
+	if (body instanceof EventBody && body.source instanceof StreamRelay) {
+		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, response.facts, guarding)) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const told = readObject(body);
@@ -49,6 +35,29 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 	// What was read as UTF-8 says something else to a client that believes another `charset`.
 	const headers = guarding.isEnforced ? { ...response.headers, 'content-type': 'application/json' } : response.headers;
 	return screenWhole(call, guarded.team, { ...response, headers }, Buffer.from(body), told, guarding);
+}
+
+async function guardStream(
+	relay: StreamRelay,
+	format: Format,
+	call: GuardedCall,
+	facts: CallFacts | undefined,
+	guarding: Guarding,
+): Promise<EventSource> {
+	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, call, guarding);
+	const guardrails = await guarding.guardrails;
+	const Guard = guarding.engines.stopping(call.team).length > 0 ? ModeratedGuard : BlockingGuard;
+	const guard = new Guard(relay, format, call, guarding, guardrails, facts);
+	if (guarding.engines.noting(call.team).length === 0) return guard;
+	const notedByEngines: ObservesTexts = {
+		observe: (noted, stage, { texts }) =>
+			guarding.noteByEngines(
+				noted,
+				stage,
+				texts.map(({ text }) => text),
+			),
+	};
+	return new MonitoringGuard(guard, format, call, notedByEngines);
 }
 
 async function screenWhole(

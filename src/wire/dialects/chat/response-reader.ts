@@ -1,7 +1,8 @@
 import { Fault } from '../../../core/fault.ts';
-import type { Finish, ReportedUsage, ResponseSink, StreamEvent, StreamReader } from '../../conversation/response.ts';
+import type { Finish, ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { parseArguments, readObject } from '../../translation/read-json.ts';
+import { parseArguments } from '../../translation/read-json.ts';
 import { signatureOf } from '../../translation/thought-signature.ts';
 import { usageOfChat } from '../../usage/told-usage.ts';
 import { readChunkError } from './errors.ts';
@@ -63,14 +64,14 @@ export class ChatStreamReader implements StreamReader {
 		this.#calls = new SequentialCalls(sink, choice);
 	}
 
-	read({ data, name }: StreamEvent): void {
-		if (data.trim() === '[DONE]') {
+	read(event: StreamEvent): void {
+		const chunk = event.json();
+		if (chunk === undefined && event.data?.trim() === '[DONE]') {
 			this.#finish();
 			return;
 		}
-		const chunk = readObject(data);
 		if (chunk === undefined) throw responseInvalid('with an event that is not a JSON object');
-		if (name === 'error' || isJsonObject(chunk.error) || typeof chunk.error === 'string') {
+		if (event.name === 'error' || isJsonObject(chunk.error) || typeof chunk.error === 'string') {
 			this.#sink.fail(readChunkError(chunk));
 			return;
 		}

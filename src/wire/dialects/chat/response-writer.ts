@@ -213,7 +213,7 @@ export class CompletionStreamWriter extends CompletionWriter implements Response
 	readonly #wantsUsage: boolean;
 	readonly #choices = new Map<number, StreamedChoice>();
 	#id = '';
-	#text = '';
+	#events: string[] = [];
 	/** What all chunks begin and end with. */
 	#head = '';
 	#tail = '';
@@ -223,10 +223,10 @@ export class CompletionStreamWriter extends CompletionWriter implements Response
 		this.#wantsUsage = wantsUsage(call);
 	}
 
-	take(): string {
-		const text = this.#text;
-		this.#text = '';
-		return text;
+	take(): readonly string[] {
+		const events = this.#events;
+		this.#events = [];
+		return events;
 	}
 
 	start({ id, model }: ResponseStart): void {
@@ -299,13 +299,13 @@ export class CompletionStreamWriter extends CompletionWriter implements Response
 
 	end(reported: ReportedUsage): void {
 		const usage = this.usageOf(reported);
-		if (this.#wantsUsage && usage !== undefined) this.#text += `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`;
-		this.#text += 'data: [DONE]\n\n';
+		if (this.#wantsUsage && usage !== undefined) this.#events.push(`${this.#head}],"usage":${JSON.stringify(usage)}}\n\n`);
+		this.#events.push('data: [DONE]\n\n');
 		this.isTerminated = true;
 	}
 
 	fail(error: ProviderError): void {
-		this.#text += `data: ${JSON.stringify(writeError(error, this.call))}\n\n`;
+		this.#events.push(`data: ${JSON.stringify(writeError(error, this.call))}\n\n`);
 		this.hasFailed = true;
 	}
 
@@ -320,7 +320,7 @@ export class CompletionStreamWriter extends CompletionWriter implements Response
 
 	/** @param delta in JSON. @param reason in JSON. */
 	#write(delta: string, choice: number, reason = 'null'): void {
-		this.#text += `${this.#head}{"index":${choice},"delta":${delta},"logprobs":null,"finish_reason":${reason}}${this.#tail}`;
+		this.#events.push(`${this.#head}{"index":${choice},"delta":${delta},"logprobs":null,"finish_reason":${reason}}${this.#tail}`);
 	}
 }
 

@@ -1,7 +1,7 @@
 import { Fault } from '../../../core/fault.ts';
-import type { StreamEvent, StreamReader, WrittenStream } from '../../conversation/response.ts';
+import type { StreamReader, WrittenStream } from '../../conversation/response.ts';
+import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { readJson } from '../../translation/read-json.ts';
 import type { TranslatedCall } from '../../translation/translation.ts';
 import { writeError } from '../chat/errors.ts';
 import { wantsUsage } from '../chat/response-writer.ts';
@@ -17,7 +17,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
 	readonly #call: TranslatedCall;
-	#text = '';
+	#events: string[] = [];
 	#id = '';
 	/** Of the chunk before. */
 	#head: JsonObject = {};
@@ -35,21 +35,21 @@ export class StreamRepair implements StreamReader, WrittenStream {
 		this.#terminate();
 	}
 
-	read({ data }: StreamEvent): void {
-		if (data.trim() === '[DONE]') {
+	read(event: StreamEvent): void {
+		const chunk = unlisted(event.value());
+		if (chunk === undefined && event.data?.trim() === '[DONE]') {
 			if (!this.#isFinished) throw responseInvalid('with a stream that has no end');
 			this.#terminate();
 			return;
 		}
-		const chunk = unlisted(readJson(data));
 		if (!isJsonObject(chunk)) throw responseInvalid('with an event that is not a JSON object');
 		if (chunk.error !== undefined && chunk.error !== null) {
-			this.#text += `data: ${JSON.stringify(writeError(readError(200, chunk), this.#call))}\n\n`;
+			this.#events.push(`data: ${JSON.stringify(writeError(readError(200, chunk), this.#call))}\n\n`);
 			this.hasFailed = true;
 			return;
 		}
 		if (this.#id === '') this.#id = answerId(chunk.id, this.#call);
-		this.#text += `data: ${JSON.stringify(this.#repair(chunk))}\n\n`;
+		this.#events.push(`data: ${JSON.stringify(this.#repair(chunk))}\n\n`);
 	}
 
 	#repair(chunk: JsonObject): JsonObject {
@@ -100,15 +100,15 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	#terminate(): void {
 		// What the provider told itself has been passed on.
 		if (wantsUsage(this.#call) && this.#call.charged?.()?.isEstimated === true) {
-			this.#text += `data: ${JSON.stringify({ ...this.#head, choices: [], ...repairedUsage(undefined, this.#call) })}\n\n`;
+			this.#events.push(`data: ${JSON.stringify({ ...this.#head, choices: [], ...repairedUsage(undefined, this.#call) })}\n\n`);
 		}
-		this.#text += done;
+		this.#events.push(done);
 		this.isTerminated = true;
 	}
 
-	take(): string {
-		const text = this.#text;
-		this.#text = '';
-		return text;
+	take(): readonly string[] {
+		const events = this.#events;
+		this.#events = [];
+		return events;
 	}
 }

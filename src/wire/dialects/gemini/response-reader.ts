@@ -1,8 +1,8 @@
 import { Fault } from '../../../core/fault.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { ReportedUsage, ResponseSink, StreamEvent, StreamReader } from '../../conversation/response.ts';
+import type { ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { readJson } from '../../translation/read-json.ts';
 import { usageOfGemini } from '../../usage/told-usage.ts';
 import { CandidateReader, responseInvalid } from './candidate-reader.ts';
 import { readError } from './errors.ts';
@@ -37,10 +37,10 @@ export class GeminiStreamReader implements StreamReader {
 	}
 
 	/** An error may come in a list. */
-	read({ data }: StreamEvent): void {
+	read(event: StreamEvent): void {
+		const partial = unlisted(event.value());
 		// What Google's own layer for chat completions ends with.
-		if (data.trim() === '[DONE]') return;
-		const partial = unlisted(readJson(data));
+		if (partial === undefined && event.data?.trim() === '[DONE]') return;
 		if (!isJsonObject(partial)) throw responseInvalid('with an event that is not a JSON object');
 		if (partial.error !== undefined) {
 			this.#sink.fail(readError(200, partial));

@@ -1,7 +1,7 @@
 import { Fault } from '../../../core/fault.ts';
-import type { Finish, ReportedUsage, ResponseSink, StreamEvent, StreamReader } from '../../conversation/response.ts';
+import type { Finish, ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { readObject } from '../../translation/read-json.ts';
 import { usageOfMessages } from '../../usage/told-usage.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import { readEventError } from './errors.ts';
@@ -61,10 +61,10 @@ export class MessagesStreamReader implements StreamReader {
 		this.#sink = sink;
 	}
 
-	read({ data, name }: StreamEvent): void {
-		const event = readObject(data);
+	read(streamed: StreamEvent): void {
+		const event = streamed.json();
 		if (event === undefined) throw invalid('an event that is no JSON object');
-		switch (event.type ?? name) {
+		switch (event.type ?? streamed.name) {
 			case 'message_start':
 				return this.#start(event.message);
 			case 'content_block_start':

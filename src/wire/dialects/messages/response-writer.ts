@@ -182,15 +182,15 @@ type BlockKind = 'text' | 'thinking' | 'tool_use';
 export class MessageStreamWriter extends MessageWriter implements ResponseSink, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
-	#text = '';
+	#events: string[] = [];
 	#index = -1;
 	/** The block that is open. */
 	#open: BlockKind | undefined;
 
-	take(): string {
-		const text = this.#text;
-		this.#text = '';
-		return text;
+	take(): readonly string[] {
+		const events = this.#events;
+		this.#events = [];
+		return events;
 	}
 
 	start({ id, model, usage }: ResponseStart): void {
@@ -250,16 +250,18 @@ export class MessageStreamWriter extends MessageWriter implements ResponseSink, 
 		if (this.#open === undefined) return;
 		// Not made up: the provider signs nothing.
 		if (this.#open === 'thinking') this.#delta('"signature_delta","signature":""');
-		this.#text += `event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`;
+		this.#events.push(`event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`);
 		this.#open = undefined;
 	}
 
 	#delta(delta: string): void {
-		this.#text += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":${delta}}}\n\n`;
+		this.#events.push(
+			`event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":${delta}}}\n\n`,
+		);
 	}
 
 	#write(name: string, data: JsonObject): void {
-		this.#text += `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+		this.#events.push(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 	}
 }
 

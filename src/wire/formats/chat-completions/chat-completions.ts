@@ -1,6 +1,6 @@
+import type { LineMark } from '../../events/event-boundaries.ts';
+import { equals, startsWith, valueOffset } from '../../events/line-value.ts';
 import { errorMembers } from '../../gateway-error.ts';
-import type { LineMark } from '../../sse/event-frames.ts';
-import { equals, startsWith, valueOffset } from '../../sse/line-value.ts';
 import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';

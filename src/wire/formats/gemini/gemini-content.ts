@@ -1,7 +1,7 @@
+import type { LineMark } from '../../events/event-boundaries.ts';
+import { startsWith, valueOffset } from '../../events/line-value.ts';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
 import type { Edit } from '../../json/splice-body.ts';
-import type { LineMark } from '../../sse/event-frames.ts';
-import { startsWith, valueOffset } from '../../sse/line-value.ts';
 import { requestedOutput } from '../../usage/output-cap.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
 import type { ProviderFormat } from '../format.ts';

@@ -1,6 +1,6 @@
+import type { LineMark } from '../../events/event-boundaries.ts';
+import { equals, valueOffset } from '../../events/line-value.ts';
 import { errorMembers } from '../../gateway-error.ts';
-import type { LineMark } from '../../sse/event-frames.ts';
-import { equals, valueOffset } from '../../sse/line-value.ts';
 import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import {

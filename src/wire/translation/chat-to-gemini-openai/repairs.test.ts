@@ -1,5 +1,7 @@
 /** What Gemini's layer for chat completions does differently, made what callers expect. */
+
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { messagesToGeminiOpenai } from '../messages-to-gemini-openai/messages-to-gemini-openai.ts';
@@ -17,7 +19,7 @@ const toolCall = (name: string, more: JsonObject = {}): JsonObject => ({
 const usage = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 };
 
 function streamed(chunks: readonly unknown[], translation = chatToGeminiOpenai): { data: JsonObject[]; text: string; ending: string } {
-	const stream = translation.translateStream(call);
+	const stream = translateBytes(translation, call);
 	let text = stream
 		.push(Buffer.from(chunks.map((chunk) => `data: ${chunk === '[DONE]' ? chunk : JSON.stringify(chunk)}\n\n`).join('')))
 		.toString();
@@ -103,7 +105,7 @@ describe('a stream', () => {
 	});
 
 	test('tells what stood before an event that is none', () => {
-		const stream = chatToGeminiOpenai.translateStream(call);
+		const stream = translateBytes(chatToGeminiOpenai, call);
 		const bytes = `data: ${JSON.stringify(chunk({ content: 'Hi' }))}\n\ndata: {oops\n\n`;
 		expect(stream.push(Buffer.from(bytes)).toString()).toContain('"content":"Hi"');
 		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);

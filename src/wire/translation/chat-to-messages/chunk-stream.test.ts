@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -40,7 +41,7 @@ function translate(
 	events: string,
 	request: JsonObject = {},
 ): { readonly data: unknown[]; readonly deltas: JsonObject[]; readonly reason: unknown } {
-	const stream = chatToMessages.translateStream(callOf(request));
+	const stream = translateBytes(chatToMessages, callOf(request));
 	const data = dataOf(stream.push(Buffer.from(events)));
 	const choices = data.flatMap((one) => (one === '[DONE]' ? [] : ((one as Partial<Chunk>).choices ?? [])));
 	return { data, deltas: choices.map((choice) => choice.delta), reason: choices.at(-1)?.finish_reason };
@@ -53,13 +54,13 @@ describe.each(recordings)('$name', (recording) => {
 		.toString()
 		.split(/(?<=\n\n)/)
 		.map((one) => Buffer.from(one));
-	const whole = chatToMessages.translateStream(callOf(withUsage)).push(recordedBytes(recording)).toString();
+	const whole = translateBytes(chatToMessages, callOf(withUsage)).push(recordedBytes(recording)).toString();
 
 	test('gives the same bytes event by event, and in any groups', () => {
 		const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
 		fc.assert(
 			fc.property(cuts, (sizes) => {
-				const stream = chatToMessages.translateStream(callOf(withUsage));
+				const stream = translateBytes(chatToMessages, callOf(withUsage));
 				let out = '';
 				for (let at = 0, turn = 0; at < events.length; turn++) {
 					const size = sizes[turn % sizes.length] ?? 1;
@@ -73,7 +74,7 @@ describe.each(recordings)('$name', (recording) => {
 	});
 
 	test('tells usage only to who asks, and means the same', () => {
-		const stream = chatToMessages.translateStream(callOf({ model: 'alias', stream: true }));
+		const stream = translateBytes(chatToMessages, callOf({ model: 'alias', stream: true }));
 		const silent = dataOf(stream.push(recordedBytes(recording)));
 		const asked = dataOf(Buffer.from(whole));
 		expect(JSON.stringify(silent)).not.toContain('"usage"');
@@ -85,7 +86,7 @@ describe.each(recordings)('$name', (recording) => {
 
 	test('reads the same with other line ends', () => {
 		for (const end of ['\r\n', '\r']) {
-			const stream = chatToMessages.translateStream(callOf(withUsage));
+			const stream = translateBytes(chatToMessages, callOf(withUsage));
 			const bytes = Buffer.from(recordedBytes(recording).toString().replaceAll('\n', end));
 			expect(stream.push(bytes).toString()).toBe(whole);
 		}
@@ -220,7 +221,7 @@ test('thinking comes as text while it is made, and whole at the end, signed as i
 
 describe('the end', () => {
 	test('is [DONE] after message_stop and not before; what follows is nothing', () => {
-		const stream = chatToMessages.translateStream(callOf(withUsage));
+		const stream = translateBytes(chatToMessages, callOf(withUsage));
 		expect(stream.push(Buffer.from(start + text('x') + finish('end_turn'))).toString()).not.toContain('[DONE]');
 		expect(stream.isTerminated).toBe(false);
 		expect(dataOf(stream.push(Buffer.from(stop)))).toEqual([
@@ -243,7 +244,7 @@ describe('the end', () => {
 	});
 
 	test('that is an error is one error event', () => {
-		const stream = chatToMessages.translateStream(callOf({}));
+		const stream = translateBytes(chatToMessages, callOf({}));
 		const error = event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } });
 		const data = dataOf(stream.push(Buffer.from(start + text('x') + error + finish('end_turn') + stop)));
 		expect(data.at(-1)).toEqual({
@@ -256,13 +257,13 @@ describe('the end', () => {
 	});
 
 	test('that comes too early is a fault', () => {
-		const stream = chatToMessages.translateStream(callOf({}));
+		const stream = translateBytes(chatToMessages, callOf({}));
 		stream.push(Buffer.from(start + text('x') + finish('end_turn')));
 		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_disconnected' }) as Error);
 	});
 
 	test('may lack its empty line', () => {
-		const stream = chatToMessages.translateStream(callOf({}));
+		const stream = translateBytes(chatToMessages, callOf({}));
 		stream.push(Buffer.from(start + stop.trimEnd()));
 		expect(stream.isTerminated).toBe(true);
 	});
@@ -315,7 +316,7 @@ test('whatever a provider sends is told or a fault, and nothing breaks', () => {
 	const stream = fc.array(fc.oneof(fc.tuple(types, members), fc.constant(['message_start', { message: {} }] as const)), { maxLength: 12 });
 	fc.assert(
 		fc.property(stream, (events) => {
-			const translation = chatToMessages.translateStream(callOf(withUsage));
+			const translation = translateBytes(chatToMessages, callOf(withUsage));
 			try {
 				for (const [type, more] of events) dataOf(translation.push(Buffer.from(event(type, { ...more, type }))));
 				translation.end();
@@ -336,11 +337,11 @@ describe('a stream that cannot be understood', () => {
 		['a delta without content', event('content_block_delta')],
 		['a call without a name', blockStart({ type: 'tool_use', id: 'a' })],
 	])('%s', (_name, bad) => {
-		const alone = chatToMessages.translateStream(callOf({}));
+		const alone = translateBytes(chatToMessages, callOf({}));
 		const before = alone.push(Buffer.from(start + text('x')));
 		expect(() => alone.push(Buffer.from(bad))).toThrow(Fault);
 
-		const together = chatToMessages.translateStream(callOf({}));
+		const together = translateBytes(chatToMessages, callOf({}));
 		expect(together.push(Buffer.from(start + text('x') + bad + text('y')))).toEqual(before);
 		expect(() => together.push(Buffer.from(text('y')))).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Error);
 		expect(() => together.end()).toThrow(Fault);

@@ -1,14 +1,16 @@
 /** Callers with the official OpenAI SDKs, both lines, served by recorded answers and by a provider that holds its rules. */
+
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { unknownWireFields } from '../../../../test/support/messages-wire-fields.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { EventFramer } from '../../events/event-framer.ts';
 import { messages as messagesFormat } from '../../formats/messages/messages.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { EventFrames } from '../../sse/event-frames.ts';
 import type { StreamTranslation, TranslatedCall } from '../translation.ts';
 import { chatToMessages } from './chat-to-messages.ts';
 
@@ -32,16 +34,12 @@ const eventStream = (body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>)
 
 /** Through the framing that the gateway uses: whole events only, however the bytes came. */
 async function* translated(body: AsyncIterable<Uint8Array>, stream: StreamTranslation): AsyncGenerator<Uint8Array> {
-	const frames = new EventFrames(messagesFormat.markLine);
-	let held = Buffer.alloc(0);
+	const framer = new EventFramer(messagesFormat.markLine);
 	for await (const chunk of body) {
-		const end = frames.push(Buffer.from(chunk));
-		const all = Buffer.concat([held, chunk]);
-		const cut = end === 0 ? 0 : held.length + end;
-		if (cut > 0) yield stream.push(all.subarray(0, cut));
-		held = all.subarray(cut);
+		const events = framer.push(Buffer.from(chunk));
+		if (events !== undefined) yield stream.push(events).bytes;
 	}
-	yield stream.end();
+	yield stream.end().bytes;
 }
 
 /** A gateway as small as it gets. */
@@ -108,7 +106,7 @@ describe.each(lines)('%s', (_name, Client) => {
 	test.each(recordings.filter(({ response }) => response.sse !== undefined))('streams $name', async (recording) => {
 		const request = { ...ask, stream_options: { include_usage: true } };
 		const client = clientOf(async () =>
-			eventStream(new Uint8Array(chatToMessages.translateStream(callOf(request)).push(recordedBytes(recording)))),
+			eventStream(new Uint8Array(translateBytes(chatToMessages, callOf(request)).push(recordedBytes(recording)))),
 		);
 		const events = recordedBytes(recording).toString();
 		const texts = [...events.matchAll(/"text":("(?:[^"\\]|\\.)*")[^{]*"text_delta"|"text_delta","text":("(?:[^"\\]|\\.)*")/g)].map(

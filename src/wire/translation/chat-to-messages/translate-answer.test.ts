@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -25,7 +26,7 @@ test.each(recordings.filter(({ response }) => response.sse === undefined))('gold
 });
 
 test.each(recordings.filter(({ response }) => response.sse !== undefined))('golden stream of $name', async (recording) => {
-	const stream = chatToMessages.translateStream(call);
+	const stream = translateBytes(chatToMessages, call);
 	const bytes = Buffer.concat([stream.push(recordedBytes(recording)), stream.end()]);
 	expect(stream).toMatchObject({ isTerminated: true, hasFailed: false });
 	const expectation = new URL(`streams/${baseName(recording.name)}.expected.sse`, folder);

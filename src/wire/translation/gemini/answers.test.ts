@@ -1,5 +1,7 @@
 /** What callers of both formats are told of Gemini's answers, errors and streams, however these end. */
+
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { Fault } from '../../../core/fault.ts';
 import { parseExactly } from '../../json/exact-json.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -68,7 +70,7 @@ const eventsOf = (list: readonly unknown[], end = '\r\n\r\n'): Buffer =>
 /** The caller's events; ends with the name of the fault that the gateway would tell. */
 function streamed(list: readonly unknown[]): { chat: string; messages: string } {
 	const read = (translation: typeof chatToGemini): string => {
-		const stream = translation.translateStream(callOf({ stream_options: { include_usage: true } }));
+		const stream = translateBytes(translation, callOf({ stream_options: { include_usage: true } }));
 		let text = '';
 		try {
 			text += stream.push(eventsOf(list)).toString();
@@ -152,7 +154,7 @@ describe('streams', () => {
 	});
 
 	test('what stood before an event that is none comes out first', () => {
-		const stream = chatToGemini.translateStream(callOf());
+		const stream = translateBytes(chatToGemini, callOf());
 		const bytes = Buffer.concat([eventsOf([answer([{ text: 'So' }])]), Buffer.from('data: {oops\n\n')]);
 		expect(stream.push(bytes).toString()).toContain('"content":"So"');
 		expect(() => stream.end()).toThrow(Fault);
@@ -213,7 +215,7 @@ describe('tool calls', () => {
 		const body = JSON.stringify(answer([toolCall('f', { n: '#' })], 'STOP')).replace('"#"', '12345678901234567890');
 		const told = toldWhole(parseExactly(body) as JsonObject);
 		expect([told.chat.calls, told.messages.calls]).toEqual([[['f', '{"n":12345678901234567890}']], [['f', '{"n":12345678901234567890}']]]);
-		const stream = messagesToGemini.translateStream(callOf());
+		const stream = translateBytes(messagesToGemini, callOf());
 		expect(stream.push(Buffer.from(`data: ${body}\n\n`)).toString()).toContain('12345678901234567890');
 	});
 

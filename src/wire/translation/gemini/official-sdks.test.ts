@@ -1,9 +1,11 @@
 /** What the callers' own SDKs, both lines of each, make of Gemini's recorded answers. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { chatToGemini } from '../chat-to-gemini/chat-to-gemini.ts';
@@ -29,7 +31,7 @@ const messagesAsk = { model: 'alias', max_tokens: 100, messages: [{ role: 'user'
 function respond(translation: Translation, { response, ...recording }: Recording, request: JsonObject): Response {
 	const call = callOf(request);
 	if (response.sse === undefined) return Response.json(translation.translateAnswer(response.json as JsonObject, call));
-	const stream = translation.translateStream(call);
+	const stream = translateBytes(translation, call);
 	const bytes = Buffer.concat([stream.push(recordedBytes({ ...recording, response })), stream.end()]);
 	return new Response(new Uint8Array(bytes), { headers: { 'content-type': 'text/event-stream' } });
 }

@@ -1,8 +1,10 @@
 /** A stream of Gemini's that calls tools is, put together by the caller's own SDK, what the whole answer is. */
+
 import type Anthropic from '@anthropic-ai/sdk';
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings } from '../../../../test/support/recordings.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { chatToGemini } from '../chat-to-gemini/chat-to-gemini.ts';
@@ -69,7 +71,7 @@ const callOf = (more: JsonObject = {}): TranslatedCall => ({
 });
 
 function streamOf(translation: Translation, chunks: readonly JsonObject[], told: TranslatedCall): ReadableStream {
-	const stream = translation.translateStream(told);
+	const stream = translateBytes(translation, told);
 	const text = Buffer.concat([...chunks.map((chunk) => stream.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))), stream.end()]);
 	const events = [...text.toString().matchAll(/^data: (\{.*)$/gm)].map(([, json]) => `${json ?? ''}\n`);
 	return new Blob(events).stream();

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type ByteTranslation, translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings } from '../../../../test/support/recordings.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import type { StreamTranslation, TranslatedCall } from '../translation.ts';
+import type { TranslatedCall } from '../translation.ts';
 import { messagesToChat } from './messages-to-chat.ts';
 
 const call: TranslatedCall = { request: {}, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 };
 
 function translate(pieces: readonly string[]): string {
-	const stream = messagesToChat.translateStream(call);
+	const stream = translateBytes(messagesToChat, call);
 	return Buffer.concat([...pieces.map((piece) => stream.push(Buffer.from(piece))), stream.end()]).toString();
 }
 
@@ -49,14 +50,14 @@ test('comments, other fields, several data lines, padding and a missing last emp
 });
 
 describe('the end', () => {
-	const push = (...pieces: string[]): StreamTranslation => {
-		const stream = messagesToChat.translateStream(call);
+	const push = (...pieces: string[]): ByteTranslation => {
+		const stream = translateBytes(messagesToChat, call);
 		for (const one of pieces) stream.push(Buffer.from(one));
 		return stream;
 	};
 
 	test('nothing that ends the message leaves before the provider has ended', () => {
-		const stream = messagesToChat.translateStream(call);
+		const stream = translateBytes(messagesToChat, call);
 		const before = stream.push(
 			Buffer.from(
 				`${chunk({ content: 'Hi' })}${chunk({}, 'stop')}data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n`,
@@ -84,7 +85,7 @@ describe('the end', () => {
 	});
 
 	test.each([{ toString: 1 }, [5], true])('whatever an error calls its code, it is told: %j', (code) => {
-		const stream = messagesToChat.translateStream(call);
+		const stream = translateBytes(messagesToChat, call);
 		const told = stream.push(Buffer.from(`data: ${JSON.stringify({ error: { code, message: 'Oops' } })}\n\n`)).toString();
 		expect([stream.hasFailed, told]).toEqual([true, expect.stringContaining('"error":{"type":"api_error","message":"Oops"}')]);
 	});
@@ -114,7 +115,7 @@ describe('what is no answer', () => {
 	});
 
 	test('what stood before it comes out first, though it came in the same piece', () => {
-		const stream = messagesToChat.translateStream(call);
+		const stream = translateBytes(messagesToChat, call);
 		expect(stream.push(Buffer.from(`${chunk({ content: 'Hi' })}data: {oops\n\n`)).toString()).toContain('"text":"Hi"');
 		expect(() => stream.push(Buffer.from(chunk({ content: 'more' })))).toThrow(Fault);
 		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);

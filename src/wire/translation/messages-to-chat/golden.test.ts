@@ -1,6 +1,8 @@
 /** Each file of `test/fixtures/translation/messages-to-chat`: what goes in, and what must come out. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import type { TranslatedCall } from '../translation.ts';
@@ -84,7 +86,7 @@ test.each<[string, AnswerCase]>(filesOf('answer-'))('%s', (_name, { request, ans
 });
 
 test.each<[string, StreamCase]>(filesOf('stream-'))('%s', (_name, { request, chunks, expected }) => {
-	const stream = messagesToChat.translateStream(callOf(request));
+	const stream = translateBytes(messagesToChat, callOf(request));
 	const input = chunks.map((chunk) => `data: ${chunk === '[DONE]' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
 	const output = Buffer.concat([stream.push(Buffer.from(input)), stream.end()]).toString();
 	expect(output.split('\n\n')).toEqual([...expected.map((data) => `event: ${String(data['type'])}\ndata: ${JSON.stringify(data)}`), '']);

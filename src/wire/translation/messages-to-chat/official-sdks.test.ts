@@ -1,7 +1,9 @@
 /** What a caller's own SDK makes of translated answers, both of its lines. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -30,7 +32,7 @@ const shown = (status: number): number => (status >= 500 || status === 401 || st
 const sseOf = (bytes: Buffer): Response => new Response(new Uint8Array(bytes), { headers: { 'content-type': 'text/event-stream' } });
 
 function streamed(provider: Buffer, request: JsonObject = {}): Buffer {
-	const stream = messagesToChat.translateStream(callOf(request));
+	const stream = translateBytes(messagesToChat, callOf(request));
 	return Buffer.concat([stream.push(provider), stream.end()]);
 }
 

@@ -1,17 +1,18 @@
 import type { CallFacts } from '../../../core/call-facts.ts';
-import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { ByteFlow } from '../../../core/handler.ts';
 import { OwnPages } from '../../../core/own-pages.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
 import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/threads/held-thread.ts';
+import { EventBatch } from '../../../wire/events/event-batch.ts';
+import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import { readEvent } from '../../../wire/sse/read-event.ts';
-import { splitEvents } from '../../../wire/sse/split-events.ts';
+import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { EventView, StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
-import { readEvents } from '../../../wire/translation/read-events.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
-import { maskEdits } from './masked-texts.ts';
+import { maskEdits } from '../stages/masked-texts.ts';
+import { type EventSink, type EventSource, errorEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { ambiguous, unparsed, viewEvent, viewOtherFields } from './view-event.ts';
 
@@ -24,20 +25,19 @@ interface HeldPiece {
 }
 
 interface HeldEvent {
-	readonly bytes: Buffer;
+	readonly event: StreamEvent;
 	readonly pieces: readonly HeldPiece[];
 }
 
 const noPieces: readonly HeldPiece[] = [];
-const nothing = Buffer.alloc(0);
-/** More is never held: what does not end is not read, and what is not read does not pass. */
-const mostHeldBytes = 8 * 1024 * 1024;
+/** More is never held: what is not read does not pass. */
+const maxHeldBytes = 8 * 1024 * 1024;
 
 /**
  * Holds a stream's events back until none of their text can belong to what is blocked or masked. Events leave whole and in order,
  * byte for byte where nothing is masked. On a block the stream ends with an error event of its format and its call is ended.
  */
-export class ScreenedStream implements ByteStream, ByteSink {
+export class BlockingGuard implements EventSource, EventSink {
 	readonly #relay: StreamRelay;
 	readonly #format: Format;
 	readonly #call: GuardedCall;
@@ -52,9 +52,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	readonly #held: HeldEvent[] = [];
 	#heldBytes = 0;
 	readonly #pages = new OwnPages();
-	/** The beginning of an event. */
-	#rest: Buffer = nothing;
-	#sink: ByteSink | undefined;
+	#sink: EventSink | undefined;
 	#isOver = false;
 
 	constructor(
@@ -73,7 +71,7 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		this.#facts = facts;
 	}
 
-	start(sink: ByteSink): ByteFlow {
+	start(sink: EventSink): ByteFlow {
 		this.#sink = sink;
 		const flow = this.#relay.start(this);
 		return {
@@ -85,20 +83,20 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		};
 	}
 
-	write(chunk: Buffer): boolean {
+	write(batch: EventBatch): boolean {
 		if (this.#isOver) return true;
-		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-		this.#rest = splitEvents(bytes, (event) => this.#hold(event));
-		if (this.#heldBytes + this.#rest.length > mostHeldBytes) {
-			this.#unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
-			this.#block({ policy: 'unreadable', category: 'too_long' });
-		}
+		for (const event of batch.events) this.#hold(event);
+		if (this.#heldBytes > maxHeldBytes) this.#blockUnread();
 		return this.#isOver || this.#release();
+	}
+
+	writeOpaque(): boolean {
+		if (!this.#isOver) this.#blockUnread();
+		return true;
 	}
 
 	end(): void {
 		if (this.#isOver) return;
-		if (this.#rest.length > 0) this.#hold(this.#rest);
 		for (const thread of this.#threads.values()) thread.end();
 		this.#blockIfTripped();
 		if (this.#isOver) return;
@@ -113,23 +111,20 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		this.#sink?.fail(cause);
 	}
 
-	#hold(event: Buffer): void {
+	#hold(event: StreamEvent): void {
 		if (this.#isOver) return;
-		const pieces: HeldPiece[] = [];
-		readEvents(event, (data) => {
-			const view = viewEvent(data, this.#format);
-			if (view === undefined) return;
-			for (const viewed of view.texts) pieces.push({ viewed, piece: this.#push(viewed) });
-			this.#endThreads(view);
-		});
+		event.keepIn(this.#pages);
+		const view = viewEvent(event, this.#format);
+		const pieces = view?.texts.map((viewed) => ({ viewed, piece: this.#push(viewed) })) ?? noPieces;
+		if (view !== undefined) this.#endThreads(view);
 		this.#readOtherFields(event);
-		this.#held.push({ bytes: this.#pages.keep(event), pieces: pieces.length === 0 ? noPieces : pieces });
-		this.#heldBytes += event.length;
+		this.#held.push({ event, pieces });
+		this.#heldBytes += event.bytes.length;
 		this.#blockIfTripped();
 	}
 
 	/** Nothing can be masked there, so that a match blocks. */
-	#readOtherFields(event: Buffer): void {
+	#readOtherFields(event: StreamEvent): void {
 		const { texts, hasUnknown } = viewOtherFields(event);
 		if (hasUnknown) this.#refuse([unparsed]);
 		for (const text of texts) {
@@ -184,19 +179,15 @@ export class ScreenedStream implements ByteStream, ByteSink {
 
 	/** @returns whether more may come. */
 	#release(): boolean {
-		let mayWrite = true;
-		let released = 0;
-		const leaving: Buffer[] = [];
-		for (const { bytes, pieces } of this.#held) {
+		const leaving: StreamEvent[] = [];
+		for (const { event, pieces } of this.#held) {
 			if (!pieces.every(({ piece }) => piece.thread.mayLeave(piece))) break;
-			leaving.push(pieces === noPieces ? bytes : shown(bytes, pieces));
-			this.#heldBytes -= bytes.length;
-			released++;
+			leaving.push(pieces.length === 0 ? event : shown(event, pieces));
+			this.#heldBytes -= event.bytes.length;
 		}
-		this.#held.splice(0, released);
-		const [first] = leaving;
-		if (first !== undefined && this.#sink !== undefined) mayWrite = this.#sink.write(leaving.length === 1 ? first : Buffer.concat(leaving));
-		return mayWrite;
+		if (leaving.length === 0) return true;
+		this.#held.splice(0, leaving.length);
+		return this.#sink?.write(EventBatch.ofEvents(leaving)) ?? true;
 	}
 
 	#blockIfTripped(): void {
@@ -208,13 +199,18 @@ export class ScreenedStream implements ByteStream, ByteSink {
 		}
 	}
 
+	#blockUnread(): void {
+		this.#unreadable.push({ role: 'assistant', type: 'too_long', path: [] });
+		this.#block({ policy: 'unreadable', category: 'too_long' });
+	}
+
 	#block(finding: Pick<Finding, 'category'> & { readonly policy: string }): void {
 		if (this.#isOver) return;
 		this.#finish();
 		this.#held.length = 0;
 		const refusal = blocked('output', finding);
 		const sink = this.#sink;
-		sink?.write(this.#format.renderErrorEvent(describeFailure(refusal, this.#call.requestId)));
+		sink?.write(errorEvent(this.#format, describeFailure(refusal, this.#call.requestId)));
 		// What the relay still has to say goes nowhere.
 		this.#relay.fail(refusal);
 		if (this.#facts !== undefined) this.#facts.code = refusal.code;
@@ -229,22 +225,18 @@ export class ScreenedStream implements ByteStream, ByteSink {
 	}
 }
 
-/** The event with what is masked replaced; the same bytes where nothing is. */
-function shown(bytes: Buffer, pieces: readonly HeldPiece[]): Buffer {
+/** The event with what is masked replaced; the same one where nothing is. */
+function shown(event: StreamEvent, pieces: readonly HeldPiece[]): StreamEvent {
 	const changes: (readonly [ViewedText, string])[] = [];
 	for (const { viewed, piece } of pieces) {
 		const text = piece.thread.shown(piece);
 		if (text !== piece.text) changes.push([viewed, text]);
 	}
-	if (changes.length === 0) return bytes;
-	let event = '';
-	readEvents(bytes, (data, name) => {
-		const json = Buffer.from(data);
-		const edits = maskEdits(json, readEvent(data), changes).toSorted((one, other) => other.start - one.start);
-		let edited = json;
-		for (const edit of edits) edited = Buffer.concat([edited.subarray(0, edit.start), Buffer.from(edit.text), edited.subarray(edit.end)]);
-		const lines = edited.toString().split('\n');
-		event += `${name === '' ? '' : `event: ${name}\n`}${lines.map((line) => `data:${line}\n`).join('')}\n`;
-	});
-	return Buffer.from(event);
+	if (changes.length === 0) return event;
+	const json = Buffer.from(event.data ?? '');
+	const lines = spliceBody(json, maskEdits(json, event.json(), changes))
+		.toString()
+		.split('\n');
+	const name = event.name === '' ? '' : `event: ${event.name}\n`;
+	return StreamEvent.ofText(`${name}${lines.map((line) => `data: ${line}\n`).join('')}\n`);
 }

@@ -1,16 +1,15 @@
 import type { CallFacts } from '../../../core/call-facts.ts';
-import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { ByteFlow } from '../../../core/handler.ts';
 import { OwnPages } from '../../../core/own-pages.ts';
+import { EventBatch } from '../../../wire/events/event-batch.ts';
+import type { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { Format } from '../../../wire/formats/format.ts';
-import { heartbeat } from '../../../wire/sse/heartbeat.ts';
-import { readEvent } from '../../../wire/sse/read-event.ts';
-import { splitEvents } from '../../../wire/sse/split-events.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import { readEvents } from '../../../wire/translation/read-events.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import type { Trip } from '../guardrail-engines/trip.ts';
-import { ScreenedStream } from './screened-stream.ts';
+import { BlockingGuard } from './blocking-guard.ts';
+import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { viewOtherFields } from './view-event.ts';
 
@@ -23,9 +22,6 @@ const repeatedCharacters = 200;
 const mostHeldBytes = 256 * 1024;
 
 const sentenceEnd = /[.!?。！？\n]["')\]]?\s*$/;
-const colon = 0x3a;
-const commentLines = /^(?::[^\r\n]*(?:\r\n?|\n))+(?:\r\n?|\n)$/;
-const nothing = Buffer.alloc(0);
 
 /** Key of the block of what stands beside the data. */
 const otherFields = 'fields';
@@ -40,9 +36,9 @@ interface Block {
  * Holds a stream back, under enforcement, until engines have judged it, a piece at a time and what is left before its last event. What
  * they see was screened by the built-in guardrails before.
  */
-export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
+export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #relay: StreamRelay;
-	readonly #screened: ScreenedStream;
+	readonly #screened: BlockingGuard;
 	readonly #format: Format;
 	readonly #call: GuardedCall;
 	readonly #guarding: Guarding;
@@ -52,11 +48,9 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	readonly #goneListeners: (() => void)[] = [];
 	/** What the built-in guardrails report. */
 	#screening: { readonly trips: readonly Trip[]; readonly view: Pick<TextView, 'unreadable'> } | undefined;
-	#held: Buffer[] = [];
+	#held: StreamEvent[] = [];
 	#heldBytes = 0;
 	readonly #pages = new OwnPages();
-	/** The beginning of an event. */
-	#rest: Buffer = nothing;
 	#unjudgedCharacters = 0;
 	#endsSentence = false;
 	#isJudging = false;
@@ -66,14 +60,14 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	#ending: { readonly cause?: unknown } | undefined;
 	#isOver = false;
 	#flow: ByteFlow | undefined;
-	#sink: ByteSink | undefined;
+	#sink: EventSink | undefined;
 
 	constructor(
 		relay: StreamRelay,
 		format: Format,
 		call: GuardedCall,
 		guarding: Guarding,
-		guardrails: ConstructorParameters<typeof ScreenedStream>[4],
+		guardrails: ConstructorParameters<typeof BlockingGuard>[4],
 		facts: CallFacts | undefined,
 	) {
 		this.#relay = relay;
@@ -81,7 +75,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		this.#call = call;
 		this.#guarding = guarding;
 		this.#facts = facts;
-		this.#screened = new ScreenedStream(
+		this.#screened = new BlockingGuard(
 			relay,
 			format,
 			call,
@@ -97,7 +91,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		);
 	}
 
-	start(sink: ByteSink): ByteFlow {
+	start(sink: EventSink): ByteFlow {
 		this.#sink = sink;
 		this.#flow = this.#screened.start(this);
 		return this;
@@ -114,20 +108,23 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		this.#finish();
 	}
 
-	write(chunk: Buffer): boolean {
+	write(batch: EventBatch): boolean {
 		if (this.#isOver) return true;
-		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-		this.#rest = splitEvents(bytes, (event) => {
-			if (isComment(event)) this.#mayWrite = this.#sink?.write(heartbeat) ?? true;
+		for (const event of batch.events) {
+			if (isComment(event)) this.#mayWrite = this.#sink?.write(heartbeatEvent) ?? true;
 			else this.#hold(event);
-		});
+		}
 		this.#judgeWhenDue();
 		return this.#mayWrite && this.#heldBytes < mostHeldBytes;
 	}
 
+	/** The built-in guardrails let none through. */
+	writeOpaque(): boolean {
+		return true;
+	}
+
 	end(): void {
 		if (this.#isOver) return;
-		if (this.#rest.length > 0) this.#hold(this.#rest);
 		this.#ending = {};
 		this.#judgeWhenDue();
 	}
@@ -138,16 +135,13 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		this.#judgeWhenDue();
 	}
 
-	#hold(event: Buffer): void {
-		this.#held.push(this.#pages.keep(event));
-		this.#heldBytes += event.length;
-		readEvents(event, (data) => {
-			const told = readEvent(data);
-			if (told === undefined) return;
-			for (const { thread, block: name, isJson, text } of this.#format.textViews.event(told).texts) {
-				this.#await(`${thread === '' ? name : thread} ${isJson}`, text);
-			}
-		});
+	#hold(event: StreamEvent): void {
+		event.keepIn(this.#pages);
+		this.#held.push(event);
+		this.#heldBytes += event.bytes.length;
+		const members = event.json();
+		const texts = members === undefined ? [] : this.#format.textViews.event(members).texts;
+		for (const { thread, block: name, isJson, text } of texts) this.#await(`${thread === '' ? name : thread} ${isJson}`, text);
 		for (const text of viewOtherFields(event).texts) this.#await(otherFields, `${text}\n`);
 	}
 
@@ -209,13 +203,12 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 	}
 
 	/** @param events that were judged, or have no text. */
-	#pass(events: readonly Buffer[]): void {
-		const [first] = events;
+	#pass(events: readonly StreamEvent[]): void {
 		if (events === this.#held) this.#held = [];
-		if (first !== undefined) {
-			const bytes = events.length === 1 ? first : Buffer.concat(events);
-			this.#heldBytes -= bytes.length;
-			this.#mayWrite = this.#sink?.write(bytes) ?? true;
+		if (events.length > 0) {
+			const batch = EventBatch.ofEvents(events);
+			this.#heldBytes -= batch.bytes.length;
+			this.#mayWrite = this.#sink?.write(batch) ?? true;
 			if (this.#mayWrite) this.#flow?.resume();
 		}
 		if (this.#ending === undefined || this.#held.length > 0 || this.#isOver) return;
@@ -241,7 +234,7 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
 		this.#relay.fail(cause);
 		const error = describeFailure(cause, this.#call.requestId);
 		if (this.#facts !== undefined) this.#facts.code = error.code;
-		this.#sink?.write(this.#format.renderErrorEvent(error));
+		this.#sink?.write(errorEvent(this.#format, error));
 		this.#sink?.end();
 	}
 
@@ -261,8 +254,8 @@ export class JudgedStream implements ByteStream, ByteSink, ByteFlow {
  * Nothing but comments, which have no place among events. They keep a stream alive, and cannot wait for a judgement: what one says is
  * not passed on.
  */
-function isComment(event: Buffer): boolean {
-	return event[0] === colon && commentLines.test(event.toString('latin1'));
+function isComment({ data, otherLines }: StreamEvent): boolean {
+	return data === undefined && otherLines.length > 0 && otherLines.every((line) => line.startsWith(':'));
 }
 
 function isSame(one: Trip, other: Trip): boolean {

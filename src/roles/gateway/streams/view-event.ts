@@ -1,7 +1,7 @@
+import { heartbeat } from '../../../wire/events/heartbeat.ts';
+import type { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { Format } from '../../../wire/formats/format.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
-import { heartbeat } from '../../../wire/sse/heartbeat.ts';
-import { readEvent } from '../../../wire/sse/read-event.ts';
 import type { EventView, Unreadable } from '../../../wire/text-view.ts';
 
 /** What names a member twice says one thing to one reader and another to the next. Under enforcement it never passes. */
@@ -14,15 +14,16 @@ export const unparsed: Unreadable = { role: 'assistant', type: 'event', path: []
 
 const unread: EventView = { texts: [], unreadable: [unparsed], ended: [] };
 
-/** @returns what guardrails see of an event; undefined for an empty one and for chat completions' mark of the end, which say nothing. */
-export function viewEvent(data: string, format: Format): EventView | undefined {
-	const told = readEvent(data);
-	if (told === undefined) return silentData.has(data.trim()) ? undefined : unread;
-	const view = format.textViews.event(told);
-	return repeatsMember(data, told) ? { ...view, unreadable: [ambiguous, ...view.unreadable] } : view;
+/** @returns what guardrails see of an event; undefined for comments, empty data and the end of chat completions, which say nothing. */
+export function viewEvent(event: StreamEvent, format: Format): EventView | undefined {
+	const { data } = event;
+	if (data === undefined) return undefined;
+	const members = event.json();
+	if (members === undefined) return silentData.has(data.trim()) ? undefined : unread;
+	const view = format.textViews.event(members);
+	return repeatsMember(data, members) ? { ...view, unreadable: [ambiguous, ...view.unreadable] } : view;
 }
 
-const lineEnds = /\r\n|\r|\n/;
 const otherFields: ReadonlySet<string> = new Set(['event', 'id', 'retry', '']);
 
 /** Names of events in both formats, and values that say nothing. */
@@ -47,12 +48,15 @@ export interface OtherFields {
 	readonly hasUnknown: boolean;
 }
 
+const noFields: OtherFields = { texts: [], hasUnknown: false };
+
 /** What an event holds beside its data. */
-export function viewOtherFields(event: Buffer): OtherFields {
+export function viewOtherFields({ otherLines }: StreamEvent): OtherFields {
+	if (otherLines.every((line) => silentFields.has(line))) return noFields;
 	const texts: string[] = [];
 	let hasUnknown = false;
-	for (const line of event.toString().split(lineEnds)) {
-		if (line === '' || line.startsWith('data:') || line === 'data' || silentFields.has(line)) continue;
+	for (const line of otherLines) {
+		if (line === 'data' || silentFields.has(line)) continue;
 		const colon = line.indexOf(':');
 		if (!otherFields.has(colon === -1 ? line : line.slice(0, colon))) hasUnknown = true;
 		else if (colon !== -1) texts.push(line.slice(colon + 1).trim());

@@ -1,4 +1,4 @@
-import { readEvents } from '../translation/read-events.ts';
+import { StreamEvent } from './stream-event.ts';
 
 const emptyLine = Buffer.from('\n');
 const lineEndAndEmptyLine = Buffer.from('\n\n');
@@ -10,19 +10,8 @@ const lineFeed = 0x0a;
  * @returns what to append to make it an event; undefined for half of one, or none.
  */
 export function missingEnd(event: Buffer): Buffer | undefined {
-	let isWhole = false;
-	readEvents(event, (data) => {
-		isWhole = data.trim() === '[DONE]' || isJson(data);
-	});
+	const read = StreamEvent.ofBytes(event);
+	const isWhole = read.data?.trim() === '[DONE]' || read.value() !== undefined;
 	if (!isWhole) return undefined;
 	return event.at(-1) === lineFeed ? emptyLine : lineEndAndEmptyLine;
-}
-
-function isJson(text: string): boolean {
-	try {
-		JSON.parse(text);
-		return true;
-	} catch {
-		return false;
-	}
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import { chatCompletions } from '../formats/chat-completions/chat-completions.ts';
 import { messages } from '../formats/messages/messages.ts';
-import { EventFrames, type MarkLine } from './event-frames.ts';
+import { EventBoundaries, type MarkLine } from './event-boundaries.ts';
 
 const chat = chatCompletions.markLine;
 
@@ -15,12 +15,12 @@ interface Outcome {
 
 /** Feeds the bytes in pieces; `boundaries` are absolute offsets at which a piece was reported to end an event. */
 function follow(bytes: Buffer, cuts: readonly number[], markLine: MarkLine): Outcome {
-	const frames = new EventFrames(markLine);
+	const frames = new EventBoundaries(markLine);
 	const boundaries: number[] = [];
 	const ends = [...cuts.filter((cut) => cut < bytes.length), bytes.length].toSorted((one, other) => one - other);
 	let start = 0;
 	for (const end of ends) {
-		const boundary = frames.push(bytes.subarray(start, end));
+		const boundary = frames.push(bytes.subarray(start, end), []);
 		if (boundary > 0) boundaries.push(start + boundary);
 		start = end;
 	}
@@ -50,7 +50,7 @@ const recordings = [
 	...readRecordings('anthropic').map((recording) => ({ recording, markLine: messages.markLine })),
 ].filter(({ recording: { response } }) => response.sse?.endsWith('\n\n') === true);
 
-describe('EventFrames', () => {
+describe('EventBoundaries', () => {
 	it('has recordings to follow', () => {
 		expect(recordings.length).toBeGreaterThan(12);
 	});

@@ -1,24 +1,23 @@
-import { BytePieces } from '../../../core/byte-pieces.ts';
-import { discardStream, nothing } from '../../../core/byte-stream.ts';
+import { discardStream } from '../../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
+import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
+import { EventFramer } from '../../../wire/events/event-framer.ts';
+import { RecentBytes } from '../../../wire/events/recent-bytes.ts';
+import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
-import { ByteOrderMarkFilter } from '../../../wire/sse/byte-order-mark.ts';
-import { EventFrames } from '../../../wire/sse/event-frames.ts';
-import { heartbeat } from '../../../wire/sse/heartbeat.ts';
-import { missingEnd } from '../../../wire/sse/missing-end.ts';
-import { RecentBytes } from '../../../wire/sse/recent-bytes.ts';
 import type { StreamTranslation } from '../../../wire/translation/translation.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
-import type { PreparedCall } from './prepare-call.ts';
+import type { PreparedCall } from '../stages/prepare-call.ts';
+import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 
 export interface RelayParts {
 	readonly clock: Clock;
@@ -30,7 +29,7 @@ export interface RelayParts {
 /** A longer event is relayed as it comes; from then on nothing can be put between events any more. */
 const maxHeldBytes = 4 * 1024 * 1024;
 
-const nothingWritten = Buffer.alloc(0);
+const emptySink: EventSink = { write: () => false, writeOpaque: () => false, end: () => undefined, fail: () => undefined };
 
 /** A stream whose client has left is read on so long for what it cost, where that is all that is missing. */
 const usageWaitMs = 500;
@@ -43,7 +42,7 @@ const tailBytes = 8192;
  * of one waits for its end, so that whatever goes wrong the client never sees half an event, and ends with an
  * error event of its own format. One object is the stream, the sink and the flow, for there is one per call.
  */
-export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
+export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	readonly #source: ByteStream;
 	readonly #format: Format;
 	readonly #providerFormat: ProviderFormat;
@@ -55,15 +54,12 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	readonly #open: OpenCall;
 	readonly #parts: RelayParts;
 	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
-	#frames: EventFrames | undefined;
-	readonly #mark = new ByteOrderMarkFilter();
-	#sink: ByteSink = nothing;
+	#framer: EventFramer | undefined;
+	#sink: EventSink = emptySink;
 	#flow: ByteFlow | undefined;
 	readonly #tail = new RecentBytes(tailBytes);
-	/** The beginning of an event. */
-	readonly #held = new BytePieces();
 	/** What the last event lacked, once it was passed on without: an error event needs it. */
-	#missingEnd: Buffer = nothingWritten;
+	#missingEnd: Buffer | undefined;
 	#timer: Timer | undefined;
 	#isSilent = true;
 	#mayWrite = true;
@@ -85,33 +81,32 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#translation = translated?.translation.translateStream({ ...translated.call, charged: () => permit.charged(meter.read()) });
 		this.#open = open;
 		this.#parts = parts;
-		this.#frames = isOpaque ? undefined : new EventFrames(providerFormat.markLine);
+		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
 		open.whenEnded((reason) => {
 			discardStream(source);
 			permit.endUnanswered(reason);
 		});
 	}
 
-	start(sink: ByteSink): ByteFlow {
+	start(sink: EventSink): ByteFlow {
 		this.#sink = sink;
 		if (!this.#open.isEnded) this.#flow = this.#source.start(this);
 		this.#open.whenEnded((reason) => (reason.code === 'client_closed' ? this.cancel() : this.fail(reason)));
-		if (this.#frames !== undefined) this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
+		if (this.#framer !== undefined) this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 		return this;
 	}
 
 	write(bytes: Buffer): boolean {
 		this.#isSilent = false;
 		this.#tail.push(bytes);
-		if (this.#frames === undefined) {
+		if (this.#framer === undefined) {
 			this.#meter.pushOpaque(bytes);
-			this.#mayWrite = this.#sink.write(bytes);
+			this.#mayWrite = this.#sink.writeOpaque(bytes);
 			return this.#mayWrite;
 		}
-		const chunk = this.#mark.push(bytes);
-		const eventsEnd = this.#frames.push(chunk);
-		if (eventsEnd === chunk.length && this.#held.length === 0) this.#writeEvents(chunk);
-		else this.#writeSome(chunk, eventsEnd);
+		const events = this.#framer.push(bytes);
+		if (events !== undefined) this.#writeEvents(events);
+		if (this.#framer.heldBytes > maxHeldBytes) this.#releaseHeld(this.#framer);
 		return this.#mayWrite || this.#isLeft;
 	}
 
@@ -131,7 +126,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			this.fail(owed);
 			return;
 		}
-		if (owed.length > 0) this.#sink.write(owed);
+		if (owed !== noEvents) this.#sink.write(owed);
 		this.#finish('complete');
 		this.#sink.end();
 	}
@@ -143,24 +138,23 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			return;
 		}
 		this.#flow?.cancel();
-		const owed = this.#frames !== undefined && this.#mayEnd() ? this.#owed() : undefined;
-		const isWhole = Buffer.isBuffer(owed);
+		const owed = this.#framer !== undefined && this.#mayEnd() ? this.#owed() : undefined;
+		const isWhole = owed instanceof EventBatch;
 		const isOurs = cause instanceof Refusal && cause.code !== 'draining';
 		this.#finish(isWhole ? 'complete' : 'broken', !isWhole && isOurs);
 		if (isWhole) {
-			if (owed.length > 0) this.#sink.write(owed);
+			if (owed !== noEvents) this.#sink.write(owed);
 			this.#sink.end();
 			return;
 		}
 		const error = describeFailure(cause, this.#parts.requestId);
 		this.#open.facts.code = error.code;
 		reportFailure(cause, this.#parts.requestId, this.#open.facts, this.#parts.log);
-		if (this.#frames === undefined) {
+		if (this.#framer === undefined) {
 			this.#sink.fail(cause);
 			return;
 		}
-		const event = this.#format.renderErrorEvent(error);
-		this.#sink.write(this.#missingEnd.length === 0 ? event : Buffer.concat([this.#missingEnd, event]));
+		this.#sink.write(errorEvent(this.#format, error, this.#missingEnd));
 		this.#sink.end();
 	}
 
@@ -176,7 +170,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 			return;
 		}
 		this.#isLeft = true;
-		this.#sink = nothing;
+		this.#sink = emptySink;
 		this.#timer?.cancel();
 		this.#timer = this.#parts.clock.after(usageWaitMs, () => this.#leave());
 		this.#flow?.resume();
@@ -188,7 +182,7 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		this.#flow?.cancel();
 		this.#finish(hasAll ? 'complete' : 'client_closed', !hasAll);
 		// Also when the sink cancels in the middle of a write.
-		this.#sink = nothing;
+		this.#sink = emptySink;
 		if (!hasAll) this.#open.facts.code = 'client_closed';
 	}
 
@@ -201,12 +195,12 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 	/** The client has what the provider had to say; what follows it does not matter. */
 	#mayEnd(): boolean {
 		if (this.#isUntranslatable) return false;
-		return this.#frames === undefined || this.#frames.isTerminated || this.#translation?.isTerminated === true || this.#hasFailed;
+		return this.#framer === undefined || this.#framer.isTerminated || this.#translation?.isTerminated === true || this.#hasFailed;
 	}
 
 	/** A translation reads events whole; the framing goes by their labels, which some servers leave out. */
 	get #hasFailed(): boolean {
-		return this.#frames?.hasFailed === true || this.#translation?.hasFailed === true;
+		return this.#framer?.hasFailed === true || this.#translation?.hasFailed === true;
 	}
 
 	/** @param droppedBytes of half an event, which says nothing. */
@@ -217,55 +211,53 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 
 	/** The stream has ended: its last event may lack the empty line. @returns the length of what is no whole event, and goes nowhere. */
 	#takeLast(): number {
-		const frames = this.#frames;
-		if (frames === undefined || this.#held.length === 0) return 0;
-		const event = this.#held.take();
-		const end = missingEnd(event);
-		if (end === undefined) return event.length;
-		frames.push(end);
-		this.#writeEvents(Buffer.concat([event, end]), end);
-		return 0;
+		const last = this.#framer?.end();
+		if (last?.batch !== undefined) this.#writeEvents(last.batch, last.appended);
+		return last?.droppedBytes ?? 0;
 	}
 
 	/** What the last event told of usage counts, though it may have been cut before its empty line and does not pass. */
 	#meterLast(): void {
-		if (this.#frames === undefined || this.#held.length === 0) return;
-		const event = this.#held.take();
-		const end = missingEnd(event);
-		if (end !== undefined) this.#meter.push(Buffer.concat([event, end]));
+		const batch = this.#framer?.end().batch;
+		if (batch !== undefined) this.#meter.push(batch);
 	}
 
-	/** @param events whole ones. @param madeUp of their end, which does not pass as the provider's. */
-	#writeEvents(events: Buffer, madeUp: Buffer = nothingWritten): void {
+	/** @param appended to their end, which does not pass as the provider's. */
+	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		const metered = this.#meter.push(events);
 		this.#permit.delivered(this.#meter.deliveredTokens());
 		if (this.#isLeft) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
 			return;
 		}
-		const shown = this.#translation === undefined ? this.#withoutMadeUp(metered, madeUp) : this.#translate(this.#translation, metered);
-		if (shown.length > 0) this.#mayWrite = this.#sink.write(this.#hasFailed ? scrubSecrets(shown, this.#secrets) : shown);
+		const shown = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
+		if (!shown.isEmpty) this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
 	}
 
-	#withoutMadeUp(events: Buffer, madeUp: Buffer): Buffer {
-		if (madeUp.length === 0 || events.length === 0) return events;
-		this.#missingEnd = madeUp;
-		return events.subarray(0, events.length - madeUp.length);
+	#scrubbed({ events }: EventBatch): EventBatch {
+		return EventBatch.ofEvents(events.map(({ bytes }) => StreamEvent.ofBytes(scrubSecrets(bytes, this.#secrets))));
 	}
 
-	#translate(translation: StreamTranslation, events: Buffer): Buffer {
+	#withoutAppended(events: EventBatch, appended: Buffer | undefined): EventBatch {
+		if (appended === undefined || events.isEmpty) return events;
+		this.#missingEnd = appended;
+		const bytes = events.bytes.subarray(0, -appended.length);
+		return EventBatch.ofBytes(bytes, [bytes.length]);
+	}
+
+	#translate(translation: StreamTranslation, events: EventBatch): EventBatch {
 		try {
 			return translation.push(events);
 		} catch (cause) {
 			this.#isUntranslatable = true;
 			this.fail(cause);
-			return nothingWritten;
+			return noEvents;
 		}
 	}
 
 	/** What only the end of the provider's stream tells; why there is none, when its events make no answer. */
-	#owed(): Buffer | Error {
-		if (this.#translation === undefined || this.#translation.hasFailed || this.#isUntranslatable) return nothingWritten;
+	#owed(): EventBatch | Error {
+		if (this.#translation === undefined || this.#translation.hasFailed || this.#isUntranslatable) return noEvents;
 		try {
 			return this.#translation.end();
 		} catch (cause) {
@@ -274,32 +266,20 @@ export class StreamRelay implements ByteStream, ByteSink, ByteFlow {
 		}
 	}
 
-	#writeSome(chunk: Buffer, eventsEnd: number): void {
-		if (eventsEnd > 0) {
-			this.#held.push(chunk.subarray(0, eventsEnd));
-			this.#writeEvents(this.#held.take());
-		}
-		if (eventsEnd === chunk.length) return;
-		this.#held.push(chunk.subarray(eventsEnd));
-		if (this.#held.length <= maxHeldBytes) return;
+	#releaseHeld(framer: EventFramer): void {
 		if (this.#translation !== undefined) {
 			this.fail(new Fault('provider_answer_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }));
 			return;
 		}
-		this.#releaseHeld();
-		this.#frames = undefined;
-	}
-
-	#releaseHeld(): void {
-		if (this.#held.length === 0) return;
-		const bytes = this.#held.take();
+		const bytes = framer.takeHeld();
+		this.#framer = undefined;
 		this.#meter.pushOpaque(bytes);
-		this.#mayWrite = this.#sink.write(bytes);
+		this.#mayWrite = this.#sink.writeOpaque(bytes);
 	}
 
 	readonly #beat = (): void => {
-		if (this.#frames === undefined) return;
-		if (this.#isSilent && this.#mayWrite && !this.#mayEnd()) this.#mayWrite = this.#sink.write(heartbeat);
+		if (this.#framer === undefined) return;
+		if (this.#isSilent && this.#mayWrite && !this.#mayEnd()) this.#mayWrite = this.#sink.write(heartbeatEvent);
 		this.#isSilent = true;
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};

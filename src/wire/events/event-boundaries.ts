@@ -18,7 +18,7 @@ export const markedLineBytes = 32;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-export class EventFrames {
+export class EventBoundaries {
 	/** The event that ends a complete answer was seen whole. */
 	isTerminated = false;
 	/** The provider told of an error in an event of its own. */
@@ -37,15 +37,21 @@ export class EventFrames {
 		this.#markLine = markLine;
 	}
 
-	/** @returns the offset in `chunk` after the last event that ended in it; 0 when none did. */
-	push(chunk: Buffer): number {
+	/**
+	 * @param ends receives the offset in `chunk` after each event that ended in it.
+	 * @returns the last of them; 0 when no event ended.
+	 */
+	push(chunk: Buffer, ends: number[]): number {
 		let start = 0;
 		let boundary = 0;
 		if (this.#mayOweLineFeed && chunk.length > 0) {
 			this.#mayOweLineFeed = false;
 			if (chunk[0] === lineFeed) {
 				start = 1;
-				if (!this.#isEventOpen) boundary = 1;
+				if (!this.#isEventOpen) {
+					boundary = 1;
+					ends.push(1);
+				}
 			}
 		}
 		let nextLf = chunk.indexOf(lineFeed, start);
@@ -58,7 +64,10 @@ export class EventFrames {
 				if (next === chunk.length) this.#mayOweLineFeed = true;
 				else if (chunk[next] === lineFeed) next++;
 			}
-			if (this.#closeLine(chunk, start, end)) boundary = next;
+			if (this.#closeLine(chunk, start, end)) {
+				boundary = next;
+				ends.push(next);
+			}
 			start = next;
 			if (nextLf !== -1 && nextLf < start) nextLf = chunk.indexOf(lineFeed, start);
 			if (nextCr !== -1 && nextCr < start) nextCr = chunk.indexOf(carriageReturn, start);

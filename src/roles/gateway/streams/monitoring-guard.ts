@@ -1,0 +1,95 @@
+import type { ByteFlow } from '../../../core/handler.ts';
+import type { EventBatch } from '../../../wire/events/event-batch.ts';
+import type { Format } from '../../../wire/formats/format.ts';
+import type { StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
+import type { GuardedCall, Guarding } from '../guarding.ts';
+import type { EventSink, EventSource } from './event-source.ts';
+import { viewEvent, viewOtherFields } from './view-event.ts';
+
+/** Longer streams are read only so far, which is reported. */
+const maxBytes = 4 * 1024 * 1024;
+
+/** What receives the texts of a stream. */
+export type ObservesTexts = Pick<Guarding, 'observe'>;
+
+/** Passes a stream on untouched, and has its texts evaluated when it is over. */
+export class MonitoringGuard implements EventSource {
+	readonly #source: EventSource;
+	readonly #format: Format;
+	readonly #call: GuardedCall;
+	readonly #observer: ObservesTexts;
+	/** By block. */
+	readonly #texts = new Map<string, StreamedText & { readonly pieces: string[] }>();
+	/** What stands beside the data. */
+	readonly #otherTexts: string[] = [];
+	readonly #unreadable: Unreadable[] = [];
+	#length = 0;
+	#isOver = false;
+
+	constructor(source: EventSource, format: Format, call: GuardedCall, observer: ObservesTexts) {
+		this.#source = source;
+		this.#format = format;
+		this.#call = call;
+		this.#observer = observer;
+	}
+
+	start(sink: EventSink): ByteFlow {
+		const flow = this.#source.start({
+			write: (events) => {
+				const mayWrite = sink.write(events);
+				this.#read(events);
+				return mayWrite;
+			},
+			writeOpaque: (bytes) => {
+				this.#length += bytes.length;
+				if (this.#unreadable.length === 0) this.#unreadable.push({ role: 'assistant', type: 'body', path: [] });
+				return sink.writeOpaque(bytes);
+			},
+			end: () => {
+				sink.end();
+				this.#observe();
+			},
+			fail: (cause) => {
+				sink.fail(cause);
+				this.#observe();
+			},
+		});
+		return {
+			resume: () => flow.resume(),
+			cancel: () => {
+				flow.cancel();
+				this.#observe();
+			},
+		};
+	}
+
+	/** Behind the write: whatever it costs, the client has the bytes. */
+	#read(batch: EventBatch): void {
+		for (const event of batch.events) {
+			if (this.#length > maxBytes) return;
+			this.#length += event.bytes.length;
+			this.#otherTexts.push(...viewOtherFields(event).texts);
+			const view = viewEvent(event, this.#format);
+			if (view === undefined) continue;
+			this.#unreadable.push(...view.unreadable);
+			for (const piece of view.texts) {
+				const key = `${piece.block} ${piece.isJson}`;
+				const known = this.#texts.get(key);
+				if (known === undefined) this.#texts.set(key, { ...piece, pieces: [piece.text] });
+				else known.pieces.push(piece.text);
+			}
+		}
+	}
+
+	#observe(): void {
+		if (this.#length === 0 || this.#isOver) return;
+		this.#isOver = true;
+		if (this.#length > maxBytes) this.#unreadable.unshift({ role: 'assistant', type: 'too_long', path: [] });
+		const texts = [...this.#texts.values()].map(({ pieces, ...text }) => ({ ...text, text: pieces.join('') }));
+		this.#observer.observe(this.#call, 'output', { texts: [...texts, ...this.#otherTexts.map(asViewed)], unreadable: this.#unreadable });
+	}
+}
+
+function asViewed(text: string): ViewedText {
+	return { text, isJson: false, isValue: false, role: 'assistant', part: 'other', path: [], thread: '' };
+}
