@@ -26,7 +26,7 @@ it.each(['\n', '\r\n', '\r'])('cuts after the empty line, with lines that end wi
 	const second = `data: 2${end}data: 3${end}${end}`;
 	const framed = { events: [first, second], bytes: first + second, rest: 'data: 4' };
 	expect(frame(buffers(`${first}${second}data: 4`))).toEqual(framed);
-	const oneByOne = frame(buffers(...`${first}${second}data: 4`));
+	const oneByOne = frame(buffers(...Array.from(`${first}${second}data: 4`)));
 	expect(oneByOne.bytes + oneByOne.rest).toBe(framed.bytes + framed.rest);
 	// The LF of a CRLF that came after its CR is an event of its own, which means nothing.
 	expect(oneByOne.events.map((event) => event.replace(/^\n/, '')).filter((event) => event !== '')).toEqual(

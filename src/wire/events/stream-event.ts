@@ -14,7 +14,7 @@ interface Fields {
  */
 export class StreamEvent {
 	#bytes: Buffer | undefined;
-	#text: string | undefined;
+	readonly #text: string | undefined;
 	#fields: Fields | undefined;
 	/** Null: the data is no JSON. */
 	#json: unknown;

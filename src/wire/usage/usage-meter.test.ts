@@ -121,7 +121,7 @@ describe('a stream that was cut', () => {
 
 	it.each(streams.filter(({ name }) => !name.startsWith('gemini/')))('is charged for what was delivered of $name', (recording) => {
 		const events = [...relayed(recordedBytes(recording), [])]
-			.flatMap((all) => all.toString().split(/(?<=\n\n)/))
+			.flatMap((all) => all.bytes.toString().split(/(?<=\n\n)/))
 			.map((event) => Buffer.from(event));
 		const meter = new UsageMeter(readerOf(recording), asked);
 		for (const [index, event] of events.entries()) {
