@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maxScannedLength, readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
+import { signsOf } from './text-signs.ts';
 
 const plainOf = (readings: readonly { plain: string }[]): string[] => readings.map(({ plain }) => plain);
 
@@ -16,6 +17,9 @@ describe('a text is read as a server might decode it', () => {
 		['full-width characters, as bytes', '%EF%BC%9Cscript', ['ï¼\u009cscript', '<script']],
 		['a slash in two bytes', '..%c0%afetc', ['..à¯etc', '../etc']],
 		['white space of all kinds', 'a%09%0a%0d  b', ['a b']],
+		['a slash in three bytes', '..%e0%80%afetc', ['..à\u0080¯etc', '../etc']],
+		['digits in circles', '%E2%91%A1', ['â\u0091¡', '2']],
+		['percent signs three times', '%25253c', ['%253c', '<']],
 		['a NUL in the middle of a name', 'etc/pass%00wd', ['etc/passwd']],
 		['percent signs that encode nothing', '100%zz %', ['100%zz %']],
 	])('%s', (_what, written, expected) => {
@@ -35,12 +39,34 @@ describe('a text is read as a server might decode it', () => {
 		expect(plainOf(readPath('/a+b'))).toEqual(['/a+b']);
 	});
 
+	test('line ends that were encoded are kept apart from spaces, and from the ends of values', () => {
+		expect(readQuery('a=X%0d%0aY%09z&b=1')[0]).toMatchObject({
+			plain: 'a\nx y z\nb\n1',
+			framed: 'a\nx\r\ry z\nb\n1',
+			unquoted: 'a\nx\r\ry z\nb\n1',
+		});
+	});
+
+	test('paths lose their doubled separators and steps in place', () => {
+		expect(readPath('/a//b/./c\\d')[0]?.slashed).toBe('/a/b/c/d');
+	});
+
+	test('an address in a header field has values of its own, as strings of JSON and fields of forms in a body have', () => {
+		expect(plainOf(readHeaderValue('https://x/y?a=b+c&d'))).toEqual(['https://x/y\na\nb c\nd']);
+		expect(plainOf(readBodyText('a=b+c&d=%3C'))).toEqual(['a\nb c\nd\n<']);
+		expect(plainOf(readBodyText('{"a":"\\u003cb\\"\\n"}'))[0]).toBe('a\n<b" \n{"a":"\\u003cb\\"\\n"}');
+	});
+
 	test('the other forms: without spaces, comments, quotes', () => {
 		expect(readHeaderValue(`a /*x*/ "b'\\c" /*open`)[0]).toEqual({
 			plain: `a /*x*/ "b'\\c" /*open`,
 			packed: `a/*x*/"b'\\c"/*open`,
 			uncommented: `a "b'\\c" /*open`,
 			unquoted: 'a /*x*/ bc /*open',
+			slashed: `a /*x*/ "b'/c" /*open`,
+			framed: '',
+			raw: `a /*x*/ "b'\\c" /*open`,
+			signs: signsOf(`a /*x*/ "b'\\c" /*open`),
 		});
 	});
 });
@@ -52,11 +78,17 @@ test('whatever comes in, two readings at most, no longer than what is scanned, a
 	);
 	fc.assert(
 		fc.property(hostile, (text) => {
-			for (const readings of [readHeaderValue(text.replaceAll('\n', '')), readPath(text.replaceAll('\n', '')), readBodyText(text)]) {
+			const oneLine = text.replaceAll('\n', '');
+			for (const readings of [readHeaderValue(oneLine.replaceAll('?', '')), readPath(oneLine)]) {
+				for (const { plain } of readings) expect(plain).not.toContain('\n');
+			}
+			for (const readings of [readHeaderValue(oneLine), readPath(oneLine), readQuery(oneLine), readBodyText(text)]) {
 				expect(readings.length).toBeLessThanOrEqual(2);
-				for (const { plain, packed, uncommented, unquoted } of readings) {
-					expect(plain).not.toMatch(/[\n\r\t\0]| {2}/);
-					expect(Math.max(plain.length, packed.length, uncommented.length, unquoted.length)).toBeLessThanOrEqual(2 * text.length);
+				for (const { plain, packed, uncommented, unquoted, slashed, framed } of readings) {
+					expect(plain).not.toMatch(/[\r\t\0]| {2}/);
+					// Strings of JSON stand on lines of their own before the whole.
+					const longest = Math.max(...[plain, packed, uncommented, unquoted, slashed, framed].map((form) => form.length));
+					expect(longest).toBeLessThanOrEqual(3 * text.length + 1);
 				}
 			}
 		}),

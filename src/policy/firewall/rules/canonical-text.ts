@@ -3,69 +3,123 @@
  * with single spaces. Values of one part stand on lines of their own, so that no pattern spans two of them.
  */
 
+import { signsOf } from './text-signs.ts';
+
+const slashSign = signsOf('/');
+const spaceSign = signsOf(' ');
+
 /** No more than so much of a part is looked at; what is longer breaks a size rule. */
 export const maxScannedLength = 8192;
 
 /** One reading of a part, in the forms that patterns need. */
-export interface Reading {
+export interface Forms {
 	/** Decoded, lower case, white space made one space each. */
 	readonly plain: string;
 	/** Without spaces: browsers and some parsers skip them. */
 	readonly packed: string;
 	/** Without `/* *\/` comments, which SQL and PHP take for a space. */
 	readonly uncommented: string;
-	/** Without the quotes, backslashes and carets that shells drop inside a word. */
+	/** Without the quotes, backslashes and carets that shells drop inside a word; a line end that was encoded is `\r`. */
 	readonly unquoted: string;
+	/** Path separators made one slash each, steps in place left out. */
+	readonly slashed: string;
+	/** Decoded, lower case, line ends that were encoded as `\r`; empty if there are none. */
+	readonly framed: string;
+	/** As received. */
+	readonly raw: string;
 }
 
-/** Of a header field's value. */
+export interface Reading extends Forms {
+	/** Signs that any of the forms has but `raw`, as bits (`text-signs.ts`). */
+	readonly signs: number;
+}
+
+/** Of a header field's value. An address in it has a query of its own. */
 export function readHeaderValue(value: string): readonly Reading[] {
-	return readings(percentDecoded(value.slice(0, maxScannedLength)));
+	const raw = value.slice(0, maxScannedLength);
+	const mark = raw.indexOf('?');
+	const isAddress = mark !== -1 && /^https?:\/\//i.test(raw);
+	return readings(percentDecoded(isAddress ? `${raw.slice(0, mark)}\n${queryLines(raw.slice(mark + 1))}` : raw), raw);
 }
 
 export function readPath(path: string): readonly Reading[] {
-	return readings(percentDecoded(path.slice(0, maxScannedLength)));
+	const raw = path.slice(0, maxScannedLength);
+	return readings(percentDecoded(raw), raw);
 }
 
 /** Names and values of a query, each on its line. */
 export function readQuery(query: string): readonly Reading[] {
-	const lines = query
-		.slice(0, maxScannedLength)
+	const raw = query.slice(0, maxScannedLength);
+	return readings(percentDecoded(queryLines(raw)), raw);
+}
+
+function queryLines(query: string): string {
+	return query
 		.replace(/(^|&)([^&=]*)=/g, '$1$2\n')
-		.replaceAll('&', '\n');
-	return readings(percentDecoded(lines.replaceAll('+', ' ')));
+		.replaceAll('&', '\n')
+		.replaceAll('+', ' ');
 }
 
 /** Names and values of a `cookie` header field, each on its line. */
 export function readCookies(cookie: string): readonly Reading[] {
-	const lines = cookie
-		.slice(0, maxScannedLength)
-		.replace(/(^|;) ?([^;=]*)=/g, '$1$2\n')
-		.replaceAll(';', '\n');
-	return readings(percentDecoded(lines));
+	const raw = cookie.slice(0, maxScannedLength);
+	const lines = raw.replace(/(^|;) ?([^;=]*)=/g, '$1$2\n').replaceAll(';', '\n');
+	return readings(percentDecoded(lines), raw);
 }
 
-/** The beginning of a body, as it is. */
+/** The beginning of a body: strings of JSON and values of a form on lines of their own, anything else as it is. */
 export function readBodyText(text: string): readonly Reading[] {
-	return readings(percentDecoded(text.slice(0, maxScannedLength).replaceAll('\n', ' ')));
+	const raw = text.slice(0, maxScannedLength);
+	if (/^\s{0,8}[[{]/.test(raw)) return readings(`${jsonLines(raw)}\n${raw.replaceAll('\n', ' ')}`, raw);
+	const isForm = /^[\w.%+[\]-]{1,64}=[^\s<{]*$/.test(raw);
+	return readings(percentDecoded(isForm ? queryLines(raw) : raw.replaceAll('\n', ' ')), raw);
 }
 
-/** As decoded once; and as decoded again, where that is something else. */
-function readings(once: string): readonly Reading[] {
-	const first = reading(once);
+const jsonEscapes: Readonly<Record<string, string>> = { n: '\r', r: '\r', t: ' ', b: ' ', f: ' ' };
+
+function jsonLines(text: string): string {
+	return Array.from(text.matchAll(/"((?:[^"\\]|\\[^])*)(?:"|$)/g), ([, inner = '']) =>
+		inner
+			.replaceAll('\n', ' ')
+			.replace(/\\(?:u([0-9a-fA-F]{4})|([^u]))/g, (_whole, code?: string, short: string = '') =>
+				code === undefined ? (jsonEscapes[short] ?? short) : characterOf(Number.parseInt(code, 16)),
+			),
+	).join('\n');
+}
+
+/** Servers behind proxies decode more than once. */
+const maxDecodings = 4;
+
+/** As decoded once; and as decoded to the end, where that is something else. */
+function readings(once: string, raw: string): readonly Reading[] {
+	const first = reading(once, raw);
 	if (!/[%&\\\u00c0-\uffff]/.test(once)) return [first];
-	const again = foldedWide(unescaped(percentDecoded(once)));
-	return again === once ? [first] : [first, reading(again)];
+	let again = once;
+	for (let round = 1; round < maxDecodings; round++) {
+		const next = foldedWide(unescaped(percentDecoded(again)));
+		if (next === again) break;
+		again = next;
+	}
+	return again === once ? [first] : [first, reading(again, raw)];
 }
 
-function reading(decoded: string): Reading {
-	const plain = decoded.toLowerCase().replace(/[^\n!-~\u0080-\u009f\u00a1-\uffff]+/g, ' ');
+function reading(decoded: string, raw: string): Reading {
+	const framed = decoded.toLowerCase();
+	// The last alternative is a non-breaking space in UTF-8.
+	const plain = framed.replace(/(?:[^\n!-~\u0080-\u009f\u00a1-\uffff]|\u00c2\u00a0)+/g, ' ');
 	const uncommented = plain.includes('/*') ? withoutComments(plain) : plain;
+	const hasLineEnds = framed.includes('\r');
+	const lined = hasLineEnds ? framed.replace(/[^\n\r!-~\u0080-\u009f\u00a1-\uffff]+/g, ' ') : plain;
 	return {
 		plain,
 		packed: plain.includes(' ') ? plain.replaceAll(' ', '') : plain,
 		uncommented,
-		unquoted: /['"\\^]/.test(plain) ? plain.replace(/['"\\^]+/g, '') : plain,
+		unquoted: /['"\\^]/.test(lined) ? lined.replace(/\$(?=['"])|['"\\^]+/g, '') : lined,
+		slashed: /[\\/][\\/.]/.test(plain) || plain.includes('\\') ? plain.replace(/[\\/]+(?:\.[\\/]+)*/g, '/') : plain,
+		framed: hasLineEnds ? framed : '',
+		raw,
+		// Separators of paths become slashes, comments spaces.
+		signs: signsOf(plain) | (plain.includes('\\') ? slashSign : 0) | (uncommented === plain ? 0 : spaceSign),
 	};
 }
 
@@ -90,16 +144,49 @@ const entities: Readonly<Record<string, string>> = {
 	newline: ' ',
 	tab: ' ',
 	nbsp: ' ',
+	semi: ';',
+	comma: ',',
+	period: '.',
+	dollar: '$',
+	num: '#',
+	percnt: '%',
+	excl: '!',
+	equals: '=',
+	grave: '`',
+	lbrace: '{',
+	lcub: '{',
+	rbrace: '}',
+	rcub: '}',
+	lbrack: '[',
+	lsqb: '[',
+	rbrack: ']',
+	rsqb: ']',
+	bsol: '\\',
+	lowbar: '_',
+	plus: '+',
+	ast: '*',
+	commat: '@',
+	quest: '?',
+	verbar: '|',
 };
+
+/** A reference may lack its end: then the longest known name at the beginning counts. */
+function entityOf(name: string): string | undefined {
+	for (let length = name.length; length >= 2; length--) {
+		const character = entities[name.slice(0, length)];
+		if (character !== undefined) return character + name.slice(length);
+	}
+	return undefined;
+}
 
 /** Character references of HTML; escapes of JavaScript and JSON. */
 function unescaped(text: string): string {
 	let plain = text;
 	if (plain.includes('&')) {
 		plain = plain.replace(
-			/&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z]{2,7}));?/gi,
+			/&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z]{2,10}));?/gi,
 			(whole, hex?: string, decimal?: string, name?: string) => {
-				if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
+				if (name !== undefined) return entityOf(name.toLowerCase()) ?? whole;
 				return characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
 			},
 		);
@@ -112,21 +199,51 @@ function unescaped(text: string): string {
 	return plain;
 }
 
-/** Full-width forms of ASCII, as characters or as their bytes in UTF-8; and slashes and dots in two bytes, which UTF-8 forbids. */
+/** Characters that servers take for ones of ASCII: by compatibility, by resemblance. */
+function asciiOf(code: number): string | undefined {
+	const alike = lookAlikes.get(code);
+	if (alike !== undefined) return alike;
+	const folded = String.fromCharCode(code).normalize('NFKC');
+	return /^[!-~]{1,4}$/.test(folded) ? folded : undefined;
+}
+
+const lookAlikes: ReadonlyMap<number, string> = new Map([
+	[0x2215, '/'],
+	[0x2044, '/'],
+	[0x29f8, '/'],
+	[0x2216, '\\'],
+	[0x29f5, '\\'],
+	[0x02b9, "'"],
+	[0x02bc, "'"],
+	[0x2032, "'"],
+	[0x3008, '<'],
+	[0x2329, '<'],
+	[0x2039, '<'],
+	[0x3009, '>'],
+	[0x232a, '>'],
+	[0x203a, '>'],
+	[0x24ea, '0'],
+	[0x3002, '.'],
+]);
+
+/** Such characters, as they are or as their bytes in UTF-8; and ASCII in two or three bytes, which UTF-8 forbids. */
 function foldedWide(text: string): string {
 	if (!/[\u00c0-\uffff]/.test(text)) return text;
 	return text
-		.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-		.replace(/\u00ef\u00bc([\u0081-\u00bf])/g, (_whole, last: string) => String.fromCharCode(last.charCodeAt(0) - 0x60))
-		.replace(/\u00ef\u00bd([\u0080-\u009e])/g, (_whole, last: string) => String.fromCharCode(last.charCodeAt(0) - 0x20))
+		.replace(/[\u2000-\u33ff\uff00-\uffef\u02b9\u02bc]/g, (wide) => asciiOf(wide.charCodeAt(0)) ?? wide)
+		.replace(/([\u00e0\u00e2\u00e3\u00ef])([\u0080-\u00bf])([\u0080-\u00bf])/g, (whole, first: string, second: string, third: string) => {
+			const code = ((first.charCodeAt(0) & 0x0f) << 12) | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f);
+			return code < 0x80 ? characterOf(code) : (asciiOf(code) ?? whole);
+		})
 		.replace(/([\u00c0\u00c1])([\u0080-\u00bf])/g, (_whole, first: string, second: string) =>
 			characterOf(((first.charCodeAt(0) & 1) << 6) | (second.charCodeAt(0) & 0x3f)),
 		);
 }
 
-/** Line ends and other control characters are white space, but NUL: readers in C end there, others drop it. */
+/** Line ends are `\r`, other control characters white space, but NUL: readers in C end there, others drop it. */
 function characterOf(code: number): string {
 	if (code === 0) return '';
+	if (code === 10 || code === 13) return '\r';
 	if (code < 0x20 || code === 0x7f) return ' ';
 	return code > 0xffff ? '\ufffd' : String.fromCharCode(code);
 }

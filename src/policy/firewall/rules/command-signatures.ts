@@ -1,60 +1,55 @@
 /** `UNIXShellCommandsVariables` and `WindowsShellCommands`: what a shell would take for a command. */
-import { plain, type Signature, unquoted } from './signature.ts';
-
-/** Commands whose names are words of no language. */
-const oddCommands =
-	'whoami|ifconfig|ipconfig|uname|netstat|nslookup|chmod|chown|chgrp|crontab|xterm|busybox|tcpdump|iptables|printenv|mkfifo|passthru|ncat|netcat|useradd|adduser|systemctl|lsb_release|traceroute';
-
-/** Commands that count only where a command may begin. */
-const commands =
-	'aa-exec|ab|alias|apt|apt-get|arch|aria2c|arj|arp|ash|awk|base64|bash|bg|bzip2|cat|cc|chmod|chown|cp|cpan|cpio|crash|csh|csvtool|cupsfilter|curl|cut|dash|dd|dig|dir|dmesg|dmidecode|dmsetup|dnf|docker|dpkg|du|echo|easy_install|ed|egrep|emacs|env|eval|exec|expr|fc|fgrep|find|finger|fish|flock|fmt|fold|foreach|ftp|gawk|gcc|gdb|gem|getent|ghc|git|grep|gunzip|gzip|head|hexdump|host|hostname|id|ionice|ip|irb|kill|kill|killall|ksh|ld\\.so|ldconfig|last|less|ln|ls|lsof|lua|lwp-request|mail|mawk|mkdir|mknod|mktemp|modprobe|more|mosquitto|msfconsole|mtr|mysql|mysqldump|mount|mv|nano|nc|nice|nl|nmap|node|npm|nroff|nsenter|nohup|od|openssl|openvpn|paste|pax|pdksh|perl|php\\d?|ping|pip|pkexec|pkill|printf|ps|psql|pwd|python[\\d.]{0,4}|rm|rmdir|route|rsync|rpm|ruby|run-parts|rview|scp|screen|script|sed|service|set|sftp|sh|shutdown|sleep|socat|sort|ss|ssh|strace|stdbuf|strings|su|sudo|systemctl|tac|tail|tar|tclsh|tee|telnet|taskset|tftp|time|tmux|timeout|touch|top|umask|unlink|uname|unset|unshare|unzip|useradd|uptime|valgrind|vi|view|vim|vipw|watch|w|wc|wget|which|who|whois|wish|xargs|xelatex|xmodmap|xterm|xxd|yarn|yum|zcat|zgrep|zypper|zip|zsh';
+import { unixCommandLine, windowsCommandLine } from './command-injection.ts';
+import { plain, raw, type Signature, unquoted } from './signature.ts';
 
 export const unixCommands: readonly Signature[] = [
 	...unquoted(
-		new RegExp(`\\b(?:${oddCommands})\\b(?! (?:is|was|and|or|can|will|the|to)\\b)`),
-		new RegExp(
-			`(?:[;|&\`{(]|(?:^|\\n);|&&|\\|\\||\\$\\() ?(?:sudo |time |nohup |exec )?(?:/(?:usr/|bin/|local/|sbin/){1,4})?(?:${commands})(?:$|[\\n ;|&<>\`(){}$]|\\) ?[\\d;|&<>])(?! ?=)(?!(?:and|or|the|schedule)\\b)`,
-		),
-		/(?:^|[\n ;|&`(=/])(?:usr\/|local\/|sbin\/){0,3}bin\/[a-z]/,
+		unixCommandLine,
+		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|\n)(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
+		/(?:^|\n)(?:ls|rm|chmod|chown|mkdir|rmdir) \w{1,20} \w{1,20}(?:$|\n)/,
 		/\/dev\/(?:tcp|udp|fd|null|shm|random|zero)\b/,
-		/(?:^|[\n ;|&(=])(?:ba|da|k|z|c|tc|a)?sh(?:\$[a-z@*]{1,8})? (?:-[a-z]{1,4} (?!echo test)|<|\/|\|)/,
-		/(?:^|\n)(?:ls|cat|rm|cp|mv|chmod|tail|head|more|less|nl|tac) (?:-|\/|\.|~|\w{1,20} \w{1,20}(?:$|\n))/,
-		/\b(?:wget|curl|lynx|fetch) (?:-[a-z-]{1,20} ){0,4}(?:https?|ftp):/,
-		/\b(?:nc|ncat|netcat|socat) (?:-[a-z]{1,6} |tcp|udp|\d{1,3}\.)/,
-		/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[cermi] ?[^ ]/,
+		/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[a-z]{0,6}[cermi] ?[^ ]/,
 		/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
+		/\balias (?:-p )?[\w.]{1,30}=/,
+		// Names put together from patterns: `/b??/c?t`, `/bin/c[a]t`.
+		/\/[\w.]{0,30}\[[^\]\n]{1,24}\][\w/]/,
+		/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
+		/\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
 	),
 	...plain(
 		/\$\( ?[^)\n]|[<>]\( ?[a-z]|\$\[[^\n]|\$\(\(/,
 		/\$\{(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
-		/`[^`\n]{0,20}\b(?:id|ls|cat|whoami|uname|ps|pwd|env|curl|wget|sh|bash|nc|ping|sleep|echo|rm)\b[^`\n]{0,60}`/,
-		/\/[\w.]{0,30}\[[^\]\n]{1,24}\][\w/]/,
-		/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
 		/\(\) ?\{/,
-		/\balias [\w.]{1,30}=/,
-		/\{,? ?[a-z/]{1,30},[^\n}:"]{0,60}\}|\{,[a-z]/,
 		/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
 		/\$(?:shell|ifs|home|path|pwd|bash|user|ps1|random|hostname)\b|\$\{?ifs|\$[@*#?!$]\W/,
+		/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
 	),
 ];
 
-const windowsPrograms =
-	'regedit|bcdboot|bcdedit|bitsadmin|certutil|cmstp|cscript|wscript|diskpart|dsquery|fsutil|icacls|ipconfig|mshta|msiexec|netsh|ntdsutil|powershell|pwsh|psexec|regsvr32|robocopy|rundll32|schtasks|systeminfo|taskkill|tasklist|vssadmin|wevtutil|wmic|xcopy|cmd\\.exe|cmd /c|command\\.com';
+/** Cmdlets of PowerShell: a verb that it knows, and what it knows things by. */
+const cmdlet =
+	/\b(?:add|clear|compare|connect|convertfrom|convertto|copy|disable|enable|enter|exit|expand|export|find|foreach|format|get|import|install|invoke|join|measure|mount|move|new|out|pop|push|read|receive|register|remove|rename|resolve|restart|restore|save|select|send|set|show|sort|split|start|stop|suspend|tee|test|trace|unblock|unregister|update|use|wait|where|write)-(?:acl|ad(?:user|computer|group|groupmember|domain|forest|principal)|alias|appxpackage|authenticodesignature|bitstransfer|childitem|ciminstance|cimmethod|clipboard|clixml|command|computer(?:info|restore)?|connection|content|counter|credential|culture|diagnostic|dnsclient\w{0,20}|dnsname|event(?:log|subscriber)?|executionpolicy|expandarchive|expression|file|filehash|firewall\w{0,20}|gridview|help|history|host|hotfix|item|itemproperty|itemtype|job|localgroup(?:member)?|localuser|location|mailbox|mailmessage|member|module|mppreference|netadapter|netfirewall\w{0,20}|netipaddress|netipconfiguration|netneighbor|nettcpconnection|null|object|output|package|path|printer|process|psbreakpoint|psdrive|psprovider|pssession|psreadlineoption|random|recyclebin|registry\w{0,20}|restmethod|runspace|scheduledjob|scheduledtask\w{0,20}|securestring|service|smbshare|smbmapping|string|type|typedata|unique|variable|volume|webclient|webrequest|winevent|wmi(?:object|method|event)|wsman\w{0,20}|xml)\b/;
 
-/** Programs of Windows that count only after another command: some are named like other things. */
-const chainedPrograms =
-	'addinutil|arp|assoc|at|attrib|cacls|certreq|chkdsk|cipher|cmd|cmdkey|cmdl32|control|csc|cscli|csvde|defrag|del|desktopimgdownldr|devcon|dfsvc|dir|diskshadow|dnscmd|doskey|driverquery|dxcap|erase|esentutl|eventcreate|eventvwr|expand|explorer|extexport|extrac32|fc|findstr|finger|fltmc|forfiles|ftp|ftype|getmac|gpresult|gpscript|gpupdate|hostname|icacls|ie4uinit|iediagcmd|ilasm|infdefaultinstall|installutil|jsc|ldifde|logoff|makecab|mavinject|md|mklink|mmc|mountvol|msbuild|msconfig|msdt|mstsc|nbtstat|net|net1|nltest|odbcconf|offlinescannershell|openfiles|pathping|pcalua|pcwrun|ping|pktmon|pnputil|popd|presentationhost|print|printbrm|pushd|quser|qwinsta|rasautou|rd|rdrleakdiag|reg|regasm|regini|register-cimprovider|regsvcs|ren|rpcping|runas|runonce|runscripthelper|rwinsta|sc|scriptrunner|sdbinst|setx|sfc|shutdown|ssh|start|subst|syncappvpublishingserver|takeown|tracert|tracerpt|tscon|ttdinject|tttracer|type|vbc|ver|verclsid|vol|w32tm|wab|wbadmin|wecutil|where|whoami|winget|winrm|winrs|wlrmdr|workfolders|wsl|wsreset|wuauclt|xwizard';
+/** Others as they are written: a verb, and a thing of several words. */
+const camelCmdlet =
+	/(?<![\w-])(?:Add|Clear|Compare|Complete|Confirm|Connect|Convert|ConvertFrom|ConvertTo|Copy|Debug|Disable|Disconnect|Dismount|Enable|Enter|Exit|Expand|Export|Find|Format|Get|Grant|Group|Import|Initialize|Install|Invoke|Join|Limit|Lock|Measure|Merge|Mount|Move|New|Open|Optimize|Out|Pop|Protect|Publish|Push|Read|Receive|Register|Remove|Rename|Repair|Request|Reset|Resize|Resolve|Restart|Restore|Resume|Revoke|Save|Search|Select|Send|Set|Show|Split|Start|Stop|Submit|Suspend|Switch|Sync|Test|Trace|Unblock|Undo|Uninstall|Unlock|Unprotect|Unpublish|Unregister|Update|Use|Wait|Watch|Write)-(?:[A-Z][a-z]{1,16}|[A-Z]{2,4}(?=[A-Z]))[A-Z][A-Za-z]{2,30}/;
 
 export const windowsCommands: readonly Signature[] = [
+	...raw(camelCmdlet),
 	...plain(
 		/\bfor (?:\/[dflr] ){0,4}[^%\n]{0,60}%%?[^%\n]{0,12} in ?\(/,
-		/\bif (?:\/i )?(?:not )?(?:\(? ?)(?:exist|defined|errorlevel|cmdextversion) ?[\w"%(]/,
-		/\bif (?:\/i )?(?:not )?[^\n]{1,40}(?:==| (?:equ|neq|lss|leq|gtr|geq) )/,
-		/%(?:comspec|systemroot|windir|userprofile|programfiles|appdata|temp|os|username)%/,
-		/\b(?:iwr|irm|iwmi|invoke-(?:webrequest|restmethod|expression|command|item|wmimethod)|iex) (?:-|\(|['"$]|https?:)/,
-		/\b(?:new-object|downloadstring|downloadfile|start-process|get-wmiobject|set-executionpolicy|add-type|convertto-securestring|out-file|frombase64string) ?[( -]/,
-		/\b-e(?:nc|ncodedcommand)? [a-z0-9+/=]{20}|\[(?:system\.|convert\]|reflection\.)/,
+		/\bif (?:\/i )?(?:not )?(?:\(? ?)(?:exist ?[\w"%(.\\]|(?:defined|errorlevel|cmdextversion) ?(?:["%(\\\d]|[a-z]:|\w{1,40} ?\())/,
+		/\bif (?:\/i )?(?:not )?[^\n =]{1,40} ?(?:==| (?:equ|neq|lss|leq|gtr|geq) ) ?[^\n ]/,
+		/\bif (?:\/i )?(?:not )?(?:defined|errorlevel) \w{1,40} \w/,
+		/%(?:comspec|systemroot|windir|userprofile|programfiles|appdata|temp|tmp|os|username|path|pathext|systemdrive|homepath|computername|allusersprofile|programdata|localappdata|logonserver|userdomain)(?:%|:~)/,
+		/\b(?:iwr|irm|iwmi|iex|gwmi|gcim|gci|sajb|saps) ?(?:-[a-z]|\(|['"$]|https?:)/,
+		/\b(?:downloadstring|downloadfile|downloaddata|uploadstring|frombase64string|shellexecute|runhtmlapplication|getobject) ?[( "']|\b(?:new-object|add-type) /,
+		/\b-e(?:nc|nco[a-z]{0,9}|c)? [a-z0-9+/=]{20}|\[(?:system\.|convert\]|reflection\.|io\.file|net\.|text\.encoding|activator\]|diagnostics\.|runtime\.)/,
+		/\bset [a-z]{1,12}=[^\n]{1,60}&[^\n]{0,40}%[a-z]/,
 	),
-	...unquoted(new RegExp(`[;|&\`] ?(?:${chainedPrograms})(?:\\.(?:exe|com|bat))?(?:$|[\\n ;|&<>/])`)),
-	...unquoted(new RegExp(`(?:^|[;|&\\n(=]) ?(?:${windowsPrograms})(?:$|[\\n /;|&<>.])`)),
+	...unquoted(
+		windowsCommandLine,
+		cmdlet,
+		/(?:^|[\n ;|&(=\\/"])(?:cmd|command)(?:\.exe|\.com)? ?\/[a-z]{1,2}(?:$|[\n ":/])|[\\/](?:cmd|powershell|pwsh|wscript|cscript|mshta|rundll32|regsvr32)\.exe\b/,
+	),
 ];

@@ -1,41 +1,34 @@
-/** `SQLi`: pieces of queries that end a value and go on as SQL, and operators of document databases. */
-import { plain, type Signature, uncommented } from './signature.ts';
+/** `SQLi`: pieces of queries that end a value and go on as SQL, names that only databases have, and operators of document databases. */
+import { callOf, plain, type Signature, uncommented } from './signature.ts';
+import { distinctiveSqlFunctions, wordSqlFunctions } from './sql-functions.ts';
+import { sqlInjection } from './sql-injection.ts';
+
+const documentOperators =
+	'eq|ne|n?in|[gl]te?|regex|options|exists|where|not|x?or|nor|and|all|size|type|mod|slice|elemmatch|expr|jsonschema|text|search|comment|function|accumulator|lookup|near|geowithin|bitsallset|rand';
 
 export const queryInjection: readonly Signature[] = [
 	...uncommented(
-		/union ?(?:all|distinct|select)? ?\(? ?select/,
-		/\bselect\b[^\n]{1,100}\bfrom\b/,
-		/\bselect ?(?:\(|if ?\(|case\b|pg_|sleep|benchmark|@@|user ?\(|version ?\(|database ?\(|char ?\(|concat ?\(|load_file)/,
-		/\binsert (?:ignore )?into [^\n]{1,80}(?:\bvalues?\b|\bselect\b|\()/,
-		/\bdelete from [\w`"[.]/,
-		/\bupdate [\w`"[.\]]{1,60} set [\w`"[.\]]{1,60} ?=/,
-		/; ?(?:drop|truncate|replace|insert|delete|update|alter|create|declare|exec|execute|grant|revoke|shutdown|rename|select|merge|call|sleep|waitfor)\b ?[ (["'`@]/,
-		/\b(?:drop|alter|create|truncate) (?:table|database|schema|view|index|function|procedure|user|role)\b/,
-		/\binto (?:out|dump)file\b|\bload_file ?\(|\bload data\b[^\n]{0,40}\binfile\b/,
-		/\b(?:sleep|benchmark|pg_sleep|randomblob|dbms_pipe\.receive_message) ?\( ?(?:[\d"'(]|mod ?\(|md5|sha)/,
-		/\bpg_(?:sleep|read_file|ls_dir|read_binary_file)\b|\bwaitfor (?:delay|time)\b/,
-		/\b(?:xp_|sp_)(?:cmdshell|executesql|oacreate|oamethod|reg[a-z]{3,20}|dirtree|makewebtask|password|who)|\bexec(?:ute)?(?: immediate)? ?\(? ?(?:xp_|sp_|master|@)/,
-		/\b(?:information_schema|sysobjects|syscolumns|sysibm|all_tables|user_tables|msysaccessobjects|sqlite_master|pg_catalog|pg_shadow|mysql\.(?:user|db)|sys\.(?:tables|objects|user))/,
-		/@@(?:version|servername|hostname|datadir|basedir|global)|\b(?:current_user|session_user|system_user) ?\(/,
-		/\b(?:extractvalue|updatexml|xmltype|dbms_[a-z]{2,20}|utl_(?:http|inaddr|file)|ctxsys\.|jsonb?_(?:pretty|extract|each|keys|build_object)|unistr|group_concat|string_agg|row_to_json|table_to_xml|query_to_xml|database_to_xml|lo_(?:get|put|import|export|from_bytea)) ?\(/,
-		// A number must be a whole word: random letters, as in tokens and cursors, hold `2or1` too.
-		/(?:['"`)]|(?<!\w|\w-)\d{1,20}) ?(?:or|and|xor|\|\||&&|having|like|rlike|regexp|div|between) ?(?:not |binary |\()?(?:['"`(@]|\d{1,20}\b)/,
-		/\b(?:or|and|xor) (?:not )?['"`(]?[\w@.]{1,40}['"`)]? ?(?:=|<|>|!=|<=>|like |rlike |regexp |is (?:not )?null|in ?\()/,
-		/\b(?:or|and) (?:true|false|\(? ?exists|\(? ?select|\{ ?if)\b/,
-		/\bhaving [^\n]{1,60}[<>=]|\bgroup by [^\n]{1,60}(?:--|#|\(|,)|\border by \d{1,4} ?(?:--|#|,|;|$)/,
-		/\bcase (?:[\w'"().]{1,40} )?when\b|\bif ?\( ?(?:\d|now ?\(|select|length ?\(|ascii ?\(|substr|user ?\()|\)like\(/,
-		/(?:['"`)]|(?<!\w|\w-)\d{1,20}) ?(?:--[ -]?|#)(?:\n|$)|['"] ?;(?:\n|$)/,
+		sqlInjection,
+		callOf(distinctiveSqlFunctions, 'calls of SQL functions', wordSqlFunctions),
+		// Tables, procedures and statements that databases have and texts do not mention.
+		/\b(?:information_schema|sys(?:objects|columns|users|databases|logins|processes|ibm)|all_tables|all_users|user_tables|user_tab_columns|dba_users|v\$version|msys(?:accessobjects|aces|objects|queries|relationships)|sqlite_(?:master|schema|temp_master|sequence)|pg_(?:catalog|shadow|user|tables|class|authid|roles|database|settings|stat_activity)|mysql\.(?:user|db|host|proc|innodb_table_stats)|sys\.(?:tables|objects|user|databases|columns|schemas|sql_logins|fn_\w{2,20})|tempdb|msdb|master\.{1,2}(?:sys|xp_|dbo)|performance_schema)\b/,
+		/(?<![\w-])(?:xp|sp)_(?:cmdshell|executesql|oa(?:create|method|destroy|stop|[gs]etproperty|geterrorinfo)|reg(?:read|write|delete|enum|add|remove)\w{0,16}|dirtree|makewebtask|password|who2?|add(?:extendedproc|login|srvrolemember|role|user|linkedserver)\w{0,10}|drop(?:extendedproc|login)|configure|help\w{0,16}|fileexist|subdirs|enum\w{2,16}|loginconfig|ntsec\w{0,14}|servicecontrol|terminate\w{0,12}|availablemedia|fixeddrives|logevent|sprintf|sscanf|getfiledetails|msver|execute_external_script|columns|tables|databases|(?:add|start|delete|update)_job\w{0,8}|spaceused|detach_db|grantdbaccess|prepexec|send_dbmail|delete_file)\b|\bwaitfor (?:delay|time)\b|\binto (?:out|dump)file\b|\bload data\b[^\n]{0,40}\binfile\b|\bprocedure analyse\b|\bautonomous_transaction\b|\bdbms_[a-z]{2,20}\.|\butl_(?:http|inaddr|file|smtp|tcp)\b|\bctxsys\./,
+		/@@(?:version|servername|hostname|datadir|basedir|global|language|spid|identity|tmpdir|secure_file_priv|user)|\bexec(?:ute)?(?: immediate)? ?\(? ?(?:xp_|sp_|master|@)/,
+		/union ?(?:all|distinct)? ?[(/\\*!'"`+-]{0,6} ?select(?!or|ed|ion|ing|ive|\.)|\bif\(\d{1,10} ?[=<>]|\bpg_(?:sleep|read_file|ls_dir|read_binary_file|stat_file)\b|\bselect[*/ ]{1,6}[^\n]{0,40}(?:user|version|database|schema)\(/,
+		/(?:^|[\n;/'")]) ?create (?:table|procedure|trigger) \w{1,40} ?(?:$|\n|\()|(?:^|\n|['"]) ?xor [\w'"]{1,20} ?[<>=!]|\b2\.22507385850720(?:07|11)e-30[78]/,
 		/(?:'|"|\b[a-z_]{2,40}|\))::(?:jsonb?|int[248]?|integer|bool|boolean|text|numeric|bytea|regclass|varchar)\b/,
 		/['"] ?(?:@>|<@|->>?|#>>?|#-|@\?|@@|\?[|&]|\? ?') ?['"\d\w]/,
 		/['"} ] ?[<>=] ?'\$[.[]/,
-		/\b(?:procedure analyse|autonomous_transaction|open cursor|fetch next|create or replace|nvl|iif|nullif|elt|make_set|char_length|ascii|ord|mid|substring|substr|hex|unhex|concat_ws|concat) ?\( ?(?:\(|select|0x|user|@@|password|char ?\()/,
-		/\b(?:chr|char|nchar) ?\( ?\d{1,3} ?\)(?: ?(?:\|\||\+|,)| ?$)/,
+		/\b(?:chr|char|nchar) ?\( ?(?:\d{1,3}|0x[0-9a-f]{1,6}) ?\)(?: ?(?:\|\||\+|,)| ?$)/,
 		/\{ ?(?:if|fn|oj) [a-z]{2,20}\(/,
-		/\b(?:aes_(?:de|en)crypt|bit_(?:and|or|xor|length)|cast|charindex|char_length|coalesce|compress|connection_id|conv|convert_tz|count|crc32|cume_dist|current_(?:database|schema|setting|timestamp)|date_(?:add|format|sub|trunc)|db_(?:id|name)|dense_rank|des_(?:de|en)crypt|export_set|find_in_set|found_rows|from_(?:base64|days|unixtime)|gen_random_uuid|generate_series|get_lock|has_table_privilege|host_name|ifnull|inet6?_(?:aton|ntoa)|is_(?:free|used)_lock|is_srvrolemember|isnull|json_(?:arrayagg|object|value|table|contains|length|valid)|last_insert_(?:id|rowid)|len|load_extension|makedate|master_pos_wait|name_const|nullif|num_nonnulls|object_(?:id|name)|octet_length|old_password|patindex|period_(?:add|diff)|pg_[a-z_]{3,40}|polygon|power|quarter|quotename|rank|regexp_(?:substr|like|replace|instr|matches)|release_lock|row_(?:count|number)|schema_name|server_?name|set_config|soundex|split_part|sqlite_(?:version|source_id|compileoption_get)|st_[a-z]{3,20}|starts_with|strcmp|str_to_date|subdate|substring_index|suser_s?name|sysdate|time_format|to_(?:base64|char|date|days|json|jsonb|number|timestamp)|to_?seconds|total_changes|tsvector_to_array|txid_current|ucase|unhex|uncompress|unix_timestamp|user_name|utc_(?:date|time)|uuid_short|version|weekday|xmlelement|xmlforest|zeroblob)\(/,
+		// A number in scientific notation without digits lets a name follow directly.
+		/\b\d{1,10}\.e[(. ]?[a-z(.]/,
 	),
 	...plain(
-		/\/\*[!+]/,
-		/\[ ?\$(?:eq|ne|n?in|[gl]te?|regex|exists|where|not|x?or|nor|and|all|size|type|mod|slice|elemmatch|expr|jsonschema|text|comment|options|function|lookup)\b/,
-		/\{ ?['"]?\$(?:eq|ne|n?in|[gl]te?|regex|exists|where|or|nor|expr|function)['"]? ?:/,
+		/\/\*[!+]|\*\/ ?(?:union|select|and|or|from|where)\b/,
+		new RegExp(`\\[ ?['"]?\\$(?:${documentOperators})\\b`),
+		new RegExp(`[{,] ?['"]?\\$(?:${documentOperators})['"]? ?:`),
+		/(?:^|\n)\$(?:ne|gte?|lte?|n?in|regex|where|nor|exists|expr)(?:$|\n)/,
+		/['"] ?(?:\|\||&&|;) ?(?:this\.|return\b|sleep ?\(|db\.|var |while ?\()/,
 	),
 ];

@@ -15,6 +15,13 @@ const seeds = [
 	`<a:¦o:1:"a¦$a[1]¦$a[a¦case ¦having ¦group by ¦update a set ¦insert into ¦/a[¦/a?¦{a,¦while(¦process.¦$_¦a::¦curl -a `,
 	`find ¦bash ¦ ; ¦' ' ¦or 1¦data:¦\${\${¦.a¦.sql¦sess_a¦. ¦a(¦eval(¦str_a(¦&#¦/*¦--¦0x¦$ {¦style=¦for for %¦\u00ef\u00bc`,
 	`"::¦x-on¦latest/¦java.¦<style>¦.call`,
+	`get ¦get a ¦http://¦http:¦//¦\\¦\\\\a¦a.b¦a.b.¦@¦#¦a)(¦)(¦)(a=¦*)(¦\r¦\ra:¦(a¦concat(¦a,¦s'a'¦sudo ¦;sudo ¦;a=b `,
+	`sh -c ¦;a a¦;cat a¦|a¦$a=¦a=b;¦;a=b;$¦[1].¦//a¦//a[¦'+a¦'+a=¦'+a(¦import ¦import{¦import a ¦#{a¦<%¦<% ¦{%¦<#¦#set`,
+	`%x{¦@{[¦\${?¦java.util.a¦class.¦!!a.¦!!a¦__¦os.¦file.¦exec ('a¦exec 'a¦get-¦get-item ¦unix:¦%00¦a%0a¦&a%0a¦.env¦c:/`,
+	`/users/¦/opt/a¦~a/.¦a.php?¦http:a.php?¦ftp://¦ftp://a.php¦localhost.¦1.1.1.1 ¦http://1.¦http://[::¦http://0x`,
+	`http://a@¦c99.php¦/shell.php ¦s and ¦and 1=1 ¦'and'¦'or¦1 or ¦;select ¦(select ¦union select ¦select a,¦from `,
+	`where a ¦case when ¦insert into a(¦a::¦ -- ¦'--¦char(1)+¦for(;¦for(;;¦\${a:¦\${jndi¦{{a[¦{{a[b]¦{{self¦window.`,
+	`window[¦location=¦<[a¦on[¦ onabort¦ onabort =¦"onabort¦<aon¦if a ¦if a==¦if exist ¦set a=b&¦set a=b&%a `,
 ].flatMap((line) => line.split('¦'));
 const texts = seeds.map((seed) => seed.repeat(Math.ceil(length / seed.length)).slice(0, length));
 

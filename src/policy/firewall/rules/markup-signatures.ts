@@ -1,34 +1,50 @@
 /** `CrossSiteScripting`: markup that runs, and scripts as they stand in it. */
 import { anyOf, packed, plain, type Signature, uncommented } from './signature.ts';
 
+/** Elements that load, run, send or change what a page is. Links and marks of text are harmless without a handler. */
 const elements =
-	'script|iframe|frame|frameset|svg|math|img|image|body|html|head|form|input|button|object|embed|applet|meta|link|base|style|video|audio|source|isindex|import|layer|ilayer|bgsound|xml|dialog|details|marquee|textarea|select|template|table|animate|set|portal|noscript|a';
+	'script|iframe|frame|frameset|svg|math|img|image|body|html|head|form|input|button|object|embed|applet|meta|link|base|style|video|audio|source|track|isindex|import|layer|ilayer|bgsound|xml|xss|dialog|details|marquee|textarea|select|option|keygen|template|table|animate(?:motion|transform)?|set|portal|noscript|noembed|noframes|title|plaintext|listing|foreignobject|use|param|slot|blink|param|canvas|map|area|menu|picture|fencedframe|handler|listener|vmlframe|importimplementation';
+
+/** Events of DOM and older browsers, by what their names begin with. */
+const events =
+	'abort|activate|after|animation|append|audio|auxclick|before|begin|blocked|blur|bounce|cached|cancel|canplay|capture|cell|change|checking|click|close|command|composition|content|context|controlselect|copy|cuechange|cut|dataavail|dataset|dbl|deactivate|device|drag|drop|duration|emptied|encrypted|end(?:ed)?(?= ?=)|enterframe|error|exit|fetch|filterchange|finish|focus|form|fscommand|fullscreen|gesture|got|hashchange|help|input|install|invalid|javascript|key|language|layoutcomplete|load|lose|lost|mark|media|message|mouse|move|moz|mutation|negotiation|notification|obsolete|offline|online(?= ?=)|open|orientation|outofsync|overflow|page|paste|pause|play|pointer|popstate|popuphid|popupshow|process|progress|property|push|rate|ready|receive|redo|rejection|repeat|reset|resize|resourcetiming|resume|reverse|row|scroll|search|securitypolicy|seek|select|show|slot|snap|sound|speech|stalled|start|statechange|stop|storage|submit|success|suspend|sync|textinput|time|toggle|touch|track|transition|undo|unhandled|unload|update|upgrade|urlflip|user|visibility|voice|volume|waiting|webkit|wheel|zoom';
 
 export const crossSiteScripting: readonly Signature[] = [
 	...packed(
-		new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})(?:$|[^a-z0-9])`),
-		/<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:script|iframe|object|embed|applet|dialog|form|marquee|style|importimplementation|vmlframe)/,
-		/<[^\n<>]{0,40}(?:on[a-z]{3,40}|formaction|srcdoc|xlink:href|href|src|style)\/?=/,
-		/(?:java|vb|live)script:/,
-		/data:(?:text\/(?:html|xml|javascript)|image\/svg|application\/x?html)/,
+		new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})(?:$|[^a-z0-9@.:-])`),
+		/<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:script(?![@.])|iframe|object|embed|applet|dialog|marquee|importimplementation|vmlframe|animate)(?!@)/,
+		/<[^\n<>]{0,60}(?:formaction|srcdoc|xlink:href|style)\/?=/,
+		/(?<![a-z])(?:java|vb|live)script:/,
+		/data:(?:text\/(?:html|xml|javascript)|image\/svg|application\/(?:x?html|javascript|xml))|data:[^\n,]{0,40},(?:<|alert)/,
 		/url\(['"]?(?:java|vb)script/,
-		/-moz-binding:|behaviou?r:url\(|style=[^\n]{0,60}(?:expression\(|url\()/,
+		/-moz-binding:|behaviou?r:url\(|style=[^\n]{0,60}(?:expression\(|url\()|@import['"u]/,
 		/<style>[^\n]{0,20}[@=\\]/,
 		/['"`]?(?:formaction|srcdoc|xlink:href|fscommand|seeksegmenttime)=/,
 		/\.(?:call|apply|bind)[^\n`]{0,10}`|\breflect\.[a-z]{2,20}(?:\.call)?[`(]/,
 		/[\])}'"](?:\.(?:constructor|sort|map|filter|find|every|foreach))[`(]/,
+		new RegExp(`<[^\\n<>]{0,120}on(?:${events})[a-z]{0,40}=`),
+		new RegExp(`["'\`/]on(?:${events})[a-z]{0,40}=`),
 	),
 	...plain(
-		/(?:^|[\s"'`/;<(={},])on(?!ly\b|ce\b|line\b|e )[a-z]{3,50} ?= ?[^&=\n]/,
-		/(?:^|[\s"'`/;<])on[a-z]{3,50} ?=(?:$|\n| )/,
+		new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})[\\s/]`),
+		new RegExp(`(?:^|[\\s"'\`/;<(={},])on(?:${events})[a-z]{0,40} ?= ?(?:$|[^&=\\n])`),
+		// Browsers may have more events than are known here.
+		/(?:^|[\s"'`/;<])on(?!board|going|ward|sale|site|demand|prem|line|tolog)[a-z]{6,40} ?=/,
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,
-		/\bxmlns ?=|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b/,
-		/<\?import\b|<!\[cdata\[|\bwindow\.location ?=|\bdocument\.(?:cookie|write|domain|createelement|body) ?[=.(]/,
-		/\.(?:innerhtml|outerhtml|insertadjacenthtml|fromcharcode|createelement|appendchild)\b ?[=(]/,
+		/\bxmlns(?::[\w-]{1,20})? ?=|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
+		/<\?import\b|<!\[cdata\[|<!--#(?:exec|include|echo|config|printenv)\b/,
+		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?|\[ ?['"`]?)(?:location|cookie|write(?:ln)?|domain|createelement|body|documentelement|forms|scripts|open|name|eval|alert|referrer|url|onerror|onload|atob|localstorage|fetch|getelement\w{1,20}|queryselector\w{0,4}|execcommand|defaultview|constructor|top|parent|self)['"`]?\]? ?(?:[=.([`+)\]]|$|\n|['"])/,
+		/\b(?:window|self|top|parent|frames|this|globalthis) ?\[ ?(?:['"`/(+]|[a-z]{1,20}\()/,
+		/\blocation(?:\.(?:href|assign|replace|hash|search))? ?[=(] ?['"`(/a-z]|\.(?:innerhtml|outerhtml|insertadjacenthtml|fromcharcode|createelement|appendchild|setattribute|srcdoc)\b ?[=(]/,
+		// A string of a script ends, and the script goes on.
+		/['"`)] ?[-+*;|&^] ?[a-z_$][\w$]{0,30}(?:\.[\w$]{1,30}){0,4} ?(?:\(|`)[^\n]{0,80}(?:['"`] ?$|['"`] ?\n|\/\/|[-+*;|&^] ?['"`])/,
+		/['"`)] ?[-+*;|&^] ?[a-z_$][\w$.]{0,40} ?=[^=\n][^\n]{0,80}(?:\/\/|<!--|[-+*|&^] ?['"`])/,
+		/\bimport ?(?:\{[^\n}]{1,60}\}|\*|\w{1,30}) ?(?:as \w{1,30} )?from ?['"]|\bimport ?\( ?['"`/]|\bmsgbox ?[("']|<\/script\b|\bfetch ?\( ?['"`/]|\bnew (?:image|xmlhttprequest|websocket|worker|activexobject|function) ?\(|\bnavigator\.sendbeacon\b|\blocalstorage\.|\bthrow ?(?:onerror|alert|\/)/,
 	),
 	...uncommented(
-		/\b(?:alert|confirm|prompt|eval|atob|btoa|settimeout|setinterval|setimmediate|execscript|new function|importscripts|fromcharcode) ?[(`]/,
+		/(?<![\w/])document ?(?:\. ?|\[ ?['"`])(?:cookie|location|write|domain)\b/,
+		/\b(?:alert|confirm|prompt|eval|atob|btoa|settimeout|setinterval|setimmediate|execscript|new function|importscripts|fromcharcode) ?(?:[(`]|\]\()/,
 		/\[ ?\d{0,6} ?\] ?\. ?(?:sort|map|filter|find|every|foreach|reduce|some) ?\. ?call/,
 	),
-	{ form: 'plain', pattern: anyOf('<%00script', '&#x3c;script', '\\u003cscript', '%3cscript', '+adw-script') },
+	...plain(anyOf('<%00script', '&#x3c;script', '\\u003cscript', '%3cscript', '+adw-script')),
 ];

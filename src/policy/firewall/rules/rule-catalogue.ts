@@ -7,6 +7,8 @@ import { unixCommands, windowsCommands } from './command-signatures.ts';
 import { queryInjection } from './database-signatures.ts';
 import { hiddenFiles, innerAddresses, localFiles, metadataAddresses, remoteFiles, restrictedExtensions } from './file-signatures.ts';
 import { crossSiteScripting } from './markup-signatures.ts';
+import { brokenPath, headerInjection, ldapInjection, xpathInjection } from './protocol-signatures.ts';
+import { sessionFixation } from './session-signatures.ts';
 import type { Signature } from './signature.ts';
 
 export type RuleAction = 'block' | 'count' | 'off';
@@ -40,13 +42,17 @@ const families: Readonly<Record<string, Family>> = {
 	GenericLFI: { signatures: localFiles, parts: everywhere, inPath: hiddenFiles },
 	GenericSSRF: { signatures: innerAddresses, parts: ['COOKIE', 'QUERYARGUMENTS', 'BODY'] },
 	GenericRFI: { signatures: remoteFiles, parts: ['QUERYARGUMENTS', 'URIPATH', 'BODY'] },
+	HeaderInjection: { signatures: headerInjection, parts: ['COOKIE', 'QUERYARGUMENTS', 'URIPATH', 'BODY'], inPath: brokenPath },
 	JavaDeserializationRCE: { signatures: javaDeserialization, parts: everywhere },
+	LDAPInjection: { signatures: ldapInjection, parts: ['COOKIE', 'QUERYARGUMENTS', 'BODY'] },
 	Log4JRCE: { signatures: log4j, parts: everywhere },
 	PHPHighRiskMethodsVariables: { signatures: php, parts: everywhere },
 	RestrictedExtensions: { signatures: restrictedExtensions, parts: ['QUERYARGUMENTS', 'URIPATH'] },
 	SQLi: { signatures: queryInjection, parts: everywhere },
+	SessionFixation: { signatures: sessionFixation, parts: ['QUERYARGUMENTS'] },
 	UNIXShellCommandsVariables: { signatures: unixCommands, parts: everywhere },
 	WindowsShellCommands: { signatures: windowsCommands, parts: everywhere },
+	XPathInjection: { signatures: xpathInjection, parts: ['COOKIE', 'QUERYARGUMENTS', 'BODY'] },
 };
 
 /** Rules that look at something else than signatures. */

@@ -39,6 +39,17 @@ describe('what matches', () => {
 		['JavaDeserializationRCE_HEADER', withFields({ 'x-data': 'java.lang.Runtime' })],
 		['Log4JRCE_HEADER', withFields({ 'user-agent': '${jndi:ldap://203.0.113.9/a}' })],
 		['GenericCodeInjection_QUERYARGUMENTS', { query: 'a[__proto__][b]=1' }],
+		['HeaderInjection_QUERYARGUMENTS', { query: 'u=x%0d%0aSet-Cookie:%20a=b' }],
+		['HeaderInjection_QUERYARGUMENTS', { query: 'a%0db=1' }],
+		['HeaderInjection_URIPATH', { path: '/a%0ab' }],
+		['LDAPInjection_QUERYARGUMENTS', { query: 'u=*)(uid=*' }],
+		['XPathInjection_QUERYARGUMENTS', { query: "u='%5d%7c//user/*%5bcontains(*,'" }],
+		['SessionFixation_QUERYARGUMENTS', { query: 'PHPSESSID=abc' }],
+		[
+			'SessionFixation_QUERYARGUMENTS',
+			{ query: 'session_id=abc', ...withFields({ host: 'own.example', referer: 'https://other.example/' }) },
+		],
+		['GenericSSRF_QUERYARGUMENTS', { query: 'u=http://0x7f000001/' }],
 		['UserAgent_BadBots_HEADER', withFields({ 'user-agent': 'sqlmap/1.9 (https://sqlmap.org)' })],
 		['SizeRestrictions_QUERYSTRING', { query: 'x'.repeat(sizeLimits.queryLength + 1) }],
 		['SizeRestrictions_URIPATH', { path: `/${'x'.repeat(sizeLimits.pathLength)}` }],
@@ -82,6 +93,13 @@ describe('what does not', () => {
 		const queries = Array.from({ length: 10_000 }, () => `cursor=${cursor()}`);
 		expect(queries.filter((query) => ruleSet.judgeHead({ ...ordinary, query }).length > 0)).toEqual([]);
 	});
+});
+
+test('a session in an argument is one only if no page of the same host sent it, and a name that APIs use only if another page did', () => {
+	const sameSite = withFields({ host: 'api.own.example:8080', referer: 'https://app.own.example/login' });
+	expect(judge({ query: 'PHPSESSID=abc', ...sameSite })).toEqual([]);
+	expect(judge({ query: 'session_id=abc', ...sameSite })).toEqual([]);
+	expect(judge({ query: 'session_id=abc' })).toEqual([]);
 });
 
 describe('a request that does not say who sends it', () => {

@@ -5,6 +5,7 @@ import { type Reading, readBodyText, readCookies, readHeaderValue, readPath, rea
 import { runnableFileNames } from './code-signatures.ts';
 import { badBots } from './known-bots.ts';
 import { type RuleAction, type RulePart, rules, type SpecialRuleName } from './rule-catalogue.ts';
+import { frameworkSession, sessionArgument } from './session-signatures.ts';
 import type { Signature } from './signature.ts';
 import { VerdictCache } from './verdict-cache.ts';
 
@@ -36,8 +37,8 @@ const unscanned: ReadonlySet<string> = new Set([
 	'transfer-encoding',
 ]);
 
-/** Identifiers, which differ in each request: no signature of a header field consists of these alone. */
-const plainIdentifier = /^[\w-]{0,64}$/;
+/** Identifiers, which differ in each request: no signature of a header field consists of these alone, but for streams of Java. */
+const plainIdentifier = /^(?!rO0AB)[\w-]{0,64}$/;
 const fileNameField = /^x[-_.]?file[-_.]?name$/;
 
 const noMatches: readonly RuleMatch[] = [];
@@ -79,7 +80,10 @@ export class RuleSet {
 	/** What the head of this request matches; in no particular order, and mostly nothing. */
 	judgeHead({ method, path, query, headers }: Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>): Matches {
 		let found = this.#judgePath(path);
-		if (query !== '') found = joined(found, this.#judgeQuery(query));
+		if (query !== '') {
+			found = joined(found, this.#judgeQuery(query));
+			if (setsSession(query, headers)) found = this.#with(found, 'SessionFixation_QUERYARGUMENTS');
+		}
 		return joined(found, this.#judgeFields(headers, path === '/' && (method === 'GET' || method === 'HEAD')));
 	}
 
@@ -151,14 +155,32 @@ export class RuleSet {
 		return found.length === 0 ? noMatches : found.map(({ match }) => match);
 	}
 
-	#with(found: Matches, rule: SpecialRuleName | 'PHPHighRiskMethodsVariables_HEADER'): Matches {
+	#with(found: Matches, rule: SpecialRuleName | 'PHPHighRiskMethodsVariables_HEADER' | 'SessionFixation_QUERYARGUMENTS'): Matches {
 		const match = this.#special.get(rule);
 		return match === undefined ? found : [...found, match];
 	}
 }
 
+/** Whether an argument sets a session, as far as it was not the server's own page that sent it. */
+function setsSession(query: string, { referer, host }: HeaderFields): boolean {
+	const isFramework = frameworkSession.test(query);
+	if (!isFramework && !sessionArgument.test(query)) return false;
+	const origin = /^https?:\/\/([^/?#]{1,300})/i.exec(String(referer ?? ''))?.[1];
+	return origin === undefined ? isFramework : siteOf(origin) !== siteOf(String(host ?? ''));
+}
+
+/** Pages of neighbouring hosts belong to one site: the last two labels decide, and all of an address. */
+function siteOf(host: string): string {
+	const name = host.toLowerCase().replace(/:\d{0,5}$/, '');
+	return /[\d\]]$/.test(name) ? name : name.split('.').slice(-2).join('.');
+}
+
 function hasAny(signatures: readonly Signature[], reading: Reading): boolean {
-	return signatures.some(({ form, pattern }) => pattern.test(reading[form]));
+	const { signs } = reading;
+	for (const { form, pattern, needs, needsAny } of signatures) {
+		if ((needs & ~signs) === 0 && (needsAny === 0 || (needsAny & signs) !== 0) && pattern.test(reading[form])) return true;
+	}
+	return false;
 }
 
 function remembered(cache: VerdictCache<Matches>, text: string, judge: () => Matches): Matches {

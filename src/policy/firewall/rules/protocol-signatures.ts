@@ -1,0 +1,44 @@
+/** `HeaderInjection`, `LDAPInjection`, `XPathInjection`: values that end what a protocol or a query language put them in. */
+import { framed, packed, plain, raw, type Signature } from './signature.ts';
+
+/** Fields that responses, requests and mails begin lines with, and lines of texts do not. */
+const fieldNames =
+	'set-cookie|location|refresh|content-(?:type|length|disposition|encoding|location|security-policy|transfer-encoding)|transfer-encoding|mime-version|host|connection|cache-control|access-control-[a-z-]{3,30}|x-[a-z-]{2,30}|link|expires|pragma|authorization|cookie|user-agent|referer|origin|via|server|status|etag|vary|www-authenticate|strict-transport-security|b?cc|reply-to|return-path|remote-[a-z]{2,10}|accept(?:-[a-z]{2,12})?|forwarded|upgrade|last-modified|warning|age|allow|date|proxy-[a-z-]{3,20}|sec-[a-z-]{3,20}|retry-after|keep-alive|trailer|te|if-[a-z-]{3,20}|range';
+
+export const headerInjection: readonly Signature[] = [
+	...framed(
+		new RegExp(`\\r[\\r ]{0,4}(?:${fieldNames}) ?:`),
+		/\r[\r ]{0,4}(?:http\/\d|(?:get|post|put|head|delete|options|patch|connect) [^\r\n]{1,200} http\/\d|(?:mail from|rcpt to|helo|ehlo|data\r|\.\r|starttls|auth login)\b)/,
+		// Mail protocols: a command with its number or name.
+		/\r[\r ]{0,4}(?:(?:retr|dele|uidl|list|top) \d|apop \w+ [0-9a-f]{16}|(?:vrfy|expn|user|pass) [^ \r\n]{1,60}(?:\r|\n|$)|(?:quit|noop|rset|stat|capa|stls)(?:\r|\n|$)|[a-z]{1,4}\d{1,6} (?:login|select|examine|fetch|store|copy|logout|create|append|authenticate|lsub|status) ?["'\w(\r])/,
+		/\r\r[^\n\r]{0,40}<(?:html|script|body|!doctype)/,
+	),
+	...plain(
+		/\b(?:get|post|head|put|delete|options|patch|connect|trace|propfind) (?:https?:\/\/|\/)?[^ \n]{0,300} http\/\d/,
+		/\bhttp\/[01]\.\d \d{3} [a-z]/,
+	),
+	// Names of arguments have no line ends.
+	...raw(/(?:^|&)[^&=%]{0,64}%(?:25)?0[ad]/i),
+	...packed(/(?:^|\n)\$version\n/),
+];
+
+/** In a path alone: none of ours has a line end. */
+export const brokenPath: readonly Signature[] = framed(/\r/);
+
+export const ldapInjection: readonly Signature[] = packed(
+	// A filter ends, another begins: by an attribute and its comparison, or by an operator.
+	/[)*]\(+[|&!]?\(*[a-z][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
+	/\)\([|&!](?:$|[\n(])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
+	/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
+	/\)!\(\w{1,30}=/,
+);
+
+const axes = '(?:ancestor|child|descendant|following|parent|preceding|self|attribute|namespace)(?:-or-self|-sibling)?::[\\w*@]';
+
+export const xpathInjection: readonly Signature[] = packed(
+	new RegExp(axes),
+	/\b(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
+	/['"\])]\|{1,2}\/\/?[\w*]|\/\/[\w*]{1,30}\[[^\]\n]{1,60}|\/\*\[(?:\d|position|name|contains)/,
+	/\b(?:position|last|text|node|comment)\(\)(?:=|<|>|\]|\/)/,
+	/\bdoc(?:-available)?\(['"]?(?:https?|file):/,
+);

@@ -1,0 +1,107 @@
+/** Judges values as SQL: does what is put into a query end its place in it, or begin a statement? */
+import { maxScannedLength } from './canonical-text.ts';
+import type { TextTest } from './signature.ts';
+import { sqlTokens } from './sql-tokens.ts';
+
+/**
+ * What goes on after a string was ended by the value. English has apostrophes and quotes too, but next to it come words, not operators
+ * with operands.
+ */
+const afterString = new RegExp(
+	[
+		'[ck]',
+		';(?:[ck]|$|Sw?(?:$|[,Fck]))',
+		'&\\(*(?:[nsvwN]\\)*(?:o|[ir][nsvNfg(])|[nsvN]\\)*(?:$|[ck;&])|f|g\\(|C|w\\)*[ck])',
+		'&\\(+S',
+		'[om]\\(*(?:s(?!w)|f|g\\(|v|C|\\(S)',
+		'[om]n\\)*(?:$|[ck&])',
+		'[ir]\\(*(?:s|f|\\(S|n(?:$|[ck&s]))',
+		'U\\(*S',
+		'S(?:$|w?[,Fck]|w$|\\(+[^n)])',
+		'r$',
+		'W\\(*[nsvwfgN]\\)*[oir]',
+		'G(?:n|w(?:[ck,W]|$))',
+		'Ln',
+	].join('|'),
+);
+const inString = new RegExp(`^s\\)*(?:${afterString.source})`);
+
+/** The same after a number, but for what sentences about numbers say. */
+const afterNumber = new RegExp(
+	[
+		'\\)*c$',
+		'\\)+[ck]',
+		'\\)*&\\(*(?:[nsvwN]\\)*(?:o|[ir](?:[sf]|\\(|N)|rn|in&n)|n\\)*[ck]|[svN]\\)*(?:$|[ck])|f|\\(S|C|g\\([^)]*\\)*[om])',
+		'\\)+&\\(*[nsvwN]',
+		'\\)*[omir]\\(*(?:f|\\(S)',
+		'\\)*U\\(*S',
+		'\\)*W\\(*[nsvwfgN]\\)*[oir]',
+		'\\)*G(?:n(?:[;ck,]|$)|w[ck])',
+		'\\)*X[wf]',
+		's?F[w(][ck;]|sF',
+	].join('|'),
+);
+const withNumber = new RegExp(`^m?\\(*n(?:${afterNumber.source})`);
+
+/** What is SQL wherever it stands. */
+const statement = new RegExp(
+	[
+		// A comparison of constants.
+		'^sos$',
+		'^&[ns]o',
+		'&\\(*(?:n\\)*o\\(*n|s\\)*o\\(*s)',
+		'[&o]\\(*f\\(',
+		'U\\(*S\\(*(?:[nsvNfgm(]|w(?:[,Fck]|$))',
+		'\\(S(?:[nsvNfgm(]|w[,FoW])',
+		'S\\(+(?:[vfS]|[sN]\\)|w\\)?F)',
+		'S[vfg]',
+		'S[nsNm](?:,[nsNwfg(]|F[w(])',
+		'Sw(?:,w)+F[w(]',
+		'SwFw\\(?(?:W\\(*[wnsg]|[;ck]|Gw|Ln)',
+		';+(?:S(?:[nsvNfm]|w[,F]|g\\()|DT|RTw|dF|E(?:v|s|$|[ck;])|f\\(|U)',
+		'^DTw+(?:[;ck]|$)',
+		'RTw\\(w[wT]',
+		'uwzwo',
+		'Iw?(?:\\(?[wns(]{0,4}[,)w]{0,40})?(?:V\\(|S|\\(w)',
+		'dFw(?:W\\(*[wnsg]\\)*[oi]|[;ck])',
+		'C[wn]?H[^;t]{1,30}t',
+		'^\\)+r\\(',
+		';Dj',
+		'\\(w(?:,w){0,12}\\)V\\(',
+		'f\\([^()]{0,8}(?:f\\(|S|g\\([^()]{0,8}(?:f|S))',
+		'g\\([^()]{0,4}f\\([^()]{0,8}[fgSs]',
+		'X[wf]?s$',
+	].join('|'),
+);
+
+/** Whether a value may be worth reading as SQL at all. */
+const isWorthReading =
+	/['"`;#(]|--|\/\*|\b(?:and|or|xor|union|select|order|group|having|where|into|delete|drop|update|insert|case|waitfor)\b|&&|\|\|/;
+
+/** Without one of these tokens there is no statement. */
+const statementTokens = /[SUIdDuRECfgVXr&]|^sos$/;
+
+/** One value a line, as in a reading of a part. */
+export const sqlInjection: TextTest = {
+	source: 'SQL, read as tokens',
+	anySign: ' \'"`;#()-/|&',
+	test: (text) => isWorthReading.test(text) && text.split('\n').some(isSql),
+};
+
+function isSql(line: string): boolean {
+	if (line.length < 3 || !isWorthReading.test(line)) return false;
+	const value = line.slice(0, maxScannedLength).trim();
+	const bare = sqlTokens(value, '');
+	if (withNumber.test(bare) || hasStatement(bare)) return true;
+	return hasBreak(value, "'") || hasBreak(value, '"') || hasBreak(value, '`');
+}
+
+function hasBreak(value: string, quote: "'" | '"' | '`'): boolean {
+	if (!value.includes(quote)) return false;
+	const tokens = sqlTokens(value, quote);
+	return inString.test(tokens) || hasStatement(tokens);
+}
+
+function hasStatement(tokens: string): boolean {
+	return statementTokens.test(tokens) && statement.test(tokens);
+}
