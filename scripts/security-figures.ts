@@ -2,6 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crsCases, runCrsCases } from '../test/support/crs-suite.ts';
+import {
+	makeMeasuredRules,
+	measureBodiesAsArguments,
+	measureHarmless,
+	measureVariants,
+} from '../test/support/firewall/measure-variants.ts';
 import { harmlessPrompts } from '../test/support/harmless-prompts.ts';
 import { startProduct } from '../test/support/product.ts';
 import { renderSecurityFigures } from '../test/support/security-figures.ts';
@@ -12,7 +18,17 @@ try {
 	const crs = await runCrsCases(Number(new URL(product.gatewayUrl).port), crsCases);
 	const blocked = await countBlocked();
 	const file = join(import.meta.dirname, '../docs/reference/security-figures.md');
-	writeFileSync(file, renderSecurityFigures({ crs, prompts: { sent: prompts, blocked } }));
+	const rules = makeMeasuredRules();
+	writeFileSync(
+		file,
+		renderSecurityFigures({
+			crs,
+			variants: measureVariants(rules),
+			harmless: measureHarmless(rules),
+			bodies: measureBodiesAsArguments(rules),
+			prompts: { sent: prompts, blocked },
+		}),
+	);
 } finally {
 	await product.stop();
 }
