@@ -192,9 +192,11 @@ function unescaped(text: string): string {
 		);
 	}
 	if (plain.includes('\\')) {
-		plain = plain.replace(/\\(?:u\{?([0-9a-f]{2,4})\}?|x([0-9a-f]{2}))/gi, (_whole, wide?: string, narrow?: string) =>
-			characterOf(Number.parseInt(wide ?? narrow ?? '', 16)),
-		);
+		plain = plain
+			.replace(/\\[nr](?=[/a-z\\]|$|[;|&])/g, '\r')
+			.replace(/\\(?:u\{?([0-9a-f]{2,4})\}?|x([0-9a-f]{2}))/gi, (_whole, wide?: string, narrow?: string) =>
+				characterOf(Number.parseInt(wide ?? narrow ?? '', 16)),
+			);
 	}
 	return plain;
 }

@@ -5,7 +5,7 @@ import { plain, raw, type Signature, unquoted } from './signature.ts';
 export const unixCommands: readonly Signature[] = [
 	...unquoted(
 		unixCommandLine,
-		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|\n)(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
+		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|[\n;|&`])(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
 		/(?:^|\n)(?:ls|rm|chmod|chown|mkdir|rmdir) \w{1,20} \w{1,20}(?:$|\n)/,
 		/\/dev\/(?:tcp|udp|fd|null|shm|random|zero)\b/,
 		/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[a-z]{0,6}[cermi] ?[^ ]/,

@@ -12,7 +12,10 @@ test.each<[string, '' | "'", string]>([
 	["it''s", "'", 's'],
 	["a\\'b", "'", 's'],
 	['1--', '', 'nc'],
-	['1#x', '', 'nk'],
+	['1# x', '', 'nk'],
+	['7 #2', '', 'njn'],
+	['a --b', '', 'wjw'],
+	['1--b', '', 'nk'],
 	['me@example.com', '', 'wjw'],
 	['@@version + @x', '', 'vmv'],
 	['order by 3 limit 1', '', 'GnLn'],
@@ -42,6 +45,11 @@ describe('SQL is told from', () => {
 
 	test.each([
 		"rock 'n' roll or 'jazz'",
+		'"like" stamp',
+		'wood" + "sign" + "primitive"',
+		'"foo" and "bar',
+		'7" #2 needle',
+		"dresses' --infant -child",
 		"men's shoes and women's shoes",
 		'size 5 or 6',
 		'the union will select a committee',

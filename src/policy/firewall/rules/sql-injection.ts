@@ -11,7 +11,7 @@ const afterString = new RegExp(
 	[
 		'[ck]',
 		';(?:[ck]|$|Sw?(?:$|[,Fck]))',
-		'&\\(*(?:[nsvwN]\\)*(?:o|[ir][nsvNfg(])|[nsvN]\\)*(?:$|[ck;&])|f|g\\(|C|w\\)*[ck])',
+		'&\\(*(?:[nsvwNT]\\)*(?:o|[ir][nsvNfg(])|[nsvN]\\)*(?:$|[ck;&])|f|g\\(|C|w\\)*[ck])',
 		'&\\(+S',
 		'[om]\\(*(?:s(?!w)|f|g\\(|v|C|\\(S)',
 		'[om]n\\)*(?:$|[ck&])',
@@ -31,7 +31,7 @@ const afterNumber = new RegExp(
 	[
 		'\\)*c$',
 		'\\)+[ck]',
-		'\\)*&\\(*(?:[nsvwN]\\)*(?:o|[ir](?:[sf]|\\(|N)|rn|in&n)|n\\)*[ck]|[svN]\\)*(?:$|[ck])|f|\\(S|C|g\\([^)]*\\)*[om])',
+		'\\)*&\\(*(?:[nsvwNT]\\)*(?:o|[ir](?:[sf]|\\(|N)|rn|in&n)|n\\)*[ck]|[svN]\\)*(?:$|[ck])|f|\\(S|C|g\\([^)]*\\)*[om])',
 		'\\)+&\\(*[nsvwN]',
 		'\\)*[omir]\\(*(?:f|\\(S)',
 		'\\)*U\\(*S',
@@ -48,7 +48,7 @@ const statement = new RegExp(
 	[
 		// A comparison of constants.
 		'^sos$',
-		'^&[ns]o',
+		'^&(?:[ns]o|N$)',
 		'&\\(*(?:n\\)*o\\(*n|s\\)*o\\(*s)',
 		'[&o]\\(*f\\(',
 		'U\\(*S\\(*(?:[nsvNfgm(]|w(?:[,Fck]|$))',
@@ -89,16 +89,23 @@ export const sqlInjection: TextTest = {
 };
 
 function isSql(line: string): boolean {
-	if (line.length < 3 || !isWorthReading.test(line)) return false;
+	if (line.length < 2 || !isWorthReading.test(line)) return false;
 	const value = line.slice(0, maxScannedLength).trim();
 	const bare = sqlTokens(value, '');
 	if (withNumber.test(bare) || hasStatement(bare)) return true;
-	return hasBreak(value, "'") || hasBreak(value, '"') || hasBreak(value, '`');
+	const unquoted = value.replace(quotation, ' word ');
+	return hasBreak(unquoted, "'") || hasBreak(unquoted, '"') || hasBreak(unquoted, '`');
 }
+
+/** Words in quotes, with blanks or marks of a sentence around: a quotation, which ends where it seems to. */
+const quotation = /(?<![^\s(,+-])(["'])(?:\w[^"'\n]{0,80}[\w.!?*]|\w|[&+#*/!?@%])\1(?![^\s),.;:!?+*-])/g;
+/** A value that goes on with a word of a text that ended a quotation: `"salt" and "pepper`. */
+const openQuotation = /\b(?:and|or) ["'][a-z][^"'=]{2,}$/;
 
 function hasBreak(value: string, quote: "'" | '"' | '`'): boolean {
 	if (!value.includes(quote)) return false;
 	const tokens = sqlTokens(value, quote);
+	if (/^s&s$/.test(tokens) && openQuotation.test(value)) return false;
 	return inString.test(tokens) || hasStatement(tokens);
 }
 

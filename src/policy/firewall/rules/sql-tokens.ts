@@ -82,9 +82,14 @@ function punctuation(value: string, at: number, code: number): readonly [string,
 			if (at > 0 && isWordCode(value.charCodeAt(at - 1))) return ['j', 1];
 			return ['v', endOfName(value, next === 0x40 ? at + 2 : at + 1) - at];
 		case '#':
+			// A tag or a number of a text.
+			if (isWordCode(next)) return ['j', 1];
 			return [isRestEmpty(value, at + 1) ? 'c' : 'k', -1];
 		case '-':
-			return next === 0x2d ? [isRestEmpty(value, at + 2) ? 'c' : 'k', -1] : ['m', 1];
+			if (next !== 0x2d) return ['m', 1];
+			// An option, as of a search that leaves a word out.
+			if (value[at - 1] === ' ' && isWordCode(value.charCodeAt(at + 2))) return ['j', 2];
+			return [isRestEmpty(value, at + 2) ? 'c' : 'k', -1];
 		case '/':
 			return next === 0x2a ? [isRestEmpty(value, at + 2) ? 'c' : 'k', -1] : ['m', 1];
 		case '&':
