@@ -73,7 +73,7 @@ export const metadataAddress: TextTest = {
 	test: (text) => leadsTo(text, (place) => place === 'metadata'),
 };
 
-/** An address with a number for a host: nobody's links have that. */
+/** An address with a number for a host, which links of pages do not have. */
 export const numericAddress: TextTest = {
 	source: 'addresses with numbers for hosts',
 	anySign: ':/',
