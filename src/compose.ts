@@ -13,6 +13,7 @@ import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { Role, RoleName } from './core/handler.ts';
 import type { Log } from './core/log.ts';
+import { reportTurnDefects } from './core/turn-end.ts';
 import type { ScrapedMetrics } from './io/metrics.ts';
 import { ReopeningServer } from './io/reopening-server.ts';
 import { ServingRole } from './io/serving-role.ts';
@@ -70,6 +71,7 @@ async function composeProduct(
 	let phase: Phase = 'serving';
 	let delayMs = shutdownDelayMs(config);
 	const world = createWorld({ config, clock, log, phase: () => phase, opened });
+	opened.defer(reportTurnDefects((error) => log.error('defect', { error })));
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =

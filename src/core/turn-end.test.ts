@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
-import { tellTurnEnd, uncorkAtTurnEnd } from './turn-end.ts';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { untilTurnEnds } from '../io/turn-writes.ts';
+import { reportTurnDefects, tellTurnEnd, uncorkAtTurnEnd } from './turn-end.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -30,4 +33,51 @@ test('what comes while a turn ends is of the next one', async () => {
 	expect(happened).toEqual(['leaves']);
 	await nextTurn();
 	expect(happened).toEqual(['leaves', 'late is told', 'late leaves']);
+});
+
+test('a listener that throws keeps nothing from being told or from leaving, and is reported', async () => {
+	const defects: unknown[] = [];
+	onTestFinished(reportTurnDefects((defect) => defects.push(defect)));
+	const happened: string[] = [];
+	const [first, second] = [new TypeError('a listener'), new TypeError('a socket')];
+	uncorkAtTurnEnd({
+		uncork() {
+			throw second;
+		},
+	});
+	uncorkAtTurnEnd({ uncork: () => happened.push('leaves') });
+	tellTurnEnd({
+		onTurnEnd() {
+			throw first;
+		},
+	});
+	tellTurnEnd({ onTurnEnd: () => happened.push('is told') });
+	await nextTurn();
+	expect(happened).toEqual(['is told', 'leaves']);
+	expect(defects).toEqual([first, second]);
+	uncorkAtTurnEnd({ uncork: () => happened.push('next leaves') });
+	await nextTurn();
+	expect(happened.at(-1)).toBe('next leaves');
+});
+
+test('a socket sends what was written in a turn whose listener throws', async () => {
+	const defects: unknown[] = [];
+	onTestFinished(reportTurnDefects((defect) => defects.push(defect)));
+	const server = createServer((socket) => {
+		for (const piece of ['one ', 'two']) untilTurnEnds(socket).write(piece);
+		tellTurnEnd({
+			onTurnEnd() {
+				throw new TypeError('a listener');
+			},
+		});
+		setImmediate(() => untilTurnEnds(socket).end(' three'));
+	});
+	onTestFinished(() => void server.close());
+	await once(server.listen(0, '127.0.0.1'), 'listening');
+	const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+	const pieces: string[] = [];
+	client.setEncoding('utf8').on('data', (piece: string) => pieces.push(piece));
+	await once(client, 'end');
+	expect(pieces.join('')).toBe('one two three');
+	expect(defects).toHaveLength(1);
 });

@@ -1,8 +1,8 @@
 /** The end of a turn of the event loop, at which what was gathered in it is done. */
 
-/** Who has something to do before anything that was written in this turn leaves. */
+/** Has something to do before anything that was written in this turn leaves. */
 export interface TurnListener {
-	/** Must not throw. */
+	/** A listener that throws keeps neither the other listeners nor the sockets from their turn. */
 	onTurnEnd(): void;
 }
 
@@ -11,9 +11,28 @@ export interface Corked {
 	uncork(): void;
 }
 
+export type ReportDefect = (defect: unknown) => void;
+
 let listeners: TurnListener[] = [];
 let corked: Corked[] = [];
 let isAwaited = false;
+
+/** Without a receiver a defect surfaces as an uncaught exception. */
+const throwLater: ReportDefect = (defect) => {
+	queueMicrotask(() => {
+		throw defect;
+	});
+};
+
+let reportDefect = throwLater;
+
+/** Names the receiver of what listeners throw; one for a process. @returns what takes it back. */
+export function reportTurnDefects(report: ReportDefect): () => void {
+	reportDefect = report;
+	return () => {
+		if (reportDefect === report) reportDefect = throwLater;
+	};
+}
 
 /** Once, in the order of the calls. */
 export function tellTurnEnd(listener: TurnListener): void {
@@ -38,6 +57,27 @@ function endTurn(): void {
 	listeners = [];
 	corked = [];
 	isAwaited = false;
-	for (const listener of told) listener.onTurnEnd();
-	for (const one of released) one.uncork();
+	for (const listener of told) {
+		try {
+			listener.onTurnEnd();
+		} catch (defect) {
+			report(defect);
+		}
+	}
+	// A socket that stays corked sends nothing again.
+	for (const one of released) {
+		try {
+			one.uncork();
+		} catch (defect) {
+			report(defect);
+		}
+	}
+}
+
+function report(defect: unknown): void {
+	try {
+		reportDefect(defect);
+	} catch (second) {
+		throwLater(second);
+	}
 }

@@ -31,8 +31,15 @@ export interface BatchOutcome {
 	failedCloses: number;
 }
 
-/** Tells everybody who waits for a committed batch what became of the row. @param refusal for a row that cannot be stored. */
-export function settleBatch(batch: Batch, exceptions: readonly RowException[], refusal: (id: string) => Fault): BatchOutcome {
+export interface SettlePorts {
+	/** For a row that cannot be stored. */
+	refusal(id: string): Fault;
+	/** Must not throw: the queue goes on after it. */
+	tell: (listener: CloseListener, outcome: Parameters<CloseListener>[0]) => void;
+}
+
+/** Tells each listener of a committed batch what became of the row. */
+export function settleBatch(batch: Batch, exceptions: readonly RowException[], { refusal, tell }: SettlePorts): BatchOutcome {
 	const outcome: BatchOutcome = { unknownCloses: 0, repeatedCloses: 0, failedIds: [], failedCloses: 0 };
 	const oddCloses = new Map<number, RowException['what']>();
 	for (const { of, index, what } of exceptions) {
@@ -44,14 +51,14 @@ export function settleBatch(batch: Batch, exceptions: readonly RowException[], r
 		if (what === 'failed') {
 			outcome.failedIds.push(row[0]);
 			outcome.failedCloses += 1;
-			told?.(refusal(row[0]));
+			if (told !== undefined) tell(told, refusal(row[0]));
 			continue;
 		}
 		// What a repeated batch finds closed, its first sending may have closed.
 		const closing = what === 'closed_before' && batch.isRepeat ? 'closed' : what;
 		if (closing === 'unknown') outcome.unknownCloses += 1;
 		if (closing === 'closed_before') outcome.repeatedCloses += 1;
-		told?.(closing);
+		if (told !== undefined) tell(told, closing);
 	}
 	return outcome;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { full, idsIn, nextTurn, startLedgerQueue } from '../../../../test/support/ledger-queue-under-test.ts';
 import { until } from '../../../../test/support/until.ts';
-import { openRow } from '../../contracts/ledger.contract.ts';
+import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
 import { ThreadLost } from '../../store-thread.ts';
 
 describe('a database that fails', () => {
@@ -242,5 +242,39 @@ describe('a journal that fails', () => {
 		expect(disk.batches[1]?.closes.slice(1)).toEqual(['a', 'b'].map((id) => [id, startedMs, 5, 503, 0, 0, 0, 0, 0, 0, 0, 0]));
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 3, lostCloses: 0 });
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+	});
+});
+
+describe('a listener to a close that throws', () => {
+	const faulty = (): void => {
+		throw new TypeError('a listener');
+	};
+
+	test('does not keep the next batch from being written', async () => {
+		const { disk, log, queue, open, close, outcomes } = startLedgerQueue();
+		open('a');
+		queue.close(closedRow('b'), faulty);
+		close('c');
+		await disk.commit();
+		open('d');
+		await disk.commit();
+		expect(outcomes).toEqual(['open a: done', 'close c: closed', 'open d: done']);
+		expect(log.lines).toMatchObject([{ level: 'error', event: 'defect' }]);
+	});
+
+	test('does not keep a database that fails from being tried again, nor rejected requests from being rejected', async () => {
+		const { disk, clock, journal, queue, open, outcomes } = startLedgerQueue();
+		queue.close(closedRow('a'), faulty);
+		await until(() => disk.batches.length === 1);
+		journal.failure = full;
+		queue.close(closedRow('b'), faulty);
+		open('c');
+		await nextTurn();
+		expect(outcomes).toEqual(['open c: refused']);
+		journal.failure = undefined;
+		await disk.fail(full);
+		clock.advance(250);
+		await disk.commit();
+		expect(queue.health().isWritable).toBe(true);
 	});
 });

@@ -96,9 +96,10 @@ export class LedgerQueue implements TurnListener {
 		try {
 			this.deps.journal.append(gathered.lines, gathered.opens + gathered.closes);
 		} catch (cause) {
+			// Set first: requests whose lines are not in the journal must not leave, whatever listeners to the failure do.
+			gathered.failure = this.refusal(messageOf(cause), gathered.opens);
 			// Closes come while it fails, too, and must not put off the next attempt.
 			if (this.failingSinceMs === undefined) this.fail(cause);
-			gathered.failure = this.refusal(messageOf(cause), gathered.opens);
 		}
 		// Its calls keep it until they end.
 		gathered.lines = '';
@@ -109,12 +110,12 @@ export class LedgerQueue implements TurnListener {
 		// Never for want of room: there are no more of them than opens that were taken.
 		if (this.isEnding) {
 			this.counts.lostCloses += 1;
-			told(this.refusal(isStopping));
+			this.tell(told, this.refusal(isStopping));
 		} else if (this.failingSinceMs === undefined) {
 			this.addClose(compact, told);
 		} else {
 			this.addClose(compact, undefined);
-			told(this.refusal('it cannot be written now; it is kept'));
+			this.tell(told, this.refusal('it cannot be written now; it is kept'));
 		}
 	}
 
@@ -147,6 +148,15 @@ export class LedgerQueue implements TurnListener {
 		});
 		this.watch?.cancel();
 	}
+
+	/** A listener that throws must not keep the queue from the next batch. */
+	private readonly tell = (listener: CloseListener, outcome: Parameters<CloseListener>[0]): void => {
+		try {
+			listener(outcome);
+		} catch (error) {
+			this.deps.log.error('defect', { error });
+		}
+	};
 
 	private countQueued(): number {
 		return this.rows.length + (this.underWay === undefined ? 0 : sizeOf(this.underWay));
@@ -260,9 +270,10 @@ export class LedgerQueue implements TurnListener {
 		const batch = this.takeUnderWay();
 		if (batch.isProbe) this.recover();
 		journal.forget(sizeOf(batch));
-		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, (id) =>
-			this.refusal(`the row of ${id} cannot be stored`),
-		);
+		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, {
+			refusal: (id) => this.refusal(`the row of ${id} cannot be stored`),
+			tell: this.tell,
+		});
 		this.counts.unknownCloses += unknownCloses;
 		this.counts.repeatedCloses += repeatedCloses;
 		this.counts.lostCloses += failedCloses;
@@ -306,7 +317,7 @@ export class LedgerQueue implements TurnListener {
 		log.error('the ledger cannot be written', { path, cause });
 		const why = messageOf(cause);
 		const refuse = ({ told, ...close }: PendingClose): PendingClose => {
-			told?.(this.refusal(why));
+			if (told !== undefined) this.tell(told, this.refusal(why));
 			return { ...close, told: undefined };
 		};
 		if (this.underWay !== undefined) this.underWay = { ...this.underWay, closes: this.underWay.closes.map(refuse) };
