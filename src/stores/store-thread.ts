@@ -18,6 +18,8 @@ export interface StoreThreadEntry {
 	readonly name: string;
 	/** What the thread finds as `workerData`. */
 	readonly data: unknown;
+	/** Told when the thread dies; standard error unless given. */
+	readonly reportDeath?: (message: string) => void;
 }
 
 /** The thread died, and whether it did what was asked is unknown. */
@@ -40,11 +42,14 @@ interface Running {
 
 /** Starts the thread at the first call. It keeps the process alive only while somebody waits for an answer. */
 export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadEntry): StoreThread<Calls> {
+	const { reportDeath = console.error } = entry;
 	let running: Running | undefined;
+	let isStopping = false;
 	let lastNumber = 0;
 	const call = (name: string, argument: unknown): Promise<unknown> => {
-		running ??= startThread(entry, () => {
+		running ??= startThread(entry, (cause) => {
 			running = undefined;
+			if (!isStopping) reportDeath(`The thread "${entry.name}" died: ${cause.stack ?? cause.message}`);
 		});
 		const { worker, waiting } = running;
 		const number = ++lastNumber;
@@ -59,13 +64,18 @@ export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadE
 		async stop() {
 			if (running === undefined) return;
 			const { worker } = running;
-			await call('stop', null);
-			await worker.terminate();
+			isStopping = true;
+			try {
+				await call('stop', null);
+				await worker.terminate();
+			} finally {
+				isStopping = false;
+			}
 		},
 	};
 }
 
-function startThread({ file, name, data }: StoreThreadEntry, ended: () => void): Running {
+function startThread({ file, name, data }: StoreThreadEntry, ended: (cause: Error) => void): Running {
 	// Flags of the process, such as a script to evaluate, are not for the thread.
 	const worker = new Worker(file, { workerData: data, execArgv: [], name });
 	worker.unref();
@@ -81,9 +91,10 @@ function startThread({ file, name, data }: StoreThreadEntry, ended: () => void):
 	worker.on('error', (cause) => {
 		fatal = cause;
 	});
-	worker.on('exit', () => {
-		ended();
-		for (const waiter of waiting.values()) waiter.reject(new ThreadLost(`The thread ${name} died`, { cause: fatal }));
+	worker.on('exit', (code) => {
+		const cause = fatal instanceof Error ? fatal : new Error(fatal === undefined ? `it ended with exit code ${code}` : String(fatal));
+		ended(cause);
+		for (const waiter of waiting.values()) waiter.reject(new ThreadLost(`The thread "${name}" died: ${cause.message}`, { cause }));
 	});
 	return { worker, waiting };
 }

@@ -1,9 +1,9 @@
 /** Entry of the ledger's threads: answers calls in the order they come, and keeps a connection that it opens anew after each failure. */
-import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { serveThreadCalls } from '../../store-thread.ts';
+import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
 import { createAssessmentReading } from './assessment-reading.ts';
@@ -28,8 +28,8 @@ export interface LedgerThreadData {
 
 const data = workerData as LedgerThreadData;
 
-// On Linux this is the thread's own: on a busy core the requests go first, and the writer finds larger batches. Five keeps it a quarter.
-if (process.platform === 'linux' && data.kind === 'writer') setPriority(5);
+// On a busy core the requests go first, and the writer finds larger batches. Five steps leave it a quarter.
+if (data.kind === 'writer') lowerThreadPriority(5);
 
 interface Connection<Parts> {
 	use<Result>(work: (parts: Parts) => Result): Result;

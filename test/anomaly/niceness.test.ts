@@ -1,0 +1,49 @@
+/** A process of low priority, without the right to raise it, starts and serves; its ledger's writer stays below it. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chownSync, readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { expect, test } from 'vitest';
+import { callStatus, planProduct, startPlan } from '../support/deployment.ts';
+import { launcher } from '../support/processes.ts';
+
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
+/** For a clone that other users cannot read. */
+const withoutRight = ['setpriv', '--inh-caps=-sys_nice', '--bounding-set=-sys_nice'];
+
+function unprivileged(): readonly string[] {
+	if (!isRoot) return [];
+	const [program = '', ...args] = [...asNobody, process.execPath, launcher, '--version'];
+	return spawnSync(program, args).status === 0 ? asNobody : withoutRight;
+}
+
+/** By name: the threads of a process that have another niceness than its first. */
+function lowerThreads(pid: number): Map<string, number> {
+	const threads = readdirSync(`/proc/${pid}/task`).map((id): [string, number] => {
+		const name = readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim();
+		return [name, getPriority(Number(id))];
+	});
+	return new Map(threads.filter(([, niceness]) => niceness !== getPriority(pid)));
+}
+
+// Tests that have a low priority themselves cannot start a process of a higher one.
+const levels = [6, 10, 19].filter((niceness) => niceness >= getPriority());
+
+test.runIf(process.platform === 'linux').each(levels)('niceness %i, not root', async (niceness) => {
+	const plan = await planProduct();
+	const user = unprivileged();
+	if (user === asNobody) chownSync(plan.directory, nobody, nobody);
+	const steps = niceness - getPriority();
+	const product = await startPlan(plan, { program: ['nice', '-n', String(steps), ...user, process.execPath, launcher] });
+	expect(getPriority(product.pid)).toBe(niceness);
+	expect(await callStatus(product.gatewayUrl, await product.accessToken())).toBe(200);
+	const lowered = [...lowerThreads(product.pid).values()];
+	expect(lowered).toEqual(niceness === 19 ? [] : [Math.min(19, niceness + 5)]);
+	expect(product.stderr).toBe('');
+	// No thread may raise its priority.
+	if (isRoot)
+		expect(() => execFileSync('nice', ['-n', '5', ...user, 'renice', '-n', '0', '-p', String(product.pid)], { stdio: 'ignore' })).toThrow();
+	product.child.kill('SIGTERM');
+	expect(await product.ended).toEqual({ code: 0, signal: null });
+});
