@@ -29,19 +29,27 @@ interface Split {
 	readonly edgeUrl: string;
 	readonly simulatorUrl: string;
 	readonly edge: Running;
-	readonly gateways: readonly [Gateway, Gateway];
+	readonly gateways: readonly [Gateway, Gateway, ...Gateway[]];
 	readonly accessToken: string;
 	call(options?: CallOptions): Promise<Response>;
 	status(options?: CallOptions): Promise<number>;
 }
 
+interface SplitOptions {
+	/** Beside the two. */
+	readonly moreGateways?: number;
+	readonly edge?: object;
+}
+
 /** Identity and simulator in one process, two gateways and an edge beside them: four processes, one file each. */
-async function startSplit(gatewaySettings: object = {}): Promise<Split> {
+async function startSplit(gatewaySettings: object = {}, { moreGateways = 0, edge: edgeSettings }: SplitOptions = {}): Promise<Split> {
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
-	const start = (name: string, settings: object): Running => {
+	// Tests share the machine: a late process is no overload of the product's.
+	const edgeOfAll = { overload: { loop_delay_ms: 60_000 } };
+	const start = (name: string, { edge, ...settings }: { readonly edge?: object; readonly [section: string]: unknown }): Running => {
 		const path = `${base.directory}/${name}.json`;
-		writeSettings(path, { auth, data_dir: `${base.directory}/${name}`, ...settings });
+		writeSettings(path, { auth, data_dir: `${base.directory}/${name}`, edge: { ...edgeOfAll, ...edge }, ...settings });
 		return startProcess(process.execPath, [launcher, 'start', '--config', path]);
 	};
 	const shared = startProcess(process.execPath, [launcher, 'start', '--config', base.configPath]);
@@ -70,11 +78,16 @@ async function startSplit(gatewaySettings: object = {}): Promise<Split> {
 		async () => ((await statusOf(`${base.identityUrl}/.well-known/jwks.json`)) === 200 ? true : undefined),
 		15_000,
 	);
-	const gateways = [gatewayOn(firstPort), gatewayOn(secondPort)] as const;
+	const more: Gateway[] = [];
+	while (more.length < moreGateways) more.push(gatewayOn(await freePort()));
+	const gateways = [gatewayOn(firstPort), gatewayOn(secondPort), ...more] as const;
 	const edgeUrl = `http://127.0.0.1:${edgePort}`;
 	// First: one that the edge has not found yet is given its share slowly.
 	await Promise.all(gateways.map((gateway) => untilReady(gateway.url, gateway.process)));
-	const edge = start('edge', { roles: ['edge'], edge: { listen: `127.0.0.1:${edgePort}`, gateways: gateways.map(({ url }) => url) } });
+	const edge = start('edge', {
+		roles: ['edge'],
+		edge: { listen: `127.0.0.1:${edgePort}`, gateways: gateways.map(({ url }) => url), ...edgeSettings },
+	});
 	await untilReady(edgeUrl, edge);
 	expect(shared.child.exitCode).toBeNull();
 	const accessToken = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
@@ -191,6 +204,37 @@ describe('an edge and two gateways', () => {
 		expect(await statusOf(`${edgeUrl}/healthz`)).toBe(200);
 		await second.start();
 		await eventually('healed', async () => ((await split.status()) === 200 ? true : undefined), 8000);
+	});
+
+	test('all gateways are away and one returns under load: from its first response on no request gets 503', async () => {
+		// No health check comes to help.
+		const health_check = { interval_ms: 600_000 };
+		const split = await startSplit({}, { moreGateways: 1, edge: { health_check, firewall: { per_ip: { requests: 1_000_000 } } } });
+		const { gateways } = split;
+		for (const { process: running } of gateways) running.child.kill('SIGKILL');
+		await Promise.all(gateways.map(({ process: running }) => running.ended));
+		const responses: { readonly status: number; readonly beganMs: number; readonly endedMs: number }[] = [];
+		let isOver = false;
+		const clients = Array.from({ length: 8 }, async () => {
+			while (!isOver) {
+				const beganMs = performance.now();
+				const status = await split.status();
+				responses.push({ status, beganMs, endedMs: performance.now() });
+			}
+		});
+		const firstSuccess = (): number => Math.min(...responses.filter(({ status }) => status === 200).map(({ endedMs }) => endedMs));
+		await eventually('requests are rejected', () => (responses.length >= 50 ? true : undefined), 15_000);
+		await gateways[2]?.start();
+		await eventually(
+			'many requests have followed the first success',
+			() => (responses.filter(({ beganMs }) => beganMs > firstSuccess()).length >= 300 ? true : undefined),
+			30_000,
+		);
+		isOver = true;
+		await Promise.all(clients);
+		expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503, 200]));
+		const later = responses.filter(({ beganMs }) => beganMs > firstSuccess());
+		expect(later.filter(({ status }) => status !== 200)).toEqual([]);
 	});
 
 	test('a gateway that dies before it answers: 502; in the middle of a stream: it ends with an error event', async () => {

@@ -28,6 +28,10 @@ const example: HttpRequest = {
 	onClientGone: () => undefined,
 };
 
+async function fewTurns(): Promise<void> {
+	for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+}
+
 /** An edge whose gateways answer 200, but for those in `broken`. Of several it draws the first and the second that it may. */
 function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readonly string[]; isStreamed?: boolean } = {}) {
 	const clock = new ManualClock();
@@ -40,6 +44,8 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	const starters = new Set<string>();
 	const bodies: HandFedStream[] = [];
 	const draws: number[] = [];
+	/** What each waits for before it answers or fails. */
+	const delays = new Map<string, Promise<void>>();
 	const states = new Map<string, 'ok' | 'leaving' | 'error' | 'gone' | 'endless'>();
 	const probe = (origin: string): { status: number; headers: object; body: ReturnType<typeof streamOf> } => {
 		const state = states.get(origin) ?? 'ok';
@@ -61,6 +67,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 			async upstream(request) {
 				if (request.target === '/') return { ...probe(request.origin), headers: {} };
 				sent.push(request);
+				await delays.get(request.origin);
 				const failure = broken.get(request.origin);
 				if (takers.has(request.origin)) request.onSent?.();
 				if (starters.has(request.origin) && isByteStream(request.body)) request.body.start(new Reader());
@@ -97,7 +104,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	};
 	const probeAll = async (): Promise<void> => {
 		clock.advance(1000);
-		for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+		await fewTurns();
 	};
 	return {
 		ask,
@@ -115,6 +122,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 		bodies,
 		states,
 		draws,
+		delays,
 		origins,
 	};
 }
@@ -261,16 +269,82 @@ describe('which gateway', () => {
 			});
 			expect(origins().toSorted()).toEqual([a, b, c]);
 			await ask();
-			expect(origins(), 'all are away: one is asked all the same').toHaveLength(1);
+			expect(origins(), 'no client waits for several that were away before').toHaveLength(code === 'provider_unreachable' ? 3 : 1);
 			broken.clear();
 			expect((await ask()).status, 'back at once').toBe(200);
 		},
 	);
 
-	test('a request gives up after three gateways', async () => {
+	test('all away, one returns: the next request finds it, and all later ones go to it', async () => {
+		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
+		const { ask, origins, broken, draws, log, clock } = start({ gateways: many });
+		for (const origin of many) broken.set(origin, 'provider_unreachable');
+		expect((await ask()).status).toBe(503);
+		expect(origins(), 'a rejected connection costs no time').toHaveLength(10);
+		broken.delete('http://gateway-7:1');
+		expect((await ask()).status).toBe(200);
+		expect(origins().at(-1)).toBe('http://gateway-7:1');
+		for (let index = 0; index < 100; index++) {
+			draws.push(...Array.from({ length: 4 }, () => (index * 0.618) % 1));
+			clock.advance(1);
+			expect((await ask()).status).toBe(200);
+		}
+		expect(new Set(origins())).toEqual(new Set(['http://gateway-7:1']));
+		expect(log.lines.filter(({ event }) => event === 'a gateway is back')).toHaveLength(1);
+	});
+
+	test('a gateway that returns while a request tries the others is tried again', async () => {
+		const { ask, origins, broken, delays } = start();
+		for (const origin of [a, b, c]) broken.set(origin, 'provider_unreachable');
+		await ask();
+		origins();
+		const slow = Promise.withResolvers<void>();
+		delays.set(c, slow.promise);
+		const early = ask();
+		await fewTurns();
+		expect(origins(), 'a and b rejected it, c does not answer yet').toEqual([a, b, c]);
+		broken.delete(a);
+		expect((await ask()).status).toBe(200);
+		slow.resolve();
+		expect((await early).status).toBe(200);
+		expect(origins()).toEqual([a, a]);
+	});
+
+	test('what was found out before a gateway returned does not take it out again', async () => {
+		const { ask, broken, delays, forwarding, log } = start({ gateways: [a] });
+		broken.set(a, 'provider_unreachable');
+		await ask();
+		const slow = Promise.withResolvers<void>();
+		delays.set(a, slow.promise);
+		const early = ask();
+		await fewTurns();
+		delays.clear();
+		broken.clear();
+		expect((await ask()).status).toBe(200);
+		broken.set(a, 'provider_unreachable');
+		slow.resolve();
+		await early;
+		expect(log.lines.map(({ event }) => event)).toEqual(['a gateway is away', 'a gateway is back', 'a gateway is away']);
+		expect(forwarding.isAnyUsable(), 'by its second attempt').toBe(false);
+	});
+
+	test('one that says that it is shutting down is not put back by a response', async () => {
+		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a, b] });
+		states.set(a, 'leaving').set(b, 'gone');
+		await forwarding.start();
+		expect((await ask()).status).toBe(200);
+		expect(origins(), 'the one that may take connections first').toEqual([a]);
+		expect(forwarding.isAnyUsable()).toBe(false);
+		states.clear();
+		await probeAll();
+		expect(forwarding.isAnyUsable()).toBe(true);
+		forwarding.stop();
+	});
+
+	test('a request gives up after three gateways that take no connection in time', async () => {
 		const many = Array.from({ length: 10 }, (_, index) => `http://gateway-${index}:1`);
 		const { ask, origins, broken } = start({ gateways: many });
-		for (const origin of many) broken.set(origin, 'provider_unreachable');
+		for (const origin of many) broken.set(origin, 'provider_connect_timeout');
 		expect((await ask()).status).toBe(503);
 		expect(origins()).toHaveLength(3);
 	});

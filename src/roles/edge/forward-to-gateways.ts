@@ -38,8 +38,8 @@ export interface Forwarding {
 	isAnyUsable(): boolean;
 }
 
-/** Gateways that one request may find closed before it is given up. */
-const mostTries = 3;
+/** Each may take as long as a connection may take; a connection that is rejected takes no time, and the next gateway is tried. */
+const maxTimeouts = 3;
 
 /** Fields of the connection between client and edge (RFC 9110 section 7.6.1), and those the way onward sets itself. */
 const ownFields: ReadonlySet<string> = new Set([
@@ -59,8 +59,8 @@ const ownFields: ReadonlySet<string> = new Set([
 const apiKeyFields: ReadonlySet<string> = new Set<TokenHeader>(['x-api-key', 'api-key', 'x-goog-api-key']);
 
 /**
- * One that cannot be connected to is passed over, and the request goes to another; what has begun to be sent is never
- * sent again. 503 when no gateway can be reached, 502 when one is lost after it was given the request.
+ * A request whose gateway cannot be connected to goes to the next one; what has begun to be sent is never sent again. Returns 503
+ * when no gateway can be reached, 502 when one is lost after it was given the request.
  */
 export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
 	const { upstream, clock, openAnswers } = ports;
@@ -85,22 +85,29 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 	};
 	const forward: Handler = async (request) => {
 		const handover = new Handover(request, forwardedFields(request, tokenHeaders), await bodyOf(request));
-		const tried = new Set<GatewayInPool>();
+		const tried = new Map<GatewayInPool, number>();
+		// Those that come back meanwhile are tried again, within limits.
+		const maxTries = pool.gateways.length + maxTimeouts;
+		let timeoutsLeft = maxTimeouts;
 		let cause: unknown;
-		while (tried.size < mostTries && !handover.isOver) {
+		for (let tries = 0; tries < maxTries && timeoutsLeft > 0 && !handover.isOver; tries++) {
 			const gateway = pool.choose(tried);
 			if (gateway === undefined) break;
-			tried.add(gateway);
+			const { returns, away } = gateway;
+			tried.set(gateway, returns);
 			gateway.inFlight++;
 			try {
 				const answer = await upstream({ ...handover.request, origin: gateway.origin, timeouts });
+				pool.noteReached(gateway);
 				return relay(request, answer, gateway);
 			} catch (failure) {
 				gateway.inFlight--;
 				cause = failure;
 				if (!isLost(failure)) break;
 				if (handover.hasBegun) pool.noteLost(gateway);
-				else pool.noteAway(gateway, reasonOf(failure));
+				else pool.noteAway(gateway, { kind: 'unreachable', reason: reasonOf(failure) }, returns);
+				// The client does not wait three times for what was away before.
+				if (failure.code === 'provider_connect_timeout') timeoutsLeft -= away === undefined ? 1 : maxTimeouts;
 			}
 		}
 		throw isLost(cause) && !handover.isOver ? new Refusal('no_gateway', { cause }) : cause;

@@ -46,6 +46,8 @@ export class GatewayHealth {
 
 	async #ask(gateway: GatewayInPool): Promise<void> {
 		const { timeoutMs } = this.#settings;
+		const { returns } = gateway;
+		const noteUnhealthy = (reason: string): void => this.#pool.noteAway(gateway, { kind: 'unhealthy', reason }, returns);
 		try {
 			const { status, body } = await this.#ports.upstream({
 				origin: gateway.origin,
@@ -60,18 +62,18 @@ export class GatewayHealth {
 			});
 			const text = (await readWhole(body, mostBytes)).toString();
 			this.#missed.set(gateway, 0);
-			if (status !== 200) this.#pool.noteAway(gateway, `GET / answered ${status}`);
-			else if (saysLeaving(text)) this.#pool.noteAway(gateway, 'it is shutting down');
+			if (status !== 200) noteUnhealthy(`GET / answered ${status}`);
+			else if (saysLeaving(text)) noteUnhealthy('it is shutting down');
 			else this.#pool.noteBack(gateway);
 		} catch (cause) {
-			this.#miss(gateway, reasonOf(cause));
+			this.#miss(gateway, reasonOf(cause), returns);
 		}
 	}
 
-	#miss(gateway: GatewayInPool, reason: string): void {
+	#miss(gateway: GatewayInPool, reason: string, returns: number): void {
 		const missed = (this.#missed.get(gateway) ?? mostMissed - 1) + 1;
 		this.#missed.set(gateway, missed);
-		if (missed >= mostMissed) this.#pool.noteAway(gateway, reason);
+		if (missed >= mostMissed) this.#pool.noteAway(gateway, { kind: 'unreachable', reason }, returns);
 	}
 }
 

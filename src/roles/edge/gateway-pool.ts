@@ -1,4 +1,4 @@
-/** Which of several gateways is asked: two are drawn, and the one with less to do is taken (the power of two choices). */
+/** Chooses one of several gateways: two are drawn, and the one with fewer open responses is taken (the power of two choices). */
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 
@@ -16,12 +16,23 @@ const ejectionMs = 5000;
 const slowStartMs = 10_000;
 const smallestWeight = 0.1;
 
+/**
+ * Why a gateway is out of rotation. `unreachable`: no connection, or no response to the health check; any response ends that.
+ * `unhealthy`: its response to the health check says so, and only a better one ends that.
+ */
+export interface Away {
+	readonly kind: 'unreachable' | 'unhealthy';
+	readonly reason: string;
+}
+
 export class GatewayInPool {
 	/** Scheme, host and port. */
 	readonly origin: string;
 	inFlight = 0;
-	/** Why it is passed over; undefined while it takes its share. */
-	awayBecause: string | undefined;
+	/** Undefined while it is in rotation. */
+	away: Away | undefined;
+	/** How often it was put back into rotation: what was found out before the latest time says nothing of now. */
+	returns = 0;
 	/** Requests lost since one went well. */
 	lost = 0;
 	ejectedUntilMs = Number.NEGATIVE_INFINITY;
@@ -42,11 +53,17 @@ export class GatewayPool {
 		this.#ports = ports;
 	}
 
-	/** @returns undefined when no gateway is left that is not among those `tried`. When all are away, one of them is tried all the same. */
-	choose(tried: ReadonlySet<GatewayInPool>): GatewayInPool | undefined {
+	/**
+	 * When none is in rotation, one of the others is tried all the same.
+	 * @param tried with the `returns` of each gateway when it was tried: one that has come back since may be tried again.
+	 * @returns undefined when all were tried.
+	 */
+	choose(tried: ReadonlyMap<GatewayInPool, number>): GatewayInPool | undefined {
 		const nowMs = this.#ports.clock.monotonicMs();
-		const usable = this.gateways.filter((gateway) => !tried.has(gateway) && isUsable(gateway, nowMs));
-		if (usable.length === 0) return tried.size === 0 ? this.#draw(this.gateways) : undefined;
+		const untried = this.gateways.filter((gateway) => tried.get(gateway) !== gateway.returns);
+		const usable = untried.filter((gateway) => isUsable(gateway, nowMs));
+		// One that is ejected takes connections; one that is shutting down may.
+		if (usable.length === 0) return this.#draw(untried.filter(({ away }) => away?.kind !== 'unreachable')) ?? this.#draw(untried);
 		const ready = usable.filter((gateway) => this.#ports.random() < weightOf(gateway, nowMs));
 		const drawnFrom = ready.length === 0 ? usable : ready;
 		const first = this.#draw(drawnFrom);
@@ -60,17 +77,25 @@ export class GatewayPool {
 		return this.gateways.some((gateway) => isUsable(gateway, nowMs));
 	}
 
-	/** It cannot be connected to, or says that it is leaving: passed over until `noteBack`. */
-	noteAway(gateway: GatewayInPool, reason: string): void {
-		if (gateway.awayBecause === undefined) this.#ports.log.warn('a gateway is away', { gateway: gateway.origin, reason });
-		gateway.awayBecause = reason;
+	/** Takes a gateway out of rotation. @param returns its `returns` when the attempt began that found this out. */
+	noteAway(gateway: GatewayInPool, away: Away, returns: number): void {
+		if (returns !== gateway.returns) return;
+		if (gateway.away === undefined) this.#ports.log.warn('a gateway is away', { gateway: gateway.origin, reason: away.reason });
+		gateway.away = away;
 	}
 
+	/** Its response to the health check says that it is well. */
 	noteBack(gateway: GatewayInPool): void {
-		if (gateway.awayBecause === undefined) return;
-		gateway.awayBecause = undefined;
+		if (gateway.away === undefined) return;
+		gateway.away = undefined;
+		gateway.returns += 1;
 		gateway.backSinceMs = this.#ports.clock.monotonicMs();
 		this.#ports.log.info('a gateway is back', { gateway: gateway.origin });
+	}
+
+	/** It has begun to respond to a request. */
+	noteReached(gateway: GatewayInPool): void {
+		if (gateway.away?.kind === 'unreachable') this.noteBack(gateway);
 	}
 
 	/** It was lost with a request in its hands. */
@@ -96,8 +121,8 @@ export class GatewayPool {
 	}
 }
 
-function isUsable({ awayBecause, ejectedUntilMs }: GatewayInPool, nowMs: number): boolean {
-	return awayBecause === undefined && ejectedUntilMs <= nowMs;
+function isUsable({ away, ejectedUntilMs }: GatewayInPool, nowMs: number): boolean {
+	return away === undefined && ejectedUntilMs <= nowMs;
 }
 
 /** In how many of its chances a gateway is drawn from; one that has come back needs some to be warm. */
