@@ -14,6 +14,7 @@ import { systemClock } from '../io/system-clock.ts';
 import { renderBanner } from './banner.ts';
 import { ensureDemoClient } from './demo-client.ts';
 import { noteDemo } from './demo-mark.ts';
+import { stopsOnHangUp } from './hang-up.ts';
 import { listenAddresses } from './listen-addresses.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import { withOpened } from './with-opened.ts';
@@ -32,11 +33,12 @@ export function start(options: StartOptions, output: StartOutput): Promise<numbe
 }
 
 async function startAndStop(options: StartOptions, { version, write }: StartOutput, opened: AsyncDisposableStack): Promise<number> {
-	// Until there is something to reload, a SIGHUP must not end the process.
-	process.on('SIGHUP', () => undefined);
+	if (!stopsOnHangUp(options.isDemo)) keepOnHangUp();
 	setMemoryUse();
 	const loaded = isWorker ? await askForConfiguration() : loadConfig({ configPath: options.configPath });
 	const demo = options.isDemo && loaded.file === null ? demoConfig(loaded.config) : undefined;
+	const isStoppedByHangUp = stopsOnHangUp(demo !== undefined);
+	if (!isStoppedByHangUp) keepOnHangUp();
 	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
 	requireAnyRole(asked);
 	const config = withOwnRoles(asked);
@@ -67,10 +69,11 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));
 	}
 	watch = demo === undefined ? followFile(loaded, options.logLevel !== undefined, product, log) : undefined;
-	const signal = await nextStopSignal(() => {
+	const reload = (): void => {
 		watch?.reload();
 		workers?.reload();
-	});
+	};
+	const signal = await nextStopSignal(isStoppedByHangUp ? undefined : reload);
 	watch?.stop();
 	log.info('stopping', { signal });
 	// Calls in flight may still need the identity and the simulator.
@@ -99,7 +102,7 @@ async function simulateAndStop({ listen, intervalMs }: SimulateOptions, opened: 
 	const product = opened.use(await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs }));
 	await startOrExplain(product, config, { setting: '--listen' });
 	log.info('started', { roles: config.roles, listen: listenAddresses(config) });
-	await nextStopSignal(() => undefined);
+	await nextStopSignal(undefined);
 	await product.stop();
 	log.flush();
 	return 0;
@@ -147,24 +150,33 @@ function followFile(initial: LoadedConfig, isLevelFixed: boolean, product: Produ
 	});
 }
 
-/** Resolves with the first SIGTERM or SIGINT; a second one ends the process at once. SIGHUP reloads. */
-function nextStopSignal(onHangUp: () => void): Promise<NodeJS.Signals> {
+/** Until there is something to reload, SIGHUP must not end the process. */
+function keepOnHangUp(): void {
+	process.on('SIGHUP', () => undefined);
+}
+
+/**
+ * Resolves with the first signal that stops the process; a second SIGTERM or SIGINT ends it at once.
+ * @param onHangUp what SIGHUP does; undefined: it stops the process, too.
+ */
+function nextStopSignal(onHangUp: (() => void) | undefined): Promise<NodeJS.Signals> {
 	// Timers of the product do not keep the process alive.
 	const keepAlive = setInterval(() => undefined, 2 ** 30);
-	process.on('SIGHUP', onHangUp);
 	return new Promise((resolve) => {
-		const stop = (signal: NodeJS.Signals): void => {
+		let isStopping = false;
+		const first = (signal: NodeJS.Signals): void => {
+			if (isStopping) return;
+			isStopping = true;
+			process.off('SIGTERM', first).off('SIGINT', first);
 			clearInterval(keepAlive);
 			process.once('SIGTERM', () => process.exit(143));
 			if (!isWorker) process.once('SIGINT', () => process.exit(130));
 			resolve(signal);
 		};
-		const first = (signal: NodeJS.Signals): void => {
-			process.off('SIGTERM', first).off('SIGINT', first);
-			stop(signal);
-		};
 		process.on('SIGTERM', first);
 		// A terminal sends it to every process of the group: workers wait for the first one's word.
 		process.on('SIGINT', isWorker ? () => undefined : first);
+		// A shell and the system both send it when a terminal closes: further ones change nothing.
+		process.on('SIGHUP', onHangUp ?? first);
 	});
 }

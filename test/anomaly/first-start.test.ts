@@ -104,7 +104,8 @@ test('the demo: every printed command works when pasted, the secret is shown onc
 		code: 2,
 		stderr: expect.stringMatching(/^tollgate: \S+ is already in use: stop what listens there; the demo has no other address/) as unknown,
 	});
-	running.child.kill('SIGTERM');
+	// Without a terminal, too: it has no file to read again.
+	running.child.kill('SIGHUP');
 	expect(await running.ended).toEqual({ code: 0, signal: null });
 
 	const { running: again, sh: shAgain } = startHere(process.execPath, [launcher, 'start', '--demo'], {

@@ -13,6 +13,7 @@ const packages = {
 	strace: 'strace',
 	haproxy: 'haproxy',
 	nginx: 'nginx-light',
+	script: 'bsdutils',
 } as const;
 
 /** Set to `1`, no package is installed, and tests that need a missing program are skipped; in CI they fail. */
