@@ -131,6 +131,7 @@ async function composeProduct(
 					throw isSystemError(cause) ? new StartFailure(role.name, cause) : cause;
 				});
 			}
+			for (const part of parts) part.noteListening?.();
 		},
 		reconfigure(next) {
 			const effective = withRestartSettingsOf(config, next);

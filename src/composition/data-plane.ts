@@ -93,6 +93,7 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 	});
 	return {
 		role,
+		noteListening: () => overload.noteListening(),
 		prepare(next) {
 			const commits = [inner, ...(outer === inner ? [] : [outer]), verifier, overload].map((part) => part.prepare(next));
 			return () => {

@@ -11,6 +11,8 @@ export interface Overload {
 	judge(): ShedReason | undefined;
 	/** As in `Part`. */
 	prepare(config: Config): () => void;
+	/** As in `Part`. */
+	noteListening(): void;
 	stop(): void;
 }
 
@@ -23,7 +25,7 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 		'Share of new requests that is turned away because the event loop is late.',
 		() => shedder.current.share,
 	);
-	const stop = watchProcessLoad(clock, (load) => {
+	const { noteListening, stop } = watchProcessLoad(clock, (load) => {
 		const before = shedder.current.share;
 		shedder.current.observe(load);
 		const after = shedder.current.share;
@@ -45,6 +47,7 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 			return reason;
 		},
 		prepare: shedder.prepare,
+		noteListening,
 		stop,
 	};
 }

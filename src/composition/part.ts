@@ -21,6 +21,8 @@ export interface Part {
 	 * @throws Error when the settings contradict themselves.
 	 */
 	prepare?(config: Config): () => void;
+	/** All roles of the process listen. */
+	noteListening?(): void;
 }
 
 /** What every part needs. */

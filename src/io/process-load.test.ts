@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { Clock } from '../core/clock.ts';
 import { ownTurn } from '../core/own-turn.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
@@ -9,7 +10,7 @@ test('work that waits for its turn is lateness, however short each turn is', asy
 	const samples: (LoadSample & { readonly atMs: number })[] = [];
 	let readMs = 0;
 	const remembering: Clock = { ...systemClock, monotonicMs: () => (readMs = systemClock.monotonicMs()) };
-	const stop = watchProcessLoad(remembering, (sample) => samples.push({ ...sample, atMs: readMs }));
+	const watch = watchProcessLoad(remembering, (sample) => samples.push({ ...sample, atMs: readMs }));
 	const work = async (): Promise<void> => {
 		await ownTurn();
 		for (const endMs = systemClock.monotonicMs() + 2; systemClock.monotonicMs() < endMs; );
@@ -17,7 +18,7 @@ test('work that waits for its turn is lateness, however short each turn is', asy
 	// Two hundred at once: the last one waits for four tenths of a second, as whoever asks now does.
 	await Promise.all(Array.from({ length: 200 }, work));
 	await new Promise((resolve) => setTimeout(resolve, 150));
-	stop();
+	watch.stop();
 	expect(Math.max(...samples.map(({ loopDelayMs }) => loopDelayMs))).toBeGreaterThan(250);
 	// Of a loop that is late a sample spans more than its hundred: all since the one before.
 	const spans = samples.slice(1).map(({ atMs }, index) => atMs - (samples[index]?.atMs ?? Number.NaN));
@@ -35,8 +36,8 @@ test('an idle loop is looked at once a sample, a busy one more often', async () 
 			return systemClock.after(delayMs, task);
 		},
 	};
-	const stop = watchProcessLoad(counting, (sample) => samples.push(sample));
-	onTestFinished(stop);
+	const watch = watchProcessLoad(counting, (sample) => samples.push(sample));
+	onTestFinished(watch.stop);
 	const until = (isEnough: () => boolean): Promise<void> =>
 		vi.waitFor(() => expect(isEnough()).toBe(true), { timeout: 5_000, interval: 50 });
 	await until(() => samples.some(({ busyShare }) => busyShare < 0.04));
@@ -54,4 +55,28 @@ test('an idle loop is looked at once a sample, a busy one more often', async () 
 	const [busyLooks, busyFrom] = [looks, samples.length];
 	await until(() => samples.length >= busyFrom + 3);
 	expect(looks - busyLooks).toBeGreaterThan(2 * 3);
+});
+
+test('the start ends after a second of work since the roles listen, however long that takes by the clock', () => {
+	const clock = new ManualClock();
+	let workedMs = 5000;
+	const samples: LoadSample[] = [];
+	const watch = watchProcessLoad(
+		clock,
+		(sample) => samples.push(sample),
+		() => workedMs,
+	);
+	onTestFinished(watch.stop);
+	const isStarting = (): boolean | undefined => {
+		clock.advance(200);
+		return samples.at(-1)?.isStarting;
+	};
+	clock.advance(60_000);
+	expect(isStarting(), 'it does not listen yet').toBe(true);
+	watch.noteListening();
+	clock.advance(60_000);
+	workedMs += 999;
+	expect(isStarting()).toBe(true);
+	workedMs += 1;
+	expect(isStarting()).toBe(false);
 });

@@ -2,12 +2,14 @@
 
 import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { constrainedMemory, memoryUsage } from 'node:process';
+import { constrainedMemory, memoryUsage, threadCpuUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Timer } from '../core/clock.ts';
 import { ownTurn } from '../core/own-turn.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
+/** Code that runs for the first times is slow: processor time of the thread that belongs to the start, once the roles listen. */
+const warmUpMs = 1000;
 const tickMs = 20;
 /** A loop that was busy for less of its time is looked at once a sample: nobody waits there, and an idle process shall cost next to nothing. */
 const idleShare = 0.05;
@@ -16,8 +18,22 @@ const sampleMs = 100;
 /** What limits it is slower still, and hardly ever changes. */
 const limitMs = 10_000;
 
-/** Reports ten times a second, or as often as the loop allows. @returns what ends it. */
-export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => void): () => void {
+export interface ProcessLoadWatch {
+	/** The roles listen: what was done so far, and what the first requests cost more than later ones, is no overload. */
+	noteListening(): void;
+	stop(): void;
+}
+
+/**
+ * Reports ten times a second, or as often as the loop allows.
+ * @param workedMs processor time of this thread. On a busy machine the start takes many times as long by the clock.
+ */
+export function watchProcessLoad(
+	clock: Clock,
+	report: (sample: LoadSample) => void,
+	workedMs: () => number = readThreadTime,
+): ProcessLoadWatch {
+	let warmAtMs = Number.POSITIVE_INFINITY;
 	let timer: Timer | undefined;
 	let lateMs = 0;
 	let ticks = 0;
@@ -51,7 +67,8 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 			}
 			residentBytes = readResident() ?? residentBytes;
 			const memoryShare = Math.max(heapShare(), residentBytes / limitBytes);
-			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare });
+			const isStarting = workedMs() < warmAtMs;
+			report({ spanMs: nowMs - reportMs + sampleMs, loopDelayMs, busyShare, memoryShare, isStarting });
 			pauseMs = busyShare < idleShare ? sampleMs : tickMs;
 			waitedMs = 0;
 			before = performance.eventLoopUtilization();
@@ -65,7 +82,17 @@ export function watchProcessLoad(clock: Clock, report: (sample: LoadSample) => v
 	};
 	const startMs = clock.monotonicMs();
 	timer = clock.after(tickMs, () => tick(startMs + tickMs));
-	return () => timer?.cancel();
+	return {
+		noteListening() {
+			warmAtMs = workedMs() + warmUpMs;
+		},
+		stop: () => timer?.cancel(),
+	};
+}
+
+function readThreadTime(): number {
+	const { user, system } = threadCpuUsage();
+	return (user + system) / 1000;
 }
 
 function heapShare(): number {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type LoadSample, LoadShedder } from './load-shedder.ts';
 
 const settings = { maxInFlight: 100, targetDelayMs: 200, maxMemoryShare: 0.9 };
-const calm = { spanMs: 100, loopDelayMs: 1, busyShare: 0.3, memoryShare: 0.2 };
-const late = { spanMs: 334, loopDelayMs: 201, busyShare: 1, memoryShare: 0.2 };
+const calm = { spanMs: 100, loopDelayMs: 1, busyShare: 0.3, memoryShare: 0.2, isStarting: false };
+const late = { spanMs: 334, loopDelayMs: 201, busyShare: 1, memoryShare: 0.2, isStarting: false };
 
 const repeat = (count: number, sample: LoadSample): LoadSample[] => Array.from({ length: count }, () => sample);
 
@@ -30,6 +30,22 @@ describe('load shedding', () => {
 		const full = observed(repeat(50, late));
 		expect(full.judge(0, 0.969, 0)).toBe('loop_delay');
 		expect(full.judge(0, 0.971, 0)).toBeUndefined();
+	});
+
+	test('one pause is no overload, however long it is', () => {
+		const pause = { ...late, spanMs: 5000, loopDelayMs: 5000 };
+		expect(observed([pause]).share).toBe(0);
+		expect(observed([pause, calm, pause]).share).toBe(0);
+		expect(observed([pause, pause]).share).toBeGreaterThan(0);
+	});
+
+	test('what the process does to start is no overload, and does not count towards one', () => {
+		const start = { ...late, spanMs: 1163, loopDelayMs: 1143, isStarting: true };
+		expect(observed(repeat(50, start)).judge(0, 0, 1000)).toBeUndefined();
+		expect(observed([...repeat(50, start), late, late]).share).toBe(0);
+		expect(observed([...repeat(50, start), late, late, late]).share).toBeGreaterThan(0);
+		expect(observed([{ ...start, memoryShare: 0.91 }]).judge(0, 0.999, 0), 'memory can be short').toBe('memory');
+		expect(observed([start]).judge(100, 0.999, 0), 'so can requests in flight').toBe('in_flight');
 	});
 
 	test('a queue of seconds is let run dry before more is taken', () => {

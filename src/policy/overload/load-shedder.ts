@@ -19,12 +19,16 @@ export interface LoadSample {
 	readonly busyShare: number;
 	/** The larger of what is used of the heap and of the machine's or container's memory; 0 to 1. */
 	readonly memoryShare: number;
+	/** The process does what it does once: it loads and compiles its code. */
+	readonly isStarting: boolean;
 }
 
 export type ShedReason = 'in_flight' | 'loop_delay' | 'memory';
 
 /** For so long at a stretch before anything is turned away: a pause, or a burst of a thousand requests, is no overload yet. */
 const sustainedMs = 1000;
+/** A single sample counts for this much of it, however long the loop stood still. */
+const maxSpanMs = sustainedMs / 2;
 
 /** Of the delay at which it begins, what is aimed at while requests are turned away. */
 const steadyShare = 1 / 8;
@@ -62,11 +66,12 @@ export class LoadShedder {
 	}
 
 	/** To be told several times a second. */
-	observe({ spanMs, loopDelayMs, busyShare, memoryShare }: LoadSample): void {
+	observe({ spanMs, loopDelayMs, busyShare, memoryShare, isStarting }: LoadSample): void {
 		const { targetDelayMs, maxMemoryShare } = this.#settings;
 		// Many callers who wait for their answers are no overload; more work than can be done is, and then nobody is to wait long.
 		const mostMs = this.#shed > 0 ? targetDelayMs * steadyShare : targetDelayMs;
-		this.#lateForMs = loopDelayMs > mostMs && busyShare >= busyEnough ? this.#lateForMs + spanMs : 0;
+		const isLate = loopDelayMs > mostMs && busyShare >= busyEnough && !isStarting;
+		this.#lateForMs = isLate ? this.#lateForMs + Math.min(spanMs, maxSpanMs) : 0;
 		if (this.#lateForMs === 0) this.#shed = Math.max(0, this.#shed - decrease * Math.max(minSpare, 1 - loopDelayMs / mostMs));
 		else if (this.#shed > 0 || this.#lateForMs >= sustainedMs) {
 			const step = Math.min(mostIncrease, increase * Math.max(1, loopDelayMs / mostMs / farTooLate));
