@@ -27,10 +27,10 @@ const throwLater: ReportDefect = (defect) => {
 let reportDefect = throwLater;
 
 /** Names the receiver of what listeners throw; one for a process. @returns what takes it back. */
-export function reportTurnDefects(report: ReportDefect): () => void {
-	reportDefect = report;
+export function reportTurnDefects(receiver: ReportDefect): () => void {
+	reportDefect = receiver;
 	return () => {
-		if (reportDefect === report) reportDefect = throwLater;
+		if (reportDefect === receiver) reportDefect = throwLater;
 	};
 }
 

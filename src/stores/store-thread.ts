@@ -1,4 +1,5 @@
 /** A thread that owns a store's connections and answers calls from the main thread, so that no statement delays a request. */
+import { inspect } from 'node:util';
 import { parentPort, Worker } from 'node:worker_threads';
 import { StoreUnusable } from './contracts/store-unusable.ts';
 
@@ -18,8 +19,6 @@ export interface StoreThreadEntry {
 	readonly name: string;
 	/** What the thread finds as `workerData`. */
 	readonly data: unknown;
-	/** Told when the thread dies; standard error unless given. */
-	readonly reportDeath?: (message: string) => void;
 }
 
 /** The thread died, and whether it did what was asked is unknown. */
@@ -42,14 +41,13 @@ interface Running {
 
 /** Starts the thread at the first call. It keeps the process alive only while somebody waits for an answer. */
 export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadEntry): StoreThread<Calls> {
-	const { reportDeath = console.error } = entry;
 	let running: Running | undefined;
 	let isStopping = false;
 	let lastNumber = 0;
 	const call = (name: string, argument: unknown): Promise<unknown> => {
 		running ??= startThread(entry, (cause) => {
 			running = undefined;
-			if (!isStopping) reportDeath(`The thread "${entry.name}" died: ${cause.stack ?? cause.message}`);
+			if (!isStopping) process.stderr.write(`The thread "${entry.name}" died: ${cause.stack ?? cause.message}\n`);
 		});
 		const { worker, waiting } = running;
 		const number = ++lastNumber;
@@ -80,7 +78,7 @@ function startThread({ file, name, data }: StoreThreadEntry, ended: (cause: Erro
 	const worker = new Worker(file, { workerData: data, execArgv: [], name });
 	worker.unref();
 	const waiting = new Map<number, Waiter>();
-	let fatal: unknown;
+	let fatal: Error | undefined;
 	worker.on('message', ([number, result, failure]: Answer) => {
 		const waiter = waiting.get(number);
 		waiting.delete(number);
@@ -89,10 +87,10 @@ function startThread({ file, name, data }: StoreThreadEntry, ended: (cause: Erro
 		else waiter?.reject(failureOf(failure));
 	});
 	worker.on('error', (cause) => {
-		fatal = cause;
+		fatal = cause instanceof Error ? cause : new Error(inspect(cause));
 	});
 	worker.on('exit', (code) => {
-		const cause = fatal instanceof Error ? fatal : new Error(fatal === undefined ? `it ended with exit code ${code}` : String(fatal));
+		const cause = fatal ?? new Error(`it ended with exit code ${code}`);
 		ended(cause);
 		for (const waiter of waiting.values()) waiter.reject(new ThreadLost(`The thread "${name}" died: ${cause.message}`, { cause }));
 	});
