@@ -59,6 +59,12 @@ describe('resolveTargets', () => {
 		['__proto__', 'provider_b __proto__'],
 		['constructor', 'provider_b constructor'],
 		['toString/x', 'provider_b toString/x'],
+		['anthropic/anything', 'provider_a anything'],
+		['openai/gpt-5', 'provider_b gpt-5'],
+		['gemini/x/y', 'provider_c x/y'],
+		['azure/our-gpt', 'provider_d our-gpt'],
+		['Azure/x', 'provider_b Azure/x'],
+		['openai/', 'provider_b openai/'],
 	])('sends %s to %s', (model, expected) => {
 		expect(resolve({ model })).toBe(expected);
 	});
@@ -90,6 +96,13 @@ describe('resolveTargets', () => {
 		['required', 'provider_b', 'fast', 'provider_b gpt-5-mini'],
 		['required', 'provider_a', 'fast', 'provider_a fast'],
 		['required', 'local', 'claude-x', 'local claude-x'],
+		['optional', 'anthropic', 'gpt-5', 'provider_a gpt-5'],
+		['required', ' azure ', 'gpt-5', 'provider_d gpt-5'],
+		['required', 'openai', 'openai/gpt-5', 'provider_b gpt-5'],
+		['required', 'openai', 'provider_b/gpt-5', 'provider_b gpt-5'],
+		['required', 'provider_b', 'openai/gpt-5', 'provider_b gpt-5'],
+		['required', 'local', 'openai/gpt-oss', 'local openai/gpt-oss'],
+		['required', 'openai', 'fast', 'provider_b gpt-5-mini'],
 	] as const)('header mode %s, header %j, model %s: %s', (providerHeader, header, model, expected) => {
 		expect(resolve({ model, providerHeader: header }, { providerHeader })).toBe(expected);
 	});
@@ -119,6 +132,28 @@ describe('resolveTargets', () => {
 		const ofAll = { ...rule, match: { model: null, team: null, format: null } };
 		expect(resolve({ model: 'provider_b/x', rules: [ofAll] })).toBe('provider_b x');
 		expect(resolve({ model: 'vendor/x', rules: [ofAll] })).toBe('provider_c gemini-x');
+	});
+
+	it('lets a name that an operator gave to a model go before a vendor’s name in it', () => {
+		const named = { aliases: { 'openai/fast': 'provider_a/claude-x' } };
+		expect(resolve({ model: 'openai/fast' }, named)).toBe('provider_a claude-x');
+		const rule = {
+			id: 'r',
+			name: 'r',
+			priority: 1,
+			isEnabled: true,
+			match: { model: 'openai/gpt-oss*', team: null, format: null },
+			strategy: 'priority' as const,
+			targets: [{ provider: 'local', model: null, weight: 1 }],
+			createdAtMs: 0,
+			updatedAtMs: 0,
+		};
+		expect(resolve({ model: 'openai/gpt-oss-20b', rules: [rule] })).toBe('local openai/gpt-oss-20b');
+		expect(resolve({ model: 'openai/gpt-5', rules: [rule] })).toBe('provider_b gpt-5');
+		const ofAll = { ...rule, match: { model: '*', team: null, format: null } };
+		expect(resolve({ model: 'openai/gpt-5', rules: [ofAll] }), 'as of the prefix `provider_b/`').toBe('provider_b gpt-5');
+		const routing = new Routing({ ...settings, aliases: {} }, [...providers, { name: 'own', kind: 'openai', models: ['openai/gpt-oss'] }]);
+		expect(routing.resolveTargets({ ...call, model: 'openai/gpt-oss' })[0]).toEqual({ provider: 'own', model: 'openai/gpt-oss' });
 	});
 
 	it('serves a family by a provider of its kind when none has the customary name', () => {

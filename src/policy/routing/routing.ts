@@ -1,7 +1,9 @@
 import { Refusal } from '../../core/refusal.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import { compileFamilies } from './model-families.ts';
+import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
+import { vendorAliases } from './provider-names.ts';
 import { decidingRule, targetsByRules } from './routing-rules.ts';
 import type { ListedModel, ProviderModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target, type Targets } from './target.ts';
@@ -13,6 +15,8 @@ export class Routing {
 	readonly #settings: RoutingSettings;
 	/** By the names of the configured providers: how each spells a model. */
 	readonly #names: ReadonlyMap<string, Respell>;
+	/** Providers by the vendors' names that stand for them. */
+	readonly #vendors: ReadonlyMap<string, string>;
 	readonly #aliases: ReadonlyMap<string, Target>;
 	/** Models and deployments that the configuration names. */
 	readonly #configured: ReadonlyMap<string, Target>;
@@ -22,6 +26,7 @@ export class Routing {
 	constructor(settings: RoutingSettings, providers: readonly RoutedProvider[]) {
 		this.#settings = settings;
 		this.#names = compileSpellings(providers);
+		this.#vendors = vendorAliases(providers);
 		this.#aliases = new Map(Object.entries(settings.aliases).map(([name, target]) => [name, this.#compileAlias(name, target)]));
 		this.#configured = this.#compileConfigured(providers);
 		this.#familyOf = compileFamilies(providers);
@@ -68,7 +73,7 @@ export class Routing {
 	}
 
 	/**
-	 * The first of these decides: the provider header, a `provider/model` prefix, an operator's rule, an alias, a configured model or
+	 * The first of these decides: the provider header, a `provider/model` or `vendor/model` prefix, an operator's rule, an alias, a configured model or
 	 * deployment, the name's family, the format's default.
 	 * @returns the target, and after it those to fall back on, which only a rule has.
 	 * @throws Refusal `provider_not_set`, `provider_unknown`.
@@ -93,18 +98,20 @@ export class Routing {
 
 	#byHeader({ providerHeader, model }: RoutingFacts): Target | undefined {
 		if (this.#settings.providerHeader === 'ignore') return undefined;
-		const name = providerHeader?.trim() ?? '';
-		if (name === '') {
+		const given = providerHeader?.trim() ?? '';
+		if (given === '') {
 			if (this.#settings.providerHeader === 'required') throw new Refusal('provider_not_set', { message: 'provider is not set' });
 			return undefined;
 		}
-		if (!this.#names.has(name)) {
+		const name = this.#providerNamed(given);
+		if (name === undefined) {
 			throw new Refusal('provider_unknown', { message: `\`x-gateway-provider\` names no configured provider; known: ${this.#known()}` });
 		}
 		// The header has chosen: a prefix or an alias counts only where it leads to the same provider.
-		if (model.startsWith(`${name}/`) && model.length > name.length + 1) return this.#decide(name, model.slice(name.length + 1));
 		const alias = this.#aliases.get(model);
-		return alias?.provider === name ? alias : this.#decide(name, model);
+		if (alias?.provider === name) return alias;
+		const prefixed = this.#splitPrefix(model);
+		return prefixed?.provider === name ? this.#decide(name, prefixed.model) : this.#decide(name, model);
 	}
 
 	#byRule(facts: RoutingFacts): Targets | undefined {
@@ -116,11 +123,28 @@ export class Routing {
 	}
 
 	/** Model names may hold slashes themselves: what stands before the first counts only when it is a provider. */
-	#byPrefix({ model }: RoutingFacts): Target | undefined {
+	#byPrefix(facts: Pick<RoutingFacts, 'model' | 'rules'>): Target | undefined {
+		const prefixed = this.#splitPrefix(facts.model);
+		if (prefixed === undefined || (prefixed.isVendor && this.#isConfiguredName(facts))) return undefined;
+		return this.#decide(prefixed.provider, prefixed.model);
+	}
+
+	#splitPrefix(model: string): { readonly provider: string; readonly model: string; readonly isVendor: boolean } | undefined {
 		const slash = model.indexOf('/');
 		if (slash === -1 || slash === model.length - 1) return undefined;
 		const name = model.slice(0, slash);
-		return this.#names.has(name) ? this.#decide(name, model.slice(slash + 1)) : undefined;
+		const provider = this.#providerNamed(name);
+		return provider === undefined ? undefined : { provider, model: model.slice(slash + 1), isVendor: provider !== name };
+	}
+
+	#providerNamed(name: string): string | undefined {
+		return this.#names.has(name) ? name : this.#vendors.get(name);
+	}
+
+	/** Whether an operator named the whole: `openai/gpt-oss-20b` is a model of many servers, not only a prefix. */
+	#isConfiguredName({ model, rules }: Pick<RoutingFacts, 'model' | 'rules'>): boolean {
+		if (this.#aliases.has(model) || this.#configured.has(model)) return true;
+		return rules.some(({ match }) => match.model?.includes('/') === true && matchesModel(match.model, model));
 	}
 
 	/** A configured name is the operator's own word, so it goes before the family that it happens to look like. */

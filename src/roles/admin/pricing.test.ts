@@ -87,6 +87,15 @@ describe('prices', () => {
 		expect(await read('chat-prod')).toEqual(['chat-prod', '1.00', 'override', null, true]);
 	});
 
+	test('a vendor’s name stands for its provider in addresses and filters, and answers keep the provider’s own', async () => {
+		const set = await send('PUT', '/pricing/openai/gpt-4o', { ...rates, provider: 'openai' });
+		expect(set).toMatchObject({ status: 200, body: { provider: 'provider_b', model: 'gpt-4o', source: 'override' } });
+		expect((await send('GET', '/pricing/openai/gpt-4o')).body).toEqual((await send('GET', '/pricing/provider_b/gpt-4o')).body);
+		expect(new Set((await listAll('&provider=openai')).map(({ provider }) => provider))).toEqual(new Set(['provider_b']));
+		expect((await send('DELETE', '/pricing/openai/gpt-4o')).status).toBe(204);
+		expect((await send('GET', '/pricing/provider_b/gpt-4o')).body).toMatchObject({ source: 'default' });
+	});
+
 	test('the list has the overrides first, then the defaults of every provider once, in order', async () => {
 		await send('PUT', '/pricing/provider_b/gpt-4o', rates);
 		await send('PUT', '/pricing/local/llama', rates);

@@ -54,6 +54,14 @@ describe('a routing rule', () => {
 		expect((await send('GET', '/routing/r')).status).toBe(404);
 	});
 
+	test('whose target names a vendor keeps the name of its provider', async () => {
+		const targets = [{ provider: 'openai', model: 'gpt-5' }, { provider: 'local' }];
+		const { body } = await send('POST', '/routing', { id: 'r', name: 'Rule', targets });
+		expect(body['targets']).toEqual([{ provider: 'provider_b', model: 'gpt-5', weight: 1 }, target]);
+		const changed = await send('PUT', '/routing/r', { targets: [{ provider: 'anthropic' }] });
+		expect(changed.body['targets']).toEqual([{ ...target, provider: 'provider_a' }]);
+	});
+
 	test('whose id is taken is not made', async () => {
 		await send('POST', '/routing', { id: 'r', name: 'One', targets: [{ provider: 'local' }] });
 		expect((await send('POST', '/routing', { id: 'r', name: 'Two', targets: [{ provider: 'local' }] })).status).toBe(409);

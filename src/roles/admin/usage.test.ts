@@ -412,6 +412,9 @@ describe('requests', () => {
 		} while (cursor !== null);
 		expect(seen).toEqual(['six', 'five', 'four', 'three', 'one']);
 		expect((await list('outcome=complete&provider=local')).data.map((row) => row.request_id)).toEqual(['three']);
+		const ofProvider = await list('provider=provider_b');
+		expect(await list('provider=openai'), 'a vendor’s name stands for its provider').toEqual(ofProvider);
+		expect(ofProvider.data.length).toBeGreaterThan(0);
 		expect((await list('model=absent')).data).toEqual([]);
 	});
 

@@ -4,6 +4,7 @@ import { Refusal } from '../../../core/refusal.ts';
 import { defaultPrice, listDefaultPrices, listedModel } from '../../../policy/budgets/price-of.ts';
 import { otherModel } from '../../../policy/limits/reported-models.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
+import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import type { AdminProvider } from '../admin-settings.ts';
@@ -44,7 +45,8 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 					query.unpriced === true
 						? orderRows(await listUnpriced(parts, await calledModels()), nameOf)
 						: inOrder(await records.priceOverrides.list(), parts.configured().providers, dayOf(parts.clock.nowMs()));
-				const wanted = query.provider === undefined ? all : all.filter(({ row }) => row.provider === query.provider);
+				const provider = query.provider === undefined ? undefined : providerNamed(query.provider, parts.configured().providers);
+				const wanted = provider === undefined ? all : all.filter(({ row }) => row.provider === provider);
 				return { body: takePage(wanted, query, (row) => row) };
 			},
 		}),
@@ -58,7 +60,8 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown'],
-			run: async ({ params: key }) => {
+			run: async ({ params: asked }) => {
+				const key = keyNamed(asked, parts);
 				const override = await records.priceOverrides.get(key);
 				if (override !== undefined) return answerPrice(override);
 				const body = (await priceFinder(parts))(key);
@@ -76,7 +79,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			body: priceChange,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown', 'record_stale'],
-			run: ({ params: key, body, ifMatch, author }) => takeTurn(() => setPrice(parts, key, body, { ifMatch, author })),
+			run: ({ params: key, body, ifMatch, author }) => takeTurn(() => setPrice(parts, keyNamed(key, parts), body, { ifMatch, author })),
 		}),
 		defineOperation({
 			method: 'DELETE',
@@ -87,8 +90,9 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
-			run: ({ params: key, ifMatch, author }) =>
+			run: ({ params: asked, ifMatch, author }) =>
 				takeTurn(async () => {
+					const key = keyNamed(asked, parts);
 					const before = await records.priceOverrides.get(key);
 					if (before === undefined) throw new Refusal('record_unknown', { message: 'The model has no override' });
 					requireMatch(ifMatch, entityTag(before.version));
@@ -107,7 +111,8 @@ async function setPrice(
 	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
 ): Promise<Answer> {
 	const { model } = checkFields(z.object({ model: modelName }), { model: asked }, parts.nearestName);
-	if (body.provider !== undefined && body.provider !== provider) throw fieldInvalid('provider', 'must be the one of the address');
+	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider)
+		throw fieldInvalid('provider', 'must be the one of the address');
 	if (body.model !== undefined && body.model !== model) throw fieldInvalid('model', 'must be the one of the address');
 	const { providers } = parts.configured();
 	const { priceOverrides } = parts.records;
@@ -134,6 +139,11 @@ async function setPrice(
 	// Another process set or removed the price between the reading and the writing.
 	if (stored === undefined || (outcome !== 'created' && outcome !== 'replaced')) throw new Refusal('record_stale');
 	return answerPrice(stored);
+}
+
+/** An address may name a provider by its vendor. */
+function keyNamed({ provider, model }: PriceKey, { configured }: AdminParts): PriceKey {
+	return { provider: providerNamed(provider, configured().providers), model };
 }
 
 function answerPrice(record: Stored<PriceOverride>): Answer {

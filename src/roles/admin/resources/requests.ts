@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isPriced } from '../../../core/price.ts';
 import { noUsage } from '../../../core/usage.ts';
+import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import { assessmentOutcomes, type Verdict } from '../../../stores/contracts/assessments.ts';
 import type { LedgerRow, RowQuery } from '../../../stores/contracts/ledger.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -90,9 +91,10 @@ const plainColumns = [
 	'duration_ms',
 ] as const;
 
-async function readPage({ ledger }: AdminParts, query: Query): Promise<Page<z.output<typeof requestRow>>> {
-	const { client_id: clientId, limit: _, ...rest } = query;
-	const given = Object.entries({ ...rest, clientId }).filter(([, value]) => value !== undefined);
+async function readPage({ ledger, configured }: AdminParts, query: Query): Promise<Page<z.output<typeof requestRow>>> {
+	const { client_id: clientId, limit: _, provider: asked, ...rest } = query;
+	const provider = asked === undefined ? undefined : providerNamed(asked, configured().providers);
+	const given = Object.entries({ ...rest, provider, clientId }).filter(([, value]) => value !== undefined);
 	const { rows, nextCursor } = await ledger.list({ ...(Object.fromEntries(given) as Partial<RowQuery>), limit: limitOf(query) });
 	const verdicts = await ledger.verdictsOf(rows.map(({ id }) => id));
 	return { data: rows.map((row) => rowBody(row, verdicts.get(row.id))), next_cursor: nextCursor };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '../../../core/refusal.ts';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
+import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { entityTag, requireMatch } from '../entity-tag.ts';
@@ -94,7 +95,7 @@ async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWi
 		isEnabled: wish.enabled ?? true,
 		match: matchOf(wish.match ?? {}),
 		strategy: wish.strategy ?? 'priority',
-		targets: targetsOf(wish.targets),
+		targets: namedTargets(parts, targetsOf(wish.targets)),
 		createdAtMs: author.atMs,
 		updatedAtMs: author.atMs,
 	};
@@ -122,7 +123,7 @@ async function changeRule(
 		isEnabled: change.enabled ?? before.isEnabled,
 		match: change.match === undefined ? before.match : matchOf(change.match),
 		strategy: change.strategy ?? before.strategy,
-		targets: change.targets === undefined ? before.targets : targetsOf(change.targets),
+		targets: change.targets === undefined ? before.targets : namedTargets(parts, targetsOf(change.targets)),
 		updatedAtMs: author.atMs,
 	};
 	checkTargets(parts, rule);
@@ -138,6 +139,12 @@ async function storedRule({ records }: AdminParts, id: string): Promise<Stored<R
 
 function answerRule(rule: Stored<RoutingRule>): Answer {
 	return { body: routingRuleBody(rule), headers: { etag: entityTag(rule.version) } };
+}
+
+/** A rule keeps the provider's own name where the operator wrote the vendor's. */
+function namedTargets({ configured }: AdminParts, targets: RoutingRule['targets']): RoutingRule['targets'] {
+	const { providers } = configured();
+	return targets.map((target) => ({ ...target, provider: providerNamed(target.provider, providers) }));
 }
 
 function checkTargets({ configured }: AdminParts, { targets, strategy }: RoutingRule): void {
