@@ -6,6 +6,7 @@ import { runCli } from './cli/run-cli.ts';
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
 
 const stdout = outputOf(process.stdout);
+const output = { isTerminal: stdout.isTty, write: (text: string) => stdout.write(text) };
 
 process.exitCode = await runCli(process.argv.slice(2), {
 	version,
@@ -13,8 +14,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
 	stderr: outputOf(process.stderr),
 	env: process.env,
 	operations: {
-		start: async (options) => (await import('./composition/start.ts')).start(options, { version, write: (text) => stdout.write(text) }),
-		simulate: async (options) => (await import('./composition/start.ts')).simulate(options),
+		start: async (options) => (await import('./composition/start.ts')).start(options, { version, ...output }),
+		simulate: async (options) => (await import('./composition/start.ts')).simulate(options, output),
+		demoCredentials: async () => (await import('./composition/demo-credentials.ts')).demoCredentials(process.env),
 		openAdmin: async (options) => (await import('./composition/open-admin.ts')).openAdmin(options, process.env),
 		openClients: async (options) => (await import('./composition/open-clients.ts')).openClients(options, process.env),
 		migrate: async (options) => (await import('./composition/open-clients.ts')).migrate(options),

@@ -24,12 +24,20 @@ export interface CliOperations {
 	start(options: StartOptions): Promise<number>;
 	/** Returns when the simulator has stopped. @returns the exit code. */
 	simulate(options: SimulateOptions): Promise<number>;
+	/** Of the demo whose data is in the working directory, as the variables of the token helper. @throws CommandFailure 1 where there is none. */
+	demoCredentials(): Promise<DemoCredentials>;
 	/** The admin API at an address, or over the stores of the configuration, which a running server may have open too. */
 	openAdmin(options: AdminOptions): Promise<AdminApi>;
 	openClients(options: AdminOptions): Promise<ClientOperations>;
 	/** Brings the stores' schema up to date. */
 	migrate(options: ConfigOptions): Promise<readonly { readonly part: string; readonly fromVersion: number; readonly toVersion: number }[]>;
 	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
+}
+
+export interface DemoCredentials {
+	readonly GATEWAY_CLIENT_ID: string;
+	readonly GATEWAY_CLIENT_SECRET: string;
+	readonly GATEWAY_TOKEN_ENDPOINT: string;
 }
 
 export interface ConfigOptions {
@@ -74,16 +82,23 @@ export interface StartOptions extends ConfigOptions {
 	/** Without a configuration file: the demo configuration, with its team, client and simulated providers. */
 	readonly isDemo: boolean;
 	readonly logLevel?: LogLevel;
+	/** Instead of the configuration's `log.format`. */
+	readonly logFormat?: LogFormat;
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+export const logFormats = ['auto', 'json', 'text'] as const;
+export type LogFormat = (typeof logFormats)[number];
 
 export interface SimulateOptions {
 	/** `host:port`. */
 	readonly listen: string;
 	/** Between two events of a stream. */
 	readonly intervalMs: number;
+	/** `auto` unless given. */
+	readonly logFormat?: LogFormat;
 }
 
 export interface ClientOperations {

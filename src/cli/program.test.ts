@@ -93,8 +93,8 @@ describe('usage', () => {
 describe('start and simulate', () => {
 	it('hand over what was given, and nothing else', async () => {
 		expect((await run('start')).calls).toEqual([['start', { isDemo: false }]]);
-		expect((await run('start --demo --config a.yaml --roles edge,gateway,edge --log-level warn')).calls).toEqual([
-			['start', { isDemo: true, configPath: 'a.yaml', roles: ['edge', 'gateway'], logLevel: 'warn' }],
+		expect((await run('start --demo --config a.yaml --roles edge,gateway,edge --log-level warn --log-format json')).calls).toEqual([
+			['start', { isDemo: true, configPath: 'a.yaml', roles: ['edge', 'gateway'], logLevel: 'warn', logFormat: 'json' }],
 		]);
 		expect((await run('simulate')).calls).toEqual([['simulate', { listen: '127.0.0.1:8790', intervalMs: 20 }]]);
 		expect((await run('simulate --listen [::1]:0 --interval-ms 0')).calls).toEqual([['simulate', { listen: '[::1]:0', intervalMs: 0 }]]);

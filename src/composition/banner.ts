@@ -1,3 +1,4 @@
+import { demoModels } from '../config/demo.ts';
 import { identityUrl } from '../config/identity-url.ts';
 import { listenUrl } from '../config/listen.ts';
 import type { Config } from '../config/schema.ts';
@@ -9,55 +10,94 @@ export interface BannerFacts {
 	readonly config: Config;
 	readonly simulatedProviders: readonly string[];
 	readonly client: DemoClient | undefined;
+	/** On a terminal two facts share a line and commands are wrapped, so that nothing is wider than 80 columns. */
+	readonly isTerminal: boolean;
 }
 
-/** What the first start shows: where everything is, and lines to paste. */
-export function renderBanner({ version, config, simulatedProviders, client }: BannerFacts): string {
+type Fact = readonly [label: string, value: string];
+
+const columns = 80;
+
+/** What the demo shows once it is ready, in at most 15 lines: addresses, credentials, and commands to paste. */
+export function renderBanner({ version, config, simulatedProviders, client, isTerminal }: BannerFacts): string {
 	const gateway = listenUrl(listenAddress(config.gateway.listen));
-	const lines = [
-		`Tollgate ${version} is ready, with a demo configuration and its data in ${config.data_dir}`,
-		'',
-		`gateway        ${gateway}  (edge in front)`,
-		`identity       ${identityUrl(config)}`,
-		...(config.roles.includes('admin') ? [`admin API      ${listenUrl(listenAddress(config.admin.listen))}/docs`] : []),
-		...(config.roles.includes('simulator') ? [`simulator      ${listenUrl(listenAddress(config.simulator.listen))}`] : []),
-		'',
-		...Object.entries(config.providers).map(([name, { kind }]) => {
-			const how = simulatedProviders.includes(name)
-				? 'answered by the simulator, for its key is not set'
-				: 'real, with the key of the environment';
-			return `${name}     ${kind}: ${how}`;
+	const facts: Fact[] = [
+		['gateway', gateway],
+		['identity', identityUrl(config)],
+		...(config.roles.includes('admin') ? [['admin API', `${listenUrl(listenAddress(config.admin.listen))}/docs`] as const] : []),
+		...(config.roles.includes('simulator') ? [['simulator', listenUrl(listenAddress(config.simulator.listen))] as const] : []),
+		...Object.entries(config.providers).map(([name, { kind }]): Fact => {
+			return [name, `${kind}, ${simulatedProviders.includes(name) ? 'simulator' : 'real, your key'}`];
 		}),
-		'',
-		...(client === undefined ? [] : clientLines(client, config, gateway)),
-		'Stop with Ctrl-C. With a configuration of your own: npm start -- --config tollgate.yaml',
-		'',
-		'',
 	];
-	return lines.join('\n');
+	return [
+		`Tollgate ${version} is ready: a demo, with its data in ${config.data_dir}. Stop with Ctrl-C.`,
+		...(isTerminal ? inTwoColumns(facts) : facts.map(([label, value]) => `${label.padEnd(15)}${value}`)),
+		...(client === undefined ? [] : clientLines(client, config, gateway, isTerminal)),
+		'',
+	].join('\n');
 }
 
-function clientLines({ id, secret }: DemoClient, config: Config, gateway: string): string[] {
-	const tokenUrl = `${identityUrl(config)}/oauth2/token`;
-	const json = `-H "authorization: Bearer $TOKEN" -H 'content-type: application/json'`;
-	const shown = secret ?? '$GATEWAY_CLIENT_SECRET';
+function inTwoColumns(facts: readonly Fact[]): string[] {
+	const cells = facts.map(([label, value]) => `${label.padEnd(11)}${value}`);
+	const lines: string[] = [];
+	for (let index = 0; index < cells.length; index += 2) {
+		lines.push(`${(cells[index] ?? '').padEnd(columns / 2)}${cells[index + 1] ?? ''}`.trimEnd());
+	}
+	return lines;
+}
+
+function clientLines({ id, secret }: DemoClient, config: Config, gateway: string, isTerminal: boolean): string[] {
+	const credentials = secret === undefined ? `"${id}:$GATEWAY_CLIENT_SECRET"` : `${id}:${secret}`;
+	const post = (path: string, model: string, more: string): Piece[] => [
+		{ text: `curl ${gateway}${path}` },
+		{ text: '-H "authorization: Bearer $TOKEN"' },
+		{ text: "-H 'content-type: application/json'" },
+		{ text: `-d '{"model":"${model}",` },
+		{ text: `${more}"messages":[{"role":"user","content":"Hello"}]}'`, isInQuotes: true },
+	];
+	const commands: Piece[][] = [
+		[
+			// Without the scheme, which curl adds, so that two lines of 80 columns hold it.
+			{ text: `TOKEN=$(curl -fsS ${identityUrl(config).replace(/^http:\/\//, '')}/oauth2/token` },
+			{ text: '-d grant_type=client_credentials' },
+			{ text: `-u ${credentials}` },
+			{ text: `| grep -o 'eyJ[^"]*')` },
+		],
+		post('/v1/chat/completions', demoModels.chat, ''),
+		post('/v1/messages', demoModels.messages, '"max_tokens":100,'),
+	];
 	return [
 		`client id      ${id}`,
-		`client secret  ${secret ?? `was shown at the first start; bin/tollgate client rotate ${id} makes a new one`}`,
-		'',
-		secret === undefined
-			? 'Set GATEWAY_CLIENT_SECRET to the secret, then paste a token, a chat completion, a message, and both as streams:'
-			: 'Paste these: a token, a chat completion, a message, and both as streams.',
-		'',
-		`TOKEN=$(curl -fsS ${tokenUrl} -d grant_type=client_credentials -d client_id=${id} -d client_secret=${shown} | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
-		'',
-		`curl ${gateway}/v1/chat/completions ${json} -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
-		'',
-		`curl ${gateway}/v1/messages ${json} -d '{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Hello"}]}'`,
-		'',
-		`curl -N ${gateway}/v1/chat/completions ${json} -d '{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-		'',
-		`curl -N ${gateway}/v1/messages ${json} -d '{"model":"claude-sonnet-4-5","max_tokens":100,"stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-		'',
+		`client secret  ${secret ?? `another one: bin/tollgate client rotate ${id} makes a new one`}`,
+		...commands.map((pieces) => renderCommand(pieces, isTerminal ? columns : Number.POSITIVE_INFINITY)),
 	];
+}
+
+/** A part of a command in front of which a line may end. */
+interface Piece {
+	readonly text: string;
+	/** It continues a quoted JSON text, in which a line end means nothing. */
+	readonly isInQuotes?: true;
+}
+
+const continuation = ' \\';
+
+function renderCommand(pieces: readonly Piece[], width: number): string {
+	const [first, ...rest] = pieces;
+	let line = first?.text ?? '';
+	let before = '';
+	for (const [index, { text, isInQuotes }] of rest.entries()) {
+		const joined = `${line}${isInQuotes ? '' : ' '}${text}`;
+		// A line that ends within quotes, or ends the command, is not continued.
+		const next = rest[index + 1];
+		const end = next === undefined || next.isInQuotes ? '' : continuation;
+		if (joined.length + end.length <= width) {
+			line = joined;
+			continue;
+		}
+		before += isInQuotes ? `${line}\n` : `${line}${continuation}\n`;
+		line = isInQuotes ? text : `  ${text}`;
+	}
+	return before + line;
 }

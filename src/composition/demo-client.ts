@@ -1,20 +1,47 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
+import { derive, isHashOf, parseSecretHash } from '../stores/contracts/client-secret.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
-import type { RecordStore } from '../stores/contracts/records.ts';
+import type { ClientRecord, RecordStore } from '../stores/contracts/records.ts';
+import { keepDemoSecret, readDemoSecret } from './demo-secret.ts';
 
 export const demoClientId = 'demo';
 const demoTeamId = 'demo-team';
 
 export interface DemoClient {
 	readonly id: string;
-	/** Undefined when it was made, and shown, at an earlier start. */
+	/** Undefined when the client has another one than the demo keeps. */
 	readonly secret: string | undefined;
 }
 
-/** The team and client of the trial, made at the first start on a data directory. */
-export async function ensureDemoClient(records: RecordStore, clock: Clock): Promise<DemoClient> {
-	const clients = createClientsAdministration({ clients: records.clients, clock });
-	const created = await clients.createClient({ id: demoClientId, name: 'Demo client', scopes: ['invoke', 'admin'] });
+/** The team and client of the demo, made at the first start on a data directory. */
+export async function ensureDemoClient(
+	records: Pick<RecordStore, 'clients' | 'teams'>,
+	clock: Clock,
+	dataDir: string,
+): Promise<DemoClient> {
+	const secret = await ensureSecret(records, clock, dataDir);
 	await records.teams.create({ id: demoTeamId, name: 'Demo team', tier: 'premium', clientIds: [demoClientId] });
-	return { id: demoClientId, secret: created === 'id_taken' ? undefined : created.secret };
+	return { id: demoClientId, secret };
+}
+
+async function ensureSecret(records: Pick<RecordStore, 'clients'>, clock: Clock, dataDir: string): Promise<string | undefined> {
+	const before = await records.clients.get(demoClientId);
+	const kept = readDemoSecret(dataDir);
+	if (before !== undefined) return kept !== undefined && (await hasSecret(before, kept, clock.nowMs())) ? kept : undefined;
+	// Kept before the client is made: a process that ends in between loses no secret.
+	const secret = kept ?? randomBytes(32).toString('base64url');
+	keepDemoSecret(dataDir, secret);
+	const clients = createClientsAdministration({ clients: records.clients, clock });
+	await clients.createClient({ id: demoClientId, name: 'Demo client', scopes: ['invoke', 'admin'], secret });
+	return secret;
+}
+
+async function hasSecret({ secrets }: ClientRecord, secret: string, nowMs: number): Promise<boolean> {
+	for (const { hash: encoded, expiresAtMs } of secrets) {
+		const known = parseSecretHash(encoded);
+		if (known === undefined || (expiresAtMs !== null && expiresAtMs <= nowMs)) continue;
+		if (isHashOf(known.hash, secret, await derive(secret, known.derivation))) return true;
+	}
+	return false;
 }

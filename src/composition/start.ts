@@ -1,6 +1,6 @@
 /** `tollgate start` and `tollgate simulate`: compose, listen, follow the configuration file and the signals, stop in order. */
 import { CommandFailure } from '../cli/command-failure.ts';
-import type { SimulateOptions, StartOptions } from '../cli/environment.ts';
+import type { LogFormat, SimulateOptions, StartOptions } from '../cli/environment.ts';
 import { compose, type Product, StartFailure } from '../compose.ts';
 import { demoConfig } from '../config/demo.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -24,6 +24,8 @@ import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } f
 
 export interface StartOutput {
 	readonly version: string;
+	/** Whether people read standard output. */
+	readonly isTerminal: boolean;
 	write(text: string): Promise<void>;
 }
 
@@ -32,7 +34,8 @@ export function start(options: StartOptions, output: StartOutput): Promise<numbe
 	return asWorker(() => withOpened((opened) => startAndStop(options, output, opened)));
 }
 
-async function startAndStop(options: StartOptions, { version, write }: StartOutput, opened: AsyncDisposableStack): Promise<number> {
+async function startAndStop(options: StartOptions, output: StartOutput, opened: AsyncDisposableStack): Promise<number> {
+	const { version, isTerminal } = output;
 	if (!stopsOnHangUp(options.isDemo)) keepOnHangUp();
 	setMemoryUse();
 	const loaded = isWorker ? await askForConfiguration() : loadConfig({ configPath: options.configPath });
@@ -42,7 +45,12 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	const asked: Config = { ...(demo?.config ?? loaded.config), ...(options.roles !== undefined && { roles: options.roles }) };
 	requireAnyRole(asked);
 	const config = withOwnRoles(asked);
-	const log = createLogger({ level: options.logLevel ?? config.log.level, clock: systemClock, worker: workerNumber });
+	const log = createLogger({
+		level: options.logLevel ?? config.log.level,
+		format: lineFormat(options.logFormat ?? config.log.format, isTerminal),
+		clock: systemClock,
+		worker: workerNumber,
+	});
 	const product = opened.use(await compose(config, { clock: systemClock, log, version }));
 	if (isWorker) answerFirstProcess(product.metrics);
 	await startOrExplain(product, config, { isDemo: demo !== undefined });
@@ -65,8 +73,8 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 		const unsetKeys = isWorker ? [] : keyWarnings(asked, loaded.namedProviders);
 		for (const warning of [...configWarnings(config), ...unsetKeys]) log.warn('configuration', { warning });
 	} else {
-		const client = product.records && (await ensureDemoClient(product.records, systemClock));
-		await write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client }));
+		const client = product.records && (await ensureDemoClient(product.records, systemClock, config.data_dir));
+		await output.write(renderBanner({ version, config, simulatedProviders: demo.simulatedProviders, client, isTerminal }));
 	}
 	watch = demo === undefined ? followFile(loaded, options.logLevel !== undefined, product, log) : undefined;
 	const reload = (): void => {
@@ -84,6 +92,11 @@ async function startAndStop(options: StartOptions, { version, write }: StartOutp
 	return 0;
 }
 
+function lineFormat(chosen: LogFormat, isTerminal: boolean): 'json' | 'text' {
+	if (chosen !== 'auto') return chosen;
+	return isTerminal ? 'text' : 'json';
+}
+
 /** @throws CommandFailure when there is nothing to serve. */
 function requireAnyRole({ roles, enable_admin_api, metrics }: Config): void {
 	if (enable_admin_api || metrics.listen !== null || roles.some((role) => role !== 'admin')) return;
@@ -91,12 +104,16 @@ function requireAnyRole({ roles, enable_admin_api, metrics }: Config): void {
 }
 
 /** @throws CommandFailure. */
-export function simulate(options: SimulateOptions): Promise<number> {
-	return withOpened((opened) => simulateAndStop(options, opened));
+export function simulate(options: SimulateOptions, output: Pick<StartOutput, 'isTerminal'>): Promise<number> {
+	return withOpened((opened) => simulateAndStop(options, output, opened));
 }
 
-async function simulateAndStop({ listen, intervalMs }: SimulateOptions, opened: AsyncDisposableStack): Promise<number> {
-	const log = createLogger({ level: 'info', clock: systemClock });
+async function simulateAndStop(
+	{ listen, intervalMs, logFormat = 'auto' }: SimulateOptions,
+	{ isTerminal }: Pick<StartOutput, 'isTerminal'>,
+	opened: AsyncDisposableStack,
+): Promise<number> {
+	const log = createLogger({ level: 'info', format: lineFormat(logFormat, isTerminal), clock: systemClock });
 	const defaults = loadConfig({ configPath: undefined, env: {}, workingDirectory: '/' }).config;
 	const config: Config = { ...defaults, roles: ['simulator'], simulator: { listen } };
 	const product = opened.use(await compose(config, { clock: systemClock, log, version: '', simulatorIntervalMs: intervalMs }));

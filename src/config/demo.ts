@@ -10,6 +10,9 @@ export interface DemoConfig {
 	readonly simulatedProviders: readonly string[];
 }
 
+/** Models that the demo's first commands name: cheap, current, and priced. */
+export const demoModels = { chat: 'gpt-5.4-mini', messages: 'claude-sonnet-5' } as const;
+
 /** Name of the deployment that the trial's provider_d has. */
 const demoDeployment = 'demo-deployment';
 

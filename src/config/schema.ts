@@ -14,6 +14,10 @@ import { nonEmpty, restart } from './values.ts';
 
 const log = z.strictObject({
 	level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least important lines that are logged.'),
+	format: z
+		.enum(['auto', 'json', 'text'])
+		.default('auto')
+		.meta(restart('Form of the lines: JSON, or text for people. `auto` is text on a terminal and JSON anywhere else.')),
 });
 
 export const configSchema = z.strictObject({

@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { createLogger, type Logger, type LogLevel } from './logger.ts';
+import { createLogger, type Logger, type LoggerOptions, type LogLevel } from './logger.ts';
 
-function start(level: LogLevel = 'debug'): { log: Logger; lines: () => Record<string, unknown>[]; text: () => string } {
+function start(
+	level: LogLevel = 'debug',
+	more: Partial<LoggerOptions> = {},
+): { log: Logger; lines: () => Record<string, unknown>[]; text: () => string } {
 	let written = '';
-	const log = createLogger({ level, clock: new ManualClock(1000), destination: { write: (line) => void (written += line) } });
+	const log = createLogger({ level, clock: new ManualClock(1000), destination: { write: (line) => void (written += line) }, ...more });
 	return {
 		log,
 		text: () => written,
@@ -24,9 +27,35 @@ test('a line is one JSON object with level, time and event', () => {
 	log.info('request', { status: 200, path: '/a"b\n', code: undefined });
 	log.warn('quiet');
 	expect(lines()).toEqual([
-		{ level: 'info', time: 1000, msg: 'request', status: 200, path: '/a"b\n' },
-		{ level: 'warn', time: 1000, msg: 'quiet' },
+		{ level: 'info', time: '1970-01-01T00:00:01.000Z', msg: 'request', status: 200, path: '/a"b\n' },
+		{ level: 'warn', time: '1970-01-01T00:00:01.000Z', msg: 'quiet' },
 	]);
+});
+
+test('text lines read without a parser, and are one line each', () => {
+	const { log, text } = start('debug', { format: 'text', worker: 2 });
+	log.info('request', { status: 200, path: '/v1/models', code: undefined, roles: ['edge', 'gateway'], note: 'two words', none: null });
+	log.warn('odd', { path: 'a\nb\u001b[31m\u202e', 'na\nme': { a: 'x\u009bm' } });
+	expect(text()).toBe(
+		'1970-01-01T00:00:01.000Z INFO  request worker=2 status=200 path=/v1/models roles=edge,gateway note="two words" none=null\n' +
+			'1970-01-01T00:00:01.000Z WARN  odd worker=2 path="a\\nb\\u001b[31m\u{fffd}" na\u{fffd}me={"a":"x\u{fffd}m"}\n',
+	);
+});
+
+test('of an error a text line has the words, and the stack follows it', () => {
+	const { log, text } = start('debug', { format: 'text' });
+	log.error('defect', { error: new TypeError('bug') });
+	const [first = '', second = '', third = ''] = text().split('\n');
+	expect(first).toBe('1970-01-01T00:00:01.000Z ERROR defect error={"name":"TypeError","message":"bug"}');
+	expect(second).toBe('    TypeError: bug');
+	expect(third).toMatch(/^ {4}at .*logger\.test\.ts/);
+});
+
+test.each([0, 999, 1000, 1999.6, 1_764_000_000_123, -1])('the time %d is as Date writes it', (ms) => {
+	const { log, lines } = start('debug', { clock: new ManualClock(ms) });
+	log.info('a');
+	log.info('b');
+	expect(lines().map(({ time }) => time)).toEqual(Array(2).fill(new Date(Math.floor(ms)).toISOString()));
 });
 
 test('the level can be changed while lines are written', () => {

@@ -1,7 +1,8 @@
-/** The log as JSON lines: `level`, `time` in Unix milliseconds, `msg` for the event, then the fields. */
+/** The log: a line for each event, with its level, its time (ISO 8601, UTC) and its fields. */
 import type { Clock } from '../core/clock.ts';
 import type { Log, LogFields } from '../core/log.ts';
 import { LogFile } from './log-file.ts';
+import { type LogFormat, logLineRenderer } from './log-lines.ts';
 import { redact, redactFlat } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -18,6 +19,8 @@ export interface LoggerOptions {
 	/** Lines below it are not written. */
 	readonly level: LogLevel;
 	readonly clock: Clock;
+	/** `json` unless given. */
+	readonly format?: LogFormat;
 	/** A file's path, a file descriptor, or whatever takes lines; standard output unless given. */
 	readonly destination?: string | number | LogDestination;
 	/** Told by each line, where several processes write one log. */
@@ -32,7 +35,7 @@ export interface Logger extends Log {
 
 export function createLogger(options: LoggerOptions): Logger {
 	const { clock, destination = 1, worker } = options;
-	const origin = worker === undefined ? '' : `"worker":${worker},`;
+	const render = logLineRenderer(options.format ?? 'json');
 	let least = severities[options.level];
 	const onDropped = (count: number): void => logAt('warn')('log lines dropped', { count });
 	const sink = typeof destination === 'object' ? destination : new LogFile(destination, clock, onDropped);
@@ -41,9 +44,7 @@ export function createLogger(options: LoggerOptions): Logger {
 		const clean = lineLevel === 'info' || lineLevel === 'debug' ? redactFlat : redact;
 		return (event, fields = {}) => {
 			if (severity < least) return;
-			const members = JSON.stringify(clean(fields)).slice(1);
-			const comma = members === '}' ? '' : ',';
-			sink.write(`{${origin}"level":"${lineLevel}","time":${clock.nowMs()},"msg":${JSON.stringify(event)}${comma}${members}\n`);
+			sink.write(render({ level: lineLevel, timeMs: clock.nowMs(), event, fields: clean(fields), worker }));
 		};
 	};
 	return {

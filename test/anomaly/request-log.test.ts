@@ -18,7 +18,7 @@ async function lineOf(product: Deployment, cause: () => Promise<unknown>): Promi
 
 const always = {
 	level: 'info',
-	time: expect.any(Number) as unknown,
+	time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown,
 	requestId: expect.stringMatching(/^req_/) as unknown,
 	method: 'POST',
 	durationMs: expect.any(Number) as unknown,
@@ -60,7 +60,7 @@ test('each way that a request can end has one line with the promised fields', as
 		requestId: id,
 	});
 	expect(success).not.toHaveProperty('code');
-	expect(success['time']).toBeGreaterThanOrEqual(started);
+	expect(Date.parse(String(success['time']))).toBeGreaterThanOrEqual(started);
 
 	const stream = await lineOf(product, async () => readStream(await ask({ format: 'messages', isStreamed: true })));
 	expect(stream).toMatchObject({

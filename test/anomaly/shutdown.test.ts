@@ -43,7 +43,7 @@ function lastEvent(text: string): { name: string | undefined; data: unknown } {
 
 /** By the clock of the process: how long a busy machine takes to wake it, and to bury it, is not its own. */
 function stoppingMs({ log }: Deployment): number {
-	const [began, ended] = ['stopping', 'stopped'].map((event) => Number(log.find((line) => line['msg'] === event)?.['time']));
+	const [began, ended] = ['stopping', 'stopped'].map((event) => Date.parse(String(log.find((line) => line['msg'] === event)?.['time'])));
 	return (ended ?? Number.NaN) - (began ?? Number.NaN);
 }
 
@@ -96,10 +96,9 @@ describe.each([
 		product.child.kill('SIGTERM');
 		await eventually('the gateway is closed', async () => ((await statusOf(`${product.gatewayUrl}/`)) === 0 ? true : undefined));
 		expect(isAlive(product.pid)).toBe(true);
-		const startedMs = performance.now();
 		product.child.kill('SIGTERM');
+		// In order it ends with code 0 after the minute of grace; the code says that it did not wait.
 		expect(await product.ended).toEqual({ code: 143, signal: null });
-		expect(performance.now() - startedMs).toBeLessThan(500);
 		for (const { read } of streams) expect(await read).toMatchObject({ isBroken: true });
 	});
 });

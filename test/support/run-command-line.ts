@@ -55,6 +55,10 @@ export async function runCommandLine(
 		operations: {
 			start: record('start', 0),
 			simulate: record('simulate', 0),
+			demoCredentials: () => {
+				outcome.calls.push(['demoCredentials']);
+				return Promise.reject(new Error('no demo'));
+			},
 			openClients: record('openClients', {
 				...clients,
 				create: async (input) => {

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RunTask } from '../environment.ts';
-import { integerWithin } from './command-options.ts';
+import type { LogFormat, RunTask } from '../environment.ts';
+import { integerWithin, logFormatFlag } from './command-options.ts';
 
 interface SimulateFlags {
 	readonly listen: string;
 	readonly intervalMs: number;
+	readonly logFormat?: LogFormat;
 }
 
 export function addSimulateCommand(program: Command, run: RunTask): void {
@@ -15,6 +16,7 @@ export function addSimulateCommand(program: Command, run: RunTask): void {
 		.addOption(
 			new Option('--interval-ms <milliseconds>', 'pause between two events of a stream').default(20).argParser(integerWithin(0, 60_000)),
 		)
+		.addOption(logFormatFlag())
 		.addHelpText('after', '\nExample:\n  tollgate simulate --listen 127.0.0.1:8790 --interval-ms 0')
 		.action((flags: SimulateFlags) => run(({ operations }) => operations.simulate(flags)));
 }

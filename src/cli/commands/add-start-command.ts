@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { RoleName } from '../../core/handler.ts';
-import { type LogLevel, logLevels, type RunTask, type StartOptions } from '../environment.ts';
-import { type ConfigFlag, configFlag, listOf, readConfigFlag } from './command-options.ts';
+import { type LogFormat, type LogLevel, logLevels, type RunTask, type StartOptions } from '../environment.ts';
+import { type ConfigFlag, configFlag, listOf, logFormatFlag, readConfigFlag } from './command-options.ts';
 
 const roleNames: readonly RoleName[] = ['edge', 'gateway', 'admin', 'identity', 'simulator'];
 
@@ -9,6 +9,7 @@ interface StartFlags extends ConfigFlag {
 	readonly roles?: RoleName[];
 	readonly demo?: true;
 	readonly logLevel?: LogLevel;
+	readonly logFormat?: LogFormat;
 }
 
 export function addStartCommand(program: Command, run: RunTask): void {
@@ -21,6 +22,7 @@ export function addStartCommand(program: Command, run: RunTask): void {
 		)
 		.option('--demo', 'start every role with a demo team, client and providers; a configuration file takes its place')
 		.addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels))
+		.addOption(logFormatFlag())
 		.addHelpText('after', '\nExamples:\n  tollgate start --demo\n  tollgate start --config tollgate.yaml --roles edge,gateway')
 		.action((flags: StartFlags) => run(({ operations }) => operations.start(readFlags(flags))));
 }
@@ -31,5 +33,6 @@ function readFlags(flags: StartFlags): StartOptions {
 		isDemo: flags.demo === true,
 		...(flags.roles && { roles: flags.roles }),
 		...(flags.logLevel && { logLevel: flags.logLevel }),
+		...(flags.logFormat && { logFormat: flags.logFormat }),
 	};
 }

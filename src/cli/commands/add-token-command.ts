@@ -5,6 +5,7 @@ import { integerWithin } from './command-options.ts';
 interface TokenFlags {
 	readonly cache?: true;
 	readonly refresh?: true;
+	readonly demo?: true;
 	readonly timeoutSeconds: number;
 }
 
@@ -22,7 +23,8 @@ Exit codes:
   3  the answer cannot be parsed or has no access_token
 
 Example:
-  TOKEN=$(tollgate token --cache)`;
+  TOKEN=$(tollgate token --cache)
+  TOKEN=$(tollgate token --demo)`;
 
 export function addTokenCommand(program: Command, run: RunTask): void {
 	program
@@ -30,13 +32,17 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 		.description('Print an access token for the gateway (also installed as gateway-token).')
 		.option('--cache', 'keep the token in a private file and reuse it for 3000 s')
 		.option('--refresh', 'as --cache, but ask for a new token and keep that: for when the gateway refused the last one with 401')
+		.option('--demo', 'for the client of the demo that was started in this directory; GATEWAY_SCOPE counts, the other variables do not')
 		.addOption(new Option('--timeout-seconds <seconds>', 'for the whole request').default(10).argParser(integerWithin(1, 600)))
 		.addHelpText('after', notes)
 		.action((flags: TokenFlags) =>
 			run(async (environment) => {
 				const { runToken } = await import('../token/run-token.ts');
 				const mustAsk = flags.refresh === true;
-				return runToken({ mayCache: flags.cache === true || mustAsk, mustAsk, timeoutSeconds: flags.timeoutSeconds }, environment);
+				const options = { mayCache: flags.cache === true || mustAsk, mustAsk, timeoutSeconds: flags.timeoutSeconds };
+				if (flags.demo !== true) return runToken(options, environment);
+				const env = { ...environment.env, ...(await environment.operations.demoCredentials()) };
+				return runToken(options, { ...environment, env });
 			}),
 		);
 }

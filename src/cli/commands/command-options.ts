@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { AdminOptions, ConfigOptions } from '../environment.ts';
+import { type AdminOptions, type ConfigOptions, logFormats } from '../environment.ts';
 
 export interface ConfigFlag {
 	readonly config?: string;
@@ -23,6 +23,10 @@ export function addressFlag(): Option {
 
 export function readAdminFlags({ url, ...flags }: AdminFlags): AdminOptions {
 	return { ...readConfigFlag(flags), ...(url !== undefined && { url }) };
+}
+
+export function logFormatFlag(): Option {
+	return new Option('--log-format <format>', 'form of log lines; auto: text on a terminal, else json').choices(logFormats);
 }
 
 export function jsonFlag(): Option {

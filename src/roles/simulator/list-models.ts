@@ -2,8 +2,19 @@ import type { JsonObject } from './json-value.ts';
 import { VendorError } from './vendor-error.ts';
 import type { WireName } from './wires/wire.ts';
 
-const openAiModels = ['gpt-4o', 'gpt-4o-mini', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.6', 'o3', 'sim-text'];
-const anthropicModels = ['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-sim-text'];
+const openAiModels = [
+	'gpt-4o',
+	'gpt-4o-mini',
+	'gpt-4.1',
+	'gpt-4.1-mini',
+	'gpt-5',
+	'gpt-5-mini',
+	'gpt-5.4-mini',
+	'gpt-5.6',
+	'o3',
+	'sim-text',
+];
+const anthropicModels = ['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-haiku-4-5', 'claude-sim-text'];
 const geminiModels = ['gemini-3-pro-preview', 'gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-2.5-flash-lite', 'gemini-sim-text'];
 
 /** A short list in the vendor's form; what is known is more, see each wire's models. */

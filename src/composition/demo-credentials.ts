@@ -1,0 +1,23 @@
+import { CommandFailure } from '../cli/command-failure.ts';
+import type { DemoCredentials } from '../cli/environment.ts';
+import { identityUrl } from '../config/identity-url.ts';
+import { demoClientId } from './demo-client.ts';
+import { loadRunningConfig } from './demo-mark.ts';
+import { readDemoSecret } from './demo-secret.ts';
+
+/** @throws CommandFailure 1 where no demo ran last, or its secret is not kept. */
+export function demoCredentials(env: Readonly<Record<string, string | undefined>>): DemoCredentials {
+	const { config, file, isDemo } = loadRunningConfig({ env });
+	if (!isDemo) {
+		const reason = file === null ? `${config.data_dir} has no data of a demo` : `${file} takes the place of the demo`;
+		throw new CommandFailure(1, `${reason}: run this where \`npm start\` or \`tollgate start --demo\` runs`);
+	}
+	const secret = readDemoSecret(config.data_dir);
+	if (secret === undefined) {
+		throw new CommandFailure(
+			1,
+			`${config.data_dir} does not keep the secret of client ${demoClientId}: stop the demo, delete ${config.data_dir} and start it again`,
+		);
+	}
+	return { GATEWAY_CLIENT_ID: demoClientId, GATEWAY_CLIENT_SECRET: secret, GATEWAY_TOKEN_ENDPOINT: `${identityUrl(config)}/oauth2/token` };
+}
