@@ -14,7 +14,7 @@ function promptOf(changes: Partial<Prompt>): Prompt {
 		model: 'sim-text',
 		segments: [{ text: 'hi', tokens: 10 }],
 		question: 'Tell me about the harbor',
-		toolResult: undefined,
+		toolResults: [],
 		tools: [],
 		toolChoice: 'none',
 		mayCallSeveral: true,
@@ -106,7 +106,7 @@ describe('which tools are called', () => {
 			calls: [{ name: 'get_weather' }],
 			stop: 'calls',
 		});
-		expect(plan({ tools, toolChoice: 'auto', question: 'the weather?', toolResult: '3 degrees' }).choices[0]?.text).toContain('3 degrees');
+		expect(plan({ tools, toolChoice: 'auto', question: 'the weather?', toolResults: ['3 degrees'] }).choices[0]?.text).toContain('3 degrees');
 	});
 
 	test('several at once, unless parallel calls are off', () => {
@@ -119,6 +119,49 @@ describe('which tools are called', () => {
 		const calls = plan({ tools, toolChoice: 'auto', question: 'What is the weather in San Francisco and Boston?' }).choices[0]?.calls;
 		expect(calls?.map((call) => call.input)).toEqual(['{"city":"San Francisco"}', '{"city":"Boston"}']);
 		expect(new Set(calls?.map((call) => call.id)).size).toBe(2);
+	});
+
+	const agent = ['Bash', 'Read', 'Write', 'Edit', 'Task', 'TodoWrite', 'WebSearch', 'WebFetch', 'list_files', 'run_tests', 'str_replace_editor'];
+	const asked = (names: readonly string[], question: string): string[] => {
+		const offered = names.map((name) => ({ name, schema: {}, isFreeText: false }));
+		return plan({ tools: offered, toolChoice: 'auto', question }).choices[0]?.calls.map(({ name }) => name) ?? [];
+	};
+
+	test.each([
+		'Write a haiku about the sea.',
+		'Read this profile already and tell me the task: edit the list of files, then run tests on the web.',
+		'Update the user guide, search for the code and fetch the data to do so.',
+		'hello',
+		'Explain what a bash script is.',
+		'What is the weather? Do not use any tools.',
+		'What is the forecast, without calling functions?',
+	])('none of an agent’s tools for %j, though it holds words of their names', (question) => {
+		expect(asked([...agent, 'get_weather', 'forecast'], question)).toEqual([]);
+	});
+
+	test.each([
+		['Use the Read tool on a.txt', ['Read']],
+		['Please call `Bash`', ['Bash']],
+		['call list_files now', ['list_files']],
+		['TodoWrite is what I want', ['TodoWrite']],
+		['invoke str_replace_editor', ['str_replace_editor']],
+		['use the websearch tool', ['WebSearch']],
+		['unlist_files_2 is nothing', []],
+	])('of an agent’s tools those that %j names', (question, names) => {
+		expect(asked(agent, question)).toEqual(names);
+	});
+
+	test('a tool is meant by a telling word of its name, as a whole word', () => {
+		expect(asked(['get_current_weather'], 'What is the weather like in Boston?')).toEqual(['get_current_weather']);
+		expect(asked(['lookupInvoices'], 'Where is my invoice?')).toEqual(['lookupInvoices']);
+		expect(asked(['getHTTPHeaders'], 'Which header is it?')).toEqual(['getHTTPHeaders']);
+		expect(asked(['get_weather'], 'It is weathered.')).toEqual([]);
+	});
+
+	test('every result of parallel calls is quoted', () => {
+		const results = ['3 degrees', 'sunny', '{"at":"noon"}'];
+		const text = plan({ tools, toolChoice: 'auto', question: 'the weather?', toolResults: results }).choices[0]?.text;
+		for (const result of results) expect(text).toContain(result);
 	});
 
 	test('demanded ones always', () => {

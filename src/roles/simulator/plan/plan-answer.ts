@@ -29,7 +29,7 @@ export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
 
 /** The same prompt gets the same answer, but for the ids of calls. */
 export function planAnswer(prompt: Prompt, input: InputUsage, wishes: AnswerWishes, ids: SeededRandom): AnswerPlan {
-	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResult ?? '', prompt.segments.length)));
+	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segments.length)));
 	const limit = prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY;
 	const thinking = headOf(planThinking(prompt, wishes, random), limit);
 	const reasoning = countTokens(thinking);
@@ -86,7 +86,7 @@ function planText(prompt: Prompt, random: SeededRandom): string {
 		return JSON.stringify(fillSchema(prompt.outputSchema, { random, strings: [] }));
 	}
 	const closing = random.pick<string>(closings, closings[0]);
-	if (prompt.toolResult !== undefined) return `The tools answered: ${excerptOf(prompt.toolResult)}\n\n${closing}`;
+	if (prompt.toolResults.length > 0) return `The tools answered: ${prompt.toolResults.map(excerptOf).join('\n')}\n\n${closing}`;
 	return `You wrote: ${excerptOf(prompt.question)}\n\n${closing}`;
 }
 

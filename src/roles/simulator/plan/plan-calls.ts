@@ -1,13 +1,13 @@
 import type { SeededRandom } from '../seeded-random.ts';
 import type { PlannedCall } from './answer-plan.ts';
+import { askedTools } from './asked-tools.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { OfferedTool, Prompt } from './prompt.ts';
 
 /**
- * Which tools are called. Demanded: the named one, or those the question is about, else the first. Left to the
- * model: those the question is about, and none right after a tool has answered. A question is about a tool when
- * it holds a word of four letters or more of the tool's name. A lone tool is called once for each of the
- * question's proper names that `and` joins, as in "weather in Boston and Paris".
+ * Which tools are called. Demanded: the named one, or those that the question asks for, else the first. Left to the model: those that the
+ * question asks for, and none right after tools have answered. A lone tool is called once for each of the question's proper names that
+ * `and` joins, as in "weather in Boston and Paris".
  */
 export function planCalls(prompt: Prompt, random: SeededRandom, ids: SeededRandom): PlannedCall[] {
 	const names = properNames(prompt.question);
@@ -22,18 +22,9 @@ function chooseTools(prompt: Prompt): readonly OfferedTool[] {
 	const choice = prompt.toolChoice;
 	if (choice === 'none') return [];
 	if (typeof choice === 'object') return prompt.tools.filter((tool) => tool.name === choice.name);
-	if (choice === 'auto' && prompt.toolResult !== undefined) return [];
-	const question = prompt.question.toLowerCase();
-	const meant = prompt.tools.filter((tool) => nameWords(tool.name).some((word) => question.includes(word)));
-	return meant.length === 0 && choice === 'required' ? prompt.tools.slice(0, 1) : meant;
-}
-
-function nameWords(name: string): string[] {
-	const words = name
-		.replace(/([a-z])([A-Z])/g, '$1 $2')
-		.toLowerCase()
-		.split(/[^a-z]+/);
-	return words.filter((word) => word.length >= 4);
+	if (choice === 'auto' && prompt.toolResults.length > 0) return [];
+	const asked = askedTools(prompt);
+	return asked.length === 0 && choice === 'required' ? prompt.tools.slice(0, 1) : asked;
 }
 
 /** Runs of capitalized words, but for the one that opens the sentence. */

@@ -7,8 +7,8 @@ export interface Prompt {
 	readonly segments: readonly PromptSegment[];
 	/** The text of the last message that a person wrote. */
 	readonly question: string;
-	/** What tools answered, when the conversation ends with that. */
-	readonly toolResult: string | undefined;
+	/** What each tool returned, in their order, if the conversation ends with that. */
+	readonly toolResults: readonly string[];
 	readonly tools: readonly OfferedTool[];
 	readonly toolChoice: ToolChoice;
 	readonly mayCallSeveral: boolean;
@@ -39,3 +39,9 @@ export interface OfferedTool {
 }
 
 export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
+
+/** A person's text: what an agent adds by itself, in blocks of its own, is left out where there is anything else. */
+export function questionOf(texts: readonly string[]): string {
+	const own = texts.filter((text) => !text.startsWith('<system-reminder>'));
+	return (own.some((text) => text !== '') ? own : texts).join('');
+}

@@ -1,6 +1,6 @@
 /** A checked messages request as a prompt. */
 import { isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
-import type { Prompt, PromptSegment, ToolChoice } from '../../plan/prompt.ts';
+import { type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 import type { AnthropicModel } from './anthropic-models.ts';
 
@@ -13,7 +13,8 @@ export interface ThinkingOptions {
 export function readMessagePrompt(body: JsonObject, model: string, thinking: ThinkingOptions): Prompt {
 	const messages = listOf(body['messages']).map(objectOf);
 	const lastUser = messages.findLast((message) => message['role'] === 'user');
-	const results = blocksOf(lastUser?.['content']).filter((block) => block['type'] === 'tool_result');
+	const newest = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+	const results = newest.flatMap(({ content }) => blocksOf(content)).filter((block) => block['type'] === 'tool_result');
 	const choice = objectOf(body['tool_choice']);
 	const tools = listOf(body['tools'])
 		.map(objectOf)
@@ -21,8 +22,8 @@ export function readMessagePrompt(body: JsonObject, model: string, thinking: Thi
 	return {
 		model,
 		segments: readSegments(body, messages),
-		question: textOfBlocks(lastUser?.['content']),
-		toolResult: results.length === 0 ? undefined : results.map((block) => textOfBlocks(block['content'])).join('\n'),
+		question: questionOf(blocksOf(lastUser?.['content']).map((block) => textOf(block['text']))),
+		toolResults: results.map((block) => textOfBlocks(block['content'])),
 		tools: tools.map((tool) => ({ name: textOf(tool['name']), schema: objectOf(tool['input_schema']), isFreeText: false })),
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(choice),
 		mayCallSeveral: choice['disable_parallel_tool_use'] !== true,

@@ -1,6 +1,6 @@
 /** A checked generateContent request as a prompt. */
 import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
-import type { Prompt, PromptSegment, ToolChoice } from '../../plan/prompt.ts';
+import { type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 import type { GeminiModel } from './gemini-models.ts';
 
@@ -8,7 +8,8 @@ export function readContentPrompt(body: JsonObject, model: string, facts: Gemini
 	const contents = listOf(body['contents']).map(objectOf);
 	const config = objectOf(body['generationConfig']);
 	const lastUser = contents.findLast((content) => content['role'] !== 'model');
-	const responses = partsOf(lastUser).filter((part) => isObject(part['functionResponse']));
+	const newest = contents.slice(contents.findLastIndex(({ role }) => role === 'model') + 1);
+	const responses = newest.flatMap(partsOf).filter((part) => isObject(part['functionResponse']));
 	const declarations = listOf(body['tools']).flatMap((tool) => listOf(objectOf(tool)['functionDeclarations']).map(objectOf));
 	return {
 		model,
@@ -17,11 +18,8 @@ export function readContentPrompt(body: JsonObject, model: string, facts: Gemini
 			...(isGiven(body['systemInstruction']) ? [segmentOf(textOfParts(objectOf(body['systemInstruction'])), 0, 0)] : []),
 			...contents.map(readSegment),
 		],
-		question: textOfParts(lastUser),
-		toolResult:
-			responses.length === 0
-				? undefined
-				: responses.map((part) => JSON.stringify(objectOf(part['functionResponse'])['response'])).join('\n'),
+		question: questionOf(partsOf(lastUser).map((part) => textOf(part['text']))),
+		toolResults: responses.map((part) => JSON.stringify(objectOf(part['functionResponse'])['response'])),
 		tools: declarations.map((declaration) => ({
 			name: textOf(declaration['name']),
 			schema: lowerTypes(objectOf(declaration['parametersJsonSchema'] ?? declaration['parameters'])),

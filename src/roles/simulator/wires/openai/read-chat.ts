@@ -1,6 +1,6 @@
 /** A checked chat completions request as a prompt. Also read by the wires that copy this format. */
 import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
-import type { OfferedTool, Prompt, PromptSegment, ToolChoice } from '../../plan/prompt.ts';
+import { type OfferedTool, type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 
 /** What of the request decides how the answer is written, not what it says. */
@@ -20,7 +20,6 @@ export function readChatPrompt(body: JsonObject, model: string, isReasoning: boo
 		...listOf(body['tools']).map(readTool),
 		...listOf(body['functions']).map((tool) => readTool({ type: 'function', function: tool })),
 	];
-	const last = messages.at(-1);
 	const lastUser = messages.findLast((message) => message['role'] === 'user');
 	return {
 		model,
@@ -28,8 +27,8 @@ export function readChatPrompt(body: JsonObject, model: string, isReasoning: boo
 			...(tools.length === 0 ? [] : [segmentOf(JSON.stringify(body['tools'] ?? body['functions']))]),
 			...messages.map(readSegment),
 		],
-		question: contentText(lastUser?.['content']),
-		toolResult: last?.['role'] === 'tool' || last?.['role'] === 'function' ? contentText(last['content']) : undefined,
+		question: questionOf(textsOf(lastUser?.['content'])),
+		toolResults: messages.slice(messages.findLastIndex(({ role }) => role !== 'tool' && role !== 'function') + 1).map(({ content }) => contentText(content)),
 		tools,
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(body['tool_choice'] ?? body['function_call']),
 		mayCallSeveral: body['parallel_tool_calls'] !== false && !isGiven(body['functions']),
@@ -76,10 +75,11 @@ function readSegment(message: JsonObject): PromptSegment {
 }
 
 export function contentText(content: unknown): string {
-	if (typeof content === 'string') return content;
-	return listOf(content)
-		.map((part) => textOf(objectOf(part)['text']))
-		.join('');
+	return textsOf(content).join('');
+}
+
+function textsOf(content: unknown): string[] {
+	return typeof content === 'string' ? [content] : listOf(content).map((part) => textOf(objectOf(part)['text']));
 }
 
 function readTool(tool: unknown): OfferedTool {
