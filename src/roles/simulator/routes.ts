@@ -4,7 +4,7 @@ import { azureWire } from './wires/azure/azure.ts';
 import { geminiWire } from './wires/gemini/gemini.ts';
 import { geminiOpenAiWire } from './wires/gemini/gemini-openai.ts';
 import { openAiWire } from './wires/openai/openai.ts';
-import type { Wire, WireTarget } from './wires/wire.ts';
+import type { Wire, WireName, WireTarget } from './wires/wire.ts';
 
 export interface Route {
 	readonly wire: Wire;
@@ -70,4 +70,16 @@ function decode(segment: string): string {
 	} catch {
 		return segment;
 	}
+}
+
+const wires: Readonly<Record<WireName, Wire>> = {
+	openai: openAiWire,
+	anthropic: anthropicWire,
+	gemini: geminiWire,
+	'gemini-openai': geminiOpenAiWire,
+	azure: azureWire,
+};
+
+export function wireNamed(name: WireName): Wire {
+	return wires[name];
 }

@@ -7,11 +7,13 @@ import { Refusal } from '../../core/refusal.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
-import { isObject, type JsonObject, textOf } from './json-value.ts';
+import type { BodyReader } from './large-bodies.ts';
 import { type CallWitness, type OpenCall, openCall } from './open-call.ts';
 import { longestStallMs, pacedStream } from './paced-stream.ts';
 import { type AnswerScript, planAnswer } from './plan/plan-answer.ts';
-import { type PromptCache, sumTokens } from './plan/prompt-cache.ts';
+import type { PromptCache } from './plan/prompt-cache.ts';
+import type { PromptDigest } from './plan/prompt-digest.ts';
+import type { PromptReading } from './read-request.ts';
 import { renderRecording, withMalformedEvent } from './render-body.ts';
 import type { ReplayQueue } from './replay/replay-queue.ts';
 import { createSeededRandom, hashText } from './seeded-random.ts';
@@ -26,9 +28,12 @@ export interface CallServer extends CallWitness {
 	readonly rules: FaultRules;
 	readonly replays: ReplayQueue;
 	readonly cache: PromptCache;
+	readonly bodies: BodyReader;
 	/** Counts a wire's answers from 1. */
 	nextNumber(wire: WireName | EngineWireName): number;
 }
+
+type ReadPrompt = Extract<PromptReading, { readonly digest: PromptDigest }>;
 
 /** What is known of a call while it is being answered. */
 interface Serving {
@@ -78,14 +83,14 @@ export async function serveCall(request: HttpRequest, wire: Wire, target: WireTa
 async function answerCall(serving: Serving): Promise<HttpResponse> {
 	const { request, wire, target, server, call, key } = serving;
 	const settings = server.settings();
-	const bytes = await readWhole(request.body, settings.maxBodyBytes);
+	const bytes = await readWhole(request.body, settings.maxBodyBytes, request.announcedLength);
 	call.row.bodyBytes = bytes.length;
-	server.requestLog.keepReceived(call.row, request, bytes, settings.recordBodies);
+	const read = await server.bodies.read(bytes, wire, target, settings.recordBodies);
+	server.requestLog.keepReceived(call.row, request, read.sha256, settings.recordBodies ? bytes : undefined);
 	if (request.method !== 'POST') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
 	wire.checkAccess(target, key, key.includes('bad-key') || settings.refusedKeys.includes(key));
 
-	const body = parseBody(bytes);
-	serving.model = target.model ?? textOf(body?.['model']);
+	serving.model = read.model;
 	call.identify(key, serving.model);
 	const matched = { wire: wire.name, key, model: serving.model };
 	const faults = {
@@ -99,22 +104,15 @@ async function answerCall(serving: Serving): Promise<HttpResponse> {
 	const queued = server.replays.take(matched);
 	if (queued !== undefined && 'recording' in queued) return renderRecording(queued.recording, call, server.clock, request);
 	if (faults.status !== undefined) throw errorOfStatus(faults.status, faults.isQuota === true, serving.model, faults.retryAfterSeconds);
-	if (body === undefined) throw new VendorError('invalid', wire.notJsonMessage);
-	return answerModelCall(serving, wire.readCall(body, serving.model, target), queued?.script);
+	const { outline, reading } = read;
+	if (outline === undefined || reading === undefined) throw new VendorError('invalid', wire.notJsonMessage);
+	if ('rejection' in reading) throw VendorError.from(reading.rejection);
+	return answerModelCall(serving, wire.openCall(outline, serving.model, target), reading, queued?.script);
 }
 
 /** Different for each answer, the same in each run. */
 function seedOf(purpose: string, number: number): number {
 	return hashText(`${purpose} ${number}`);
-}
-
-function parseBody(bytes: Buffer): JsonObject | undefined {
-	try {
-		const parsed: unknown = JSON.parse(bytes.toString('utf8'));
-		return isObject(parsed) ? parsed : undefined;
-	} catch {
-		return undefined;
-	}
 }
 
 /** @throws ConnectionReset when the fault is silence, or when the client leaves meanwhile. */
@@ -132,20 +130,25 @@ async function waitForHead({ request, server, faults }: Serving, delayMs: number
 	if (faults.silence === 'hang') throw new ConnectionReset();
 }
 
-function answerModelCall(serving: Serving, model: ModelCall, script: AnswerScript | undefined): HttpResponse {
+function answerModelCall(
+	serving: Serving,
+	model: ModelCall,
+	{ plan: prompt, digest }: ReadPrompt,
+	script: AnswerScript | undefined,
+): HttpResponse {
 	const { server, call, faults, key } = serving;
 	if (model.countAnswer !== undefined) {
 		call.settle('complete');
-		return respond(serving, 200, 'application/json', JSON.stringify(model.countAnswer(sumTokens(model.prompt.segments))));
+		return respond(serving, 200, 'application/json', JSON.stringify(model.countAnswer(digest.tokens)));
 	}
 	call.row.isStream = model.isStream;
 	if (faults.replacement !== undefined) return answerReplacement(serving, faults.replacement);
 	if (!model.isStream && faults.breakOff?.manner === 'error-event') throw errorOfStatus(500, false, serving.model, undefined);
-	const input = useCache(server, `${key} ${serving.model}`, model);
+	const input = useCache(server, `${key} ${serving.model}`, model, digest);
 	serving.inputTokens = input.input + input.cacheWrite + input.cacheRead;
 	const random = createSeededRandom(seedOf(`${serving.wire.name} answer`, serving.number));
 	const plan = planAnswer(
-		model.prompt,
+		prompt,
 		input,
 		{
 			...(faults.outputTokens === undefined ? {} : { outputTokens: faults.outputTokens }),
@@ -171,10 +174,10 @@ function answerModelCall(serving: Serving, model: ModelCall, script: AnswerScrip
 	return model.isStream ? answerStream(serving, model, answer) : answerWhole(serving, model, answer);
 }
 
-function useCache(server: CallServer, account: string, { caching, prompt }: ModelCall): ReturnType<PromptCache['useMarked']> {
+function useCache(server: CallServer, account: string, { caching }: ModelCall, digest: PromptDigest): ReturnType<PromptCache['useMarked']> {
 	const nowMs = server.clock.nowMs();
-	if (caching === 'marked') return server.cache.useMarked(account, prompt.segments, nowMs);
-	return server.cache.useImplicit(account, prompt.segments, nowMs, caching === 'implicit-counted');
+	if (caching === 'marked') return server.cache.useMarked(account, digest, nowMs);
+	return server.cache.useImplicit(account, digest, nowMs, caching === 'implicit-counted');
 }
 
 function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {

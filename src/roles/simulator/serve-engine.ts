@@ -1,4 +1,5 @@
 /** One request to a service that judges texts: its faults, its verdict, its row in the log. */
+import { createHash } from 'node:crypto';
 import { readWhole } from '../../core/byte-stream.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ConnectionReset } from '../../core/connection-reset.ts';
@@ -29,7 +30,7 @@ export async function serveEngine(request: HttpRequest, wire: EngineWire, server
 	request.onClientGone(() => call.settle('aborted'));
 	const bytes = await readWhole(request.body, server.settings().maxBodyBytes);
 	call.row.bodyBytes = bytes.length;
-	server.requestLog.keepReceived(call.row, request, bytes, server.settings().recordBodies);
+	server.requestLog.keepReceived(call.row, request, sha256Of(bytes), server.settings().recordBodies ? bytes : undefined);
 	const body = parseBody(bytes);
 	const key = wire.readKey(request.headers);
 	const model = body === undefined ? '' : wire.readModel(body, request.path);
@@ -58,6 +59,10 @@ export async function serveEngine(request: HttpRequest, wire: EngineWire, server
 	const text = JSON.stringify(verdict);
 	if (faults.breakOff !== undefined) return breakOff(request, text, faults.breakOff, call, server.clock);
 	return answer(200, faults.isMalformed === true ? text.slice(0, text.length * 0.6) : text);
+}
+
+function sha256Of(bytes: Buffer): string {
+	return createHash('sha256').update(bytes).digest('hex');
 }
 
 function parseBody(bytes: Buffer): JsonObject | undefined {

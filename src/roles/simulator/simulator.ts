@@ -4,6 +4,7 @@ import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { createControl } from './control/control.ts';
 import { createFaultRules } from './faults/fault-rules.ts';
+import { createBodyReader } from './large-bodies.ts';
 import { describeModel, listModels } from './list-models.ts';
 import { createPromptCache } from './plan/prompt-cache.ts';
 import { createReplayQueue } from './replay/replay-queue.ts';
@@ -40,6 +41,7 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 		rules: createFaultRules(),
 		replays: createReplayQueue(),
 		cache: createPromptCache(initial.minimumCachedTokens),
+		bodies: createBodyReader(),
 		nextNumber(wire) {
 			const number = (numbers.get(wire) ?? 0) + 1;
 			numbers.set(wire, number);

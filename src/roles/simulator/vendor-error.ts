@@ -41,6 +41,15 @@ export interface VendorErrorOptions {
 	/** For kind `status`. */
 	readonly status?: number;
 	readonly retryAfterSeconds?: number;
+	/** Beside the message, in the vendor's own members. */
+	readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A `VendorError` as it is sent between threads. */
+export interface VendorErrorFields {
+	readonly kind: VendorErrorKind;
+	readonly message: string;
+	readonly options: VendorErrorOptions;
 }
 
 export class VendorError extends Error {
@@ -50,6 +59,11 @@ export class VendorError extends Error {
 	readonly param: string | null;
 	readonly code: string | null;
 	readonly retryAfterSeconds: number | undefined;
+	readonly details: Readonly<Record<string, unknown>> | undefined;
+
+	static from({ kind, message, options }: VendorErrorFields): VendorError {
+		return new VendorError(kind, message, options);
+	}
 
 	constructor(kind: VendorErrorKind, message: string, options: VendorErrorOptions = {}) {
 		super(message);
@@ -58,6 +72,13 @@ export class VendorError extends Error {
 		this.param = options.param ?? null;
 		this.code = options.code ?? null;
 		this.retryAfterSeconds = options.retryAfterSeconds;
+		this.details = options.details;
+	}
+
+	fields(): VendorErrorFields {
+		const { kind, message, status, param, code, retryAfterSeconds, details } = this;
+		const options = { status, param, code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }), ...(details && { details }) };
+		return { kind, message, options };
 	}
 }
 

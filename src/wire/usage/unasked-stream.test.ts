@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { planAnswer } from '../../roles/simulator/plan/plan-answer.ts';
+import { planOf } from '../../roles/simulator/plan/prompt-digest.ts';
 import { createSeededRandom } from '../../roles/simulator/seeded-random.ts';
 import { azureWire } from '../../roles/simulator/wires/azure/azure.ts';
 import { geminiOpenAiWire } from '../../roles/simulator/wires/gemini/gemini-openai.ts';
@@ -21,9 +22,9 @@ const quirks = { omitsUsage: false, repeatsStart: false, omitsIndex: false, empt
 /** What a provider streams for a request. Its chance is the same each time. */
 function streamOf(wire: Wire, request: Buffer): { readonly events: readonly Buffer[]; readonly outputTokens: number } {
 	const body = JSON.parse(request.toString()) as { readonly model: string };
-	const call = wire.readCall(body, body.model, target);
+	const call = wire.openCall(body, body.model, target);
 	const random = createSeededRandom(7);
-	const plan = planAnswer(call.prompt, input, {}, random);
+	const plan = planAnswer(planOf(wire.readPrompt(body, body.model, target)), input, {}, random);
 	const events = [...call.renderEvents({ plan, random, createdSeconds: 1_790_000_000, quirks })].map(({ bytes }) => Buffer.from(bytes));
 	return { events, outputTokens: plan.usage.output };
 }

@@ -1,4 +1,4 @@
-import type { OfferedTool, Prompt } from './prompt.ts';
+import type { OfferedTool, PlannedPrompt } from './prompt.ts';
 
 /**
  * Words of tools' names that say what is done, or that people use when they mean something else: by themselves they ask for no tool. An
@@ -15,13 +15,14 @@ const commonWords = new Set(
 /** "Call get_weather", "use the `search` tool" and the like. */
 const directive = /\b(?:call|calling|calls|invoke|run|use|using|with)\s+(?:the\s+)?(?:tool\s+|function\s+)?["'`]?$/;
 const noun = /^["'`]?\s+(?:tool|function)\b/;
-const isForbidding = /\b(?:do not|don['’]t|never|without)\s+(?:call|calling|use|using|invoke|invoking)\s+(?:any\s+|the\s+)?(?:tools?|functions?)\b/i;
+const isForbidding =
+	/\b(?:do not|don['’]t|never|without)\s+(?:call|calling|use|using|invoke|invoking)\s+(?:any\s+|the\s+)?(?:tools?|functions?)\b/i;
 
 /**
  * The tools that the question asks for: by their name, by a word of it that is not common ("What is the weather?" asks for
  * `get_weather`), or for one with only common words as in "use the Read tool".
  */
-export function askedTools({ question, tools }: Pick<Prompt, 'question' | 'tools'>): readonly OfferedTool[] {
+export function askedTools({ question, tools }: Pick<PlannedPrompt, 'question' | 'tools'>): readonly OfferedTool[] {
 	if (tools.length === 0 || isForbidding.test(question)) return [];
 	const text = question.toLowerCase();
 	const words = new Set(text.match(/[\p{L}\p{N}]+/gu));

@@ -1,5 +1,9 @@
+import { RE2JS } from 're2js';
 import { isObject, type JsonObject, listOf, numberOf, textOf } from '../json-value.ts';
 import type { SeededRandom } from '../seeded-random.ts';
+import { fillNumber } from './fill-number.ts';
+import { fillPattern } from './fill-pattern.ts';
+import { mergeSchemas, typesOf } from './merge-schemas.ts';
 
 export interface SchemaFilling {
 	readonly random: SeededRandom;
@@ -7,123 +11,301 @@ export interface SchemaFilling {
 	readonly strings: readonly string[];
 }
 
-const deepest = 12;
+/** From here on a schema is filled with as little as it allows; recursive ones end so. */
+const deepest = 8;
+const maxValues = 2000;
+/** References that lead to references lead nowhere after so many. */
+const maxReferences = 32;
+/** Schemas that lead to each other in many ways are measured no further. */
+const maxMeasured = 20_000;
+/** Ends of schemas that demand themselves: no memory and no call stack holds all that they ask for. */
+const hardDepth = 60;
+const hardValues = 10_000;
 
-/** A value that fits a JSON schema, required and optional properties alike. Recursive schemas end after 12 levels. */
+/** A value that fits a JSON schema, required and optional properties alike, in JSON Schema's words or in Gemini's. */
 export function fillSchema(schema: unknown, filling: SchemaFilling): unknown {
-	let usedStrings = 0;
-	const nextString = (): string => filling.strings[usedStrings++] ?? filling.random.pick(['amber', 'birch', 'cedar', 'delta'], 'amber');
-	const root = schema;
+	return new SchemaFiller(schema, filling).fill(schema, 0);
+}
 
-	const fill = (node: unknown, depth: number): unknown => {
-		if (!isObject(node)) return node === false ? null : 'any';
+class SchemaFiller {
+	readonly #root: unknown;
+	readonly #random: SeededRandom;
+	readonly #strings: readonly string[];
+	readonly #heights = new Map<unknown, number>();
+	#usedStrings = 0;
+	#values = 0;
+	#measured = 0;
+
+	constructor(root: unknown, { random, strings }: SchemaFilling) {
+		this.#root = root;
+		this.#random = random;
+		this.#strings = strings;
+	}
+
+	fill(schema: unknown, depth: number): unknown {
+		this.#values++;
+		if (depth > hardDepth || this.#values > hardValues) return null;
+		const isMinimal = depth >= deepest || this.#values > maxValues;
+		const node = this.#choose(schema, isMinimal);
 		if ('const' in node) return node['const'];
-		const choices = listOf(node['enum']);
-		if (choices.length > 0) return filling.random.pick(choices, choices[0]);
-		if (typeof node['$ref'] === 'string') return fill(resolve(root, node['$ref']), depth + 1);
-		for (const keyword of ['anyOf', 'oneOf']) {
-			const options = listOf(node[keyword]);
-			if (options.length > 0) return fill(depth >= deepest ? shallowest(options) : options[0], depth + 1);
+		const types = node['nullable'] === true ? [...typesOf(node['type']), 'null'] : typesOf(node['type']);
+		if (Array.isArray(node['enum'])) {
+			const fitting = listOf(node['enum']).filter((value) => types.length === 0 || types.some((type) => isOfType(value, type)));
+			return this.#random.pick(fitting, listOf(node['enum'])[0] ?? null);
 		}
-		const all = listOf(node['allOf']);
-		if (all.length > 0) return fill(all.reduce<JsonObject>(merge, { ...node, allOf: undefined }), depth);
-		return fillType(node, depth);
-	};
-
-	const fillType = (node: JsonObject, depth: number): unknown => {
-		const named = Array.isArray(node['type']) ? listOf(node['type'])[0] : node['type'];
-		switch (typeof named === 'string' ? named.toLowerCase() : guessType(node)) {
+		switch (isMinimal && types.includes('null') ? 'null' : (types[0] ?? guessType(node))) {
 			case 'object':
-				return fillObject(node, depth);
-			case 'array': {
-				const length = depth >= deepest ? 0 : Math.max(numberOf(node['minItems']) ?? 0, Math.min(numberOf(node['maxItems']) ?? 2, 2));
-				return Array.from({ length }, () => fill(node['items'] ?? {}, depth + 1));
-			}
+				return this.#fillObject(node, depth, isMinimal);
+			case 'array':
+				return this.#fillArray(node, depth, isMinimal);
 			case 'integer':
-				return Math.ceil(numberWithin(node, 1));
+				return fillNumber(node, true, this.#random);
 			case 'number':
-				return numberWithin(node, 0.5);
+				return fillNumber(node, false, this.#random);
 			case 'boolean':
-				return filling.random.next() < 0.5;
+				return this.#random.next() < 0.5;
 			case 'null':
 				return null;
 			default:
-				return fillString(node, nextString());
+				return this.#fillString(node);
 		}
-	};
+	}
 
-	const fillObject = (node: JsonObject, depth: number): JsonObject => {
-		const properties = isObject(node['properties']) ? node['properties'] : {};
-		const required = new Set(listOf(node['required']));
-		const filled: Record<string, unknown> = {};
-		for (const [name, property] of Object.entries(properties)) {
-			if (depth < deepest || required.has(name)) {
-				Object.defineProperty(filled, name, { value: fill(property, depth + 1), enumerable: true, configurable: true, writable: true });
+	/** One plain schema: references followed, `allOf` merged, of a union's options one taken. */
+	#choose(schema: unknown, isMinimal: boolean): JsonObject {
+		let node: JsonObject = isObject(schema) ? schema : {};
+		for (let step = 0; step < maxReferences; step++) {
+			const { $ref: reference, allOf, anyOf, oneOf, ...rest } = node;
+			if (typeof reference === 'string') {
+				const found = resolve(this.#root, reference);
+				node = mergeSchemas(isObject(found) ? found : {}, { ...rest, ...givenOf({ allOf, anyOf, oneOf }) });
+			} else if (Array.isArray(allOf)) {
+				node = allOf.filter(isObject).reduce<JsonObject>(mergeSchemas, { ...rest, ...givenOf({ anyOf, oneOf }) });
+			} else if (Array.isArray(anyOf) && anyOf.length > 0) {
+				node = mergeSchemas({ ...rest, ...givenOf({ oneOf }) }, this.#pickOption(anyOf, isMinimal));
+			} else if (Array.isArray(oneOf) && oneOf.length > 0) {
+				node = mergeSchemas(rest, this.#pickOption(oneOf, isMinimal));
+			} else {
+				break;
 			}
 		}
-		return filled;
-	};
+		return node;
+	}
 
-	const numberWithin = (node: JsonObject, step: number): number => {
-		const least = numberOf(node['minimum']) ?? addStep(node['exclusiveMinimum'], step);
-		const most = numberOf(node['maximum']) ?? addStep(node['exclusiveMaximum'], -step);
-		const multiple = numberOf(node['multipleOf']) ?? step;
-		const from = least ?? (most === undefined ? 1 : most - 100 * multiple);
-		const spread = Math.max(0, Math.min(100, Math.floor(((most ?? from + 100 * multiple) - from) / multiple)));
-		return Math.ceil(from / multiple) * multiple + filling.random.integer(0, Math.max(0, spread - 1)) * multiple;
-	};
+	/** The first that can end; the flattest where little is wanted. */
+	#pickOption(options: readonly unknown[], isMinimal: boolean): JsonObject {
+		const known = options.filter(isObject);
+		const finite = known.filter((option) => this.#heightOf(option) < Number.POSITIVE_INFINITY);
+		if (!isMinimal) return finite[0] ?? known[0] ?? {};
+		return finite.toSorted((one, other) => this.#heightOf(one) - this.#heightOf(other))[0] ?? known[0] ?? {};
+	}
 
-	return fill(schema, 0);
+	/** How deep the flattest value of a schema is; infinite for one that demands itself. */
+	#heightOf(schema: unknown): number {
+		if (!isObject(schema)) return 0;
+		const known = this.#heights.get(schema);
+		if (known !== undefined) return known;
+		if (this.#measured++ > maxMeasured) return Number.POSITIVE_INFINITY;
+		// Until it is known, a schema within itself cannot end.
+		this.#heights.set(schema, Number.POSITIVE_INFINITY);
+		const parts: number[] = [0];
+		if (typeof schema['$ref'] === 'string') parts.push(this.#heightOf(resolve(this.#root, schema['$ref'])));
+		for (const keyword of ['anyOf', 'oneOf']) {
+			const options = listOf(schema[keyword]);
+			if (options.length > 0) parts.push(Math.min(...options.map((option) => this.#heightOf(option))));
+		}
+		parts.push(...listOf(schema['allOf']).map((part) => this.#heightOf(part)));
+		const properties = isObject(schema['properties']) ? schema['properties'] : {};
+		const isNullable = schema['nullable'] === true || typesOf(schema['type']).includes('null');
+		if (!isNullable) {
+			for (const name of listOf(schema['required'])) parts.push(1 + this.#heightOf(ownOf(properties, textOf(name))));
+			if ((numberOf(schema['minItems']) ?? 0) > 0) parts.push(1 + this.#heightOf(schema['items']));
+		}
+		const height = Math.max(...parts);
+		// What was measured within an unfinished measurement may still get lower.
+		if (height < Number.POSITIVE_INFINITY) this.#heights.set(schema, height);
+		else this.#heights.delete(schema);
+		return height;
+	}
+
+	#fillObject(node: JsonObject, depth: number, isMinimal: boolean): JsonObject {
+		const properties = isObject(node['properties']) ? node['properties'] : {};
+		const required = listOf(node['required']).filter((name) => typeof name === 'string');
+		const most = numberOf(node['maxProperties']) ?? Number.POSITIVE_INFINITY;
+		const names = new Set<string>(required);
+		const orderOf = (name: string): number => Object.keys(properties).indexOf(name);
+		for (const [name, property] of isMinimal ? [] : Object.entries(properties)) {
+			const isPossible = property !== false && this.#heightOf(property) < Number.POSITIVE_INFINITY;
+			if (isPossible && names.size < most) names.add(name);
+		}
+		const least = numberOf(node['minProperties']) ?? 0;
+		for (const name of Object.keys(properties)) if (names.size < least && properties[name] !== false) names.add(name);
+		const isRecord = isObject(node['additionalProperties']) && Object.keys(properties).length === 0 && !isMinimal;
+		const wanted = Math.min(most, Math.max(least, isRecord ? 1 : 0));
+		const freeName = this.#freeNames(node);
+		while (names.size < wanted && node['additionalProperties'] !== false) names.add(freeName());
+		const filled = [...names]
+			.toSorted((one, other) => (orderOf(one) === -1 ? 1 : orderOf(other) === -1 ? -1 : orderOf(one) - orderOf(other)))
+			.map((name) => [name, this.fill(propertyOf(node, properties, name), depth + 1)] as const);
+		return Object.fromEntries(filled);
+	}
+
+	/** Names for properties that the schema does not name. */
+	#freeNames(node: JsonObject): () => string {
+		const naming = isObject(node['propertyNames']) ? this.#choose(node['propertyNames'], true) : {};
+		const listed = listOf(naming['enum']).map(textOf);
+		let count = 0;
+		return () => {
+			count++;
+			const [pattern] = Object.keys(isObject(node['patternProperties']) ? node['patternProperties'] : {});
+			const wanted = textOf(naming['pattern']) || pattern;
+			return (
+				listed[count - 1] ??
+				(wanted === undefined ? `key${count}` : (fillPattern(wanted, count, Number.POSITIVE_INFINITY) ?? `key${count}`))
+			);
+		};
+	}
+
+	#fillArray(node: JsonObject, depth: number, isMinimal: boolean): unknown[] {
+		const least = numberOf(node['minItems']) ?? 0;
+		const most = numberOf(node['maxItems']) ?? Number.POSITIVE_INFINITY;
+		const first = listOf(Array.isArray(node['items']) ? node['items'] : node['prefixItems']);
+		const rest = Array.isArray(node['items']) ? node['additionalItems'] : node['items'];
+		const contained = 'contains' in node ? (numberOf(node['minContains']) ?? 1) : 0;
+		const usual = isMinimal || rest === false || this.#heightOf(rest) === Number.POSITIVE_INFINITY ? 0 : 2;
+		const length = Math.min(most, Math.max(least, first.length, contained, first.length > 0 ? 0 : usual), least + maxValues);
+		const items: unknown[] = [];
+		const seen = new Set<string>();
+		for (let index = 0; index < length; index++) {
+			const plain = first[index] ?? (rest === false ? undefined : (rest ?? {}));
+			if (plain === undefined) break;
+			const schema = index < contained ? { allOf: [plain, node['contains']] } : plain;
+			let item = this.fill(schema, depth + 1);
+			if (node['uniqueItems'] === true) {
+				for (let again = 0; again < 100 && seen.has(JSON.stringify(item)); again++) item = this.fill(schema, depth + 1);
+				if (seen.has(JSON.stringify(item))) break;
+			}
+			seen.add(JSON.stringify(item));
+			items.push(item);
+		}
+		return items;
+	}
+
+	#fillString(node: JsonObject): string {
+		const least = numberOf(node['minLength']) ?? 0;
+		const most = numberOf(node['maxLength']) ?? Number.POSITIVE_INFINITY;
+		const formatted = formats[textOf(node['format'])];
+		if (formatted !== undefined) return formatted(this.#random);
+		const matched = typeof node['pattern'] === 'string' ? fillPattern(node['pattern'], least, most) : undefined;
+		if (matched !== undefined) return matched;
+		if (node['contentEncoding'] === 'base64') return 'YW1iZXI=';
+		const text =
+			this.#strings[this.#usedStrings++] ?? `${this.#random.pick(['amber', 'birch', 'cedar', 'delta'], 'amber')}${this.#suffix()}`;
+		const padded = text.padEnd(Math.min(least, 1_000_000), 'x');
+		return Array.from(padded).slice(0, Math.max(0, most)).join('');
+	}
+
+	/** The first texts are plain words; later ones differ, so that items of a list can. */
+	#suffix(): string {
+		const count = this.#usedStrings - this.#strings.length;
+		return count <= 4 ? '' : String(count);
+	}
 }
 
-function addStep(bound: unknown, step: number): number | undefined {
-	return typeof bound === 'number' ? bound + step : undefined;
+function givenOf(keywords: JsonObject): JsonObject {
+	return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined));
 }
+
+function ownOf(properties: JsonObject, name: string): unknown {
+	return Object.hasOwn(properties, name) ? properties[name] : {};
+}
+
+/** What a schema says of one of its properties. */
+function propertyOf(node: JsonObject, properties: JsonObject, name: string): unknown {
+	const patterns = isObject(node['patternProperties']) ? Object.entries(node['patternProperties']) : [];
+	const named = Object.hasOwn(properties, name) ? [properties[name]] : [];
+	const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name)).map(([, schema]) => schema);
+	const all = [...named, ...matching];
+	if (all.length === 0) return isObject(node['additionalProperties']) ? node['additionalProperties'] : {};
+	return all.length === 1 ? all[0] : { allOf: all };
+}
+
+/** In linear time: the expression is the caller's. One that the engine does not know matches nothing. */
+function matchesPattern(pattern: string, name: string): boolean {
+	try {
+		return RE2JS.compile(pattern).matcher(name).find();
+	} catch {
+		return false;
+	}
+}
+
+function isOfType(value: unknown, type: string): boolean {
+	switch (type) {
+		case 'null':
+			return value === null;
+		case 'integer':
+			return Number.isInteger(value);
+		case 'array':
+			return Array.isArray(value);
+		case 'object':
+			return isObject(value);
+		default:
+			return typeof value === type;
+	}
+}
+
+const keywordTypes: readonly (readonly [string, readonly string[]])[] = [
+	['object', ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames', 'minProperties', 'maxProperties']],
+	['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'contains', 'uniqueItems']],
+	['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+];
 
 function guessType(node: JsonObject): string {
-	if ('properties' in node) return 'object';
-	return 'items' in node ? 'array' : 'string';
+	return keywordTypes.find(([, keywords]) => keywords.some((keyword) => keyword in node))?.[0] ?? 'string';
 }
 
-const formats: Readonly<Record<string, string>> = {
-	date: '2026-01-15',
-	'date-time': '2026-01-15T09:30:00Z',
-	time: '09:30:00Z',
-	email: 'someone@example.com',
-	uri: 'https://example.com/',
-	uuid: '5f0c1c4e-8d43-4a53-9d0c-2f8f2c3a7b11',
-	hostname: 'example.com',
-	ipv4: '192.0.2.7',
-	ipv6: '2001:db8::7',
+const two = (random: SeededRandom, least: number, most: number): string => String(random.integer(least, most)).padStart(2, '0');
+const dateOf = (random: SeededRandom): string => `2026-${two(random, 1, 12)}-${two(random, 1, 28)}`;
+const timeOf = (random: SeededRandom): string => `${two(random, 0, 23)}:${two(random, 0, 59)}:00Z`;
+const hexOf = (random: SeededRandom, length: number): string => Array.from({ length }, () => random.integer(0, 15).toString(16)).join('');
+const hostOf = (random: SeededRandom): string => `host${random.integer(1, 999)}.example.com`;
+
+const formats: Readonly<Record<string, (random: SeededRandom) => string>> = {
+	date: dateOf,
+	'date-time': (random) => `${dateOf(random)}T${timeOf(random)}`,
+	time: timeOf,
+	duration: (random) => `PT${random.integer(1, 59)}M`,
+	email: (random) => `someone${random.integer(1, 999)}@example.com`,
+	'idn-email': (random) => `someone${random.integer(1, 999)}@example.com`,
+	uri: (random) => `https://example.com/${random.integer(1, 999)}`,
+	url: (random) => `https://example.com/${random.integer(1, 999)}`,
+	iri: (random) => `https://example.com/${random.integer(1, 999)}`,
+	'uri-reference': (random) => `/${random.integer(1, 999)}`,
+	uuid: (random) => `${hexOf(random, 8)}-${hexOf(random, 4)}-4${hexOf(random, 3)}-8${hexOf(random, 3)}-${hexOf(random, 12)}`,
+	hostname: hostOf,
+	'idn-hostname': hostOf,
+	ipv4: (random) => `192.0.2.${random.integer(1, 254)}`,
+	ipv6: (random) => `2001:db8::${random.integer(1, 999)}`,
+	'json-pointer': (random) => `/${random.integer(0, 9)}`,
+	regex: () => '^a+$',
+	byte: () => 'YW1iZXI=',
 };
-
-function fillString(node: JsonObject, text: string): string {
-	const formatted = formats[textOf(node['format'])] ?? text;
-	const long = formatted.padEnd(numberOf(node['minLength']) ?? 0, 'x');
-	return long.slice(0, numberOf(node['maxLength']) ?? long.length);
-}
-
-function shallowest(options: readonly unknown[]): unknown {
-	return options.find((option) => isObject(option) && option['type'] === 'null') ?? options.at(-1);
-}
-
-function merge(into: JsonObject, from: unknown): JsonObject {
-	if (!isObject(from)) return into;
-	return {
-		...into,
-		...from,
-		properties: {
-			...(isObject(into['properties']) ? into['properties'] : {}),
-			...(isObject(from['properties']) ? from['properties'] : {}),
-		},
-		required: [...listOf(into['required']), ...listOf(from['required'])],
-	};
-}
 
 function resolve(root: unknown, reference: string): unknown {
 	let node = root;
 	for (const step of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-		node = isObject(node) ? node[step.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+		const name = decodePointer(step);
+		if (Array.isArray(node)) node = listOf(node)[Number(name)];
+		else node = isObject(node) ? ownOf(node, name) : undefined;
 	}
 	return node;
+}
+
+function decodePointer(step: string): string {
+	const plain = step.replaceAll('~1', '/').replaceAll('~0', '~');
+	try {
+		return decodeURIComponent(plain);
+	} catch {
+		return plain;
+	}
 }

@@ -5,14 +5,14 @@ import { createSeededRandom } from '../seeded-random.ts';
 import { countTokens } from '../token-count.ts';
 import { stepsOf } from './answer-steps.ts';
 import { type AnswerWishes, planAnswer } from './plan-answer.ts';
-import type { Prompt } from './prompt.ts';
+import type { PlannedPrompt } from './prompt.ts';
 
 const input = { input: 10, cacheWrite: 0, cacheWriteLong: 0, cacheRead: 0 };
 
-function promptOf(changes: Partial<Prompt>): Prompt {
+function promptOf(changes: Partial<PlannedPrompt>): PlannedPrompt {
 	return {
 		model: 'sim-text',
-		segments: [{ text: 'hi', tokens: 10 }],
+		segmentCount: 1,
 		question: 'Tell me about the harbor',
 		toolResults: [],
 		tools: [],
@@ -28,7 +28,7 @@ function promptOf(changes: Partial<Prompt>): Prompt {
 	};
 }
 
-const plan = (changes: Partial<Prompt>, wishes: AnswerWishes = {}): ReturnType<typeof planAnswer> =>
+const plan = (changes: Partial<PlannedPrompt>, wishes: AnswerWishes = {}): ReturnType<typeof planAnswer> =>
 	planAnswer(promptOf(changes), input, wishes, createSeededRandom(7));
 
 const weather = { name: 'get_weather', schema: { properties: { city: { type: 'string' } } }, isFreeText: false };
@@ -106,7 +106,9 @@ describe('which tools are called', () => {
 			calls: [{ name: 'get_weather' }],
 			stop: 'calls',
 		});
-		expect(plan({ tools, toolChoice: 'auto', question: 'the weather?', toolResults: ['3 degrees'] }).choices[0]?.text).toContain('3 degrees');
+		expect(plan({ tools, toolChoice: 'auto', question: 'the weather?', toolResults: ['3 degrees'] }).choices[0]?.text).toContain(
+			'3 degrees',
+		);
 	});
 
 	test('several at once, unless parallel calls are off', () => {
@@ -121,7 +123,19 @@ describe('which tools are called', () => {
 		expect(new Set(calls?.map((call) => call.id)).size).toBe(2);
 	});
 
-	const agent = ['Bash', 'Read', 'Write', 'Edit', 'Task', 'TodoWrite', 'WebSearch', 'WebFetch', 'list_files', 'run_tests', 'str_replace_editor'];
+	const agent = [
+		'Bash',
+		'Read',
+		'Write',
+		'Edit',
+		'Task',
+		'TodoWrite',
+		'WebSearch',
+		'WebFetch',
+		'list_files',
+		'run_tests',
+		'str_replace_editor',
+	];
 	const asked = (names: readonly string[], question: string): string[] => {
 		const offered = names.map((name) => ({ name, schema: {}, isFreeText: false }));
 		return plan({ tools: offered, toolChoice: 'auto', question }).choices[0]?.calls.map(({ name }) => name) ?? [];

@@ -4,7 +4,7 @@ import type { AnswerPlan, PlannedCall, PlannedChoice, StopReason, Usage } from '
 import { composeText } from './compose-text.ts';
 import { fillSchema } from './fill-schema.ts';
 import { planCalls } from './plan-calls.ts';
-import type { Prompt } from './prompt.ts';
+import type { PlannedPrompt } from './prompt.ts';
 
 export interface AnswerWishes {
 	/** So many tokens of text, whatever was asked. */
@@ -28,8 +28,8 @@ export interface AnswerScript {
 export type InputUsage = Omit<Usage, 'output' | 'reasoning'>;
 
 /** The same prompt gets the same answer, but for the ids of calls. */
-export function planAnswer(prompt: Prompt, input: InputUsage, wishes: AnswerWishes, ids: SeededRandom): AnswerPlan {
-	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segments.length)));
+export function planAnswer(prompt: PlannedPrompt, input: InputUsage, wishes: AnswerWishes, ids: SeededRandom): AnswerPlan {
+	const random = createSeededRandom(hashText(prompt.question, hashText(prompt.toolResults.join('\n'), prompt.segmentCount)));
 	const limit = prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY;
 	const thinking = headOf(planThinking(prompt, wishes, random), limit);
 	const reasoning = countTokens(thinking);
@@ -44,12 +44,12 @@ export function planAnswer(prompt: Prompt, input: InputUsage, wishes: AnswerWish
 	return { thinking, choices, usage: { ...input, output, reasoning } };
 }
 
-function planThinking(prompt: Prompt, wishes: AnswerWishes, random: SeededRandom): string {
+function planThinking(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededRandom): string {
 	if (wishes.script !== undefined) return wishes.script.thinking;
 	return composeText(random, wishes.thinkingTokens ?? prompt.thinkingTokens);
 }
 
-function planChoice(prompt: Prompt, wishes: AnswerWishes, random: SeededRandom, ids: SeededRandom): PlannedChoice {
+function planChoice(prompt: PlannedPrompt, wishes: AnswerWishes, random: SeededRandom, ids: SeededRandom): PlannedChoice {
 	if (wishes.declines === 'refusal') return { ...silence, refusal: 'I am sorry, but I cannot help with that.', stop: 'refusal' };
 	if (wishes.declines === 'filter') return { ...silence, stop: 'filter' };
 	const { script } = wishes;
@@ -81,7 +81,7 @@ const closings = [
 	'Nothing of this was thought by a model.',
 ] as const;
 
-function planText(prompt: Prompt, random: SeededRandom): string {
+function planText(prompt: PlannedPrompt, random: SeededRandom): string {
 	if (prompt.outputSchema !== undefined) {
 		return JSON.stringify(fillSchema(prompt.outputSchema, { random, strings: [] }));
 	}
@@ -94,7 +94,7 @@ function excerptOf(text: string): string {
 	return headOf(text, 60);
 }
 
-function stopAt(prompt: Prompt, choice: PlannedChoice): PlannedChoice {
+function stopAt(prompt: PlannedPrompt, choice: PlannedChoice): PlannedChoice {
 	let end = Number.POSITIVE_INFINITY;
 	let found: string | null = null;
 	for (const sequence of prompt.stopSequences) {

@@ -2,14 +2,14 @@ import type { SeededRandom } from '../seeded-random.ts';
 import type { PlannedCall } from './answer-plan.ts';
 import { askedTools } from './asked-tools.ts';
 import { fillSchema } from './fill-schema.ts';
-import type { OfferedTool, Prompt } from './prompt.ts';
+import type { OfferedTool, PlannedPrompt } from './prompt.ts';
 
 /**
  * Which tools are called. Demanded: the named one, or those that the question asks for, else the first. Left to the model: those that the
  * question asks for, and none right after tools have answered. A lone tool is called once for each of the question's proper names that
  * `and` joins, as in "weather in Boston and Paris".
  */
-export function planCalls(prompt: Prompt, random: SeededRandom, ids: SeededRandom): PlannedCall[] {
+export function planCalls(prompt: PlannedPrompt, random: SeededRandom, ids: SeededRandom): PlannedCall[] {
 	const names = properNames(prompt.question);
 	const chosen = chooseTools(prompt);
 	const [only] = chosen;
@@ -18,7 +18,7 @@ export function planCalls(prompt: Prompt, random: SeededRandom, ids: SeededRando
 	return (prompt.mayCallSeveral ? chosen : chosen.slice(0, 1)).map((tool) => planCall(tool, names, prompt, random, ids));
 }
 
-function chooseTools(prompt: Prompt): readonly OfferedTool[] {
+function chooseTools(prompt: PlannedPrompt): readonly OfferedTool[] {
 	const choice = prompt.toolChoice;
 	if (choice === 'none') return [];
 	if (typeof choice === 'object') return prompt.tools.filter((tool) => tool.name === choice.name);
@@ -32,7 +32,13 @@ function properNames(question: string): string[] {
 	return question.match(/(?<=[a-z,] )\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)*/gu) ?? [];
 }
 
-function planCall(tool: OfferedTool, names: readonly string[], prompt: Prompt, random: SeededRandom, ids: SeededRandom): PlannedCall {
+function planCall(
+	tool: OfferedTool,
+	names: readonly string[],
+	prompt: PlannedPrompt,
+	random: SeededRandom,
+	ids: SeededRandom,
+): PlannedCall {
 	const id = ids.letters(24);
 	if (tool.isFreeText) return { id, name: tool.name, input: prompt.question, isFreeText: true };
 	const input = JSON.stringify(fillSchema({ type: 'object', ...tool.schema }, { random, strings: names }));

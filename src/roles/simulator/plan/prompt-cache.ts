@@ -1,22 +1,19 @@
 /** Which prompts each account sent before, as far as a provider's prompt cache would know. Bounded; oldest out first. */
-import { hashText } from '../seeded-random.ts';
-import { unitsPerToken } from '../token-count.ts';
 import type { InputUsage } from './plan-answer.ts';
-import type { PromptSegment } from './prompt.ts';
+import { type PromptDigest, stepTokens } from './prompt-digest.ts';
 
 export interface PromptCache {
 	/** Caches what the caller marked: the longest marked prefix that is known is read, the rest up to the last mark is written. */
-	useMarked(account: string, segments: readonly PromptSegment[], nowMs: number): InputUsage;
+	useMarked(account: string, digest: PromptDigest, nowMs: number): InputUsage;
 	/**
-	 * Caches by itself, in steps of 128 tokens; a hit is a prefix of at least the minimum.
+	 * Caches by itself, in steps of 128 tokens, up to a quarter of a million; a hit is a prefix of at least the minimum.
 	 * @param countsWrites - what is new in the cache is told apart, as models that charge for it do.
 	 */
-	useImplicit(account: string, segments: readonly PromptSegment[], nowMs: number, countsWrites: boolean): InputUsage;
+	useImplicit(account: string, digest: PromptDigest, nowMs: number, countsWrites: boolean): InputUsage;
 	clear(): void;
 }
 
 const mostEntries = 20_000;
-const implicitStepTokens = 128;
 const implicitSeconds = 3600;
 
 /** @param minimumTokens - shorter prefixes are not cached. */
@@ -35,41 +32,31 @@ export function createPromptCache(minimumTokens: number): PromptCache {
 	};
 
 	return {
-		useMarked(account, segments, nowMs) {
-			let hash = hashText(account);
-			let tokens = 0;
+		useMarked(account, { tokens, marks }, nowMs) {
 			let read = 0;
 			let written = 0;
 			let writtenLong = 0;
-			for (const segment of segments) {
-				hash = hashText('\u0000', hashText(segment.text, hash));
-				tokens += segment.tokens;
-				if (segment.cacheSeconds === undefined || tokens < minimumTokens) continue;
-				const prefix = `${account} ${hash} ${tokens}`;
+			for (const mark of marks) {
+				if (mark.tokens < minimumTokens) continue;
+				const prefix = `${account} ${mark.hash} ${mark.tokens}`;
 				if (isKnown(prefix, nowMs)) {
-					read = tokens;
+					read = mark.tokens;
 					written = 0;
 					writtenLong = 0;
 				} else {
-					const added = tokens - read - written;
+					const added = mark.tokens - read - written;
 					written += added;
-					if (segment.cacheSeconds >= 3600) writtenLong += added;
+					if (mark.seconds >= 3600) writtenLong += added;
 				}
-				remember(prefix, nowMs + segment.cacheSeconds * 1000);
+				remember(prefix, nowMs + mark.seconds * 1000);
 			}
 			return { input: tokens - read - written, cacheWrite: written, cacheWriteLong: writtenLong, cacheRead: read };
 		},
-		useImplicit(account, segments, nowMs, countsWrites) {
-			const tokens = sumTokens(segments);
-			if (tokens < minimumTokens) return { input: tokens, cacheWrite: 0, cacheWriteLong: 0, cacheRead: 0 };
-			const text = segments.map((segment) => segment.text).join('\u0000');
-			const stepUnits = implicitStepTokens * unitsPerToken;
-			let hash = hashText(account);
+		useImplicit(account, { tokens, steps }, nowMs, countsWrites) {
 			let read = 0;
 			let cached = 0;
-			for (let start = 0; start + stepUnits <= text.length; start += stepUnits) {
-				hash = hashText(text.slice(start, start + stepUnits), hash);
-				const end = (start + stepUnits) / unitsPerToken;
+			for (const [index, hash] of steps.entries()) {
+				const end = (index + 1) * stepTokens;
 				if (end < minimumTokens || end >= tokens) continue;
 				const prefix = `${account} ${hash} ${end}`;
 				if (isKnown(prefix, nowMs)) read = end;
@@ -81,10 +68,4 @@ export function createPromptCache(minimumTokens: number): PromptCache {
 		},
 		clear: () => endMsByPrefix.clear(),
 	};
-}
-
-export function sumTokens(segments: readonly PromptSegment[]): number {
-	let tokens = 0;
-	for (const segment of segments) tokens += segment.tokens;
-	return tokens;
 }

@@ -1,10 +1,15 @@
 /** What a model is asked, whichever wire it came over. */
 import type { JsonObject } from '../json-value.ts';
 
-export interface Prompt {
-	readonly model: string;
+export interface Prompt extends Omit<PlannedPrompt, 'segmentCount'> {
 	/** Everything the model reads, in the order in which prompts are cached: tools, system, messages. */
 	readonly segments: readonly PromptSegment[];
+}
+
+/** The part of a prompt that decides the answer; small, whatever the size of the request. */
+export interface PlannedPrompt {
+	readonly model: string;
+	readonly segmentCount: number;
 	/** The text of the last message that a person wrote. */
 	readonly question: string;
 	/** What each tool returned, in their order, if the conversation ends with that. */

@@ -16,8 +16,10 @@ export interface Wire {
 	readKey(target: WireTarget): string;
 	/** @throws VendorError when the key or what goes with it (API version) does not do. */
 	checkAccess(target: WireTarget, key: string, isRefused: boolean): void;
-	/** @throws VendorError when the vendor would refuse the request. */
-	readCall(body: JsonObject, model: string, target: WireTarget): ModelCall;
+	/** What the model reads. @throws VendorError when the vendor would reject the request. */
+	readPrompt(body: JsonObject, model: string, target: WireTarget): Prompt;
+	/** @param outline of a request that was read: see `outlineOf`. */
+	openCall(outline: JsonObject, model: string, target: WireTarget): ModelCall;
 	/** The vendor's words for a body that is not a JSON object. */
 	readonly notJsonMessage: string;
 	/** `null` is an answer without a body. */
@@ -38,7 +40,6 @@ export interface WireTarget {
 }
 
 export interface ModelCall {
-	readonly prompt: Prompt;
 	readonly isStream: boolean;
 	readonly caching: 'marked' | 'implicit' | 'implicit-counted';
 	/** Set for a request that only counts tokens: its whole answer. */

@@ -1,5 +1,4 @@
 /** One row for each request, the newest 100,000; of the newest 1,000 also what was received. Secrets are cut to their last four characters. */
-import { createHash } from 'node:crypto';
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
 import type { BilledTokens, CallOutcome } from './bill.ts';
 import { nothingBilled } from './bill.ts';
@@ -29,12 +28,13 @@ export interface RequestRow {
 export interface Received {
 	readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 	readonly bodySha256: string;
-	readonly body: string | undefined;
+	readonly body: Buffer | undefined;
 }
 
 export interface RequestLog {
 	open(row: Pick<RequestRow, 'id' | 'time' | 'method' | 'path' | 'query' | 'wire'>): RequestRow;
-	keepReceived(row: RequestRow, request: Pick<HttpRequest, 'headers' | 'announcedLength'>, body: Buffer, keepsBody: boolean): void;
+	/** @param body kept to be shown; undefined: only its digest is. */
+	keepReceived(row: RequestRow, request: Pick<HttpRequest, 'headers' | 'announcedLength'>, sha256: string, body: Buffer | undefined): void;
 	/** Newest first. */
 	list(filter: {
 		limit: number;
@@ -82,12 +82,8 @@ export function createRequestLog(): RequestLog {
 			if (rows.length >= 2 * mostRows) rows = rows.slice(-mostRows);
 			return row;
 		},
-		keepReceived(row, request, body, keepsBody) {
-			const kept: Received = {
-				headers: withoutSecrets(withLength(request)),
-				bodySha256: createHash('sha256').update(body).digest('hex'),
-				body: keepsBody ? body.toString('utf8') : undefined,
-			};
+		keepReceived(row, request, sha256, body) {
+			const kept: Received = { headers: withoutSecrets(withLength(request)), bodySha256: sha256, body };
 			bodyBytes += kept.body?.length ?? 0;
 			received.set(row, kept);
 			while (received.size > mostReceived || (bodyBytes > mostBodyBytes && received.size > 1)) dropOldestReceived();
@@ -164,7 +160,11 @@ function renderRow(row: RequestRow, received: Received | undefined): object {
 		body_bytes: row.bodyBytes,
 		...(received === undefined
 			? {}
-			: { headers: received.headers, body_sha256: received.bodySha256, ...(received.body === undefined ? {} : { body: received.body }) }),
+			: {
+					headers: received.headers,
+					body_sha256: received.bodySha256,
+					...(received.body === undefined ? {} : { body: received.body.toString('utf8') }),
+				}),
 	};
 }
 

@@ -18,21 +18,23 @@ export const anthropicWire: Wire = {
 		if (!knownVersions.includes(version)) throw new VendorError('invalid', `anthropic-version: "${version}" is not a valid version`);
 	},
 	notJsonMessage: 'The request body is not valid JSON: expected value at line 1 column 1',
-	readCall(body, model, target): ModelCall {
+	readPrompt(body, model, target) {
 		if (model === '') throw new VendorError('invalid', 'model: Field required');
 		const facts = anthropicModel(model);
 		if (!facts.isKnown) throw new VendorError('model-unknown', model);
-		const isCount = target.action === 'count';
 		checkMessage(body, {
 			model: facts,
 			version: headerText(target.headers, 'anthropic-version'),
 			hasBeta: headerText(target.headers, 'anthropic-beta') !== '',
-			isCount,
+			isCount: target.action === 'count',
 		});
-		const thinking = readThinking(body, facts);
-		const options = { snapshot: facts.snapshot, thinking };
+		return readMessagePrompt(body, model, readThinking(body, facts));
+	},
+	openCall(body, model, target): ModelCall {
+		const facts = anthropicModel(model);
+		const options = { snapshot: facts.snapshot, thinking: readThinking(body, facts) };
+		const isCount = target.action === 'count';
 		return {
-			prompt: readMessagePrompt(body, model, thinking),
 			isStream: body['stream'] === true,
 			caching: 'marked',
 			...(isCount ? { countAnswer: (inputTokens: number) => ({ input_tokens: inputTokens }) } : {}),

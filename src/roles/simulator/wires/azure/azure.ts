@@ -24,14 +24,17 @@ export const azureWire: Wire = {
 		checkVersion(target);
 	},
 	notJsonMessage: 'Invalid JSON: the body of the request could not be parsed.',
-	readCall(body, model): ModelCall {
+	readPrompt(body, model) {
 		if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
 		if (/^(?:no-such|missing)/.test(model)) throw new VendorError('model-unknown', model);
 		const facts = deploymentModel(model);
 		checkChat(body, facts);
+		return readChatPrompt(body, model, facts.isReasoning);
+	},
+	openCall(body, model): ModelCall {
+		const facts = deploymentModel(model);
 		const options = { ...readChatOptions(body), serviceTier: 'default' };
 		return {
-			prompt: readChatPrompt(body, model, facts.isReasoning),
 			isStream: body['stream'] === true,
 			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
 			streamContentType: 'text/event-stream; charset=utf-8',

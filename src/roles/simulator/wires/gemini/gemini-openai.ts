@@ -23,16 +23,19 @@ export const geminiOpenAiWire: Wire = {
 	readKey: ({ headers }) => bearerKey(headers),
 	checkAccess: (_target, key, isRefused) => checkGoogleKey(key, isRefused),
 	notJsonMessage: 'Invalid JSON payload received. Unexpected end of string. Expected a value.',
-	readCall(body, named): ModelCall {
+	readPrompt(body, named) {
 		const model = named.replace(/^models\//, '');
 		if (model === '') refuse('model is not specified');
 		const facts = geminiModel(model);
 		if (!facts.isKnown) throw new VendorError('model-unknown', model);
 		checkChatMessages(body['messages'] ?? []);
 		if (facts.needsSignatures) checkSignatures(body);
+		return readChatPrompt(body, model, facts.thinks);
+	},
+	openCall(body, named): ModelCall {
+		const model = named.replace(/^models\//, '');
 		const options = readChatOptions(body);
 		return {
-			prompt: readChatPrompt(body, model, facts.thinks),
 			isStream: body['stream'] === true,
 			caching: 'implicit',
 			streamContentType: 'text/event-stream',

@@ -12,14 +12,16 @@ export const geminiWire: Wire = {
 	readKey: ({ headers, query }) => headerText(headers, 'x-goog-api-key') || (query.get('key') ?? bearerKey(headers)),
 	checkAccess: (_target, key, isRefused) => checkGoogleKey(key, isRefused),
 	notJsonMessage: 'Invalid JSON payload received. Unexpected end of string. Expected a value.',
-	readCall(received, model, target): ModelCall {
+	readPrompt(received, model) {
 		const facts = geminiModel(model);
 		if (!facts.isKnown) throw new VendorError('model-unknown', model);
 		const body = camelCaseKeys(received);
 		checkContent(body, facts);
-		const options = { model, showsThoughts: showsThoughts(body), isSse: target.query.get('alt') === 'sse' };
+		return readContentPrompt(body, model, facts);
+	},
+	openCall(outline, model, target): ModelCall {
+		const options = { model, showsThoughts: showsThoughts(camelCaseKeys(outline)), isSse: target.query.get('alt') === 'sse' };
 		return {
-			prompt: readContentPrompt(body, model, facts),
 			isStream: target.isStream,
 			caching: 'implicit',
 			...(target.action === 'count' ? { countAnswer: (inputTokens: number) => ({ totalTokens: inputTokens }) } : {}),

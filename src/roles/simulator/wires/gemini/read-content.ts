@@ -83,13 +83,20 @@ function readSchema(config: JsonObject): JsonObject | undefined {
 	return isObject(schema) ? lowerTypes(schema) : { type: 'object', properties: { answer: { type: 'string' } } };
 }
 
+const sizes = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
+
 /** The vendor writes types in capitals. */
 function lowerTypes(schema: JsonObject): JsonObject {
 	const lower = (node: unknown): unknown => {
 		if (Array.isArray(node)) return node.map(lower);
 		if (!isObject(node)) return node;
 		return Object.fromEntries(
-			Object.entries(node).map(([key, value]) => [key, key === 'type' && typeof value === 'string' ? value.toLowerCase() : lower(value)]),
+			Object.entries(node).map(([key, value]) => {
+				if (key === 'type' && typeof value === 'string') return [key, value.toLowerCase()];
+				// Google writes integers of 64 bits as text.
+				if (sizes.has(key) && typeof value === 'string' && /^\d{1,9}$/.test(value)) return [key, Number(value)];
+				return [key, lower(value)];
+			}),
 		);
 	};
 	return objectOf(lower(schema));

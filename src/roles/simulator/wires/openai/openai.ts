@@ -17,14 +17,17 @@ export const openAiWire: Wire = {
 	notJsonMessage:
 		'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. ' +
 		'The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)',
-	readCall(body, model): ModelCall {
+	readPrompt(body, model) {
 		if (model === '') throw new VendorError('invalid', 'you must provide a model parameter');
 		const facts = openAiModel(model);
 		if (!facts.isKnown) throw new VendorError('model-unknown', model);
 		checkChat(body, facts);
+		return readChatPrompt(body, model, facts.isReasoning);
+	},
+	openCall(body, model): ModelCall {
+		const facts = openAiModel(model);
 		const options = readChatOptions(body);
 		return {
-			prompt: readChatPrompt(body, model, facts.isReasoning),
 			isStream: body['stream'] === true,
 			caching: facts.countsCacheWrites ? 'implicit-counted' : 'implicit',
 			streamContentType: 'text/event-stream; charset=utf-8',

@@ -28,7 +28,9 @@ export function readChatPrompt(body: JsonObject, model: string, isReasoning: boo
 			...messages.map(readSegment),
 		],
 		question: questionOf(textsOf(lastUser?.['content'])),
-		toolResults: messages.slice(messages.findLastIndex(({ role }) => role !== 'tool' && role !== 'function') + 1).map(({ content }) => contentText(content)),
+		toolResults: messages
+			.slice(messages.findLastIndex(({ role }) => role !== 'tool' && role !== 'function') + 1)
+			.map(({ content }) => contentText(content)),
 		tools,
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(body['tool_choice'] ?? body['function_call']),
 		mayCallSeveral: body['parallel_tool_calls'] !== false && !isGiven(body['functions']),

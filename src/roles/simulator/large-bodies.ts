@@ -1,0 +1,76 @@
+/**
+ * Reads large requests in a thread of its own: of a body of 20 MB the parsing, the rules and the hashing take hundreds of milliseconds,
+ * in which nobody else would be served.
+ */
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type ReadRequest, readRequest, type SentTarget } from './read-request.ts';
+import type { Wire, WireName, WireTarget } from './wires/wire.ts';
+
+/** Smaller ones take a few milliseconds. */
+export const largeBodyBytes = 262_144;
+
+export interface BodyQuestion {
+	readonly number: number;
+	readonly wire: WireName;
+	readonly target: SentTarget;
+	readonly bytes: Uint8Array;
+}
+
+export type BodyAnswer = readonly [number: number, read: ReadRequest];
+
+interface Waiter {
+	readonly resolve: (read: ReadRequest) => void;
+	readonly reject: (cause: Error) => void;
+}
+
+export interface BodyReader {
+	/** @param isKept false: the bytes are given away and cannot be read afterwards, which saves copying them. */
+	read(bytes: Buffer, wire: Wire, target: WireTarget, isKept: boolean): ReadRequest | Promise<ReadRequest>;
+}
+
+const threadName = 'simulator-bodies';
+
+/** The thread starts with the first large body, and does not keep the process alive. */
+export function createBodyReader(): BodyReader {
+	let thread: { readonly worker: Worker; readonly waiting: Map<number, Waiter> } | undefined;
+	let lastNumber = 0;
+
+	const start = (): NonNullable<typeof thread> => {
+		const file = new URL(`./large-bodies-thread${extname(import.meta.url)}`, import.meta.url);
+		const worker = new Worker(file, { execArgv: [], name: threadName });
+		const waiting = new Map<number, Waiter>();
+		worker.unref();
+		worker.on('message', ([number, read]: BodyAnswer) => {
+			waiting.get(number)?.resolve(read);
+			waiting.delete(number);
+			if (waiting.size === 0) worker.unref();
+		});
+		let fatal: unknown;
+		worker.on('error', (cause) => {
+			fatal = cause;
+			process.stderr.write(`The thread ${threadName} died: ${String(cause)}\n`);
+		});
+		worker.on('exit', () => {
+			thread = undefined;
+			for (const { reject } of waiting.values()) reject(new Error(`The thread ${threadName} died`, { cause: fatal }));
+		});
+		return { worker, waiting };
+	};
+
+	return {
+		read(bytes, wire, target, isKept) {
+			if (bytes.length <= largeBodyBytes) return readRequest(bytes, wire, target);
+			thread ??= start();
+			const { worker, waiting } = thread;
+			const number = ++lastNumber;
+			return new Promise((resolve, reject) => {
+				if (waiting.size === 0) worker.ref();
+				waiting.set(number, { resolve, reject });
+				const question: BodyQuestion = { number, wire: wire.name, target: { ...target, query: target.query.toString() }, bytes };
+				const isWholeBuffer = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
+				worker.postMessage(question, !isKept && isWholeBuffer ? [bytes.buffer] : []);
+			});
+		},
+	};
+}
