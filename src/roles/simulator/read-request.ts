@@ -4,6 +4,7 @@ import type { HeaderFields } from '../../core/handler.ts';
 import { isObject, type JsonObject, textOf } from './json-value.ts';
 import type { PlannedPrompt } from './plan/prompt.ts';
 import { digestPrompt, outlineOf, type PromptDigest, planOf } from './plan/prompt-digest.ts';
+import { hasThread } from './threads.ts';
 import { VendorError, type VendorErrorFields } from './vendor-error.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 
@@ -20,6 +21,8 @@ export interface ReadRequest {
 	/** Undefined where the body is no JSON object. */
 	readonly outline: JsonObject | undefined;
 	readonly reading: PromptReading | undefined;
+	/** The whole request, which continues a conversation that is kept elsewhere; then nothing else was read of it. */
+	readonly threaded?: JsonObject;
 }
 
 /** What the model reads, or how the vendor rejects it. */
@@ -30,6 +33,7 @@ export function readRequest(bytes: Uint8Array, wire: Wire, target: WireTarget): 
 	const body = parseBody(bytes);
 	const model = target.model ?? textOf(body?.['model']);
 	if (body === undefined) return { sha256, model, outline: undefined, reading: undefined };
+	if (wire.name === 'anthropic' && hasThread(body)) return { sha256, model, outline: outlineOf(body), reading: undefined, threaded: body };
 	return { sha256, model, outline: outlineOf(body), reading: readPrompt(body, model, wire, target) };
 }
 

@@ -7,20 +7,22 @@ import { Refusal } from '../../core/refusal.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
+import { textOf } from './json-value.ts';
 import type { BodyReader } from './large-bodies.ts';
 import { type CallWitness, type OpenCall, openCall } from './open-call.ts';
 import { longestStallMs, pacedStream } from './paced-stream.ts';
 import { type AnswerScript, planAnswer } from './plan/plan-answer.ts';
 import type { PromptCache } from './plan/prompt-cache.ts';
 import type { PromptDigest } from './plan/prompt-digest.ts';
-import type { PromptReading } from './read-request.ts';
+import { type PromptReading, readPrompt } from './read-request.ts';
 import { renderRecording, withMalformedEvent } from './render-body.ts';
 import type { ReplayQueue } from './replay/replay-queue.ts';
 import { createSeededRandom, hashText } from './seeded-random.ts';
 import type { SimulatorSettings } from './settings.ts';
+import type { Threads, ThreadTurn } from './threads.ts';
 import { errorOfStatus, VendorError } from './vendor-error.ts';
 import type { EngineWireName } from './wires/engine-wire.ts';
-import { type Answer, headerText, type ModelCall, type Wire, type WireName, type WireTarget } from './wires/wire.ts';
+import { type Answer, headerText, type ModelCall, type Wire, type WireEvent, type WireName, type WireTarget } from './wires/wire.ts';
 
 export interface CallServer extends CallWitness {
 	readonly settings: () => SimulatorSettings;
@@ -29,6 +31,7 @@ export interface CallServer extends CallWitness {
 	readonly replays: ReplayQueue;
 	readonly cache: PromptCache;
 	readonly bodies: BodyReader;
+	readonly threads: Threads;
 	/** Counts a wire's answers from 1. */
 	nextNumber(wire: WireName | EngineWireName): number;
 }
@@ -48,12 +51,21 @@ interface Serving {
 	model: string;
 	faults: FaultPlan;
 	inputTokens: number;
+	/** Of a conversation that is kept. */
+	turn?: ThreadTurn;
 }
 
 export async function serveCall(request: HttpRequest, wire: Wire, target: WireTarget, server: CallServer): Promise<HttpResponse> {
 	const number = server.nextNumber(wire.name);
 	const requestId = wire.newRequestId(createSeededRandom(seedOf(wire.name, number)));
-	const call = openCall(request, requestId, wire.name, server);
+	const opened = openCall(request, requestId, wire.name, server);
+	const call: OpenCall = {
+		...opened,
+		settle(outcome) {
+			serving.turn?.end();
+			opened.settle(outcome);
+		},
+	};
 	const key = wire.readKey(target);
 	const serving: Serving = {
 		request,
@@ -104,7 +116,9 @@ async function answerCall(serving: Serving): Promise<HttpResponse> {
 	const queued = server.replays.take(matched);
 	if (queued !== undefined && 'recording' in queued) return renderRecording(queued.recording, call, server.clock, request);
 	if (faults.status !== undefined) throw errorOfStatus(faults.status, faults.isQuota === true, serving.model, faults.retryAfterSeconds);
-	const { outline, reading } = read;
+	const { outline, threaded } = read;
+	if (threaded !== undefined) serving.turn = server.threads.open(key, threaded, target);
+	const reading = serving.turn === undefined ? read.reading : readPrompt(serving.turn.body, serving.model, wire, target);
 	if (outline === undefined || reading === undefined) throw new VendorError('invalid', wire.notJsonMessage);
 	if ('rejection' in reading) throw VendorError.from(reading.rejection);
 	return answerModelCall(serving, wire.openCall(outline, serving.model, target), reading, queued?.script);
@@ -182,7 +196,7 @@ function useCache(server: CallServer, account: string, { caching }: ModelCall, d
 
 function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
 	const { server, call, faults, request } = serving;
-	const rendered = model.renderEvents(answer);
+	const rendered = noteReply(serving, model, answer, model.renderEvents(answer));
 	const events = faults.isMalformed === true ? withMalformedEvent(rendered) : rendered;
 	const pace = {
 		firstEventMs: faults.firstEventMs ?? 0,
@@ -197,9 +211,28 @@ function answerStream(serving: Serving, model: ModelCall, answer: Answer): HttpR
 	return respond(serving, 200, faults.hasWrongContentType === true ? 'text/plain' : model.streamContentType, stream);
 }
 
+/** Events as they are; with the last one the conversation is kept, under the id of the first. */
+function* noteReply(serving: Serving, model: ModelCall, answer: Answer, events: Iterable<WireEvent>): Generator<WireEvent> {
+	let id = '';
+	for (const event of events) {
+		if (id === '') id = /"id":"(msg_\w+)"/.exec(event.bytes.toString())?.[1] ?? '';
+		if (event.bytes.toString().startsWith('event: message_stop')) keepReply(serving, model, answer, id);
+		yield event;
+	}
+}
+
+/** A refusal is no turn of the conversation. */
+function keepReply({ turn }: Serving, model: ModelCall, answer: Answer, id: string): void {
+	const stop = answer.plan.choices[0]?.stop;
+	if (turn === undefined || id === '' || stop === 'refusal' || stop === 'filter') return;
+	turn.keep(id, model.replyContent?.(answer) ?? []);
+}
+
 function answerWhole(serving: Serving, model: ModelCall, answer: Answer): HttpResponse {
 	const { server, call, faults, request } = serving;
-	const text = JSON.stringify(model.renderWhole(answer));
+	const whole = model.renderWhole(answer);
+	keepReply(serving, model, answer, textOf(whole['id']));
+	const text = JSON.stringify(whole);
 	const type = faults.hasWrongContentType === true ? 'text/plain' : 'application/json';
 	call.generated(answer.plan.usage.output);
 	if (faults.breakOff !== undefined) {

@@ -13,6 +13,7 @@ import { createSeededRandom } from './seeded-random.ts';
 import { type CallServer, serveCall } from './serve-call.ts';
 import { findEngine, serveEngine } from './serve-engine.ts';
 import { defaultSimulatorSettings, type SimulatorSettings } from './settings.ts';
+import { createThreads } from './threads.ts';
 import { VendorError } from './vendor-error.ts';
 import type { Wire, WireTarget } from './wires/wire.ts';
 import { createBill } from './witness/bill.ts';
@@ -42,6 +43,7 @@ export function createSimulator(settings: Partial<SimulatorSettings>, ports: Sim
 		replays: createReplayQueue(),
 		cache: createPromptCache(initial.minimumCachedTokens),
 		bodies: createBodyReader(),
+		threads: createThreads(),
 		nextNumber(wire) {
 			const number = (numbers.get(wire) ?? 0) + 1;
 			numbers.set(wire, number);

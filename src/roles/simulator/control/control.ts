@@ -142,6 +142,7 @@ function changingActions(server: CallServer, ports: ControlPorts): Record<string
 			server.rules.clear();
 			server.replays.clear();
 			server.cache.clear();
+			server.threads.clear();
 			ports.reset();
 			return done;
 		},

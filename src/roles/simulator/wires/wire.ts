@@ -46,6 +46,8 @@ export interface ModelCall {
 	readonly countAnswer?: (inputTokens: number) => JsonObject;
 	readonly streamContentType: string;
 	renderWhole(answer: Answer): JsonObject;
+	/** What a conversation that is kept has as the model's turn, on the wire that keeps any. */
+	replyContent?(answer: Answer): readonly JsonObject[];
 	renderEvents(answer: Answer): Generator<WireEvent>;
 	/** An error in the middle of a stream, whole with its framing. */
 	renderErrorEvent(): string;

@@ -5,7 +5,7 @@ import { anthropicModel } from './anthropic-models.ts';
 import { checkMessage } from './check-message.ts';
 import { knownVersions } from './message-check.ts';
 import { readMessagePrompt, readThinking } from './read-message.ts';
-import { renderMessage, streamMessage } from './render-message.ts';
+import { renderMessage, renderMessageContent, streamMessage } from './render-message.ts';
 
 export const anthropicWire: Wire = {
 	name: 'anthropic',
@@ -40,6 +40,7 @@ export const anthropicWire: Wire = {
 			...(isCount ? { countAnswer: (inputTokens: number) => ({ input_tokens: inputTokens }) } : {}),
 			streamContentType: 'text/event-stream; charset=utf-8',
 			renderWhole: (answer) => renderMessage(answer, options),
+			replyContent: (answer) => renderMessageContent(answer, options),
 			renderEvents: (answer) => streamMessage(answer, options),
 			renderErrorEvent: () =>
 				`event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`,
@@ -98,7 +99,8 @@ const typeByStatus: Readonly<Record<number, string>> = {
 
 function renderAnthropicError(error: VendorError, requestId: string): JsonObject {
 	const type = typeByStatus[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
-	const details = error.kind === 'quota' ? { details: { error_code: 'enforced_spend_limit_reached' } } : {};
+	const known = error.kind === 'quota' ? { error_code: 'enforced_spend_limit_reached' } : error.details;
+	const details = known === undefined ? {} : { details: known };
 	return { type: 'error', error: { type, message: messageOf(error), ...details }, request_id: requestId };
 }
 

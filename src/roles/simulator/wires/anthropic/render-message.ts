@@ -13,6 +13,19 @@ export interface MessageOptions {
 
 export function renderMessage(answer: Answer, options: MessageOptions): JsonObject {
 	const { plan, random, quirks } = answer;
+	const content = renderMessageContent(answer, options);
+	return {
+		model: options.snapshot,
+		id: `msg_01${random.letters(22)}`,
+		type: 'message',
+		role: 'assistant',
+		content,
+		...renderStop(plan.choices[0]),
+		...(quirks.omitsUsage ? {} : { usage: renderUsage(plan.usage, plan.usage.output, options.thinking.isOn) }),
+	};
+}
+
+export function renderMessageContent({ plan, random, quirks }: Answer, options: MessageOptions): JsonObject[] {
 	const [choice] = plan.choices;
 	const content: JsonObject[] = [];
 	if (plan.thinking !== '') {
@@ -23,15 +36,7 @@ export function renderMessage(answer: Answer, options: MessageOptions): JsonObje
 	for (const call of choice?.calls ?? []) {
 		content.push({ type: 'tool_use', id: toolUseId(call, quirks.emptiesIds), name: call.name, input: readInput(call) });
 	}
-	return {
-		model: options.snapshot,
-		id: `msg_01${random.letters(22)}`,
-		type: 'message',
-		role: 'assistant',
-		content,
-		...renderStop(choice),
-		...(quirks.omitsUsage ? {} : { usage: renderUsage(plan.usage, plan.usage.output, options.thinking.isOn) }),
-	};
+	return content;
 }
 
 /** The vendor's refusal has no content; what it says stands in `stop_details`. */
