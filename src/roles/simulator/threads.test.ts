@@ -27,7 +27,7 @@ test('a thread’s turns hold the whole conversation, streamed or not', async ()
 	const second = await thread.stream({ role: 'user', content: 'How are you?' }).finalMessage();
 	const third = await thread.send({ role: 'user', content: 'Bye' });
 	const inputs = [first, second, third].map(({ usage }) => usage.input_tokens);
-	expect(inputs).toEqual([...inputs].sort((one, other) => one - other));
+	expect(inputs).toEqual(inputs.toSorted((one, other) => one - other));
 	expect(new Set(inputs).size, 'each is longer than the one before').toBe(3);
 	const [row] = await simulator.requests('?limit=1');
 	expect(row?.body_bytes, 'though little is sent').toBeLessThan(500);
