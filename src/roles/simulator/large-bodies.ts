@@ -4,20 +4,12 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type ReadRequest, readRequest, type SentTarget } from './read-request.ts';
-import type { Wire, WireName, WireTarget } from './wires/wire.ts';
+import type { BodyAnswer, BodyQuestion } from './large-bodies-thread.ts';
+import { type ReadRequest, readRequest } from './read-request.ts';
+import type { Wire, WireTarget } from './wires/wire.ts';
 
 /** Smaller ones take a few milliseconds. */
 export const largeBodyBytes = 262_144;
-
-export interface BodyQuestion {
-	readonly number: number;
-	readonly wire: WireName;
-	readonly target: SentTarget;
-	readonly bytes: Uint8Array;
-}
-
-export type BodyAnswer = readonly [number: number, read: ReadRequest];
 
 interface Waiter {
 	readonly resolve: (read: ReadRequest) => void;

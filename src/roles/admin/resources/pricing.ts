@@ -111,8 +111,9 @@ async function setPrice(
 	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
 ): Promise<Answer> {
 	const { model } = checkFields(z.object({ model: modelName }), { model: asked }, parts.nearestName);
-	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider)
+	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider) {
 		throw fieldInvalid('provider', 'must be the one of the address');
+	}
 	if (body.model !== undefined && body.model !== model) throw fieldInvalid('model', 'must be the one of the address');
 	const { providers } = parts.configured();
 	const { priceOverrides } = parts.records;
