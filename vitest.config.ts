@@ -10,7 +10,8 @@ export default defineConfig(({ mode }) => ({
 		globalSetup: ['test/support/system-programs.ts'],
 		runner: 'test/support/skipping-runner.ts',
 		maxWorkers: availableParallelism(),
-		testTimeout: mode === 'long' ? 600_000 : 20_000,
+		// Ends for what hangs: on a busy machine, or under `nice`, processes take many seconds to start.
+		testTimeout: mode === 'long' ? 600_000 : 60_000,
 		hookTimeout: 60_000,
 		// What comes true at last comes later on a busy machine.
 		expect: { poll: { timeout: 10_000 } },

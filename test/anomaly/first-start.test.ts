@@ -59,7 +59,7 @@ async function untilBanner(running: Running): Promise<string> {
 			if (running.child.exitCode !== null) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr}${running.stdout}`);
 			return running.stdout.includes('Stop with Ctrl-C') ? running.stdout : undefined;
 		},
-		30_000,
+		60_000,
 	);
 }
 
@@ -127,7 +127,7 @@ test('the demo: every printed command works when pasted, and a restart shows the
 	expect(JSON.parse(chat ?? '')).toMatchObject({ object: 'chat.completion' });
 	again.child.kill('SIGINT');
 	expect(await again.ended).toEqual({ code: 0, signal: null });
-});
+}, 180_000);
 
 test('a fresh clone with its packages at hand: npm start from an empty environment and the machine’s own Node', async () => {
 	const home = temporaryDirectory();
@@ -151,7 +151,7 @@ test('a fresh clone with its packages at hand: npm start from an empty environme
 	running.child.kill('SIGTERM');
 	await running.ended;
 	expect((await sh('curl -s http://127.0.0.1:8787/')).code, 'nothing is left').not.toBe(0);
-}, 60_000);
+}, 180_000);
 
 /** Pastes commands into one shell. @returns what each of them printed; all must succeed. */
 async function pasteAll(sh: (command: string) => ReturnType<typeof runProcess>, commands: readonly string[]): Promise<string[]> {

@@ -89,7 +89,7 @@ export async function untilReady(url: string, running: Running): Promise<void> {
 			if (running.child.exitCode !== null) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr}${running.stdout}`);
 			return (await statusOf(`${url}/readyz`)) === 200 ? true : undefined;
 		},
-		15_000,
+		45_000,
 	);
 }
 

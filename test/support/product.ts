@@ -124,8 +124,11 @@ function isFree(port: number): Promise<boolean> {
 	});
 }
 
+/** An end for what never comes, not a measure: a busy machine takes seconds for what an idle one does at once. */
+const patienceMs = 20_000;
+
 /** Waits for something that another process does; fails with what was waited for. */
-export async function eventually<T>(what: string, probe: () => T | undefined | Promise<T | undefined>, withinMs = 5000): Promise<T> {
+export async function eventually<T>(what: string, probe: () => T | undefined | Promise<T | undefined>, withinMs = patienceMs): Promise<T> {
 	const endMs = performance.now() + withinMs;
 	for (;;) {
 		const found = await probe();
