@@ -7,6 +7,7 @@
 import { atOnce, type Steps } from '../src/core/steps.ts';
 import { type JsonBody, type JsonObject, parsingSteps } from '../src/wire/json/parse-body.ts';
 import { WrittenBody } from '../src/wire/json/written-body.ts';
+import { translateRequest } from '../src/wire/translate.ts';
 import type { TranslatedCall, Translation } from '../src/wire/translation/translation.ts';
 import { translations } from '../src/wire/translation/translations.ts';
 import { eventsIn } from '../test/support/byte-translation.ts';
@@ -52,8 +53,8 @@ function callOf(request: JsonObject): TranslatedCall {
 	return { request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000, estimatedInputTokens: 250 };
 }
 
-function translateBody({ translateRequest, provider }: Translation, members: JsonObject): Buffer {
-	const { body } = translateRequest(members, { model: models[provider], maxOutputTokens: 64_000 });
+function translateBody({ caller, provider }: Translation, members: JsonObject): Buffer {
+	const { body } = translateRequest(caller, provider, members, { model: models[provider], maxOutputTokens: 64_000 });
 	return new WrittenBody(body, placed).bytes;
 }
 
@@ -116,12 +117,12 @@ function timeLarge(translation: Translation): readonly [allMs: number, longestMs
 }
 
 /** The steps of the gateway's own stages, in `read-call.ts` and `prepare-call.ts`. */
-function* largeSteps({ translateRequest, provider }: Translation, bytes: Buffer): Steps<Buffer> {
+function* largeSteps({ caller, provider }: Translation, bytes: Buffer): Steps<Buffer> {
 	const parsed: JsonBody = yield* parsingSteps(bytes, placed);
 	yield;
 	const members = parsed.readExactly?.() ?? parsed.members;
 	yield;
-	const { body } = translateRequest(members, { model: models[provider], maxOutputTokens: 64_000 });
+	const { body } = translateRequest(caller, provider, members, { model: models[provider], maxOutputTokens: 64_000 });
 	yield;
 	return new WrittenBody(body, placed).bytes;
 }

@@ -1,8 +1,8 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
+import { tokenCounting } from '../../wire/dialects/messages/token-counting.ts';
 import { formats } from '../../wire/formats/formats.ts';
-import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
 import { requireTextViews } from '../../wire/formats/require-text-views.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatPath, errorOf, GatewayBench, jsonAnswer, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
-import type { ModelFacts } from '../../wire/translation/model-facts.ts';
+import type { ModelFacts } from '../../wire/conversation/model-facts.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };

@@ -1,5 +1,5 @@
 import type { Target } from '../../policy/routing/target.ts';
-import type { ModelFacts } from '../../wire/translation/model-facts.ts';
+import type { ModelFacts } from '../../wire/conversation/model-facts.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 
 const nothingSaid: ModelFacts = {};

@@ -5,7 +5,7 @@ import type { Team } from '../../core/team.ts';
 import { measureInput } from '../../policy/budgets/input-size.ts';
 import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
 import type { Targets } from '../../policy/routing/target.ts';
-import { tokenCounting } from '../../wire/formats/messages/token-counting.ts';
+import { tokenCounting } from '../../wire/dialects/messages/token-counting.ts';
 import type { JsonBody } from '../../wire/json/parse-body.ts';
 import { spliceBody } from '../../wire/json/splice-body.ts';
 import type { Provider } from '../../wire/providers/provider.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
-import { chatCompletions } from '../formats/chat-completions/chat-completions.ts';
-import { messages } from '../formats/messages/messages.ts';
+import { chatCompletions } from '../dialects/chat/chat.ts';
+import { messages } from '../dialects/messages/messages.ts';
 import { EventBoundaries, type MarkLine } from './event-boundaries.ts';
 
 const chat = chatCompletions.markLine;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readRecordings } from '../../../test/support/recordings.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { chatCompletions } from '../dialects/chat/chat.ts';
+import { messages } from '../dialects/messages/messages.ts';
+import { tokenCounting } from '../dialects/messages/token-counting.ts';
 import { errorTypeOf, renderGatewayError } from '../gateway-error.ts';
-import { chatCompletions } from './chat-completions/chat-completions.ts';
 import type { Format } from './format.ts';
-import { messages } from './messages/messages.ts';
-import { tokenCounting } from './messages/token-counting.ts';
 
 function verdict(format: Format, body: Record<string, unknown>): string {
 	try {

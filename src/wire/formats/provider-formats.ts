@@ -1,8 +1,8 @@
+import { chatCompletions } from '../dialects/chat/chat.ts';
+import { geminiContent } from '../dialects/gemini/gemini.ts';
+import { messages } from '../dialects/messages/messages.ts';
 import type { WireName } from '../wire-name.ts';
-import { chatCompletions } from './chat-completions/chat-completions.ts';
 import type { ProviderFormat } from './format.ts';
-import { geminiContent } from './gemini/gemini-content.ts';
-import { messages } from './messages/messages.ts';
 
 export const providerFormats: Readonly<Record<WireName, ProviderFormat>> = {
 	chat: chatCompletions,

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, it } from 'vitest';
+import { tokenCounting } from '../dialects/messages/token-counting.ts';
 import type { Format } from './format.ts';
 import { formats } from './formats.ts';
-import { tokenCounting } from './messages/token-counting.ts';
 import { requireTextViews } from './require-text-views.ts';
 
 it('every format shows its texts', () => {

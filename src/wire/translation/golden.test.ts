@@ -6,6 +6,7 @@ import { translateBytes } from '../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import { parseExactly } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
+import { translateRequest } from '../translate.ts';
 import type { TranslatedCall } from './translation.ts';
 import { translations } from './translations.ts';
 
@@ -31,7 +32,7 @@ describe.each(cases)('%s', (name) => {
 			const request = read(`cases/${name}/${caller}.json`);
 			const before = JSON.stringify(request);
 			const model = String(isJsonObject(models) ? models[provider] : undefined);
-			const translated = translation.translateRequest(request, { model, maxOutputTokens: undefined });
+			const translated = translateRequest(translation.caller, translation.provider, request, { model, maxOutputTokens: undefined });
 			expect(JSON.stringify(request), 'the caller’s request must stay as it was').toBe(before);
 			await expectFile(written(translated), `cases/${name}/${caller}-to-${provider}.json`);
 		},

@@ -5,12 +5,12 @@
 import type { FormatName } from '../../core/format-name.ts';
 import { remembering } from '../../core/remembering.ts';
 import type { Steps } from '../../core/steps.ts';
+import type { ModelFacts } from '../conversation/model-facts.ts';
+import { chatModel } from '../dialects/chat/model.ts';
+import { claudeModel, lastSamplingVersion } from '../dialects/messages/model.ts';
 import { cutValues, locateValues } from '../json/locate-values.ts';
 import { type JsonBody, type JsonObject, parsingSteps } from '../json/parse-body.ts';
 import { type Edit, spliceBody } from '../json/splice-body.ts';
-import { claudeModel, lastSamplingVersion } from './chat-to-messages/claude-model.ts';
-import { chatModel } from './messages-to-chat/chat-model.ts';
-import type { ModelFacts } from './model-facts.ts';
 
 /** The model of a request, as far as its repair depends on it. */
 export interface RepairTarget {

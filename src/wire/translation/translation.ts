@@ -4,19 +4,13 @@ import type { EventBatch } from '../events/event-batch.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { MeteredUsage } from '../usage/usage-meter.ts';
 import type { WireName } from '../wire-name.ts';
-import type { ModelFacts } from './model-facts.ts';
 
-/** How a caller of one format is served by a provider of another. Pure; one for each pair of formats. */
+/** How the responses of a provider of one format are told to a client of another. Pure; one for each pair of formats. */
 export interface Translation {
 	/** What the caller speaks. */
 	readonly caller: FormatName;
 	/** What the provider speaks. */
 	readonly provider: WireName;
-	/**
-	 * The request as the provider takes it.
-	 * @throws Refusal `field_invalid` with the JSON path in `param`, for what has no equivalent and must not be guessed.
-	 */
-	translateRequest(members: JsonObject, target: TranslationTarget): TranslatedRequest;
 	/** A whole answer of status 200. @throws Fault `provider_answer_invalid` for what is no answer of the provider's format. */
 	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
 	/** What a whole answer says that the caller's format cannot, in the form of a request's warnings. */
@@ -27,24 +21,6 @@ export interface Translation {
 	 */
 	translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError;
 	translateStream(call: TranslatedCall): StreamTranslation;
-}
-
-/** A model, with what operators say of it. */
-export interface TranslationTarget extends ModelFacts {
-	/** The model's name at the provider. */
-	readonly model: string;
-	/** The most that the model can write, whoever says so; undefined when nothing is known. */
-	readonly maxOutputTokens: number | undefined;
-}
-
-export interface TranslatedRequest {
-	readonly body: JsonObject;
-	/** Fields that the request is sent with, in place of the caller's. */
-	readonly headers?: Readonly<Record<string, string>>;
-	/** What was dropped or changed, a sentence each, such as `logit_bias: ignored`. */
-	readonly warnings: readonly string[];
-	/** What was changed so that the other format says the same, in the same form: told, and faithful all the same. */
-	readonly notes?: readonly string[];
 }
 
 /** What answers need to know of their request. */

@@ -9,7 +9,7 @@ import { azureWire } from '../../roles/simulator/wires/azure/azure.ts';
 import { geminiOpenAiWire } from '../../roles/simulator/wires/gemini/gemini-openai.ts';
 import { openAiWire } from '../../roles/simulator/wires/openai/openai.ts';
 import type { Wire, WireTarget } from '../../roles/simulator/wires/wire.ts';
-import { askForUsage } from '../formats/chat-completions/ask-for-usage.ts';
+import { askForUsage } from '../dialects/chat/usage.ts';
 import { parseBody } from '../json/parse-body.ts';
 import { spliceBody } from '../json/splice-body.ts';
 import { UsageMeter } from './usage-meter.ts';

@@ -4,13 +4,14 @@ import { atOnce, type Steps } from '../../../core/steps.ts';
 import { measureInput } from '../../../policy/budgets/input-size.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
+import type { ModelFacts } from '../../../wire/conversation/model-facts.ts';
 import type { ProviderFormat } from '../../../wire/formats/format.ts';
 import { providerFormats } from '../../../wire/formats/provider-formats.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
+import { isSameDialect, translateRequest } from '../../../wire/translate.ts';
 import { isMaybeMarked, unmarkingSteps } from '../../../wire/translation/foreign-marks.ts';
-import type { ModelFacts } from '../../../wire/translation/model-facts.ts';
 import { findRepair, type Repair, repairingSteps } from '../../../wire/translation/repair-parameters.ts';
 import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
 import { translationOf } from '../../../wire/translation/translations.ts';
@@ -50,7 +51,7 @@ export interface PreparedCall extends Call {
  */
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
-	const isSpoken = translationOf(call.format.name, provider.protocol.wire) === undefined;
+	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
 	if (!isSpoken || isMaybeMarked(call.body)) return undefined;
 	const read = readTarget(call, target, team, parts);
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
@@ -79,14 +80,15 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 	const { wire: spoken } = provider.protocol;
 	const read = readTarget(call, target, team, parts);
 	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
-	const translation = translationOf(call.format.name, spoken);
-	if (translation === undefined) {
+	if (isSameDialect(call.format.name, spoken)) {
 		const unmarked = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
 		const repair = repairFor(call, read, provider, parts);
 		if (repair === undefined) return untranslated(call, read, provider, unmarked);
 		facts.warnings = repair.warnings;
 		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers));
 	}
+	const translation = translationOf(call.format.name, spoken);
+	if (translation === undefined) throw new Error(`no translation of responses of \`${spoken}\` for \`${call.format.name}\``);
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
 	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
 	const members = readExactly?.() ?? call.body.members;
@@ -96,7 +98,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 		headers = {},
 		warnings: lost,
 		notes = [],
-	} = translation.translateRequest(members, {
+	} = translateRequest(call.format.name, spoken, members, {
 		...said,
 		model: target.model,
 		maxOutputTokens,

@@ -6,8 +6,3 @@ export function isReplayable(block: unknown): block is JsonObject {
 	if (block.type === 'redacted_thinking') return typeof block.data === 'string' && block.data !== '';
 	return block.type === 'thinking' && typeof block.thinking === 'string' && typeof block.signature === 'string' && block.signature !== '';
 }
-
-/** Without what callers or libraries may have added. */
-export function plainBlock({ type, thinking, signature, data }: JsonObject): JsonObject {
-	return type === 'redacted_thinking' ? { type, data } : { type, thinking, signature };
-}

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
+import { translateRequest } from '../../translate.ts';
 import { messagesToGeminiOpenai } from '../messages-to-gemini-openai/messages-to-gemini-openai.ts';
 import type { TranslatedCall } from '../translation.ts';
 import { chatToGeminiOpenai } from './chat-to-gemini-openai.ts';
@@ -148,14 +149,14 @@ describe('a request', () => {
 
 	test('is the caller’s own, but for the model and for calls without a signature', () => {
 		const request = { model: 'alias', messages: history, a_new_field: 1 };
-		const { body, warnings } = chatToGeminiOpenai.translateRequest(request, target);
+		const { body, warnings } = translateRequest('chat', 'gemini-openai', request, target);
 		expect(body).toMatchObject({
 			model: 'gemini-3-pro-preview',
 			a_new_field: 1,
 			messages: [{}, { tool_calls: [{ extra_content: { google: {} } }] }, {}],
 		});
 		expect(warnings).toHaveLength(1);
-		expect(chatToGeminiOpenai.translateRequest(request, { ...target, model: 'gemini-2.5-pro' })).toEqual({
+		expect(translateRequest('chat', 'gemini-openai', request, { ...target, model: 'gemini-2.5-pro' })).toEqual({
 			body: { ...request, model: 'gemini-2.5-pro' },
 			warnings: [],
 		});
@@ -168,7 +169,7 @@ describe('a request', () => {
 			{ role: 'assistant', content: [use] },
 			{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
 		];
-		const { body, warnings } = messagesToGeminiOpenai.translateRequest({ messages, max_tokens: 9 }, target);
+		const { body, warnings } = translateRequest('messages', 'gemini-openai', { messages, max_tokens: 9 }, target);
 		expect([body['messages'], warnings]).toMatchObject([[{}, { tool_calls: [{ id: 'a', ...signature }] }, {}], []]);
 		const whole = messagesToGeminiOpenai.translateAnswer({ choices: [{ message: { tool_calls: [toolCall('f', signature)] } }] }, call);
 		expect(whole).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', name: 'f', ...signature }] });

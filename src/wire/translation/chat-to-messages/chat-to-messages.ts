@@ -2,12 +2,10 @@ import { translateResponses } from '../../conversation/response-translation.ts';
 import { chatWriting } from '../../dialects/chat/response.ts';
 import { messagesReading } from '../../dialects/messages/response.ts';
 import type { Translation } from '../translation.ts';
-import { translateRequest } from './translate-request.ts';
 
 /** Clients of chat completions, served by Anthropic's messages. */
 export const chatToMessages: Translation = {
 	caller: 'chat',
 	provider: 'messages',
-	translateRequest,
 	...translateResponses(messagesReading, chatWriting),
 };

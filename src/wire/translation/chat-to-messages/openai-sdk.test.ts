@@ -8,9 +8,10 @@ import { unknownWireFields } from '../../../../test/support/messages-wire-fields
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { messages as messagesFormat } from '../../dialects/messages/messages.ts';
 import { EventFramer } from '../../events/event-framer.ts';
-import { messages as messagesFormat } from '../../formats/messages/messages.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
+import { translateRequest } from '../../translate.ts';
 import type { StreamTranslation, TranslatedCall } from '../translation.ts';
 import { chatToMessages } from './chat-to-messages.ts';
 
@@ -49,7 +50,7 @@ function gatewayTo(origin: string): Fetch {
 		const call = callOf(request);
 		let body: JsonObject;
 		try {
-			({ body } = chatToMessages.translateRequest(request, { model: String(request.model), maxOutputTokens: 32_000 }));
+			({ body } = translateRequest('chat', 'messages', request, { model: String(request.model), maxOutputTokens: 32_000 }));
 		} catch (cause) {
 			if (!(cause instanceof Refusal)) throw cause;
 			return json(400, { error: { message: cause.message, type: 'invalid_request_error', code: cause.code, param: cause.param } });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
+import { translateRequest } from '../../translate.ts';
 import type { TranslatedCall } from '../translation.ts';
 import { messagesToChat } from './messages-to-chat.ts';
 
@@ -61,14 +62,14 @@ test('there are files of each kind, and none that is not read', () => {
 
 test.each<[string, RequestCase]>(filesOf('request-'))('%s', (_name, { target, request, expected }) => {
 	const before = JSON.stringify(request);
-	expect(messagesToChat.translateRequest(request, { maxOutputTokens: undefined, ...target })).toEqual(expected);
+	expect(translateRequest('messages', 'chat', request, { maxOutputTokens: undefined, ...target })).toEqual(expected);
 	expect(JSON.stringify(request)).toBe(before);
 });
 
 describe.each<[string, RefusedCases]>(filesOf('refused-'))('%s', (_name, { target, request, changes }) => {
 	test.each(changes.map((one) => [one.why, one] as const))('%s', (_why, { change, expected }) => {
 		try {
-			messagesToChat.translateRequest({ ...request, ...change }, { maxOutputTokens: undefined, ...target });
+			translateRequest('messages', 'chat', { ...request, ...change }, { maxOutputTokens: undefined, ...target });
 			expect.unreachable();
 		} catch (cause) {
 			expect(cause).toBeInstanceOf(Refusal);

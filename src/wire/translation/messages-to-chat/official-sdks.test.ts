@@ -8,6 +8,7 @@ import { type Recording, readRecordings, recordedBytes } from '../../../../test/
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { scrubSecrets } from '../../providers/scrub-secrets.ts';
+import { translateRequest } from '../../translate.ts';
 import type { TranslatedCall } from '../translation.ts';
 import { messagesToChat } from './messages-to-chat.ts';
 
@@ -123,7 +124,7 @@ describe.each(lines)('%s', (_name, Client) => {
 		const caller = (model: string, path = '/openai/v1'): Anthropic => {
 			const fetchTranslated = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {
 				const request = JSON.parse(String(init?.body)) as JsonObject;
-				const { body } = messagesToChat.translateRequest(request, { model, maxOutputTokens: undefined });
+				const { body } = translateRequest('messages', 'chat', request, { model, maxOutputTokens: undefined });
 				const response = await fetch(`${simulator.origin}${path}/chat/completions`, {
 					method: 'POST',
 					headers: { 'content-type': 'application/json', authorization: 'Bearer sk-test' },

@@ -1,0 +1,128 @@
+/**
+ * A JSON value of a client's request. Readers of requests see bodies through views alone, and ask a view for no more than they
+ * need: a large body need not be parsed whole, nor its long strings decoded before they are written.
+ */
+import { isExactInteger } from '../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
+import { rejectField } from './reject-field.ts';
+
+/** The place of a value in the client's request. */
+export interface Place {
+	/** As rejections name it in `param`, such as `messages[2].content`; empty for the body. */
+	readonly path: string;
+}
+
+export interface JsonView extends Place {
+	readonly kind: 'absent' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+	/** Neither absent nor null. */
+	readonly isGiven: boolean;
+	/** A view of kind `absent` where there is no such member. */
+	member(name: string): JsonView;
+	/** The names of an object's members, in their order. */
+	names(): readonly string[];
+	/** The elements of an array; none for anything else. */
+	items(): readonly JsonView[];
+	/** The first characters of a string; empty for anything else. */
+	prefix(length: number): string;
+	/** A string, decoded; undefined for anything else. */
+	text(): string | undefined;
+	/** The whole value, decoded. */
+	value(): unknown;
+}
+
+/** A view of a body that has been parsed. */
+export function viewOf(body: JsonObject): JsonView {
+	return new ParsedView(body, undefined, '');
+}
+
+class ParsedView implements JsonView {
+	readonly #value: unknown;
+	readonly #parent: ParsedView | undefined;
+	readonly #key: string | number;
+
+	constructor(value: unknown, parent: ParsedView | undefined, key: string | number) {
+		this.#value = value;
+		this.#parent = parent;
+		this.#key = key;
+	}
+
+	get path(): string {
+		const outer = this.#parent?.path ?? '';
+		if (typeof this.#key === 'number') return `${outer}[${this.#key}]`;
+		return outer === '' ? this.#key : `${outer}.${this.#key}`;
+	}
+
+	get kind(): JsonView['kind'] {
+		const value = this.#value;
+		if (typeof value === 'string') return 'string';
+		if (value === undefined) return 'absent';
+		if (value === null) return 'null';
+		if (Array.isArray(value)) return 'array';
+		if (typeof value === 'object') return isExactInteger(value) ? 'number' : 'object';
+		return typeof value === 'number' ? 'number' : 'boolean';
+	}
+
+	get isGiven(): boolean {
+		return this.#value !== undefined && this.#value !== null;
+	}
+
+	member(name: string): JsonView {
+		return new ParsedView(isJsonObject(this.#value) ? this.#value[name] : undefined, this, name);
+	}
+
+	names(): readonly string[] {
+		return isJsonObject(this.#value) ? Object.keys(this.#value) : [];
+	}
+
+	items(): readonly JsonView[] {
+		return Array.isArray(this.#value) ? this.#value.map((item: unknown, index) => new ParsedView(item, this, index)) : [];
+	}
+
+	prefix(length: number): string {
+		return typeof this.#value === 'string' ? this.#value.slice(0, length) : '';
+	}
+
+	text(): string | undefined {
+		return typeof this.#value === 'string' ? this.#value : undefined;
+	}
+
+	value(): unknown {
+		return this.#value;
+	}
+}
+
+/** @returns undefined for what is no string, or shows nothing. */
+export function visibleTextIn(view: JsonView): string | undefined {
+	const text = view.text();
+	return text === undefined || isBlank(text) ? undefined : text;
+}
+
+/** @returns undefined for what is no number, or an integer that a double cannot hold. */
+export function numberIn(view: JsonView): number | undefined {
+	const value = view.kind === 'number' ? view.value() : undefined;
+	return typeof value === 'number' ? value : undefined;
+}
+
+/** @returns undefined for what is no object. */
+export function objectIn(view: JsonView): JsonObject | undefined {
+	const value = view.kind === 'object' ? view.value() : undefined;
+	return isJsonObject(value) ? value : undefined;
+}
+
+export function isTrue(view: JsonView): boolean {
+	return view.kind === 'boolean' && view.value() === true;
+}
+
+/** @throws Refusal `field_invalid`. */
+export function requireText(view: JsonView): string {
+	return view.text() ?? rejectField(view.path, 'must be a string');
+}
+
+/** @throws Refusal `field_invalid`. */
+export function requireObject(view: JsonView): JsonView {
+	return view.kind === 'object' ? view : rejectField(view.path, 'must be an object');
+}
+
+export function isBlank(text: string): boolean {
+	return text.trim() === '';
+}

@@ -1,0 +1,85 @@
+import type { LineMark } from '../../events/event-boundaries.ts';
+import { equals, startsWith, valueOffset } from '../../events/line-value.ts';
+import {
+	array,
+	boolean,
+	checkFields,
+	checkMessages,
+	type FieldTable,
+	integerOf,
+	modelName,
+	number,
+	object,
+} from '../../formats/field-checks.ts';
+import type { Format } from '../../formats/format.ts';
+import { errorMembers } from '../../gateway-error.ts';
+import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { chatUsage } from '../../usage/usage-reader.ts';
+import { chatTextViews } from './texts.ts';
+import { askForUsage } from './usage.ts';
+
+const required: FieldTable = { model: modelName };
+
+const optional: FieldTable = {
+	max_tokens: integerOf(1, greatestCap),
+	max_completion_tokens: integerOf(1, greatestCap),
+	n: integerOf(1, mostChoices),
+	stream: boolean,
+	stream_options: object,
+	temperature: number,
+	top_p: number,
+	frequency_penalty: number,
+	presence_penalty: number,
+	tools: array,
+};
+
+/** `max_tokens` is deprecated, but all that some vendors read. */
+const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
+
+/** An assistant turn may consist of tool calls alone; the deprecated role `function` may answer with null. */
+const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
+
+/** OpenAI's chat completions. */
+export const chatCompletions: Format = {
+	name: 'chat',
+	path: '/v1/chat/completions',
+	validate(body) {
+		checkFields(body, required, optional);
+		checkMessages(body, (role) => rolesWithoutContent.has(role));
+	},
+	textViews: chatTextViews,
+	usage: chatUsage,
+	askForUsage,
+	requestedOutput: (body) => requestedOutput(body, capMembers, body.n),
+	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
+	markLine,
+	isComplete: isFinished,
+	tellsUsageNext: isFinished,
+	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
+};
+
+/** Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped. */
+function isFinished(tail: Buffer): boolean {
+	return tail.includes('"finish_reason":"') || tail.includes('"finish_reason": "');
+}
+
+/** `data: [DONE]` ends a stream. An error is a data line `{"error": ...}`; some vendors name the event `error`. */
+function markLine(bytes: Buffer, start: number, end: number): LineMark {
+	const data = valueOffset(bytes, start, end, 'data:');
+	if (data !== -1) {
+		if (equals(bytes, data, end, '[DONE]')) return 'terminal';
+		return startsWith(bytes, data, end, '{"error"') && holdsError(bytes, data + '{"error"'.length, end) ? 'error' : 'none';
+	}
+	const event = valueOffset(bytes, start, end, 'event:');
+	return event !== -1 && equals(bytes, event, end, 'error') ? 'error' : 'none';
+}
+
+/** Some vendors put `"error": null` into ordinary chunks. */
+function holdsError(bytes: Buffer, from: number, end: number): boolean {
+	for (let at = from; at < end; at++) {
+		const byte = bytes[at];
+		if (byte === 0x7b || byte === 0x22) return true;
+		if (byte !== 0x3a && byte !== 0x20) return false;
+	}
+	return false;
+}

@@ -1,0 +1,94 @@
+import type { ModelLimits } from '../../conversation/model-limits.ts';
+import type { TranslationTarget } from '../../conversation/request-translation.ts';
+
+/** What a model behind chat completions takes, as far as its request depends on it. */
+export interface ChatModel extends ModelLimits {
+	/** What limits the output: reasoning models refuse the older name, servers of other vendors may not know the newer one. */
+	readonly tokenParam: 'max_tokens' | 'max_completion_tokens';
+	readonly takesParallelFlag: boolean;
+	/** Instructions in this role. */
+	readonly systemRole: 'system' | 'developer';
+	/** Texts as a list of parts, which keeps the borders by which prompts are cached. Servers of other vendors may want strings. */
+	readonly takesTextParts: boolean;
+	/** Of `reasoning_effort`, from the least to the greatest. Empty: it takes none. */
+	readonly efforts: readonly string[];
+	/** Function tools are refused unless `reasoning_effort` is `none`. */
+	readonly toolsNeedEffortNone: boolean;
+	/** Calls come back with the signature that they were made with. */
+	readonly takesSignatures: boolean;
+}
+
+const classicEfforts = ['low', 'medium', 'high'] as const;
+
+const compatible: ChatModel = {
+	tokenParam: 'max_tokens',
+	takesSampling: true,
+	temperatureMax: 2,
+	takesStop: true,
+	takesParallelFlag: true,
+	systemRole: 'system',
+	takesTextParts: false,
+	efforts: classicEfforts,
+	toolsNeedEffortNone: false,
+	takesSchema: true,
+	takesSignatures: false,
+};
+
+const classic: ChatModel = { ...compatible, takesTextParts: true, efforts: [] };
+
+const reasoning: ChatModel = {
+	...classic,
+	tokenParam: 'max_completion_tokens',
+	takesSampling: false,
+	systemRole: 'developer',
+	efforts: classicEfforts,
+};
+
+/** What its operator says of it, else what its name tells. */
+export function chatModelOf({ model, knownAs, ...said }: TranslationTarget): ChatModel {
+	const named = chatModel(knownAs ?? model);
+	return {
+		...named,
+		tokenParam: said.tokenParam ?? named.tokenParam,
+		takesSampling: said.sampling === undefined ? named.takesSampling : said.sampling === 'full',
+		temperatureMax: said.temperatureMax ?? named.temperatureMax,
+		takesStop: said.stop ?? named.takesStop,
+		systemRole: said.systemRole ?? named.systemRole,
+		efforts: said.efforts ?? toldEfforts(said.thinking, named),
+		toolsNeedEffortNone: said.toolsNeedEffortNone ?? named.toolsNeedEffortNone,
+		takesSchema: said.structuredOutput ?? named.takesSchema,
+	};
+}
+
+function toldEfforts(thinking: TranslationTarget['thinking'], { efforts }: ChatModel): readonly string[] {
+	if (thinking === undefined) return efforts;
+	if (thinking === 'none') return [];
+	return efforts.length > 0 ? efforts : classicEfforts;
+}
+
+/** By the name at the provider. A name that is none of OpenAI's is taken for a model of another vendor behind a compatible server. */
+export function chatModel(name: string): ChatModel {
+	// Fine-tuned models are named `ft:<model>:...`, and resellers put the vendor before a slash.
+	const base = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '');
+	const generation = /^o(\d)(-mini)?(?:-|$)/.exec(base);
+	if (generation !== null) {
+		const takesStop = !(generation[1] === '3' && generation[2] === undefined) && !(generation[1] === '4' && generation[2] !== undefined);
+		return { ...reasoning, takesStop, takesParallelFlag: false, takesSchema: !/^o1-(mini|preview)/.test(base) };
+	}
+	const version = versionOf(base);
+	if (version >= 5) return { ...reasoning, takesStop: false, efforts: effortsOf(version, base), toolsNeedEffortNone: version >= 5.4 };
+	if (version >= 3) return { ...classic, takesSchema: version >= 4.1 || base.startsWith('gpt-4o') };
+	return base.startsWith('chatgpt-') ? classic : compatible;
+}
+
+/** Azure's own names leave the point out: `gpt-35-turbo`. NaN for what is none of the family. */
+function versionOf(base: string): number {
+	const version = Number(/^gpt-(\d+(?:\.\d+)?)/.exec(base)?.[1]);
+	return version > 10 && Number.isInteger(version) ? version / 10 : version;
+}
+
+function effortsOf(version: number, base: string): readonly string[] {
+	if (base.includes('-chat')) return [];
+	if (version < 5.1) return ['minimal', ...classicEfforts];
+	return version < 5.2 ? ['none', ...classicEfforts] : ['none', ...classicEfforts, 'xhigh'];
+}

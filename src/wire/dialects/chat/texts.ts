@@ -1,0 +1,253 @@
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { itemsOf, objectsOf, type TextPart, type TextViews, type ValuePath, ViewBuilder } from '../../text-view.ts';
+import { isTextType, parseDataUrl, parseSvgUrl } from './data-url.ts';
+
+/** Members of a request that no model reads, or that are looked at by name. */
+const knownMembers: ReadonlySet<string> = new Set(
+	(
+		'messages tools functions model stream stream_options user metadata store service_tier stop tool_choice function_call audio modalities ' +
+		'logit_bias reasoning_effort verbosity seed safety_identifier prompt_cache_key prompt_cache_retention'
+	).split(' '),
+);
+
+/** Members of a message or an increment that hold no text, or are looked at by name. */
+const knownMessageMembers: ReadonlySet<string> = new Set(
+	'role content refusal reasoning reasoning_content audio name tool_calls tool_call_id function_call annotations'.split(' '),
+);
+
+/** Members of parts that hold no text, or are looked at by name. */
+const knownPartMembers: ReadonlySet<string> = new Set('type text refusal cache_control image_url input_audio file'.split(' '));
+
+/** Members of answers and chunks that no model wrote, or that are looked at by name. */
+const knownAnswerMembers: ReadonlySet<string> = new Set(
+	(
+		'id object created model choices usage system_fingerprint service_tier error obfuscation provider metadata request_id ' +
+		'prompt_filter_results x_groq'
+	).split(' '),
+);
+
+/** Members of a choice that no model wrote, or that are looked at by name. */
+const knownChoiceMembers: ReadonlySet<string> = new Set(
+	'index delta message text logprobs finish_reason native_finish_reason stop_reason content_filter_results'.split(' '),
+);
+
+const unreadableParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio']);
+
+/** What guardrails see of chat completions. */
+export const chatTextViews: TextViews = {
+	request(body) {
+		const view = new ViewBuilder();
+		let thread = '';
+		let last = '';
+		for (const [index, message] of objectsOf(body.messages)) {
+			const role = typeof message.role === 'string' ? message.role : 'user';
+			const path = ['messages', index];
+			// Neighbours of one role are one turn in translation, and all instructions are one; each tool's result is its own.
+			const speaker = role === 'developer' ? 'system' : role;
+			if (speaker !== last || isResult(role)) thread = path.join('.');
+			last = speaker;
+			viewMessage(view, role, message, path, speaker === 'system' ? speaker : thread);
+		}
+		for (const name of ['tools', 'functions']) {
+			for (const [index, tool] of objectsOf(body[name])) view.json('system', 'tool_definition', [name, index], tool);
+		}
+		if (isJsonObject(body.tool_choice)) view.json('system', 'tool_definition', ['tool_choice'], body.tool_choice);
+		view.others(body, knownMembers, 'user', []);
+		return view;
+	},
+	answer(body) {
+		const view = new ViewBuilder();
+		for (const [index, choice] of objectsOf(body.choices)) viewChoice(view, choice, '', ['choices', index]);
+		view.string('assistant', 'other', ['error'], body.error);
+		view.others(body, knownAnswerMembers, 'assistant', []);
+		return view;
+	},
+	event(event) {
+		const view = new ViewBuilder();
+		const ended: string[] = [whole];
+		for (const [index, choice] of objectsOf(event.choices)) {
+			const name = `${typeof choice.index === 'number' ? choice.index : index}/`;
+			const path = ['choices', index];
+			if (isJsonObject(choice.delta)) {
+				viewDelta(view, choice.delta, name, [...path, 'delta']);
+				ended.push(...endedNames(choice.delta, name));
+			}
+			viewChoice(view, choice, name, path);
+			if (typeof choice.finish_reason === 'string') ended.push(name);
+		}
+		viewStreamedOthers(view, event, knownAnswerMembers, '', []);
+		view.block = `${whole}error`;
+		view.string('assistant', 'other', ['error'], event.error);
+		view.ended = ended;
+		return view;
+	},
+};
+
+/** Begins the names of blocks that go on in no other event. */
+const whole = 'whole/';
+
+function isResult(role: string): boolean {
+	return role === 'tool' || role === 'function';
+}
+
+/** What choices of answers and of chunks have in common. @param name of the choice in a stream. */
+function viewChoice(view: ViewBuilder, choice: JsonObject, name: string, path: ValuePath): void {
+	if (choice.message !== undefined) {
+		view.block = `${whole}${name}`;
+		view.isEachApart = true;
+		if (isJsonObject(choice.message)) viewMessage(view, 'assistant', choice.message, [...path, 'message'], `${whole}${name}message`);
+		else view.string('assistant', 'text', [...path, 'message'], choice.message);
+		view.isEachApart = false;
+	}
+	view.block = `${name}completion`;
+	view.string('assistant', 'text', [...path, 'text'], choice.text);
+	if (isJsonObject(choice.logprobs)) viewLogprobs(view, choice.logprobs, name, [...path, 'logprobs']);
+	viewStreamedOthers(view, choice, knownChoiceMembers, name, path);
+}
+
+/** Members that no format knows: strings may go on from event to event, other values are whole. */
+function viewStreamedOthers(view: ViewBuilder, members: JsonObject, known: ReadonlySet<string>, name: string, path: ValuePath): void {
+	for (const member of Object.keys(members)) {
+		if (known.has(member)) continue;
+		view.block = `${typeof members[member] === 'string' ? '' : whole}${name}other/${member}`;
+		view.others({ [member]: members[member] }, known, 'assistant', path);
+	}
+}
+
+/** The pieces that the answer was made of, which go on as it does, and those that it might have been made of. */
+function viewLogprobs(view: ViewBuilder, logprobs: JsonObject, name: string, path: ValuePath): void {
+	for (const kind of ['content', 'refusal']) {
+		const entries = objectsOf(logprobs[kind]).map(([, entry]) => entry);
+		view.block = `${name}logprobs/${kind}`;
+		view.copies('assistant', path, entries.map(pieceOf).join(''));
+		view.block = `${whole}${name}logprobs/${kind}`;
+		const others = entries.flatMap(({ top_logprobs }) => objectsOf(top_logprobs).map(([, other]) => pieceOf(other)));
+		view.copies('assistant', path, others.join('\n'));
+	}
+}
+
+function pieceOf({ token }: JsonObject): string {
+	return typeof token === 'string' ? token : '';
+}
+
+function viewMessage(view: ViewBuilder, role: string, message: JsonObject, path: ValuePath, thread: string): void {
+	viewContent(view, role, isResult(role) ? 'tool_result' : 'text', message.content, [...path, 'content'], thread);
+	viewRest(view, role, message, path);
+	view.string(role, 'name', [...path, 'name'], message.name);
+	for (const [index, call] of objectsOf(message.tool_calls)) viewCall(view, role, call, [...path, 'tool_calls', index]);
+	if (isJsonObject(message.function_call)) viewFunction(view, role, message.function_call, [...path, 'function_call']);
+	if (itemsOf(message.annotations).length > 0) view.json(role, 'citation', [...path, 'annotations'], message.annotations);
+	view.others(message, knownMessageMembers, role, path);
+}
+
+function viewContent(view: ViewBuilder, role: string, part: TextPart, content: unknown, path: ValuePath, thread: string): void {
+	if (!Array.isArray(content)) view.string(role, part, path, content, thread);
+	for (const [index, item] of itemsOf(content).entries()) {
+		const itemPath = [...path, index];
+		const type = isJsonObject(item) ? item.type : undefined;
+		if (!isJsonObject(item)) view.unknown(role, item, itemPath);
+		else if (viewPart(view, role, part, item, itemPath, thread)) view.others(item, knownPartMembers, role, itemPath);
+		else if (unreadableParts.has(type)) viewMedia(view, role, item, itemPath);
+		else view.unknown(role, item, itemPath);
+	}
+}
+
+/** @returns whether it is of a kind that can be read. */
+function viewPart(view: ViewBuilder, role: string, part: TextPart, item: JsonObject, path: ValuePath, thread: string): boolean {
+	if (item.type === 'text') view.string(role, part, [...path, 'text'], item.text, thread);
+	else if (item.type === 'refusal') view.string(role, 'refusal', [...path, 'refusal'], item.refusal, thread);
+	else if (item.type === 'file') viewFile(view, role, item.file, [...path, 'file']);
+	else return false;
+	return true;
+}
+
+/** A text in base64 is read, for it reaches models as the text it is. */
+function viewFile(view: ViewBuilder, role: string, file: unknown, path: ValuePath): void {
+	const { filename, file_data } = isJsonObject(file) ? file : {};
+	view.string(role, 'document', [...path, 'filename'], filename);
+	const data = typeof file_data === 'string' ? parseDataUrl(file_data) : undefined;
+	if (typeof file_data !== 'string' || data === undefined || !isTextType(data.mediaType)) {
+		view.skip(role, 'file', path);
+		return;
+	}
+	const head = file_data.slice(0, file_data.length - data.base64.length);
+	view.encoded(role, 'document', [...path, 'file_data'], head, Buffer.from(data.base64, 'base64').toString());
+}
+
+/** Nobody here sees pictures and sounds. The text that an SVG is made of is read. */
+function viewMedia(view: ViewBuilder, role: string, item: JsonObject, path: ValuePath): void {
+	view.skip(role, item.type, path);
+	const image = item.image_url;
+	const url = isJsonObject(image) ? image.url : image;
+	const svg = parseSvgUrl(url);
+	if (svg === undefined) return;
+	view.encoded(role, 'document', isJsonObject(image) ? [...path, 'image_url', 'url'] : [...path, 'image_url'], svg.head, svg.text);
+}
+
+/** What messages and their increments have in common. */
+function viewRest(view: ViewBuilder, role: string, message: JsonObject, path: ValuePath): void {
+	view.string(role, 'refusal', [...path, 'refusal'], message.refusal);
+	for (const name of ['reasoning_content', 'reasoning']) view.string(role, 'reasoning', [...path, name], message[name]);
+	if (!isJsonObject(message.audio)) return;
+	view.string(role, 'transcript', [...path, 'audio', 'transcript'], message.audio.transcript);
+	view.skip(role, 'audio', [...path, 'audio']);
+}
+
+function viewCall(view: ViewBuilder, role: string, call: JsonObject, path: ValuePath): void {
+	if (isJsonObject(call.function)) viewFunction(view, role, call.function, [...path, 'function']);
+	if (!isJsonObject(call.custom)) return;
+	view.string(role, 'name', [...path, 'custom', 'name'], call.custom.name);
+	view.string(role, 'tool_arguments', [...path, 'custom', 'input'], call.custom.input);
+}
+
+function viewFunction(view: ViewBuilder, role: string, { name, arguments: written }: JsonObject, path: ValuePath): void {
+	view.string(role, 'name', [...path, 'name'], name);
+	view.json(role, 'tool_arguments', [...path, 'arguments'], written);
+}
+
+/** Each member of an increment is a text of its own. */
+function viewDelta(view: ViewBuilder, delta: JsonObject, choice: string, path: ValuePath): void {
+	view.block = `${choice}content`;
+	viewContent(view, 'assistant', 'text', delta.content, [...path, 'content'], '');
+	for (const name of ['refusal', 'reasoning_content', 'reasoning', 'audio']) {
+		view.block = `${choice}${name}`;
+		viewRest(view, 'assistant', { [name]: delta[name] }, path);
+	}
+	for (const [index, call] of objectsOf(delta.tool_calls)) {
+		const key = `${choice}tool/${typeof call.index === 'number' ? call.index : index}`;
+		const callPath = [...path, 'tool_calls', index];
+		for (const kind of ['function', 'custom']) {
+			const called = call[kind];
+			if (!isJsonObject(called)) continue;
+			view.block = `${key}/name`;
+			view.string('assistant', 'name', [...callPath, kind, 'name'], called.name);
+			view.block = key;
+			if (kind === 'function') view.json('assistant', 'tool_arguments', [...callPath, kind, 'arguments'], called.arguments);
+			else view.string('assistant', 'tool_arguments', [...callPath, kind, 'input'], called.input);
+		}
+	}
+	if (isJsonObject(delta.function_call)) {
+		view.block = `${choice}function/name`;
+		view.string('assistant', 'name', [...path, 'function_call', 'name'], delta.function_call.name);
+		view.block = `${choice}function`;
+		view.json('assistant', 'tool_arguments', [...path, 'function_call', 'arguments'], delta.function_call.arguments);
+	}
+	if (itemsOf(delta.annotations).length > 0) {
+		view.block = `${choice}annotations`;
+		view.json('assistant', 'citation', [...path, 'annotations'], delta.annotations);
+	}
+	for (const name of Object.keys(delta)) {
+		view.block = `${choice}other/${name}`;
+		view.others({ [name]: delta[name] }, knownMessageMembers, 'assistant', path);
+	}
+}
+
+/** A name is over when arguments come. */
+function endedNames(delta: JsonObject, choice: string): readonly string[] {
+	return objectsOf(delta.tool_calls).flatMap(([index, call]) => {
+		const called = isJsonObject(call.function) ? call.function : call.custom;
+		const written = isJsonObject(called) ? (called.arguments ?? called.input) : undefined;
+		const isOver = typeof written === 'string' && written !== '';
+		return isOver ? [`${choice}tool/${typeof call.index === 'number' ? call.index : index}/name`] : [];
+	});
+}

@@ -1,0 +1,65 @@
+import { requireSchemaTaken, takenSampling, takenStops } from '../../conversation/model-limits.ts';
+import type { RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
+import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { chatModelOf } from '../chat/model.ts';
+import { chatRequest } from '../chat/request-writer.ts';
+import { geminiModelOf } from '../gemini/model.ts';
+import { markUnsigned } from './mark-unsigned.ts';
+
+/** Writes requests for what Gemini makes of chat completions. */
+export const geminiOpenaiRequestWriter: RequestWriter = {
+	takes: new Set(),
+	write(conversation, target, warnings) {
+		const body = chatRequest(conversation, target, { ...chatModelOf(target), takesSignatures: true }, warnings);
+		return { body: { ...body, ...signedMessages(body, target, warnings) } };
+	},
+	variant: { of: 'chat', adapt: adaptChatRequest },
+};
+
+/**
+ * A request for chat completions as Gemini takes it: sent as it came except for what the model is known not to take. What only its
+ * server can judge is left to it.
+ * @throws Refusal `field_invalid`.
+ */
+function adaptChatRequest(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
+	const fitted = fitSettings(request, target, warnings);
+	return { ...fitted, model: target.model, ...signedMessages(request, target, warnings) };
+}
+
+function signedMessages({ messages }: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
+	const isToBeSigned = geminiModelOf(target).needsSignatures && Array.isArray(messages);
+	return isToBeSigned ? { messages: markUnsigned(messages, warnings) } : {};
+}
+
+const sampling = [['temperature', 'temperature'] as const, ['topP', 'top_p'] as const];
+
+function fitSettings(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject {
+	const model = chatModelOf(target);
+	const body: Record<string, unknown> = { ...request };
+	for (const [name, field] of sampling) {
+		const value = body[field];
+		if (typeof value !== 'number') continue;
+		delete body[field];
+		const given = takenSampling(name, { field, value }, model, warnings);
+		if (given !== undefined) body[field] = given;
+	}
+	const { stop, response_format } = request;
+	const stops: readonly unknown[] = Array.isArray(stop) ? stop : isGiven(stop) ? [stop] : [];
+	if (takenStops({ field: 'stop', value: stops }, model, warnings).length < stops.length) delete body.stop;
+	if (isJsonObject(response_format) && response_format.type === 'json_schema') requireSchemaTaken('response_format', model);
+	const { maxOutputTokens: max = Number.POSITIVE_INFINITY, defaultMaxTokens: usual } = target;
+	const caps = ['max_completion_tokens', 'max_tokens'].filter((name) => isGiven(body[name]));
+	for (const name of caps) {
+		const asked = body[name];
+		if (typeof asked !== 'number' || asked <= max) continue;
+		warnings.add(name, `lowered to ${max}`);
+		body[name] = max;
+	}
+	if (caps.length === 0 && usual !== undefined) body[model.tokenParam] = Math.min(usual, max);
+	return body;
+}
+
+function isGiven(value: unknown): boolean {
+	return value !== undefined && value !== null;
+}

@@ -1,0 +1,43 @@
+import type { LineMark } from '../../events/event-boundaries.ts';
+import { startsWith, valueOffset } from '../../events/line-value.ts';
+import type { ProviderFormat } from '../../formats/format.ts';
+import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
+import type { Edit } from '../../json/splice-body.ts';
+import { requestedOutput } from '../../usage/output-cap.ts';
+import { geminiUsage } from '../../usage/usage-reader.ts';
+
+/** Gemini's `generateContent`. Its streams have no last event: they end. */
+export const geminiContent: ProviderFormat = {
+	usage: geminiUsage,
+	// Its streams tell anyway.
+	askForUsage: () => [],
+	requestedOutput(body) {
+		const config = configOf(body);
+		return requestedOutput(config, ['maxOutputTokens'], config.candidateCount);
+	},
+	writeCap,
+	markLine,
+	// No text of a model can look like this, for its quotes are escaped. What is left to find out, the translation does.
+	isComplete: (tail) => tail.includes('"finishReason"') || tail.includes('"blockReason"'),
+	// Each event tells of what was before it.
+	tellsUsageNext: () => false,
+};
+
+function configOf({ generationConfig }: JsonObject): JsonObject {
+	return isJsonObject(generationConfig) ? generationConfig : {};
+}
+
+function writeCap({ bytes, members, ranges }: JsonBody, tokens: number): readonly Edit[] {
+	const text = JSON.stringify({ ...configOf(members), maxOutputTokens: tokens });
+	const range = ranges.get('generationConfig');
+	if (range !== undefined) return [{ ...range, text }];
+	const end = bytes.lastIndexOf(0x7d);
+	return [{ start: end, end, text: `,"generationConfig":${text}` }];
+}
+
+/** An error is a data line with `error` alone, and at times a list of it. */
+function markLine(bytes: Buffer, start: number, end: number): LineMark {
+	const data = valueOffset(bytes, start, end, 'data:');
+	if (data === -1) return 'none';
+	return startsWith(bytes, data, end, '{"error"') || startsWith(bytes, data, end, '[{"error"') ? 'error' : 'none';
+}

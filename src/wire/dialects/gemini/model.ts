@@ -1,0 +1,86 @@
+import type { ModelLimits } from '../../conversation/model-limits.ts';
+import type { TranslationTarget } from '../../conversation/request-translation.ts';
+
+/** What a Gemini model takes, as far as its request depends on it. */
+export interface GeminiModel extends ModelLimits {
+	/** How much to think is said in tokens, or in levels. */
+	readonly thinking: 'none' | 'budget' | 'level';
+	/** Of `thinkingLevel`, from the least to the greatest. */
+	readonly levels: readonly string[];
+	/** Of `thinkingBudget`, where it is not 0. */
+	readonly leastBudget: number;
+	readonly mostBudget: number;
+	/** Whether a budget of 0 turns thinking off. */
+	readonly mayDisableThinking: boolean;
+	/** Function calls must come back with the signature of the thought that led to them. */
+	readonly needsSignatures: boolean;
+}
+
+const unthinking: GeminiModel = {
+	thinking: 'none',
+	levels: [],
+	leastBudget: 0,
+	mostBudget: 0,
+	mayDisableThinking: false,
+	needsSignatures: false,
+	takesSampling: true,
+	temperatureMax: 2,
+	takesStop: true,
+	takesSchema: true,
+};
+
+/** What its operator says of it, else what its name tells. */
+export function geminiModelOf({ model, knownAs, ...said }: TranslationTarget): GeminiModel {
+	const named = geminiModel(knownAs ?? model);
+	return {
+		...named,
+		...(said.thinking !== undefined && toldThinking(said.thinking, named)),
+		...(said.efforts !== undefined && { levels: said.efforts }),
+		takesSampling: said.sampling === undefined ? named.takesSampling : said.sampling === 'full',
+		temperatureMax: said.temperatureMax ?? named.temperatureMax,
+		takesStop: said.stop ?? named.takesStop,
+		takesSchema: said.structuredOutput ?? named.takesSchema,
+	};
+}
+
+/** Where the name tells of another way of thinking, what that way can take is that of most models. */
+function toldThinking(
+	told: 'none' | 'enabled' | 'adaptive',
+	named: GeminiModel,
+): Pick<GeminiModel, 'thinking' | 'levels' | 'leastBudget' | 'mostBudget'> {
+	const { levels, leastBudget, mostBudget } = named;
+	if (told === 'none') return { thinking: 'none', levels, leastBudget, mostBudget };
+	if (told === 'adaptive') return { thinking: 'level', levels: levels.length > 0 ? levels : levelsOf(3.1, true), leastBudget, mostBudget };
+	return mostBudget > 0
+		? { thinking: 'budget', levels, leastBudget, mostBudget }
+		: { thinking: 'budget', levels, leastBudget: 128, mostBudget: 24_576 };
+}
+
+/** By the name at the provider. An unknown model is taken for one of the newest family. */
+export function geminiModel(name: string): GeminiModel {
+	const base = name.replace(/^models\//, '');
+	if (base.startsWith('gemma-')) return { ...unthinking, takesSchema: false };
+	const version = Number(/^gemini-(\d+(?:\.\d+)?)/.exec(base)?.[1] ?? Number.POSITIVE_INFINITY);
+	const isPro = base.includes('pro');
+	if (version < 2.5) return unthinking;
+	if (version < 3) {
+		return {
+			...unthinking,
+			thinking: 'budget',
+			leastBudget: budgetFloor(base, isPro),
+			mostBudget: isPro ? 32_768 : 24_576,
+			mayDisableThinking: !isPro,
+		};
+	}
+	return { ...unthinking, thinking: 'level', levels: levelsOf(version, isPro), needsSignatures: true };
+}
+
+function budgetFloor(base: string, isPro: boolean): number {
+	if (isPro) return 128;
+	return base.includes('lite') ? 512 : 1;
+}
+
+function levelsOf(version: number, isPro: boolean): readonly string[] {
+	if (!isPro) return ['minimal', 'low', 'medium', 'high'];
+	return version < 3.1 ? ['low', 'high'] : ['low', 'medium', 'high'];
+}

@@ -1,0 +1,69 @@
+import type { LineMark } from '../../events/event-boundaries.ts';
+import { equals, valueOffset } from '../../events/line-value.ts';
+import {
+	array,
+	boolean,
+	checkFields,
+	checkInside,
+	checkMessages,
+	type FieldTable,
+	integerOf,
+	modelName,
+	number,
+	object,
+} from '../../formats/field-checks.ts';
+import type { Format } from '../../formats/format.ts';
+import { errorMembers } from '../../gateway-error.ts';
+import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { messagesUsage } from '../../usage/usage-reader.ts';
+import { messagesTextViews } from './texts.ts';
+
+export const cap = integerOf(0, greatestCap);
+
+/** `max_tokens: 0` only fills the prompt cache. */
+const required: FieldTable = { model: modelName, max_tokens: cap };
+
+const optional: FieldTable = {
+	stream: boolean,
+	temperature: number,
+	top_p: number,
+	top_k: number,
+	stop_sequences: array,
+	tools: array,
+	tool_choice: object,
+	thinking: object,
+	metadata: object,
+};
+
+const capMembers = ['max_tokens'] as const;
+
+export const thinking: FieldTable = { budget_tokens: cap };
+
+/** Anthropic's messages. */
+export const messages: Format = {
+	name: 'messages',
+	path: '/v1/messages',
+	validate(body) {
+		checkFields(body, required, optional);
+		checkInside(body, 'thinking', thinking);
+		checkMessages(body, () => false);
+	},
+	textViews: messagesTextViews,
+	usage: messagesUsage,
+	// Its streams tell anyway.
+	askForUsage: () => [],
+	requestedOutput: (body) => requestedOutput(body, capMembers),
+	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
+	markLine,
+	isComplete: () => false,
+	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
+	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),
+};
+
+/** `message_stop` ends a stream; nothing follows `error`. */
+function markLine(bytes: Buffer, start: number, end: number): LineMark {
+	const event = valueOffset(bytes, start, end, 'event:');
+	if (event === -1) return 'none';
+	if (equals(bytes, event, end, 'message_stop')) return 'terminal';
+	return equals(bytes, event, end, 'error') ? 'error' : 'none';
+}

@@ -1,0 +1,133 @@
+import {
+	type Capability,
+	type Conversation,
+	efforts,
+	type NumberSetting,
+	type OutputCap,
+	type OutputFormat,
+	type ReasoningSetting,
+	type Setting,
+	type Tool,
+	type ToolChoice,
+	type Turn,
+} from '../../conversation/conversation.ts';
+import { isTrue, type JsonView, numberIn, objectIn, requireObject, visibleTextIn } from '../../conversation/json-view.ts';
+import { rejectField } from '../../conversation/reject-field.ts';
+import type { RequestReader } from '../../conversation/request-translation.ts';
+import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { judgeOtherFields } from './other-fields.ts';
+import { readToolChoice, readTools } from './request-tools.ts';
+import { readTurns } from './request-turns.ts';
+
+/** Reads requests for messages. */
+export const readMessagesRequest: RequestReader = (body, takes, warnings) => {
+	judgeOtherFields(body, takes, warnings);
+	return new MessagesRequest(body, takes, warnings);
+};
+
+const numberFields: Readonly<Record<NumberSetting, string | undefined>> = {
+	temperature: 'temperature',
+	topP: 'top_p',
+	topK: 'top_k',
+	seed: undefined,
+	frequencyPenalty: undefined,
+	presencePenalty: undefined,
+};
+
+class MessagesRequest implements Conversation {
+	readonly #body: JsonView;
+	readonly #takes: ReadonlySet<Capability>;
+	readonly #warnings: RequestWarnings;
+
+	constructor(body: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings) {
+		this.#body = body;
+		this.#takes = takes;
+		this.#warnings = warnings;
+	}
+
+	get isStreamed(): boolean {
+		return isTrue(this.#body.member('stream'));
+	}
+
+	turns(): Iterable<Turn> {
+		return readTurns(this.#body, this.#takes, this.#warnings);
+	}
+
+	tools(): readonly Tool[] {
+		return readTools(this.#body.member('tools'));
+	}
+
+	toolChoice(): ToolChoice {
+		return readToolChoice(this.#body.member('tool_choice'));
+	}
+
+	outputCap(max: number | undefined): OutputCap {
+		const field = 'max_tokens';
+		const asked = numberIn(this.#body.member(field));
+		if (asked === undefined || !Number.isInteger(asked) || asked < 0) return rejectField(field, 'must be an integer of at least 1');
+		if (asked === 0) rejectField(field, 'must be at least 1: the model’s provider cannot fill a prompt cache without answering');
+		if (max !== undefined && asked > max) this.#warnings.add(field, `lowered to ${max} as the most that the model can write`);
+		return { field, value: Math.min(asked, max ?? asked), includesReasoning: true };
+	}
+
+	number(name: NumberSetting): Setting<number> | undefined {
+		const field = numberFields[name];
+		const value = field === undefined ? undefined : numberIn(this.#body.member(field));
+		return field === undefined || value === undefined ? undefined : { field, value };
+	}
+
+	/** Blank ones are rejected as by their own vendor: another provider might stop at them. */
+	stops(): Setting<readonly string[]> {
+		const field = 'stop_sequences';
+		const stops = this.#body.member(field).items();
+		const value = stops.map((stop) => visibleTextIn(stop) ?? rejectField(stop.path, 'must be a string with a visible character'));
+		return { field, value };
+	}
+
+	candidates(): undefined {
+		return undefined;
+	}
+
+	reasoning(): ReasoningSetting | undefined {
+		const thinking = this.#body.member('thinking');
+		const asked = this.#body.member('output_config').member('effort');
+		if (thinking.kind !== 'object' && !asked.isGiven) return undefined;
+		const type = thinking.member('type').text();
+		const fields = { field: thinking.kind === 'object' ? 'thinking' : asked.path, effortField: asked.path };
+		if (type === 'disabled') return { ...fields, effort: 'none', budget: undefined, isShown: false };
+		const isShown = (type === 'enabled' || type === 'adaptive') && thinking.member('display').text() !== 'omitted';
+		return {
+			...fields,
+			effort: asked.isGiven ? (efforts.find((one) => one === asked.value()) ?? 'unknown') : undefined,
+			budget: type === 'enabled' ? numberIn(thinking.member('budget_tokens')) : undefined,
+			isShown,
+		};
+	}
+
+	outputFormat(): OutputFormat | undefined {
+		const config = this.#body.member('output_config');
+		for (const name of config.names()) {
+			if (name !== 'effort' && name !== 'format') this.#warnings.add(`output_config.${name}`, 'ignored');
+		}
+		const newer = config.member('format');
+		// Betas had it under the older name.
+		const format = newer.isGiven ? newer : this.#body.member('output_format');
+		if (!format.isGiven) return undefined;
+		const type = requireObject(format).member('type');
+		if (type.text() !== 'json_schema') rejectField(type.path, 'must be `json_schema`');
+		const schema = format.member('schema');
+		return { kind: 'schema', field: newer.path, schema: objectIn(schema) ?? rejectField(schema.path, 'must be an object') };
+	}
+
+	userId(): string | undefined {
+		const id = this.#body.member('metadata').member('user_id').text();
+		return id === '' ? undefined : id;
+	}
+
+	serviceTier(): ReturnType<Conversation['serviceTier']> {
+		const tier = this.#body.member('service_tier');
+		if (!tier.isGiven) return undefined;
+		const word = tier.text();
+		return word === 'auto' ? word : word === 'standard_only' ? 'standard' : 'other';
+	}
+}

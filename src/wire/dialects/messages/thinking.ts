@@ -1,0 +1,100 @@
+import type { ReasoningSetting } from '../../conversation/conversation.ts';
+import type { TranslationTarget } from '../../conversation/request-translation.ts';
+import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
+import { allEfforts, type ClaudeModel } from './model.ts';
+import type { GivenCap } from './output-cap.ts';
+
+export interface WrittenThinking {
+	readonly maxTokens: number;
+	readonly thinking?: JsonObject;
+	readonly effort?: string;
+}
+
+export interface ThinkingCircumstances {
+	/** A tool must be called. */
+	readonly isForced: boolean;
+	/** The calls that are being answered were made without thinking, or it was lost. */
+	readonly hasLostThinking: boolean;
+	/** The model is to go on with what it said. */
+	readonly isPrefilled: boolean;
+}
+
+/** Where thinking is bought by the token. */
+const budgets: Readonly<Record<string, number>> = { low: 2048, medium: 4096, high: 16_384, xhigh: 16_384, max: 32_768 };
+const leastBudget = 1024;
+
+/** Some models show nothing of their thoughts unless asked, and `reasoning_content` would stay empty. */
+const shownThinking: JsonObject = { type: 'adaptive', display: 'summarized' };
+
+/** By what the model knows of thinking. */
+export function writeThinking(
+	wanted: ReasoningSetting | undefined,
+	model: ClaudeModel,
+	target: TranslationTarget,
+	cap: GivenCap,
+	circumstances: ThinkingCircumstances,
+	warnings: RequestWarnings,
+): WrittenThinking {
+	const unchanged: WrittenThinking = { maxTokens: cap.value };
+	if (wanted?.effort === undefined) return unchanged;
+	const { field } = wanted;
+	if (wanted.effort === 'none') return withoutThinking(field, model, unchanged, warnings);
+	const effort = wanted.effort === 'minimal' ? 'low' : wanted.effort;
+	if (effort === 'unknown') {
+		warnings.add(wanted.effortField, 'ignored because it is not known');
+		return unchanged;
+	}
+	switch (model.thinking) {
+		case 'none':
+			warnings.add(field, 'ignored');
+			return unchanged;
+		case 'adaptive':
+			return { maxTokens: cap.value, thinking: shownThinking, effort: steppedDown(field, effort, model, warnings) };
+		case 'manual': {
+			const obstacle = obstacleOf(circumstances);
+			if (obstacle === undefined) return withBudget(field, budgets[effort] ?? leastBudget, target, cap, warnings);
+			warnings.add(field, `ignored, for ${obstacle}`);
+			return unchanged;
+		}
+	}
+}
+
+function withoutThinking(field: string, model: ClaudeModel, unchanged: WrittenThinking, warnings: RequestWarnings): WrittenThinking {
+	if (model.mayDisableThinking) return { ...unchanged, thinking: { type: 'disabled' } };
+	if (model.thinking === 'adaptive') warnings.add(field, 'ignored, for this model may think always');
+	return unchanged;
+}
+
+function steppedDown(field: string, effort: string, { efforts }: ClaudeModel, warnings: RequestWarnings): string {
+	const reachable = allEfforts.slice(0, allEfforts.indexOf(effort) + 1).findLast((level) => efforts.includes(level)) ?? effort;
+	if (reachable !== effort) warnings.add(field, `lowered to ${reachable}`);
+	return reachable;
+}
+
+function obstacleOf({ isForced, hasLostThinking, isPrefilled }: ThinkingCircumstances): string | undefined {
+	if (isForced) return 'a tool is demanded';
+	if (hasLostThinking) return 'the last calls come without their thinking_blocks';
+	return isPrefilled ? 'the conversation ends with an assistant message' : undefined;
+}
+
+/** A budget must be less than the cap. A cap on what is seen is raised by it; one that covers thinking too lowers it. */
+function withBudget(
+	field: string,
+	wanted: number,
+	{ maxOutputTokens }: TranslationTarget,
+	cap: GivenCap,
+	warnings: RequestWarnings,
+): WrittenThinking {
+	const raised = cap.includesReasoning ? cap.value : Math.min(cap.value + wanted, maxOutputTokens ?? Number.POSITIVE_INFINITY);
+	// Where there is not enough for both, a fifth is left for the answer.
+	const budget = raised === cap.value + wanted ? wanted : Math.min(wanted, Math.floor(raised * 0.8));
+	if (budget < leastBudget) {
+		warnings.add(field, `ignored, for fewer than ${leastBudget} tokens would be left for it`);
+		return { maxTokens: cap.value };
+	}
+	if (raised > cap.value && cap.field !== undefined) {
+		warnings.note(cap.field, `raised to ${raised}, for ${budget} of them are for thinking`);
+	}
+	return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: budget } };
+}

@@ -1,0 +1,178 @@
+/** Requests with something else in any place: translated or refused, never the gateway's own failure. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../core/refusal.ts';
+import { parseExactly } from './json/exact-json.ts';
+import type { JsonObject } from './json/parse-body.ts';
+import { translateRequest } from './translate.ts';
+import { translations } from './translation/translations.ts';
+
+const base64 = { type: 'base64', media_type: 'image/png', data: 'AA==' };
+const chat = {
+	model: 'm',
+	max_tokens: 500,
+	messages: [
+		{ role: 'developer', content: 'Be brief.' },
+		{
+			role: 'user',
+			content: [
+				{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } },
+				{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+				{ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } },
+			],
+		},
+		{
+			role: 'assistant',
+			content: 'So',
+			refusal: null,
+			thinking_blocks: [{ type: 'thinking', thinking: 't', signature: 's' }],
+			extra_content: { google: { thought_signature: 's' } },
+			tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
+		},
+		{ role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'r' }] },
+		{ role: 'assistant', function_call: { name: 'f', arguments: '' } },
+		{ role: 'function', name: 'f', content: 'r' },
+		{ role: 'user', content: [{ type: 'input_audio', input_audio: { format: 'wav', data: 'AA==' } }] },
+	],
+	tools: [{ type: 'function', function: { name: 'f', description: 'd', strict: true, parameters: { properties: { a: {} } } } }],
+	tool_choice: { type: 'function', function: { name: 'f' } },
+	stop: ['z'],
+	temperature: 1,
+	top_p: 1,
+	n: 1,
+	response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { anyOf: [{ type: ['object'] }] } } },
+	reasoning_effort: 'low',
+	user: 'u',
+	moderation: { policy: { input: { mode: 'flag' } } },
+	stream_options: { include_usage: true },
+	service_tier: 'auto',
+};
+const messages = {
+	model: 'm',
+	max_tokens: 5000,
+	system: [{ type: 'text', text: 's' }],
+	messages: [
+		{
+			role: 'user',
+			content: [
+				{ type: 'image', source: base64 },
+				{ type: 'document', title: 't', context: 'c', citations: { enabled: true }, source: { type: 'content', content: 'x' } },
+				{ type: 'document', source: { ...base64, media_type: 'application/pdf' } },
+				{ type: 'search_result', title: 't', source: 's', content: [{ type: 'text', text: 'c' }] },
+			],
+		},
+		{
+			role: 'assistant',
+			content: [
+				{ type: 'server_tool_use', id: 's', name: 'w', input: { q: 1 } },
+				{ type: 'web_search_tool_result', tool_use_id: 's', content: [{ title: 't', url: 'u' }] },
+				{ type: 'tool_use', id: 'a', name: 'f', input: { x: 1 }, extra_content: { google: { thought_signature: 's' } } },
+			],
+		},
+		{
+			role: 'user',
+			content: [
+				{
+					type: 'tool_result',
+					tool_use_id: 'a',
+					is_error: true,
+					content: [
+						{ type: 'tool_reference', tool_name: 'f' },
+						{ type: 'image', source: base64 },
+					],
+				},
+			],
+		},
+		{ role: 'system', content: 'Go on.' },
+	],
+	tools: [{ name: 'f', description: 'd', strict: true, input_schema: { type: 'object' } }],
+	tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+	thinking: { type: 'enabled', budget_tokens: 1024, display: 'omitted' },
+	output_config: { effort: 'low', format: { type: 'json_schema', schema: {} } },
+	stop_sequences: ['z'],
+	metadata: { user_id: 'u' },
+	service_tier: 'auto',
+};
+
+/** What has no text of its own, passes for an object, or is none of what is asked for. */
+const odd = [
+	'12345678901234567890',
+	'{"toString":1,"valueOf":null}',
+	'{"__proto__":[]}',
+	'[null]',
+	'null',
+	'""',
+	'"\\ud800"',
+	'-1',
+	'true',
+	'[[]]',
+];
+
+function placesOf(value: unknown, place: readonly string[] = []): string[][] {
+	if (typeof value !== 'object' || value === null) return [[...place]];
+	return [[...place], ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, [...place, name]))];
+}
+
+function withMark(value: unknown, [name, ...rest]: readonly string[]): unknown {
+	if (name === undefined) return '\u0000';
+	const changed = (key: string, inner: unknown): unknown => (key === name ? withMark(inner, rest) : inner);
+	if (Array.isArray(value)) return value.map((inner: unknown, at) => changed(String(at), inner));
+	return Object.fromEntries(Object.entries(value as object).map(([key, inner]): [string, unknown] => [key, changed(key, inner)]));
+}
+
+const modelsOf = {
+	messages: ['claude-haiku-4-5', 'claude-opus-5'],
+	gemini: ['gemini-2.5-flash', 'gemini-3-pro'],
+	'gemini-openai': ['gemini-2.5-flash', 'gemini-3-pro'],
+	chat: ['gpt-4o', 'gpt-5.6'],
+};
+
+describe.each(translations.map((translation) => [`${translation.caller} to ${translation.provider}`, translation] as const))(
+	'%s',
+	(_name, translation) => {
+		const sound = translation.caller === 'chat' ? chat : messages;
+		const models = modelsOf[translation.provider];
+		const places = placesOf(sound).filter(({ length }) => length > 0);
+
+		test.each(odd)('%s in any place', (text) => {
+			for (const place of places) {
+				const request = parseExactly(JSON.stringify(withMark(sound, place)).replace('"\\u0000"', () => text)) as JsonObject;
+				for (const model of models) {
+					try {
+						expect(
+							JSON.stringify(translateRequest(translation.caller, translation.provider, request, { model, maxOutputTokens: 8000 }).body),
+						).toContain('{');
+					} catch (cause) {
+						expect([place, cause]).toEqual([place, expect.any(Refusal)]);
+					}
+				}
+			}
+		});
+
+		test('two of them at once', () => {
+			fc.assert(
+				fc.property(
+					fc.constantFrom(...places),
+					fc.constantFrom(...places),
+					fc.constantFrom(...odd),
+					fc.constantFrom(...models),
+					(one, other, text, model) => {
+						const twice = (place: readonly string[], request: unknown): unknown => {
+							const changed = JSON.stringify(withMark(request, place)).replace('"\\u0000"', () => text);
+							return parseExactly(changed);
+						};
+						const first = twice(one, sound);
+						const isInside = one.every((name, at) => other[at] === name) || other.every((name, at) => one[at] === name);
+						const request = (isInside ? first : twice(other, first)) as JsonObject;
+						try {
+							translateRequest(translation.caller, translation.provider, request, { model, maxOutputTokens: undefined });
+						} catch (cause) {
+							expect(cause).toBeInstanceOf(Refusal);
+						}
+					},
+				),
+				{ numRuns: 300 },
+			);
+		});
+	},
+);
