@@ -1,6 +1,6 @@
 /** What clients of several dialects add to parts for one vendor. */
 import type { CacheMark, ReasoningPart, VendorSignature } from './conversation.ts';
-import { type JsonView } from './json-view.ts';
+import type { JsonView } from './json-view.ts';
 
 /** The mark of Anthropic's prompt cache, which some libraries let clients of other dialects set too. */
 export function cacheMarkOf(part: JsonView): CacheMark | undefined {

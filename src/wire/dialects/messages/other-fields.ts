@@ -1,5 +1,5 @@
 import type { Capability } from '../../conversation/conversation.ts';
-import { type JsonView } from '../../conversation/json-view.ts';
+import type { JsonView } from '../../conversation/json-view.ts';
 import { rejectField } from '../../conversation/reject-field.ts';
 import type { RequestWarnings } from '../../conversation/request-warnings.ts';
 

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import type { FormatName } from '../core/format-name.ts';
+import type { JsonObject } from './json/parse-body.ts';
+import { isSameDialect, translateRequest } from './translate.ts';
+import type { WireName } from './wire-name.ts';
+
+const models: Readonly<Record<WireName, string>> = {
+	chat: 'gpt-4o',
+	messages: 'claude-opus-4-6',
+	gemini: 'gemini-2.5-pro',
+	'gemini-openai': 'gemini-2.5-pro',
+};
+
+function translated(client: FormatName, provider: WireName, request: JsonObject): JsonObject {
+	return translateRequest(client, provider, { max_tokens: 9, ...request }, { model: models[provider], maxOutputTokens: undefined }).body;
+}
+
+test('requests of one dialect are sent on, all others are translated', () => {
+	expect([isSameDialect('chat', 'chat'), isSameDialect('chat', 'gemini-openai'), isSameDialect('messages', 'chat')]).toEqual([
+		true,
+		false,
+		false,
+	]);
+});
+
+test('a variant of the client’s dialect keeps what nobody here knows, in its place', () => {
+	const request = { brand_new: { a: 1 }, model: 'alias', messages: [{ role: 'user', content: 'Hi', odd: true }] };
+	const body = translated('chat', 'gemini-openai', request);
+	expect(JSON.stringify(body)).toBe(
+		'{"max_tokens":9,"brand_new":{"a":1},"model":"gemini-2.5-pro","messages":[{"role":"user","content":"Hi","odd":true}]}',
+	);
+});
+
+describe('consecutive messages of one role are one turn of the messages dialect, for every provider', () => {
+	const use = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'f', input: {} });
+	const result = (id: string): JsonObject => ({ type: 'tool_result', tool_use_id: id, content: id });
+	const messages = [
+		{ role: 'user', content: ' ' },
+		{ role: 'user', content: 'Go' },
+		{ role: 'assistant', content: [use('a')] },
+		{ role: 'assistant', content: [use('b')] },
+		{ role: 'user', content: [result('b')] },
+		{ role: 'user', content: [result('a'), { type: 'text', text: 'And?' }] },
+	];
+
+	test('chat completions', () => {
+		const call = (id: string): JsonObject => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+		expect(translated('messages', 'chat', { messages }).messages).toEqual([
+			{ role: 'user', content: 'Go' },
+			{ role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
+			{ role: 'tool', tool_call_id: 'b', content: 'b' },
+			{ role: 'tool', tool_call_id: 'a', content: 'a' },
+			{ role: 'user', content: 'And?' },
+		]);
+	});
+
+	test('Gemini', () => {
+		const response = (id: string): JsonObject => ({ functionResponse: { id, name: 'f', response: { result: id } } });
+		expect(translated('messages', 'gemini', { messages }).contents).toEqual([
+			{ role: 'user', parts: [{ text: 'Go' }] },
+			{ role: 'model', parts: [{ functionCall: { id: 'a', name: 'f', args: {} } }, { functionCall: { id: 'b', name: 'f', args: {} } }] },
+			{ role: 'user', parts: [response('a'), response('b')] },
+			{ role: 'user', parts: [{ text: 'And?' }] },
+		]);
+	});
+});
+
+test.each<[FormatName, WireName]>([
+	['chat', 'messages'],
+	['chat', 'gemini'],
+	['messages', 'chat'],
+	['messages', 'gemini'],
+	['messages', 'gemini-openai'],
+])('%s to %s: a result without its call is rejected in the client’s own words', (client, provider) => {
+	const tool = { role: 'tool', tool_call_id: 'x', content: '' };
+	const results = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x' }] };
+	const messages = [{ role: 'user', content: 'Hi' }, client === 'chat' ? tool : results];
+	const expected =
+		client === 'chat'
+			? '`messages[1].tool_call_id` names no tool call of the assistant message before it: send each result right after its call'
+			: '`messages[1].content[0].tool_use_id` must be the id of a `tool_use` in the assistant message before, answered once';
+	expect(() => translated(client, provider, { messages })).toThrow(expected);
+});
