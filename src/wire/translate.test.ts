@@ -65,6 +65,15 @@ describe('consecutive messages of one role are one turn of the messages dialect,
 	});
 });
 
+test('a mistyped result is rejected for its type, not its call for having none', () => {
+	const messages = [
+		{ role: 'user', content: 'Hi' },
+		{ role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+		{ role: 'user', content: [{ type: 'tool_results', tool_use_id: 'a' }] },
+	];
+	expect(() => translated('messages', 'chat', { messages })).toThrow('`messages[2].content[0].type` names a kind of block');
+});
+
 test.each<[FormatName, WireName]>([
 	['chat', 'messages'],
 	['chat', 'gemini'],

@@ -31,6 +31,10 @@ export class ToolPairing {
 		this.#calls.set(call.id, call);
 	}
 
+	get isAwaitingResults(): boolean {
+		return this.#calls.size > this.#results.size;
+	}
+
 	/** The call that a result names. @throws Refusal `field_invalid` for none, or one that has a result. */
 	callOf(id: string, at: Place): ToolCall {
 		const call = this.#calls.get(id);
@@ -50,8 +54,7 @@ export class ToolPairing {
 
 	/** As `close`, but calls stay open until each has its result where instructions may come before. @throws Refusal `field_invalid`. */
 	closeForInstructions(takes: ReadonlySet<Capability>): ResultsTurn | undefined {
-		const mayClose = this.#calls.size === this.#results.size || !takes.has('instructionsAnywhere');
-		return mayClose ? this.close() : undefined;
+		return this.isAwaitingResults && takes.has('instructionsAnywhere') ? undefined : this.close();
 	}
 
 	/** The results of all open calls; undefined where there is none. @throws Refusal `field_invalid` for a call without. */

@@ -1,4 +1,4 @@
-import type { AssistantPart, Capability, ContentPart, ToolCall, Turn } from '../../conversation/conversation.ts';
+import type { AssistantPart, Capability, ContentPart, ToolCall, Turn, UserTurn } from '../../conversation/conversation.ts';
 import { signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
 import { isTrue, type JsonView, objectIn, requireObject, requireText } from '../../conversation/json-view.ts';
 import { rejectField } from '../../conversation/reject-field.ts';
@@ -32,6 +32,7 @@ export function* readTurns(request: JsonView, takes: ReadonlySet<Capability>, wa
 		switch (role) {
 			case 'user': {
 				const turn = readUser(run, pairing, reader);
+				if (turn !== undefined && pairing.isAwaitingResults) rejectOpaque(turn);
 				const results = turn === undefined ? undefined : pairing.close();
 				if (results !== undefined) yield results;
 				if (turn !== undefined) yield turn;
@@ -72,7 +73,7 @@ function systemTurn(at: JsonView, content: JsonView): Turn {
 }
 
 /** Results go to their calls; what the user says besides is one turn after them. @returns undefined for results alone. */
-function readUser(messages: readonly JsonView[], pairing: ToolPairing, reader: BlockReader): Turn | undefined {
+function readUser(messages: readonly JsonView[], pairing: ToolPairing, reader: BlockReader): UserTurn | undefined {
 	const parts: ContentPart[] = [];
 	let hasResults = false;
 	for (const message of messages) {
@@ -88,6 +89,11 @@ function readUser(messages: readonly JsonView[], pairing: ToolPairing, reader: B
 	const [at] = messages;
 	if (at === undefined || (parts.length === 0 && hasResults)) return undefined;
 	return parts.length > 0 ? { role: 'user', at, parts } : rejectField(`${at.path}.content`, 'must hold something else than empty text');
+}
+
+/** A block of a kind that nobody knows may have been meant as the result that is missing. */
+function rejectOpaque({ parts }: UserTurn): void {
+	for (const part of parts) if (part.type === 'opaque') rejectField(part.at.path, part.cure);
 }
 
 function addResult(block: JsonView, pairing: ToolPairing, reader: BlockReader): void {
