@@ -5,7 +5,7 @@ import { type AdmissionRequest, type BudgetHold, budgetKey, type HeldCall } from
 interface Call extends Chained<Call> {
 	readonly team: string;
 	readonly admittedMs: number;
-	readonly endsMs: number;
+	endsMs: number;
 	readonly reservedTokens: number;
 	holds: HeldCall['holds'];
 }
@@ -28,6 +28,11 @@ export class CallsInFlight {
 		if (call === undefined) return;
 		const others = call.holds.filter((hold) => !raised.some((one) => isSame(one, hold)));
 		call.holds = [...others, ...raised.map((one) => largest(one, call.holds))];
+	}
+
+	renew(id: string, endsMs: number): void {
+		const call = this.calls.get(id);
+		if (call !== undefined && call.endsMs < endsMs) call.endsMs = endsMs;
 	}
 
 	ids(): string[] {

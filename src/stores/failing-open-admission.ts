@@ -119,7 +119,7 @@ class FailingOpen implements FailingOpenAdmission {
 			try {
 				const admission = await this.ask(request.team, this.store.admit(request));
 				this.lastKnown.note(request.team, admission.reading);
-				if (admission.isAdmitted) this.calls.start(request, this.ports.clock.nowMs());
+				if (admission.isAdmitted) this.calls.start(asReserved(request, admission.reservedNanoUsd), this.ports.clock.nowMs());
 				return admission;
 			} catch (cause) {
 				this.fail(cause, request.team, request.holds);
@@ -169,6 +169,18 @@ class FailingOpen implements FailingOpenAdmission {
 		const isRaised = await this.perform(team, holds, (store) => store.extend(id, team, holds));
 		if (isRaised) this.calls.raise(id, holds);
 		return isRaised;
+	}
+
+	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
+		this.calls.renew(id, this.ports.clock.nowMs() + holdMs);
+		const reserved = await this.perform(team, holds, (store) => store.grow(id, team, this.isTrusted(team) ? holds : this.asAway(holds), holdMs));
+		if (reserved !== undefined) {
+			this.calls.raise(
+				id,
+				holds.map((hold) => ({ ...hold, amountNanoUsd: reserved })),
+			);
+		}
+		return reserved;
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
@@ -231,7 +243,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	private async admitWithoutStore(request: AdmissionRequest): Promise<Admission> {
 		const { budgetsOnFailure } = this.settings;
-		const holds = budgetsOnFailure === 'local' ? request.holds : request.holds.map((hold) => ({ ...hold, limitNanoUsd: noLimitNanoUsd }));
+		const holds = this.asAway(request.holds);
 		const asked = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
 		if (budgetsOnFailure === 'deny' && holds.length > 0) {
@@ -246,9 +258,14 @@ class FailingOpen implements FailingOpenAdmission {
 			return admission;
 		}
 		this.counts.uncounted++;
-		this.calls.start(request, this.ports.clock.nowMs());
+		this.calls.start(asReserved(request, admission.reservedNanoUsd), this.ports.clock.nowMs());
 		this.undelivered.hold(request.id, request.team);
 		return { ...admission, isUncounted: true };
+	}
+
+	/** What bounds requests while the store is away. */
+	private asAway(holds: readonly BudgetHold[]): readonly BudgetHold[] {
+		return this.settings.budgetsOnFailure === 'local' ? holds : holds.map((hold) => ({ ...hold, limitNanoUsd: noLimitNanoUsd }));
 	}
 
 	private withoutStore(team: string): AdmissionStore {
@@ -395,4 +412,9 @@ class FailingOpen implements FailingOpenAdmission {
 	private async returned(): Promise<void> {
 		await this.catchUpDeadlines.race(Promise.all(this.returning.values())).catch(() => undefined);
 	}
+}
+
+function asReserved(request: AdmissionRequest, reservedNanoUsd: bigint | undefined): AdmissionRequest {
+	if (reservedNanoUsd === undefined) return request;
+	return { ...request, holds: request.holds.map((hold) => ({ ...hold, amountNanoUsd: reservedNanoUsd })) };
 }

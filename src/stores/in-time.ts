@@ -8,6 +8,7 @@ export function inTime(store: AdmissionStore, deadlines: CallDeadlines): Admissi
 		settle: (settlement) => deadlines.race(store.settle(settlement)),
 		release: (id, team) => deadlines.race(store.release(id, team)),
 		extend: (id, team, holds) => deadlines.race(store.extend(id, team, holds)),
+		grow: (id, team, holds, holdMs) => deadlines.race(store.grow(id, team, holds, holdMs)),
 		read: (team, budgets) => deadlines.race(store.read(team, budgets)),
 		restore: (totals) => deadlines.race(store.restore(totals)),
 		rehold: (team, calls) => deadlines.race(store.rehold(team, calls)),

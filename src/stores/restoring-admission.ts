@@ -147,6 +147,7 @@ export function restoreMissing(
 		},
 		release: (id, team) => store.release(id, team),
 		extend: (id, team, holds: readonly BudgetHold[]) => perform(team, holds, () => store.extend(id, team, holds)),
+		grow: (id, team, holds, holdMs) => perform(team, holds, () => store.grow(id, team, holds, holdMs)),
 		read: (team, budgets) => perform(team, budgets, () => store.read(team, budgets)),
 		restore: (totals) => store.restore(totals),
 		rehold: (team, calls: readonly HeldCall[]) => {

@@ -1,7 +1,7 @@
 /** What counters are, written as plainly as possible, and the comparison of a store with it. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type AdmissionStore, type BudgetHold, budgetKey } from '../../src/stores/contracts/admission.ts';
+import { type AdmissionStore, type BudgetHold, budgetKey, fittingNanoUsd } from '../../src/stores/contracts/admission.ts';
 
 export type Operation =
 	| {
@@ -23,13 +23,14 @@ export type Operation =
 	  }
 	| { kind: 'release'; id: string }
 	| { kind: 'extend'; id: string; holds: BudgetHold[] }
+	| { kind: 'grow'; id: string; holds: BudgetHold[]; holdMs: number }
 	| { kind: 'rehold'; id: string; admittedAgoMs: number; reservedTokens: number; holds: BudgetHold[]; holdMs: number }
 	| { kind: 'wait'; ms: number };
 
 interface ModelCall {
 	readonly admittedMs: number;
 	readonly reservedTokens: number;
-	readonly endsMs: number;
+	endsMs: number;
 	readonly held: Map<string, bigint>;
 }
 
@@ -77,6 +78,23 @@ class Model {
 				for (const hold of raised) call.held.set(budgetKey(hold), hold.amountNanoUsd);
 				return true;
 			}
+			case 'grow': {
+				const call = this.running.get(operation.id);
+				if (call === undefined) return undefined;
+				call.endsMs = Math.max(call.endsMs, Math.ceil((this.nowMs + operation.holdMs) / 1000) * 1000);
+				const possible = operation.holds.map((hold) => {
+					const own = call.held.get(budgetKey(hold)) ?? 0n;
+					const missing = hold.amountNanoUsd - own;
+					return missing <= 0n ? hold.amountNanoUsd : own + fittingNanoUsd(this.left(hold), missing, hold.leastNanoUsd ?? 0n);
+				});
+				const grown = possible.reduce((least, one) => (one < least ? one : least), possible[0] ?? 0n);
+				for (const hold of operation.holds) {
+					const key = budgetKey(hold);
+					const own = call.held.get(key) ?? 0n;
+					if (grown > own) call.held.set(key, grown);
+				}
+				return grown;
+			}
 			case 'rehold':
 				if (!this.running.has(operation.id) && !this.ended.has(operation.id)) this.start(operation, this.nowMs - operation.admittedAgoMs);
 				return undefined;
@@ -107,7 +125,13 @@ class Model {
 	private admit(request: Operation & { kind: 'admit' }): unknown {
 		const { id, requestsPerMinute, dailyTokens, holds } = request;
 		const before = this.read(holds);
-		if (this.running.has(id) || this.ended.has(id)) return { isAdmitted: true, reading: before };
+		const isFitted = holds.some(({ check }) => check === 'fit');
+		if (this.ended.has(id)) return { isAdmitted: true, reading: before };
+		const known = this.running.get(id);
+		if (known !== undefined) {
+			const [first] = known.held.values();
+			return { isAdmitted: true, reading: before, ...(isFitted && first !== undefined && { reservedNanoUsd: first }) };
+		}
 		if (requestsPerMinute !== null && before.requestsThisMinute >= requestsPerMinute) {
 			return { isAdmitted: false, binding: 'rpm', reading: before };
 		}
@@ -117,8 +141,10 @@ class Model {
 		const binding = holds.find((hold) => !this.allows(hold, 0n));
 		if (binding !== undefined) return { isAdmitted: false, binding: 'budget', budget: binding.budget, reading: before };
 		this.admittedMs.push(this.nowMs);
-		this.start(request, this.nowMs);
-		return { isAdmitted: true, reading: this.read(holds) };
+		const fits = holds.map((hold) => fittingNanoUsd(this.left(hold), hold.amountNanoUsd, hold.leastNanoUsd ?? 0n));
+		const fitting = fits.reduce((least, one) => (one < least ? one : least), fits[0] ?? 0n);
+		this.start(isFitted ? { ...request, holds: holds.map((hold) => ({ ...hold, amountNanoUsd: fitting })) } : request, this.nowMs);
+		return { isAdmitted: true, reading: this.read(holds), ...(isFitted && { reservedNanoUsd: fitting }) };
 	}
 
 	private start({ id, reservedTokens, holdMs, holds }: Operation & { kind: 'admit' | 'rehold' }, admittedMs: number): void {
@@ -135,8 +161,15 @@ class Model {
 		return this.spend.get(budgetKey(budget)) ?? 0n;
 	}
 
+	private left(hold: BudgetHold): bigint {
+		const [{ settledNanoUsd, heldNanoUsd } = { settledNanoUsd: 0n, heldNanoUsd: 0n }] = this.read([hold]).budgets;
+		const left = hold.limitNanoUsd - settledNanoUsd - heldNanoUsd;
+		return left > 0n ? left : 0n;
+	}
+
 	private allows(hold: BudgetHold, own: bigint): boolean {
 		const taken = this.read([hold]).budgets.reduce((sum, { settledNanoUsd, heldNanoUsd }) => sum + settledNanoUsd + heldNanoUsd, -own);
+		if (hold.check === 'fit') return taken < hold.limitNanoUsd && taken + (hold.leastNanoUsd ?? 0n) <= hold.limitNanoUsd;
 		return taken < hold.limitNanoUsd && (hold.check === 'before' || taken + hold.amountNanoUsd <= hold.limitNanoUsd);
 	}
 }
@@ -156,6 +189,10 @@ const holds = fc
 			),
 		),
 	);
+/** All of a request are checked alike. */
+const fitted = fc
+	.tuple(holds, fc.bigInt(0n, 20n))
+	.map(([some, leastNanoUsd]) => some.map((hold) => ({ ...hold, check: 'fit' as const, leastNanoUsd })));
 const id = fc.nat(11).map((number) => `c${number}`);
 const age = fc.integer({ min: 0, max: 600_000 });
 const holdMs = fc.integer({ min: 1, max: 30_000 });
@@ -170,10 +207,11 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 			requestsPerMinute: bound(12),
 			dailyTokens: bound(400),
 			reservedTokens: fc.nat(100),
-			holds,
+			holds: fc.oneof(holds, fitted),
 			holdMs,
 		}),
 	},
+	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('grow' as const), id, holds: fitted, holdMs }) },
 	{
 		weight: 4,
 		arbitrary: fc.record({
@@ -234,6 +272,8 @@ function perform(store: AdmissionStore, team: string, operation: Exclude<Operati
 			return store.release(operation.id, team);
 		case 'extend':
 			return store.extend(operation.id, team, operation.holds);
+		case 'grow':
+			return store.grow(operation.id, team, operation.holds, operation.holdMs);
 		case 'rehold': {
 			const { kind: _, admittedAgoMs, ...call } = operation;
 			return store.rehold(team, [{ admittedMs: nowMs - admittedAgoMs, ...call }]);

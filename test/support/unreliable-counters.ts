@@ -39,6 +39,7 @@ export function createUnreliableCounters(clock: Clock): UnreliableCounters {
 		settle: (settlement) => pass((store) => store.settle(settlement)),
 		release: (id, team) => pass((store) => store.release(id, team)),
 		extend: (id, team, holds) => pass((store) => store.extend(id, team, holds)),
+		grow: (id, team, holds, holdMs) => pass((store) => store.grow(id, team, holds, holdMs)),
 		read: (team, budgets) => pass((store) => store.read(team, budgets)),
 		restore: (totals) => pass((store) => store.restore(totals)),
 		rehold: (team, calls) => pass((store) => store.rehold(team, calls)),

@@ -440,6 +440,58 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await raise(60n)).toBe(false);
 			});
 
+			test('a reservation grows by a part of what is left, by the least step at the end, and never beyond', async () => {
+				const grow = (amountNanoUsd: bigint, leastNanoUsd = 3n) =>
+					here.grow('one', 'red', [{ ...month, amountNanoUsd, limitNanoUsd: 370n, check: 'fit', leastNanoUsd }], 60_000);
+				// 320 are left, a part of 32 is 10.
+				expect(await grow(1000n)).toBe(60n);
+				expect(await grow(55n)).toBe(55n);
+				expect(await money(month)).toEqual([[0n, 60n]]);
+				expect(await grow(64n)).toBe(64n);
+				await settle('other', { costNanoUsd: 301n, budgets: [month] });
+				expect(await grow(1000n)).toBe(67n);
+				expect(await grow(1000n)).toBe(69n);
+				expect(await grow(1000n)).toBe(69n);
+				await settle('third', { costNanoUsd: 1000n, budgets: [month] });
+				expect(await grow(1000n)).toBe(69n);
+				await settle('one');
+				expect(await grow(1000n)).toBeUndefined();
+			});
+
+			test('a reservation of several budgets grows by what the tightest has left', async () => {
+				const both = [month, model].map((one, index) => ({
+					...one,
+					amountNanoUsd: 90n,
+					limitNanoUsd: index === 0 ? 52n : 1000n,
+					check: 'fit' as const,
+					leastNanoUsd: 1n,
+				}));
+				expect(await here.grow('one', 'red', both, 60_000)).toBe(31n);
+				expect(await money(month, model)).toEqual([
+					[0n, 50n],
+					[0n, 31n],
+				]);
+			});
+
+			test('a reservation that is renewed outlasts the time of its admission', async () => {
+				await after(40_000);
+				expect(await here.grow('one', 'red', [], 60_000)).toBe(0n);
+				await after(61_000);
+				expect(await money(month)).toEqual([[0n, 50n]]);
+				await after(101_000);
+				expect(await money(month)).toEqual([[0n, 0n]]);
+			});
+
+			test('`fit` reserves what is left and says how much; with less than the least it rejects', async () => {
+				const fit = { ...month, amountNanoUsd: 40n, limitNanoUsd: 100n, check: 'fit' as const, leastNanoUsd: 30n };
+				expect(await admit('two', { holds: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
+				expect(await admit('two', { holds: [fit] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 30n });
+				expect(await admit('three', { holds: [fit] })).toMatchObject({ isAdmitted: false, binding: 'budget', budget: 'month' });
+				expect(await money(month)).toEqual([[0n, 80n]]);
+				expect(await admit('four', { holds: [{ ...fit, leastNanoUsd: 20n }] })).toMatchObject({ isAdmitted: true, reservedNanoUsd: 20n });
+				expect(await admit('five', { holds: [{ ...fit, leastNanoUsd: 0n }] })).toMatchObject({ isAdmitted: false });
+			});
+
 			test('a call may go over to another budget: its cost is booked there, and all that it holds is given back', async () => {
 				expect(await here.extend('one', 'red', [{ ...model, amountNanoUsd: 7n, limitNanoUsd: 100n, check: 'after' }])).toBe(true);
 				await settle('one', { costNanoUsd: 3n, budgets: [model] });

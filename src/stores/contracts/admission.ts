@@ -29,6 +29,13 @@ export interface AdmissionStore {
 	 * @throws CountersMissing
 	 */
 	extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean>;
+	/**
+	 * Renews the reservation of a running request, and raises it towards these amounts as far as every budget has it left: `fittingNanoUsd`.
+	 * @param holds none: it is renewed only. @param holdMs as at admission, from now.
+	 * @returns what is reserved of these amounts now; undefined for an unknown or ended id.
+	 * @throws CountersMissing
+	 */
+	grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined>;
 	/** What the counters say now; changes nothing. @throws CountersMissing */
 	read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading>;
 	/** Gives the store totals it does not know; those that it knows stay. Of several who restore at once, the first counts. */
@@ -90,8 +97,24 @@ export interface AdmissionRequest {
 export interface BudgetHold extends BudgetPeriod {
 	readonly limitNanoUsd: bigint;
 	readonly amountNanoUsd: bigint;
-	/** `before`: refuse when settled + held has reached the limit; `after`: also when it would with this amount go beyond it. */
-	readonly check: 'before' | 'after';
+	/**
+	 * `before`: reject when settled + reserved has reached the limit; `after`: also when it would with this amount exceed it; `fit`: reserve
+	 * as much of the amount as is left, and reject when that is less than `leastNanoUsd`.
+	 */
+	readonly check: 'before' | 'after' | 'fit';
+	/** Of `fit`; 0 unless given. When a reservation grows, the least step. */
+	readonly leastNanoUsd?: bigint;
+}
+
+/** A request that takes what is left of a budget takes at most one part of so many, so that others find something too. */
+export const partsOfWhatIsLeft = 32n;
+
+/** What a reservation is raised by. @param leftNanoUsd not negative. */
+export function fittingNanoUsd(leftNanoUsd: bigint, wantedNanoUsd: bigint, leastNanoUsd: bigint): bigint {
+	const share = leftNanoUsd / partsOfWhatIsLeft;
+	const least = leastNanoUsd < leftNanoUsd ? leastNanoUsd : leftNanoUsd;
+	const most = share > least ? share : least;
+	return most < wantedNanoUsd ? most : wantedNanoUsd;
 }
 
 export interface Settlement {

@@ -42,14 +42,17 @@ class MemoryAdmission implements AdmissionStore {
 		if (team === undefined) return Promise.reject(new CountersMissing(request.team));
 		team.rollTo(nowMs);
 		if (team.calls.get(request.id) !== undefined || this.ended.has(request.team, request.id, nowMs)) {
-			return { isAdmitted: true, reading: team.read(nowMs, request.holds) };
+			const amount = team.calls.get(request.id)?.parts[0]?.amountNanoUsd;
+			return admitted(team.read(nowMs, request.holds), request.holds.some(isFitted) ? amount : undefined);
 		}
 		const binding = bindingLimit(request, team);
 		if (binding !== undefined) return { isAdmitted: false, ...binding, reading: team.read(nowMs, request.holds) };
 		team.requests++;
-		const hold = team.hold(request.id, team.day, request.reservedTokens ?? 0, request.holds);
+		const fitting = team.fitting(request.holds);
+		const holds = fitting === undefined ? request.holds : request.holds.map((hold) => ({ ...hold, amountNanoUsd: fitting }));
+		const hold = team.hold(request.id, team.day, request.reservedTokens ?? 0, holds);
 		this.schedule.add(hold, nowMs + request.holdMs);
-		return { isAdmitted: true, reading: team.read(nowMs, request.holds) };
+		return admitted(team.read(nowMs, request.holds), fitting);
 	}
 
 	settle({ id, team: name, admittedMs, tokens, costNanoUsd, budgets }: Settlement): AtHand<Settled> {
@@ -79,6 +82,19 @@ class MemoryAdmission implements AdmissionStore {
 		const nowMs = this.turn();
 		const hold = this.teams.get(name, nowMs)?.calls.get(id);
 		return hold === undefined ? false : hold.team.extend(hold, holds);
+	}
+
+	async grow(id: string, name: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
+		const nowMs = this.turn();
+		const hold = this.teams.get(name, nowMs)?.calls.get(id);
+		if (hold === undefined) return undefined;
+		const reserved = hold.team.grow(hold, holds);
+		const endsMs = nowMs + holdMs;
+		if (Math.ceil(endsMs / 1000) > hold.endsAtSecond) {
+			this.schedule.remove(hold);
+			this.schedule.add(hold, endsMs);
+		}
+		return reserved;
 	}
 
 	async read(name: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
@@ -144,6 +160,14 @@ class MemoryAdmission implements AdmissionStore {
 		this.schedule.remove(hold);
 		hold.team.giveBack(hold);
 	}
+}
+
+function admitted(reading: CounterReading, reservedNanoUsd: bigint | undefined): Admission {
+	return reservedNanoUsd === undefined ? { isAdmitted: true, reading } : { isAdmitted: true, reading, reservedNanoUsd };
+}
+
+function isFitted({ check }: BudgetHold): boolean {
+	return check === 'fit';
 }
 
 function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Declined, 'binding' | 'budget'> | undefined {

@@ -2,7 +2,7 @@ import type { BudgetPeriod, BudgetReading, CounterReading } from '../../core/cou
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Listed } from '../../core/open-list.ts';
 import { CallTable, type Chained } from '../call-table.ts';
-import { type BudgetHold, type BudgetTotal, CountersMissing } from '../contracts/admission.ts';
+import { type BudgetHold, type BudgetTotal, CountersMissing, fittingNanoUsd } from '../contracts/admission.ts';
 
 export interface BudgetCounter extends BudgetPeriod {
 	settledNanoUsd: bigint;
@@ -90,6 +90,7 @@ export class TeamCounters {
 	allows(hold: BudgetHold, ownNanoUsd: bigint): boolean {
 		const { settledNanoUsd, heldNanoUsd } = this.budget(hold);
 		const takenNanoUsd = settledNanoUsd + heldNanoUsd - ownNanoUsd;
+		if (hold.check === 'fit') return takenNanoUsd < hold.limitNanoUsd && takenNanoUsd + (hold.leastNanoUsd ?? 0n) <= hold.limitNanoUsd;
 		return takenNanoUsd < hold.limitNanoUsd && (hold.check === 'before' || takenNanoUsd + hold.amountNanoUsd <= hold.limitNanoUsd);
 	}
 
@@ -107,6 +108,46 @@ export class TeamCounters {
 		return hold;
 	}
 
+	/** What each of these budgets, which allow it, has for a new request: the least of them. Undefined: all that is asked for. */
+	fitting(wanted: readonly BudgetHold[]): bigint | undefined {
+		let fitting: bigint | undefined;
+		for (const part of wanted) {
+			if (part.check !== 'fit') continue;
+			const amount = fittingNanoUsd(this.#leftOf(part), part.amountNanoUsd, part.leastNanoUsd ?? 0n);
+			if (fitting === undefined || amount < fitting) fitting = amount;
+		}
+		return fitting;
+	}
+
+	#leftOf(hold: BudgetHold): bigint {
+		const { settledNanoUsd, heldNanoUsd } = this.budget(hold);
+		const left = hold.limitNanoUsd - settledNanoUsd - heldNanoUsd;
+		return left > 0n ? left : 0n;
+	}
+
+	/** @returns what is reserved on each of these budgets now. */
+	grow(hold: Hold, wanted: readonly BudgetHold[]): bigint {
+		let reserved: bigint | undefined;
+		for (const part of wanted) {
+			const own = hold.parts.find(({ counter }) => counter === this.budget(part))?.amountNanoUsd ?? 0n;
+			const missing = part.amountNanoUsd - own;
+			const possible = missing <= 0n ? part.amountNanoUsd : own + fittingNanoUsd(this.#leftOf(part), missing, part.leastNanoUsd ?? 0n);
+			if (reserved === undefined || possible < reserved) reserved = possible;
+		}
+		for (const part of wanted) this.#raise(hold, part, reserved ?? 0n);
+		return reserved ?? 0n;
+	}
+
+	#raise(hold: Hold, part: BudgetPeriod, amountNanoUsd: bigint): void {
+		const counter = this.budget(part);
+		const known = hold.parts.find((one) => one.counter === counter);
+		const own = known ?? { counter, amountNanoUsd: 0n };
+		if (amountNanoUsd <= own.amountNanoUsd) return;
+		counter.heldNanoUsd += amountNanoUsd - own.amountNanoUsd;
+		own.amountNanoUsd = amountNanoUsd;
+		if (known === undefined) hold.parts.push(own);
+	}
+
 	extend(hold: Hold, wanted: readonly BudgetHold[]): boolean {
 		const changes = wanted.map((part) => {
 			const counter = this.budget(part);
@@ -114,12 +155,7 @@ export class TeamCounters {
 			return { part, own };
 		});
 		if (!changes.every(({ part, own }) => part.amountNanoUsd <= own.amountNanoUsd || this.allows(part, own.amountNanoUsd))) return false;
-		for (const { part, own } of changes) {
-			if (part.amountNanoUsd <= own.amountNanoUsd) continue;
-			own.counter.heldNanoUsd += part.amountNanoUsd - own.amountNanoUsd;
-			own.amountNanoUsd = part.amountNanoUsd;
-			if (!hold.parts.includes(own)) hold.parts.push(own);
-		}
+		for (const { part } of changes) this.#raise(hold, part, part.amountNanoUsd);
 		return true;
 	}
 

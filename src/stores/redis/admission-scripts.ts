@@ -1,9 +1,11 @@
 /**
  * The operations as Lua, one script each. Three keys a team, which live and die together, so that totals never outlive the
- * holds they contain: `counters` (a hash), `calls` (call id to what it holds) and `ends` (call ids by the second their hold ends); and one
- * short-lived key for each call that has ended. Scripts touch no key that they are not given.
+ * reservations they contain: `counters` (a hash), `calls` (request id to its owner and what it reserves) and `ends` (request ids by the
+ * second their reservation ends); one short-lived key for each request that has ended; and for each owner, which is one run of a gateway,
+ * the teams in which it reserved. Scripts touch no key that they are not given.
  */
 import { createHash } from 'node:crypto';
+import { partsOfWhatIsLeft } from '../contracts/admission.ts';
 
 export interface Script {
 	readonly lua: string;
@@ -26,11 +28,18 @@ export function compileScripts(clock: string = serverClock): Record<Operation, S
 		settle: compile(bodies.settle),
 		release: compile(bodies.release),
 		extend: compile(bodies.extend),
+		grow: compile(bodies.grow),
 		read: compile(bodies.read),
 		restore: compile(bodies.restore),
 		rehold: compile(bodies.rehold),
+		register: compile(bodies.register),
+		teamsOf: compile(bodies.teamsOf),
+		abandon: compile(bodies.abandon),
 	};
 }
+
+/** Longer than any reservation lasts. */
+const ownerSeconds = 25 * 3600;
 
 /** Idle teams are forgotten after so long, and restored from the ledger when they return. */
 const idleSeconds = 70 * 24 * 3600;
@@ -40,7 +49,8 @@ const idleSeconds = 70 * 24 * 3600;
  * sums are made of whole dollars and the nine digits below them.
  */
 const prelude = `
-local counters, calls, ends, run = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local counters, calls, ends = KEYS[1], KEYS[2], KEYS[3]
+local run, owner = string.match(ARGV[1], '^(.*)|(.*)$')
 
 local function parts(money)
 	if #money <= 9 then return 0, tonumber(money) end
@@ -111,19 +121,42 @@ local function allows(state, index, own, limit, amount, check)
 	return check == 'before' or not isLess(limit, add(taken, amount))
 end
 
+-- What is left of a budget, and how much of it a request gets, as in fittingNanoUsd.
+local function leftOf(state, index, limit)
+	local taken = add(settled(state, index), held(state, index))
+	return isLess(taken, limit) and subtract(limit, taken) or '0'
+end
+
+local function fitting(left, wanted, least)
+	local dollars, nanos = parts(left)
+	local share = text(math.floor(dollars / ${partsOfWhatIsLeft}), math.floor(((dollars % ${partsOfWhatIsLeft}) * 1000000000 + nanos) / ${partsOfWhatIsLeft}))
+	local most = isLess(least, left) and least or left
+	if isLess(most, share) then most = share end
+	return isLess(most, wanted) and most or wanted
+end
+
 -- What a call holds: the day in which it was admitted, then of each budget key and amount, last that day's tokens.
+local function keep(id, holds, heldBy) redis.call('HSET', calls, id, heldBy .. '|' .. cmsgpack.pack(holds)) end
+
 local function store(id, holds, endsMs)
-	redis.call('HSET', calls, id, cmsgpack.pack(holds))
+	keep(id, holds, owner)
 	redis.call('ZADD', ends, math.ceil(endsMs / 1000), id)
+end
+
+-- And its owner; nil when it holds nothing.
+local function find(id)
+	local kept = redis.call('HGET', calls, id)
+	if not kept then return nil end
+	local bar = string.find(kept, '|', 1, true)
+	return cmsgpack.unpack(string.sub(kept, bar + 1)), string.sub(kept, 1, bar - 1)
 end
 
 -- The day in which the call was admitted; false when it holds nothing.
 local function giveBack(id)
-	local packed = redis.call('HGET', calls, id)
-	if not packed then return false end
+	local holds = find(id)
+	if not holds then return false end
 	redis.call('HDEL', calls, id)
 	redis.call('ZREM', ends, id)
-	local holds = cmsgpack.unpack(packed)
 	for index = 2, #holds - 1, 2 do
 		local field = 'h:' .. holds[index]
 		local total = redis.call('HGET', counters, field)
@@ -163,16 +196,29 @@ const bodies = {
 		local id = ARGV[2]
 		local state = load(budgetKeys(7, 4))
 		if not state then return { 'missing' } end
-		if redis.call('EXISTS', KEYS[4]) == 1 or redis.call('HEXISTS', calls, id) == 1 then return reply('admitted', state) end
+		if redis.call('EXISTS', KEYS[4]) == 1 then return reply('admitted', state) end
+		local known = find(id)
+		if known then return reply(#known > 2 and 'admitted:' .. known[3] or 'admitted', state) end
 		if ARGV[3] ~= '' and state.requests >= tonumber(ARGV[3]) then return reply('rpm', state) end
 		if ARGV[4] ~= '' and state.tokens + state.reserved >= tonumber(ARGV[4]) then return reply('daily_tokens', state) end
 		local holds = { state.day }
 		local fields = { 'minute', state.minute, 'requests', state.requests + 1 }
+		local fits
 		for index = 1, (#ARGV - 6) / 4 do
 			local key, limit, amount, check = unpack(ARGV, 3 + 4 * index, 6 + 4 * index)
-			if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state) end
+			if check == 'before' or check == 'after' then
+				if not allows(state, index, '0', limit, amount, check) then return reply('budget:' .. index, state) end
+			else
+				local left = leftOf(state, index, limit)
+				if left == '0' or isLess(left, check) then return reply('budget:' .. index, state) end
+				local part = fitting(left, amount, check)
+				if not fits or isLess(part, fits) then fits = part end
+			end
 			holds[#holds + 1] = key
 			holds[#holds + 1] = amount
+		end
+		if fits then
+			for index = 3, #holds, 2 do holds[index] = fits end
 		end
 		for index = 1, (#holds - 1) / 2 do
 			local total = add(held(state, index), holds[2 * index + 1])
@@ -196,8 +242,9 @@ const bodies = {
 		state.requests = state.requests + 1
 		store(id, holds, now + tonumber(ARGV[6]))
 		keepCalls()
-		return reply('admitted', state)`,
+		return reply(fits and 'admitted:' .. fits or 'admitted', state)`,
 
+	// ARGV[1] of each is the server's run and the owner.
 	// ARGV: run, id, tokens, cost, remembered ms, day of admission by the caller's clock, then the budgets' keys.
 	settle: `
 		endDue()
@@ -232,11 +279,10 @@ const bodies = {
 		endDue()
 		local id = ARGV[2]
 		if redis.call('HGET', counters, 'run') ~= run then return 'unknown' end
-		local packed = redis.call('HGET', calls, id)
-		if not packed then return 'unknown' end
+		local holds, heldBy = find(id)
+		if not holds then return 'unknown' end
 		local state = load(budgetKeys(3, 4))
 		if not state then return 'missing' end
-		local holds = cmsgpack.unpack(packed)
 		local tokens = #holds % 2 == 0 and table.remove(holds) or 0
 		local at = {}
 		for index = 2, #holds, 2 do at[holds[index]] = index + 1 end
@@ -255,8 +301,51 @@ const bodies = {
 		end
 		for index, key in ipairs(budgetKeys(3, 4)) do redis.call('HSET', counters, 'h:' .. key, held(state, index)) end
 		holds[#holds + 1] = tokens
-		redis.call('HSET', calls, id, cmsgpack.pack(holds))
+		keep(id, holds, heldBy)
 		return 'extended'`,
+
+	// ARGV: run, id, hold in ms, then for each budget: key, limit, amount, least step.
+	grow: `
+		endDue()
+		local id = ARGV[2]
+		if redis.call('HGET', counters, 'run') ~= run then return 'unknown' end
+		local holds, heldBy = find(id)
+		if not holds then return 'unknown' end
+		local keys = budgetKeys(4, 4)
+		local state = load(keys)
+		if not state then return 'missing' end
+		local endsAt = math.ceil((now + tonumber(ARGV[3])) / 1000)
+		if endsAt > tonumber(redis.call('ZSCORE', ends, id) or 0) then redis.call('ZADD', ends, endsAt, id) end
+		if #keys == 0 then return 'grown:0' end
+		local tokens = #holds % 2 == 0 and table.remove(holds) or 0
+		local at = {}
+		for index = 2, #holds, 2 do at[holds[index]] = index + 1 end
+		local grown
+		for index, key in ipairs(keys) do
+			local limit, amount, least = unpack(ARGV, 4 * index + 1, 4 * index + 3)
+			local own = at[key] and holds[at[key]] or '0'
+			local part = amount
+			if isLess(own, amount) then part = add(own, fitting(leftOf(state, index, limit), subtract(amount, own), least)) end
+			if not grown or isLess(part, grown) then grown = part end
+		end
+		local isRaised = false
+		for index, key in ipairs(keys) do
+			local own = at[key] and holds[at[key]] or '0'
+			if isLess(own, grown) then
+				isRaised = true
+				if not at[key] then
+					holds[#holds + 1] = key
+					at[key] = #holds + 1
+				end
+				holds[at[key]] = grown
+				redis.call('HSET', counters, 'h:' .. key, add(subtract(held(state, index), own), grown))
+			end
+		end
+		if isRaised then
+			holds[#holds + 1] = tokens
+			keep(id, holds, heldBy)
+		end
+		return 'grown:' .. grown`,
 
 	// ARGV: run, then the budgets' keys.
 	read: `
@@ -320,4 +409,25 @@ const bodies = {
 		redis.call('HSET', counters, 'day', state.day, 'tokens', state.tokens, 'reserved', state.reserved)
 		keepCalls()
 		return 'OK'`,
+
+	// KEYS: the owner's teams. ARGV: run, team.
+	register: `
+		redis.call('SADD', KEYS[1], ARGV[2])
+		return redis.call('EXPIRE', KEYS[1], ${ownerSeconds})`,
+
+	// KEYS: the owner's teams.
+	teamsOf: `return redis.call('SMEMBERS', KEYS[1])`,
+
+	// ARGV: run, the owner that has ended. Releases what it reserves still.
+	abandon: `
+		local released = 0
+		local kept = redis.call('HGETALL', calls)
+		for index = 1, #kept, 2 do
+			local bar = string.find(kept[index + 1], '|', 1, true)
+			if string.sub(kept[index + 1], 1, bar - 1) == ARGV[2] then
+				giveBack(kept[index])
+				released = released + 1
+			end
+		end
+		return released`,
 };

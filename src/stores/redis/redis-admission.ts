@@ -1,6 +1,7 @@
 /** Counters in Redis, or Valkey, shared by any number of processes. One script call an operation, at the server's clock. */
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
+import { BoundedMap } from '../../core/bounded-map.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Log } from '../../core/log.ts';
 import { CallDeadlines } from '../call-deadlines.ts';
@@ -23,6 +24,8 @@ import { Riders } from './riders.ts';
 export interface RedisAdmissionSettings extends RedisSettings {
 	/** Begins every key. */
 	readonly prefix?: string;
+	/** Names this run of the process, so that what it reserves can be released when it has died: letters and digits. Nobody unless given. */
+	readonly owner?: string;
 	/** Lua expression for unix milliseconds, instead of the server's clock: tests have one that they can move. */
 	readonly clockLua?: string;
 }
@@ -36,6 +39,17 @@ const trialPatience = { tickMs: 250, ticks: 4 };
 /** Of a team that has no counters, so that it changes nothing. */
 const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, holds: [], holdMs: 1 };
 
+/** Teams of which this run has told the server that it reserves there; those that are forgotten are told again. */
+const maxRegistered = 10_000;
+
+export interface SharedAdmission extends AdmissionStore {
+	/**
+	 * Releases what a run that has died reserves still. To be called once what its ledger entries cost is settled.
+	 * @returns how many reservations there were.
+	 */
+	abandon(owner: string): Promise<number>;
+}
+
 /** Calls that one script holds again. */
 const reheldAtOnce = 100;
 
@@ -43,10 +57,10 @@ const reheldAtOnce = 100;
 export async function openRedisAdmission(
 	settings: RedisAdmissionSettings,
 	{ clock, log }: { clock: Clock; log: Log },
-): Promise<AdmissionStore> {
+): Promise<SharedAdmission> {
 	const scripts = compileScripts(settings.clockLua);
 	const connection = new RedisConnection({ ...settings, scripts: Object.values(scripts) }, log);
-	const store = new RedisAdmission(connection, scripts, settings.prefix ?? 'tollgate', clock);
+	const store = new RedisAdmission(connection, scripts, { prefix: settings.prefix ?? 'tollgate', owner: settings.owner ?? '' }, clock);
 	// What is asked for the first time is slow, here and there: that shall be nobody's call.
 	const isReady = await connection.firstReady(firstReadyMs, clock);
 	if (isReady) await new CallDeadlines(clock, trialPatience).race(store.admit(trial)).catch(() => undefined);
@@ -54,23 +68,36 @@ export async function openRedisAdmission(
 	return store;
 }
 
-class RedisAdmission implements AdmissionStore {
+class RedisAdmission implements SharedAdmission {
 	private readonly connection: RedisConnection;
 	private readonly scripts: Record<Operation, Script>;
 	private readonly prefix: string;
+	private readonly owner: string;
+	private readonly registered = new BoundedMap<string, true>(maxRegistered);
 	private readonly ends: Riders;
 
-	constructor(connection: RedisConnection, scripts: Record<Operation, Script>, prefix: string, clock: Clock) {
+	constructor(
+		connection: RedisConnection,
+		scripts: Record<Operation, Script>,
+		{ prefix, owner }: { readonly prefix: string; readonly owner: string },
+		clock: Clock,
+	) {
 		this.connection = connection;
 		this.scripts = scripts;
 		this.prefix = prefix;
+		this.owner = owner;
 		this.ends = new Riders(clock);
 	}
 
 	async admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens = 0, holds, holdMs }: AdmissionRequest): Promise<Admission> {
+		this.register(team);
 		const limits = [requestsPerMinute ?? '', dailyTokens ?? '', reservedTokens, holdMs];
 		const [verdict, reading] = await this.ask('admit', team, [id], [id, ...limits, ...holds.flatMap(limitOf)], holds);
 		if (verdict === 'admitted') return { isAdmitted: true, reading };
+		if (verdict.startsWith('admitted:')) {
+			const reservedNanoUsd = BigInt(verdict.slice('admitted:'.length));
+			return holds.some(({ check }) => check === 'fit') ? { isAdmitted: true, reading, reservedNanoUsd } : { isAdmitted: true, reading };
+		}
 		if (verdict === 'rpm' || verdict === 'daily_tokens') return { isAdmitted: false, binding: verdict, reading };
 		const budget = holds[Number(verdict.slice('budget:'.length)) - 1]?.budget;
 		if (budget === undefined) throw new Error(`${this.connection.address} gave the verdict ${verdict}`);
@@ -93,6 +120,18 @@ class RedisAdmission implements AdmissionStore {
 		return verdict === 'extended';
 	}
 
+	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
+		const wanted = holds.flatMap((hold) => [
+			budgetKey(hold),
+			moneyText(hold.limitNanoUsd),
+			moneyText(hold.amountNanoUsd),
+			moneyText(hold.leastNanoUsd ?? 0n),
+		]);
+		const verdict = String(await this.evaluate('grow', team, [], [id, holdMs, ...wanted]));
+		if (verdict === 'missing') throw new CountersMissing(team);
+		return verdict.startsWith('grown:') ? BigInt(verdict.slice('grown:'.length)) : undefined;
+	}
+
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
 		return (await this.ask('read', team, [], budgets.map(budgetKey), budgets))[1];
 	}
@@ -103,6 +142,7 @@ class RedisAdmission implements AdmissionStore {
 	}
 
 	async rehold(team: string, calls: readonly HeldCall[]): Promise<void> {
+		this.register(team);
 		for (let first = 0; first < calls.length; first += reheldAtOnce) {
 			const some = calls.slice(first, first + reheldAtOnce);
 			const values = some.flatMap(({ id, admittedMs, holdMs, reservedTokens = 0, holds }) => {
@@ -118,6 +158,26 @@ class RedisAdmission implements AdmissionStore {
 			const ids = some.map(({ id }) => id);
 			if ((await this.evaluate('rehold', team, ids, values)) === 'missing') throw new CountersMissing(team);
 		}
+	}
+
+	async abandon(owner: string): Promise<number> {
+		const teams = (await this.evaluateKeys('teamsOf', [this.ownerKey(owner)], [])) as string[];
+		let released = 0;
+		for (const team of teams) released += Number(await this.evaluate('abandon', team, [], [owner]));
+		return released;
+	}
+
+	/** Leaves before the reservation. One that fails is told again with the team's next request. */
+	private register(team: string): void {
+		if (this.owner === '' || !this.connection.isConnected) return;
+		const key = `${this.connection.run} ${team}`;
+		if (this.registered.has(key)) return;
+		this.registered.set(key, true);
+		this.evaluateKeys('register', [this.ownerKey(this.owner)], [team]).catch(() => this.registered.delete(key));
+	}
+
+	private ownerKey(owner: string): string {
+		return `${this.prefix}:owner:{${owner}}`;
 	}
 
 	onReturn(listener: () => void): void {
@@ -166,12 +226,17 @@ class RedisAdmission implements AdmissionStore {
 		this.ends.go();
 		const stem = `${this.prefix}:{${encodeURIComponent(team)}}`;
 		const keys = [`${stem}:counters`, `${stem}:calls`, `${stem}:ends`, ...ids.map((id) => `${stem}:ended:${id}`)];
-		return this.connection.evaluate(this.scripts[operation], keys, [this.connection.run, ...values]);
+		return this.evaluateKeys(operation, keys, values);
+	}
+
+	private evaluateKeys(operation: Operation, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+		return this.connection.evaluate(this.scripts[operation], keys, [`${this.connection.run}|${this.owner}`, ...values]);
 	}
 }
 
 function limitOf(hold: BudgetHold): string[] {
-	return [budgetKey(hold), moneyText(hold.limitNanoUsd), moneyText(hold.amountNanoUsd), hold.check];
+	const check = hold.check === 'fit' ? moneyText(hold.leastNanoUsd ?? 0n) : hold.check;
+	return [budgetKey(hold), moneyText(hold.limitNanoUsd), moneyText(hold.amountNanoUsd), check];
 }
 
 /** The scripts are exact below this, a thousand billion US dollars. */
