@@ -69,6 +69,7 @@ function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): Gateway
 		hardLimitPercent: budgets.hard_limit_percent,
 		hold: budgets.hold,
 		onStreamOver: budgets.on_stream_over,
+		stoppedStream: budgets.stopped_stream,
 		defaultOutputCaps: budgets.default_max_output_tokens ?? undefined,
 		unknownPrice: budgets.unknown_price,
 		defaultRate: {

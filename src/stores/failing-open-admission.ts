@@ -173,7 +173,9 @@ class FailingOpen implements FailingOpenAdmission {
 
 	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		this.calls.renew(id, this.ports.clock.nowMs() + holdMs);
-		const reserved = await this.perform(team, holds, (store) => store.grow(id, team, this.isTrusted(team) ? holds : this.asAway(holds), holdMs));
+		const reserved = await this.perform(team, holds, (store) =>
+			store.grow(id, team, this.isTrusted(team) ? holds : this.asAway(holds), holdMs),
+		);
 		if (reserved !== undefined) {
 			this.calls.raise(
 				id,

@@ -74,7 +74,13 @@ export const budgets = z
 		on_stream_over: z
 			.enum(['extend', 'stop'])
 			.default('extend')
-			.describe('What becomes of a stream that costs more than it holds when the budget allows no more: it goes on, or is ended.'),
+			.describe('What becomes of a stream that costs more than it reserves when the budget allows no more: it goes on, or is stopped.'),
+		stopped_stream: z
+			.enum(['error', 'length'])
+			.default('error')
+			.describe(
+				'How a stopped stream ends: by an error event, or as if its output cap were reached (`finish_reason: "length"`, `stop_reason: "max_tokens"`), with its usage.',
+			),
 		default_max_output_tokens: defaultOutputCaps
 			.default(null)
 			.describe(

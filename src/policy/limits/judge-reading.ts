@@ -5,7 +5,9 @@ export interface WantedHold {
 	readonly budget: string;
 	readonly limitNanoUsd: bigint;
 	readonly amountNanoUsd: bigint;
-	readonly check: 'before' | 'after';
+	/** See `BudgetHold`. */
+	readonly check: 'before' | 'after' | 'fit';
+	readonly leastNanoUsd?: bigint;
 }
 
 /**
@@ -21,10 +23,11 @@ export function judgeReading(
 	if (dailyTokens !== null && reading.tokensToday + reading.reservedTokens >= dailyTokens) {
 		return { isAdmitted: false, binding: 'daily_tokens', reading };
 	}
-	const bound = holds.find(({ budget, limitNanoUsd, amountNanoUsd, check }) => {
+	const bound = holds.find(({ budget, limitNanoUsd, amountNanoUsd, check, leastNanoUsd = 0n }) => {
 		const counter = reading.budgets.find((one) => one.budget === budget);
 		const takenNanoUsd = (counter?.settledNanoUsd ?? 0n) + (counter?.heldNanoUsd ?? 0n);
-		return takenNanoUsd >= limitNanoUsd || (check === 'after' && takenNanoUsd + amountNanoUsd > limitNanoUsd);
+		const mustFit = check === 'fit' ? leastNanoUsd : check === 'after' ? amountNanoUsd : 0n;
+		return takenNanoUsd >= limitNanoUsd || takenNanoUsd + mustFit > limitNanoUsd;
 	});
 	return bound && { isAdmitted: false, binding: 'budget', budget: bound.budget, reading };
 }

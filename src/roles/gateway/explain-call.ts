@@ -335,6 +335,7 @@ function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPo
 			settle: refuse,
 			release: refuse,
 			extend: refuse,
+			grow: refuse,
 			read: refuse,
 			restore: refuse,
 			rehold: refuse,

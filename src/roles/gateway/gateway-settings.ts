@@ -70,6 +70,8 @@ export interface BudgetSettings extends BudgetDefaults, PriceSettings {
 	readonly hold: 'estimate' | 'worst_case';
 	/** What becomes of a stream that outgrows its hold when the budget allows no more. */
 	readonly onStreamOver: 'extend' | 'stop';
+	/** How it ends then: by an error event, or as if its output cap were reached. By an error event unless given. */
+	readonly stoppedStream?: 'error' | 'length';
 	/** Caps for requests that name none. No cap unless given. */
 	readonly defaultOutputCaps?: DefaultOutputCapSettings | undefined;
 }

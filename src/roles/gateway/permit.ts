@@ -13,9 +13,13 @@ import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../
 import type { UsageReader } from '../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { OpenCall } from './open-calls.ts';
+import { StreamReservation, StreamStopped } from './stream-reservation.ts';
 
 /** Of one answer; models that show no thoughts are slower. */
 const mostTokensPerSecond = 500;
+
+/** A reservation is renewed so often before it would expire. */
+const renewalsPerHold = 3;
 
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
@@ -28,6 +32,10 @@ export interface PermitTerms {
 	readonly price: Price;
 	readonly budgets: readonly BudgetTerms[];
 	readonly holds: readonly BudgetHold[];
+	/** How long they last unless they are renewed. */
+	readonly holdMs: number;
+	/** What they come to, of a stream that is ended when its budgets allow no more. Undefined of every other request. */
+	readonly stopsAtNanoUsd: bigint | undefined;
 	/** Of the request, for answers that tell of no usage. */
 	readonly inputTokens: number;
 	/** That the hold covers, of all choices. */
@@ -67,6 +75,10 @@ export class Permit {
 	#mayCost = false;
 	/** Of an answer that is there, and may yet be withheld. */
 	#answered: MeteredUsage | undefined;
+	/** Of a stream that is ended when its budgets allow no more. */
+	readonly #reservation: StreamReservation | undefined;
+	#renewedMs: number;
+	#booked: MeteredUsage | undefined;
 
 	constructor(terms: PermitTerms, row: OpenedRow, open: OpenCall, parts: GatewayParts) {
 		this.terms = terms;
@@ -74,7 +86,26 @@ export class Permit {
 		this.#open = open;
 		this.#parts = parts;
 		this.#coveredTokens = terms.outputTokens;
+		this.#renewedMs = parts.ports.clock.monotonicMs();
+		this.#reservation = terms.stopsAtNanoUsd === undefined ? undefined : this.#reserve(terms.stopsAtNanoUsd);
 		if (terms.holds.length > 0) parts.work.openHolds++;
+	}
+
+	#reserve(reservedNanoUsd: bigint): StreamReservation {
+		const { row, holds, holdMs, price, choices, allowedOutputTokens, inputTokens } = this.terms;
+		const { admission, clock, log } = this.#parts.ports;
+		return new StreamReservation(
+			{ id: row.id, team: row.team, holds, holdMs, price, choices, allowedTokens: allowedOutputTokens, reservedNanoUsd },
+			{ ...noUsage, inputTokens },
+			{
+				admission,
+				clock,
+				log,
+				hiddenTokens: () => this.#writableTokens(),
+				isBlind: (metered) => this.isBlind(metered),
+				stop: (reason) => this.#open?.end(reason),
+			},
+		);
 	}
 
 	/** The request begins to leave: the provider may charge for it. @throws Fault `records_unavailable` when it must not. */
@@ -82,6 +113,7 @@ export class Permit {
 		if (this.#row.failure !== undefined) throw this.#row.failure;
 		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
 		this.#mayCost = true;
+		this.#reservation?.begin(this.terms.mayThinkUnseen);
 	}
 
 	/** The provider answered with an error: it charges nothing for that. */
@@ -100,17 +132,33 @@ export class Permit {
 	}
 
 	createMeter(): UsageMeter {
-		const { reader, inputTokens, isUnasked } = this.terms;
-		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked });
+		const { reader, inputTokens, isUnasked, usual } = this.terms;
+		const tokensPerCounted = this.#reservation === undefined ? undefined : usual.tokensPerCounted;
+		return new UsageMeter(reader, { estimatedInputTokens: inputTokens, isUnasked, tokensPerCounted });
 	}
 
-	/** To be told of what a stream has delivered so far: raises the hold when that outgrows it. */
-	delivered(outputTokens: number): void {
+	/** To be told when a part of a stream has arrived: raises the hold when that outgrows it. */
+	delivered(meter: UsageMeter): void {
+		if (this.#reservation !== undefined) {
+			this.#reservation.arrived(meter.read());
+			return;
+		}
 		const { holds, mostOutputTokens } = this.terms;
-		const seenTokens = Math.min(outputTokens, mostOutputTokens);
+		const seenTokens = Math.min(meter.deliveredTokens(), mostOutputTokens);
 		if (seenTokens <= this.#coveredTokens || this.#isExtending || holds.length === 0) return;
 		this.#isExtending = true;
 		void this.#extend(Math.min(2 * seenTokens, mostOutputTokens));
+	}
+
+	/** To be called now and then while a stream lives, so that what it reserves does not expire before it does. */
+	renew(): void {
+		const { holdMs, row } = this.terms;
+		const nowMs = this.#parts.ports.clock.monotonicMs();
+		if (this.#open === undefined || nowMs - this.#renewedMs < holdMs / renewalsPerHold) return;
+		this.#renewedMs = nowMs;
+		this.#parts.ports.admission.grow(row.id, row.team, [], holdMs).catch((cause: unknown) => {
+			this.#parts.ports.log.debug('a reservation could not be renewed', { requestId: row.id, cause });
+		});
 	}
 
 	/** The provider answered with an error. @param status of the caller's answer. */
@@ -137,7 +185,20 @@ export class Permit {
 
 	/** @param isLeft the client left, or we ended it: the provider would have told. */
 	endStreamed(outcome: CallOutcome, metered: MeteredUsage, isLeft: boolean): void {
-		this.#end(outcome, 200, this.charged(metered, isLeft));
+		const charged = isLeft && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isLeft);
+		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
+		this.#booked = charged;
+		this.#end(outcome, 200, charged);
+	}
+
+	/** Whether it is a stream that is ended when its budgets allow no more. */
+	get isStoppable(): boolean {
+		return this.#reservation !== undefined;
+	}
+
+	/** What a stream that has ended was charged for. */
+	get booked(): MeteredUsage | undefined {
+		return this.#booked;
 	}
 
 	/** Whether what was metered may be little of what the provider charges. */
@@ -204,6 +265,7 @@ export class Permit {
 
 	#leave(): void {
 		this.#open = undefined;
+		this.#reservation?.end();
 		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
 	}
 
@@ -290,7 +352,7 @@ export class Permit {
 			);
 			this.#coveredTokens = outputTokens;
 			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
-			this.#open?.end(new Refusal('budget_exceeded', { message: 'The stream was ended: the budget does not allow more of it' }));
+			this.#open?.end(new StreamStopped());
 		} catch (cause) {
 			// The end of the call books what it cost all the same.
 			this.#coveredTokens = outputTokens;

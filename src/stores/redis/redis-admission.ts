@@ -1,7 +1,8 @@
 /** Counters in Redis, or Valkey, shared by any number of processes. One script call an operation, at the server's clock. */
+
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, BudgetReading, CounterReading } from '../../core/counters.ts';
-import { BoundedMap } from '../../core/bounded-map.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
 import type { Log } from '../../core/log.ts';
 import { CallDeadlines } from '../call-deadlines.ts';

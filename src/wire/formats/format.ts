@@ -1,4 +1,6 @@
 import type { FormatName } from '../../core/format-name.ts';
+import type { Usage } from '../../core/usage.ts';
+import type { EventBatch } from '../events/event-batch.ts';
 import type { MarkLine } from '../events/event-boundaries.ts';
 import type { GatewayError } from '../gateway-error.ts';
 import type { JsonBody, JsonObject } from '../json/parse-body.ts';
@@ -28,6 +30,13 @@ export interface ProviderFormat {
 	tellsUsageNext(tail: Buffer): boolean;
 }
 
+/** Follows a stream as its client gets it, to end it in order before its provider does. */
+export interface CapEnding {
+	push(events: EventBatch): void;
+	/** What is missing of a response that reached its output cap. Undefined when nothing of the response has left yet. */
+	end(usage: Usage): EventBatch | undefined;
+}
+
 /** A wire format that callers may speak, as far as the gateway must know it to pass it through. */
 export interface Format extends ProviderFormat {
 	readonly name: FormatName;
@@ -41,6 +50,8 @@ export interface Format extends ProviderFormat {
 	validate(body: JsonObject): void;
 	/** What guardrails see of requests and answers. */
 	readonly textViews: TextViews;
+	/** For a stream that is to end as if its output cap were reached. @param request the client's. */
+	followToCap(request: JsonObject): CapEnding;
 	/** A whole event that ends a broken stream in a way the format's SDKs raise as an error. */
 	renderErrorEvent(error: GatewayError): Buffer;
 }

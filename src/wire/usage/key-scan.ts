@@ -10,6 +10,7 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const closeBrace = 0x7d;
+const lastAscii = 0x7f;
 /** Clears the bit that tells `{` from `[` and `}` from `]`. */
 const asBracket = 0xdf;
 
@@ -137,6 +138,14 @@ export class KeyScan {
 		const textEnd = endOfString(this.#bytes, this.valueStart + 1, this.#end);
 		this.#at = textEnd + 1;
 		return textEnd - this.valueStart - 1;
+	}
+
+	/** Bytes that are not ASCII, of the value that was gone over last. @param length as `skipText` or `skipObject` returned it. */
+	otherBytes(length: number): number {
+		const bytes = this.#bytes;
+		let others = 0;
+		for (let at = this.valueStart + 1; at <= this.valueStart + length; at++) if ((bytes[at] ?? 0) > lastAscii) others++;
+		return others;
 	}
 }
 

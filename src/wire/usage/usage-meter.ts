@@ -12,6 +12,8 @@ export interface MeteredUsage {
 	readonly isEstimated: boolean;
 	/** Whether more was thought than was seen; undefined: the answer does not tell. */
 	readonly hidesThoughts?: boolean | undefined;
+	/** What was counted in the text of a stream, whatever its provider reported; where it is counted closely. */
+	readonly countedTokens?: number | undefined;
 }
 
 export interface MeterSettings {
@@ -19,6 +21,8 @@ export interface MeterSettings {
 	readonly estimatedInputTokens: number;
 	/** The caller did not ask for usage, but we did: what tells of it is removed on the way. */
 	readonly isUnasked: boolean;
+	/** Counts text as near as can be, and takes so many tokens for each that it counts. Undefined: it rather counts too many. */
+	readonly tokensPerCounted?: number | undefined;
 }
 
 const openBrace = 0x7b;
@@ -42,13 +46,17 @@ export class UsageMeter {
 	readonly #cuts: UnaskedCuts | undefined;
 	/** What was delivered since the provider told of usage last. */
 	readonly #text = new TextCount();
+	/** What was delivered before that. */
+	#countedBefore = 0;
+	readonly #tokensPerCounted: number | undefined;
 	#told: JsonObject | undefined;
 	#toldOutputTokens = 0;
 	#isFinal = false;
 	#hasThought = false;
 
-	constructor(reader: UsageReader, { estimatedInputTokens, isUnasked }: MeterSettings) {
+	constructor(reader: UsageReader, { estimatedInputTokens, isUnasked, tokensPerCounted }: MeterSettings) {
 		this.#reader = reader;
+		this.#tokensPerCounted = tokensPerCounted;
 		this.#estimatedInputTokens = estimatedInputTokens;
 		this.#scan = new KeyScan(reader.wanted);
 		this.#cuts = isUnasked && reader.mustBeAsked ? new UnaskedCuts(reader.written.length) : undefined;
@@ -83,14 +91,16 @@ export class UsageMeter {
 
 	/** Output so far: as told, and what was delivered since. */
 	deliveredTokens(): number {
-		return this.#toldOutputTokens + this.#text.tokens();
+		const counted = this.#text.tokens();
+		return this.#toldOutputTokens + (this.#tokensPerCounted === undefined ? counted : Math.ceil(counted * this.#tokensPerCounted));
 	}
 
 	/** What is known now; meant for the end of the stream, however it came. Input is never zero, nor is output that was seen. */
 	read(): MeteredUsage {
 		const usage = this.#told === undefined ? undefined : this.#reader.usageOf(this.#told);
 		const hidesThoughts = this.#hidesThoughts();
-		return { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesThoughts };
+		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesThoughts };
+		return this.#tokensPerCounted === undefined ? metered : { ...metered, countedTokens: this.#countedBefore + this.#text.tokens() };
 	}
 
 	/** Thoughts go before texts. */
@@ -121,7 +131,7 @@ export class UsageMeter {
 			} else if (name < written.length) {
 				const kind = written[name];
 				if (kind === 'thought' || kind === 'seal') this.#hasThought = true;
-				countWritten(this.#text, scan, kind);
+				countWritten(this.#text, scan, kind, this.#tokensPerCounted !== undefined);
 			} else if (!mustBeAsked) {
 				if (depth === 1 && bytes[valueStart] === openBrace) heldEnd = scan.valueEnd();
 			} else {
@@ -143,6 +153,7 @@ export class UsageMeter {
 		// Some tell zeros until the end, and some to the end.
 		if (usage.outputTokens === 0) return;
 		this.#toldOutputTokens = usage.outputTokens;
+		this.#countedBefore += this.#text.tokens();
 		this.#text.reset();
 	}
 }
@@ -160,11 +171,12 @@ export function meterAnswer(body: Buffer, usage: Usage | undefined, reader: Usag
 	return weigh(usage, usage !== undefined, text.tokens(), estimatedInputTokens);
 }
 
-function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefined): void {
+function countWritten(text: TextCount, scan: KeyScan, kind: WrittenKind | undefined, isClose = false): void {
 	if (kind === undefined || kind === 'seal') return;
 	const length = kind === 'object' ? scan.skipObject() : scan.skipText();
 	if (length <= 0) return;
 	if (kind === 'media') text.addMedia(length);
+	else if (isClose) text.addClosely(length, scan.otherBytes(length));
 	else text.add(length);
 }
 

@@ -16,13 +16,14 @@ import { rateLimitHeaders } from '../../../policy/limits/rate-limit-headers.ts';
 import type { BudgetTerms, TeamTerms } from '../../../policy/limits/team-terms.ts';
 import type { UsualRequest } from '../../../policy/limits/usual-requests.ts';
 import { periodOf } from '../../../policy/limits/utc-time.ts';
-import { type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
+import { type AtHand, type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
 import type { OpenRow } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { OpenCall } from '../open-calls.ts';
 import { Permit, type PermitTerms } from '../permit.ts';
+import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
 /** A call may take its whole time, and its end has to be booked. */
@@ -45,8 +46,14 @@ export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts:
 	const row = rowOf(call, team, open, judged);
 	const permitTerms = permitTermsOf(call, row, judged, before, parts);
 	const taking =
-		before === undefined ? takeLimits(row, judged, holdMsOf(call, parts), open, parts) : takeOver(before, row, judged.holds, parts);
-	return taking === undefined ? openRow(permitTerms, open, parts) : taking.then(() => openRow(permitTerms, open, parts));
+		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, open, parts) : takeOver(before, row, judged.holds, parts);
+	const go = ({ reservedNanoUsd }: Taken): Permit | Promise<Permit> =>
+		openRow(
+			judged.isStoppable ? { ...permitTerms, stopsAtNanoUsd: reservedNanoUsd ?? judged.need.amountNanoUsd } : permitTerms,
+			open,
+			parts,
+		);
+	return taking instanceof Promise ? taking.then(go) : go(taking);
 }
 
 /** The last step: what was taken is given back where the row cannot be opened, or cannot move to another target. */
@@ -86,9 +93,9 @@ function rowOf(
 	};
 }
 
-function holdMsOf({ isStreamed }: PreparedCall, { settings: { timeouts } }: GatewayParts): number {
-	const longestMs = isStreamed ? Math.max(timeouts.totalMs, timeouts.streamTotalMs) : timeouts.totalMs;
-	return Math.min(longestMs + bookingMs, longestHoldMs);
+/** A stream may take longer: its reservation is renewed as long as it lives. */
+function holdMsOf({ settings: { timeouts } }: GatewayParts): number {
+	return Math.min(Math.max(timeouts.totalMs, timeouts.firstByteMs) + bookingMs, longestHoldMs);
 }
 
 function permitTermsOf(
@@ -104,6 +111,8 @@ function permitTermsOf(
 		price: priced.price,
 		budgets: terms.budgets,
 		holds,
+		holdMs: holdMsOf(parts),
+		stopsAtNanoUsd: undefined,
 		inputTokens: need.inputTokens,
 		outputTokens: need.outputTokens,
 		mostOutputTokens: need.mostOutputTokens,
@@ -114,14 +123,13 @@ function permitTermsOf(
 		isUnasked: usageEdits.length > 0,
 		usageEdits,
 		reader: call.providerFormat.usage,
-		mayThinkUnseen: mayThinkUnseen({
-			kind: call.provider.kind,
-			wire: call.provider.protocol.wire,
-			knownAs: call.knownAs,
-			thinking: parts.modelFacts.of(call.target).thinking,
-			request: call.outgoing.members,
-		}),
+		mayThinkUnseen: thinksUnseen(call, parts),
 	};
+}
+
+function thinksUnseen({ provider, knownAs, target, outgoing }: PreparedCall, { modelFacts }: GatewayParts): boolean {
+	const { thinking } = modelFacts.of(target);
+	return mayThinkUnseen({ kind: provider.kind, wire: provider.protocol.wire, knownAs, thinking, request: outgoing.members });
 }
 
 export interface JudgedCall extends AskedLimits {
@@ -132,6 +140,8 @@ export interface JudgedCall extends AskedLimits {
 	readonly reportedModel: string;
 	readonly need: Need;
 	readonly usageEdits: readonly Edit[];
+	/** It is a stream that is ended when its budgets allow no more. */
+	readonly isStoppable: boolean;
 }
 
 function namesOf(budgets: readonly BudgetTerms[]): readonly string[] {
@@ -150,25 +160,48 @@ export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: 
 	const isWorstCase = settings.budgets.hold === 'worst_case';
 	if (isWorstCase && terms.budgets.length > 0) requireListPrice(call, priced);
 	const need = isWorstCase ? worstCase(call, price) : estimate(call, price);
-	const check = isWorstCase ? 'after' : 'before';
+	const isStoppable = terms.budgets.length > 0 && !isWorstCase && call.isStreamed && settings.budgets.onStreamOver === 'stop';
+	const part = isStoppable ? firstPart(call, need, price, parts) : { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
 	const holds: readonly BudgetHold[] =
-		terms.budgets.length === 0
-			? none
-			: terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, amountNanoUsd: need.amountNanoUsd, check }));
+		terms.budgets.length === 0 ? none : terms.budgets.map(({ budget, limitNanoUsd }) => ({ budget, period, limitNanoUsd, ...part }));
 	const usageEdits = call.provider.asksForStreamUsage ? call.providerFormat.askForUsage(call.outgoing) : none;
 	const usual = parts.work.usual.of(team.id, call.target.model);
 	const reservedTokens = usual.estimateTokens(need.estimatedInputTokens, need.choices, need.allowedOutputTokens);
-	return { nowMs, terms, priced, reportedModel, need, holds, reservedTokens, usual, usageEdits };
+	return { nowMs, terms, priced, reportedModel, need, holds, reservedTokens, usual, usageEdits, isStoppable };
+}
+
+function checkOf(mustFit: boolean): 'after' | 'before' {
+	return mustFit ? 'after' : 'before';
+}
+
+/** What a stream that can be stopped begins with. It grows later; of what is not seen it cannot be known when it should. */
+function firstPart(
+	call: PreparedCall,
+	need: Need,
+	price: Price,
+	parts: GatewayParts,
+): Pick<BudgetHold, 'amountNanoUsd' | 'check' | 'leastNanoUsd'> {
+	const { inputTokens, outputTokens, choices } = need;
+	const costOf = (tokensOfChoice: number): bigint => plainCostNanoUsd(inputTokens, Math.min(tokensOfChoice * choices, outputTokens), price);
+	const amountNanoUsd = thinksUnseen(call, parts) ? need.amountNanoUsd : costOf(admittedTokens.first);
+	return { amountNanoUsd, check: 'fit', leastNanoUsd: costOf(admittedTokens.least) };
 }
 
 /** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
-async function takeOver(before: Permit, { id, team }: OpenRow, holds: readonly BudgetHold[], { ports }: GatewayParts): Promise<void> {
+async function takeOver(before: Permit, { id, team }: OpenRow, holds: readonly BudgetHold[], { ports }: GatewayParts): Promise<Taken> {
 	const { owedNanoUsd } = before;
 	const shared = new Set(before.terms.row.budgets);
-	const wanted = holds.map((hold) => (shared.has(hold.budget) ? { ...hold, amountNanoUsd: hold.amountNanoUsd + owedNanoUsd } : hold));
+	const least = holds.map(withLeast);
+	const wanted = least.map((hold) => (shared.has(hold.budget) ? { ...hold, amountNanoUsd: hold.amountNanoUsd + owedNanoUsd } : hold));
 	const isHeld = wanted.length === 0 || (await ports.admission.extend(id, team, wanted).catch(unlessUnreachable));
 	if (!isHeld) throw new Refusal('budget_exceeded', { message: 'The budget does not allow the next target' });
 	await before.giveWay();
+	return { reservedNanoUsd: least[0]?.amountNanoUsd };
+}
+
+/** A stream that can be stopped goes on with the least, and grows. */
+function withLeast(hold: BudgetHold): BudgetHold {
+	return hold.check === 'fit' ? { ...hold, amountNanoUsd: hold.leastNanoUsd ?? 0n, check: 'after' } : hold;
 }
 
 /**
@@ -230,34 +263,40 @@ export interface AskedLimits {
 	readonly usual: UsualRequest;
 }
 
-/** @returns undefined where nothing had to be waited for. @throws LimitRefusal; Fault `records_unavailable`. */
+/** What admission gave. */
+export interface Taken {
+	/** Of each budget, where that may be less than what was asked for. */
+	readonly reservedNanoUsd: bigint | undefined;
+}
+
+/** @throws LimitRefusal; Fault `records_unavailable`. */
 export function takeLimits(
 	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
 	asked: AskedLimits,
 	holdMs: number,
 	{ facts }: OpenCall,
 	{ ports }: GatewayParts,
-): Promise<void> | undefined {
+): AtHand<Taken> {
 	const { reservedTokens, holds } = asked;
 	const { requestsPerMinute, dailyTokens } = asked.terms;
 	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
 	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, facts), unlessUnreachable);
-	requireAdmitted(admission, asked, facts);
-	return undefined;
+	return requireAdmitted(admission, asked, facts);
 }
 
 /** @throws LimitRefusal. */
-function requireAdmitted(admission: Admission, asked: AskedLimits, facts: GatewayFacts): void {
+function requireAdmitted(admission: Admission, asked: AskedLimits, facts: GatewayFacts): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
 	if (isUncounted) facts.isUncounted = true;
 	else facts.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
-	if (admission.isAdmitted) return;
+	if (admission.isAdmitted) return { reservedNanoUsd: admission.reservedNanoUsd };
 	throw refusalOf(admission, asked);
 }
 
 export function refusalOf(declined: Declined, { terms, holds, usual }: AskedLimits): LimitRefusal {
-	const { amountNanoUsd = 0n, check = 'before' } = holds[0] ?? {};
-	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd, check }));
+	const [first] = holds.map(withLeast);
+	const check = checkOf(first?.check === 'after');
+	const budgets = terms.budgets.map((budget) => ({ ...budget, amountNanoUsd: first?.amountNanoUsd ?? 0n, check }));
 	return refuseCall(declined, { ...terms, budgets, usualMs: usual.durationMs });
 }
 

@@ -30,7 +30,8 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		headers['content-type'] = 'text/event-stream; charset=utf-8';
 		headers['cache-control'] = 'no-cache';
 		headers['x-accel-buffering'] = 'no';
-		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id };
+		const { stoppedStream = 'error' } = settings.budgets;
+		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id, stoppedStream };
 		const relay = new StreamRelay(body, call, permit, open, relayParts, isEncoded(response.headers));
 		return { status: response.status, headers, body: new EventBody(relay), facts: open.facts };
 	}

@@ -9,7 +9,7 @@ import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
 import { EventFramer } from '../../../wire/events/event-framer.ts';
 import { RecentBytes } from '../../../wire/events/recent-bytes.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
-import type { Format, ProviderFormat } from '../../../wire/formats/format.ts';
+import type { CapEnding, Format, ProviderFormat } from '../../../wire/formats/format.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { StreamTranslation } from '../../../wire/translation/translation.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
@@ -17,6 +17,7 @@ import { describeFailure, reportFailure } from '../failure.ts';
 import type { OpenCall } from '../open-calls.ts';
 import type { Permit } from '../permit.ts';
 import type { PreparedCall } from '../stages/prepare-call.ts';
+import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 
 export interface RelayParts {
@@ -24,6 +25,8 @@ export interface RelayParts {
 	readonly log: Log;
 	readonly heartbeatMs: number;
 	readonly requestId: string;
+	/** How a stream ends that its budget does not allow more of. */
+	readonly stoppedStream: 'error' | 'length';
 }
 
 /** A longer event is relayed as it comes; from then on nothing can be put between events any more. */
@@ -53,6 +56,8 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	readonly #meter: UsageMeter;
 	readonly #open: OpenCall;
 	readonly #parts: RelayParts;
+	/** Where a stopped stream ends in order. */
+	readonly #capEnding: CapEnding | undefined;
 	/** Undefined while framing is unknown: a compressed stream, or an event too long to hold. */
 	#framer: EventFramer | undefined;
 	#sink: EventSink = emptySink;
@@ -81,6 +86,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 		this.#translation = translated?.translation.translateStream({ ...translated.call, charged: () => permit.charged(meter.read()) });
 		this.#open = open;
 		this.#parts = parts;
+		this.#capEnding = parts.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(call.body.members) : undefined;
 		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
 		open.whenEnded((reason) => {
 			discardStream(source);
@@ -92,7 +98,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 		this.#sink = sink;
 		if (!this.#open.isEnded) this.#flow = this.#source.start(this);
 		this.#open.whenEnded((reason) => (reason.code === 'client_closed' ? this.cancel() : this.fail(reason)));
-		if (this.#framer !== undefined) this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
+		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 		return this;
 	}
 
@@ -154,8 +160,16 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 			this.#sink.fail(cause);
 			return;
 		}
-		this.#sink.write(errorEvent(this.#format, error, this.#missingEnd));
+		this.#sink.write(this.#capEvents(cause) ?? errorEvent(this.#format, error, this.#missingEnd));
 		this.#sink.end();
+	}
+
+	/** Undefined: a stream that ends by this ends by an error event. */
+	#capEvents(cause: unknown): EventBatch | undefined {
+		const { booked } = this.#permit;
+		const events = cause instanceof StreamStopped && booked !== undefined ? this.#capEnding?.end(booked.usage) : undefined;
+		if (events === undefined || this.#missingEnd === undefined) return events;
+		return EventBatch.ofEvents([StreamEvent.ofBytes(this.#missingEnd), ...events.events]);
 	}
 
 	resume(): void {
@@ -225,13 +239,15 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	/** @param appended to their end, which does not pass as the provider's. */
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		const metered = this.#meter.push(events);
-		this.#permit.delivered(this.#meter.deliveredTokens());
+		this.#permit.delivered(this.#meter);
 		if (this.#isLeft) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
 			return;
 		}
 		const shown = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
-		if (!shown.isEmpty) this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
+		if (shown.isEmpty) return;
+		this.#capEnding?.push(shown);
+		this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
 	}
 
 	#scrubbed({ events }: EventBatch): EventBatch {
@@ -278,8 +294,9 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	}
 
 	readonly #beat = (): void => {
-		if (this.#framer === undefined) return;
-		if (this.#isSilent && this.#mayWrite && !this.#mayEnd()) this.#mayWrite = this.#sink.write(heartbeatEvent);
+		this.#permit.renew();
+		if (this.#framer !== undefined && this.#isSilent && this.#mayWrite && !this.#mayEnd())
+			this.#mayWrite = this.#sink.write(heartbeatEvent);
 		this.#isSilent = true;
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};

@@ -15,6 +15,7 @@ import type { Format } from '../../formats/format.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
+import { ChatCapEnding } from './cap-ending.ts';
 import { chatTextViews } from './texts.ts';
 import { askForUsage } from './usage.ts';
 
@@ -55,6 +56,7 @@ export const chatCompletions: Format = {
 	markLine,
 	isComplete: isFinished,
 	tellsUsageNext: isFinished,
+	followToCap: (request) => new ChatCapEnding(request),
 	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
 };
 

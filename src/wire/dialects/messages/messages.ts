@@ -16,6 +16,7 @@ import type { Format } from '../../formats/format.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
+import { MessagesCapEnding } from './cap-ending.ts';
 import { messagesTextViews } from './texts.ts';
 
 export const cap = integerOf(0, greatestCap);
@@ -57,6 +58,7 @@ export const messages: Format = {
 	markLine,
 	isComplete: () => false,
 	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
+	followToCap: () => new MessagesCapEnding(),
 	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),
 };
 
