@@ -173,9 +173,7 @@ class FailingOpen implements FailingOpenAdmission {
 
 	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		this.calls.renew(id, this.ports.clock.nowMs() + holdMs);
-		const reserved = await this.perform(team, holds, (store) =>
-			store.grow(id, team, this.isTrusted(team) ? holds : this.asAway(holds), holdMs),
-		);
+		const reserved = await this.growSomewhere(id, team, holds, holdMs);
 		if (reserved !== undefined) {
 			this.calls.raise(
 				id,
@@ -183,6 +181,20 @@ class FailingOpen implements FailingOpenAdmission {
 			);
 		}
 		return reserved;
+	}
+
+	/** No request waits for it, so the store has more time than usual. */
+	private async growSomewhere(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
+		if (this.isTrusted(team)) {
+			try {
+				return await this.ask(team, this.patientStore.grow(id, team, holds, holdMs));
+			} catch (cause) {
+				this.fail(cause, team, holds);
+			}
+		}
+		// Without the store nobody may be promised more of a budget.
+		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) return undefined;
+		return this.withoutStore(team).grow(id, team, this.asAway(holds), holdMs);
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {

@@ -4,19 +4,28 @@ const abortMs = 50;
 const rateWindowMs = 250;
 /** Of the newest arrival in the mean. */
 const newestShare = 1 / 4;
+/** So many arrivals may be in flight when each brings several events. */
+const mostArrivals = 4;
 
 /** How a stream's output arrives: in pieces of some size, at some rate. Pure. */
 export class StreamPace {
 	#tokens = 0;
 	#pieceTokens = 0;
+	#newestTokens = 0;
+	#texts = 0;
+	/** Of an arrival, in the mean. */
+	#textsAtOnce = 1;
 	#tokensPerMs = 0;
 	#windowTokens = 0;
 	#windowMs: number | undefined;
 
-	/** @param tokens of the output so far. @param nowMs by a monotonic clock. */
-	arrived(tokens: number, nowMs: number): void {
+	/** @param tokens of the output so far. @param texts in which they came, an event each. @param nowMs by a monotonic clock. */
+	arrived(tokens: number, texts: number, nowMs: number): void {
 		const piece = tokens - this.#tokens;
 		if (piece <= 0) return;
+		this.#textsAtOnce += (Math.max(1, texts - this.#texts) - this.#textsAtOnce) * newestShare;
+		this.#texts = texts;
+		this.#newestTokens = piece;
 		this.#pieceTokens = this.#tokens === 0 ? piece : this.#pieceTokens + (piece - this.#pieceTokens) * newestShare;
 		this.#tokens = tokens;
 		if (this.#windowMs === undefined) {
@@ -32,9 +41,9 @@ export class StreamPace {
 		this.#windowTokens = tokens;
 	}
 
-	/** Of a usual arrival. */
+	/** Of an arrival: a usual one, or the last where that was larger. */
 	get pieceTokens(): number {
-		return Math.ceil(this.#pieceTokens);
+		return Math.ceil(Math.max(this.#pieceTokens, this.#newestTokens));
 	}
 
 	tokensWithin(ms: number): number {
@@ -42,10 +51,11 @@ export class StreamPace {
 	}
 
 	/**
-	 * About what the provider has generated beyond what arrived, once it learns that the stream is ended. What waits while the process is busy
-	 * arrives in larger pieces: as much as the last piece is on its way again, and as much follows.
+	 * About what the provider has generated beyond what arrived, once it learns that the stream is ended: what is on its way, and what follows
+	 * until then. Several events at once are a sign that one of the two processes is busy, so that both take longer.
 	 */
 	get inFlightTokens(): number {
-		return Math.ceil(2 * this.#pieceTokens + this.#tokensPerMs * abortMs);
+		const following = Math.min(this.#textsAtOnce, mostArrivals - 1);
+		return this.pieceTokens + Math.ceil(following * this.#pieceTokens + this.#tokensPerMs * abortMs);
 	}
 }

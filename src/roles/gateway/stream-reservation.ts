@@ -11,9 +11,9 @@ import type { MeteredUsage } from '../../wire/usage/usage-meter.ts';
 
 /** The least step in which a reservation grows, for each choice. */
 const leastTokens = 32;
-/** A stream reserves what it generates in so long, and asks for more when less than the other is left. */
-const aheadMs = 1000;
-const leadMs = 400;
+/** A stream reserves what it generates in so long, or in so many pieces, and asks for more when less than the others are left. */
+const ahead = { ms: 1000, pieces: 8 };
+const lead = { ms: 400, pieces: 4 };
 /** Between two requests of one stream for more, when there was too little. */
 const againMs = 200;
 /** Between two looks at a model that may think without showing it. */
@@ -61,12 +61,19 @@ export class StreamReservation {
 	#usage: Usage;
 	#seenTokens = 0;
 	#hiddenTokens = 0;
+	/** By which they grew last, while nothing else is seen. */
+	#hiddenStep = 0;
 	#timer: Timer | undefined;
 	#askedMs = Number.NEGATIVE_INFINITY;
 	#isAsking = false;
 	/** The last request for more found too little. */
 	#isShort = false;
+	/** And nothing at all. */
+	#isEmpty = false;
 	#isOver = false;
+	#isStopped = false;
+	/** The provider has reported its usage, maybe not for the last time. */
+	#hasReported = false;
 
 	/** @param usage before anything has arrived. */
 	constructor(terms: StreamReservationTerms, usage: Usage, ports: StreamReservationPorts) {
@@ -85,18 +92,19 @@ export class StreamReservation {
 	arrived(metered: MeteredUsage): void {
 		if (this.#isOver) return;
 		const { usage } = metered;
-		if (!metered.isEstimated) {
-			this.end();
-			return;
-		}
 		this.#usage = usage;
 		if (usage.outputTokens > 0) {
-			if (this.#seenTokens === 0) this.#hiddenTokens = this.#ports.isBlind(metered) ? this.#ports.hiddenTokens() : 0;
+			if (!metered.isEstimated) this.#hiddenTokens = 0;
+			else if (this.#seenTokens === 0) this.#hiddenTokens = this.#ports.isBlind(metered) ? this.#ports.hiddenTokens() : 0;
+			this.#hiddenStep = 0;
 			this.#timer?.cancel();
 			this.#seenTokens = Math.max(this.#seenTokens, usage.outputTokens);
-			this.#pace.arrived(this.#seenTokens, this.#ports.clock.monotonicMs());
+			this.#pace.arrived(this.#seenTokens, metered.texts ?? 0, this.#ports.clock.monotonicMs());
 		}
-		this.#judge();
+		// The first report is the last of most streams. Some providers report in every event.
+		const isFirstReport = !metered.isEstimated && !this.#hasReported;
+		if (!metered.isEstimated) this.#hasReported = true;
+		if (!isFirstReport) this.#judge();
 	}
 
 	end(): void {
@@ -109,7 +117,7 @@ export class StreamReservation {
 	 * that is reserved.
 	 */
 	charged(metered: MeteredUsage): MeteredUsage {
-		if (!metered.isEstimated) return metered;
+		if (!metered.isEstimated && !this.#isStopped) return metered;
 		this.#usage = metered.usage;
 		const seen = this.#capped(Math.max(this.#seenTokens, metered.usage.outputTokens));
 		let [covered, tooMany] = [seen, this.#owedTokens + 1];
@@ -118,12 +126,17 @@ export class StreamReservation {
 			if (this.#costOf(tokens) <= this.#reservedNanoUsd) covered = tokens;
 			else tooMany = tokens;
 		}
-		return { ...metered, usage: { ...metered.usage, outputTokens: covered } };
+		return { ...metered, usage: { ...metered.usage, outputTokens: covered }, isEstimated: true };
 	}
 
 	/** What the provider would bill if the stream ended now. */
 	get #owedTokens(): number {
 		return this.#capped(this.#hiddenTokens + this.#seenTokens + this.#pace.inFlightTokens);
+	}
+
+	/** What is owed once more has arrived, or was thought. */
+	get #stepTokens(): number {
+		return Math.max(this.#pace.pieceTokens, this.#hiddenStep);
 	}
 
 	#capped(tokens: number): number {
@@ -141,14 +154,14 @@ export class StreamReservation {
 
 	#judge(): void {
 		if (this.#isOver) return;
-		const next = this.#owedTokens + this.#pace.pieceTokens;
-		if (this.#covers(next + this.#pace.tokensWithin(leadMs) + this.#pace.pieceTokens)) return;
+		const next = this.#owedTokens + this.#stepTokens;
+		if (this.#covers(next + Math.max(this.#pace.tokensWithin(lead.ms), lead.pieces * this.#stepTokens))) return;
 		if (this.#isShort && !this.#covers(next)) {
 			this.#stop();
 			return;
 		}
 		const nowMs = this.#ports.clock.monotonicMs();
-		if (this.#isAsking || (this.#isShort && nowMs - this.#askedMs < againMs)) return;
+		if (this.#isAsking || (this.#isEmpty && nowMs - this.#askedMs < againMs)) return;
 		this.#askedMs = nowMs;
 		this.#isAsking = true;
 		void this.#grow(next);
@@ -156,29 +169,32 @@ export class StreamReservation {
 
 	async #grow(next: number): Promise<void> {
 		const { id, team, holds, holdMs, choices } = this.#terms;
-		const least = leastTokens * choices;
-		const soon = this.#pace.pieceTokens;
-		const wantedTokens = next + Math.max(2 * least, this.#pace.tokensWithin(aheadMs), 2 * soon);
+		const least = Math.max(leastTokens * choices, this.#pace.tokensWithin(againMs));
+		const soon = this.#stepTokens;
+		const wantedTokens = next + Math.max(2 * least, this.#pace.tokensWithin(ahead.ms), ahead.pieces * soon);
 		const amountNanoUsd = this.#costOf(this.#capped(wantedTokens));
 		const step = this.#costOf(next + least) - this.#costOf(next);
-		const missing = this.#costOf(this.#capped(next + soon)) - this.#reservedNanoUsd;
+		const missing = this.#costOf(this.#capped(next + 2 * soon)) - this.#reservedNanoUsd;
 		const leastNanoUsd = missing > step ? missing : step;
 		try {
 			const wanted = holds.map((hold) => ({ ...hold, amountNanoUsd, check: 'fit' as const, leastNanoUsd }));
 			const reserved = (await this.#ports.admission.grow(id, team, wanted, holdMs)) ?? 0n;
-			if (reserved > this.#reservedNanoUsd) this.#reservedNanoUsd = reserved;
+			this.#isEmpty = reserved <= this.#reservedNanoUsd;
+			if (!this.#isEmpty) this.#reservedNanoUsd = reserved;
 			this.#isShort = reserved < amountNanoUsd;
 		} catch (cause) {
 			// Nobody knows what is left: the stream ends where its reservation does.
 			this.#isShort = true;
+			this.#isEmpty = true;
 			this.#ports.log.debug('a reservation could not grow', { requestId: id, cause });
 		} finally {
 			this.#isAsking = false;
 		}
-		if (!this.#isOver && this.#isShort && !this.#covers(this.#owedTokens + this.#pace.pieceTokens)) this.#stop();
+		if (!this.#isOver && this.#isShort && !this.#covers(this.#owedTokens + this.#stepTokens)) this.#stop();
 	}
 
 	#stop(): void {
+		this.#isStopped = true;
 		this.end();
 		this.#ports.stop(new StreamStopped());
 	}
@@ -187,7 +203,9 @@ export class StreamReservation {
 	#watchHidden(): void {
 		this.#timer = this.#ports.clock.after(hiddenMs, () => {
 			if (this.#isOver || this.#seenTokens > 0) return;
-			this.#hiddenTokens = this.#ports.hiddenTokens();
+			const hiddenTokens = this.#ports.hiddenTokens();
+			this.#hiddenStep = hiddenTokens - this.#hiddenTokens;
+			this.#hiddenTokens = hiddenTokens;
 			this.#judge();
 			if (!this.#isOver) this.#watchHidden();
 		});

@@ -30,6 +30,11 @@ export class TextCount {
 		this.#mediaBytes += byteLength;
 	}
 
+	/** Texts that were counted. */
+	get pieces(): number {
+		return this.#pieces;
+	}
+
 	reset(): void {
 		this.#pieces = 0;
 		this.#bytes = 0;

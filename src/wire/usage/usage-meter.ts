@@ -14,6 +14,8 @@ export interface MeteredUsage {
 	readonly hidesThoughts?: boolean | undefined;
 	/** What was counted in the text of a stream, whatever its provider reported; where it is counted closely. */
 	readonly countedTokens?: number | undefined;
+	/** In so many texts; each is an event's, or a choice's of an event. */
+	readonly texts?: number;
 }
 
 export interface MeterSettings {
@@ -48,6 +50,7 @@ export class UsageMeter {
 	readonly #text = new TextCount();
 	/** What was delivered before that. */
 	#countedBefore = 0;
+	#textsBefore = 0;
 	readonly #tokensPerCounted: number | undefined;
 	#told: JsonObject | undefined;
 	#toldOutputTokens = 0;
@@ -100,7 +103,8 @@ export class UsageMeter {
 		const usage = this.#told === undefined ? undefined : this.#reader.usageOf(this.#told);
 		const hidesThoughts = this.#hidesThoughts();
 		const metered = { ...weigh(usage, this.#isFinal, this.deliveredTokens(), this.#estimatedInputTokens), hidesThoughts };
-		return this.#tokensPerCounted === undefined ? metered : { ...metered, countedTokens: this.#countedBefore + this.#text.tokens() };
+		if (this.#tokensPerCounted === undefined) return metered;
+		return { ...metered, countedTokens: this.#countedBefore + this.#text.tokens(), texts: this.#textsBefore + this.#text.pieces };
 	}
 
 	/** Thoughts go before texts. */
@@ -154,6 +158,7 @@ export class UsageMeter {
 		if (usage.outputTokens === 0) return;
 		this.#toldOutputTokens = usage.outputTokens;
 		this.#countedBefore += this.#text.tokens();
+		this.#textsBefore += this.#text.pieces;
 		this.#text.reset();
 	}
 }

@@ -239,15 +239,17 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	/** @param appended to their end, which does not pass as the provider's. */
 	#writeEvents(events: EventBatch, appended?: Buffer): void {
 		const metered = this.#meter.push(events);
-		this.#permit.delivered(this.#meter);
 		if (this.#isLeft) {
 			if (!this.#permit.isBlind(this.#meter.read())) this.#leave();
 			return;
 		}
 		const shown = this.#translation === undefined ? this.#withoutAppended(metered, appended) : this.#translate(this.#translation, metered);
-		if (shown.isEmpty) return;
-		this.#capEnding?.push(shown);
-		this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
+		if (!shown.isEmpty) {
+			this.#capEnding?.push(shown);
+			this.#mayWrite = this.#sink.write(this.#hasFailed ? this.#scrubbed(shown) : shown);
+		}
+		// Last, for it may end the stream, and what has arrived is paid for.
+		if (!this.#isDone) this.#permit.delivered(this.#meter);
 	}
 
 	#scrubbed({ events }: EventBatch): EventBatch {
