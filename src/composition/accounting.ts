@@ -13,6 +13,7 @@ import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs } from '../stores/contracts/admission.ts';
 import type { Ledger, LedgerReader, LedgerRow, OpenRequest, RowPage, SummaryRow } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
+import { beginCounterRun } from '../stores/counter-runs.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
 import type { CounterStoreState } from '../stores/failing-open-settings.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
@@ -25,6 +26,7 @@ import type { World } from './part.ts';
 import { ProviderReporter } from './provider-reports.ts';
 import { RecoveredBookings } from './recovered-bookings.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
+import { UnrecordedReservations } from './unrecorded-reservations.ts';
 
 export interface Accounting {
 	/** Teams, budgets and prices as calls meet them. */
@@ -62,7 +64,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
 	const terms = { ...world, listing: () => listModels(current), holdMs: (isStreamed: boolean) => longestHoldMs(current, isStreamed) };
 	const sumUp = sumUpFrom(ledger, records, terms);
-	const { admission, countersAtHand, counterStore } = await openAdmission(world, sumUp);
+	const { admission, countersAtHand, counterStore, abandon } = await openAdmission(world, sumUp);
 	opened.defer(() => admission.close());
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
@@ -73,9 +75,12 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	} else {
 		await recovered.settleInterrupted(interrupted);
 		const sinceMs = world.clock.nowMs() - lateMs;
+		const unrecorded = new UnrecordedReservations({ ...world, dataDir: config.data_dir, abandon });
+		opened.defer(() => unrecorded.stop());
 		recovered
 			.settleAgain(rowsSince(ledger, sinceMs), sinceMs)
-			.catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }));
+			.catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }))
+			.then(() => unrecorded.release());
 	}
 	const traffic = new TrafficBook({ ...world, chance: Math.random });
 	const reporter = config.roles.includes('gateway')
@@ -113,19 +118,23 @@ interface OpenedAdmission {
 	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
 	/** Undefined: the counters are in this process. */
 	readonly counterStore: (() => CounterStoreState) | undefined;
+	/** Releases what a process that died reserves still in shared counters. @returns how many reservations there were. */
+	readonly abandon: (owner: string) => Promise<number>;
 }
 
-async function openAdmission({ config, clock, log }: World, sumUp: SumUpTeam): Promise<OpenedAdmission> {
+async function openAdmission({ config, clock, log, opened }: World, sumUp: SumUpTeam): Promise<OpenedAdmission> {
 	const { counters } = config.stores;
 	if (counters === 'memory') {
 		const countersAtHand = createMemoryAdmission({ clock });
 		const admission = restoreMissing(countersAtHand, { clock, sumUp, endedSinceMs: () => clock.nowMs() });
-		return { admission, countersAtHand, counterStore: undefined };
+		return { admission, countersAtHand, counterStore: undefined, abandon: async () => 0 };
 	}
 	const { openRedisAdmission } = await import('../stores/redis/redis-admission.ts');
-	const store = await openRedisAdmission({ url: counters }, { clock, log });
+	const run = beginCounterRun(config.data_dir);
+	opened.defer(() => run.end());
+	const store = await openRedisAdmission({ url: counters, owner: run.owner }, { clock, log });
 	const admission = failOpen(store, { budgetsOnFailure: config.budgets.store_failure }, { clock, log, sumUp });
-	return { admission, countersAtHand: admission, counterStore: () => admission.state() };
+	return { admission, countersAtHand: admission, counterStore: () => admission.state(), abandon: (owner) => store.abandon(owner) };
 }
 
 /** What a call takes at most, and the time for booking it. */

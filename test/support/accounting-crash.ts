@@ -34,8 +34,7 @@ export async function expectNothingLost(
 		await gateway.kill();
 		await load.stop();
 		await gateway.start();
-		// Shared counters may have been told of calls that the ledger was not told of any more.
-		if (counters === 'memory') await untilNothingHeld(gateway.url, token, 1000);
+		await untilNothingHeld(gateway.url, token, counters === 'memory' ? 1000 : 5000);
 	}
 	const caller = createCaller(token);
 	for (let index = 0; index < 20; index++) expect((await callGateway(gateway.url, caller, planCall(random))).status).toBe(200);

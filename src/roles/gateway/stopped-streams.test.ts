@@ -134,7 +134,10 @@ describe('a stream that outgrows its budget', () => {
 
 	it('leaves what it did not use to the next: what is too little for any is rejected', async () => {
 		const bench = benchWith('0.0004', 'error');
-		const rejected = await bench.ask(chatPath, chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o').replace('hi', 'hi '.repeat(300)));
+		const rejected = await bench.ask(
+			chatPath,
+			chatBody.replace('{', '{"stream":true,').replace('gpt-5', 'gpt-4o').replace('hi', 'hi '.repeat(300)),
+		);
 		expect(rejected.status).toBe(429);
 		expect(errorOf(rejected).error).toMatchObject({ code: 'budget_exceeded' });
 		expect(errorOf(rejected).error.message).toContain('Monthly budget too small for this call (0.00/0.0004 USD, the call may cost ');

@@ -11,7 +11,11 @@ const namePattern = /^ledger-run-[0-9a-f]+\.lock$/;
 
 /** @returns the way to end this life. The directory exists. */
 export function lockRun(dataDir: string, run: string): () => void {
-	const path = pathOf(dataDir, run);
+	return lockFile(pathOf(dataDir, run));
+}
+
+/** @returns the way to unlock and remove it. */
+export function lockFile(path: string): () => void {
 	for (let triesLeft = 100; ; triesLeft--) {
 		createPrivateFile(path);
 		const lock = new DatabaseSync(path, { timeout: 0 });
@@ -67,16 +71,32 @@ export function createSendingLock(dataDir: string): SendingLock {
 
 /** While it is locked here: whoever has just made it and locks it afterwards finds it gone, and makes another. */
 function removeUnlessLocked(path: string): void {
+	const taken = takeUnlocked(path);
+	taken?.remove();
+	taken?.unlock();
+}
+
+/** The file of a process that has died, locked here. */
+export interface TakenLock {
+	remove(): void;
+	unlock(): void;
+}
+
+/** @returns undefined when its process is alive, or the file is gone. */
+export function takeUnlocked(path: string): TakenLock | undefined {
 	let lock: DatabaseSync | undefined;
 	try {
-		lock = new DatabaseSync(path, { timeout: 0 });
-		if (tryToLock(lock)) rmSync(path, { force: true });
+		const opened = new DatabaseSync(path, { timeout: 0 });
+		lock = opened;
+		if (tryToLock(opened) && existsSync(path)) {
+			return { remove: () => rmSync(path, { force: true }), unlock: () => opened.close() };
+		}
 	} catch (cause) {
 		// It ended, and removed its file, while we looked.
 		if (existsSync(path)) throw cause;
-	} finally {
-		lock?.close();
 	}
+	lock?.close();
+	return undefined;
 }
 
 function tryToLock(lock: DatabaseSync): boolean {

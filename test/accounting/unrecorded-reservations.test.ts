@@ -1,0 +1,71 @@
+/** A gateway that is killed after a request was admitted and before it was recorded: the next run releases what the request reserved. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/io/system-clock.ts';
+import { counterName } from '../../src/policy/limits/team-terms.ts';
+import { periodOf } from '../../src/policy/limits/utc-time.ts';
+import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
+import { readLimits, untilNothingHeld } from '../support/accounting-books.ts';
+import { callGateway, createCaller } from '../support/accounting-call.ts';
+import { startFleet } from '../support/accounting-fleet.ts';
+import { eventually } from '../support/product.ts';
+import { startRedis } from '../support/redis-server.ts';
+import { createRememberedLog } from '../support/remembered-log.ts';
+
+test('what a request reserved without a ledger entry is released at the restart, and what other gateways reserve stays', async () => {
+	const redis = await startRedis();
+	onTestFinished(() => redis.stop());
+	const fleet = await startFleet({
+		teams: { killed: { monthlyBudgetUsd: '10', dailyTokens: 1_000_000 } },
+		clockErrors: [0, 0],
+		counters: redis.url,
+	});
+	onTestFinished(() => fleet.close());
+	const [killed, other] = fleet.gateways;
+	if (killed === undefined || other === undefined) throw new Error('a fleet of less than two');
+	const token = fleet.tokenOf('killed');
+	const caller = createCaller(token);
+	onTestFinished(() => caller.agent.destroy());
+	const runsBefore = runsOf(fleet.dataDir);
+	expect(runsBefore).toHaveLength(2);
+	for (const { url } of fleet.gateways) {
+		expect((await callGateway(url, caller, { format: 'chat', model: 'gpt-4o', capTokens: 100 })).status).toBe(200);
+	}
+	await killed.kill();
+	// The file of the other is locked still, which a start finds out; here both have reserved as if they had died between the two steps.
+	for (const owner of runsBefore) await reserve(redis.url, owner);
+	const before = await readLimits(other.url, token);
+	expect(before.budgets[0]?.heldNanoUsd).toBe(2_000_000n);
+	await killed.start();
+	await eventually('what the dead run reserved is released', async () => {
+		const [budget] = (await readLimits(killed.url, token)).budgets;
+		return budget?.heldNanoUsd === 1_000_000n ? budget : undefined;
+	});
+	expect(runsOf(fleet.dataDir)).toHaveLength(2);
+	await other.kill();
+	await other.start();
+	await untilNothingHeld(other.url, token);
+	expect((await callGateway(other.url, caller, { format: 'chat', model: 'gpt-4o', capTokens: 100 })).status).toBe(200);
+});
+
+function runsOf(dataDir: string): string[] {
+	return readdirSync(dataDir).flatMap((name) => /^counters-run-([0-9a-f]+)\.lock$/.exec(name)?.[1] ?? []);
+}
+
+/** As a gateway of this run does, before it records the request. */
+async function reserve(url: string, owner: string): Promise<void> {
+	const store = await openRedisAdmission({ url, owner }, { clock: systemClock, log: createRememberedLog() });
+	const hold = { budget: counterName(null), period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };
+	const admission = await store.admit({
+		id: `unrecorded-${owner}`,
+		team: 'killed',
+		requestsPerMinute: null,
+		dailyTokens: null,
+		reservedTokens: 100,
+		holds: [{ ...hold, check: 'before' }],
+		holdMs: 600_000,
+	});
+	expect(admission.isAdmitted).toBe(true);
+	await store.close();
+}
