@@ -77,7 +77,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		const sinceMs = world.clock.nowMs() - lateMs;
 		const unrecorded = new UnrecordedReservations({ ...world, dataDir: config.data_dir, abandon });
 		opened.defer(() => unrecorded.stop());
-		recovered
+		void recovered
 			.settleAgain(rowsSince(ledger, sinceMs), sinceMs)
 			.catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }))
 			.then(() => unrecorded.release());

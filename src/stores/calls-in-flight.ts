@@ -14,8 +14,10 @@ interface Call extends Chained<Call> {
 export class CallsInFlight {
 	private readonly calls = new CallTable<Call>();
 
-	start({ id, team, reservedTokens = 0, holds, holdMs }: AdmissionRequest, nowMs: number): void {
+	/** @param reservedNanoUsd of each hold, where that is less than what was asked for. */
+	start({ id, team, reservedTokens = 0, holds: asked, holdMs }: AdmissionRequest, nowMs: number, reservedNanoUsd?: bigint): void {
 		this.calls.remove(id);
+		const holds = reservedNanoUsd === undefined ? asked : withAmount(asked, reservedNanoUsd);
 		this.calls.add({ id, team, admittedMs: nowMs, endsMs: nowMs + holdMs, reservedTokens, holds, next: undefined });
 	}
 
@@ -28,6 +30,10 @@ export class CallsInFlight {
 		if (call === undefined) return;
 		const others = call.holds.filter((hold) => !raised.some((one) => isSame(one, hold)));
 		call.holds = [...others, ...raised.map((one) => largest(one, call.holds))];
+	}
+
+	raiseTo(id: string, holds: readonly BudgetHold[], amountNanoUsd: bigint): void {
+		this.raise(id, withAmount(holds, amountNanoUsd));
 	}
 
 	renew(id: string, endsMs: number): void {
@@ -73,6 +79,10 @@ export class CallsInFlight {
 		}
 		return byTeam;
 	}
+}
+
+function withAmount(holds: readonly BudgetHold[], amountNanoUsd: bigint): BudgetHold[] {
+	return holds.map((hold) => ({ ...hold, amountNanoUsd }));
 }
 
 function isSame(one: BudgetPeriod, other: BudgetPeriod): boolean {

@@ -20,41 +20,24 @@ import {
 	type TeamTotals,
 } from './contracts/admission.ts';
 import type { CounterStoreState, FailingOpenAdmission, FailingOpenPorts, FailingOpenSettings } from './failing-open-settings.ts';
+import {
+	catchUpMs,
+	catchUpPatience,
+	failuresToOpen,
+	holdsWhileAway,
+	oneDelayMs,
+	patience,
+	probeMs,
+	probeTeam,
+	restorePatience,
+	settlementMs,
+} from './failing-open-times.ts';
 import { inTime } from './in-time.ts';
 import { LastKnown } from './last-known.ts';
 import { RecentEnds } from './recent-ends.ts';
 import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
 import { createStandIn } from './stand-in-counters.ts';
 import { Undelivered } from './undelivered.ts';
-
-/** Gives up on an answer after 42 to 49 ms. */
-const patience = { tickMs: 7, ticks: 6 };
-
-/** Nobody waits while the store is told what it missed. */
-const catchUpPatience = { tickMs: 100, ticks: 5 };
-
-/** Answers that are late within so long are one failure. */
-const oneDelayMs = 20;
-
-/** Failures in a row after which the store is no longer waited for. */
-const failuresToOpen = 5;
-
-/** Between attempts to reach the store again. */
-const probeMs = 750;
-
-/** The longest time for telling the store what it missed of a team before it is asked again; the rest follows. */
-const catchUpMs = 500;
-
-/** Totals of a team with many calls are one long script; other teams are asked about meanwhile. */
-const restorePatience = { tickMs: 500, ticks: 4 };
-
-/** Settlements are told again, or for the first time, for less than this after their call has ended. */
-const settlementMs = 180_000;
-
-/** No team has such a name. */
-const probeTeam = ':probe';
-
-const noLimitNanoUsd = 10n ** 20n;
 
 export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts): FailingOpenAdmission {
 	return new FailingOpen(store, settings, ports);
@@ -119,7 +102,7 @@ class FailingOpen implements FailingOpenAdmission {
 			try {
 				const admission = await this.ask(request.team, this.store.admit(request));
 				this.lastKnown.note(request.team, admission.reading);
-				if (admission.isAdmitted) this.calls.start(asReserved(request, admission.reservedNanoUsd), this.ports.clock.nowMs());
+				if (admission.isAdmitted) this.calls.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
 				return admission;
 			} catch (cause) {
 				this.fail(cause, request.team, request.holds);
@@ -174,16 +157,11 @@ class FailingOpen implements FailingOpenAdmission {
 	async grow(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		this.calls.renew(id, this.ports.clock.nowMs() + holdMs);
 		const reserved = await this.growSomewhere(id, team, holds, holdMs);
-		if (reserved !== undefined) {
-			this.calls.raise(
-				id,
-				holds.map((hold) => ({ ...hold, amountNanoUsd: reserved })),
-			);
-		}
+		if (reserved !== undefined) this.calls.raiseTo(id, holds, reserved);
 		return reserved;
 	}
 
-	/** No request waits for it, so the store has more time than usual. */
+	/** No request waits for it, so the store has more time than usual. Without it `deny` promises no more of a budget. */
 	private async growSomewhere(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		if (this.isTrusted(team)) {
 			try {
@@ -192,9 +170,8 @@ class FailingOpen implements FailingOpenAdmission {
 				this.fail(cause, team, holds);
 			}
 		}
-		// Without the store nobody may be promised more of a budget.
 		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) return undefined;
-		return this.withoutStore(team).grow(id, team, this.asAway(holds), holdMs);
+		return this.withoutStore(team).grow(id, team, holdsWhileAway(holds, this.settings), holdMs);
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
@@ -256,11 +233,10 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	private async admitWithoutStore(request: AdmissionRequest): Promise<Admission> {
-		const { budgetsOnFailure } = this.settings;
-		const holds = this.asAway(request.holds);
+		const holds = holdsWhileAway(request.holds, this.settings);
 		const asked = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
-		if (budgetsOnFailure === 'deny' && holds.length > 0) {
+		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) {
 			const reading = await this.withoutStore(request.team).read(request.team, holds);
 			admission = { isAdmitted: false, binding: 'store', reading };
 		} else {
@@ -272,14 +248,9 @@ class FailingOpen implements FailingOpenAdmission {
 			return admission;
 		}
 		this.counts.uncounted++;
-		this.calls.start(asReserved(request, admission.reservedNanoUsd), this.ports.clock.nowMs());
+		this.calls.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
 		this.undelivered.hold(request.id, request.team);
 		return { ...admission, isUncounted: true };
-	}
-
-	/** What bounds requests while the store is away. */
-	private asAway(holds: readonly BudgetHold[]): readonly BudgetHold[] {
-		return this.settings.budgetsOnFailure === 'local' ? holds : holds.map((hold) => ({ ...hold, limitNanoUsd: noLimitNanoUsd }));
 	}
 
 	private withoutStore(team: string): AdmissionStore {
@@ -426,9 +397,4 @@ class FailingOpen implements FailingOpenAdmission {
 	private async returned(): Promise<void> {
 		await this.catchUpDeadlines.race(Promise.all(this.returning.values())).catch(() => undefined);
 	}
-}
-
-function asReserved(request: AdmissionRequest, reservedNanoUsd: bigint | undefined): AdmissionRequest {
-	if (reservedNanoUsd === undefined) return request;
-	return { ...request, holds: request.holds.map((hold) => ({ ...hold, amountNanoUsd: reservedNanoUsd })) };
 }

@@ -1,6 +1,5 @@
 /** A gateway that is killed after a request was admitted and before it was recorded: the next run releases what the request reserved. */
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { counterName } from '../../src/policy/limits/team-terms.ts';
