@@ -1,0 +1,47 @@
+/** Under `worst_case` a budget of ten dollars lets 300 requests of each of two models run at once, though each reserves its worst case. */
+import { expect, onTestFinished, test } from 'vitest';
+import { billedCounts } from '../support/accounting-bill.ts';
+import { readBooks, untilNothingHeld } from '../support/accounting-books.ts';
+import { type CallPlan, callGateway, createCaller } from '../support/accounting-call.ts';
+import { startFleet } from '../support/accounting-fleet.ts';
+import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
+import { print } from '../support/accounting-print.ts';
+
+const requests = 300;
+/** The simulator counts four characters of text as a token, and three tokens for a message. */
+const inputTokens = 210;
+const outputTokens = 250;
+const text = 'word '.repeat(((inputTokens - 3) * 4) / 5 + 1).slice(0, (inputTokens - 3) * 4);
+const plans: readonly CallPlan[] = [
+	{ format: 'chat', model: 'gpt-4o', text, capTokens: 500 },
+	{ format: 'messages', model: 'claude-sonnet-4-5', text, capTokens: 500 },
+];
+
+test('300 requests at once to each of two models succeed on one budget of ten dollars', async () => {
+	const fleet = await startFleet({
+		teams: { crowd: { monthlyBudgetUsd: '10.00' } },
+		givesWay: true,
+		budgets: { hold: 'worst_case' },
+	});
+	onTestFinished(() => fleet.close());
+	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}-slow-first-byte-3000` });
+	const caller = createCaller(fleet.tokenOf('crowd'));
+	const url = fleet.gateways[0]?.url ?? '';
+	const seen = await Promise.all(plans.flatMap((plan) => Array.from({ length: requests }, () => callGateway(url, caller, plan))));
+	caller.agent.destroy();
+	await untilNothingHeld(url, fleet.tokenOf('crowd'));
+	const [{ rows, spentNanoUsd }, bill] = [await readBooks(fleet.dataDir, 'crowd'), await fleet.simulator.requests()];
+	expect(new Set(bill.map(({ tokens }) => `${tokens.input} ${tokens.output}`))).toEqual(new Set([`${inputTokens} ${outputTokens}`]));
+	const billed = bill.reduce((sum, row) => sum + reckonNanoUsd(row.model, billedCounts(row)), 0n);
+	for (const { model } of plans) {
+		const entry = rows.find((row) => row.model === model);
+		const { holdNanoUsd = 0n, closed } = entry ?? {};
+		const passed = seen.filter(({ status, plan }) => status === 200 && plan.model === model).length;
+		print(
+			`${model}: ${passed} of ${requests} succeed; each reserves $${usdOf(holdNanoUsd)} and costs $${usdOf(closed?.costNanoUsd ?? 0n)}`,
+		);
+	}
+	expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
+	expect(spentNanoUsd).toBe(billed);
+	expect(spentNanoUsd).toBeLessThanOrEqual(nanoUsdOf('10.00'));
+});
