@@ -15,3 +15,20 @@ test('teams and models learn apart', () => {
 	expect(all.of('red', 'gpt-5').outputTokens).toBe(474);
 	expect(['red gpt-4', 'blue gpt-5'].map((name) => all.of(...(name.split(' ') as [string, string])).outputTokens)).toEqual([256, 256]);
 });
+
+test('what was counted is corrected by what providers report, within bounds, and not by short streams', () => {
+	const usual = new UsualRequests().of('red', 'gpt-5');
+	const reported = (outputTokens: number, countedTokens: number): void =>
+		usual.noteCounted({ usage: { outputTokens, reasoningTokens: 0 }, countedTokens });
+	for (let index = 0; index < 100; index++) reported(120, 100);
+	expect(usual.tokensPerCounted).toBeCloseTo(1.2, 3);
+	reported(1000, 31);
+	usual.noteCounted({ usage: { outputTokens: 1000, reasoningTokens: 0 } });
+	expect(usual.tokensPerCounted).toBeCloseTo(1.2, 3);
+	for (let index = 0; index < 100; index++) reported(100_000, 100);
+	expect(usual.tokensPerCounted).toBeCloseTo(2, 3);
+	for (let index = 0; index < 100; index++) reported(1, 100);
+	expect(usual.tokensPerCounted).toBeCloseTo(0.9, 3);
+	for (let index = 0; index < 100; index++) usual.noteCounted({ usage: { outputTokens: 600, reasoningTokens: 500 }, countedTokens: 100 });
+	expect(usual.tokensPerCounted).toBeCloseTo(1, 3);
+});

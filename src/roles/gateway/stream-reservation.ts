@@ -83,9 +83,9 @@ export class StreamReservation {
 		this.#reservedNanoUsd = terms.reservedNanoUsd;
 	}
 
-	/** The request has left: a model may think from now on. @param mayThinkUnseen see `isBlind`. */
+	/** The request has left, maybe not for the first time: a model may think from now on. @param mayThinkUnseen see `isBlind`. */
 	begin(mayThinkUnseen: boolean): void {
-		if (mayThinkUnseen && !this.#isOver) this.#watchHidden();
+		if (mayThinkUnseen && !this.#isOver && this.#timer === undefined) this.#watchHidden();
 	}
 
 	/** To be told whenever a part of the stream has arrived. */
