@@ -71,7 +71,7 @@ describe('a provider without a response within `total_ms`', () => {
 	});
 });
 
-it('a reservation lasts as long as the request may', async () => {
+it('a reservation lasts as long as a non-streaming request may; a stream renews it', async () => {
 	const clock = new ManualClock();
 	const admission = createMemoryAdmission({ clock });
 	const admit = vi.spyOn(admission, 'admit');
@@ -80,5 +80,5 @@ it('a reservation lasts as long as the request may', async () => {
 	bench.respond = neverSent;
 	await ask(bench);
 	await ask(bench, {}, streamBody);
-	expect(admit.mock.calls.map(([{ holdMs }]) => holdMs)).toEqual([timeouts.totalMs + 30_000, timeouts.streamTotalMs + 30_000]);
+	expect(admit.mock.calls.map(([{ holdMs }]) => holdMs)).toEqual([timeouts.totalMs + 30_000, timeouts.totalMs + 30_000]);
 });
