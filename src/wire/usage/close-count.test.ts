@@ -1,11 +1,12 @@
 /** Text that is counted as near as can be, for streams that are ended in time. */
 import { expect, test } from 'vitest';
+import { eventsIn } from '../../../test/support/byte-translation.ts';
 import { UsageMeter } from './usage-meter.ts';
 import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
 
 function closely(reader: UsageReader, events: readonly object[], tokensPerCounted = 1) {
 	const meter = new UsageMeter(reader, { estimatedInputTokens: 9, isUnasked: false, tokensPerCounted });
-	for (const event of events) meter.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+	for (const event of events) meter.push(eventsIn(`data: ${JSON.stringify(event)}\n\n`));
 	const { usage, countedTokens, texts } = meter.read();
 	return [usage.outputTokens, countedTokens, texts];
 }

@@ -297,8 +297,8 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 
 	readonly #beat = (): void => {
 		this.#permit.renew();
-		if (this.#framer !== undefined && this.#isSilent && this.#mayWrite && !this.#mayEnd())
-			this.#mayWrite = this.#sink.write(heartbeatEvent);
+		const isIdle = this.#framer !== undefined && this.#isSilent && this.#mayWrite && !this.#mayEnd();
+		if (isIdle) this.#mayWrite = this.#sink.write(heartbeatEvent);
 		this.#isSilent = true;
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};

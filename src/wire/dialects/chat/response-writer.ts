@@ -1,4 +1,5 @@
 import { totalTokens, type Usage } from '../../../core/usage.ts';
+import { viewOf } from '../../conversation/json-view.ts';
 import type {
 	BodyWriter,
 	Finish,
@@ -12,10 +13,10 @@ import type {
 	WrittenStream,
 } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { speaksOfFunctions } from '../../translation/chat/chat-tools.ts';
 import { withSignature } from '../../translation/thought-signature.ts';
 import { type TranslatedCall, toldToCaller } from '../../translation/translation.ts';
 import { writeError } from './errors.ts';
+import { usesFunctions } from './request-tools.ts';
 
 const finishReasons: Readonly<Record<FinishReason, string>> = {
 	stop: 'stop',
@@ -35,7 +36,7 @@ abstract class CompletionWriter {
 
 	constructor(call: TranslatedCall, toolNameOf: ToolNaming) {
 		this.call = call;
-		this.isLegacy = speaksOfFunctions(call.request);
+		this.isLegacy = usesFunctions(viewOf(call.request));
 		this.toolNameOf = toolNameOf;
 	}
 

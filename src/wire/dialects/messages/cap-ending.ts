@@ -9,8 +9,8 @@ export class MessagesCapEnding implements CapEnding {
 	#open: unknown;
 
 	push({ events }: EventBatch): void {
-		for (const event of events) {
-			const one = event.json();
+		for (const streamed of events) {
+			const one = streamed.json();
 			if (one?.type === 'message_start') this.#hasBegun = true;
 			else if (one?.type === 'content_block_start') this.#open = one.index;
 			else if (one?.type === 'content_block_stop') this.#open = undefined;
