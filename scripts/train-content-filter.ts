@@ -15,6 +15,7 @@ import { type LabelledRow, readLexicon, readRows } from './content-filter/labell
 import { makeOrdinaryForms } from './content-filter/ordinary-forms.ts';
 import { readOrdinaryPackages } from './content-filter/ordinary-packages.ts';
 import { quantise, uncalibrated } from './content-filter/quantise.ts';
+import { readSafePrompts } from './content-filter/safe-prompts.ts';
 import { featureCount, readWindows } from './content-filter/window-features.ts';
 
 const options: FitOptions = { seed: 20_261_121, epochs: 8, learningRate: 0.3, decay: 1e-3, leastRows: 2 };
@@ -29,7 +30,7 @@ const [folder, packages] = process.argv.slice(2);
 if (folder === undefined || packages === undefined) throw new Error('usage: node scripts/train-content-filter.ts FOLDER PACKAGES');
 
 const lexicon = readLexicon(folder);
-const rows = [...readRows(folder), ...readOrdinaryPackages(packages), ...makeOrdinaryForms()];
+const rows = [...readRows(folder), ...readOrdinaryPackages(packages), ...makeOrdinaryForms(), ...readSafePrompts()];
 const features = featureCount(lexicon.names.length);
 const seen = rows.filter(({ place }) => place < testFrom).map((row): Example => ({ ...row, windows: readWindows(row.text, lexicon) }));
 

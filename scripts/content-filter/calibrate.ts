@@ -15,20 +15,23 @@ interface Target {
 	readonly ordinary: number;
 	/** The share of harmless look-alikes, and of sentences that only name a group, that may score 0.8. */
 	readonly lookAlikes: number;
-	/** False: the lowest threshold that ordinary rows allow is taken, whatever it costs in precision elsewhere. */
-	readonly isBalanced: boolean;
+	/**
+	 * How much recall counts beside precision where the threshold balances the two. 0: the lowest threshold that ordinary rows allow is
+	 * taken, whatever it costs in precision elsewhere.
+	 */
+	readonly recallWeight: number;
 }
 
-const usual: Target = { ordinary: 0.0002, lookAlikes: 0.01, isBalanced: true };
+const usual: Target = { ordinary: 0.0002, lookAlikes: 0.01, recallWeight: 1 };
 
 const targets: Readonly<Record<ContentHead, Target>> = {
 	hate: usual,
 	harassment: usual,
-	violence: usual,
-	sexual: usual,
+	violence: { ...usual, recallWeight: 1.4 },
+	sexual: { ...usual, lookAlikes: 0.025, recallWeight: 1.4 },
 	self_harm: usual,
-	misconduct: { ordinary: 0.0008, lookAlikes: 0.05, isBalanced: false },
-	prompt_attack: { ordinary: 0.0012, lookAlikes: 0.01, isBalanced: false },
+	misconduct: { ordinary: 0.0008, lookAlikes: 0.04, recallWeight: 0 },
+	prompt_attack: { ordinary: 0.0006, lookAlikes: 0.01, recallWeight: 0 },
 };
 
 /** From a score of 0.5 to one of 0.8 is at least so far. */
@@ -37,7 +40,7 @@ const logitOfBlock = Math.log(0.8 / 0.2);
 
 export function calibrate(rows: readonly ScoredRow[]): Calibration[] {
 	return contentHeads.map((head, index) => {
-		const { ordinary, lookAlikes, isBalanced } = targets[head];
+		const { ordinary, lookAlikes, recallWeight } = targets[head];
 		const logitsOf = (belongs: (row: LabelledRow) => boolean): number[] =>
 			rows.filter(({ row }) => belongs(row)).map(({ logits }) => logits[index] ?? 0);
 		const allowed = exceededBy(
@@ -47,8 +50,9 @@ export function calibrate(rows: readonly ScoredRow[]): Calibration[] {
 		const balanced = balancedThreshold(
 			logitsOf((row) => row.labels[head] === 1),
 			logitsOf((row) => row.labels[head] === 0),
+			recallWeight,
 		);
-		const log = isBalanced ? Math.max(allowed, balanced) : allowed;
+		const log = recallWeight > 0 ? Math.max(allowed, balanced) : allowed;
 		const block = Math.max(log + leastGap, exceededBy(logitsOf(isHarmlessLookAlike), lookAlikes));
 		const slope = logitOfBlock / (block - log);
 		return { slope, shift: -slope * log };
@@ -61,14 +65,14 @@ function exceededBy(values: readonly number[], share: number): number {
 	return (sorted[Math.floor(sorted.length * share)] ?? 0) + 1e-6;
 }
 
-/** Where F1 is highest. */
-function balancedThreshold(present: readonly number[], absent: readonly number[]): number {
+/** Where the weighed harmonic mean of precision and recall is highest; of equal weights, F1. */
+function balancedThreshold(present: readonly number[], absent: readonly number[], recallWeight: number): number {
 	const all = [...present.map((logit) => ({ logit, hit: 1 })), ...absent.map((logit) => ({ logit, hit: 0 }))];
 	let [hits, best, threshold] = [0, 0, 0];
 	for (const [index, { logit, hit }] of all.toSorted((a, b) => b.logit - a.logit).entries()) {
 		hits += hit;
-		const f1 = (2 * hits) / (index + 1 + present.length);
-		if (f1 > best) [best, threshold] = [f1, logit];
+		const mean = ((1 + recallWeight) * hits) / (index + 1 + recallWeight * present.length);
+		if (mean > best) [best, threshold] = [mean, logit];
 	}
 	return threshold;
 }

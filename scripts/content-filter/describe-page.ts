@@ -1,5 +1,16 @@
 /** The page `docs/reference/content-filter-figures.md`. */
-import { describeHeads, describePromises, describeSources, type Judged, promisesOf } from './figures.ts';
+import { blockedShare, describeHeads, describePromises, describeSources, type Judged, promisesOf } from './figures.ts';
+
+/** Figures of the weights before safe prompts and context words were trained on, of the same rows held out. */
+const before = `| head | rows | present | precision 0.5 | recall 0.5 | precision 0.8 | recall 0.8 |
+| --- | --- | --- | --- | --- | --- | --- |
+| \`hate\` | 15194 | 1892 | 52.7 % | 63.9 % | 62.4 % | 48.1 % |
+| \`harassment\` | 8773 | 195 | 71.9 % | 63.1 % | 83.5 % | 49.2 % |
+| \`violence\` | 14511 | 383 | 85.0 % | 65.0 % | 91.4 % | 55.4 % |
+| \`sexual\` | 14625 | 304 | 92.3 % | 86.2 % | 97.3 % | 82.6 % |
+| \`self_harm\` | 15623 | 199 | 96.0 % | 83.9 % | 98.1 % | 79.4 % |
+| \`misconduct\` | 15446 | 657 | 86.5 % | 90.4 % | 90.0 % | 82.6 % |
+| \`prompt_attack\` | 15534 | 181 | 98.5 % | 71.3 % | 99.1 % | 60.2 % |`;
 
 export interface Training {
 	readonly trainedRows: number;
@@ -49,6 +60,31 @@ Of the rows held out. Each head over the rows where its label is known. Scores b
 
 ${describeHeads(heldOut)}
 
+Before safe prompts and context words were added, the same rows gave:
+
+${before}
+
+## Safe prompts that sound unsafe
+
+\`test/suites/safe-prompts\` holds prompts such as "how do I kill a Python process", by family, and harmful requests in the same words.
+
+| rows | before | now |
+| --- | --- | --- |
+| held-out families, blocked at 0.8 | 15.0 % of 314 | ${blockedShare(heldOut, 'safe-held-out')} |
+| prompts written when the weights stood, blocked at 0.8 | 11.5 % of 113 | ${blockedShare(heldOut, 'safe-written-after')} |
+| harmful requests held out, blocked at 0.8 | 77.2 % of 57 | ${blockedShare(heldOut, 'harmful-counterparts-held-out')} |
+
+* **Held-out families**: no row of \`held-out.txt\` is trained on. Words such as "strangle", "choke", "stab", "slash", "slice", "poison",
+  "torture", "whip", "beat", "execute", "terminate", "abort", "smuggle", "hijack", "ransom", "gun", "bullet" and "rifle" occur in no safe
+  prompt that was added for training. The verdicts of the weights before on this file were read before the training prompts were written.
+* **Written when the weights stood**: \`written-after.txt\`, judged once. An earlier list of 114 such prompts showed 20.2 % before and 15.8 %
+  then; it was read, and became training data.
+* The cross-validated row above judges each family by a model that saw no prompt of that family.
+
+The prompts were written by the authors of the filter in the manner of XSTest; no prompt of XSTest is among them.
+\`node scripts/train-content-filter.ts FOLDER PACKAGES\` measures all of this; \`npx vitest run src/policy/guardrails/content\` measures the
+prompts of the repository.
+
 ## By source
 
 Of the rows held out. A row is caught when any head reaches the threshold.
@@ -57,8 +93,8 @@ ${describeSources(heldOut)}
 
 ## How it was trained
 
-${training.trainedRows} rows of public data (see \`src/policy/guardrails/content/NOTICE.txt\`), logistic regression over hashed words and neighbouring
-words in 2^18 buckets and over the densities of 19 classes of words; ${training.weightBytes} bytes of weights. The rows hold upsetting text and are not part
+${training.trainedRows} rows, public data (see \`src/policy/guardrails/content/NOTICE.txt\`) and \`test/suites/safe-prompts\`, logistic regression over hashed words and neighbouring
+words in 2^18 buckets and over the densities of 32 classes of words; ${training.weightBytes} bytes of weights. The rows hold upsetting text and are not part
 of the repository. With the files below, training gives the same weights byte for byte.
 
 | file | SHA-256 |

@@ -138,8 +138,10 @@ const sourceWeights: readonly (readonly [source: string, weight: number])[] = [
 	['jailbreak', 12],
 	['made-', 3],
 	['npm:', 3],
+	['harmful-counterparts', 4],
 	['project-contrast', 5],
 	['purplellama-instruct', 5],
+	['safe-prompts', 3],
 ];
 
 function sourceWeight(source: string): number {

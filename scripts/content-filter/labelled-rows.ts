@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { ContentHead } from '../../src/policy/guardrails/content/content-category.ts';
 import { finishHash, WordReader, type WordSink } from '../../src/policy/guardrails/content/word-reader.ts';
+import { contextClasses } from './context-words.ts';
 
 export interface LabelledRow {
 	readonly text: string;
@@ -71,18 +72,18 @@ export interface LexiconClasses {
 	readonly classes: ReadonlyMap<number, number>;
 }
 
-/** Words that the reader takes as one; phrases and spellings with signs are left out. */
+/** The lexicon's words that the reader takes as one (phrases and spellings with signs are left out), and the context words. */
 export function readLexicon(folder: string): LexiconClasses {
 	const lexicon = JSON.parse(readFileSync(join(folder, 'lexicon.json'), 'utf8')) as Record<string, { words: string[] }>;
-	const names = Object.keys(lexicon);
+	const all = [...Object.entries(lexicon).map(([name, { words }]) => [name, words] as const), ...contextClasses];
 	const classes = new Map<number, number>();
-	for (const [index, name] of names.entries()) {
-		for (const word of lexicon[name]?.words ?? []) {
+	for (const [index, [, words]] of all.entries()) {
+		for (const word of words) {
 			if (!/^[a-z]+$/.test(word)) continue;
 			const reader = new WordReader(eachWord((hash) => classes.set(hash, (classes.get(hash) ?? 0) | (1 << index))));
 			reader.read(word);
 			reader.end();
 		}
 	}
-	return { names, classes };
+	return { names: all.map(([name]) => name), classes };
 }

@@ -15,13 +15,27 @@ export function isLookAlike({ source }: LabelledRow): boolean {
 	return source === 'project-contrast' || source === 'purplellama-frr';
 }
 
+/** Prompts of `test/suites/safe-prompts` that are harmless and sound otherwise. */
+export function isSafePrompt({ source }: LabelledRow): boolean {
+	return /^safe-/.test(source);
+}
+
+/** Rows of public data, as they were before `test/suites/safe-prompts` came. */
+export function isPublicRow(row: LabelledRow): boolean {
+	return !isSafePrompt(row) && !isCounterpart(row);
+}
+
+export function isCounterpart({ source }: LabelledRow): boolean {
+	return source.startsWith('harmful-counterparts');
+}
+
 /** Harmless sentences that name a group of people. */
 export function isNaming(row: LabelledRow): boolean {
 	return row.source === 'identity-templates' && !isHarmful(row);
 }
 
 export function isHarmlessLookAlike(row: LabelledRow): boolean {
-	return isLookAlike(row) || isNaming(row);
+	return isLookAlike(row) || isNaming(row) || isSafePrompt(row);
 }
 
 export function isJailbreak({ source }: LabelledRow): boolean {

@@ -1,0 +1,85 @@
+/** Harmless prompts with alarming words, and harmful requests in the same words, made of templates, by family. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ContentHead, contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
+import type { LabelledRow } from './labelled-rows.ts';
+
+const folder = join(import.meta.dirname, '../../test/suites/safe-prompts');
+
+/** Rows of one template. More would repeat themselves. */
+const rowsPerTemplate = 14;
+const foldCount = 5;
+const testFrom = 0.8;
+
+export interface Family {
+	readonly name: string;
+	readonly lines: readonly string[];
+}
+
+/** @param file of lines below headings: `# name of the family`. */
+export function readFamilies(file: string): readonly Family[] {
+	const families: { name: string; lines: string[] }[] = [];
+	for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
+		if (line.startsWith('# ')) families.push({ name: line.slice(2), lines: [] });
+		else if (line !== '') families.at(-1)?.lines.push(line);
+	}
+	return families;
+}
+
+export function readSafePrompts(): LabelledRow[] {
+	const absent = Object.fromEntries(contentHeads.map((head) => [head, 0 as const]));
+	return [
+		...readFamilies('trained.txt').flatMap((family, index) => expandFamily(family, 'safe-prompts', index, () => absent)),
+		...readFamilies('harmful-counterparts.txt').flatMap((family, index) => expandFamily(family, 'harmful-counterparts', index, harmLabels)),
+		...readFamilies('held-out.txt').flatMap(({ name, lines }) =>
+			lines.map((text) => ({ text, labels: absent, source: `safe-held-out:${name}`, place: testFrom })),
+		),
+		...readFamilies('written-after.txt').flatMap(({ name, lines }) =>
+			lines.map((text) => ({ text, labels: absent, source: `safe-written-after:${name}`, place: testFrom })),
+		),
+		...readFamilies('held-out-harmful.txt').flatMap(({ name, lines }) =>
+			lines.map((text) => ({ text, labels: harmLabels(name), source: `harmful-counterparts-held-out:${name}`, place: testFrom })),
+		),
+	];
+}
+
+function harmLabels(name: string): LabelledRow['labels'] {
+	return { [headOf(name)]: 1, sexual: 0, prompt_attack: 0 };
+}
+
+function headOf(name: string): ContentHead {
+	const found = contentHeads.find((head) => name.startsWith(`${head}:`));
+	if (found === undefined) throw new Error(`Family "${name}" does not begin with a head of the scorer`);
+	return found;
+}
+
+/** A family is in one fold as a whole: cross-validation judges it by a model that saw no row of it. */
+function expandFamily(
+	{ name, lines }: Family,
+	source: string,
+	index: number,
+	labelsOf: (name: string) => LabelledRow['labels'],
+): LabelledRow[] {
+	const place = (((index % foldCount) + 0.5) / foldCount) * testFrom;
+	const labels = labelsOf(name);
+	return lines.flatMap((line) => expand(line).map((text) => ({ text, labels, source: `${source}:${name}`, place })));
+}
+
+/** Fills `{one|another}`, in an order that depends on the line alone. */
+function expand(line: string): readonly string[] {
+	let state = 1;
+	const next = (below: number): number => {
+		state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+		return Math.floor((state / 2 ** 32) * below);
+	};
+	const texts = new Set<string>();
+	for (let tries = 0; tries < 2 * rowsPerTemplate && texts.size < rowsPerTemplate; tries++) {
+		texts.add(
+			line.replaceAll(/\{([^{}]*)\}/g, (_whole, inside: string) => {
+				const choices = inside.split('|');
+				return choices[next(choices.length)] ?? '';
+			}),
+		);
+	}
+	return [...texts];
+}
