@@ -2,6 +2,7 @@ import { blockWords } from '../test/support/block-words.ts';
 import { measureIpAddresses } from '../test/support/ip-suite.ts';
 import { buildWordList, holdsMatch, measureOrdinarySentences } from '../test/support/ordinary-sentences.ts';
 import { measurePii, type Recall } from '../test/support/pii-suite.ts';
+import { measureVariants, type VariantFigures } from '../test/support/pii-variants.ts';
 import { evasions, listedWords, safeSentences } from '../test/support/word-evasions.ts';
 
 /** What the built-in guardrails find, measured anew each time the page is made. */
@@ -14,6 +15,7 @@ export function describeGuardrails(): string {
 	const measured = ordinary.sentences - ordinary.withListedWord;
 	const blockedShare = ((100 * ordinary.blocked.length) / measured).toFixed(2);
 	const ip = measureIpAddresses();
+	const [developed, corrected, unseen] = (['developed', 'corrected', 'measured'] as const).map(measureVariants);
 	return `# What guardrails find
 
 Made by \`npm run docs\`; the same measurements are tests. Speed is in [bench/RESULTS.md](../../bench/RESULTS.md), the content filter in
@@ -36,10 +38,30 @@ IP addresses, in sentences that \`test/support/ip-suite.ts\` generates (so they 
 ${ip.found} of ${ip.marked} addresses found, half of them of version 6; of ${ip.others} sentences with version numbers, times, ids, hardware
 addresses and names in code that are none, ${ip.flagged} flagged.
 
-What is not found: telephone numbers of seven or eight digits without a word such as \`phone\` or \`call\` before them, numbers written as
-words, names, addresses, dates of birth, AWS secret access keys without a name such as \`secret access key\` before them, numbers with letters
-or HTML tags between their groups or glued to letters, cards cut in unusual places (other than 4-4-4-4, 4-6-5, 4-6-4, 8-8, by twos or digit by digit) by other signs than one
-space, hyphen or dot, \`bob at example dot com\` without brackets, addresses with spaces around \`@\`. What is found and is none: a number that passes a check by
+**Generated spellings.** \`test/support/pii-variants.ts\` makes rows by family: countries, separators, brackets, labels before and after,
+extensions, digits, dashes and spaces of other scripts, escapes, JSON, tables, links. A row counts as found when a match of its kind covers it.
+
+| kind | rules were written from these | misses were read and corrected | no rule was written from these |
+|---|---|---|---|
+${variantRows(developed, corrected, unseen)}
+
+Ordinary rows (order numbers, versions, dates, code, coordinates, prices, ISBNs, UUIDs, hashes, timestamps) that were flagged: ${flaggedOf(developed)},
+${flaggedOf(corrected)}, ${flaggedOf(unseen)}.
+
+* **Visible cases**: the first column. The second was measured in two steps, each before anything of it was read: the first step found
+  ssn 100 %, card 93 %, email 89 %, phone 94 %, iban 95 %, ip 89 %, keys 100 %; the second ssn 100 %, card 97 %, email 96 %, phone 90 %, iban 93 %,
+  ip 92 %, aws_key 95 %, api_key 88 %.
+* **The last column** was written after that and measured once. Its misses were seen, and no recall rule came from them. Its one false alarm, a
+  network mask in 15 of 1080 rows (1.4 %), was corrected: network masks are no addresses of anybody.
+
+Reproduce: \`npm run docs\` writes this page; \`npx vitest run src/policy/guardrails/pii\` checks that each column keeps 90 % of each kind, and flags at most
+1 % of ordinary rows.
+
+What is not found: telephone numbers of seven or eight digits without a label such as \`phone\` or \`is my cell\` near them, three groups of a North American
+number with spaces whose area code is not assigned, numbers written as words, names, addresses, dates of birth, AWS secret access keys without a
+name such as \`secret access key\` before them, keys directly behind \`_\`, numbers with letters between their groups or glued to letters, and cards
+cut in unusual places (other than 4-4-4-4, 4-6-5, 4-6-4, 8-8, by twos or digit by digit) by other signs than one space, hyphen or dot.
+What is found and is none: a number that passes a check by
 chance (one in ten of all 16-digit numbers in a card range does). So of lists of exactly four figures of four digits, such as
 \`4521, 1874, 5230, 9012\`, about one in twenty is taken for a card (of five, one in eleven), and so
 of two figures of eight digits and of sixteen single digits; of longer lists and tables one in a hundred.
@@ -61,6 +83,21 @@ A number whose digits spell a word matches it (\`455\` for \`ass\`).
 
 Reproduce: \`npm run docs\` writes this page; \`npx vitest run src/policy/guardrails/words\` checks the bounds.
 `;
+}
+
+type VariantMeasurement = ReturnType<typeof measureVariants>;
+
+function variantRows(...columns: readonly (VariantMeasurement | undefined)[]): string {
+	const kinds = columns[0]?.kinds.map(({ kind }) => kind) ?? [];
+	const cell = (one: VariantFigures | undefined): string =>
+		one === undefined ? '' : `${one.found} of ${one.made} (${((100 * one.found) / one.made).toFixed(1)} %)`;
+	return kinds
+		.map((kind) => `| ${kind} | ${columns.map((column) => cell(column?.kinds.find((one) => one.kind === kind))).join(' | ')} |`)
+		.join('\n');
+}
+
+function flaggedOf(measured: VariantMeasurement | undefined): string {
+	return measured === undefined ? '' : `${measured.flagged} of ${measured.ordinary}`;
 }
 
 function shareOf(half: readonly Recall[], kind: string): string {

@@ -1,17 +1,19 @@
 /** What the digits of one run are: cards, social security numbers, addresses, telephone numbers, in this order. */
 import { announcesCard, isCard, longestCard, shortestCard } from './card.ts';
 import { isIpv4 } from './ip-address.ts';
+import { contextAfter, contextBefore, extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup, NumberRun } from './number-run.ts';
-import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
+import { announcesSomethingElse, isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
-import { isAlphanumeric } from './signs.ts';
-import { aboutSsn, contextBefore, isSsn } from './ssn.ts';
+import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
+import { isSsn } from './ssn.ts';
 
 /** Four numbers with dots between them may be a version as well. */
 const aboutVersion = /\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver)[ :]{0,2}$/i;
-const mostPhoneGroups = 6;
+const mostPhoneGroups = 7;
+/** `0011` of Australia. */
+const longestPrefix = 4;
 const mostSinglesBefore = 8;
-const underscore = 0x5f;
 /** Of a telephone number and of an IP address, with its dots. */
 const shortestNumber = 7;
 
@@ -25,8 +27,10 @@ export function findNumbers(text: string, run: NumberRun, wanted: ReadonlySet<Pi
 			continue;
 		}
 		const [kind, last] = found;
-		const start = kind === 'phone' ? phoneStart(text, groups[first]?.start ?? 0) : (groups[first]?.start ?? 0);
-		matches.push({ kind, start, end: groups[last]?.end ?? 0 });
+		const firstDigit = groups[first]?.start ?? 0;
+		const end = groups[last]?.end ?? 0;
+		const start = kind === 'phone' ? phoneStart(text, firstDigit, end) : firstDigit;
+		matches.push({ kind, start, end: kind === 'phone' ? extensionEnd(text, end) : end });
 		first = last + 1;
 	}
 }
@@ -35,18 +39,14 @@ type Found = readonly [kind: PiiKind, lastGroup: number];
 
 function findAt(text: string, groups: readonly DigitGroup[], first: number, wanted: ReadonlySet<PiiKind>): Found | undefined {
 	const group = groups[first];
-	if (group === undefined || (first === 0 && isGlued(text.charCodeAt(group.start - 1)))) return undefined;
+	if (group === undefined || (first === 0 && isAlphanumeric(text.charCodeAt(group.start - 1)))) return undefined;
+	if (first === 0 && isGluedBefore(text, group.start)) return wanted.has('ip') ? ipv4At(text, groups, first) : undefined;
 	return (
 		(wanted.has('card') ? cardAt(text, groups, first) : undefined) ??
 		(wanted.has('ssn') ? ssnAt(text, groups, first) : undefined) ??
 		(wanted.has('ip') ? ipv4At(text, groups, first) : undefined) ??
 		(wanted.has('phone') ? phoneAt(text, groups, first) : undefined)
 	);
-}
-
-/** A letter before or after makes digits part of a name. */
-function isGlued(code: number): boolean {
-	return isAlphanumeric(code) || code === underscore;
 }
 
 function cardAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
@@ -67,7 +67,7 @@ function cardAt(text: string, groups: readonly DigitGroup[], first: number): Fou
 			if (group.separator.length !== 1 || group.separator !== separator || !/[ \-.]/.test(separator)) return best;
 		}
 		digits += text.slice(group.start, group.end);
-		const isWhole = last === groups.length - 1 ? !isGlued(text.charCodeAt(group.end)) : isFree(groups[last + 1]);
+		const isWhole = last === groups.length - 1 ? !isGluedAfter(text, group.end) : isFree(groups[last + 1]);
 		if (digits.length < shortestCard || digits.length > longestCard || !isWhole) continue;
 		if (isCard(digits, isAnnounced) && isCardLayout(groups, first, last)) best = ['card', last];
 	}
@@ -81,11 +81,11 @@ function isDeepInSingles(groups: readonly DigitGroup[], first: number): boolean 
 	return true;
 }
 
-/** No decimal point, hyphen or slash joins the group to the one before. */
+/** No decimal point, hyphen or slash joins the group to the one before; "1. " of a list does not. */
 function isFree(group: DigitGroup | undefined): boolean {
 	if (group === undefined || group.separator === '') return true;
 	const first = group.separator.charCodeAt(0);
-	return first === 0x20 || first === 0xa0 || first === 0x28 || first === 0x29;
+	return first === 0x20 || first === 0xa0 || first === 0x28 || first === 0x29 || /^\. +\(?$/.test(group.separator);
 }
 
 /** In one piece, digit by digit, or in groups of which the first has four. */
@@ -102,13 +102,13 @@ function ssnAt(text: string, groups: readonly DigitGroup[], first: number): Foun
 	const serial = groups[first + 2];
 	if (area === undefined) return undefined;
 	const after = groups[first + 3];
-	if (sizeOf(area) === 9 && isFree(area) && isFree(groups[first + 1]) && !isGlued(text.charCodeAt(area.end))) {
-		return isSsn(text.slice(area.start, area.end)) && aboutSsn.test(contextBefore(text, area.start)) ? ['ssn', first] : undefined;
+	if (sizeOf(area) === 9 && isFree(area) && isFree(groups[first + 1]) && !isGluedAfter(text, area.end)) {
+		return isSsn(text.slice(area.start, area.end)) && isLabelledSsn(text, area.start, area.end) ? ['ssn', first] : undefined;
 	}
 	if (group === undefined || serial === undefined || sizeOf(area) !== 3 || sizeOf(group) !== 2 || sizeOf(serial) !== 4) return undefined;
-	if (group.separator !== serial.separator || !isFree(area) || !isFree(after) || isGlued(text.charCodeAt(serial.end))) return undefined;
+	if (group.separator !== serial.separator || !isFree(area) || !isFree(after) || isGluedAfter(text, serial.end)) return undefined;
 	const isUsual = group.separator === '-';
-	const isLikely = isUsual || (/^[ .]$/.test(group.separator) && aboutSsn.test(contextBefore(text, area.start)));
+	const isLikely = isUsual || (/^[ .]$/.test(group.separator) && isLabelledSsn(text, area.start, serial.end));
 	const digits = [area, group, serial].map(({ start, end }) => text.slice(start, end)).join('');
 	return isLikely && isSsn(digits) ? ['ssn', first + 2] : undefined;
 }
@@ -120,7 +120,7 @@ function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Fou
 	const fourth = groups[first + 3];
 	if (start === undefined || second === undefined || third === undefined || fourth === undefined) return undefined;
 	if (start.separator.endsWith('.') || second.separator !== '.' || third.separator !== '.' || fourth.separator !== '.') return undefined;
-	if (groups[first + 4]?.separator === '.' || isGlued(text.charCodeAt(fourth.end))) return undefined;
+	if (groups[first + 4]?.separator === '.' || isGluedAfter(text, fourth.end)) return undefined;
 	if (!isIpv4(text.slice(start.start, fourth.end)) || aboutVersion.test(contextBefore(text, start.start))) return undefined;
 	return ['ip', first + 3];
 }
@@ -128,26 +128,45 @@ function ipv4At(text: string, groups: readonly DigitGroup[], first: number): Fou
 function phoneAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
 	const start = groups[first]?.start ?? 0;
 	if (!isFree(groups[first])) return undefined;
-	const begin = phoneStart(text, start);
-	// Before a later group of the run there are only digits, which say nothing.
-	const context = first === 0 ? contextBefore(text, begin) : '';
+	// Before a later group of the run there are only digits, which are labelled as none.
+	const context = contextBefore(text, groups[0]?.start ?? start).replace(/[+(]+$/, '');
+	if (first > 0 && announcesSomethingElse(context)) return undefined;
+	const maxDigits = text.charAt(start) === '0' ? mostPhoneDigits + longestPrefix : mostPhoneDigits;
 	let digits = 0;
 	let best: Found | undefined;
 	for (let last = first; last < groups.length && last - first < mostPhoneGroups; last++) {
 		const group = groups[last] as DigitGroup;
 		digits += sizeOf(group);
-		if (digits > mostPhoneDigits) return best;
-		const isWhole = last === groups.length - 1 ? !isGlued(text.charCodeAt(group.end)) : isFree(groups[last + 1]);
-		if (!isWhole || digits < leastPhoneDigits) continue;
-		if (isPhone(text.slice(begin, group.end), groups.slice(first, last + 1).map(sizeOf), context)) best = ['phone', last];
+		if (digits > maxDigits) return best;
+		if (digits < leastPhoneDigits) continue;
+		const isLast = last === groups.length - 1;
+		const isWhole = isLast ? !isGluedAfter(text, group.end) || extensionEnd(text, group.end) > group.end : isFree(groups[last + 1]);
+		if (!isWhole) continue;
+		const sizes = groups.slice(first, last + 1).map(sizeOf);
+		if (
+			isPhone(
+				text.slice(phoneStart(text, start, group.end), group.end),
+				sizes,
+				first === 0 ? context : '',
+				isLast ? contextAfter(text, group.end) : '',
+			)
+		) {
+			best = ['phone', last];
+		}
 	}
 	return best;
 }
 
-/** The plus sign and the parenthesis belong to the number. */
-function phoneStart(text: string, start: number): number {
+/** The plus sign and the parenthesis belong to the number, but not a parenthesis that ends behind it. */
+function phoneStart(text: string, start: number, end: number): number {
 	let at = start;
 	while (start - at < 3 && /[+(]/.test(text.charAt(at - 1))) at--;
+	let open = 0;
+	for (let index = at; index < end; index++) {
+		if (text.charCodeAt(index) === 0x28) open++;
+		else if (text.charCodeAt(index) === 0x29) open--;
+	}
+	for (; open > 0 && text.charCodeAt(at) === 0x28; open--) at++;
 	return at;
 }
 

@@ -2,11 +2,12 @@
 import { addressSign, emailAround } from './email.ts';
 import { findNumbers } from './find-numbers.ts';
 import { ibanEnd } from './iban.ts';
-import { isIpv6, longestIp } from './ip-address.ts';
+import { defangedIpsIn, isIpv6, longestIp } from './ip-address.ts';
 import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { awsSecretsIn, keyAround, keySign } from './secret-key.ts';
-import { isAlphanumeric, isNameCode } from './signs.ts';
+import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
+import { spokenEmailsIn } from './spoken-email.ts';
 import { findSpreadNumbers, longestGap } from './spread-numbers.ts';
 
 const colon = 0x3a;
@@ -19,7 +20,7 @@ const anotherDigit = `[^0-9A-Za-z]{0,${longestGap}}\\d`;
  * or the first digit of an account number.
  */
 const tellingDigit = new RegExp(
-	`\\d(?:(?=(?:${anotherDigit}){6}|(?:${anotherDigit}){0,2}(?:\\.\\d{1,3}){3})|(?<=\\b[A-Za-z]{2}\\d)(?=\\d))`,
+	`\\d(?:(?=(?:${anotherDigit}){6}|(?:${anotherDigit}){0,2}(?:\\.\\d{1,3}){3})|(?<=(?:\\b|_)(?:[iI][bB][aA][nN])?[A-Za-z]{2}\\d)(?=\\d))`,
 	'g',
 );
 
@@ -28,6 +29,8 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 	const matches: PiiMatch[] = [];
 	const groups = addNumbers(text, wanted, matches);
 	addSigned(text, wanted, matches);
+	if (wanted.has('email')) for (const span of spokenEmailsIn(text)) matches.push({ kind: 'email', ...span });
+	if (wanted.has('ip')) for (const span of defangedIpsIn(text)) matches.push({ kind: 'ip', ...span });
 	if (wanted.has('aws_key')) for (const secret of awsSecretsIn(text)) matches.push({ kind: 'aws_key', ...secret });
 	return withoutOverlaps([...findSpreadNumbers(text, groups, wanted), ...matches]);
 }
@@ -60,7 +63,8 @@ function nearDigit(text: string, end: number): number {
 }
 
 function addIban(text: string, start: number, matches: PiiMatch[]): void {
-	if (start < 0 || isNameCode(text.charCodeAt(start - 1)) || !isDigitCode(text.charCodeAt(start + 3))) return;
+	const isGlued = isGluedBefore(text, start) && !/(?:^|\W)iban$/i.test(text.slice(Math.max(0, start - 5), start));
+	if (start < 0 || isGlued || !isDigitCode(text.charCodeAt(start + 3))) return;
 	const end = ibanEnd(text, start);
 	if (end !== -1) matches.push({ kind: 'iban', start, end });
 }
@@ -96,8 +100,10 @@ function addIpv6(text: string, at: number, matches: PiiMatch[]): number {
 	let end = at;
 	while (end < text.length && end - start <= longestIp && isAddressCode(text.charCodeAt(end))) end++;
 	const next = end;
+	// A label may end in a letter that an address could have: "NOTE:2001:db8::1".
+	if (isGluedBefore(text, start)) start = text.indexOf(':', start) + 1;
 	while (text.charAt(end - 1) === '.' || (text.charAt(end - 1) === ':' && text.charAt(end - 2) !== ':')) end--;
-	const isWhole = !isNameCode(text.charCodeAt(start - 1)) && !isNameCode(text.charCodeAt(next));
+	const isWhole = !isGluedBefore(text, start) && !isGluedAfter(text, next);
 	if (isWhole && end > at && isIpv6(text.slice(start, end))) matches.push({ kind: 'ip', start, end });
 	return next;
 }

@@ -1,11 +1,16 @@
-/** IP addresses. Those that every machine has (loopback, unspecified) tell nothing of anybody. */
+/** IP addresses. Those that every machine has (loopback, unspecified, network masks) tell nothing of anybody. */
 
 export const longestIp = 45;
 const nobodys = new Set(['0.0.0.0', '127.0.0.1', '255.255.255.255', '::1', '::']);
 
 export function isIpv4(text: string): boolean {
 	const parts = text.split('.');
-	return parts.length === 4 && parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256) && !nobodys.has(text);
+	return (
+		parts.length === 4 &&
+		parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256) &&
+		!nobodys.has(text) &&
+		!text.startsWith('255.255.')
+	);
 }
 
 /** RFC 4291 section 2.2. */
@@ -28,4 +33,20 @@ export function isIpv6(text: string): boolean {
 	}
 	// Names in code have two colons too: `ab::cd`. An address has more than two groups, or a digit.
 	return halves.length === 2 ? groups < 8 && (groups > 2 || /\d/.test(text)) && groups > 1 : groups === 8;
+}
+
+/** As reports about attacks write them: `192.0.2[.]1`, so that no program makes a link of it. */
+const defanged = /(?<![a-z0-9.])\d{1,3}(?:(?:\[\.\]|\(\.\)|\[dot\]|\.)\d{1,3}){3}(?![a-z0-9]|\.\d)/gi;
+const defangedDots = ['[.]', '(.)', '[dot]', '[DOT]'];
+
+/** @returns where addresses of version 4 stand whose dots are in brackets. */
+export function defangedIpsIn(text: string): readonly { readonly start: number; readonly end: number }[] {
+	if (!defangedDots.some((dot) => text.includes(dot))) return [];
+	const found: { start: number; end: number }[] = [];
+	for (const { 0: written, index } of text.matchAll(defanged)) {
+		// What has plain dots only is found as a number.
+		if (!/[[(]/.test(written)) continue;
+		if (isIpv4(written.replaceAll(/[[(](?:\.|dot)[\])]/gi, '.'))) found.push({ start: index, end: index + written.length });
+	}
+	return found;
 }

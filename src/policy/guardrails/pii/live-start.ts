@@ -1,7 +1,9 @@
 /** How much of a text's end is undecided, while more of it may follow. */
 import { addressSign, longestEmail, readAddress } from './email.ts';
+import { maxLabelAfter } from './labels.ts';
 import { isDigitCode, isSeparatorCode } from './number-run.ts';
 import { isSignAt } from './signs.ts';
+import { spokenEmailStart } from './spoken-email.ts';
 import { longestGap } from './spread-numbers.ts';
 
 /** No match is longer. */
@@ -10,6 +12,9 @@ export const longestPii = longestEmail + 2;
 const longestLetterGroup = 4;
 /** After a word that may yet become an address. */
 const mostSeparators = 3;
+/** The shortest number that a label may follow has so many. */
+const minLabelledDigits = 7;
+const lineEnd = /[\n!?]|\.\s/;
 const keyBlock = '-----BEGIN ';
 const beginningOfKeyBlock = /^-----BEGIN (?:[A-Z]{0,12} ?){0,4}-{0,5}$/;
 
@@ -21,11 +26,17 @@ const anyAddressSign = new RegExp(addressSign, 'g');
  */
 export function livePiiStart(text: string): number {
 	const least = Math.max(0, text.length - longestPii);
-	return Math.min(numbersStart(text, least), addressStart(text, least), keyBlockStart(text, least));
+	return Math.min(
+		numbersStart(text, text.length, least),
+		labelledStart(text, least),
+		addressStart(text, least),
+		spokenEmailStart(text, least),
+		keyBlockStart(text, least),
+	);
 }
 
-function numbersStart(text: string, least: number): number {
-	let live = wordStart(text, skipSeparators(text, text.length, least), least);
+function numbersStart(text: string, from: number, least: number): number {
+	let live = wordStart(text, skipSeparators(text, from, least), least);
 	let next = live;
 	while (live > least) {
 		const end = skipSigns(text, next, least);
@@ -35,6 +46,23 @@ function numbersStart(text: string, least: number): number {
 		next = start;
 	}
 	return live;
+}
+
+/** A label or an extension may follow a number, as long as no line or sentence ends. */
+function labelledStart(text: string, least: number): number {
+	for (let at = Math.max(least, text.length - maxLabelAfter); at < text.length; at++) {
+		if (!isDigitCode(text.charCodeAt(at)) || isDigitCode(text.charCodeAt(at + 1))) continue;
+		if (lineEnd.test(text.slice(at))) continue;
+		const live = numbersStart(text, at + 1, least);
+		if (digitsIn(text, live, at + 1) >= minLabelledDigits) return live;
+	}
+	return text.length;
+}
+
+function digitsIn(text: string, start: number, end: number): number {
+	let count = 0;
+	for (let at = start; at < end; at++) if (isDigitCode(text.charCodeAt(at))) count++;
+	return count;
 }
 
 function addressStart(text: string, least: number): number {

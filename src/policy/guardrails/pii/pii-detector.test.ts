@@ -52,6 +52,13 @@ const disguised: readonly (readonly [string, string])[] = [
 	['iban', 'GB82\nWEST\n1234\n5698\n7654\n32'],
 	['ssn', '078%2D05%2D1120'],
 	['phone', '+1%20415%20555%202671'],
+	['phone', '+44 20 7946 0958 ext. 123'],
+	['phone', '415-555-2671x99'],
+	['phone', '+49 (0)30 1234567 Durchwahl 12'],
+	['email', 'bob at example dot com'],
+	['email', 'bob @ example.com'],
+	['email', 'bob(at)example dot com'],
+	['ip', '192.0.2[.]17'],
 	['api_key', '-----BEGIN RSA PRIVATE KEY-----'],
 ];
 
@@ -81,6 +88,29 @@ describe('personal data in disguise', () => {
 			if (covering.length !== 1) mistakes.push(`found ${JSON.stringify(spans)}, cut at ${cut.join(' and ')}`);
 		}
 		expect(mistakes.slice(0, 5)).toEqual([]);
+	});
+
+	test.each([
+		['phone', 'Use ', '555-2671', ', my cell phone, or write'],
+		['phone', 'Take ', '5552671', ' (tel) or come by'],
+		['phone', 'There is ', '415 26 71', ' which is the office phone'],
+		['ssn', 'So ', '078 05 1120', ' is my SSN, and more'],
+		['ssn', 'So ', '078.05.1120', ' (social security), and more'],
+		['ssn', 'So ', '078051120', ' is her social security number'],
+	])('is held back until the label after it is known: %s, %s%s%s', (kind, before, number, after) => {
+		const text = `${before}${number}${after}`;
+		for (let cut = 0; cut < text.length; cut++) {
+			for (const step of [1, 7, text.length]) {
+				const scan = new TextScan([detector], false);
+				const spans: Span[] = [...scan.push(text.slice(0, cut))];
+				for (let at = cut; at < text.length; at += step) {
+					spans.push(...scan.push(text.slice(at, at + step)));
+					if (spans.length === 0) expect(scan.decided).toBeLessThanOrEqual(before.length);
+				}
+				spans.push(...scan.end());
+				expect(spans.map(({ category, start, end }) => [category, text.slice(start, end)])).toEqual([[kind, number]]);
+			}
+		}
 	});
 
 	test('costs no more than a word or two of waiting', () => {

@@ -18,3 +18,17 @@ export function isSignAt(text: string, at: number): boolean {
 	if (code < 0x80) return !isAlphanumeric(code);
 	return (code >= 0xd800 && code <= 0xdfff) || !letter.test(text.charAt(at));
 }
+
+/** Whether a name, or a number in it, goes on to the left of `start`. One `_` or two that begin a word are the emphasis of Markdown. */
+export function isGluedBefore(text: string, start: number): boolean {
+	let at = start - 1;
+	while (start - at < 3 && text.charCodeAt(at) === underscore) at--;
+	return isNameCode(text.charCodeAt(at));
+}
+
+/** As before, to the right of `end`. */
+export function isGluedAfter(text: string, end: number): boolean {
+	let at = end;
+	while (at - end < 2 && text.charCodeAt(at) === underscore) at++;
+	return isNameCode(text.charCodeAt(at));
+}

@@ -3,11 +3,12 @@
  * Only what a check digit or a strict shape tells from any other figures: cards, social security numbers, numbers led by `+`.
  */
 import { isListedCard, longestCard, shortestCard } from './card.ts';
+import { extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup } from './number-run.ts';
 import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isSignAt } from './signs.ts';
-import { aboutSsn, contextBefore, isSsn } from './ssn.ts';
+import { isSsn } from './ssn.ts';
 
 /** Between two groups. */
 export const longestGap = 16;
@@ -30,7 +31,8 @@ export function findSpreadNumbers(text: string, groups: readonly DigitGroup[], w
 		const [kind, last] = found;
 		// The plus sign belongs to the number.
 		const start = (groups[first]?.start ?? 0) - (kind === 'phone' ? 1 : 0);
-		matches.push({ kind, start, end: groups[last]?.end ?? 0 });
+		const end = groups[last]?.end ?? 0;
+		matches.push({ kind, start, end: kind === 'phone' ? extensionEnd(text, end) : end });
 		first = last;
 	}
 	return matches;
@@ -67,7 +69,7 @@ class SpreadScan {
 		const gap = this.#gap(first + 1);
 		if (gap !== this.#gap(last) || gap === this.#gap(first) || gap === this.#gap(last + 1)) return undefined;
 		const isUsual = /[-_]/.test(gap ?? '');
-		const isLikely = isUsual || aboutSsn.test(contextBefore(this.#text, this.#groups[first]?.start ?? 0));
+		const isLikely = isUsual || isLabelledSsn(this.#text, this.#groups[first]?.start ?? 0, this.#groups[last]?.end ?? 0);
 		return isLikely && isSsn(this.#digits(first, last)) ? ['ssn', last] : undefined;
 	}
 
@@ -79,7 +81,7 @@ class SpreadScan {
 		let last = first;
 		while (gap !== undefined && this.#gap(last + 1) === gap && digits <= mostPhoneDigits) digits += this.#size(++last);
 		if (last === first || digits < leastPhoneDigits || digits > mostPhoneDigits || !this.#isWhole(first, last)) return undefined;
-		return isPhone(`+${this.#digits(first, last)}`, [digits], '') ? ['phone', last] : undefined;
+		return isPhone(`+${this.#digits(first, last)}`, [digits], '', '') ? ['phone', last] : undefined;
 	}
 
 	/** Digit by digit, and nothing more in the row: figures of one digit are most often a list. */
