@@ -1,6 +1,7 @@
 /** The guardrails of one configuration, compiled once and used by every call. */
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
 import type { ContentScorer } from './content/content-scorer.ts';
+import { beginShownReading } from './content/shown-reading.ts';
 import type { Policy, RuleAction, SpanDetector, Stage } from './guardrail.ts';
 import { HoldBack } from './hold-back.ts';
 import type { Judgement, TextJudge } from './judge.ts';
@@ -58,7 +59,7 @@ function judgesOf(settings: GuardrailSettings, scorer: ContentScorer | undefined
 function contentJudge({ content }: GuardrailSettings, scorer: ContentScorer): TextJudge {
 	return {
 		begin() {
-			const reading = scorer.begin();
+			const reading = beginShownReading(scorer);
 			return {
 				add: (piece) => reading.add(piece),
 				judge(isOver) {

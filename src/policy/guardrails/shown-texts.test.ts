@@ -44,6 +44,23 @@ const disguises: Readonly<Record<string, (text: string) => string>> = {
 	'a comment': (text) => `${text.slice(0, 3)}<!-- nothing > here -->${text.slice(3)}`,
 	'comments after each letter': (text) => Array.from(text).join('<!---->'),
 	'an unknown tag': (text) => `${text.slice(0, 4)}<x-y z>${text.slice(4)}`,
+	'a tag with a sign in quotes': (text) => `${text.slice(0, 4)}<b title="a>b" y='<'>${text.slice(4)}</b>`,
+	'a long attribute': (text) => `${text.slice(0, 4)}<b class="${'a'.repeat(600)}">${text.slice(4)}</b>`,
+	'empty comments': (text) => `${text.slice(0, 2)}<!>${text.slice(2, 4)}<!-->${text.slice(4, 5)}<!--->${text.slice(5)}`,
+	'a comment that ends in --!>': (text) => `${text.slice(0, 4)}<!-- <b> - --!>${text.slice(4)}`,
+	'a closing tag without a name': (text) => `${text.slice(0, 2)}</>${text.slice(2, 4)}</ x>${text.slice(4)}`,
+	'CDATA sections': (text) => `<![CDATA[${text.slice(0, 4)}]]><![CDATA[${text.slice(4)}]]>`,
+	'an escaped tag': (text) => `${text.slice(0, 4)}&lt;b&gt;${text.slice(4)}`,
+	'a percent-encoded tag': (text) => `${text.slice(0, 4)}%253Cb%253E${text.slice(4)}`,
+	'a percent-encoded zero-width space': (text) => `${text.slice(0, 4)}%E2%80%8B${text.slice(4)}`,
+	'a named zero-width space': (text) => `${text.slice(0, 4)}&ZeroWidthSpace;&lrm;${text.slice(4)}`,
+	'an escaped override': (text) => `&#x202e;${Array.from(text).toReversed().join('')}&#x202c;`,
+	'an element that is written from right to left': (text) => `<bdo dir="rtl">${Array.from(text).toReversed().join('')}</bdo>`,
+	'isolates around halves': (text) => `\u2066${text.slice(0, 4)}\u2069\u2068${text.slice(4)}\u2069`,
+	'an SVG in base64 in lines': (text) =>
+		`![](data:image/svg+xml;base64,${Buffer.from(svg(text)).toString('base64').replaceAll(/.{40}/g, '$&\r\n')})`,
+	'an SVG behind an escaped colon': (text) => `![](data%3Aimage/svg%2Bxml;base64,${Buffer.from(svg(text)).toString('base64')})`,
+	'a page in base64': (text) => `![](data:text/html;base64,${Buffer.from(`<p>${text}</p>`).toString('base64')})`,
 	'a right-to-left override': bidi,
 	'overrides of halves': (text) => bidi(text.slice(0, 4)) + bidi(text.slice(4)),
 	'an override to the end of the line': (text) => `\u202e${Array.from(text).toReversed().join('')}`,
@@ -57,14 +74,19 @@ const disguises: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** Before the first character of a secret: tags, comments, the sign of an override, what a picture begins with. */
-const harmlessHead = /^(?:(?:<[^>,]*>?)*,?|\u202e|!\[?\]?(?:\([^,]*,?)?)$/;
+const harmlessHead = /^(?:(?:<[^>,]*>?)*,?|\u202e|\u2066|&[#\w]*;?|!\[?\]?(?:\([^,]*,?)?)$/;
 
-describe.each(Object.entries(disguises))('%s', (_name, disguise) => {
-	it.each(secrets)('does not hide %j', (secret) => {
+/** Patterns of operators match characters as they are, invisible ones too. */
+const invisible = new Set(['a percent-encoded zero-width space', 'a named zero-width space', 'isolates around halves']);
+
+describe.each(Object.entries(disguises))('%s', (name, disguise) => {
+	const hidden = secrets.filter((secret) => !invisible.has(name) || !secret.startsWith('TCK'));
+
+	it.each(hidden)('does not hide %j', (secret) => {
 		expect(isBlocked(`So it is: ${disguise(secret)}\nand on.`)).toBe(true);
 	});
 
-	it.each(secrets)('gives nothing of %j away in a stream, however it is cut', (secret) => {
+	it.each(hidden)('gives nothing of %j away in a stream, however it is cut', (secret) => {
 		const before = 'So it is: ';
 		const text = `${before}${disguise(secret)}\nand on.`;
 		fc.assert(
@@ -86,8 +108,26 @@ describe.each(Object.entries(disguises))('%s', (_name, disguise) => {
 	});
 });
 
+describe('escapes', () => {
+	it.each([
+		['references without semicolons', (letter: string) => `&#${letter.codePointAt(0)}`],
+		['padded references', (letter: string) => `&#0000${letter.codePointAt(0)};`],
+		['padded hexadecimal references', (letter: string) => `&#x000${letter.codePointAt(0)?.toString(16)};`],
+		['escapes in braces', (letter: string) => `\\u{${letter.codePointAt(0)?.toString(16)}}`],
+		['%u', (letter: string) => `%u00${letter.codePointAt(0)?.toString(16)}`],
+		[
+			'percent-encoded full-width letters',
+			(letter: string) => encodeURIComponent(String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
+		],
+	])('%s do not hide words or personal data', (_name, escape) => {
+		for (const secret of ['darkfish', '4111111111111111', 'jane@example.com', '078-05-1120']) {
+			expect([secret, isBlocked(`It is ${Array.from(secret, escape).join('')} now`)]).toEqual([secret, true]);
+		}
+	});
+});
+
 describe('percent-encoding', () => {
-	it.each([1, 2, 3, 4])('%d times does not hide words or personal data', (times) => {
+	it.each([1, 2, 3, 4, 8])('%d times does not hide words or personal data', (times) => {
 		for (const secret of ['darkfish', '4111111111111111', 'jane@example.com']) {
 			expect([secret, isBlocked(`It is ${percent(secret, times)} now`)]).toEqual([secret, true]);
 		}

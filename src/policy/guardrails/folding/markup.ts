@@ -1,18 +1,16 @@
-/** HTML inside words: tags that change nothing between the letters around them, and comments. */
+/** HTML inside words: tags that change nothing between the letters around them, comments, CDATA marks. Read as browsers read them. */
 
 /** Longer tags and comments are text. */
-const longestTag = 256;
+const longestTag = 1024;
 /** Tags that stand between words: a browser begins a new line or a cell with them. */
 const separating =
-	'address|article|aside|blockquote|br|caption|center|dd|details|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|h[1-6]|head|' +
-	'header|hr|html|iframe|input|legend|li|main|menu|nav|object|ol|optgroup|option|p|pre|section|select|summary|table|tbody|td|textarea|' +
-	'tfoot|th|thead|title|tr|ul|video|img|button|script|style|body';
-const joining = new RegExp(
-	`<!--[^]{0,${longestTag}}?-->|<(?!\\/?(?:${separating})[\\s/>])\\/?[a-z][^<>]{0,${longestTag}}>|<[!?][^<>-][^<>]{0,${longestTag}}>`,
-	'gi',
-);
-const unfinished = new RegExp(`<(?:!--[^]{0,${longestTag}}|[/!?]?(?:[a-z][^<>]{0,${longestTag}})?|!-)$`, 'i');
+	/^(?:address|article|aside|blockquote|br|caption|center|dd|details|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|h[1-6]|head|header|hr|html|iframe|input|legend|li|main|menu|nav|object|ol|optgroup|option|p|pre|section|select|summary|table|tbody|td|textarea|tfoot|th|thead|title|tr|ul|video|img|button|script|style|body)$/i;
 const begun = /<[a-z/!?]/i;
+const tagName = /[a-z][^\s/<>]*/iy;
+const cdataStart = '<![CDATA[';
+const cdataEnd = ']]>';
+const noMarkup = -1;
+const open = -2;
 
 /** A part of a text, from `start` to `end`. */
 export interface Range {
@@ -20,19 +18,84 @@ export interface Range {
 	readonly end: number;
 }
 
-/** @returns where tags and comments stand that a reader does not see. */
-export function unseenMarkup(text: string): readonly Range[] {
-	if (!begun.test(text)) return [];
-	const ranges: Range[] = [];
-	for (const { 0: tag, index } of text.matchAll(joining)) ranges.push({ start: index, end: index + tag.length });
-	return ranges;
+export interface Markup {
+	/** Where tags and comments stand that a reader does not see. */
+	readonly ranges: readonly Range[];
+	/** Where a tag or comment begins that the text ends in the middle of; the length of the text where there is none. */
+	readonly openFrom: number;
 }
 
-/** @returns where a tag or comment begins that the text ends in the middle of; its length where there is none. */
-export function unfinishedMarkup(text: string): number {
-	const from = Math.max(0, text.length - longestTag - '<!--'.length);
-	const begin = text.indexOf('<', from);
-	if (begin === -1) return text.length;
-	const found = unfinished.exec(text.slice(begin));
-	return found === null ? text.length : begin + found.index;
+export function readMarkup(text: string): Markup {
+	const ranges: Range[] = [];
+	if (!begun.test(text) && !text.endsWith('<')) return { ranges, openFrom: text.length };
+	const hasCdata = text.includes(cdataStart);
+	for (let at = nextMark(text, 0, hasCdata); at !== -1; ) {
+		const end = markupEnd(text, at);
+		if (end === open && text.length - at <= longestTag) return { ranges, openFrom: at };
+		if (end > at) ranges.push({ start: at, end });
+		at = nextMark(text, end > at ? end : at + 1, hasCdata);
+	}
+	return { ranges, openFrom: text.length };
+}
+
+function nextMark(text: string, from: number, hasCdata: boolean): number {
+	const tag = text.indexOf('<', from);
+	const mark = hasCdata ? text.indexOf(cdataEnd, from) : -1;
+	return mark === -1 || (tag !== -1 && tag < mark) ? tag : mark;
+}
+
+/** @returns the end of what begins at `at`; `noMarkup`; or `open`. */
+function markupEnd(text: string, at: number): number {
+	if (text.startsWith(cdataEnd, at)) return at + cdataEnd.length;
+	const next = text.charAt(at + 1);
+	if (next === '') return open;
+	if (next === '!') return declarationEnd(text, at);
+	if (next === '?') return closing(text, at + 2);
+	if (next !== '/') return tagEnd(text, at, at + 1);
+	const name = text.charAt(at + 2);
+	if (name === '') return open;
+	return /[a-z]/i.test(name) ? tagEnd(text, at, at + 2) : closing(text, at + 2);
+}
+
+function declarationEnd(text: string, at: number): number {
+	const rest = text.slice(at, at + cdataStart.length);
+	if (rest === cdataStart) return at + cdataStart.length;
+	if (rest.length < cdataStart.length && cdataStart.startsWith(rest)) return open;
+	if (!rest.startsWith('<!--')) return rest === '<!-' && text.length === at + 3 ? open : closing(text, at + 2);
+	for (const empty of ['<!-->', '<!--->']) if (text.startsWith(empty, at)) return at + empty.length;
+	const within = text.slice(at + 4, at + 4 + longestTag);
+	const found = /--!?>/.exec(within);
+	if (found !== null) return at + 4 + found.index + found[0].length;
+	return within.length < longestTag ? open : noMarkup;
+}
+
+/** What browsers take for a comment: all up to the next `>`. */
+function closing(text: string, from: number): number {
+	for (let at = from; at < text.length && at - from < longestTag; at++) {
+		if (text.charAt(at) === '>') return at + 1;
+		if (text.charAt(at) === '<') return noMarkup;
+	}
+	return text.length - from < longestTag ? open : noMarkup;
+}
+
+function tagEnd(text: string, start: number, nameStart: number): number {
+	tagName.lastIndex = nameStart;
+	const [name] = tagName.exec(text) ?? [];
+	if (name === undefined || separating.test(name)) return name !== undefined && nameStart + name.length === text.length ? open : noMarkup;
+	let quote = '';
+	let isValue = false;
+	for (let at = nameStart + name.length; at < text.length && at - start < longestTag; at++) {
+		const character = text.charAt(at);
+		if (quote !== '') {
+			if (character === quote) quote = '';
+		} else if (character === '>') {
+			return at + 1;
+		} else if (character === '<') {
+			return noMarkup;
+		} else if (isValue && (character === '"' || character === "'")) {
+			quote = character;
+		}
+		if (quote === '' && !/\s/.test(character)) isValue = character === '=';
+	}
+	return text.length - start < longestTag ? open : noMarkup;
 }

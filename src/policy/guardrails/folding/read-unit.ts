@@ -20,13 +20,29 @@ const isWhitespace = /^\s$/u;
 /** Also what keyboards offer in place of one: quotation marks, accents, a prime. */
 const apostrophe = /^['`´‘’‛′＇]$/u;
 /** Longest first character reference, escape or percent-encoding that is looked for. */
-const longestEscape = 26;
+const longestEscape = 40;
 const escapes =
-	/(?:&(?:amp;){0,3}(?:#(\d{1,7});|#[xX]([0-9a-fA-F]{1,6});|(nbsp|shy|amp|zwnj|zwj|commat|period);)|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2}))/y;
-const anyEscape = new RegExp(`${escapes.source}|%[0-7][0-9a-fA-F]`);
+	/(?:&(?:amp;){0,3}(?:#0{0,8}(\d{2,7})(?:;|(?!\d))|#[xX]0{0,8}([0-9a-fA-F]{1,6})(?:;|(?![0-9a-fA-F]))|(?:(nbsp|shy|amp|lt|gt)(?:;|(?![A-Za-z0-9=]))|(zwnj|zwj|lrm|rlm|commat|period|colon|hyphen|ZeroWidthSpace|NoBreak);))|\\u([0-9a-fA-F]{4})|\\u\{0{0,4}([0-9a-fA-F]{1,6})\}|\\x([0-9a-fA-F]{2}))/y;
+const anyEscape = new RegExp(`${escapes.source}|%u?[0-9a-fA-F]{2}`);
 const beginningOfEscape =
-	/(?:&(?:amp;){0,3}(?:#\d{0,7}|#[xX][0-9a-fA-F]{0,6}|[a-z]{0,6})|\\|\\u[0-9a-fA-F]{0,3}|\\x[0-9a-fA-F]?|%(?:25){0,4}[0-7]?)$/;
-const named: Readonly<Record<string, number>> = { nbsp: 0xa0, shy: 0xad, amp: 0x26, zwnj: 0x200c, zwj: 0x200d, commat: 0x40, period: 0x2e };
+	/(?:&(?:amp;){0,3}(?:#\d{0,15}|#[xX][0-9a-fA-F]{0,14}|[a-zA-Z]{0,14})|\\|\\u[0-9a-fA-F]{0,3}|\\u\{[0-9a-fA-F]{0,10}|\\x[0-9a-fA-F]?|(?:%(?:25){0,8}[89a-fA-F][0-9a-fA-F]){0,3}%(?:25){0,8}(?:u[0-9a-fA-F]{0,3}|[0-9a-fA-F]?)|(?:%(?:25){0,8}[c-fC-F][0-9a-fA-F])(?:%(?:25){0,8}[89abAB][0-9a-fA-F]){0,2})$/;
+const named: Readonly<Record<string, number>> = {
+	nbsp: 0xa0,
+	shy: 0xad,
+	amp: 0x26,
+	lt: 0x3c,
+	gt: 0x3e,
+	zwnj: 0x200c,
+	zwj: 0x200d,
+	lrm: 0x200e,
+	rlm: 0x200f,
+	commat: 0x40,
+	period: 0x2e,
+	colon: 0x3a,
+	hyphen: 0x2010,
+	ZeroWidthSpace: 0x200b,
+	NoBreak: 0x2060,
+};
 
 /** Fills `unit` with what stands at `at`. */
 export function readUnit(text: string, at: number, unit: Unit): void {
@@ -64,12 +80,44 @@ for (let value = 0; value < 16; value++) {
 }
 
 /** A percent sign may itself be encoded, and so on: more than so often nobody does. */
-const mostEncodings = 4;
+const mostEncodings = 8;
 
-function percentEscapeAt(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
-	let escape = encodedByte(text, at);
+function percentEscapeAt(text: string, at: number): Escape | undefined {
+	if (text.charCodeAt(at + 1) === letterU) return unicodePercentAt(text, at);
+	const first = encodedByte(text, at);
+	if (first === undefined || first.codePoint < 0x80) return first;
+	// A character beyond ASCII: UTF-8, each byte encoded.
+	const length = first.codePoint >= 0xf0 ? 4 : first.codePoint >= 0xe0 ? 3 : first.codePoint >= 0xc2 ? 2 : 0;
+	let codePoint = first.codePoint & (0xff >> (length + 1));
+	let end = first.end;
+	for (let index = 1; index < length; index++) {
+		const next = text.charCodeAt(end) === percentSign ? encodedByte(text, end) : undefined;
+		if (next === undefined || (next.codePoint & 0xc0) !== 0x80) return undefined;
+		codePoint = (codePoint << 6) | (next.codePoint & 0x3f);
+		end = next.end;
+	}
+	return length === 0 || codePoint > 0x10ffff ? undefined : { codePoint, end };
+}
+
+interface Escape {
+	readonly codePoint: number;
+	readonly end: number;
+}
+
+const letterU = 0x75;
+const unicodePercent = /%u([0-9a-fA-F]{4})/y;
+
+function unicodePercentAt(text: string, at: number): Escape | undefined {
+	unicodePercent.lastIndex = at;
+	const found = unicodePercent.exec(text);
+	return found === null ? undefined : { codePoint: Number.parseInt(found[1] ?? '20', 16), end: unicodePercent.lastIndex };
+}
+
+/** One byte, however often its percent sign is encoded in turn. */
+function encodedByte(text: string, at: number): Escape | undefined {
+	let escape = plainByte(text, at);
 	for (let times = 0; times < mostEncodings && escape?.codePoint === percentSign; times++) {
-		const inner = encodedByte(text, escape.end - 1);
+		const inner = plainByte(text, escape.end - 1);
 		if (inner === undefined) break;
 		escape = inner;
 	}
@@ -77,15 +125,16 @@ function percentEscapeAt(text: string, at: number): { readonly codePoint: number
 }
 
 /** @param at of the percent sign, or of what stands for it: two digits follow. */
-function encodedByte(text: string, at: number): { readonly codePoint: number; readonly end: number } | undefined {
+function plainByte(text: string, at: number): Escape | undefined {
 	const high = hexadecimalDigits[text.charCodeAt(at + 1)] ?? -1;
 	const low = hexadecimalDigits[text.charCodeAt(at + 2)] ?? -1;
-	return high < 0 || high > 7 || low < 0 ? undefined : { codePoint: high * 16 + low, end: at + 3 };
+	return high < 0 || low < 0 ? undefined : { codePoint: high * 16 + low, end: at + 3 };
 }
 
-function escapedCodePoint([, decimal, hexadecimal, name, unicode, byte]: RegExpExecArray): number {
+function escapedCodePoint([, decimal, hexadecimal, short, long, unicode, braced, byte]: RegExpExecArray): number {
+	const name = short ?? long;
 	if (name !== undefined) return named[name] ?? 0x20;
-	const value = decimal === undefined ? Number.parseInt(hexadecimal ?? unicode ?? byte ?? '20', 16) : Number(decimal);
+	const value = decimal === undefined ? Number.parseInt(hexadecimal ?? unicode ?? braced ?? byte ?? '20', 16) : Number(decimal);
 	return value <= 0x10ffff ? value : 0x20;
 }
 

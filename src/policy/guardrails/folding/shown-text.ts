@@ -3,7 +3,8 @@
  * turned round, and images that consist of text (SVG in data URLs) decoded.
  */
 import { percentDecoded } from '../../../core/percent-decoding.ts';
-import { type Range, unfinishedMarkup, unseenMarkup } from './markup.ts';
+import { type Range, readMarkup } from './markup.ts';
+import { escapeAt, settledEnd } from './read-unit.ts';
 
 export interface ShownText {
 	readonly text: string;
@@ -17,22 +18,27 @@ const overrides = /[\u202d\u202e]/;
 /** A line, or what ends the override, ends it. */
 const overridden = /[\u202d\u202e]([^\n\r\u2029\u202a-\u202e]*)(\u202c|(?=[\n\r\u2029\u202a\u202b\u202d\u202e])|$)/g;
 /** Short enough for the text that is kept before what is undecided. */
-const svgHead = /data:image\/svg\+xml([^,\s"'<>()]{0,64}),/gi;
-const anySvg = /:image\/svg/i;
-const base64Run = /[\w+/%=-]*/y;
+const svgHead = /data:\s{0,3}(?:image\/svg\+xml|text\/(?:html|xml|plain)|application\/(?:xhtml\+)?xml)([^,"'<>()]{0,64}),\s{0,3}/gi;
+const anySvg = /data:\s{0,3}(?:image\/svg|text\/|application\/x)/i;
+/** In lines, too, as long as each goes on with what is no prose. */
+const base64Run = /(?:[\w+/%-]|[ \t]*\r?\n[ \t]*(?=[\w+/]{16}))*(?:=|%3D){0,2}/iy;
+const beginningOfLine = /^[ \t\r\n]*[\w+/]{0,15}$/;
 const plainRun = /[^\s"'<>()]*/y;
+const longestIndent = 64;
 /** More of an image is not decoded. */
 const longestImage = 12_288;
 
 /** @returns the readings of a text that differ from how it is written; none of most texts. @param isOpen more text may follow. */
 export function shownTexts(text: string, isOpen: boolean): readonly ShownText[] {
 	const readings: ShownText[] = [];
-	const decoded = decodeImages(text, isOpen);
-	if (decoded !== undefined) readings.push(decoded);
-	const without = withoutMarkup(decoded?.text ?? text, isOpen);
-	const turned = turnOverrides(without?.text ?? decoded?.text ?? text, isOpen);
-	const last = [decoded, without, turned].filter((reading) => reading !== undefined);
-	if (without !== undefined || turned !== undefined) readings.push(last.reduce(compose));
+	const unescaped = unescapeAll(text, isOpen);
+	const plain = unescaped?.text ?? text;
+	const decoded = decodeImages(plain, isOpen);
+	if (decoded !== undefined) readings.push(unescaped === undefined ? decoded : compose(unescaped, decoded));
+	const without = withoutMarkup(decoded?.text ?? plain, isOpen);
+	const turned = turnOverrides(without?.text ?? decoded?.text ?? plain, isOpen);
+	const last = [unescaped, decoded, without, turned].filter((reading) => reading !== undefined);
+	if (unescaped !== undefined || without !== undefined || turned !== undefined) readings.push(last.reduce(compose));
 	return readings;
 }
 
@@ -72,16 +78,48 @@ class Rewriting {
 	}
 }
 
+const turningTag = /^<bdo\b[^>]*\brtl\b/i;
+
 function withoutMarkup(text: string, isOpen: boolean): ShownText | undefined {
 	if (!text.includes('<')) return undefined;
-	const end = isOpen ? unfinishedMarkup(text) : text.length;
-	const ranges = unseenMarkup(end === text.length ? text : text.slice(0, end));
+	const { ranges, openFrom } = readMarkup(text);
+	const end = isOpen ? openFrom : text.length;
 	if (ranges.length === 0 && end === text.length) return undefined;
 	const rewriting = new Rewriting(text);
 	let from = 0;
 	for (const range of ranges) {
 		rewriting.copy(from, range.start);
+		// A browser shows the content of the element as if an override stood there.
+		const tag = text.slice(range.start, range.end);
+		if (turningTag.test(tag)) rewriting.add('\u202e', () => range.start);
+		else if (/^<\/bdo/i.test(tag)) rewriting.add('\u202c', () => range.start);
 		from = range.end;
+	}
+	rewriting.copy(from, end);
+	return rewriting.finish(end, end);
+}
+
+/** An escaped `<`, override, or head of a data URL: what other readings look for, in disguise. */
+const escapedSign =
+	/&(?:amp;){0,3}(?:lt\b|colon\b|#0*(?:60|58|823[78])\b|#x0*(?:3c|3a|202[de])\b)|%(?:25){0,8}(?:3c|3a|E2%(?:25){0,8}80%(?:25){0,8}A[DE])|svg%(?:25){0,8}2b|\\u(?:003c|202[de])|\\x3c/i;
+
+function unescapeAll(text: string, isOpen: boolean): ShownText | undefined {
+	if (!escapedSign.test(text)) return undefined;
+	const end = isOpen ? settledEnd(text) : text.length;
+	const rewriting = new Rewriting(text);
+	let from = 0;
+	for (let at = 0; at < end; ) {
+		const code = text.charCodeAt(at);
+		const escape = code === 0x26 || code === 0x25 || code === 0x5c ? escapeAt(text, at) : undefined;
+		if (escape === undefined || escape.end > end) {
+			at++;
+			continue;
+		}
+		rewriting.copy(from, at);
+		const start = at;
+		rewriting.add(String.fromCodePoint(escape.codePoint), () => start);
+		at = escape.end;
+		from = at;
 	}
 	rewriting.copy(from, end);
 	return rewriting.finish(end, end);
@@ -117,12 +155,14 @@ function decodeImages(text: string, isOpen: boolean): ShownText | undefined {
 	for (const { 0: head, 1: parameters = '', index } of text.matchAll(svgHead)) {
 		const start = index + head.length;
 		if (start < from) continue;
-		const isBase64 = /;base64$/i.test(parameters);
+		const isBase64 = /;\s*base64\s*$/i.test(parameters);
 		const run = isBase64 ? base64Run : plainRun;
 		run.lastIndex = start;
 		const written = (run.exec(text)?.[0] ?? '').slice(0, longestImage);
 		const end = start + written.length;
-		if (isOpen && end === text.length) openFrom = Math.min(openFrom, start);
+		if (isOpen && (end === text.length || (isBase64 && beginningOfLine.test(text.slice(end, end + longestIndent))))) {
+			openFrom = Math.min(openFrom, start);
+		}
 		const image = decodeSvg(written, isBase64);
 		rewriting.copy(from, start);
 		const ratio = image.length === 0 ? 0 : written.length / image.length;
