@@ -82,14 +82,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** By name, each word and its plural. */
-export const contextClasses: readonly (readonly [name: string, words: readonly string[]])[] = Object.entries(words).map(([name, list]) => [
-	name,
-	[
-		...new Set(
-			list
-				.split(' ')
-				.filter((word) => /^[a-z]+$/.test(word))
-				.flatMap((word) => [word, `${word}s`]),
-		),
-	],
-]);
+export const contextClasses: readonly (readonly [name: string, words: readonly string[]])[] = Object.entries(words).map(([name, list]) => {
+	const both = list.split(' ').flatMap((word) => (/^[a-z]+$/.test(word) ? [word, `${word}s`] : []));
+	return [name, [...new Set(both)]];
+});

@@ -60,6 +60,8 @@ Of the rows held out. Each head over the rows where its label is known. Scores b
 
 ${describeHeads(heldOut)}
 
+## By head, before
+
 Before safe prompts and context words were added, the same rows gave:
 
 ${before}
