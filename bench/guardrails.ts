@@ -5,7 +5,7 @@
 import { contentScorerFor, guardrailSettings } from '../src/composition/guardrails.ts';
 import { parseConfig } from '../src/config/load.ts';
 import { compileGuardrails, type GuardrailSettings, type Guardrails } from '../src/policy/guardrails/guardrails.ts';
-import { formats } from '../src/wire/formats/formats.ts';
+import { clientDialects } from '../src/wire/dialects/dialects.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
 import { workedMs } from '../test/support/worked-ms.ts';
 import { chatRequest } from './workloads.ts';
@@ -31,7 +31,7 @@ const cases: readonly (readonly [string, Guardrails])[] = [
 	['words', compile(settingsOf({ ...none, words }))],
 	['topics', compile(settingsOf({ ...none, topics, topics_when: 'always' }))],
 ];
-const [chat] = formats;
+const { chat } = clientDialects;
 const long = prose.repeat(Math.ceil(1_000_000 / prose.length));
 const written = prose.repeat(4).slice(0, 950);
 const whole = membersWith(written);
@@ -42,7 +42,7 @@ console.log('| policies | 1 KB call, us | its text in two parts, us | long text,
 console.log('|---|---|---|---|---|');
 for (const [name, guardrails] of cases) {
 	const [callUs = 0, partsUs = 0] = [whole, inTwoParts].map((members) =>
-		timeOf(2000, () => void guardrails.screen(chat?.textViews.request(members).texts ?? [], 'input', 'team').run(1e9)),
+		timeOf(2000, () => void guardrails.screen(chat.textViews.request(members).texts, 'input', 'team').run(1e9)),
 	);
 	const longUs = timeOf(5, () => void guardrails.screen([{ text: long, isJson: false }], 'input', 'team').run(1e9));
 	const events = prose.match(/[\s\S]{1,4}/g) ?? [];

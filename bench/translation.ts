@@ -5,13 +5,14 @@
  */
 
 import { atOnce, type Steps } from '../src/core/steps.ts';
+import type { TranslatedCall } from '../src/wire/conversation/translation.ts';
 import { type JsonBody, type JsonObject, parsingSteps } from '../src/wire/json/parse-body.ts';
 import { WrittenBody } from '../src/wire/json/written-body.ts';
 import { translateRequest } from '../src/wire/translate.ts';
-import type { TranslatedCall, Translation } from '../src/wire/translation/translation.ts';
-import { translations } from '../src/wire/translation/translations.ts';
 import { eventsIn } from '../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../test/support/recordings.ts';
+import type { Translation } from '../test/support/translations.ts';
+import { translations } from '../test/support/translations.ts';
 
 const models = {
 	chat: 'gpt-5.1',

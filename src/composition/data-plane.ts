@@ -18,7 +18,7 @@ import { forwardToGateways } from '../roles/edge/forward-to-gateways.ts';
 import { OpenAnswers } from '../roles/edge/relayed-answer.ts';
 import type { GatewayPorts } from '../roles/gateway/gateway-settings.ts';
 import type { GatewayWork } from '../roles/gateway/gateway-work.ts';
-import { formats } from '../wire/formats/formats.ts';
+import { inferenceEndpoints } from '../wire/endpoints/endpoints.ts';
 import { reconfigurableVerifier } from './access-tokens.ts';
 import type { Accounting } from './accounting.ts';
 import { composeFirewall } from './firewall.ts';
@@ -73,7 +73,10 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 	const outer = hasEdge ? await composeEdge(world, ports, inner) : inner;
 	let { shutdown_grace_ms: graceMs, max_body_bytes: maxBodyBytes } = config.gateway;
 	const name = accounting === undefined ? 'edge' : 'gateway';
-	const observe = createRequestObserver(metrics, { role: name, formats: new Map(formats.map((format) => [format.path, format.name])) });
+	const observe = createRequestObserver(metrics, {
+		role: name,
+		formats: new Map(inferenceEndpoints.map(({ path, dialect }) => [path, dialect.name])),
+	});
 	let tls = hasEdge ? tlsMaterial(config) : undefined;
 	const server = serve(world, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });
 	const renewTls = (next: TlsMaterial | undefined): void => {

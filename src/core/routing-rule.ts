@@ -1,4 +1,4 @@
-import type { FormatName } from './format-name.ts';
+import type { ClientDialectName } from './dialect-name.ts';
 
 /** An operator's word on where calls go. */
 export interface RoutingRule {
@@ -22,7 +22,7 @@ export interface RoutingMatch {
 	/** As callers write it; `*` stands for any text. */
 	readonly model: string | null;
 	readonly team: string | null;
-	readonly format: FormatName | null;
+	readonly format: ClientDialectName | null;
 }
 
 export interface RoutingRuleTarget {

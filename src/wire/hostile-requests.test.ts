@@ -1,11 +1,11 @@
 /** Requests with something else in any place: translated or refused, never the gateway's own failure. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { translations } from '../../test/support/translations.ts';
 import { Refusal } from '../core/refusal.ts';
 import { parseExactly } from './json/exact-json.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';
-import { translations } from './translation/translations.ts';
 
 const base64 = { type: 'base64', media_type: 'image/png', data: 'AA==' };
 const chat = {

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRecordings } from '../../test/support/recordings.ts';
-import { formats } from './formats/formats.ts';
+import { clientDialects } from './dialects/dialects.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { spliceBody } from './json/splice-body.ts';
 import { textEdits } from './text-edits.ts';
 import type { TextView } from './text-view.ts';
 
-const [chat, messages] = formats.map(({ textViews }) => textViews);
-if (chat === undefined || messages === undefined) throw new Error('a format is missing');
+const [chat, messages] = [clientDialects.chat.textViews, clientDialects.messages.textViews];
 
 /** `role part path text`. */
 const shown = ({ texts }: TextView): readonly string[] =>

@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { FormatName } from '../core/format-name.ts';
+import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { isSameDialect, translateRequest } from './translate.ts';
-import type { WireName } from './wire-name.ts';
 
-const models: Readonly<Record<WireName, string>> = {
+const models: Readonly<Record<DialectName, string>> = {
 	chat: 'gpt-4o',
 	messages: 'claude-opus-4-6',
 	gemini: 'gemini-2.5-pro',
 	'gemini-openai': 'gemini-2.5-pro',
 };
 
-function translated(client: FormatName, provider: WireName, request: JsonObject): JsonObject {
+function translated(client: ClientDialectName, provider: DialectName, request: JsonObject): JsonObject {
 	return translateRequest(client, provider, { max_tokens: 9, ...request }, { model: models[provider], maxOutputTokens: undefined }).body;
 }
 
@@ -74,7 +73,7 @@ test('a mistyped result is rejected for its type, not its call for having none',
 	expect(() => translated('messages', 'chat', { messages })).toThrow('`messages[2].content[0].type` names a kind of block');
 });
 
-test.each<[FormatName, WireName]>([
+test.each<[ClientDialectName, DialectName]>([
 	['chat', 'messages'],
 	['chat', 'gemini'],
 	['messages', 'chat'],

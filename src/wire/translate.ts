@@ -1,31 +1,15 @@
-/** Requests from one dialect to another: read into the typed conversation, then written in the provider's dialect. */
-import type { FormatName } from '../core/format-name.ts';
+/** From one dialect to another: requests through the typed conversation, responses through one reader and one writer. */
+import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
 import { viewOf } from './conversation/json-view.ts';
-import type { RequestReader, RequestWriter, TranslatedRequest, TranslationTarget } from './conversation/request-translation.ts';
+import type { TranslatedRequest, TranslationTarget } from './conversation/request-translation.ts';
 import { RequestWarnings } from './conversation/request-warnings.ts';
-import { readChatRequest } from './dialects/chat/request-reader.ts';
-import { chatRequestWriter } from './dialects/chat/request-writer.ts';
-import { geminiRequestWriter } from './dialects/gemini/request-writer.ts';
-import { geminiOpenaiRequestWriter } from './dialects/gemini-openai/request-writer.ts';
-import { readMessagesRequest } from './dialects/messages/request-reader.ts';
-import { messagesRequestWriter } from './dialects/messages/request-writer.ts';
+import { translateResponses } from './conversation/response-translation.ts';
+import type { ResponseTranslation } from './conversation/translation.ts';
+import { clientDialects, dialects } from './dialects/dialects.ts';
 import type { JsonObject } from './json/parse-body.ts';
-import type { WireName } from './wire-name.ts';
-
-const readers: Readonly<Record<FormatName, RequestReader>> = {
-	chat: readChatRequest,
-	messages: readMessagesRequest,
-};
-
-const writers: Readonly<Record<WireName, RequestWriter>> = {
-	chat: chatRequestWriter,
-	messages: messagesRequestWriter,
-	gemini: geminiRequestWriter,
-	'gemini-openai': geminiOpenaiRequestWriter,
-};
 
 /** Whether requests are sent on as the client wrote them, byte for byte. */
-export function isSameDialect(client: FormatName, provider: WireName): boolean {
+export function isSameDialect(client: ClientDialectName, provider: DialectName): boolean {
 	return client === provider;
 }
 
@@ -34,17 +18,31 @@ export function isSameDialect(client: FormatName, provider: WireName): boolean {
  * @throws Refusal `field_invalid` with the JSON path in `param`, for what has no equivalent and must not be guessed.
  */
 export function translateRequest(
-	client: FormatName,
-	provider: WireName,
+	client: ClientDialectName,
+	provider: DialectName,
 	members: JsonObject,
 	target: TranslationTarget,
 ): TranslatedRequest {
 	const warnings = new RequestWarnings();
-	const { variant, takes, write } = writers[provider];
+	const { variant, takes, write } = dialects[provider].requestWriter;
 	const written =
 		variant?.of === client
 			? { body: variant.adapt(members, target, warnings) }
-			: write(readers[client](viewOf(members), takes, warnings), target, warnings);
+			: write(clientDialects[client].readRequest(viewOf(members), takes, warnings), target, warnings);
 	const notes = warnings.notes();
 	return { ...written, warnings: warnings.list(), ...(notes.length > 0 && { notes }) };
+}
+
+const translations = new Map<string, ResponseTranslation>();
+
+/** How the responses of a provider of another dialect are written for a client. */
+export function responseTranslation(client: ClientDialectName, provider: DialectName): ResponseTranslation {
+	const key = `${client} ${provider}`;
+	let translation = translations.get(key);
+	if (translation === undefined) {
+		const { repairs, responses } = dialects[provider];
+		translation = repairs?.of === client ? repairs.responses : translateResponses(responses, clientDialects[client].writtenResponses);
+		translations.set(key, translation);
+	}
+	return translation;
 }

@@ -1,7 +1,7 @@
+import type { ResponseTranslation, TranslatedCall } from '../../src/wire/conversation/translation.ts';
 import { EventBatch } from '../../src/wire/events/event-batch.ts';
 import { EventFramer } from '../../src/wire/events/event-framer.ts';
 import { StreamEvent } from '../../src/wire/events/stream-event.ts';
-import type { TranslatedCall, Translation } from '../../src/wire/translation/translation.ts';
 
 /** Of whole events; the last one may lack its empty line. */
 export function eventsIn(bytes: Buffer | string): EventBatch {
@@ -19,7 +19,7 @@ export interface ByteTranslation {
 	readonly hasFailed: boolean;
 }
 
-export function translateBytes({ translateStream }: Pick<Translation, 'translateStream'>, call: TranslatedCall): ByteTranslation {
+export function translateBytes({ translateStream }: Pick<ResponseTranslation, 'translateStream'>, call: TranslatedCall): ByteTranslation {
 	const stream = translateStream(call);
 	return {
 		push: (events) => stream.push(eventsIn(events)).bytes,

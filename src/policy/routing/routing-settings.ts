@@ -1,4 +1,4 @@
-import type { FormatName } from '../../core/format-name.ts';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Target } from './target.ts';
 
@@ -8,7 +8,7 @@ export interface RoutingSettings {
 	/** `provider/model` by the name callers use. */
 	readonly aliases: Readonly<Record<string, string>>;
 	/** Provider by format, for names that nothing else decides. */
-	readonly defaults: Readonly<Partial<Record<FormatName, string>>>;
+	readonly defaults: Readonly<Partial<Record<ClientDialectName, string>>>;
 }
 
 /** A configured provider as routing sees it. */
@@ -21,7 +21,7 @@ export interface RoutedProvider {
 
 /** What is known of a call when its target is decided. */
 export interface RoutingFacts {
-	readonly format: FormatName;
+	readonly format: ClientDialectName;
 	/** As the caller wrote it. */
 	readonly model: string;
 	readonly team: string;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { BudgetPeriod } from '../../core/counters.ts';
-import type { FormatName } from '../../core/format-name.ts';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { Log } from '../../core/log.ts';
 import type { Team } from '../../core/team.ts';
@@ -65,7 +65,7 @@ export interface AdminProvider {
 /** A call that nobody makes. */
 export interface ExplainedRequest {
 	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
-	readonly format: FormatName;
+	readonly format: ClientDialectName;
 	readonly body: Buffer;
 	/** By lower-case name. */
 	readonly headers: Readonly<Record<string, string>>;

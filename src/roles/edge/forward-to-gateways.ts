@@ -6,8 +6,8 @@ import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../core/upstream.ts';
 import { readAccessToken, type TokenHeader } from '../../policy/access/token-headers.ts';
 import { accepts } from '../../wire/accepts.ts';
-import type { Format } from '../../wire/formats/format.ts';
-import { formats } from '../../wire/formats/formats.ts';
+import type { ClientDialect } from '../../wire/dialects/dialect.ts';
+import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { mediaTypeOf } from '../../wire/providers/relayed-headers.ts';
@@ -203,8 +203,8 @@ function idOf(headers: HeaderFields): string | undefined {
 	return typeof id === 'string' && id.length <= 128 ? id : undefined;
 }
 
-function formatOf(path: string): Format | undefined {
-	return formats.find((format) => format.path === path);
+function formatOf(path: string): ClientDialect | undefined {
+	return inferenceEndpoints.find((endpoint) => endpoint.path === path)?.dialect;
 }
 
 const lossCodes: ReadonlySet<FaultCode> = new Set(['provider_unreachable', 'provider_connect_timeout', 'provider_disconnected']);

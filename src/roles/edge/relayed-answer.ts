@@ -4,7 +4,7 @@ import { Fault } from '../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
 import { type Listed, OpenList } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Format } from '../../wire/formats/format.ts';
+import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 
 /** Answers on their way. They outlive configurations: whoever ends them ends all. */
 export class OpenAnswers extends OpenList<RelayedAnswer> {
@@ -20,7 +20,7 @@ export class RelayedAnswer implements Listed {
 	listIndex = -1;
 	readonly body: ByteStream;
 	/** Of an event stream; undefined for any other answer, which can only be cut. */
-	readonly #format: Format | undefined;
+	readonly #format: ClientDialect | undefined;
 	readonly #requestId: string;
 	readonly #ended: (cause: unknown) => void;
 	#sink: ByteSink | undefined;
@@ -31,7 +31,7 @@ export class RelayedAnswer implements Listed {
 	#owed: Refusal | undefined;
 
 	/** @param ended called once, with what the answer failed with. */
-	constructor(body: ByteStream, format: Format | undefined, requestId: string, ended: (cause: unknown) => void) {
+	constructor(body: ByteStream, format: ClientDialect | undefined, requestId: string, ended: (cause: unknown) => void) {
 		this.#format = format;
 		this.#requestId = requestId;
 		this.#ended = ended;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { callerOf, GatewayBench, jsonAnswer, settle, testSettings } from '../../../test/support/gateway-bench.ts';
 import { gambling, guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
-import type { FormatName } from '../../core/format-name.ts';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { parseUsd } from '../../core/money.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
@@ -164,7 +164,7 @@ function contentBy(chance: Chance): unknown {
 	])();
 }
 
-function bodyBy(chance: Chance, format: FormatName): string {
+function bodyBy(chance: Chance, format: ClientDialectName): string {
 	const body: Record<string, unknown> = {
 		model: chance(models),
 		messages: [{ role: 'user', content: contentBy(chance) }],
@@ -251,7 +251,7 @@ test('500 calls of a generated corpus end as they were explained, and explaining
 		const rig = chance(rigs);
 		const { bench } = rig;
 		if (index % 60 === 59) bench.clock.advance(60_000);
-		const format = chance<FormatName>(['chat', 'messages']);
+		const format = chance<ClientDialectName>(['chat', 'messages']);
 		const clientId = chance(clients);
 		const body = Buffer.from(bodyBy(chance, format));
 		const provider = chance([undefined, undefined, 'provider_b', 'provider_a', 'provider_q']);

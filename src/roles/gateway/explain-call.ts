@@ -1,8 +1,8 @@
 /** What would become of a call, decided by the stages of the inference path themselves. Nothing is sent, counted, held or written. */
 import { streamOf } from '../../core/byte-stream.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { Fault } from '../../core/fault.ts';
-import type { FormatName } from '../../core/format-name.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
 import { noMetrics } from '../../core/metrics.ts';
@@ -18,7 +18,7 @@ import { judgeReading } from '../../policy/limits/judge-reading.ts';
 import type { RoutedBy } from '../../policy/routing/routing.ts';
 import type { Target, Targets } from '../../policy/routing/target.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
-import { formats } from '../../wire/formats/formats.ts';
+import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
 import { type ExplainedEngine, type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
@@ -40,7 +40,7 @@ import { UnpricedModels } from './unpriced-models.ts';
 export interface ExplainRequest {
 	/** Whose call it is: of a client, of any client of a team, or of who has an access token. */
 	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
-	readonly format: FormatName;
+	readonly format: ClientDialectName;
 	/** As it would be sent. */
 	readonly body: Buffer;
 	/** By lower-case name. */
@@ -65,7 +65,12 @@ export interface Explanation {
 	readonly outcome: ExplainedOutcome;
 	readonly identity: { readonly client_id: string | null; readonly scopes: readonly string[] | null } | null;
 	readonly team: { readonly id: string; readonly name: string; readonly tier: string; readonly is_registered: boolean } | null;
-	readonly request: { readonly format: FormatName; readonly model: string; readonly streamed: boolean; readonly bytes: number } | null;
+	readonly request: {
+		readonly format: ClientDialectName;
+		readonly model: string;
+		readonly streamed: boolean;
+		readonly bytes: number;
+	} | null;
 	readonly route: ExplainedRoute | null;
 	readonly price: ExplainedPrice | null;
 	readonly hold: ExplainedHold | null;
@@ -177,13 +182,13 @@ async function explain(
 	parts: GatewayParts,
 	ports: ExplainPorts,
 ): Promise<void> {
-	const format = formats.find(({ name }) => name === formatName);
-	if (format === undefined) throw new Error(`no caller speaks ${formatName}`);
-	const request = requestOf(body, format.path, headers, of, ports.clock);
+	const endpoint = inferenceEndpoints.find(({ dialect }) => dialect.name === formatName);
+	if (endpoint === undefined) throw new Error(`no caller speaks ${formatName}`);
+	const request = requestOf(body, endpoint.path, headers, of, ports.clock);
 	const { clientId, scopes, team } = await identify(of, request, parts);
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
-	const asked = await readCall(request, format, parts.settings.maxBodyBytes);
+	const asked = await readCall(request, endpoint.dialect, parts.settings.maxBodyBytes);
 	explained.request = { format: formatName, model: asked.model, streamed: asked.isStreamed, bytes: body.length };
 	const call = await explainGuardrails(asked, team.id, explained, parts, ports);
 	const targets = chooseTargets(call, team.id, parts);

@@ -1,9 +1,8 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
-import { tokenCounting } from '../../wire/dialects/messages/token-counting.ts';
-import { formats } from '../../wire/formats/formats.ts';
-import { requireTextViews } from '../../wire/formats/require-text-views.ts';
+import { requireTextViews } from '../../wire/dialects/require-text-views.ts';
+import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderFailure } from './failure.ts';
 import { GatewayFacts } from './gateway-facts.ts';
@@ -64,7 +63,7 @@ export function createGateway(settings: GatewaySettings, ports: GatewayPorts): G
 
 function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 	const { ports } = parts;
-	for (const format of [...formats, tokenCounting]) requireTextViews(format);
+	for (const endpoint of endpoints) requireTextViews(endpoint);
 	const health: Route = { methods: ['GET', 'HEAD'], isPublic: true, serve: async () => liveness };
 	const routes = new Map<string, Route>([
 		['/', { ...health, serve: async () => (ports.isLeaving?.() === true ? leaving : liveness) }],
@@ -74,9 +73,12 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 		[modelPath, { methods: ['GET'], serve: (request, facts) => serveModel(request, facts, parts) }],
 		['/v1/limits', { methods: ['GET'], serve: (request, facts) => serveLimits(request, facts, parts) }],
 	]);
-	routes.set(tokenCounting.path, { methods: ['POST'], serve: (request, facts) => serveCountTokens(request, facts, parts) });
-	for (const format of formats) {
-		routes.set(format.path, { methods: ['POST'], serve: (request, facts) => serveInference(request, format, facts, parts) });
+	for (const { path, dialect, kind } of endpoints) {
+		const serve: Route['serve'] =
+			kind === 'inference'
+				? (request, facts) => serveInference(request, dialect, facts, parts)
+				: (request, facts) => serveCountTokens(request, facts, parts);
+		routes.set(path, { methods: ['POST'], serve });
 	}
 	return routes;
 }

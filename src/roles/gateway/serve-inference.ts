@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { mayFallBack } from '../../policy/resilience/attempt-result.ts';
-import type { Format } from '../../wire/formats/format.ts';
+import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 import type { GatewayFacts } from './gateway-facts.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { OpenCall } from './open-calls.ts';
@@ -17,7 +17,7 @@ import { type Taken, takeTarget } from './stages/take-target.ts';
 /** The inference path: every decision about a call, in order. What it throws becomes the caller's error answer. */
 export async function serveInference(
 	request: HttpRequest,
-	format: Format,
+	format: ClientDialect,
 	facts: GatewayFacts,
 	parts: GatewayParts,
 ): Promise<HttpResponse> {

@@ -1,4 +1,4 @@
-import type { FormatName } from '../../core/format-name.ts';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Capability, Conversation } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
@@ -37,7 +37,7 @@ export interface RequestWriter {
 	write(conversation: Conversation, target: TranslationTarget, warnings: RequestWarnings): Pick<TranslatedRequest, 'body' | 'headers'>;
 	/** Where the dialect is another one with deviations: its requests are adapted, and keep what nobody here knows. */
 	readonly variant?: {
-		readonly of: FormatName;
+		readonly of: ClientDialectName;
 		/** @throws Refusal `field_invalid`. */
 		adapt(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject;
 	};

@@ -1,12 +1,9 @@
-import type { Translation } from '../translation/translation.ts';
 import type { ResponseReading, ResponseWriting, ToolNaming } from './response.ts';
 import { TranslatedStream } from './translated-stream.ts';
+import type { ResponseTranslation } from './translation.ts';
 
 /** The way back from a provider dialect to a client dialect. */
-export function translateResponses(
-	reading: ResponseReading,
-	writing: ResponseWriting,
-): Pick<Translation, 'translateAnswer' | 'answerWarnings' | 'translateError' | 'translateStream'> {
+export function translateResponses(reading: ResponseReading, writing: ResponseWriting): ResponseTranslation {
 	return {
 		translateAnswer(body, call) {
 			const writer = writing.createBodyWriter(

@@ -2,7 +2,7 @@
 import type { Usage } from '../../core/usage.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
-import type { TranslatedCall } from '../translation/translation.ts';
+import type { TranslatedCall } from './translation.ts';
 
 /** `refused`: the model declined in words of its own. `filtered`: a filter of the provider's stopped it. */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'filtered' | 'refused';

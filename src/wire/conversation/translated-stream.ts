@@ -1,8 +1,8 @@
 import { Fault } from '../../core/fault.ts';
 import { EventBatch, noEvents } from '../events/event-batch.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
-import type { StreamTranslation } from '../translation/translation.ts';
 import type { StreamReader, WrittenStream } from './response.ts';
+import type { StreamTranslation } from './translation.ts';
 
 /** Reads a stream event by event. What stood before an invalid event is written first; then it throws. */
 export class TranslatedStream implements StreamTranslation {

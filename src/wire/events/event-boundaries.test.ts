@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
-import { chatCompletions } from '../dialects/chat/chat.ts';
+import { chat as chatCompletions } from '../dialects/chat/chat.ts';
 import { messages } from '../dialects/messages/messages.ts';
 import { EventBoundaries, type MarkLine } from './event-boundaries.ts';
 

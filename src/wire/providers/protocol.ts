@@ -1,8 +1,8 @@
-import type { WireName } from '../wire-name.ts';
+import type { DialectName } from '../../core/dialect-name.ts';
 
 /** How providers of one kind are addressed and authenticated, and what they may see. Knows no policy. */
 export interface Protocol {
-	readonly wire: WireName;
+	readonly wire: DialectName;
 	/**
 	 * Path with query of the inference address.
 	 * @param query the caller's, without `?`; empty for none.

@@ -5,23 +5,22 @@ import { measureInput } from '../../../policy/budgets/input-size.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { ModelFacts } from '../../../wire/conversation/model-facts.ts';
-import type { ProviderFormat } from '../../../wire/formats/format.ts';
-import { providerFormats } from '../../../wire/formats/provider-formats.ts';
+import type { ResponseTranslation, TranslatedCall } from '../../../wire/conversation/translation.ts';
+import type { Dialect } from '../../../wire/dialects/dialect.ts';
+import { dialects } from '../../../wire/dialects/dialects.ts';
+import { isMaybeMarked, unmarkingSteps } from '../../../wire/foreign-marks.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
-import { isSameDialect, translateRequest } from '../../../wire/translate.ts';
-import { isMaybeMarked, unmarkingSteps } from '../../../wire/translation/foreign-marks.ts';
-import { findRepair, type Repair, repairingSteps } from '../../../wire/translation/repair-parameters.ts';
-import type { TranslatedCall, Translation } from '../../../wire/translation/translation.ts';
-import { translationOf } from '../../../wire/translation/translations.ts';
+import { findRepair, type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
+import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
 import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type Call, placedMembers } from './read-call.ts';
 import { refuseThread } from './refuse-thread.ts';
 
 interface TranslatedPart {
-	readonly translation: Translation;
+	readonly translation: ResponseTranslation;
 	readonly call: TranslatedCall;
 	/** Sent in place of the caller's. */
 	readonly headers: Readonly<Record<string, string>>;
@@ -38,7 +37,7 @@ export interface PreparedCall extends Call {
 	/** The cap on one choice's output that the operator sets for requests without one; undefined: the caller gave a cap, or there is none. */
 	readonly defaultCapTokens: number | undefined;
 	/** What the provider speaks. */
-	readonly providerFormat: ProviderFormat;
+	readonly providerFormat: Dialect;
 	/** What is sent, but for edits that are made on the way. */
 	readonly outgoing: JsonBody;
 	/** Undefined where caller and provider speak the same. */
@@ -87,8 +86,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 		facts.warnings = repair.warnings;
 		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers));
 	}
-	const translation = translationOf(call.format.name, spoken);
-	if (translation === undefined) throw new Error(`no translation of responses of \`${spoken}\` for \`${call.format.name}\``);
+	const translation = responseTranslation(call.format.name, spoken);
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
 	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
 	const members = readExactly?.() ?? call.body.members;
@@ -125,7 +123,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 		knownAs,
 		maxOutputTokens,
 		defaultCapTokens,
-		providerFormat: providerFormats[spoken],
+		providerFormat: dialects[spoken],
 		outgoing,
 		translated: {
 			translation,

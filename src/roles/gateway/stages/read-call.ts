@@ -3,14 +3,14 @@ import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handle
 import { Refusal } from '../../../core/refusal.ts';
 import type { Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
-import type { Format } from '../../../wire/formats/format.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
 import { inTurns, isLargeBody } from '../in-turns.ts';
 
 /** One inference request, read and found sound. */
 export interface Call {
 	readonly request: HttpRequest;
-	readonly format: Format;
+	readonly format: ClientDialect;
 	readonly body: JsonBody;
 	/** As the caller named it. */
 	readonly model: string;
@@ -33,7 +33,7 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
  * @param hold gets room for the body, which is given back when this throws. None is counted unless given.
  * @throws Refusal `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
-export function readCall(request: HttpRequest, format: Format, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
+export function readCall(request: HttpRequest, format: ClientDialect, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
@@ -50,7 +50,12 @@ export function readCall(request: HttpRequest, format: Format, maxBodyBytes: num
 }
 
 /** Of a body that is still to come, or that takes its time to be read. */
-async function awaitCall(request: HttpRequest, format: Format, body: Buffer | Promise<Buffer>, hold: BodyHold | undefined): Promise<Call> {
+async function awaitCall(
+	request: HttpRequest,
+	format: ClientDialect,
+	body: Buffer | Promise<Buffer>,
+	hold: BodyHold | undefined,
+): Promise<Call> {
 	try {
 		const bytes = await body;
 		return await inTurns(bytes.length, readingSteps(request, format, bytes));
@@ -60,14 +65,14 @@ async function awaitCall(request: HttpRequest, format: Format, body: Buffer | Pr
 	}
 }
 
-function* readingSteps(request: HttpRequest, format: Format, bytes: Buffer): Steps<Call> {
+function* readingSteps(request: HttpRequest, format: ClientDialect, bytes: Buffer): Steps<Call> {
 	const call = soundCall(request, format, yield* parsingSteps(bytes, placedMembers));
 	yield;
 	return call;
 }
 
 /** @throws Refusal `field_*`. */
-function soundCall(request: HttpRequest, format: Format, body: JsonBody): Call {
+function soundCall(request: HttpRequest, format: ClientDialect, body: JsonBody): Call {
 	const { members } = body;
 	format.validate(members);
 	return { request, format, body, model: String(members.model), isStreamed: members.stream === true };

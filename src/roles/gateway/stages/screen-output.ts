@@ -1,6 +1,6 @@
 import type { CallFacts } from '../../../core/call-facts.ts';
 import type { HttpResponse } from '../../../core/handler.ts';
-import type { Format } from '../../../wire/formats/format.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
@@ -39,7 +39,7 @@ export async function screenOutput(call: Call, team: string, response: HttpRespo
 
 async function guardStream(
 	relay: StreamRelay,
-	format: Format,
+	format: ClientDialect,
 	call: GuardedCall,
 	facts: CallFacts | undefined,
 	guarding: Guarding,

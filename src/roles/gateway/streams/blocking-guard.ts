@@ -4,9 +4,9 @@ import { OwnPages } from '../../../core/own-pages.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
 import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/threads/held-thread.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
-import type { Format } from '../../../wire/formats/format.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { EventView, StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
@@ -39,7 +39,7 @@ const maxHeldBytes = 8 * 1024 * 1024;
  */
 export class BlockingGuard implements EventSource, EventSink {
 	readonly #relay: StreamRelay;
-	readonly #format: Format;
+	readonly #format: ClientDialect;
 	readonly #call: GuardedCall;
 	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
@@ -57,7 +57,7 @@ export class BlockingGuard implements EventSource, EventSink {
 
 	constructor(
 		relay: StreamRelay,
-		format: Format,
+		format: ClientDialect,
 		call: GuardedCall,
 		guarding: GuardingOfStream,
 		guardrails: Guardrails,

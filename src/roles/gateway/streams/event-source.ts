@@ -1,8 +1,8 @@
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { heartbeat } from '../../../wire/events/heartbeat.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
-import type { Format } from '../../../wire/formats/format.ts';
 import type { GatewayError } from '../../../wire/gateway-error.ts';
 
 /** Events on their way to the client: relay, guards and connection hand the same ones on. Rules of `ByteStream` and `ByteSink` hold. */
@@ -41,7 +41,7 @@ export class EventBody implements ByteStream {
  * Ends a broken stream in a way that the client's SDKs raise as an error.
  * @param missingEnd of the event before, which must end first.
  */
-export function errorEvent(format: Format, error: GatewayError, missingEnd?: Buffer): EventBatch {
+export function errorEvent(format: ClientDialect, error: GatewayError, missingEnd?: Buffer): EventBatch {
 	const event = format.renderErrorEvent(error);
 	return EventBatch.ofEvents([StreamEvent.ofBytes(missingEnd === undefined ? event : Buffer.concat([missingEnd, event]))]);
 }

@@ -1,9 +1,9 @@
 import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import { OwnPages } from '../../../core/own-pages.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';
-import type { Format } from '../../../wire/formats/format.ts';
 import type { TextView } from '../../../wire/text-view.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
@@ -39,7 +39,7 @@ interface Block {
 export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #relay: StreamRelay;
 	readonly #screened: BlockingGuard;
-	readonly #format: Format;
+	readonly #format: ClientDialect;
 	readonly #call: GuardedCall;
 	readonly #guarding: Guarding;
 	readonly #facts: CallFacts | undefined;
@@ -64,7 +64,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 
 	constructor(
 		relay: StreamRelay,
-		format: Format,
+		format: ClientDialect,
 		call: GuardedCall,
 		guarding: Guarding,
 		guardrails: ConstructorParameters<typeof BlockingGuard>[4],

@@ -1,6 +1,6 @@
 import type { ByteFlow } from '../../../core/handler.ts';
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import type { EventBatch } from '../../../wire/events/event-batch.ts';
-import type { Format } from '../../../wire/formats/format.ts';
 import type { StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
 import type { GuardedCall, Guarding } from '../guarding.ts';
 import type { EventSink, EventSource } from './event-source.ts';
@@ -15,7 +15,7 @@ export type ObservesTexts = Pick<Guarding, 'observe'>;
 /** Passes a stream on untouched, and has its texts evaluated when it is over. */
 export class MonitoringGuard implements EventSource {
 	readonly #source: EventSource;
-	readonly #format: Format;
+	readonly #format: ClientDialect;
 	readonly #call: GuardedCall;
 	readonly #observer: ObservesTexts;
 	/** By block. */
@@ -26,7 +26,7 @@ export class MonitoringGuard implements EventSource {
 	#length = 0;
 	#isOver = false;
 
-	constructor(source: EventSource, format: Format, call: GuardedCall, observer: ObservesTexts) {
+	constructor(source: EventSource, format: ClientDialect, call: GuardedCall, observer: ObservesTexts) {
 		this.#source = source;
 		this.#format = format;
 		this.#call = call;

@@ -5,13 +5,13 @@ import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
+import type { StreamTranslation } from '../../../wire/conversation/translation.ts';
+import type { CapEnding, ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
 import { EventFramer } from '../../../wire/events/event-framer.ts';
 import { RecentBytes } from '../../../wire/events/recent-bytes.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
-import type { CapEnding, Format, ProviderFormat } from '../../../wire/formats/format.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
-import type { StreamTranslation } from '../../../wire/translation/translation.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
 import type { OpenCall } from '../open-calls.ts';
@@ -47,8 +47,8 @@ const tailBytes = 8192;
  */
 export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	readonly #source: ByteStream;
-	readonly #format: Format;
-	readonly #providerFormat: ProviderFormat;
+	readonly #format: ClientDialect;
+	readonly #providerFormat: Dialect;
 	readonly #translation: StreamTranslation | undefined;
 	/** What no error of the provider may show. */
 	readonly #secrets: readonly string[];

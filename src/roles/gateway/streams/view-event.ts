@@ -1,6 +1,6 @@
+import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { heartbeat } from '../../../wire/events/heartbeat.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';
-import type { Format } from '../../../wire/formats/format.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import type { EventView, Unreadable } from '../../../wire/text-view.ts';
 
@@ -15,7 +15,7 @@ export const unparsed: Unreadable = { role: 'assistant', type: 'event', path: []
 const unread: EventView = { texts: [], unreadable: [unparsed], ended: [] };
 
 /** @returns what guardrails see of an event; undefined for comments, empty data and the end of chat completions, which say nothing. */
-export function viewEvent(event: StreamEvent, format: Format): EventView | undefined {
+export function viewEvent(event: StreamEvent, format: ClientDialect): EventView | undefined {
 	const { data } = event;
 	if (data === undefined) return undefined;
 	const members = event.json();

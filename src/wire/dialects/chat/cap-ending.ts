@@ -1,7 +1,7 @@
 import type { Usage } from '../../../core/usage.ts';
 import { EventBatch } from '../../events/event-batch.ts';
-import type { CapEnding } from '../../formats/format.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import type { CapEnding } from '../dialect.ts';
 import { writeUsage } from './response-writer.ts';
 
 /** Chunks of a stream have these in common. */

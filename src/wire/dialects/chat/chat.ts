@@ -1,21 +1,14 @@
 import type { LineMark } from '../../events/event-boundaries.ts';
 import { equals, startsWith, valueOffset } from '../../events/line-value.ts';
-import {
-	array,
-	boolean,
-	checkFields,
-	checkMessages,
-	type FieldTable,
-	integerOf,
-	modelName,
-	number,
-	object,
-} from '../../formats/field-checks.ts';
-import type { Format } from '../../formats/format.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
+import type { ClientDialect } from '../dialect.ts';
+import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { ChatCapEnding } from './cap-ending.ts';
+import { readChatRequest } from './request-reader.ts';
+import { chatRequestWriter } from './request-writer.ts';
+import { chatReading, chatWriting } from './response.ts';
 import { chatTextViews } from './texts.ts';
 import { askForUsage } from './usage.ts';
 
@@ -41,9 +34,12 @@ const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
 
 /** OpenAI's chat completions. */
-export const chatCompletions: Format = {
+export const chat: ClientDialect = {
 	name: 'chat',
-	path: '/v1/chat/completions',
+	readRequest: readChatRequest,
+	requestWriter: chatRequestWriter,
+	responses: chatReading,
+	writtenResponses: chatWriting,
 	validate(body) {
 		checkFields(body, required, optional);
 		checkMessages(body, (role) => rolesWithoutContent.has(role));

@@ -1,9 +1,9 @@
 import { errorMessageOf, errorObjectOf } from '../../conversation/error-message.ts';
+import { numberOf } from '../../conversation/read-json.ts';
 import type { ProviderError } from '../../conversation/response.ts';
+import type { TranslatedCall } from '../../conversation/translation.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { numberOf } from '../../translation/read-json.ts';
-import type { TranslatedCall } from '../../translation/translation.ts';
 
 /** Types that differ from the status's own. Those of 401, 403 and 404 would blame the client for the gateway's settings. */
 const types: Readonly<Record<number, string>> = {

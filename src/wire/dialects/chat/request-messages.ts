@@ -1,11 +1,11 @@
 import type { AssistantTurn, ResultsTurn, ToolCall, ToolResult, Turn } from '../../conversation/conversation.ts';
+import { fitName, longestCallId, longestToolName } from '../../conversation/fit-name.ts';
 import { isBlank } from '../../conversation/json-view.ts';
 import { rejectField } from '../../conversation/reject-field.ts';
 import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { withSignature } from '../../conversation/thought-signature.ts';
 import { resultParts } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { fitName, longestCallId, longestToolName } from '../../translation/fit-name.ts';
-import { withSignature } from '../../translation/thought-signature.ts';
 import type { ChatModel } from './model.ts';
 import { type ChatPart, contentOf, writePart } from './request-content.ts';
 

@@ -10,9 +10,9 @@ import type {
 } from '../../conversation/conversation.ts';
 import { signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
 import { type JsonView, requireObject, requireText } from '../../conversation/json-view.ts';
+import { parseArguments } from '../../conversation/read-json.ts';
 import { rejectField } from '../../conversation/reject-field.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
-import { parseArguments } from '../../translation/read-json.ts';
 import { readContent, readTexts } from './request-parts.ts';
 
 const pairingWords: PairingWords = {

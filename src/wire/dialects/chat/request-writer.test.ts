@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { messagesToChat } from '../../../../test/support/translations.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { fitName } from '../../conversation/fit-name.ts';
 import type { TranslatedRequest } from '../../conversation/request-translation.ts';
+import { sha256Hex } from '../../conversation/sha256.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
-import { fitName } from '../../translation/fit-name.ts';
-import { messagesToChat } from '../../translation/messages-to-chat/messages-to-chat.ts';
-import { sha256Hex } from '../../translation/sha256.ts';
 import { chatModel } from './model.ts';
 
 const translate = (change: JsonObject, model = 'gpt-4o'): TranslatedRequest =>

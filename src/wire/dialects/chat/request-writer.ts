@@ -1,11 +1,11 @@
 import type { Conversation, OutputFormat, ToolChoice } from '../../conversation/conversation.ts';
+import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import { requireFunctions } from '../../conversation/function-tools.ts';
 import { requireSchemaTaken, requireStopCount, takenSampling, takenStops } from '../../conversation/model-limits.ts';
 import type { RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
 import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { sha256Hex } from '../../conversation/sha256.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { fitName, longestToolName } from '../../translation/fit-name.ts';
-import { sha256Hex } from '../../translation/sha256.ts';
 import { type ChatModel, chatModelOf } from './model.ts';
 import { reasoningEffort } from './reasoning-effort.ts';
 import { writeMessages } from './request-messages.ts';

@@ -1,9 +1,9 @@
 import { Fault } from '../../../core/fault.ts';
+import { parseArguments } from '../../conversation/read-json.ts';
 import type { Finish, ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import { signatureOf } from '../../conversation/thought-signature.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { parseArguments } from '../../translation/read-json.ts';
-import { signatureOf } from '../../translation/thought-signature.ts';
 import { usageOfChat } from '../../usage/told-usage.ts';
 import { readChunkError } from './errors.ts';
 import { responseInvalid, SequentialCalls } from './sequential-calls.ts';

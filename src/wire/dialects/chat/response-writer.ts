@@ -12,9 +12,9 @@ import type {
 	ToolNaming,
 	WrittenStream,
 } from '../../conversation/response.ts';
+import { withSignature } from '../../conversation/thought-signature.ts';
+import { type TranslatedCall, toldToCaller } from '../../conversation/translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { withSignature } from '../../translation/thought-signature.ts';
-import { type TranslatedCall, toldToCaller } from '../../translation/translation.ts';
 import { writeError } from './errors.ts';
 import { usesFunctions } from './request-tools.ts';
 

@@ -1,5 +1,5 @@
+import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import type { ResponseReading, ResponseWriting } from '../../conversation/response.ts';
-import { fitName, longestToolName } from '../../translation/fit-name.ts';
 import { readError, writeError } from './errors.ts';
 import { ChatStreamReader, readBody } from './response-reader.ts';
 import { CompletionBodyWriter, CompletionStreamWriter, toolNames } from './response-writer.ts';

@@ -1,8 +1,8 @@
 import { Fault } from '../../../core/fault.ts';
+import { parseArguments } from '../../conversation/read-json.ts';
 import type { ResponseSink } from '../../conversation/response.ts';
+import { signatureOf } from '../../conversation/thought-signature.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { parseArguments } from '../../translation/read-json.ts';
-import { signatureOf } from '../../translation/thought-signature.ts';
 
 interface StreamedCall {
 	readonly id: unknown;

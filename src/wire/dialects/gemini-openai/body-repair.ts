@@ -1,5 +1,5 @@
+import type { TranslatedCall } from '../../conversation/translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import type { TranslatedCall } from '../../translation/translation.ts';
 import { usageOfChat } from '../../usage/told-usage.ts';
 import { writeUsage } from '../chat/response-writer.ts';
 import { responseInvalid } from '../chat/sequential-calls.ts';

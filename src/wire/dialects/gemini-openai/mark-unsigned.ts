@@ -1,6 +1,6 @@
 import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { noSignature, signatureOf, withSignature } from '../../conversation/thought-signature.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { noSignature, signatureOf, withSignature } from '../../translation/thought-signature.ts';
 import { unsignedCalls } from '../gemini/request-contents.ts';
 
 /** Chat messages whose first call of each turn says that it has no signature, where it has none. */

@@ -1,6 +1,6 @@
 import type { ResponseReading } from '../../conversation/response.ts';
 import { TranslatedStream } from '../../conversation/translated-stream.ts';
-import type { Translation } from '../../translation/translation.ts';
+import type { ResponseTranslation } from '../../conversation/translation.ts';
 import { writeError } from '../chat/errors.ts';
 import { chatReading } from '../chat/response.ts';
 import { readError } from '../gemini/errors.ts';
@@ -11,7 +11,7 @@ import { StreamRepair } from './stream-repair.ts';
 export const geminiOpenaiReading: ResponseReading = { ...chatReading, readError };
 
 /** For clients of chat completions: what deviates is repaired, and all else passes. */
-export const repairedResponses: Pick<Translation, 'translateAnswer' | 'translateError' | 'translateStream'> = {
+export const repairedResponses: ResponseTranslation = {
 	translateAnswer: repairBody,
 	translateError(status, body, call) {
 		const error = readError(status, body);

@@ -1,8 +1,8 @@
 import { Fault } from '../../../core/fault.ts';
 import type { StreamReader, WrittenStream } from '../../conversation/response.ts';
+import type { TranslatedCall } from '../../conversation/translation.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import type { TranslatedCall } from '../../translation/translation.ts';
 import { writeError } from '../chat/errors.ts';
 import { wantsUsage } from '../chat/response-writer.ts';
 import { responseInvalid } from '../chat/sequential-calls.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unknownGeminiFields } from '../../../../test/support/gemini-wire-fields.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
-import type { FormatName } from '../../../core/format-name.ts';
+import type { ClientDialectName } from '../../../core/dialect-name.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';
@@ -148,7 +148,7 @@ const messagesRequest = fc
 	)
 	.chain((more) => fc.array(messagesTurn, { maxLength: 6 }).map((turns) => ({ ...more, messages: [...turns.flat(), user] })));
 
-describe.each<[string, FormatName, fc.Arbitrary<JsonObject>]>([
+describe.each<[string, ClientDialectName, fc.Arbitrary<JsonObject>]>([
 	['chat completions', 'chat', chatRequest],
 	['messages', 'messages', messagesRequest],
 ])('%s', (_name, client, requests) => {

@@ -1,8 +1,8 @@
 import { errorMessageOf } from '../../conversation/error-message.ts';
+import { numberOf } from '../../conversation/read-json.ts';
 import type { ProviderError } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { numberOf } from '../../translation/read-json.ts';
 
 /** @param status of the response, or 200 for an error inside a stream. @param body `{"error": ...}`; undefined when it is not JSON. */
 export function readError(status: number, body: JsonObject | undefined): ProviderError {

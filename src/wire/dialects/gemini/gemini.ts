@@ -1,13 +1,18 @@
 import type { LineMark } from '../../events/event-boundaries.ts';
 import { startsWith, valueOffset } from '../../events/line-value.ts';
-import type { ProviderFormat } from '../../formats/format.ts';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
 import type { Edit } from '../../json/splice-body.ts';
 import { requestedOutput } from '../../usage/output-cap.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
+import type { Dialect } from '../dialect.ts';
+import { geminiRequestWriter } from './request-writer.ts';
+import { geminiReading } from './response.ts';
 
 /** Gemini's `generateContent`. Its streams have no last event: they end. */
-export const geminiContent: ProviderFormat = {
+export const gemini: Dialect = {
+	name: 'gemini',
+	requestWriter: geminiRequestWriter,
+	responses: geminiReading,
 	usage: geminiUsage,
 	// Its streams tell anyway.
 	askForUsage: () => [],

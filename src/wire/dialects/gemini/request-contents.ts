@@ -11,9 +11,9 @@ import type {
 import { isBlank } from '../../conversation/json-view.ts';
 import { rejectField } from '../../conversation/reject-field.ts';
 import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { noSignature } from '../../conversation/thought-signature.ts';
 import { inOrderOfCalls, resultParts } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { noSignature } from '../../translation/thought-signature.ts';
 import { Contents } from './contents.ts';
 import { linkedPart, mediaPart } from './media.ts';
 import type { GeminiModel } from './model.ts';

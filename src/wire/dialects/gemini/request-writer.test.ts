@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FormatName } from '../../../core/format-name.ts';
+import type { ClientDialectName } from '../../../core/dialect-name.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { ModelFacts } from '../../conversation/model-facts.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
@@ -10,7 +10,7 @@ import { geminiModel } from './model.ts';
 const target: TranslationTarget = { model: 'gemini-3-pro-preview', maxOutputTokens: 1000 };
 const user = { role: 'user', content: 'Hi' };
 
-function refusalOf(client: FormatName, request: JsonObject): unknown {
+function refusalOf(client: ClientDialectName, request: JsonObject): unknown {
 	try {
 		translateRequest(client, 'gemini', { messages: [user], max_tokens: 9, ...request }, target);
 	} catch (cause) {
@@ -115,7 +115,7 @@ test.each([
 });
 
 describe('thinking', () => {
-	const asked = (model: string, request: JsonObject, client: FormatName = 'chat', facts: ModelFacts = {}): unknown[] => {
+	const asked = (model: string, request: JsonObject, client: ClientDialectName = 'chat', facts: ModelFacts = {}): unknown[] => {
 		const { body, warnings } = translateRequest(
 			client,
 			'gemini',

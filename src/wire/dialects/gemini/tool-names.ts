@@ -1,4 +1,4 @@
-import { fitName, longestToolName } from '../../translation/fit-name.ts';
+import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 
 /** A tool's name as Gemini takes it: as others do, but it begins with a letter or `_`. */
 export function geminiToolName(name: string): string {

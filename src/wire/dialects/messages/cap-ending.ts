@@ -1,6 +1,6 @@
 import type { Usage } from '../../../core/usage.ts';
 import { EventBatch } from '../../events/event-batch.ts';
-import type { CapEnding } from '../../formats/format.ts';
+import type { CapEnding } from '../dialect.ts';
 
 export class MessagesCapEnding implements CapEnding {
 	#hasBegun = false;

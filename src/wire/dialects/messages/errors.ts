@@ -1,8 +1,8 @@
 import { errorMessageOf } from '../../conversation/error-message.ts';
 import type { ProviderError } from '../../conversation/response.ts';
+import type { TranslatedCall } from '../../conversation/translation.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import type { TranslatedCall } from '../../translation/translation.ts';
 
 /** @param status as the provider sent it. @param body undefined when it is not JSON. */
 export function readError(status: number, body: JsonObject | undefined): ProviderError {

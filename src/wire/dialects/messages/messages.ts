@@ -1,5 +1,9 @@
 import type { LineMark } from '../../events/event-boundaries.ts';
 import { equals, valueOffset } from '../../events/line-value.ts';
+import { errorMembers } from '../../gateway-error.ts';
+import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { messagesUsage } from '../../usage/usage-reader.ts';
+import type { ClientDialect } from '../dialect.ts';
 import {
 	array,
 	boolean,
@@ -11,12 +15,11 @@ import {
 	modelName,
 	number,
 	object,
-} from '../../formats/field-checks.ts';
-import type { Format } from '../../formats/format.ts';
-import { errorMembers } from '../../gateway-error.ts';
-import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
-import { messagesUsage } from '../../usage/usage-reader.ts';
+} from '../field-checks.ts';
 import { MessagesCapEnding } from './cap-ending.ts';
+import { readMessagesRequest } from './request-reader.ts';
+import { messagesRequestWriter } from './request-writer.ts';
+import { messagesReading, messagesWriting } from './response.ts';
 import { messagesTextViews } from './texts.ts';
 
 export const cap = integerOf(0, greatestCap);
@@ -41,9 +44,12 @@ const capMembers = ['max_tokens'] as const;
 export const thinking: FieldTable = { budget_tokens: cap };
 
 /** Anthropic's messages. */
-export const messages: Format = {
+export const messages: ClientDialect = {
 	name: 'messages',
-	path: '/v1/messages',
+	readRequest: readMessagesRequest,
+	requestWriter: messagesRequestWriter,
+	responses: messagesReading,
+	writtenResponses: messagesWriting,
 	validate(body) {
 		checkFields(body, required, optional);
 		checkInside(body, 'thinking', thinking);

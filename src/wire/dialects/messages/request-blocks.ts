@@ -8,10 +8,10 @@ import type {
 	ToolCall,
 	ToolResult,
 } from '../../conversation/conversation.ts';
+import { fitName } from '../../conversation/fit-name.ts';
 import { isBlank } from '../../conversation/json-view.ts';
 import { rejectField } from '../../conversation/reject-field.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { fitName } from '../../translation/fit-name.ts';
 
 /** To be spread into a block or a tool. */
 export function writeCacheMark(mark: CacheMark | undefined): JsonObject {

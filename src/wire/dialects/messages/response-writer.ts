@@ -1,4 +1,6 @@
 import type { Usage } from '../../../core/usage.ts';
+import { fitName } from '../../conversation/fit-name.ts';
+import { parseArguments } from '../../conversation/read-json.ts';
 import type {
 	BodyWriter,
 	Finish,
@@ -11,11 +13,9 @@ import type {
 	ToolNaming,
 	WrittenStream,
 } from '../../conversation/response.ts';
+import { withSignature } from '../../conversation/thought-signature.ts';
+import { type TranslatedCall, toldToCaller } from '../../conversation/translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { fitName } from '../../translation/fit-name.ts';
-import { parseArguments } from '../../translation/read-json.ts';
-import { withSignature } from '../../translation/thought-signature.ts';
-import { type TranslatedCall, toldToCaller } from '../../translation/translation.ts';
 import { writeError } from './errors.ts';
 
 /** The dialect allows 128 characters and more; what its vendor cannot take back is changed here. */

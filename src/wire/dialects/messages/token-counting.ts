@@ -1,5 +1,5 @@
-import { array, checkFields, checkInside, checkMessages, type FieldTable, modelName, object } from '../../formats/field-checks.ts';
-import type { Format } from '../../formats/format.ts';
+import type { ClientDialect } from '../dialect.ts';
+import { array, checkFields, checkInside, checkMessages, type FieldTable, modelName, object } from '../field-checks.ts';
 import { cap, messages, thinking } from './messages.ts';
 
 const required: FieldTable = { model: modelName };
@@ -7,9 +7,8 @@ const required: FieldTable = { model: modelName };
 const optional: FieldTable = { max_tokens: cap, tools: array, tool_choice: object, thinking: object };
 
 /** A messages request that is only counted. */
-export const tokenCounting: Format = {
+export const tokenCounting: ClientDialect = {
 	...messages,
-	path: '/v1/messages/count_tokens',
 	validate(body) {
 		checkFields(body, required, optional);
 		checkInside(body, 'thinking', thinking);

@@ -1,2 +1,0 @@
-/** The formats that callers may speak: OpenAI's chat completions, Anthropic's messages. */
-export type FormatName = 'chat' | 'messages';

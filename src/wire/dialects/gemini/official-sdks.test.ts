@@ -1,0 +1,111 @@
+/** What the callers' own SDKs, both lines of each, make of Gemini's recorded answers. */
+
+import Anthropic from '@anthropic-ai/sdk';
+import Anthropic0 from '@anthropic-ai/sdk-0';
+import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
+import { describe, expect, test } from 'vitest';
+import { translateBytes } from '../../../../test/support/byte-translation.ts';
+import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
+import type { Translation } from '../../../../test/support/translations.ts';
+import { chatToGemini, messagesToGemini } from '../../../../test/support/translations.ts';
+import type { TranslatedCall } from '../../conversation/translation.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+
+// Both lines have the same surface; the newer one's types serve for both.
+const openAis = [
+	['openai 7', OpenAI],
+	['openai 6', OpenAI6 as unknown as typeof OpenAI],
+] as const;
+const anthropics = [
+	['@anthropic-ai/sdk 1', Anthropic],
+	['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
+] as const;
+
+const recordings = readRecordings('gemini');
+const answers = recordings.filter(({ response }) => response.status === 200).map((one) => [one.name, one] as const);
+const callOf = (request: JsonObject): TranslatedCall => ({ request, model: 'alias', requestId: 'req_1', nowSeconds: 1_790_000_000 });
+const chatAsk = { model: 'alias', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const messagesAsk = { model: 'alias', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
+
+function respond(translation: Translation, { response, ...recording }: Recording, request: JsonObject): Response {
+	const call = callOf(request);
+	if (response.sse === undefined) return Response.json(translation.translateAnswer(response.json as JsonObject, call));
+	const stream = translateBytes(translation, call);
+	const bytes = Buffer.concat([stream.push(recordedBytes({ ...recording, response })), stream.end()]);
+	return new Response(new Uint8Array(bytes), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+interface Said {
+	readonly text: string;
+	readonly names: readonly unknown[];
+	readonly inputs: readonly unknown[];
+	readonly output: number;
+}
+
+/** Read out of the recording without our own code. */
+function saidIn({ response }: Recording): Said {
+	const list =
+		response.sse === undefined
+			? [response.json]
+			: [...response.sse.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as unknown);
+	const parts = list.flatMap((one) => (one as { candidates: { content: { parts?: JsonObject[] } }[] }).candidates[0]?.content.parts ?? []);
+	const calls = parts.flatMap(({ functionCall }) => (isJsonObject(functionCall) ? [functionCall] : []));
+	const { usageMetadata } = list.at(-1) as { usageMetadata: { totalTokenCount: number; promptTokenCount: number } };
+	const pieces = calls
+		.map(({ partialArgs }) => (partialArgs as { jsonPath: string; stringValue: string }[] | undefined)?.[0])
+		.filter((one) => one !== undefined);
+	const places = pieces.filter(({ stringValue }) => stringValue !== '').map(({ stringValue }) => ({ location: stringValue }));
+	return {
+		text: parts.map(({ text = '' }) => text).join(''),
+		names: calls.flatMap(({ name }) => (name === undefined ? [] : [name])),
+		inputs: [...calls.flatMap(({ args }) => (args === undefined ? [] : [args])), ...places],
+		output: usageMetadata.totalTokenCount - usageMetadata.promptTokenCount,
+	};
+}
+
+describe.each(openAis)('%s', (_line, Client) => {
+	test.each(answers)('%s', async (_name, recording) => {
+		const request = { ...chatAsk, stream_options: { include_usage: true } };
+		const client = new Client({
+			apiKey: 'key',
+			baseURL: 'http://gateway.test/v1',
+			maxRetries: 0,
+			fetch: async () => respond(chatToGemini, recording, request),
+		});
+		const isStream = recording.response.sse !== undefined;
+		const { choices, usage } = isStream
+			? await client.chat.completions.stream(request).finalChatCompletion()
+			: await client.chat.completions.create(chatAsk);
+		const [choice] = choices;
+		const calls = choice?.message.tool_calls?.map((call) => (call.type === 'function' ? call.function : undefined)) ?? [];
+		expect({
+			text: choice?.message.content ?? '',
+			names: calls.map((call) => call?.name),
+			inputs: calls.map((call): unknown => JSON.parse(call?.arguments ?? '')),
+			output: usage?.completion_tokens,
+		}).toEqual(saidIn(recording));
+		expect(choice?.finish_reason).toBe(calls.length > 0 ? 'tool_calls' : 'stop');
+	});
+});
+
+describe.each(anthropics)('%s', (_line, Client) => {
+	test.each(answers)('%s', async (_name, recording) => {
+		const client = new Client({
+			apiKey: 'key',
+			baseURL: 'http://gateway.test',
+			maxRetries: 0,
+			fetch: async () => respond(messagesToGemini, recording, {}),
+		});
+		const isStream = recording.response.sse !== undefined;
+		const message = isStream ? await client.messages.stream(messagesAsk).finalMessage() : await client.messages.create(messagesAsk);
+		const uses = message.content.filter((block) => block.type === 'tool_use');
+		expect({
+			text: message.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+			names: uses.map(({ name }) => name),
+			inputs: uses.map(({ input }) => input),
+			output: message.usage.output_tokens,
+		}).toEqual(saidIn(recording));
+		expect(message.stop_reason).toBe(uses.length > 0 ? 'tool_use' : 'end_turn');
+	});
+});

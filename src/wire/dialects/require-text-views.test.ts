@@ -1,0 +1,23 @@
+import { expect, expectTypeOf, it } from 'vitest';
+import { endpoints } from '../endpoints/endpoints.ts';
+import { chat } from './chat/chat.ts';
+import type { ClientDialect } from './dialect.ts';
+import { requireTextViews } from './require-text-views.ts';
+
+it('every endpoint shows its texts', () => {
+	for (const endpoint of endpoints) {
+		expect(() => {
+			requireTextViews(endpoint);
+		}).not.toThrow();
+	}
+});
+
+it('a dialect that shows nothing is rejected, and one without a view is no dialect', () => {
+	const nothing = { texts: [], unreadable: [], ended: [] };
+	const textViews = { request: () => nothing, answer: () => nothing, event: () => nothing };
+	expect(() => {
+		requireTextViews({ path: '/v1/blind', dialect: { ...chat, textViews }, kind: 'inference' });
+	}).toThrow('dialect `chat` at /v1/blind does not show guardrails the texts of its requests');
+	expectTypeOf<Omit<ClientDialect, 'textViews'>>().not.toExtend<ClientDialect>();
+	expectTypeOf<Omit<ClientDialect['textViews'], 'event'>>().not.toExtend<ClientDialect['textViews']>();
+});

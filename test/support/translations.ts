@@ -1,0 +1,27 @@
+/** Every way from one dialect to another, as tests and benchmarks go through them. */
+import type { ClientDialectName, DialectName } from '../../src/core/dialect-name.ts';
+import type { ResponseTranslation } from '../../src/wire/conversation/translation.ts';
+import { clientDialects, dialects } from '../../src/wire/dialects/dialects.ts';
+import { isSameDialect, responseTranslation } from '../../src/wire/translate.ts';
+
+export interface Translation extends ResponseTranslation {
+	readonly caller: ClientDialectName;
+	readonly provider: DialectName;
+}
+
+function translationOf(caller: ClientDialectName, provider: DialectName): Translation {
+	return { caller, provider, ...responseTranslation(caller, provider) };
+}
+
+export const chatToMessages = translationOf('chat', 'messages');
+export const chatToGemini = translationOf('chat', 'gemini');
+export const chatToGeminiOpenai = translationOf('chat', 'gemini-openai');
+export const messagesToChat = translationOf('messages', 'chat');
+export const messagesToGemini = translationOf('messages', 'gemini');
+export const messagesToGeminiOpenai = translationOf('messages', 'gemini-openai');
+
+export const translations: readonly Translation[] = Object.values(clientDialects).flatMap(({ name: caller }) =>
+	Object.values(dialects)
+		.filter(({ name }) => !isSameDialect(caller, name))
+		.map(({ name }) => translationOf(caller, name)),
+);
