@@ -56,9 +56,9 @@ describe('guarantees 16: destinations', () => {
 
 	it('the routes are those that are documented', () => {
 		expect(routes.filter(({ method }) => method === 'POST').map(({ path }) => path)).toEqual([
-			'/v1/messages/count_tokens',
 			'/v1/chat/completions',
 			'/v1/messages',
+			'/v1/messages/count_tokens',
 		]);
 	});
 
