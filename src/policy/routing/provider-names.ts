@@ -12,7 +12,10 @@ const vendors: readonly Vendor[] = [
 	{ alias: 'anthropic', kind: 'anthropic', builtIn: 'provider_a' },
 	{ alias: 'openai', kind: 'openai', builtIn: 'provider_b' },
 	{ alias: 'gemini', kind: 'gemini', builtIn: 'provider_c' },
+	{ alias: 'google', kind: 'gemini', builtIn: 'provider_c' },
 	{ alias: 'azure', kind: 'azure-openai', builtIn: 'provider_d' },
+	// As the configuration and the demo's banner spell the kind.
+	{ alias: 'azure-openai', kind: 'azure-openai', builtIn: 'provider_d' },
 ];
 
 /**

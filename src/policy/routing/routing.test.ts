@@ -65,6 +65,8 @@ describe('resolveTargets', () => {
 		['azure/our-gpt', 'provider_d our-gpt'],
 		['Azure/x', 'provider_b Azure/x'],
 		['openai/', 'provider_b openai/'],
+		['google/gemini-x', 'provider_c gemini-x'],
+		['azure-openai/anything', 'provider_d anything'],
 	])('sends %s to %s', (model, expected) => {
 		expect(resolve({ model })).toBe(expected);
 	});
@@ -132,6 +134,10 @@ describe('resolveTargets', () => {
 		const ofAll = { ...rule, match: { model: null, team: null, format: null } };
 		expect(resolve({ model: 'provider_b/x', rules: [ofAll] })).toBe('provider_b x');
 		expect(resolve({ model: 'vendor/x', rules: [ofAll] })).toBe('provider_c gemini-x');
+	});
+
+	it('takes the kind of a built-in provider, as the banner shows it, for a name of the provider', () => {
+		for (const { name, kind } of providers.slice(0, 4)) expect(resolve({ model: `${kind}/some-model` })).toBe(`${name} some-model`);
 	});
 
 	it('lets a name that an operator gave to a model go before a vendor’s name in it', () => {
