@@ -19,6 +19,8 @@ const closings: ReadonlyMap<string, string> = new Map([
 const signWords = { '@': ['at', '@'], '.': ['dot', '.'] } as const;
 /** An expression for every place where `readAddress` may find one. */
 export const addressSign = '@(?<=[^ @]@)(?![ @])|[([{<](?= {0,3}(?:@|[aA][tT]|[aA]?$))';
+/** A name and `=` may stand before it. */
+const gitAccount = /(?:^|=)git$/;
 const topLevel = /^[a-z\u0080-\uffff][a-z0-9\u0080-\uffff-]+$/i;
 
 export interface Span {
@@ -37,7 +39,14 @@ export interface ReadAddress {
 /** @param where an `addressSign` stands. */
 export function emailAround(text: string, where: number): Span | undefined {
 	const { start, end } = readAddress(text, where) ?? none;
-	return end === -1 ? undefined : { start, end };
+	return end === -1 || isGitRemote(text, start, end) ? undefined : { start, end };
+}
+
+/** Remotes of Git name an account that all users of a host share: `git@host:path`, `ssh://git@host/path`. */
+function isGitRemote(text: string, start: number, end: number): boolean {
+	const local = text.slice(start, text.indexOf('@', start));
+	if (!gitAccount.test(local)) return false;
+	return text.charAt(end) === ':' || (local === 'git' && text.startsWith('://', start - 3));
 }
 
 /** @returns undefined: whatever follows, this is none. */

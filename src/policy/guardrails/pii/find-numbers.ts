@@ -8,8 +8,9 @@ import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
 import { isSsn } from './ssn.ts';
 
-/** Four numbers with dots between them may be a version as well. */
-const aboutVersion = /\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver)[ :]{0,2}$/i;
+/** Four numbers with dots between them may be a version or a place in a document as well. */
+const aboutVersion =
+	/(?:\b(?:v|ver\.?|versions?|releases?|build(?: number)?|firmware|driver|(?:sub)?(?:sections?|sec\.|clauses?|paragraphs?|chapters?)|para\.|articles?|appendix|figures?|fig\.|tables?)|§)[ :]{0,2}$/i;
 const mostPhoneGroups = 7;
 /** `0011` of Australia. */
 const longestPrefix = 4;
@@ -41,12 +42,20 @@ function findAt(text: string, groups: readonly DigitGroup[], first: number, want
 	const group = groups[first];
 	if (group === undefined || (first === 0 && isAlphanumeric(text.charCodeAt(group.start - 1)))) return undefined;
 	if (first === 0 && isGluedBefore(text, group.start)) return wanted.has('ip') ? ipv4At(text, groups, first) : undefined;
+	const card = wanted.has('card') ? cardAt(text, groups, first) : undefined;
 	return (
-		(wanted.has('card') ? cardAt(text, groups, first) : undefined) ??
+		(card !== undefined && isPhoneWithPlus(text, groups, first, card) ? undefined : card) ??
 		(wanted.has('ssn') ? ssnAt(text, groups, first) : undefined) ??
 		(wanted.has('ip') ? ipv4At(text, groups, first) : undefined) ??
 		(wanted.has('phone') ? phoneAt(text, groups, first) : undefined)
 	);
+}
+
+/** Telephone numbers after `+` pass the check of cards by chance. A card that is longer than the telephone number stays a card. */
+function isPhoneWithPlus(text: string, groups: readonly DigitGroup[], first: number, [, lastOfCard]: Found): boolean {
+	if (text.charAt((groups[first]?.start ?? 0) - 1) !== '+') return false;
+	const phone = phoneAt(text, groups, first);
+	return phone !== undefined && phone[1] >= lastOfCard;
 }
 
 function cardAt(text: string, groups: readonly DigitGroup[], first: number): Found | undefined {
