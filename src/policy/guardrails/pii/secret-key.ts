@@ -31,6 +31,14 @@ const others: readonly (readonly [prefixes: readonly string[], shape: RegExp])[]
 	[['eyJ'], /[\w-]{10,200}\.eyJ[\w-]{10,200}/y],
 	[['-----BEGIN '], /(?:[A-Z]{1,12} ){0,2}PRIVATE KEY-----/y],
 	[['gsk_', 'r8_'], /[A-Za-z0-9]{30,100}/y],
+	[['xai-', 'pplx-', 'nvapi-', 'tvly-'], /[\w-]{24,200}/y],
+	[['xapp-'], /[A-Za-z0-9-]{20,200}/y],
+	[['dop_v1_', 'doo_v1_', 'dor_v1_', 'shpat_', 'shpca_', 'shppa_', 'shpss_'], /[0-9a-f]{32,64}(?![A-Za-z0-9])/y],
+	[['dckr_pat_', 'dckr_oat_', 'figd_'], /[\w-]{24,200}/y],
+	[['glsa_', 'lin_api_', 'ntn_', 'sntrys_', 'rubygems_'], /[A-Za-z0-9]{24,200}/y],
+	[['GOCSPX-'], /[\w-]{28}(?![\w-])/y],
+	[['ya29.'], /[\w-]{40,500}/y],
+	[['hvs.', 'hvb.'], /[\w-]{24,300}/y],
 ];
 
 const shapes: readonly Shape[] = [
@@ -68,16 +76,21 @@ export function keyAround(text: string, where: number): { kind: PiiKind; start: 
 		for (const { prefix, kind, shape } of byHead.get(head) ?? []) {
 			if (!text.startsWith(prefix, start)) continue;
 			shape.lastIndex = start + prefix.length;
-			if (shape.test(text) && hasDigit(text, start, shape.lastIndex, prefix)) return { kind, start, end: shape.lastIndex };
+			if (shape.test(text) && isRandom(text.slice(start + prefix.length, shape.lastIndex), prefix)) return { kind, start, end: shape.lastIndex };
 		}
 	}
 	return undefined;
 }
 
-/** Words with hyphens are no keys: `sk-learn-compatible-estimators`. */
-function hasDigit(text: string, start: number, end: number, prefix: string): boolean {
-	return prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(text.slice(start + prefix.length, end));
+/** Names in code are no keys: `sk-learn-compatible-estimators`, `hf_modelConfigurationFromHubRepository`. Some vendors' keys have no digits. */
+function isRandom(rest: string, prefix: string): boolean {
+	if (prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(rest)) return true;
+	return (rest.match(neighboursOfOtherCase)?.length ?? 0) * leastChangeOfCase >= rest.length;
 }
+
+/** A capital before a small letter begins a word; few words are shorter than that. */
+const neighboursOfOtherCase = /[a-z](?=[A-Z])/g;
+const leastChangeOfCase = 6;
 
 /** AWS secret access keys begin in no way of their own, and are known by what is written before them. */
 const awsSecret =
