@@ -76,7 +76,8 @@ export function keyAround(text: string, where: number): { kind: PiiKind; start: 
 		for (const { prefix, kind, shape } of byHead.get(head) ?? []) {
 			if (!text.startsWith(prefix, start)) continue;
 			shape.lastIndex = start + prefix.length;
-			if (shape.test(text) && isRandom(text.slice(start + prefix.length, shape.lastIndex), prefix)) return { kind, start, end: shape.lastIndex };
+			if (shape.test(text) && isRandom(text.slice(start + prefix.length, shape.lastIndex), prefix))
+				return { kind, start, end: shape.lastIndex };
 		}
 	}
 	return undefined;

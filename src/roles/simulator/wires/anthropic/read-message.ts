@@ -1,5 +1,6 @@
 /** A checked messages request as a prompt. */
 import { isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
+import { embeddedSchema } from '../../plan/embedded-schema.ts';
 import { type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 import type { AnthropicModel } from './anthropic-models.ts';
@@ -28,7 +29,7 @@ export function readMessagePrompt(body: JsonObject, model: string, thinking: Thi
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(choice),
 		mayCallSeveral: choice['disable_parallel_tool_use'] !== true,
 		speaksBeforeCalls: choice['type'] !== 'any' && choice['type'] !== 'tool',
-		outputSchema: readSchema(body),
+		outputSchema: readSchema(body, tools.length > 0, [textOfBlocks(body['system'] ?? []), textOfBlocks(lastUser?.['content'])]),
 		maxOutputTokens: numberOf(body['max_tokens']),
 		stopSequences: listOf(body['stop_sequences']).map(textOf),
 		choices: 1,
@@ -66,9 +67,10 @@ function readToolChoice(choice: JsonObject): ToolChoice {
 	return choice['type'] === 'tool' ? { name: textOf(choice['name']) } : 'auto';
 }
 
-function readSchema(body: JsonObject): JsonObject | undefined {
+function readSchema(body: JsonObject, hasTools: boolean, texts: readonly string[]): JsonObject | undefined {
 	const format = objectOf(objectOf(body['output_config'])['format'] ?? body['output_format']);
-	return format['type'] === 'json_schema' ? objectOf(format['schema']) : undefined;
+	if (format['type'] === 'json_schema') return objectOf(format['schema']);
+	return hasTools ? undefined : embeddedSchema(texts, false);
 }
 
 function readSegments(body: JsonObject, messages: readonly JsonObject[]): PromptSegment[] {

@@ -1,5 +1,6 @@
 /** A checked generateContent request as a prompt. */
 import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
+import { anyJson, embeddedSchema } from '../../plan/embedded-schema.ts';
 import { type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 import type { GeminiModel } from './gemini-models.ts';
@@ -28,7 +29,7 @@ export function readContentPrompt(body: JsonObject, model: string, facts: Gemini
 		toolChoice: declarations.length === 0 ? 'none' : readToolChoice(body),
 		mayCallSeveral: true,
 		speaksBeforeCalls: false,
-		outputSchema: readSchema(config),
+		outputSchema: readSchema(config, declarations.length > 0, [textOfParts(objectOf(body['systemInstruction'])), textOfParts(lastUser)]),
 		maxOutputTokens: numberOf(config['maxOutputTokens']),
 		stopSequences: listOf(config['stopSequences']).map(textOf),
 		choices: numberOf(config['candidateCount']) ?? 1,
@@ -77,10 +78,10 @@ function readToolChoice(body: JsonObject): ToolChoice {
 	return typeof name === 'string' ? { name } : 'required';
 }
 
-function readSchema(config: JsonObject): JsonObject | undefined {
-	if (config['responseMimeType'] !== 'application/json') return undefined;
+function readSchema(config: JsonObject, hasTools: boolean, texts: readonly string[]): JsonObject | undefined {
+	if (config['responseMimeType'] !== 'application/json') return hasTools ? undefined : embeddedSchema(texts, false);
 	const schema = config['responseJsonSchema'] ?? config['responseSchema'];
-	return isObject(schema) ? lowerTypes(schema) : { type: 'object', properties: { answer: { type: 'string' } } };
+	return isObject(schema) ? lowerTypes(schema) : (embeddedSchema(texts, true) ?? anyJson);
 }
 
 const sizes = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);

@@ -1,5 +1,6 @@
 /** A checked chat completions request as a prompt. Also read by the wires that copy this format. */
 import { isGiven, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from '../../json-value.ts';
+import { anyJson, embeddedSchema } from '../../plan/embedded-schema.ts';
 import { type OfferedTool, type Prompt, type PromptSegment, questionOf, type ToolChoice } from '../../plan/prompt.ts';
 import { countTokens, tokensPerAttachment, tokensPerMessage } from '../../token-count.ts';
 
@@ -35,7 +36,7 @@ export function readChatPrompt(body: JsonObject, model: string, isReasoning: boo
 		toolChoice: tools.length === 0 ? 'none' : readToolChoice(body['tool_choice'] ?? body['function_call']),
 		mayCallSeveral: body['parallel_tool_calls'] !== false && !isGiven(body['functions']),
 		speaksBeforeCalls: false,
-		outputSchema: readSchema(body['response_format']),
+		outputSchema: readSchema(body['response_format'], [...instructionsOf(messages), contentText(lastUser?.['content'])], tools.length > 0),
 		maxOutputTokens: numberOf(body['max_completion_tokens']) ?? numberOf(body['max_tokens']),
 		stopSequences: typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop']).map(textOf),
 		choices: numberOf(body['n']) ?? 1,
@@ -99,8 +100,13 @@ function readToolChoice(choice: unknown): ToolChoice {
 	return objectOf(choice['allowed_tools'])['mode'] === 'required' ? 'required' : 'auto';
 }
 
-function readSchema(format: unknown): JsonObject | undefined {
+function instructionsOf(messages: readonly JsonObject[]): string[] {
+	return messages.filter(({ role }) => role === 'system' || role === 'developer').map(({ content }) => contentText(content));
+}
+
+function readSchema(format: unknown, texts: readonly string[], hasTools: boolean): JsonObject | undefined {
 	const { type, json_schema: named } = objectOf(format);
-	if (type === 'json_object') return { type: 'object', properties: { answer: { type: 'string' } } };
-	return type === 'json_schema' ? objectOf(objectOf(named)['schema']) : undefined;
+	if (type === 'json_schema') return objectOf(objectOf(named)['schema']);
+	if (type === 'json_object') return embeddedSchema(texts, true) ?? anyJson;
+	return hasTools ? undefined : embeddedSchema(texts, false);
 }
