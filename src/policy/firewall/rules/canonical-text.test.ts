@@ -21,6 +21,9 @@ describe('a text is read as a server might decode it', () => {
 		['digits in circles', '%E2%91%A1', ['â\u0091¡', '2']],
 		['percent signs three times', '%25253c', ['%253c', '<']],
 		['a NUL in the middle of a name', 'etc/pass%00wd', ['etc/passwd']],
+		['endings in brackets, which are no calls', 'Alert(s) sent, confirm(ed). Ok', ['alerts sent, confirmed. ok']],
+		['calls with the name of an ending', 'eval(s)', ['eval(s)']],
+		['calls behind other code', 's=1;eval(s) x', ['s=1;eval(s) x']],
 		['percent signs that encode nothing', '100%zz %', ['100%zz %']],
 	])('%s', (_what, written, expected) => {
 		expect(plainOf(readHeaderValue(written))).toEqual(expected);

@@ -103,8 +103,15 @@ function readings(once: string, raw: string): readonly Reading[] {
 	return again === once ? [first] : [first, reading(again, raw)];
 }
 
+/** Prose has endings in brackets, which look like calls: `alert(s) sent`, `confirm(ed) bookings`. Code has no word behind a call. */
+const bracketedEnding = /(?<=(?:^|[\n ])[a-z]{2,20})\((e?s|ed|ing)\)(?=[,.:!?]? [a-z])/g;
+
+function withoutEndings(text: string): string {
+	return text.includes('(') ? text.replace(bracketedEnding, '$1') : text;
+}
+
 function reading(decoded: string, raw: string): Reading {
-	const framed = decoded.toLowerCase();
+	const framed = withoutEndings(decoded.toLowerCase());
 	// The last alternative is a non-breaking space in UTF-8.
 	const plain = framed.replace(/(?:[^\n!-~\u0080-\u009f\u00a1-\uffff]|\u00c2\u00a0)+/g, ' ');
 	const uncommented = plain.includes('/*') ? withoutComments(plain) : plain;
