@@ -76,8 +76,9 @@ export function keyAround(text: string, where: number): { kind: PiiKind; start: 
 		for (const { prefix, kind, shape } of byHead.get(head) ?? []) {
 			if (!text.startsWith(prefix, start)) continue;
 			shape.lastIndex = start + prefix.length;
-			if (shape.test(text) && isRandom(text.slice(start + prefix.length, shape.lastIndex), prefix))
-				return { kind, start, end: shape.lastIndex };
+			if (!shape.test(text)) continue;
+			const end = shape.lastIndex;
+			if (isRandom(text.slice(start + prefix.length, end), prefix)) return { kind, start, end };
 		}
 	}
 	return undefined;
