@@ -18,10 +18,11 @@ const phoneAfter = new RegExp(
 );
 const phoneAfterInBrackets = /^[ ]{0,2}[([](?:home|work|office|mobile|cell|tel|fax|[hwmcto])[)\]]/i;
 
-const ssnLabel = '(?:ssn|s\\.s\\.n|ss ?#|ss (?:no|num)|soc(?:ial)?\\.?[ _-]?sec(?:urity)?|social(?: (?:is|number|no))|my social)';
-const ssnBefore = new RegExp(`(?<!\\p{L})${ssnLabel}`, 'iu');
+const ssnWords = 'ssn|s\\.s\\.n|s\\.?s\\.? ?(?:#|no|num)|soc(?:ial)?\\.?[ _-]?sec(?:urity)?|social(?: (?:is|number|no))';
+const ownSocial = "(?:(?<!\\p{L})(?:my|his|her|our|your|their)|['’]s) social(?!\\p{L}| ?(?:media|network|club|event|account|post))";
+const ssnBefore = new RegExp(`(?<!\\p{L})(?:${ssnWords})|${ownSocial}`, 'iu');
 const ssnBeforeInName = /[a-z_](?:SSN|Ssn|_ssn|SocialSecurity)/;
-const ssnAfter = new RegExp(`${signsAfter}${joiningWords}${ssnLabel.replace('|my social', '|social(?!\\p{L})')}`, 'iu');
+const ssnAfter = new RegExp(`${signsAfter}${joiningWords}(?:${ssnWords}|social(?!\\p{L}))`, 'iu');
 
 /** A number inside of a company: "ext. 12", "x12", "Durchwahl 12". */
 const extension =
