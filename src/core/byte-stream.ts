@@ -130,6 +130,6 @@ export function discardStream(stream: ByteStream): void {
 /** A sink for what nobody wants. */
 export const nothing: ByteSink = { write: () => false, end: () => undefined, fail: () => undefined };
 
-export function isByteStream(body: HttpBody): body is ByteStream {
+export function isByteStream(body: HttpBody | readonly Buffer[]): body is ByteStream {
 	return body !== null && typeof body === 'object' && 'start' in body;
 }

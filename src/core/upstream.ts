@@ -21,7 +21,8 @@ export interface UpstreamRequest {
 	readonly headers: Readonly<Record<string, string>>;
 	/** True: this very object of headers comes again with other requests. */
 	readonly areHeadersRecurring?: boolean;
-	readonly body: Buffer | ByteStream | null;
+	/** Pieces are sent one behind the other, as if they were one. */
+	readonly body: Buffer | readonly Buffer[] | ByteStream | null;
 	readonly timeouts: UpstreamTimeouts;
 	/** False: a connected address that is private, loopback or link-local is refused. */
 	readonly mayReachPrivateNetwork: boolean;

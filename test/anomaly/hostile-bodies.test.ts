@@ -144,8 +144,7 @@ test('at the cap, over it, without a length, compressed, in a million pieces: th
 	for (const [kind, body] of Object.entries(many(50_000))) expect([kind, await statusOf(body)]).toEqual([kind, 200]);
 
 	memory.stop();
-	// A body of the cap takes 165 MB by itself; garbage of the bodies before it may lie beside it.
-	expect(memory.peakGrowth).toBeLessThan(4 * cap + 96 * megabyte);
+	expect(memory.peakGrowth).toBeLessThan(4 * cap + 64 * megabyte);
 	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
 	expect(product.log.filter((line) => line['level'] === 'error')).toEqual([]);
 }, 60_000);

@@ -1,3 +1,4 @@
+import { isByteStream } from '../../core/byte-stream.ts';
 import type { UpstreamRequest } from '../../core/upstream.ts';
 import { fieldLine } from '../field-line.ts';
 
@@ -48,10 +49,17 @@ function fieldsOf(headers: UpstreamRequest['headers']): string {
 
 /** @param announced what the headers say; a body that is there must agree with it. */
 function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {
-	const isThere = body === null || Buffer.isBuffer(body);
-	const known = isThere ? String(body?.length ?? 0) : announced;
+	const bytes = lengthOf(body);
+	const known = bytes === undefined ? announced : String(bytes);
 	const isWrong = announced !== undefined && (announced !== known || !length.test(announced));
 	if (isWrong) throw new Error(`${JSON.stringify(announced)} is no length of this body`);
 	if (known === undefined) return 'transfer-encoding: chunked\r\n';
 	return body === null && !methodsWithBody.has(method) ? '' : `content-length: ${known}\r\n`;
+}
+
+/** @returns undefined for a body that is not there as a whole. */
+function lengthOf(body: UpstreamRequest['body']): number | undefined {
+	if (isByteStream(body)) return undefined;
+	if (body === null || Buffer.isBuffer(body)) return body?.length ?? 0;
+	return body.reduce((sum, { length: bytes }) => sum + bytes, 0);
 }

@@ -1,6 +1,7 @@
 /** One request to another server: what its connection tells, pushed into a `ByteSink`, with a time limit for each phase. */
 
 import { BytePieces } from '../../core/byte-pieces.ts';
+import { isByteStream } from '../../core/byte-stream.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Fault } from '../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
@@ -248,5 +249,5 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 /** A body that comes in pieces may have begun to come. */
 function isRepeatable({ body }: UpstreamRequest): boolean {
-	return body === null || Buffer.isBuffer(body);
+	return !isByteStream(body);
 }

@@ -18,6 +18,13 @@ describe('a request to another server', () => {
 		);
 	});
 
+	test('sends the parts of a body one behind the other, under the length of them all', async () => {
+		const server = await startServer(answers(answered('thanks')));
+		const body = ['{"a":', '', '1}'].map((part) => Buffer.from(part));
+		expect(await bodyOf(await startClient().send(request(server, { body })))).toBe('thanks');
+		expect(server.connections[0]?.received).toMatch(/\r\ncontent-length: 7\r\n\r\n\{"a":1\}$/);
+	});
+
 	test('follows no redirect', async () => {
 		const server = await startServer(answers('HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n'));
 		const response = await startClient().send(request(server));

@@ -1,5 +1,7 @@
 /** One connection to a server: HTTP/1.1, one request at a time. */
+
 import type { Socket } from 'node:net';
+import { isByteStream } from '../../core/byte-stream.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ByteFlow, ByteStream } from '../../core/handler.ts';
 import { type TurnListener, tellTurnEnd } from '../../core/turn-end.ts';
@@ -94,14 +96,19 @@ export class UpstreamConnection implements AnswerListener, TurnListener, Watched
 	}
 
 	#write(head: string, body: UpstreamRequest['body'], user: ConnectionUser): void {
-		if (body === null || Buffer.isBuffer(body)) {
-			if (body === null) untilTurnEnds(this.#socket).write(head, 'latin1');
-			else writeInOne(this.#socket, head, body, '');
+		if (Buffer.isBuffer(body)) {
+			writeInOne(this.#socket, head, body, '');
 			user.onRequestEnd();
-		} else {
-			untilTurnEnds(this.#socket).write(head, 'latin1');
-			this.#sendPieces(body, user);
+			return;
 		}
+		const socket = untilTurnEnds(this.#socket);
+		socket.write(head, 'latin1');
+		if (isByteStream(body)) {
+			this.#sendStream(body, user);
+			return;
+		}
+		for (const piece of body ?? []) socket.write(piece);
+		user.onRequestEnd();
 	}
 
 	pause(): void {
@@ -210,7 +217,7 @@ export class UpstreamConnection implements AnswerListener, TurnListener, Watched
 		this.#isSending = false;
 	}
 
-	#sendPieces(body: ByteStream, user: ConnectionUser): void {
+	#sendStream(body: ByteStream, user: ConnectionUser): void {
 		const socket = this.#socket;
 		const announced = user.request.headers['content-length'];
 		let missingBytes = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);

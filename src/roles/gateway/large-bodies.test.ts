@@ -1,6 +1,6 @@
 /** What a large conversation costs is spread over turns of the loop, so that others are served meanwhile. */
 import { expect, it } from 'vitest';
-import { chatPath, GatewayBench, jsonAnswer, messagesPath } from '../../../test/support/gateway-bench.ts';
+import { chatPath, GatewayBench, jsonAnswer, messagesPath, testSettings } from '../../../test/support/gateway-bench.ts';
 
 /** Turns of the loop from the request's arrival to what its provider is sent. */
 async function turnsOf(path: string, model: string, characters: number, more = ''): Promise<number> {
@@ -41,4 +41,19 @@ it.each([
 	[messagesPath, 'gemini-3-pro', longNumber, 5],
 ])('%s to %s%s: so many turns more for a large body than for a small one', async (path, model, more, turns) => {
 	expect((await turnsOf(path, model, 300_000, more)) - (await turnsOf(path, model, 300, more))).toBe(turns);
+});
+
+it('a large body whose model is renamed is sent in parts of what came, not as a copy', async () => {
+	const bench = new GatewayBench({ routing: { ...testSettings.routing, aliases: { fast: 'provider_b/gpt-4o' } } });
+	bench.respond = () => jsonAnswer(500, '{}');
+	for (const characters of [1000, 400_000]) {
+		const body = `{"model":"fast","messages":[{"role":"user","content":"${'a'.repeat(characters)}"}]}`;
+		await bench.ask(chatPath, body);
+		const sent = bench.sent.at(-1)?.body;
+		const isInParts = Array.isArray(sent);
+		expect([characters, isInParts]).toEqual([characters, characters > 262_144]);
+		const parts = (isInParts ? sent : [sent]) as readonly Buffer[];
+		expect(Buffer.concat(parts).toString()).toBe(body.replace('"fast"', '"gpt-4o"'));
+		if (isInParts) expect(new Set([parts[0]?.buffer, parts.at(-1)?.buffer]).size).toBe(1);
+	}
 });

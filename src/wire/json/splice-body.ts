@@ -7,6 +7,11 @@ export interface Edit extends ByteRange {
 
 /** Changes these places of a body and keeps every other byte: number forms, order and whitespace decide prompt caching. */
 export function spliceBody(bytes: Buffer, edits: readonly Edit[]): Buffer {
+	return Buffer.concat(splicedPieces(bytes, edits));
+}
+
+/** As `spliceBody`, without a copy: pieces of the body and, between them, what takes the place of its parts. */
+export function splicedPieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
 	const pieces: Buffer[] = [];
 	let kept = 0;
 	for (const edit of edits.toSorted((one, other) => one.start - other.start)) {
@@ -14,5 +19,5 @@ export function spliceBody(bytes: Buffer, edits: readonly Edit[]): Buffer {
 		kept = edit.end;
 	}
 	pieces.push(bytes.subarray(kept));
-	return Buffer.concat(pieces);
+	return pieces;
 }

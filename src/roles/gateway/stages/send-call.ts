@@ -2,7 +2,7 @@ import { discardStream } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
-import { spliceBody } from '../../../wire/json/splice-body.ts';
+import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
 import { readTold, type ToldAnswer } from '../../../wire/usage/usage-meter.ts';
@@ -51,7 +51,7 @@ export function sendCall(
 		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
 		headers: provider.requestHeaders(translated?.headers ?? request.headers, recurring),
 		areHeadersRecurring: recurring !== undefined,
-		body: bodyFor(call, permit.terms),
+		body: sentBody(call, permit.terms),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
 		onSent: () => permit.markSent(),
@@ -131,13 +131,25 @@ function readReply(
 export type BodyEdits = Pick<PermitTerms, 'capEdits' | 'usageEdits'>;
 
 /** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
-export function bodyFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdits }: BodyEdits): Buffer {
+export function bodyFor(call: PreparedCall, permitted: BodyEdits): Buffer {
+	const { bytes } = call.outgoing;
+	const edits = editsFor(call, permitted);
+	return edits.length === 0 ? bytes : spliceBody(bytes, edits);
+}
+
+/** A second copy of a larger body costs more than a write of several parts. */
+const maxCopiedBytes = 262_144;
+
+function sentBody(call: PreparedCall, permitted: BodyEdits): Buffer | readonly Buffer[] {
+	const { bytes } = call.outgoing;
+	return bytes.length <= maxCopiedBytes ? bodyFor(call, permitted) : splicedPieces(bytes, editsFor(call, permitted));
+}
+
+function editsFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdits }: BodyEdits): readonly Edit[] {
 	const { model } = body.members;
 	const range = model === undefined || model === target.model ? undefined : body.ranges.get('model');
-	if (range === undefined && capEdits.length === 0 && usageEdits.length === 0) return body.bytes;
-	const edits = [...capEdits, ...usageEdits];
-	if (range !== undefined) edits.push({ ...range, text: JSON.stringify(target.model) });
-	return spliceBody(body.bytes, edits);
+	const edits = capEdits.length === 0 ? usageEdits : [...capEdits, ...usageEdits];
+	return range === undefined ? edits : [...edits, { ...range, text: JSON.stringify(target.model) }];
 }
 
 /** @throws Fault `provider_answer_invalid` */
