@@ -57,14 +57,18 @@ ${flaggedOf(corrected)}, ${flaggedOf(unseen)}.
 Reproduce: \`npm run docs\` writes this page; \`npx vitest run src/policy/guardrails/pii\` checks that each column keeps 90 % of each kind, and flags at most
 1 % of ordinary rows.
 
-What is not found: telephone numbers of seven or eight digits without a label such as \`phone\` or \`is my cell\` near them, three groups of a North American
-number with spaces whose area code is not assigned, numbers written as words, names, addresses, dates of birth, AWS secret access keys without a
-name such as \`secret access key\` before them, keys directly behind \`_\`, numbers with letters between their groups or glued to letters, and cards
-cut in unusual places (other than 4-4-4-4, 4-6-5, 4-6-4, 8-8, by twos or digit by digit) by other signs than one space, hyphen or dot.
-What is found and is none: a number that passes a check by
-chance (one in ten of all 16-digit numbers in a card range does). So of lists of exactly four figures of four digits, such as
-\`4521, 1874, 5230, 9012\`, about one in twenty is taken for a card (of five, one in eleven), and so
-of two figures of eight digits and of sixteen single digits; of longer lists and tables one in a hundred.
+The detectors do not find:
+
+* telephone numbers of seven or eight digits without a label such as \`phone\` or \`is my cell\` near them
+* North American numbers in three groups with spaces whose area code is not assigned
+* numbers written as words, with letters between their groups, or glued to letters
+* names, addresses and dates of birth
+* AWS secret access keys without a name such as \`secret access key\` before them, and keys directly behind \`_\`
+* cards cut in unusual places (other than 4-4-4-4, 4-6-5, 4-6-4, 8-8, by twos or digit by digit) by other signs than one space, hyphen or dot
+
+False matches are mostly numbers that pass a check by chance, as one in ten of all 16-digit numbers in a card range does. Of lists of
+exactly four figures of four digits, such as \`4521, 1874, 5230, 9012\`, about one in twenty is taken for a card, and of five one in
+eleven. The same holds for two figures of eight digits and for sixteen single digits. Of longer lists and tables it is one in a hundred.
 
 ## Words
 

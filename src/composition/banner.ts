@@ -18,7 +18,7 @@ type Fact = readonly [label: string, value: string];
 
 const columns = 80;
 
-/** What the demo shows once it is ready, in at most 15 lines: addresses, credentials, and commands to paste. */
+/** The demo's banner, in at most 15 lines: addresses, credentials, and commands to paste. */
 export function renderBanner({ version, config, simulatedProviders, client, isTerminal }: BannerFacts): string {
 	const gateway = listenUrl(listenAddress(config.gateway.listen));
 	const facts: Fact[] = [

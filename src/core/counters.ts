@@ -29,7 +29,7 @@ export type Admission = Admitted | Declined;
 export interface Admitted {
 	readonly isAdmitted: true;
 	readonly reading: CounterReading;
-	/** What was reserved on each budget, where that could be less than what was asked for. */
+	/** Amount reserved on each budget, where less than the amount asked for may be reserved. */
 	readonly reservedNanoUsd?: bigint;
 	/** The counters could not be reached: no rate limit was checked, and the reading is this process's own. */
 	readonly isUncounted?: true;
