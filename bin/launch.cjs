@@ -11,7 +11,7 @@ const { pathToFileURL } = require('node:url');
 
 const root = join(__dirname, '..');
 const source = join(root, 'src', 'main.ts');
-const entry = existsSync(source) ? source : join(root, 'dist', 'main.js');
+const entry = existsSync(source) ? source : join(root, 'dist', 'src', 'main.js');
 // What was compiled is kept beside the program: whoever may write there may change what runs anyway. Where a process may not write,
 // nothing is kept. Before the first module, for which the runtime would load what reads TypeScript; threads know it from the variable.
 const compiled = process.env.NODE_COMPILE_CACHE || join(root, 'node_modules', '.cache', 'tollgate');

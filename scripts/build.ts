@@ -1,4 +1,4 @@
-/** Compiles `src/` into `dist/` (or a folder given), without tests. Leaves `dist/console`, which the console's own build makes. */
+/** Compiles `src/` and `simulator/` into `dist/` (or a folder given), without tests. Leaves `dist/console`, which the console's own build makes. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -15,12 +15,11 @@ const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
 // What the program reads beside its code.
-const source = join(root, 'src');
-for (const file of globSync('**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', {
-	cwd: source,
+for (const file of globSync('{src,simulator}/**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', {
+	cwd: root,
 	exclude: ['**/golden/**', '**/fixtures/**'],
 })) {
 	const copy = join(target, file);
 	mkdirSync(dirname(copy), { recursive: true });
-	copyFileSync(join(source, file), copy);
+	copyFileSync(join(root, file), copy);
 }

@@ -1,7 +1,7 @@
 /** Who may import whom. The rules that `npm run check` and the architecture tests hold the tree to. */
 import { cruise, type IRegularForbiddenRuleType, type IReporterOutput } from 'dependency-cruiser';
 
-/** Folders of `src/`, and the other folders of `src/` that each may import. Not named here: `main.ts` and `compose.ts`, which may all. */
+/** Folders of `src/`, and the other folders of `src/` that each may import. Not named here: `main.ts`, `compose.ts` and `composition`, which may all. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
 	core: [],
 	wire: ['core'],
@@ -13,6 +13,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 	cli: ['core', 'config', 'io', 'client'],
 	client: [],
 };
+
+/**
+ * Folders beside `src/`, the folders of `src/` that each may import, and the files of `src/` that may import it. The simulator plays the
+ * vendors: it shares no code with the formats and policies that are tried against it.
+ */
+const beside: Readonly<Record<string, { mayImport: readonly string[]; importedBy: string }>> = {
+	simulator: { mayImport: ['core'], importedBy: '^src/(compose\\.ts$|composition/)' },
+};
+
+/** What runs in production. */
+const product = `^(src|${Object.keys(beside).join('|')})/`;
 
 /** Folders that see neither a package nor a built-in module. */
 const pureFolders = ['core', 'wire', 'policy'];
@@ -39,13 +50,25 @@ type Rule = Pick<IRegularForbiddenRuleType, 'name' | 'from' | 'to'>;
 const rules: Rule[] = [
 	{ name: 'no-cycle', from: {}, to: { circular: true } },
 	{ name: 'no-unresolved', from: {}, to: { couldNotResolve: true } },
-	{ name: 'no-test-in-product', from: { path: '^src/', pathNot: tests }, to: { path: ['^test/', tests] } },
-	{ name: 'no-dev-dependency', from: { path: '^src/', pathNot: tests }, to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'] } },
+	{ name: 'no-test-in-product', from: { path: product, pathNot: tests }, to: { path: ['^test/', tests] } },
+	{ name: 'no-dev-dependency', from: { path: product, pathNot: tests }, to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'] } },
 	...Object.entries(mayImport).map(([folder, others]) => ({
 		name: `${folder}-imports`,
 		from: { path: `^src/${folder}/`, pathNot: tests },
 		to: { path: '^src/', pathNot: [folder, ...others].map((name) => `^src/${name}/`) },
 	})),
+	...Object.entries(beside).flatMap(([folder, { mayImport: others, importedBy }]) => [
+		{
+			name: `${folder}-imports`,
+			from: { path: `^${folder}/`, pathNot: tests },
+			to: { path: product, pathNot: [`^${folder}/`, ...others.map((name) => `^src/${name}/`)] },
+		},
+		{
+			name: `${folder}-imported`,
+			from: { path: '^src/', pathNot: [importedBy, tests] },
+			to: { path: `^${folder}/` },
+		},
+	]),
 	...pureFolders.map((folder) => ({
 		name: `${folder}-is-pure`,
 		from: { path: `^src/${folder}/`, pathNot: [tests, ...Object.keys(purePackages).map((name) => `^src/${name}/`)] },
@@ -63,7 +86,7 @@ const rules: Rule[] = [
 	})),
 	...Object.entries(drivers).map(([backend, driver]) => ({
 		name: `${backend}-driver`,
-		from: { path: '^src/', pathNot: [`^src/stores/${backend}/`, tests] },
+		from: { path: product, pathNot: [`^src/stores/${backend}/`, tests] },
 		to: { path: driver },
 	})),
 ];
@@ -74,9 +97,9 @@ export interface ImportReport {
 	readonly violations: readonly string[];
 }
 
-/** Reads the imports, type imports included, of every file in `src/` and `test/` of the tree at `baseDir`. */
+/** Reads the imports, type imports included, of every file of the product and in `test/`, in the tree at `baseDir`. */
 export async function checkImports(baseDir: string): Promise<ImportReport> {
-	const result: IReporterOutput = await cruise(['src', 'test'], {
+	const result: IReporterOutput = await cruise(['src', ...Object.keys(beside), 'test'], {
 		baseDir,
 		validate: true,
 		ruleSet: { forbidden: rules.map((rule) => ({ ...rule, severity: 'error' })) },
@@ -88,7 +111,7 @@ export async function checkImports(baseDir: string): Promise<ImportReport> {
 	if (typeof result.output === 'string') throw new TypeError(`dependency-cruiser did not report an object: ${result.output}`);
 	const { summary } = result.output;
 	return {
-		moduleCount: result.output.modules.filter(({ source }) => /^(src|test)\//.test(source)).length,
+		moduleCount: result.output.modules.filter(({ source }) => new RegExp(`${product}|^test/`).test(source)).length,
 		violations: summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`).toSorted(),
 	};
 }

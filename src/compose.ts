@@ -170,7 +170,7 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 }
 
 async function composeSimulator(world: World, intervalMs: number | undefined): Promise<Part> {
-	const { createSimulator } = await import('./roles/simulator/simulator.ts');
+	const { createSimulator } = await import('../simulator/simulator.ts');
 	const { config, clock } = world;
 	// Beside other roles each call would have two lines; the simulator keeps a record of its own.
 	const log: Log = config.roles.length === 1 ? world.log : { ...world.log, info: (event, fields) => world.log.debug(event, fields) };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { outputOf } from './cli/output-of.ts';
 import { runCli } from './cli/run-cli.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL(import.meta.resolve('tollgate/package.json')), 'utf8')) as { version: string };
 
 const stdout = outputOf(process.stdout);
 const output = { isTerminal: stdout.isTty, write: (text: string) => stdout.write(text) };

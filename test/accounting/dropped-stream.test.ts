@@ -1,6 +1,6 @@
 /** Clients that leave at any point of a stream: the provider learns of it, and what was delivered is paid for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countTokens } from '../../src/roles/simulator/token-count.ts';
+import { countTokens } from '../../simulator/token-count.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import type { BilledRequest } from '../support/accounting-bill.ts';
 import { readBooks, untilNothingHeld } from '../support/accounting-books.ts';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
+import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
 import { openPostgresLedgerReader } from '../../src/stores/postgres-ledger.ts';
 import { type BilledRequest, billedCounts, SimulatorBooks } from '../support/accounting-bill.ts';
 import { type Books, countsOf, expectReckonedCosts, readBooksOf, untilCountersSay, untilNothingHeld } from '../support/accounting-books.ts';

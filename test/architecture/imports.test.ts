@@ -56,6 +56,18 @@ src/stores/memory/d.ts         kysely                          ! postgres-driver
 src/stores/postgres/a.ts       pg
 src/stores/memory/e.ts         ioredis                         ! redis-driver
 src/stores/redis/a.ts          ioredis
+src/compose.ts                 ../simulator/ok.ts
+src/composition/a.ts           ../../simulator/ok.ts
+src/io/g.ts                    ../../simulator/ok.ts           ! simulator-imported
+src/roles/edge/g.ts            ../../../simulator/ok.ts        ! simulator-imported
+src/io/g.test.ts               ../../simulator/ok.ts
+simulator/a.ts                 ../src/wire/c.ts                ! simulator-imports
+simulator/b.ts                 ../src/compose.ts               ! simulator-imports
+simulator/c.ts                 ../src/core/ok.ts
+simulator/d.ts                 ioredis                         ! redis-driver
+simulator/e.ts                 ./e.test.ts                     ! no-test-in-product
+simulator/e.test.ts            ../src/wire/c.ts
+simulator/f.ts                 vitest                          ! no-dev-dependency
 `;
 
 interface Plant {

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startProcess } from '../support/processes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const published = mkdtempSync(join(tmpdir(), 'tollgate-published-'));
@@ -22,14 +23,19 @@ beforeAll(() => {
 afterAll(() => rmSync(published, { recursive: true }));
 
 test('the built program starts', () => {
-	expect(run(process.execPath, 'dist/main.js', '--help')).toMatch(/^Usage: tollgate /m);
-	expect(run('bin/tollgate', '--help')).toBe(run(process.execPath, 'dist/main.js', '--help'));
+	expect(run(process.execPath, 'dist/src/main.js', '--help')).toMatch(/^Usage: tollgate /m);
+	expect(run('bin/tollgate', '--help')).toBe(run(process.execPath, 'dist/src/main.js', '--help'));
+});
+
+test('the published package simulates providers', async () => {
+	const simulator = startProcess(join(published, 'bin/tollgate'), ['simulate', '--listen', '127.0.0.1:0'], { cwd: published });
+	expect(await simulator.logged('started')).toMatchObject({ roles: ['simulator'] });
 });
 
 test('the package exports its client, with types', () => {
 	const names = run(process.execPath, '-p', `import('tollgate/client').then((client) => console.log(Object.keys(client).length > 0)), ''`);
 	expect(names.trim()).toBe('true');
-	expect(existsSync(join(published, 'dist/client/index.d.ts'))).toBe(true);
+	expect(existsSync(join(published, 'dist/src/client/index.d.ts'))).toBe(true);
 });
 
 test('built and packed again, the package is the same to the byte', () => {
@@ -54,11 +60,11 @@ test('the published package holds the program, and neither tests nor sources', (
 			'bin/gateway-token',
 			'bin/launch.cjs',
 			'bin/package.json',
-			'dist/client/index.js',
+			'dist/src/client/index.js',
 			'package.json',
 		]),
 	);
-	expect(paths.filter((path) => /\.(test|contract|long)\.|^(src|test|bench|scripts)\//.test(path) || /(?<!\.d)\.ts$/.test(path))).toEqual(
-		[],
-	);
+	expect(
+		paths.filter((path) => /\.(test|contract|long)\.|^(src|simulator|test|bench|scripts)\//.test(path) || /(?<!\.d)\.ts$/.test(path)),
+	).toEqual([]);
 });

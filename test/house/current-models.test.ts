@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProvider } from '@pydantic/genai-prices';
 import { describe, expect, test } from 'vitest';
+import { listModels } from '../../simulator/list-models.ts';
 import { demoModels } from '../../src/config/demo.ts';
-import { listModels } from '../../src/roles/simulator/list-models.ts';
 import { packageRoot } from '../support/processes.ts';
 
 function sourceOf(packageName: string, path: string): string {

@@ -206,11 +206,11 @@ test('bin/tollgate needs no second process where Node is new enough', () => {
 	expect(JSON.parse(child.stdout)).toMatchObject({ args: ['exit', '4'], pid: child.pid });
 });
 
-test('bin/tollgate starts dist/main.js where there is no src, as in the published package', () => {
+test('bin/tollgate starts dist/src/main.js where there is no src, as in the published package', () => {
 	const published = makePackage('published');
-	mkdirSync(join(published, 'dist'));
-	renameSync(join(published, 'src/main.ts'), join(published, 'dist/main.js'));
-	writeFileSync(join(published, 'dist/main.js'), 'console.log("built", ...process.argv.slice(2));');
+	mkdirSync(join(published, 'dist/src'), { recursive: true });
+	renameSync(join(published, 'src/main.ts'), join(published, 'dist/src/main.js'));
+	writeFileSync(join(published, 'dist/src/main.js'), 'console.log("built", ...process.argv.slice(2));');
 	const { stdout } = spawnSync(join(published, 'bin/tollgate'), ['x'], { env: { PATH: systemPath.join(delimiter) }, encoding: 'utf8' });
 	expect(stdout).toBe('built x\n');
 });

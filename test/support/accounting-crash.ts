@@ -1,7 +1,7 @@
 /** A gateway that is killed at moments of chance, under load, and started again with the same ledger. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
 import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-call.ts';
 import { type Fleet, startFleet } from './accounting-fleet.ts';

@@ -1,9 +1,9 @@
 /** A mix of all kinds of calls, and the comparison of every book that is kept of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
+import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
+import { unitsPerToken } from '../../simulator/token-count.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
-import { unitsPerToken } from '../../src/roles/simulator/token-count.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteRecords } from '../../src/stores/sqlite/sqlite-records.ts';
 import { type BilledRequest, billedCounts } from './accounting-bill.ts';

@@ -1,7 +1,7 @@
 /** Many callers of a team with little money left, over three gateways, with failures and clients that leave. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { createSeededRandom, type SeededRandom } from '../../src/roles/simulator/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
 import { type BilledRequest, billedCounts } from './accounting-bill.ts';
 import { type Books, expectReckonedCosts, readBooks, untilCountersSay, untilNothingHeld } from './accounting-books.ts';
 import { type CallPlan, callGateway, createCaller, type Seen } from './accounting-call.ts';

@@ -1,7 +1,8 @@
 /** A simulator that listens, on a clock that never makes a test wait. */
+
+import type { SimulatorSettings } from '../../simulator/settings.ts';
+import { createSimulator } from '../../simulator/simulator.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { SimulatorSettings } from '../../src/roles/simulator/settings.ts';
-import { createSimulator } from '../../src/roles/simulator/simulator.ts';
 import { serveHandler } from './serve-handler.ts';
 
 export interface TestClock extends Clock {

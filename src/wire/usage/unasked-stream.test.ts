@@ -1,14 +1,14 @@
 /** The whole way of a stream whose caller did not ask for usage, against simulated providers: asked for, told, removed. */
 
 import { describe, expect, it } from 'vitest';
+import { planAnswer } from '../../../simulator/plan/plan-answer.ts';
+import { planOf } from '../../../simulator/plan/prompt-digest.ts';
+import { createSeededRandom } from '../../../simulator/seeded-random.ts';
+import { azureWire } from '../../../simulator/wires/azure/azure.ts';
+import { geminiOpenAiWire } from '../../../simulator/wires/gemini/gemini-openai.ts';
+import { openAiWire } from '../../../simulator/wires/openai/openai.ts';
+import type { Wire, WireTarget } from '../../../simulator/wires/wire.ts';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
-import { planAnswer } from '../../roles/simulator/plan/plan-answer.ts';
-import { planOf } from '../../roles/simulator/plan/prompt-digest.ts';
-import { createSeededRandom } from '../../roles/simulator/seeded-random.ts';
-import { azureWire } from '../../roles/simulator/wires/azure/azure.ts';
-import { geminiOpenAiWire } from '../../roles/simulator/wires/gemini/gemini-openai.ts';
-import { openAiWire } from '../../roles/simulator/wires/openai/openai.ts';
-import type { Wire, WireTarget } from '../../roles/simulator/wires/wire.ts';
 import { askForUsage } from '../dialects/chat/usage.ts';
 import { parseBody } from '../json/parse-body.ts';
 import { spliceBody } from '../json/splice-body.ts';

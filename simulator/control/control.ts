@@ -1,0 +1,188 @@
+/** The addresses under `/_simulator`: faults, outage, recordings, scripts, settings, the bill and what was received. */
+
+import { z } from 'zod';
+import { readWhole } from '../../src/core/byte-stream.ts';
+import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
+import { Refusal } from '../../src/core/refusal.ts';
+import { faultNames, readFaultNames } from '../faults/fault-names.ts';
+import { mostFaultRules } from '../faults/fault-rules.ts';
+import type { CallServer } from '../serve-call.ts';
+import type { SimulatorSettings } from '../settings.ts';
+import { faultBody, outageBody, replayBody, scriptBody, settingsBody } from './control-schema.ts';
+
+export interface ControlPorts {
+	change(changes: Partial<SimulatorSettings>): void;
+	/** Settings and counters as they were at the start. */
+	reset(): void;
+	setOutage(seconds: number): void;
+}
+
+type Answer = { readonly status: number; readonly body: object | null };
+type Action = (request: HttpRequest) => Answer | Promise<Answer>;
+
+const mostControlBytes = 33_554_432;
+
+export function createControl(server: CallServer, ports: ControlPorts): Handler {
+	const actions = { ...readingActions(server), ...changingActions(server, ports) };
+	return async (request) => {
+		const path = request.path.replace(/\/$/, '');
+		const action = actions[`${request.method} ${path}`];
+		if (action !== undefined) return respond(await runAction(action, request));
+		const known = Object.keys(actions);
+		const isKnownPath = known.some((name) => name.endsWith(` ${path}`));
+		return respond({ status: isKnownPath ? 405 : 404, body: { error: `${request.method} ${path} is not a control call`, known } });
+	};
+}
+
+async function runAction(action: Action, request: HttpRequest): Promise<Answer> {
+	try {
+		return await action(request);
+	} catch (cause) {
+		if (cause instanceof z.ZodError) return { status: 400, body: { error: z.prettifyError(cause) } };
+		if (cause instanceof SyntaxError) return { status: 400, body: { error: 'The body is not JSON' } };
+		if (cause instanceof Refusal) return { status: cause.status, body: { error: cause.message } };
+		throw cause;
+	}
+}
+
+function respond({ status, body }: Answer): HttpResponse {
+	return {
+		status,
+		headers: body === null ? {} : { 'content-type': 'application/json' },
+		body: body === null ? null : JSON.stringify(body),
+	};
+}
+
+const done: Answer = { status: 204, body: null };
+
+async function readBody<T>(request: HttpRequest, schema: z.ZodType<T>): Promise<T> {
+	const parsed: unknown = JSON.parse((await readWhole(request.body, mostControlBytes)).toString('utf8'));
+	return schema.parse(parsed);
+}
+
+function readingActions(server: CallServer): Record<string, Action> {
+	return {
+		'GET /_simulator/bill': () => ({ status: 200, body: server.bill.render() }),
+		'GET /_simulator/requests': ({ query }) => {
+			const filter = new URLSearchParams(query);
+			const limit = Math.min(Math.max(1, Number(filter.get('limit') ?? '100') || 100), 100_000);
+			const asked = {
+				key: filter.get('key') ?? undefined,
+				model: filter.get('model') ?? undefined,
+				wire: filter.get('wire') ?? undefined,
+				id: filter.get('id') ?? undefined,
+			};
+			return { status: 200, body: { data: server.requestLog.list({ limit, ...asked }) } };
+		},
+		'GET /_simulator/faults': () => ({
+			status: 200,
+			body: {
+				rules: server.rules.list(),
+				names: faultNames.map(({ words, number, effect }) => ({
+					name: words,
+					...(number === undefined ? {} : { number: number.meaning, default: number.otherwise }),
+					effect,
+				})),
+			},
+		}),
+		'GET /_simulator/settings': () => ({ status: 200, body: renderSettings(server.settings()) }),
+	};
+}
+
+function changingActions(server: CallServer, ports: ControlPorts): Record<string, Action> {
+	return {
+		'DELETE /_simulator/bill': () => {
+			server.bill.clear();
+			server.requestLog.clear();
+			return done;
+		},
+		'POST /_simulator/faults': async (request) => {
+			const rule = await readBody(request, faultBody);
+			if (Object.keys(readFaultNames(rule.fault)).length === 0) {
+				return { status: 400, body: { error: `"${rule.fault}" names no fault`, known: faultNames.map((name) => name.words) } };
+			}
+			if (server.rules.list().length >= mostFaultRules) {
+				return { status: 409, body: { error: `There are ${mostFaultRules} rules already` } };
+			}
+			server.rules.add(rule);
+			return { status: 201, body: { rules: server.rules.list() } };
+		},
+		'DELETE /_simulator/faults': () => {
+			server.rules.clear();
+			return done;
+		},
+		'POST /_simulator/outage': async (request) => {
+			const { seconds } = await readBody(request, outageBody);
+			ports.setOutage(seconds);
+			return { status: 202, body: { seconds } };
+		},
+		'POST /_simulator/replay': (request) => queueRecording(request, server),
+		'POST /_simulator/script': async (request) => {
+			const { count, text, pieces, thinking, calls, ...match } = await readBody(request, scriptBody);
+			const script = { pieces: pieces ?? (text === undefined ? [] : [text]), cutsFreely: pieces === undefined, thinking, calls };
+			return queued(server, server.replays.add(match, { script }, count));
+		},
+		'DELETE /_simulator/replay': () => {
+			server.replays.clear();
+			return done;
+		},
+		'POST /_simulator/settings': async (request) => {
+			const asked = await readBody(request, settingsBody);
+			ports.change({
+				...(asked.interval_ms === undefined ? {} : { intervalMs: asked.interval_ms }),
+				...(asked.first_byte_ms === undefined ? {} : { firstByteMs: asked.first_byte_ms }),
+				...(asked.record_bodies === undefined ? {} : { recordBodies: asked.record_bodies }),
+				...(asked.retry_after_every === undefined ? {} : { retryAfterEvery: asked.retry_after_every }),
+			});
+			return { status: 200, body: renderSettings(server.settings()) };
+		},
+		'POST /_simulator/reset': () => {
+			server.bill.clear();
+			server.requestLog.clear();
+			server.rules.clear();
+			server.replays.clear();
+			server.cache.clear();
+			server.threads.clear();
+			ports.reset();
+			return done;
+		},
+	};
+}
+
+async function queueRecording(request: HttpRequest, server: CallServer): Promise<Answer> {
+	const {
+		count,
+		status,
+		headers,
+		body,
+		body_base64: base64,
+		sse,
+		json,
+		cut,
+		interval_ms: intervalMs,
+		...match
+	} = await readBody(request, replayBody);
+	const contentType = sse === undefined ? 'application/json' : 'text/event-stream; charset=utf-8';
+	const bytes = base64 === undefined ? Buffer.from(body ?? sse ?? JSON.stringify(json), 'utf8') : Buffer.from(base64, 'base64');
+	const recording = {
+		status,
+		headers: { 'content-type': contentType, ...headers },
+		body: bytes,
+		cut: typeof cut === 'string' ? cut : { bytes: cut.bytes, seed: cut.seed },
+		intervalMs,
+	};
+	return queued(server, server.replays.add(match, { recording }, count));
+}
+
+function queued(server: CallServer, isQueued: boolean): Answer {
+	return isQueued ? { status: 201, body: { queued: server.replays.size() } } : { status: 409, body: { error: 'The queue is full' } };
+}
+
+function renderSettings(settings: SimulatorSettings): object {
+	return {
+		interval_ms: settings.intervalMs,
+		first_byte_ms: settings.firstByteMs,
+		record_bodies: settings.recordBodies,
+		retry_after_every: settings.retryAfterEvery,
+	};
+}

@@ -1,0 +1,131 @@
+/** No body makes the simulator fail: it answers, or refuses in the vendor's words. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isByteStream, readWhole, streamOf } from '../src/core/byte-stream.ts';
+import type { HttpRequest } from '../src/core/handler.ts';
+import { createTestClock } from '../test/support/start-simulator.ts';
+import { createSimulator } from './simulator.ts';
+
+const { handle } = createSimulator({}, { clock: createTestClock(), setOutage: () => undefined });
+
+function requestOf(path: string, query: string, body: string): HttpRequest {
+	return {
+		id: 'r1',
+		method: 'POST',
+		path,
+		query,
+		headers: { authorization: 'Bearer k', 'api-key': 'k', 'x-api-key': 'k', 'x-goog-api-key': 'k', 'anthropic-version': '2023-06-01' },
+		body: streamOf([Buffer.from(body)]),
+		announcedLength: undefined,
+		peerAddress: '127.0.0.1',
+		arrivedMs: 0,
+		onClientGone: () => undefined,
+	};
+}
+
+const word = fc.constantFrom(
+	'user',
+	'assistant',
+	'tool',
+	'system',
+	'model',
+	'text',
+	'tool_use',
+	'tool_result',
+	'function',
+	'thinking',
+	'auto',
+	'any',
+	'object',
+	'a',
+	'',
+);
+const leaf = fc.oneof(word, fc.integer({ min: -2, max: 20 }), fc.boolean(), fc.constant(null), fc.constant([]), fc.constant({}));
+const name = fc.constantFrom(
+	...[
+		'role',
+		'content',
+		'type',
+		'text',
+		'id',
+		'name',
+		'input',
+		'tool_calls',
+		'tool_call_id',
+		'tool_use_id',
+		'function',
+		'arguments',
+		'parts',
+		'functionCall',
+	],
+	...[
+		'functionResponse',
+		'response',
+		'args',
+		'source',
+		'image_url',
+		'url',
+		'cache_control',
+		'signature',
+		'parameters',
+		'input_schema',
+		'properties',
+		'items',
+	],
+);
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+	value: fc.oneof({ maxDepth: 5 }, leaf, fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(name, tie('value'), { maxKeys: 5 })),
+}));
+const field = fc.constantFrom(
+	...[
+		'messages',
+		'contents',
+		'tools',
+		'tool_choice',
+		'stop',
+		'n',
+		'stream',
+		'stream_options',
+		'system',
+		'systemInstruction',
+		'max_tokens',
+		'thinking',
+	],
+	...[
+		'response_format',
+		'output_config',
+		'generationConfig',
+		'toolConfig',
+		'functions',
+		'temperature',
+		'stop_sequences',
+		'reasoning_effort',
+	],
+);
+const body = fc.dictionary(field, value, { maxKeys: 6 }).map((fields) => ({ model: 'sim-text', max_tokens: 20, ...fields }));
+
+test.each([
+	['/openai/v1/chat/completions', ''],
+	['/anthropic/v1/messages', ''],
+	['/anthropic/v1/messages/count_tokens', ''],
+	['/gemini/v1beta/models/sim-text:generateContent', ''],
+	['/gemini/v1beta/models/sim-text:streamGenerateContent', 'alt=sse'],
+	['/gemini/v1beta/openai/chat/completions', ''],
+	['/azure/openai/deployments/sim-text/chat/completions', 'api-version=2024-10-21'],
+])('%s', async (path, query) => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.oneof({ weight: 9, arbitrary: body.map((fields) => JSON.stringify(fields)) }, fc.json(), fc.string()),
+			async (text) => {
+				const response = await handle(requestOf(path, query, text));
+				expect([200, 400, 404]).toContain(response.status);
+				const whole =
+					response.body !== null && isByteStream(response.body)
+						? await readWhole(response.body, 10_000_000)
+						: Buffer.from(response.body ?? '');
+				expect(whole.length).toBeGreaterThan(0);
+			},
+		),
+		{ numRuns: 250 },
+	);
+});

@@ -1,0 +1,127 @@
+/** Events on their way at a provider's pace, and the ways in which they fail to arrive. */
+
+import type { Clock, Timer } from '../src/core/clock.ts';
+import { ConnectionReset } from '../src/core/connection-reset.ts';
+import type { ByteSink, ByteStream } from '../src/core/handler.ts';
+import type { BreakOff } from './faults/fault-plan.ts';
+import type { WireEvent } from './wires/wire.ts';
+
+export interface Pace {
+	readonly firstEventMs: number;
+	/** 0: one event a turn of the event loop. */
+	readonly intervalMs: number;
+	readonly breakOff: BreakOff | undefined;
+}
+
+export interface StreamWitness {
+	/** The event was handed over whole. */
+	onSent(event: WireEvent): void;
+	/** Once, last: the stream is over in this way. */
+	onOver(outcome: 'complete' | 'aborted' | 'broken'): void;
+}
+
+/** How long a stalled stream keeps its connection. */
+export const longestStallMs = 600_000;
+
+export interface PacedStream extends ByteStream {
+	/** As the sink's cancel: the client is gone. */
+	abort(): void;
+}
+
+export function pacedStream(
+	events: Iterator<WireEvent>,
+	pace: Pace,
+	clock: Clock,
+	errorEvent: () => string,
+	witness: StreamWitness,
+): PacedStream {
+	let sink: ByteSink | undefined;
+	let sent = 0;
+	let isOver = false;
+	let isWaiting = false;
+	let isHalted = false;
+	let timer: Timer | undefined;
+
+	const finish = (outcome: 'complete' | 'aborted' | 'broken'): boolean => {
+		if (isOver) return false;
+		isOver = true;
+		timer?.cancel();
+		events.return?.();
+		witness.onOver(outcome);
+		return true;
+	};
+	const schedule = (delayMs: number, task: () => void): void => {
+		isWaiting = true;
+		const run = (): void => {
+			isWaiting = false;
+			if (!isOver) task();
+		};
+		if (delayMs <= 0) setImmediate(run);
+		else timer = clock.after(delayMs, run);
+	};
+	const destroy = (): void => {
+		if (finish('broken')) sink?.fail(new ConnectionReset());
+	};
+	const endEarly = (): void => {
+		if (finish('broken')) sink?.end();
+	};
+
+	const breakOff = ({ manner }: BreakOff): void => {
+		isHalted = true;
+		switch (manner) {
+			case 'stall':
+				schedule(longestStallMs, destroy);
+				return;
+			case 'cut':
+				schedule(pace.intervalMs, destroy);
+				return;
+			case 'cut-inside': {
+				const next = events.next();
+				const bytes = bufferOf(next.done === true ? 'data: ' : next.value.bytes);
+				sink?.write(bytes.subarray(0, Math.ceil(bytes.length / 2)));
+				schedule(pace.intervalMs, destroy);
+				return;
+			}
+			case 'end':
+				endEarly();
+				return;
+			case 'error-event':
+				sink?.write(bufferOf(errorEvent()));
+				endEarly();
+		}
+	};
+
+	const turn = (): void => {
+		if (sink === undefined) return;
+		if (pace.breakOff !== undefined && sent === pace.breakOff.afterEvents) {
+			breakOff(pace.breakOff);
+			return;
+		}
+		const next = events.next();
+		if (next.done === true) {
+			if (finish('complete')) sink.end();
+			return;
+		}
+		sent += 1;
+		witness.onSent(next.value);
+		if (sink.write(bufferOf(next.value.bytes))) schedule(pace.intervalMs, turn);
+	};
+
+	return {
+		start(given) {
+			sink = given;
+			if (!isOver) schedule(pace.firstEventMs, turn);
+			return {
+				resume() {
+					if (!isOver && !isWaiting && !isHalted) schedule(pace.intervalMs, turn);
+				},
+				cancel: () => void finish('aborted'),
+			};
+		},
+		abort: () => void finish('aborted'),
+	};
+}
+
+function bufferOf(bytes: string | Buffer): Buffer {
+	return typeof bytes === 'string' ? Buffer.from(bytes, 'utf8') : bytes;
+}

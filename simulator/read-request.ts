@@ -1,0 +1,57 @@
+/** A request's bytes as what the answer is planned from. Runs in the thread of large bodies too: everything here can be sent between threads. */
+import { createHash } from 'node:crypto';
+import type { HeaderFields } from '../src/core/handler.ts';
+import { isObject, type JsonObject, textOf } from './json-value.ts';
+import type { PlannedPrompt } from './plan/prompt.ts';
+import { digestPrompt, outlineOf, type PromptDigest, planOf } from './plan/prompt-digest.ts';
+import { hasThread } from './threads.ts';
+import { VendorError, type VendorErrorFields } from './vendor-error.ts';
+import type { Wire, WireTarget } from './wires/wire.ts';
+
+/** A `WireTarget` with its query as text. */
+export interface SentTarget extends Omit<WireTarget, 'query'> {
+	readonly headers: HeaderFields;
+	readonly query: string;
+}
+
+export interface ReadRequest {
+	readonly sha256: string;
+	/** Empty where neither the path nor the body names one. */
+	readonly model: string;
+	/** Undefined where the body is no JSON object. */
+	readonly outline: JsonObject | undefined;
+	readonly reading: PromptReading | undefined;
+	/** The whole request, which continues a conversation that is kept elsewhere; then nothing else was read of it. */
+	readonly threaded?: JsonObject;
+}
+
+/** What the model reads, or how the vendor rejects it. */
+export type PromptReading = { readonly plan: PlannedPrompt; readonly digest: PromptDigest } | { readonly rejection: VendorErrorFields };
+
+export function readRequest(bytes: Uint8Array, wire: Wire, target: WireTarget): ReadRequest {
+	const sha256 = createHash('sha256').update(bytes).digest('hex');
+	const body = parseBody(bytes);
+	const model = target.model ?? textOf(body?.['model']);
+	if (body === undefined) return { sha256, model, outline: undefined, reading: undefined };
+	if (wire.name === 'anthropic' && hasThread(body)) return { sha256, model, outline: outlineOf(body), reading: undefined, threaded: body };
+	return { sha256, model, outline: outlineOf(body), reading: readPrompt(body, model, wire, target) };
+}
+
+export function readPrompt(body: JsonObject, model: string, wire: Wire, target: WireTarget): PromptReading {
+	try {
+		const prompt = wire.readPrompt(body, model, target);
+		return { plan: planOf(prompt), digest: digestPrompt(prompt.segments) };
+	} catch (cause) {
+		if (cause instanceof VendorError) return { rejection: cause.fields() };
+		throw cause;
+	}
+}
+
+function parseBody(bytes: Uint8Array): JsonObject | undefined {
+	try {
+		const parsed: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+		return isObject(parsed) ? parsed : undefined;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,128 @@
+/** Fake providers behind one handler, and the addresses under `/_simulator` that steer and read them. */
+import type { Clock } from '../src/core/clock.ts';
+import type { Handler, HttpRequest, HttpResponse } from '../src/core/handler.ts';
+import type { Log } from '../src/core/log.ts';
+import { createControl } from './control/control.ts';
+import { createFaultRules } from './faults/fault-rules.ts';
+import { createBodyReader } from './large-bodies.ts';
+import { describeModel, listModels } from './list-models.ts';
+import { createPromptCache } from './plan/prompt-cache.ts';
+import { createReplayQueue } from './replay/replay-queue.ts';
+import { findRoute, type Route } from './routes.ts';
+import { createSeededRandom } from './seeded-random.ts';
+import { type CallServer, serveCall } from './serve-call.ts';
+import { findEngine, serveEngine } from './serve-engine.ts';
+import { defaultSimulatorSettings, type SimulatorSettings } from './settings.ts';
+import { createThreads } from './threads.ts';
+import { VendorError } from './vendor-error.ts';
+import type { Wire, WireTarget } from './wires/wire.ts';
+import { createBill } from './witness/bill.ts';
+import { createRequestLog } from './witness/request-log.ts';
+
+export interface SimulatorPorts {
+	readonly clock: Clock;
+	readonly log?: Log;
+	/** Refuses connections for so many seconds; 0 ends it. Called by `POST /_simulator/outage`, at most 600. */
+	setOutage(seconds: number): void;
+}
+
+export interface Simulator {
+	readonly handle: Handler;
+}
+
+export function createSimulator(settings: Partial<SimulatorSettings>, ports: SimulatorPorts): Simulator {
+	const initial = { ...defaultSimulatorSettings, ...settings };
+	let current: SimulatorSettings = initial;
+	const numbers = new Map<string, number>();
+	const server: CallServer = {
+		settings: () => current,
+		clock: ports.clock,
+		bill: createBill(),
+		requestLog: createRequestLog(),
+		rules: createFaultRules(),
+		replays: createReplayQueue(),
+		cache: createPromptCache(initial.minimumCachedTokens),
+		bodies: createBodyReader(),
+		threads: createThreads(),
+		nextNumber(wire) {
+			const number = (numbers.get(wire) ?? 0) + 1;
+			numbers.set(wire, number);
+			return number;
+		},
+	};
+	const control = createControl(server, {
+		change(changes) {
+			current = { ...current, ...changes };
+		},
+		reset() {
+			current = initial;
+			numbers.clear();
+		},
+		setOutage(seconds) {
+			ports.log?.info('simulator outage', { seconds });
+			ports.setOutage(seconds);
+		},
+	});
+
+	return {
+		async handle(request) {
+			if (request.path === '/' || request.path === '/healthz') {
+				return { status: 200, headers: jsonHeaders, body: '{"role":"simulator","ok":true}' };
+			}
+			if (request.path.startsWith('/_simulator')) return control(request);
+			const engine = findEngine(request.path);
+			if (engine !== undefined) return serveEngine(request, engine, server);
+			const route = findRoute(request.path);
+			if (route === undefined) {
+				const body = JSON.stringify({
+					error: `No provider is simulated at ${request.path}; see /openai, /anthropic, /gemini, /azure, /bedrock, /judge and /_simulator`,
+				});
+				return { status: 404, headers: jsonHeaders, body };
+			}
+			return serveRoute(request, route, server);
+		},
+	};
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+
+async function serveRoute(request: HttpRequest, route: Route, server: CallServer): Promise<HttpResponse> {
+	const target: WireTarget = {
+		headers: request.headers,
+		query: new URLSearchParams(request.query),
+		model: route.model,
+		action: route.action === 'count' ? 'count' : 'generate',
+		isStream: route.isStream === true,
+	};
+	if (route.action === 'generate' || route.action === 'count') return serveCall(request, route.wire, target, server);
+	return serveRest(request, route.wire, route.action, target, server);
+}
+
+/** Models, and the vendor's own words for addresses that it does not have. */
+function serveRest(request: HttpRequest, wire: Wire, action: 'models' | 'unknown', target: WireTarget, server: CallServer): HttpResponse {
+	const key = wire.readKey(target);
+	const random = createSeededRandom(server.nextNumber(wire.name));
+	const requestId = wire.newRequestId(random);
+	const common = {
+		requestId,
+		random,
+		nowMs: server.clock.nowMs(),
+		answerNumber: 1,
+		retryAfterEvery: 0,
+		inputTokens: 0,
+		model: target.model ?? '',
+		isStream: false,
+	};
+	try {
+		wire.checkAccess(target, key, key.includes('bad-key') || server.settings().refusedKeys.includes(key));
+		if (action === 'unknown') throw new VendorError('path-unknown', `${request.method} ${request.path}`);
+		if (request.method !== 'GET') throw new VendorError('method-wrong', `${request.method} ${request.path}`);
+		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: 200, error: undefined }) };
+		const answer = target.model === undefined ? listModels(wire.name) : describeModel(wire.name, target.model);
+		return { status: 200, headers, body: JSON.stringify(answer) };
+	} catch (cause) {
+		if (!(cause instanceof VendorError)) throw cause;
+		const headers = { ...jsonHeaders, ...wire.headers({ ...common, status: cause.status, error: cause }) };
+		return { status: cause.status, headers, body: JSON.stringify(wire.renderError(cause, { requestId, key, model: common.model })) };
+	}
+}

@@ -1,0 +1,174 @@
+/** One row for each request, the newest 100,000; of the newest 1,000 also what was received. Secrets are cut to their last four characters. */
+import type { HeaderFields, HttpRequest } from '../../src/core/handler.ts';
+import type { BilledTokens, CallOutcome } from './bill.ts';
+import { nothingBilled } from './bill.ts';
+
+export interface RequestRow {
+	/** The id that the answer carries in the vendor's request id header. */
+	readonly id: string;
+	readonly time: string;
+	readonly method: string;
+	readonly path: string;
+	readonly query: string;
+	wire: string;
+	key: string;
+	model: string;
+	status: number | null;
+	isStream: boolean;
+	/** What the request was told to suffer: the names of the fault plan's fields. */
+	faults: readonly string[];
+	/** `pending` until the request is over. */
+	outcome: CallOutcome | 'pending';
+	tokens: BilledTokens;
+	events: number;
+	bodyBytes: number;
+	durationMs: number | null;
+}
+
+export interface Received {
+	readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+	readonly bodySha256: string;
+	readonly body: Buffer | undefined;
+}
+
+export interface RequestLog {
+	open(row: Pick<RequestRow, 'id' | 'time' | 'method' | 'path' | 'query' | 'wire'>): RequestRow;
+	/** @param body kept to be shown; undefined: only its digest is. */
+	keepReceived(row: RequestRow, request: Pick<HttpRequest, 'headers' | 'announcedLength'>, sha256: string, body: Buffer | undefined): void;
+	/** Newest first. */
+	list(filter: {
+		limit: number;
+		key?: string | undefined;
+		model?: string | undefined;
+		wire?: string | undefined;
+		id?: string | undefined;
+	}): object[];
+	clear(): void;
+}
+
+const mostRows = 100_000;
+const mostReceived = 1000;
+const mostBodyBytes = 67_108_864;
+
+export function createRequestLog(): RequestLog {
+	let rows: RequestRow[] = [];
+	const received = new Map<RequestRow, Received>();
+	let bodyBytes = 0;
+
+	const dropOldestReceived = (): void => {
+		for (const [row, kept] of received) {
+			bodyBytes -= kept.body?.length ?? 0;
+			received.delete(row);
+			return;
+		}
+	};
+
+	return {
+		open(start) {
+			const row: RequestRow = {
+				...start,
+				key: '',
+				model: '',
+				status: null,
+				isStream: false,
+				faults: [],
+				outcome: 'pending',
+				tokens: nothingBilled,
+				events: 0,
+				bodyBytes: 0,
+				durationMs: null,
+			};
+			rows.push(row);
+			if (rows.length >= 2 * mostRows) rows = rows.slice(-mostRows);
+			return row;
+		},
+		keepReceived(row, request, sha256, body) {
+			const kept: Received = { headers: withoutSecrets(withLength(request)), bodySha256: sha256, body };
+			bodyBytes += kept.body?.length ?? 0;
+			received.set(row, kept);
+			while (received.size > mostReceived || (bodyBytes > mostBodyBytes && received.size > 1)) dropOldestReceived();
+		},
+		list({ limit, key, model, wire, id }) {
+			const found: object[] = [];
+			const oldest = Math.max(0, rows.length - mostRows);
+			for (let index = rows.length - 1; index >= oldest && found.length < limit; index--) {
+				const row = rows[index];
+				if (row === undefined) break;
+				if (key !== undefined && row.key !== lastFour(key)) continue;
+				if ((model !== undefined && row.model !== model) || (wire !== undefined && row.wire !== wire)) continue;
+				if (id !== undefined && row.id !== id) continue;
+				found.push(renderRow(row, received.get(row)));
+			}
+			return found;
+		},
+		clear() {
+			rows = [];
+			received.clear();
+			bodyBytes = 0;
+		},
+	};
+}
+
+/** All that is ever shown of a key. */
+export function lastFour(key: string): string {
+	return key.slice(-4);
+}
+
+const secretHeaders = [
+	'authorization',
+	'x-api-key',
+	'api-key',
+	'x-goog-api-key',
+	'ocp-apim-subscription-key',
+	'x-amz-security-token',
+	'cookie',
+	'proxy-authorization',
+];
+
+function withoutSecrets(headers: HeaderFields): Record<string, string | string[] | undefined> {
+	const kept: Record<string, string | string[] | undefined> = { ...headers };
+	for (const name of secretHeaders) {
+		const value = kept[name];
+		if (value !== undefined) kept[name] = `…${lastFour(String(value))}`;
+	}
+	return kept;
+}
+
+function renderRow(row: RequestRow, received: Received | undefined): object {
+	return {
+		id: row.id,
+		time: row.time,
+		method: row.method,
+		path: row.path,
+		query: row.query.replace(/(^|&)key=[^&]*/g, '$1key=…'),
+		wire: row.wire,
+		key: row.key,
+		model: row.model,
+		status: row.status,
+		stream: row.isStream,
+		faults: row.faults,
+		outcome: row.outcome,
+		tokens: {
+			input: row.tokens.input,
+			cache_write: row.tokens.cacheWrite,
+			cache_read: row.tokens.cacheRead,
+			output: row.tokens.output,
+			reasoning: row.tokens.reasoning,
+		},
+		events: row.events,
+		duration_ms: row.durationMs,
+		body_bytes: row.bodyBytes,
+		...(received === undefined
+			? {}
+			: {
+					headers: received.headers,
+					body_sha256: received.bodySha256,
+					...(received.body === undefined ? {} : { body: received.body.toString('utf8') }),
+				}),
+	};
+}
+
+/** As received, also where the server keeps the length apart. */
+function withLength({ headers, announcedLength = 0 }: Pick<HttpRequest, 'headers' | 'announcedLength'>): HeaderFields {
+	return announcedLength === 0 ? headers : { 'content-length': String(announcedLength), ...headers };
+}
