@@ -5,7 +5,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 export default defineConfig(({ mode }) => ({
 	test: {
 		environment: 'node',
-		include: mode === 'long' ? ['{src,simulator,test}/**/*.long.test.ts'] : ['{src,simulator,test}/**/*.test.ts'],
+		include:
+			mode === 'long' ? ['{src,simulator,content-filter,test}/**/*.long.test.ts'] : ['{src,simulator,content-filter,test}/**/*.test.ts'],
 		exclude: mode === 'long' ? configDefaults.exclude : [...configDefaults.exclude, '**/*.long.test.ts'],
 		globalSetup: ['test/support/system-programs.ts'],
 		runner: 'test/support/skipping-runner.ts',

@@ -1,4 +1,4 @@
-/** Compiles `src/` and `simulator/` into `dist/` (or a folder given), without tests. Leaves `dist/console`, which the console's own build makes. */
+/** Compiles `src/` and what it loads beside it into `dist/` (or a folder given), without tests. Leaves `dist/console`, which the console's own build makes. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
 // What the program reads beside its code.
-for (const file of globSync('{src,simulator}/**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', {
+for (const file of globSync('{src,simulator,content-filter}/**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', {
 	cwd: root,
 	exclude: ['**/golden/**', '**/fixtures/**'],
 })) {

@@ -16,10 +16,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Folders beside `src/`, the folders of `src/` that each may import, and the files of `src/` that may import it. The simulator plays the
- * vendors: it shares no code with the formats and policies that are tried against it.
+ * vendors: it shares no code with the formats and policies that are tried against it. The training of the content filter uses the scorer.
  */
 const beside: Readonly<Record<string, { mayImport: readonly string[]; importedBy: string }>> = {
 	simulator: { mayImport: ['core'], importedBy: '^src/(compose\\.ts$|composition/)' },
+	'content-filter': { mayImport: ['policy'], importedBy: '^src/composition/' },
 };
 
 /** What runs in production. */
@@ -57,6 +58,11 @@ const rules: Rule[] = [
 		from: { path: `^src/${folder}/`, pathNot: tests },
 		to: { path: '^src/', pathNot: [folder, ...others].map((name) => `^src/${name}/`) },
 	})),
+	{
+		name: 'no-training-in-product',
+		from: { path: product, pathNot: [tests, '^content-filter/training/'] },
+		to: { path: '^content-filter/training/' },
+	},
 	...Object.entries(beside).flatMap(([folder, { mayImport: others, importedBy }]) => [
 		{
 			name: `${folder}-imports`,

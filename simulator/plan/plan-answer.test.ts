@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readContentWeights } from '../../content-filter/read-weights.ts';
 import { createContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { createSeededRandom } from '../seeded-random.ts';
 import { countTokens } from '../token-count.ts';
@@ -42,8 +42,7 @@ describe('what is said', () => {
 	});
 
 	test('the demo tripped its own guardrails: whole and at every place of a stream, answers to everyday questions score low', () => {
-		const weights = new URL('../../src/policy/guardrails/content/weights.bin', import.meta.url);
-		const scorer = createContentScorer(readFileSync(weights));
+		const scorer = createContentScorer(readContentWeights());
 		const greetings = ['Hello', 'Hi', 'Say hello.', 'How are you?', 'Who are you?'];
 		const errands = ['What is 2+2?', 'Write a haiku about the sea.', 'What is the capital of France?', 'Good morning', 'What time is it?'];
 		const closings = new Set<string>();

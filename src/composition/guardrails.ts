@@ -1,13 +1,11 @@
 /** Guardrails from the configuration. */
-import { readFileSync } from 'node:fs';
+import { readContentWeights } from '../../content-filter/read-weights.ts';
 import type { Config } from '../config/schema.ts';
 import { contentCategories } from '../policy/guardrails/content/content-category.ts';
 import { type ContentScorer, createContentScorer } from '../policy/guardrails/content/content-scorer.ts';
 import type { RuleAction } from '../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../policy/guardrails/guardrails.ts';
 import { type PiiKind, piiKinds } from '../policy/guardrails/pii/pii-kind.ts';
-
-const weights = new URL('../policy/guardrails/content/weights.bin', import.meta.url);
 
 /** @returns undefined where guardrails are switched off. */
 export function guardrailSettings(config: Config): GuardrailSettings | undefined {
@@ -47,6 +45,6 @@ let scorer: ContentScorer | undefined;
 /** Reads the weights once, when they are first needed. */
 export function contentScorerFor(settings: GuardrailSettings | undefined): ContentScorer | undefined {
 	if (settings === undefined || contentCategories.every((category) => settings.content[category].strength === 'none')) return undefined;
-	scorer ??= createContentScorer(readFileSync(weights));
+	scorer ??= createContentScorer(readContentWeights());
 	return scorer;
 }

@@ -68,6 +68,16 @@ simulator/d.ts                 ioredis                         ! redis-driver
 simulator/e.ts                 ./e.test.ts                     ! no-test-in-product
 simulator/e.test.ts            ../src/wire/c.ts
 simulator/f.ts                 vitest                          ! no-dev-dependency
+simulator/g.ts                 ../content-filter/ok.ts         ! simulator-imports
+src/composition/b.ts           ../../content-filter/ok.ts
+src/io/h.ts                    ../../content-filter/ok.ts      ! content-filter-imported
+src/policy/c.test.ts           ../../content-filter/ok.ts
+content-filter/ok.ts           node:fs
+content-filter/a.ts            ../src/config/ok.ts             ! content-filter-imports
+content-filter/b.ts            ./training/a.ts                 ! no-training-in-product
+src/composition/c.ts           ../../content-filter/training/a.ts ! no-training-in-product
+content-filter/training/a.ts   ../../src/policy/ok.ts
+content-filter/training/b.ts   ./a.ts
 `;
 
 interface Plant {

@@ -3,8 +3,11 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const sources = globSync('{src,simulator,test,bench,scripts,bin}/**/*.{ts,cjs}', { cwd: root, exclude: ['**/node_modules/**'] });
-const product = sources.filter((path) => /^(src|simulator)\//.test(path) && !path.endsWith('.test.ts'));
+const sources = globSync('{src,simulator,content-filter,test,bench,scripts,bin}/**/*.{ts,cjs}', {
+	cwd: root,
+	exclude: ['**/node_modules/**'],
+});
+const product = sources.filter((path) => /^(src|simulator|content-filter)\//.test(path) && !path.endsWith('.test.ts'));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 test('no file or folder has a name that says nothing', () => {

@@ -60,11 +60,16 @@ test('the published package holds the program, and neither tests nor sources', (
 			'bin/gateway-token',
 			'bin/launch.cjs',
 			'bin/package.json',
+			'dist/content-filter/weights/NOTICE.txt',
+			'dist/content-filter/weights/weights.bin',
+			'dist/simulator/simulator.js',
 			'dist/src/client/index.js',
 			'package.json',
 		]),
 	);
 	expect(
-		paths.filter((path) => /\.(test|contract|long)\.|^(src|simulator|test|bench|scripts)\//.test(path) || /(?<!\.d)\.ts$/.test(path)),
+		paths.filter(
+			(path) => /\.(test|contract|long)\.|^(src|simulator|content-filter|test|bench|scripts)\//.test(path) || /(?<!\.d)\.ts$/.test(path),
+		),
 	).toEqual([]);
 });

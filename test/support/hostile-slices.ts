@@ -2,7 +2,7 @@
  * A program: reads hostile texts under all guardrails, and prints as JSON how long the longest slice of each held the event loop, in
  * milliseconds. By itself, for the test runner makes hot loops several times slower than they are.
  */
-import { readFileSync } from 'node:fs';
+import { readContentWeights } from '../../content-filter/read-weights.ts';
 import { createContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
 import { compileGuardrails, type Guardrails } from '../../src/policy/guardrails/guardrails.ts';
 import { contentAt, gambling, guardrailsWith, piiRules } from './guarded-gateway.ts';
@@ -17,7 +17,7 @@ const shortMs = 5;
 const mostRounds = 8;
 
 function compileAll(): Guardrails {
-	const scorer = createContentScorer(readFileSync(new URL('../../src/policy/guardrails/content/weights.bin', import.meta.url)));
+	const scorer = createContentScorer(readContentWeights());
 	const words = ['aardvark', 'ill will', 'darkfish', ...Array.from({ length: 100 }, (_, index) => `a${index.toString(36)} ill1 o0o`)];
 	const steps = compileGuardrails(
 		// Observing: nothing is blocked, so everything is read to its end.

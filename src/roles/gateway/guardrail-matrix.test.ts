@@ -1,6 +1,7 @@
 /** Every cell of stage, caller's format, stream, policy and enforcement, with a trip and without, to a model of each provider. */
-import { readFileSync } from 'node:fs';
+
 import { describe, expect, it } from 'vitest';
+import { readContentWeights } from '../../../content-filter/read-weights.ts';
 import { GatewayBench, HandStream, jsonAnswer, Reader, sentText, sseAnswer, testSettings } from '../../../test/support/gateway-bench.ts';
 import {
 	answerEvents,
@@ -16,7 +17,7 @@ import { isByteStream } from '../../core/byte-stream.ts';
 import { createContentScorer } from '../../policy/guardrails/content/content-scorer.ts';
 import type { GuardrailSettings } from '../../policy/guardrails/guardrails.ts';
 
-const contentScorer = createContentScorer(readFileSync(new URL('../../policy/guardrails/content/weights.bin', import.meta.url)));
+const contentScorer = createContentScorer(readContentWeights());
 
 function settings(isEnforced: boolean): GuardrailSettings {
 	return guardrailsWith({ isEnforced, content: contentAt('medium'), pii: piiRules('block'), topics: [gambling] });

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readContentWeights } from '../../../../content-filter/read-weights.ts';
 import { type ContentCategory, type ContentScores, contentHeads } from './content-category.ts';
 import { createContentScorer } from './content-scorer.ts';
 import { type ContentWeights, packWeights, parseWeights } from './content-weights.ts';
 import { WordReader } from './word-reader.ts';
 
-const file = readFileSync(new URL('weights.bin', import.meta.url));
+const file = readContentWeights();
 const scorer = createContentScorer(file);
 
 const harmful: readonly (readonly [text: string, category: ContentCategory])[] = [

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { readContentWeights } from '../../../../content-filter/read-weights.ts';
 import { createContentScorer } from './content-scorer.ts';
 import { beginShownReading } from './shown-reading.ts';
 
-const scorer = createContentScorer(readFileSync(new URL('weights.bin', import.meta.url)));
+const scorer = createContentScorer(readContentWeights());
 const harmful = 'I will kill you and your family';
 
 const disguises: readonly (readonly [name: string, disguise: (text: string) => string])[] = [

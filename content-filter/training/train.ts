@@ -1,22 +1,23 @@
 /**
- * Trains the content filter's weights and publishes their figures: `node scripts/train-content-filter.ts FOLDER PACKAGES`, where FOLDER
+ * Trains the content filter's weights and publishes their figures: `node content-filter/training/train.ts FOLDER PACKAGES`, where FOLDER
  * holds `train.jsonl.gz` and `lexicon.json`, PACKAGES what `ordinary-packages.ts` names. One core, two minutes, the same bytes in each run.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentHeads } from '../src/policy/guardrails/content/content-category.ts';
-import { createContentScorer } from '../src/policy/guardrails/content/content-scorer.ts';
-import { calibrate, type ScoredRow } from './content-filter/calibrate.ts';
-import { describePage } from './content-filter/describe-page.ts';
-import { judgeRows, judgeScored, promisesOf } from './content-filter/figures.ts';
-import { type Example, type FitOptions, type Fitted, fit } from './content-filter/fit.ts';
-import { type LabelledRow, readLexicon, readRows } from './content-filter/labelled-rows.ts';
-import { makeOrdinaryForms } from './content-filter/ordinary-forms.ts';
-import { readOrdinaryPackages } from './content-filter/ordinary-packages.ts';
-import { quantise, uncalibrated } from './content-filter/quantise.ts';
-import { readSafePrompts } from './content-filter/safe-prompts.ts';
-import { featureCount, readWindows } from './content-filter/window-features.ts';
+import { contentHeads } from '../../src/policy/guardrails/content/content-category.ts';
+import { createContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
+import { contentWeightsFile } from '../read-weights.ts';
+import { calibrate, type ScoredRow } from './calibrate.ts';
+import { describePage } from './describe-page.ts';
+import { judgeRows, judgeScored, promisesOf } from './figures.ts';
+import { type Example, type FitOptions, type Fitted, fit } from './fit.ts';
+import { type LabelledRow, readLexicon, readRows } from './labelled-rows.ts';
+import { makeOrdinaryForms } from './ordinary-forms.ts';
+import { readOrdinaryPackages } from './ordinary-packages.ts';
+import { quantise, uncalibrated } from './quantise.ts';
+import { readSafePrompts } from './safe-prompts.ts';
+import { featureCount, readWindows } from './window-features.ts';
 
 const options: FitOptions = { seed: 20_261_121, epochs: 8, learningRate: 0.3, decay: 1e-3, leastRows: 2 };
 
@@ -25,9 +26,9 @@ const testFrom = 0.8;
 /** Thresholds are chosen on the other rows, each judged by a model that was trained without its fold. */
 const foldCount = 5;
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const [folder, packages] = process.argv.slice(2);
-if (folder === undefined || packages === undefined) throw new Error('usage: node scripts/train-content-filter.ts FOLDER PACKAGES');
+if (folder === undefined || packages === undefined) throw new Error('usage: node content-filter/training/train.ts FOLDER PACKAGES');
 
 const lexicon = readLexicon(folder);
 const rows = [...readRows(folder), ...readOrdinaryPackages(packages), ...makeOrdinaryForms(), ...readSafePrompts()];
@@ -49,7 +50,7 @@ const heldOut = judgeRows(
 	createContentScorer(weights),
 	rows.filter(({ place }) => place >= testFrom),
 );
-writeFileSync(join(root, 'src/policy/guardrails/content/weights.bin'), weights);
+writeFileSync(contentWeightsFile, weights);
 writeFileSync(
 	join(root, 'docs/reference/content-filter-figures.md'),
 	describePage(heldOut, crossValidated, {

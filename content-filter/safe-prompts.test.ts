@@ -1,13 +1,15 @@
 /** Prompts that sound unsafe and are not, and harmful requests in the same words: none of them was trained on. */
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createContentScorer } from './content-scorer.ts';
+import { createContentScorer } from '../src/policy/guardrails/content/content-scorer.ts';
+import { readContentWeights } from './read-weights.ts';
 
-const scorer = createContentScorer(readFileSync(new URL('weights.bin', import.meta.url)));
+const scorer = createContentScorer(readContentWeights());
 const medium = { log: 0.5, block: 0.8 };
 
 function promptsOf(file: string): readonly string[] {
-	const text = readFileSync(new URL(`../../../../test/suites/safe-prompts/${file}`, import.meta.url), 'utf8');
+	const text = readFileSync(new URL(`../test/suites/safe-prompts/${file}`, import.meta.url), 'utf8');
 	return text.split('\n').filter((line) => line !== '' && !line.startsWith('# '));
 }
 
