@@ -18,9 +18,10 @@ import {
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
-import { compileScripts, type Operation, type Script } from './admission-scripts.ts';
+import { compileScripts, type Operation } from './admission-scripts.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
 import { Riders } from './riders.ts';
+import type { Script } from './script.ts';
 
 export interface RedisAdmissionSettings extends RedisSettings {
 	/** Begins every key. */

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import { uncorkAtTurnEnd } from '../../core/turn-end.ts';
 import { CountersUnreachable } from '../contracts/admission.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
-import type { Script } from './admission-scripts.ts';
+import type { Script } from './script.ts';
 
 export interface RedisSettings {
 	/** `redis://` or `rediss://` (TLS), with user, password and database number as usual. */

@@ -1,14 +1,8 @@
-/** What the scripts of `admission-scripts.ts` have in common, in Lua. */
-import { partsOfWhatIsLeft } from '../contracts/admission.ts';
+-- What the operations have in common. Before it stand `now` in unix milliseconds and the numbers that `admission-scripts.ts` names.
+-- Money is a decimal string of nano-US-dollars. A Lua number is exact to 2^53 only, which is nine million US dollars: so sums are
+-- made of whole dollars and the nine digits below them.
+-- ARGV[1] of each operation is the server's run and the owner.
 
-/** Idle teams are forgotten after so long, and restored from the ledger when they return. */
-const idleSeconds = 70 * 24 * 3600;
-
-/**
- * Money is a decimal string of nano-US-dollars. A Lua number is exact to 2^53 only, which is nine million US dollars: so
- * sums are made of whole dollars and the nine digits below them.
- */
-export const prelude = `
 local counters, calls, ends = KEYS[1], KEYS[2], KEYS[3]
 local run, owner = string.match(ARGV[1], '^(.*)|(.*)$')
 
@@ -89,7 +83,7 @@ end
 
 local function fitting(left, wanted, least)
 	local dollars, nanos = parts(left)
-	local share = text(math.floor(dollars / ${partsOfWhatIsLeft}), math.floor(((dollars % ${partsOfWhatIsLeft}) * 1000000000 + nanos) / ${partsOfWhatIsLeft}))
+	local share = text(math.floor(dollars / partsOfWhatIsLeft), math.floor(((dollars % partsOfWhatIsLeft) * 1000000000 + nanos) / partsOfWhatIsLeft))
 	local most = isLess(least, left) and least or left
 	if isLess(most, share) then most = share end
 	return isLess(most, wanted) and most or wanted
@@ -133,12 +127,12 @@ local function endDue()
 end
 
 local function keepCalls()
-	redis.call('EXPIRE', calls, ${idleSeconds})
-	redis.call('EXPIRE', ends, ${idleSeconds})
+	redis.call('EXPIRE', calls, idleSeconds)
+	redis.call('EXPIRE', ends, idleSeconds)
 end
 
 -- Never later than the calls that it contains, so that totals do not outlive them.
-local function keepCounters() redis.call('EXPIRE', counters, ${idleSeconds}) end
+local function keepCounters() redis.call('EXPIRE', counters, idleSeconds) end
 
 -- ARGV from the first on, every step-th: the budgets' keys.
 local function budgetKeys(first, step)
@@ -146,4 +140,3 @@ local function budgetKeys(first, step)
 	for index = first, #ARGV, step do keys[#keys + 1] = ARGV[index] end
 	return keys
 end
-`;

@@ -1,0 +1,5 @@
+-- ARGV: run, id, remembered ms.
+endDue()
+if redis.call('EXISTS', KEYS[4]) == 1 then return 'OK' end
+giveBack(ARGV[2])
+return redis.call('SET', KEYS[4], 'r', 'PX', ARGV[3])

@@ -1,0 +1,2 @@
+-- KEYS: the owner's teams.
+return redis.call('SMEMBERS', KEYS[1])
