@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../core/clock.ts';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { ProviderReports } from '../contracts/provider-reports.ts';
+import { readMigrations } from '../read-migrations.ts';
 import { read, textOf } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
@@ -11,19 +12,15 @@ export interface SqliteProviderReports extends ProviderReports {
 	close(): void;
 }
 
-const schema = [
-	`CREATE TABLE provider_reports (
-		process TEXT PRIMARY KEY,
-		report TEXT NOT NULL,
-		expires_at_ms INTEGER NOT NULL
-	) STRICT, WITHOUT ROWID;`,
-];
+const migrations = new URL('migrations/provider-reports/', import.meta.url);
 
 /** In a file of its own, opened when it is needed: whoever watches the records need not look at each report. */
 export function createSqliteProviderReports(dataDir: string, clock: Clock): SqliteProviderReports {
 	let opened: ReturnType<typeof statementsOf> | undefined;
 	const statements = (): ReturnType<typeof statementsOf> =>
-		(opened ??= statementsOf(openDatabase(join(dataDir, 'provider-reports.db'), (database) => migrate(database, schema), 'process')));
+		(opened ??= statementsOf(
+			openDatabase(join(dataDir, 'provider-reports.db'), (database) => migrate(database, readMigrations(migrations)), 'process'),
+		));
 	return {
 		tell: (process, report, lifeMs) =>
 			read(() => {

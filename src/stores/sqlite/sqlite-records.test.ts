@@ -11,8 +11,7 @@ import { Fault } from '../../core/fault.ts';
 import { recordsContract } from '../contracts/records.contract.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
-import { recordsSchema } from './schema.ts';
-import { openSqliteRecords } from './sqlite-records.ts';
+import { openSqliteRecords, recordsSchema } from './sqlite-records.ts';
 
 recordsContract('sqlite', async () => {
 	const dataDir = makeDirectory();

@@ -4,11 +4,11 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createRecordChanges } from '../contracts/record-changes.ts';
 import type { RecordStore } from '../contracts/records.ts';
+import { readMigrations } from '../read-migrations.ts';
 import { createWrite } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
 import { createRecordWatch } from './record-watch.ts';
-import { recordsSchema } from './schema.ts';
 import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createBudgetTable } from './sqlite-budgets.ts';
 import { createClientTable } from './sqlite-clients.ts';
@@ -20,6 +20,8 @@ import { createTeamTable } from './sqlite-teams.ts';
 import { createChangeBook, storeOf } from './versioned-records.ts';
 
 export const recordsFileName = 'records.db';
+
+export const recordsSchema = readMigrations(new URL('migrations/records/', import.meta.url));
 
 export interface SqliteRecordsSettings {
 	/** Created, readable to its owner only, when it does not exist. */

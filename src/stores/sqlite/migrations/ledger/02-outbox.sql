@@ -1,0 +1,5 @@
+-- Calls that the fleet's database has not been told of: once when opened, once when closed. Positions are never used again.
+CREATE TABLE outbox (position INTEGER PRIMARY KEY AUTOINCREMENT, call INTEGER NOT NULL, noted_ms INTEGER NOT NULL) STRICT;
+-- 1 when the row is for the outbox, so that a file may serve with and without one in turn.
+ALTER TABLE calls ADD COLUMN is_spooled INTEGER;
+CREATE INDEX calls_spooled ON calls (is_spooled) WHERE is_spooled = 1;

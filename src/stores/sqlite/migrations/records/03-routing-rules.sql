@@ -1,0 +1,12 @@
+CREATE TABLE routing_rules (
+	id TEXT PRIMARY KEY,
+	name TEXT NOT NULL,
+	priority INTEGER NOT NULL,
+	is_enabled INTEGER NOT NULL,
+	match TEXT NOT NULL,
+	strategy TEXT NOT NULL,
+	targets TEXT NOT NULL,
+	created_at_ms INTEGER NOT NULL,
+	updated_at_ms INTEGER NOT NULL,
+	version INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
