@@ -6,7 +6,7 @@ import { parseUsdPerMillionTokens } from '../src/core/money.ts';
 
 const root = join(import.meta.dirname, '..');
 const packageName = '@pydantic/genai-prices';
-export const defaultPricesPath = join(root, 'src/policy/budgets/default-prices.ts');
+export const defaultPricesPath = join(root, 'src/policy/budgets/default-prices.json');
 
 /** Provider kinds of ours, and of the package the provider and the names that it serves itself. */
 const sources = [
@@ -42,27 +42,18 @@ interface ModelName {
 /** @param day the first day that the table is for; prices that change later are written with the day they change. */
 export function generatePrices(day: string): string {
 	const { version } = JSON.parse(readFileSync(join(root, 'node_modules', packageName, 'package.json'), 'utf8')) as { version: string };
-	const sections = sources.map(({ kind, id, served }) => {
+	const lists = sources.map(({ kind, id, served }) => {
 		const models = findProvider({ providerId: id })?.models ?? [];
 		if (models.length === 0) throw new Error(`${packageName} knows no models of ${id}`);
 		const lines = models
 			.filter((model) => served.test(model.id) && !otherMedia.test(model.id))
 			.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 			.flatMap((model) => linesOf(model, day));
-		return [`[${kind}]`, ...lines].join('\n');
+		return [kind, lines] as const;
 	});
-	return `/**
- * List prices, frozen: pico-US-dollars a token, from ${packageName} ${version} as of ${day}.
- * Written by \`node scripts/generate-prices.ts\`; do not edit. \`compile-prices.ts\` says how to read it.
- */
-export const defaultPricesDay = '${day}';
-
-// A line: model, first day, input tokens up to, rates of input, cache read, cache write, cache write for an hour, output and
-// reasoning, further names. \`*\` is any day or no bound; a name with \`~\` goes on in a version or a date.
-export const defaultPrices = \`
-${sections.join('\n\n')}
-\`;
-`;
+	const from = `pico-US-dollars a token, from ${packageName} ${version} as of ${day}`;
+	const about = `List prices, frozen: ${from}. Written by \`node scripts/generate-prices.ts\`; do not edit.`;
+	return `${JSON.stringify({ about, day, lists: Object.fromEntries(lists) }, undefined, '\t')}\n`;
 }
 
 function linesOf(model: ModelInfo, day: string): string[] {

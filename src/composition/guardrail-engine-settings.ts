@@ -1,7 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
-import { defaultPricesDay } from '../policy/budgets/default-prices.ts';
-import { defaultPrice } from '../policy/budgets/price-of.ts';
+import { defaultPrice, defaultPricesDay } from '../policy/budgets/price-of.ts';
 import type { EnginePrice, EngineSettings } from '../roles/gateway/guardrail-engines/engine-settings.ts';
 import type { ProtocolSettings } from '../wire/guardrail-engines/engine-protocols.ts';
 

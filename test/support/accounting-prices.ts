@@ -1,5 +1,5 @@
 /** What calls cost, worked out from the published table alone: a second opinion that shares no code with the gateway's. */
-import { defaultPrices } from '../../src/policy/budgets/default-prices.ts';
+import defaultPrices from '../../src/policy/budgets/default-prices.json' with { type: 'json' };
 
 /** Buckets that do not overlap. */
 export interface TokenCounts {
@@ -35,12 +35,11 @@ export function reckonNanoUsd(model: string, counts: TokenCounts, rates?: Rates)
 }
 
 /** Those of the vendors themselves, whose models have no namesakes in other sections with other prices. */
-const sections = ['anthropic', 'openai'];
+const sections = ['anthropic', 'openai'] as const;
 
 function lineFor(model: string, wholeInput: number): string[] {
 	for (const section of sections) {
-		const text = defaultPrices.split(`[${section}]\n`)[1]?.split('\n\n')[0] ?? '';
-		for (const line of text.split('\n')) {
+		for (const line of defaultPrices.lists[section]) {
 			const cells = line.trim().split(/\s+/);
 			if (cells[0]?.replace('~', '') !== model) continue;
 			if (cells[1] !== '*') throw new Error(`${model} changes its price on ${cells[1]}: choose another model for this test`);

@@ -1,4 +1,8 @@
-/** Reads the table of default prices, whose generator says how it is written. */
+/**
+ * Reads the table of default prices: `default-prices.json`. A line: model, first day, input tokens up to, rates of input, cache read, cache
+ * write, cache write for an hour, output and reasoning, further names. `*` is any day or no bound; a name with `~` goes on in a version or a
+ * date. Rates are pico-US-dollars a token.
+ */
 import type { Price, PriceTier } from '../../core/price.ts';
 
 /** What a model costs from which day on. */
@@ -24,14 +28,16 @@ interface Line {
 	readonly names: readonly string[];
 }
 
-/** @param day from which the table is, for the versions of its prices. @returns lists by kind of provider. */
-export function compilePrices(table: string, day: string): ReadonlyMap<string, PriceList> {
-	const lists = new Map<string, PriceList>();
-	for (const section of table.trim().split('\n\n')) {
-		const [heading = '', ...lines] = section.split('\n');
-		lists.set(heading.slice(1, -1), compileList(lines.map(readLine), day));
-	}
-	return lists;
+export interface PriceTable {
+	/** From which the table is, for the versions of its prices. */
+	readonly day: string;
+	/** Lines, by kind of provider. */
+	readonly lists: Readonly<Record<string, readonly string[]>>;
+}
+
+/** @returns lists by kind of provider. */
+export function compilePrices({ day, lists }: PriceTable): ReadonlyMap<string, PriceList> {
+	return new Map(Object.entries(lists).map(([kind, lines]) => [kind, compileList(lines.map(readLine), day)]));
 }
 
 function readLine(line: string): Line {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { defaultPricesDay } from './default-prices.ts';
 import { PriceBook } from './price-book.ts';
+import { defaultPricesDay } from './price-of.ts';
 
 const nowMs = Date.parse(defaultPricesDay);
 const rates = { version: 1, inputPicoUsd: 1n, outputPicoUsd: 1n, cacheReadPicoUsd: 1n, cacheWritePicoUsd: 1n };

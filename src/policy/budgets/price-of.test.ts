@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultPricesPath, generatePrices } from '../../../scripts/generate-prices.ts';
 import { noUsage } from '../../core/usage.ts';
 import { costNanoUsd } from './cost.ts';
-import { defaultPricesDay } from './default-prices.ts';
-import { defaultPrice, listDefaultPrices, overridePrice } from './price-of.ts';
+import { defaultPrice, defaultPricesDay, listDefaultPrices, overridePrice } from './price-of.ts';
 
 const day = defaultPricesDay;
 const kinds = ['anthropic', 'azure-openai', 'gemini', 'openai'] as const;

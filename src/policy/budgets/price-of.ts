@@ -1,8 +1,11 @@
 import type { Price } from '../../core/price.ts';
 import { compilePrices, type PricedModel } from './compile-prices.ts';
-import { defaultPrices, defaultPricesDay } from './default-prices.ts';
+import defaultPrices from './default-prices.json' with { type: 'json' };
 
-const lists = compilePrices(defaultPrices, defaultPricesDay);
+/** The list prices are as of this day. */
+export const defaultPricesDay = defaultPrices.day;
+
+const lists = compilePrices(defaultPrices);
 
 /** Whose price holds where a kind has none of its own: Azure serves OpenAI's models. */
 const fallbackKinds: Readonly<Record<string, string>> = { 'azure-openai': 'openai' };
