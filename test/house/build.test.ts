@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startProcess } from '../support/processes.ts';
 
@@ -67,6 +67,13 @@ test('the published package holds the program, and neither tests nor sources', (
 			'package.json',
 		]),
 	);
+	expect(paths.filter((path) => path.includes('/training/'))).toEqual([]);
+	const readByTheProgram = globSync('{src,simulator,content-filter}/**/*.{bin,json,lua,sql}', {
+		cwd: root,
+		exclude: ['**/golden/**', '**/fixtures/**'],
+	});
+	expect(new Set(readByTheProgram.map((path) => extname(path)))).toEqual(new Set(['.bin', '.json', '.lua', '.sql']));
+	expect(paths).toEqual(expect.arrayContaining(readByTheProgram.map((path) => `dist/${path}`)));
 	expect(
 		paths.filter(
 			(path) => /\.(test|contract|long)\.|^(src|simulator|content-filter|test|bench|scripts)\//.test(path) || /(?<!\.d)\.ts$/.test(path),

@@ -1,53 +1,10 @@
 /** Programs in the languages of servers: `PHPHighRiskMethodsVariables`, `JavaDeserializationRCE`, `Log4JRCE`, `GenericCodeInjection`. */
+import phpFunctionNames from './php-functions.json' with { type: 'json' };
 import { anyOf, callOf, packed, plain, raw, type Signature, uncommented } from './signature.ts';
-
-const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+import { wordsOf } from './words-of.ts';
 
 /** Functions of PHP that reach the system, files, memory or other code, and are words of no language. */
-const phpFunctions = names(`
-	apache_child_terminate apache_get_modules apache_getenv apache_note apache_request_headers apache_setenv apc_add apc_store array_diff_uassoc array_diff_ukey
-	array_filter array_flip array_intersect_uassoc array_intersect_ukey array_key_exists array_keys array_map array_merge array_pop array_push array_rand
-	array_reduce array_reverse array_search array_shift array_slice array_udiff array_uintersect array_unshift array_values array_walk array_walk_recursive
-	assert_options base64_decode base64_encode base_convert bin2hex bzcompress bzdecompress bzopen bzread call_user_func call_user_func_array call_user_method chgrp
-	chroot class_exists class_implements clearstatcache convert_uudecode convert_uuencode create_function ctype_alpha curl_exec curl_file_create curl_getinfo
-	curl_init curl_multi_exec curl_setopt curl_setopt_array curl_share_init date_add date_default_timezone_set dba_open dba_popen debug_backtrace debug_print_backtrace
-	debug_zval_dump define_syslog_variables disk_free_space disk_total_space diskfreespace error_get_last error_log error_reporting escapeshellarg escapeshellcmd
-	exif_imagetype exif_read_data exif_thumbnail expect_popen extension_loaded fdatasync fgetcsv file_exists file_get_contents file_put_contents fileatime filectime
-	filegroup fileinode filemtime fileowner fileperms filter_input filter_var finfo_file finfo_open forward_static_call forward_static_call_array fpassthru fputcsv
-	fscanf fsockopen ftp_connect ftp_exec ftp_get ftp_login ftp_nb_get ftp_nb_put ftp_put ftp_raw ftp_rawlist ftp_ssl_connect func_get_arg func_get_args func_num_args
-	function_exists get_browser get_called_class get_cfg_var get_class_methods get_class_vars get_current_user get_declared_classes get_defined_constants
-	get_defined_functions get_defined_vars get_extension_funcs get_include_path get_included_files get_loaded_extensions get_meta_tags get_object_vars
-	get_resource_type getallheaders getcwd getenv gethostbyaddr gethostbyname gethostname getimagesize getlastmod getmygid getmyinode getmypid getmyuid getopt
-	getrusage getservbyname gettype gmp_init gnupg_init gzcompress gzdecode gzdeflate gzencode gzfile gzgetc gzgets gzinflate gzopen gzpassthru gzread gzuncompress gzwrite
-	hash_file hash_hmac hash_hmac_file hash_init hash_update_file header_register_callback headers_list hex2bin highlight_file highlight_string html_entity_decode
-	htmlentities htmlspecialchars htmlspecialchars_decode http_build_query iconv_strlen ignore_user_abort image2wbmp imagecreatefromgif imagecreatefromjpeg
-	imagecreatefrompng imagegif imagejpeg imagepng imap_body imap_list imap_mail imap_open include_once inet_pton ini_alter ini_get ini_get_all ini_parse_quantity
-	ini_restore ini_set intdiv iptcembed is_a is_array is_bool is_callable is_dir is_executable is_file is_int is_link is_null is_numeric is_object is_readable is_resource
-	is_string is_subclass_of is_uploaded_file is_writable is_writeable iterator_apply json_decode json_encode krsort ksort lcfirst lchgrp lchown ldap_bind ldap_connect
-	ldap_search libxml_disable_entity_loader linkinfo localeconv ltrim mb_convert_encoding mb_decode_numericentity mb_encode_mimeheader mb_ereg mb_ereg_replace
-	mb_ereg_replace_callback mb_eregi_replace mb_http_output mb_internal_encoding mb_parse_str mb_preferred_mime_name mb_send_mail mb_strlen mb_substr mcrypt_decrypt
-	mcrypt_encrypt md5_file memory_get_usage method_exists mhash move_uploaded_file msg_send mssql_connect mssql_query mysql_connect mysql_pconnect mysql_query mysqli_connect
-	mysqli_multi_query mysqli_query mysqli_real_query nl2br number_format ob_clean ob_end_clean ob_get_clean ob_get_contents ob_start oci_connect oci_execute oci_parse odbc_connect
-	odbc_exec odbc_execute opcache_compile_file opcache_get_status opcache_invalidate opendir openlog openssl_decrypt openssl_encrypt openssl_pkey_get_private openssl_sign
-	override_function parse_ini_file parse_ini_string parse_str parse_url passthru password_hash pathinfo pcntl_alarm pcntl_exec pcntl_fork pcntl_signal pclose pfsockopen pg_connect
-	pg_execute pg_lo_export pg_lo_import pg_lo_open pg_prepare pg_query pg_query_params php_ini_loaded_file php_ini_scanned_files php_sapi_name php_strip_whitespace php_uname phpcredits
-	phpinfo phpversion popen posix_access posix_ctermid posix_getcwd posix_getegid posix_geteuid posix_getgid posix_getgrgid posix_getlogin posix_getpid posix_getpwnam posix_getpwuid
-	posix_getuid posix_kill posix_mkfifo posix_mknod posix_setegid posix_setgid posix_setpgid posix_setsid posix_setuid posix_times posix_ttyname posix_uname preg_grep preg_match
-	preg_match_all preg_quote preg_replace preg_replace_callback preg_replace_callback_array preg_split print_r proc_close proc_get_status proc_nice proc_open proc_terminate
-	property_exists pspell_new putenv random_bytes random_int rawurldecode rawurlencode read_exif_data readdir readfile readgzfile readline_add_history readline_write_history readlink
-	realpath_cache_get register_shutdown_function register_tick_function rename_function require_once restore_error_handler rewinddir rsort runkit_constant_redefine
-	runkit_function_add runkit_function_rename scandir sem_get serialize_precision session_destroy session_id session_register session_set_save_handler session_start session_unset set_error_handler
-	set_exception_handler set_file_buffer set_include_path set_magic_quotes_runtime set_time_limit setcookie setlocale setrawcookie settype sha1_file shell_exec shm_attach shm_put_var shmop_open
-	show_source simplexml_load_file simplexml_load_string snmpget snmpset snmpwalk socket_accept socket_bind socket_connect socket_create socket_create_listen socket_listen
-	spl_autoload spl_autoload_register spl_object_hash sqlite_array_query sqlite_create_aggregate sqlite_create_function sqlite_exec sqlite_open sqlite_popen sqlite_query ssh2_connect ssh2_exec
-	ssh2_scp_recv str_getcsv str_ireplace str_pad str_repeat str_replace str_rot13 str_shuffle str_split strcasecmp stream_context_create stream_get_contents stream_get_line stream_select
-	stream_socket_accept stream_socket_client stream_socket_server stream_wrapper_register strip_tags stripcslashes stripslashes stripos stristr strlen strncasecmp strncmp strpos
-	strrev strrpos strstr strtolower strtotime strtoupper strtr substr_count substr_replace symlink syslog sys_getloadavg sys_get_temp_dir tempnam tidy_parse_file tmpfile trigger_error uasort ucfirst
-	ucwords uksort uniqid unlink unregister_tick_function unserialize urldecode urlencode user_error usort utf8_decode utf8_encode var_dump var_export virtual vfprintf vprintf vsprintf wddx_deserialize
-	wincache_ucache_set xdebug_call_class xml_parse xml_parse_into_struct xml_parser_create xml_set_character_data_handler xml_set_element_handler xmlrpc_decode xmlwriter_open_uri yaml_parse
-	yaml_parse_url zend_version zip_open zlib_decode
-	basename boolval chdir chmod chown closedir decbin dechex dirname doubleval feof fflush fgetc fgets fgetss filesize filetype floatval flock fopen fputs fread fseek fstat ftell ftok ftruncate fwrite getdate hexdec intval isset lstat mkdir mt_rand opendir printf rmdir serialize sizeof sprintf strlen umask unpack unset usleep
-`);
+const phpFunctions = wordsOf(phpFunctionNames);
 
 /** Functions whose names are words or common elsewhere: they count with a text, a variable or another call between their brackets. */
 const phpWordFunctions =

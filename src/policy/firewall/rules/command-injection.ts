@@ -2,8 +2,19 @@
  * Judges values as command lines: does a program's name stand where a command begins, with behind it what commands have and sentences
  * have not? Texts come without quotes, backslashes and carets, which shells drop inside words.
  */
-import { oddUnixCommands, oddWindowsCommands, prefixCommands, shells, wordUnixCommands, wordWindowsCommands } from './command-names.ts';
+import names from './command-names.json' with { type: 'json' };
 import type { TextTest } from './signature.ts';
+import { wordsOf } from './words-of.ts';
+
+/** Names that are words of no language. */
+const oddUnixCommands = wordsOf(names.oddUnixCommands);
+/** Names that are words too, so that they need what only commands have behind them. */
+const wordUnixCommands = wordsOf(names.wordUnixCommands);
+/** Commands that run another one, which stands behind them. */
+const prefixCommands = wordsOf(names.prefixCommands);
+const shells = wordsOf(names.shells);
+const oddWindowsCommands = wordsOf(names.oddWindowsCommands);
+const wordWindowsCommands = wordsOf(names.wordWindowsCommands);
 
 /** How sure it is that a command begins: after `$(`, after `;`, after a bracket, or at the beginning of a value. */
 type Opening = 'substitution' | 'line' | 'separator' | 'backtick' | 'bracket' | 'value';

@@ -1,11 +1,19 @@
 /** What a character stands for to a reader, whatever it is made of: its letters, a gap between letters, or nothing at all. */
 import { BoundedMap } from '../../../core/bounded-map.ts';
-import { confusables } from './confusables.ts';
+import readAs from './confusables.json' with { type: 'json' };
 
 /** Nobody sees it: zero-width characters, tags, variation selectors, marks that sit on the letter before. */
 export const unseen = '';
 /** White space, punctuation, pictures. */
 export const gap = ' ';
+
+/**
+ * Characters that are read as a Latin letter, and the letter. Chosen by hand from what keyboards, text generators and other scripts offer;
+ * what compatibility normalisation undoes (full-width, mathematical, circled letters) is not listed.
+ */
+const confusables: ReadonlyMap<string, string> = new Map(
+	Object.entries(readAs).flatMap(([letters, characters]) => Array.from(characters, (character) => [character, letters] as const)),
+);
 
 const ignorable = /^[\p{Default_Ignorable_Code_Point}\p{Mark}\p{Emoji_Modifier}]$/u;
 const letterOrDigit = /[\p{L}\p{N}]/u;
