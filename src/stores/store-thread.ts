@@ -4,7 +4,10 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { StoreUnusable } from './contracts/store-unusable.ts';
 
 /** An answer is a promise on the asking side; a throw there is a rejection here. */
-export type ThreadCalls = Readonly<Record<string, (argument: never) => unknown>>;
+export type ThreadCalls = Readonly<Record<string, ThreadCall>>;
+
+/** Of any argument: what an asking side passes is checked where it calls, by the types that both sides share. */
+type ThreadCall = { answer(argument: unknown): unknown }['answer'];
 
 export interface StoreThread<Calls extends ThreadCalls> {
 	/** Rejects with `ThreadLost` when the thread dies first; started anew for the next call then. */
@@ -44,7 +47,7 @@ export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadE
 	let running: Running | undefined;
 	let isStopping = false;
 	let lastNumber = 0;
-	const call = (name: string, argument: unknown): Promise<unknown> => {
+	const call = <Result>(name: string, argument: unknown): Promise<Result> => {
 		running ??= startThread(entry, (cause) => {
 			running = undefined;
 			if (!isStopping) process.stderr.write(`The thread "${entry.name}" died: ${cause.stack ?? cause.message}\n`);
@@ -58,7 +61,7 @@ export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadE
 		});
 	};
 	return {
-		call: (name, argument) => call(name, argument) as Promise<never>,
+		call,
 		async stop() {
 			if (running === undefined) return;
 			const { worker } = running;
@@ -117,7 +120,7 @@ export function serveThreadCalls(calls: ThreadCalls): void {
 	};
 	parentPort?.on('message', ([number, name, argument]: Question) => {
 		try {
-			const result = calls[name]?.(argument as never);
+			const result = calls[name]?.(argument);
 			if (result instanceof Promise) settle(number, result);
 			else answer([number, result]);
 		} catch (cause) {

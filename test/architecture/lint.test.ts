@@ -28,6 +28,8 @@ const planted: readonly (readonly [path: string, text: string, rule?: string])[]
 	['src/io/some.ts', "export const some = (x: 'a' | 'b'): void => { switch (x) { case 'a': break; } };", 'switch-exhaustiveness-check'],
 	['src/io/later.ts', '// TODO later\nexport const later = 1;', 'no-warning-comments'],
 	['src/io/silenced.ts', '// @ts-ignore\nexport const silenced = 1;', 'ban-ts-comment'],
+	['src/stores/shape.ts', 'export const shape = (x: unknown): string => x as string;', 'no-unsafe-type-assertion'],
+	['src/io/shape.ts', 'export const shape = (x: unknown): string => x as string;'],
 	['src/io/camelCase.ts', 'export const camelCase = 1;', 'filename-case'],
 	[
 		'src/io/mock.test.ts',

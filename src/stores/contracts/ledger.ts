@@ -75,7 +75,8 @@ export interface OpenedRow {
 }
 
 /** How a call ended. */
-export type CallOutcome = 'complete' | 'client_closed' | 'upstream_error' | 'broken' | 'interrupted' | 'not_sent';
+export const callOutcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
+export type CallOutcome = (typeof callOutcomes)[number];
 
 export interface ClosedRow {
 	readonly id: string;

@@ -110,13 +110,16 @@ export type PriceOverrideStore = VersionedStore<PriceKey, PriceOverride, never>;
 
 export type RoutingRuleStore = VersionedStore<string, RoutingRule, never>;
 
+export const auditActions = ['create', 'replace', 'delete'] as const;
+export const auditKinds = ['client', 'team', 'budget', 'price_override', 'routing_rule'] as const;
+
 export interface AuditEntry {
 	/** Unix milliseconds. */
 	readonly atMs: number;
 	readonly actor: string;
 	readonly requestId: string | null;
-	readonly action: 'create' | 'replace' | 'delete';
-	readonly kind: 'client' | 'team' | 'budget' | 'price_override' | 'routing_rule';
+	readonly action: (typeof auditActions)[number];
+	readonly kind: (typeof auditKinds)[number];
 	/** Of the record; of a price `provider/model`. */
 	readonly key: string;
 	/** The record as JSON, amounts as decimal strings, without anything secret. Null before its creation and after its deletion. */

@@ -5,6 +5,7 @@ import { Client, type ClientConfig, Pool, TypeOverrides, types } from 'pg';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { listOf, textFrom } from '../decode.ts';
 import { createPostgresDriver } from './postgres-driver.ts';
 import { fromPostgresText } from './postgres-text.ts';
 
@@ -110,9 +111,10 @@ const columnTypes = new TypeOverrides();
 columnTypes.setTypeParser(types.builtins.INT8, BigInt);
 columnTypes.setTypeParser(types.builtins.TEXT, fromPostgresText);
 const textArray = 1009;
-const parseTexts = columnTypes.getTypeParser<string[]>(textArray);
+const parseTexts: unknown = columnTypes.getTypeParser(textArray);
+if (typeof parseTexts !== 'function') throw new TypeError('The driver has no parser of text arrays');
 // By the types of the driver its parsers take a number.
-columnTypes.setTypeParser(textArray, (literal) => (parseTexts(literal as never) as string[]).map(fromPostgresText));
+columnTypes.setTypeParser(textArray, (literal) => listOf(textFrom)(Reflect.apply(parseTexts, undefined, [literal])).map(fromPostgresText));
 
 /** Where a stray `/`, `?`, `#` of an unencoded password would be taken for the end of the host, nothing of it is shown. */
 const urlPattern = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*(?:\/[^?#@]*)?(?:\?[^#@]*)?$/;

@@ -1,7 +1,7 @@
 /** How kysely reaches the server: a connection is lent for a bounded time, after which it is cut. */
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely';
 import { CompiledQuery as Compiled } from 'kysely';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { toPostgresValue } from './postgres-text.ts';
 
@@ -63,9 +63,9 @@ class LentConnection implements DatabaseConnection {
 
 	async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
 		try {
-			const { command, rowCount, rows } = await this.client.query(sql, parameters.map(toPostgresValue));
+			const { command, rowCount, rows } = await this.client.query<Row & QueryResultRow>(sql, parameters.map(toPostgresValue));
 			if (sql === 'commit' && command === 'ROLLBACK') throw new Error('The transaction was rolled back');
-			return { rows: rows as Row[], ...(rowCount !== null && { numAffectedRows: BigInt(rowCount) }) };
+			return { rows, ...(rowCount !== null && { numAffectedRows: BigInt(rowCount) }) };
 		} catch (cause) {
 			if (this.isExpired) throw new Error(`No answer within ${this.deadlineMs} ms`, { cause });
 			if (isFatal(cause)) this.isBroken = true;

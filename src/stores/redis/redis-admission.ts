@@ -18,6 +18,7 @@ import {
 	type Settlement,
 	type TeamTotals,
 } from '../contracts/admission.ts';
+import { itemsFrom, listOf, textFrom } from '../decode.ts';
 import { compileScripts, type Operation } from './admission-scripts.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
 import { Riders } from './riders.ts';
@@ -163,7 +164,7 @@ class RedisAdmission implements SharedAdmission {
 	}
 
 	async abandon(owner: string): Promise<number> {
-		const teams = (await this.evaluateKeys('teamsOf', [this.ownerKey(owner)], [])) as string[];
+		const teams = listOf(textFrom)(await this.evaluateKeys('teamsOf', [this.ownerKey(owner)], []));
 		let released = 0;
 		for (const team of teams) released += Number(await this.evaluate('abandon', team, [], [owner]));
 		return released;
@@ -205,14 +206,11 @@ class RedisAdmission implements SharedAdmission {
 		values: readonly (string | number)[],
 		budgets: readonly BudgetPeriod[],
 	): Promise<[string, CounterReading]> {
-		const [verdict, nowMs, requests, tokens, reserved, ...money] = (await this.evaluate(operation, team, ids, values)) as (
-			| string
-			| number
-		)[];
+		const [verdict, nowMs, requests, tokens, reserved, ...money] = itemsFrom(await this.evaluate(operation, team, ids, values));
 		if (verdict === 'missing') throw new CountersMissing(team);
 		const readings = budgets.map(({ budget, period }, index): BudgetReading => {
-			const settledNanoUsd = BigInt(money[2 * index] ?? 0);
-			return { budget, period, settledNanoUsd, heldNanoUsd: BigInt(money[2 * index + 1] ?? 0) };
+			const settledNanoUsd = nanoUsdFrom(money[2 * index]);
+			return { budget, period, settledNanoUsd, heldNanoUsd: nanoUsdFrom(money[2 * index + 1]) };
 		});
 		const [requestsThisMinute, tokensToday, reservedTokens] = [Number(requests), Number(tokens), Number(reserved)];
 		return [String(verdict), { nowMs: Number(nowMs), requestsThisMinute, tokensToday, reservedTokens, budgets: readings }];
@@ -234,6 +232,10 @@ class RedisAdmission implements SharedAdmission {
 	private evaluateKeys(operation: Operation, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
 		return this.connection.evaluate(this.scripts[operation], keys, [`${this.connection.run}|${this.owner}`, ...values]);
 	}
+}
+
+function nanoUsdFrom(value: unknown): bigint {
+	return typeof value === 'string' || typeof value === 'number' ? BigInt(value) : 0n;
 }
 
 function limitOf(hold: BudgetHold): string[] {

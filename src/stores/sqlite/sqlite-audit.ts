@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditEntry, AuditLog } from '../contracts/records.ts';
+import { type AuditEntry, type AuditLog, auditActions, auditKinds } from '../contracts/records.ts';
+import { oneOf } from '../decode.ts';
 import { integerOf, type Row, read, textOf, textOrNullOf, type Write } from './database.ts';
 
 const mostEntries = 1000;
@@ -42,13 +43,16 @@ export function auditLogOf(audit: AuditTable, write: Write): AuditLog {
 	return { append: (entry) => write(() => audit.append(entry)), list: audit.list };
 }
 
+const actionFrom = oneOf(auditActions);
+const kindFrom = oneOf(auditKinds);
+
 function entryOf(row: Row): AuditEntry {
 	return {
 		atMs: integerOf(row, 'at_ms'),
 		actor: textOf(row, 'actor'),
 		requestId: textOrNullOf(row, 'request_id'),
-		action: textOf(row, 'action') as AuditEntry['action'],
-		kind: textOf(row, 'kind') as AuditEntry['kind'],
+		action: actionFrom(row['action']),
+		kind: kindFrom(row['kind']),
 		key: textOf(row, 'key'),
 		before: textOrNullOf(row, 'before'),
 		after: textOrNullOf(row, 'after'),

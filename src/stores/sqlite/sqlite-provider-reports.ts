@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../core/clock.ts';
-import type { ProviderReport } from '../../core/health-report.ts';
+import type { HealthReport, ProviderReport } from '../../core/health-report.ts';
 import type { ProviderReports } from '../contracts/provider-reports.ts';
+import { byName, type Decode, decodeJson, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { readMigrations } from '../read-migrations.ts';
 import { read, textOf } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -11,6 +12,12 @@ import { openDatabase } from './open-database.ts';
 export interface SqliteProviderReports extends ProviderReports {
 	close(): void;
 }
+
+const stateFrom = oneOf(['healthy', 'unhealthy', 'unknown']);
+const reportFrom: Decode<ProviderReport> = byName((value): HealthReport => {
+	const { state, sinceMs, detail } = membersFrom(value);
+	return { state: stateFrom(state), sinceMs: orNull(numberFrom)(sinceMs), detail: orNull(textFrom)(detail) };
+});
 
 const migrations = new URL('migrations/provider-reports/', import.meta.url);
 
@@ -32,7 +39,7 @@ export function createSqliteProviderReports(dataDir: string, clock: Clock): Sqli
 		read: () =>
 			read(() => {
 				const rows = statements().selectCurrent.all(clock.nowMs());
-				return new Map(rows.map((row) => [textOf(row, 'process'), JSON.parse(textOf(row, 'report')) as ProviderReport]));
+				return new Map(rows.map((row) => [textOf(row, 'process'), decodeJson(textOf(row, 'report'), reportFrom)]));
 			}),
 		close() {
 			if (opened?.database.isOpen === true) opened.database.close();

@@ -1,8 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
 import type { RecordTable } from '../contracts/record-changes.ts';
+import { decodeJson, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { integerOf, textOf } from './database.ts';
 import { prepareTable } from './versioned-records.ts';
+
+const textOrNull = orNull(textFrom);
+const strategyFrom = oneOf(['priority', 'weighted']);
+const formatFrom = orNull(oneOf(['chat', 'messages']));
+
+function matchFrom(value: unknown): RoutingMatch {
+	const { model, team, format } = membersFrom(value);
+	return { model: textOrNull(model), team: textOrNull(team), format: formatFrom(format) };
+}
+
+function targetFrom(value: unknown): RoutingRuleTarget {
+	const { provider, model, weight } = membersFrom(value);
+	return { provider: textFrom(provider), model: textOrNull(model), weight: numberFrom(weight) };
+}
 
 export function createRoutingRuleTable(database: DatabaseSync): RecordTable<string, RoutingRule, never> {
 	return {
@@ -31,9 +46,9 @@ export function createRoutingRuleTable(database: DatabaseSync): RecordTable<stri
 				name: textOf(row, 'name'),
 				priority: integerOf(row, 'priority'),
 				isEnabled: integerOf(row, 'is_enabled') === 1,
-				match: JSON.parse(textOf(row, 'match')) as RoutingMatch,
-				strategy: textOf(row, 'strategy') as RoutingRule['strategy'],
-				targets: JSON.parse(textOf(row, 'targets')) as RoutingRuleTarget[],
+				match: decodeJson(textOf(row, 'match'), matchFrom),
+				strategy: strategyFrom(row['strategy']),
+				targets: decodeJson(textOf(row, 'targets'), listOf(targetFrom)),
 				createdAtMs: integerOf(row, 'created_at_ms'),
 				updatedAtMs: integerOf(row, 'updated_at_ms'),
 			}),

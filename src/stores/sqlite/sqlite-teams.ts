@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Team, TeamLimits } from '../../core/team.ts';
 import type { RecordChanges, RecordTable } from '../contracts/record-changes.ts';
 import type { Budget } from '../contracts/records.ts';
+import { byName, decodeJson, membersFrom, numberFrom, orNull, textFrom } from '../decode.ts';
 import type { Row } from './database.ts';
 import { integerOrNullOf, textOf, textOrNullOf } from './database.ts';
 import { prepareTable } from './versioned-records.ts';
@@ -63,14 +64,24 @@ export function createTeamTable(
 	};
 }
 
+function limitsFrom(value: unknown): TeamLimits {
+	const { requestsPerMinute, dailyTokens } = membersFrom(value);
+	return {
+		...(requestsPerMinute !== undefined && { requestsPerMinute: limitFrom(requestsPerMinute) }),
+		...(dailyTokens !== undefined && { dailyTokens: limitFrom(dailyTokens) }),
+	};
+}
+
+const limitFrom = orNull(numberFrom);
+
 function optionalsOf(row: Row): Pick<Team, 'limits' | 'metadata' | 'createdAtMs' | 'updatedAtMs'> {
 	const limits = textOrNullOf(row, 'limits');
 	const metadata = textOrNullOf(row, 'metadata');
 	const createdAtMs = integerOrNullOf(row, 'created_at_ms');
 	const updatedAtMs = integerOrNullOf(row, 'updated_at_ms');
 	return {
-		...(limits !== null && { limits: JSON.parse(limits) as TeamLimits }),
-		...(metadata !== null && { metadata: JSON.parse(metadata) as Record<string, string> }),
+		...(limits !== null && { limits: decodeJson(limits, limitsFrom) }),
+		...(metadata !== null && { metadata: decodeJson(metadata, byName(textFrom)) }),
 		...(createdAtMs !== null && { createdAtMs }),
 		...(updatedAtMs !== null && { updatedAtMs }),
 	};

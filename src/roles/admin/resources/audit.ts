@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
 import type { Team } from '../../../core/team.ts';
-import type { AuditEntry, Budget, ClientRecord, PriceOverride } from '../../../stores/contracts/records.ts';
+import {
+	type AuditEntry,
+	auditActions,
+	auditKinds,
+	type Budget,
+	type ClientRecord,
+	type PriceOverride,
+} from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { limitOf, pageOf, pageQuery, withCursor } from '../page.ts';
@@ -12,7 +19,6 @@ import { routingRuleBody } from '../schemas/routing-rule.ts';
 import { teamBody } from '../schemas/team.ts';
 import { named, time, timeOf } from '../schemas/values.ts';
 
-const kinds = ['client', 'team', 'budget', 'price_override', 'routing_rule'] as const;
 const record = z.record(z.string(), z.unknown()).nullable();
 
 const auditEntry = named(
@@ -21,8 +27,8 @@ const auditEntry = named(
 		time,
 		actor: z.string().describe('Such as `client:console` or `cli`.'),
 		request_id: z.string().nullable(),
-		action: z.enum(['create', 'replace', 'delete']),
-		kind: z.enum(kinds),
+		action: z.enum(auditActions),
+		kind: z.enum(auditKinds),
 		key: z.string().describe('Id of the record; of a price `provider/model`.'),
 		before: record.describe('As the resource shows it; null before its creation.'),
 		after: record.describe('Null after its deletion.'),
@@ -38,7 +44,7 @@ export function auditOperations({ records, clock }: AdminParts): Operation[] {
 			path: '/audit',
 			tag: 'audit',
 			summary: 'List changes, the newest first',
-			query: z.strictObject({ ...pageQuery, kind: z.enum(kinds).optional(), key: z.string().optional() }),
+			query: z.strictObject({ ...pageQuery, kind: z.enum(auditKinds).optional(), key: z.string().optional() }),
 			success: { status: 200, schema: auditList },
 			run: async ({ query }) => {
 				const { kind, key, cursor } = query;

@@ -12,6 +12,7 @@ import {
 	type SummaryRow,
 	summaryNames,
 } from '../../contracts/ledger.ts';
+import { decodeJson, listOf, textFrom } from '../../decode.ts';
 import { textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
 import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
@@ -169,7 +170,7 @@ function ledgerRowOf(row: CallRow): LedgerRow {
 		isStreamed: row.is_streamed,
 		priceVersion: row.price_version,
 		holdNanoUsd: row.hold_nano_usd,
-		budgets: JSON.parse(row.budgets) as string[],
+		budgets: decodeJson(row.budgets, listOf(textFrom)),
 		closed:
 			row.outcome === null
 				? undefined

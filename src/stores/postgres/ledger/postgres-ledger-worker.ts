@@ -3,8 +3,8 @@ import { workerData } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { Clock } from '../../../core/clock.ts';
 import { dayNumberOf } from '../../../core/day-number.ts';
-import { type Assessment, requireAssessmentCursor } from '../../contracts/assessments.ts';
-import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { requireAssessmentCursor } from '../../contracts/assessments.ts';
+import { decodeJson, listOf, membersFrom, textFrom } from '../../decode.ts';
 import { serveThreadCalls } from '../../store-thread.ts';
 import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
@@ -17,9 +17,14 @@ import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
 import { msPerDay, postgresLedgerSchema } from './postgres-ledger-schema.ts';
 import { pruneDays } from './prune-days.ts';
 import { createSendRows } from './send-rows.ts';
+import { assessmentFrom, spooledRowFrom } from './spooled-texts.ts';
 import { readTeam } from './team-reading.ts';
 
 export type PostgresLedgerThreadData = Pick<PostgresSettings, 'url'>;
+
+function threadDataFrom(value: unknown): PostgresLedgerThreadData {
+	return { url: textFrom(membersFrom(value)['url']) };
+}
 
 /** Reports; whoever asks waits no longer anyway. */
 const reportDeadlineMs = 5_000;
@@ -41,7 +46,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {} };
 type Connection = PostgresConnection<unknown>;
 
 function postgresLedgerCalls(): PostgresLedgerCalls {
-	const { url } = workerData as PostgresLedgerThreadData;
+	const { url } = threadDataFrom(workerData);
 	const opened = new Map<number, Connection>();
 	const connect = (deadlineMs: number): Connection => {
 		const connection = opened.get(deadlineMs) ?? openPostgres<unknown>({ url, deadlineMs, poolSize: 2 }, { clock, log });
@@ -64,7 +69,7 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 	return {
 		open: () => connect(reportDeadlineMs).address,
 		async send(text) {
-			const rows = JSON.parse(text) as SpooledRow[];
+			const rows = decodeJson(text, listOf(spooledRowFrom));
 			const refused = await run(sendingDeadlineMs, async (db) => {
 				if (rows.length > 0) return sendRows(db, rows);
 				await sql`SELECT 1`.execute(db);
@@ -73,7 +78,7 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 			return refused.map(({ id, cause }) => ({ id, why: connect(sendingDeadlineMs).describe(cause).message }));
 		},
 		async sendAssessments(text) {
-			await run(sendingDeadlineMs, (db) => sendAssessments(db, JSON.parse(text) as Assessment[]));
+			await run(sendingDeadlineMs, (db) => sendAssessments(db, decodeJson(text, listOf(assessmentFrom))));
 			return null;
 		},
 		async listAssessments(query) {

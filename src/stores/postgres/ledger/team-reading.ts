@@ -1,6 +1,7 @@
 /** What the ledger says of one team at one moment. */
 import { sql } from 'kysely';
 import type { OpenRequest, SummaryRow, TeamQuery, TeamSnapshot } from '../../contracts/ledger.ts';
+import { decodeJson, listOf, textFrom } from '../../decode.ts';
 import type { Database } from './ledger-days.ts';
 import { summarize } from './ledger-reading.ts';
 
@@ -39,7 +40,7 @@ async function listOpen(db: Database, team: string): Promise<readonly OpenReques
 		id: row.id,
 		startedMs: Number(row.started_ms),
 		isStreamed: row.is_streamed,
-		budgets: JSON.parse(row.budgets) as string[],
+		budgets: decodeJson(row.budgets, listOf(textFrom)),
 		holdNanoUsd: row.hold_nano_usd,
 	}));
 }

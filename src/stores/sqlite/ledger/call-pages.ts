@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { mostRowsLookedThrough, type RowQuery } from '../../contracts/ledger.ts';
-import { outcomeNumber } from './compact-rows.ts';
+import { compactRowFrom, outcomeNumber } from './compact-rows.ts';
 import type { CompactPage, CompactRow } from './ledger-calls.ts';
 
 const mostRows = 1000;
@@ -59,8 +59,8 @@ function createPages(database: DatabaseSync, condition: string): CallPages {
 }
 
 /** The names of what `ledgerRowColumns` selects are not needed where their places are known. */
-export function rowsOf(found: unknown): CompactRow[] {
-	return found as CompactRow[];
+export function rowsOf(found: readonly unknown[]): CompactRow[] {
+	return found.map(compactRowFrom);
 }
 
 export function prepareRows(database: DatabaseSync, from: string): StatementSync {

@@ -110,7 +110,8 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 				place += count;
 				behindPiece();
 				if (!isNextTaken) continue;
-				moveOpen(calls[place] as NewCall, sums);
+				const taker = calls[place];
+				if (taker !== undefined) moveOpen(taker, sums);
 				taken.push(place++);
 			}
 			return taken;

@@ -1,4 +1,5 @@
 import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
+import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from '../../decode.ts';
 import type { Row } from '../database.ts';
 import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-calls.ts';
 
@@ -40,11 +41,26 @@ export function lineOf(row: OpenRow): string {
 
 const columnsOfOpen = 10;
 
-/** @throws SyntaxError for anything but a whole line that `lineOf` made. */
+/** Money in a row: text where a number would not be exact. */
+const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === 'string' ? value : numberFrom(value));
+
+/** @throws SyntaxError or TypeError for anything but a whole line that `lineOf` made. */
 export function readLine(line: string): CompactOpen {
-	const compact: unknown = JSON.parse(line);
-	if (!Array.isArray(compact) || compact.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
-	return compact as unknown as CompactOpen;
+	const compact = decodeJson(line, itemsFrom);
+	if (compact.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
+	const [id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold] = compact;
+	return [
+		textFrom(id),
+		numberFrom(startedMs),
+		textFrom(team),
+		textFrom(clientId),
+		textFrom(provider),
+		textFrom(model),
+		numberFrom(form),
+		textFrom(priceVersion),
+		textFrom(budgets),
+		numberOrTextFrom(hold),
+	];
 }
 
 const columnsOfClose = 12;
@@ -55,19 +71,55 @@ export function lineOfClose(row: CompactClose): string {
 	return `${JSON.stringify(typeof cost === 'number' ? row : row.with(11, `${cost}`))}\n`;
 }
 
-/** @returns undefined for anything but a whole line that `lineOfClose` made. */
+/** @returns undefined for a line that `lineOfClose` did not make. @throws SyntaxError or TypeError for what is no list. */
 export function readCloseLine(line: string): CompactClose | undefined {
-	const compact: unknown = JSON.parse(line);
-	if (!Array.isArray(compact) || compact.length !== columnsOfClose) return undefined;
-	const [id, endedMs, outcome, status, isEstimated, ...rest] = compact as unknown[];
-	const [cost] = rest.splice(-1);
-	const isKnown = typeof id === 'string' && Number.isSafeInteger(endedMs) && typeof outcome === 'number' && outcomes[outcome] !== undefined;
-	if (!isKnown || ![status, isEstimated, ...rest].every(isCount) || !isAmount(cost)) return undefined;
-	return (typeof cost === 'string' ? compact.with(11, BigInt(cost)) : compact) as unknown as CompactClose;
+	const compact = decodeJson(line, itemsFrom);
+	if (compact.length !== columnsOfClose) return undefined;
+	const [id, endedMs, outcome, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = compact;
+	if (typeof id !== 'string' || typeof endedMs !== 'number' || !Number.isSafeInteger(endedMs)) return undefined;
+	if (typeof outcome !== 'number' || outcomes[outcome] === undefined || !isAmount(cost)) return undefined;
+	if (!isCount(status) || !isCount(isEstimated) || !isCount(input) || !isCount(output) || !isCount(reasoning)) return undefined;
+	if (!isCount(cacheRead) || !isCount(cacheWrite) || !isCount(cacheWriteHour)) return undefined;
+	const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning] as const;
+	return [id, endedMs, outcome, status, isEstimated, ...counts, typeof cost === 'string' ? BigInt(cost) : cost];
 }
 
-function isCount(value: unknown): boolean {
+function isCount(value: unknown): value is number {
 	return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** @param value columns as `prepareRows` selects them. */
+export function compactRowFrom(value: unknown): CompactRow {
+	const [sequence, id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold, outcome, ...end] = itemsFrom(value);
+	const opened = [
+		numberFrom(sequence),
+		textFrom(id),
+		numberFrom(startedMs),
+		textFrom(team),
+		textFrom(clientId),
+		textFrom(provider),
+		textFrom(model),
+		numberFrom(form),
+		textFrom(priceVersion),
+		textFrom(budgets),
+		numberOrTextFrom(hold),
+	] as const;
+	if (outcome === null) return [...opened, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+	const [durationMs, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = end;
+	return [
+		...opened,
+		numberFrom(outcome),
+		numberFrom(durationMs),
+		numberFrom(status),
+		numberFrom(isEstimated),
+		numberFrom(input),
+		numberFrom(cacheRead),
+		numberFrom(cacheWrite),
+		numberFrom(cacheWriteHour),
+		numberFrom(output),
+		numberFrom(reasoning),
+		numberOrTextFrom(cost),
+	];
 }
 
 /** Money as a line has it, which a column can hold. */
@@ -149,7 +201,7 @@ export function usageOf(row: Row): ClosedRow['usage'] {
 }
 
 export function readBudgets(value: unknown): readonly string[] {
-	return JSON.parse(String(value)) as string[];
+	return decodeJson(String(value), listOf(textFrom));
 }
 
 function shortName(name: string): string {

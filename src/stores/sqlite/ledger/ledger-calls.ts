@@ -44,7 +44,7 @@ export type CompactClose = readonly [
 	costNanoUsd: CompactInteger,
 ];
 
-/** As `call-pages.ts` reads it. Money is text where a number would not be exact; of a running call, what follows the outcome is null. */
+/** As `call-pages.ts` reads it. Money is text where a number would not be exact; of a running call, what follows the outcome is 0. */
 export type CompactRow = readonly [
 	sequence: number,
 	id: string,

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { decodeJson, itemsFrom, numberFrom, textFrom } from '../../decode.ts';
 import { integerOf } from '../database.ts';
 import type { CompactOpen } from './ledger-calls.ts';
 
@@ -29,6 +30,19 @@ export interface LedgerNames {
 
 type TermValues = CompactOpen extends readonly [string, number, ...infer Values, number | string] ? Values : never;
 
+function termValuesFrom(value: unknown): TermValues {
+	const [team, client, provider, model, form, priceVersion, budgets] = itemsFrom(value);
+	return [
+		textFrom(team),
+		textFrom(client),
+		textFrom(provider),
+		textFrom(model),
+		numberFrom(form),
+		textFrom(priceVersion),
+		textFrom(budgets),
+	];
+}
+
 export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	const select = database.prepare('SELECT id FROM names WHERE name = ?');
 	const insert = database.prepare('INSERT INTO names (name) VALUES (?)');
@@ -45,7 +59,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 	const termsOf = (text: string): CallTerms => {
 		const known = termsByText.get(text);
 		if (known !== undefined) return known;
-		const values = JSON.parse(`[${text}]`) as TermValues;
+		const values = decodeJson(`[${text}]`, termValuesFrom);
 		const [team, client, provider, model, form, priceVersion, budgets] = values;
 		const terms = {
 			team: idOf(team),

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
+import { booleanFrom, membersFrom, oneOf, textFrom } from '../../decode.ts';
 import { serveThreadCalls } from '../../store-thread.ts';
 import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
@@ -26,7 +27,18 @@ export interface LedgerThreadData {
 	readonly spools: boolean;
 }
 
-const data = workerData as LedgerThreadData;
+function threadDataFrom(value: unknown): LedgerThreadData {
+	const { kind, dataDir, durability, run, spools } = membersFrom(value);
+	return {
+		kind: oneOf(['writer', 'reader'])(kind),
+		dataDir: textFrom(dataDir),
+		durability: oneOf(['process', 'power'])(durability),
+		run: textFrom(run),
+		spools: booleanFrom(spools),
+	};
+}
+
+const data = threadDataFrom(workerData);
 
 // On a busy core the requests go first, and the writer finds larger batches. Five steps leave it a quarter.
 if (data.kind === 'writer') lowerThreadPriority(5);

@@ -138,9 +138,13 @@ export class OpenJournal {
 		const files = [this.#current, this.#other].filter(({ isUnsynced }) => isUnsynced);
 		const outcomes = await Promise.allSettled(files.map(syncFile));
 		const failed = outcomes.find(({ status }) => status === 'rejected');
-		this.#syncFailure = failed?.status === 'rejected' ? (failed.reason as Error) : undefined;
+		this.#syncFailure = failed?.status === 'rejected' ? errorFrom(failed.reason) : undefined;
 		if (this.#syncFailure !== undefined) throw this.#syncFailure;
 	}
+}
+
+function errorFrom(reason: unknown): Error {
+	return reason instanceof Error ? reason : new Error(String(reason));
 }
 
 const truncate = promisify(ftruncate);

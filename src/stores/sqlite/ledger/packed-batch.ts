@@ -88,9 +88,9 @@ function wholeNumberIn(text: string, start: number, end: number): number | undef
 	return number;
 }
 
-export function openingOf([id, startedMs, ...rest]: CompactOpen): CallOpening {
-	const hold = rest[rest.length - 1] as CompactOpen[9];
-	const terms = JSON.stringify(rest.slice(0, -1)).slice(1, -1);
+export function openingOf(row: CompactOpen): CallOpening {
+	const [id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold] = row;
+	const terms = JSON.stringify([team, clientId, provider, model, form, priceVersion, budgets]).slice(1, -1);
 	return { id: callIdOf(id), startedMs, terms, hold: typeof hold === 'number' ? hold : BigInt(hold) };
 }
 
@@ -106,7 +106,7 @@ export function readEnds({ closedIds, numbers, largeCosts }: PackedBatch): reado
 	let nextId = 0;
 	let largeCost = 0;
 	for (let at = 0; at < numbers.length; at += numbersOfClose) {
-		const number = (place: number): number => numbers[at + place] as number;
+		const number = (place: number): number => numbers[at + place] ?? 0;
 		const id = callIdIn(closedIds, nextId, nextId + number(0));
 		nextId += number(0);
 		const cost = number(11);

@@ -1,0 +1,58 @@
+/** What the threads of the spool wrote as JSON text for the thread that sends it. */
+import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
+import { callOutcomes } from '../../contracts/ledger.ts';
+import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { booleanFrom, itemsFrom, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../../decode.ts';
+
+const textOrNull = orNull(textFrom);
+const numberOrNull = orNull(numberFrom);
+const booleanOrNull = orNull(booleanFrom);
+const formatFrom = oneOf(['chat', 'messages']);
+const outcomeOrNull = orNull(oneOf(callOutcomes));
+
+export function spooledRowFrom(value: unknown): SpooledRow {
+	const columns = itemsFrom(value);
+	return [
+		textFrom(columns[0]),
+		numberFrom(columns[1]),
+		textFrom(columns[2]),
+		textFrom(columns[3]),
+		textFrom(columns[4]),
+		textFrom(columns[5]),
+		formatFrom(columns[6]),
+		booleanFrom(columns[7]),
+		textFrom(columns[8]),
+		textFrom(columns[9]),
+		textFrom(columns[10]),
+		outcomeOrNull(columns[11]),
+		numberOrNull(columns[12]),
+		numberOrNull(columns[13]),
+		booleanOrNull(columns[14]),
+		numberOrNull(columns[15]),
+		numberOrNull(columns[16]),
+		numberOrNull(columns[17]),
+		numberOrNull(columns[18]),
+		numberOrNull(columns[19]),
+		numberOrNull(columns[20]),
+		textOrNull(columns[21]),
+	];
+}
+
+const stageFrom = oneOf(assessmentStages);
+const actionFrom = oneOf(assessmentActions);
+const outcomeFrom = oneOf(assessmentOutcomes);
+
+export function assessmentFrom(value: unknown): Assessment {
+	const { requestId, atMs, team, stage, policy, category, action, outcome, count } = membersFrom(value);
+	return {
+		requestId: textFrom(requestId),
+		atMs: numberFrom(atMs),
+		team: textFrom(team),
+		stage: stageFrom(stage),
+		policy: textFrom(policy),
+		category: textFrom(category),
+		action: actionFrom(action),
+		outcome: outcomeFrom(outcome),
+		count: numberFrom(count),
+	};
+}
