@@ -1,4 +1,5 @@
 /** `tollgate start` and `tollgate simulate`: compose, listen, follow the configuration file and the signals, stop in order. */
+import { isatty } from 'node:tty';
 import { CommandFailure } from '../cli/command-failure.ts';
 import type { LogFormat, SimulateOptions, StartOptions } from '../cli/environment.ts';
 import { compose, type Product, StartFailure } from '../compose.ts';
@@ -14,7 +15,6 @@ import { systemClock } from '../io/system-clock.ts';
 import { renderBanner } from './banner.ts';
 import { ensureDemoClient } from './demo-client.ts';
 import { noteDemo } from './demo-mark.ts';
-import { stopsOnHangUp } from './hang-up.ts';
 import { listenAddresses } from './listen-addresses.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import { withOpened } from './with-opened.ts';
@@ -196,4 +196,16 @@ function nextStopSignal(onHangUp: (() => void) | undefined): Promise<NodeJS.Sign
 		// A shell and the system both send it when a terminal closes: further ones change nothing.
 		process.on('SIGHUP', onHangUp ?? first);
 	});
+}
+
+const standardInput = 0;
+const standardOutput = 1;
+
+/**
+ * SIGHUP has two meanings: a terminal was closed, or an operator asks for a reload. Whether SIGHUP stops this process as SIGTERM does, instead of having the configuration read again. To be asked at the start: a
+ * terminal that was closed is none any more. Workers are stopped by their first process.
+ * @param isTrial a process that is started by hand and has no configuration file to read again.
+ */
+function stopsOnHangUp(isTrial: boolean): boolean {
+	return !isWorker && (isTrial || isatty(standardInput) || isatty(standardOutput));
 }

@@ -1,6 +1,6 @@
 /** Azure OpenAI: the chat completions format with its filter results, its errors, its headers and two address forms. */
 import { splitModelName } from '../../faults/fault-names.ts';
-import { type JsonObject, listOf, objectOf } from '../../json-value.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../../json-value.ts';
 import { VendorError } from '../../vendor-error.ts';
 import { checkChat } from '../openai/check-chat.ts';
 import { openAiWords } from '../openai/openai.ts';
@@ -9,7 +9,6 @@ import { readChatOptions, readChatPrompt } from '../openai/read-chat.ts';
 import { renderChat } from '../openai/render-chat.ts';
 import { dataLine, streamChat } from '../openai/stream-chat.ts';
 import { bearerKey, headerText, type ModelCall, type Wire, type WireTarget } from '../wire.ts';
-import { sortKeys } from './sort-keys.ts';
 
 const refusedAccess =
 	'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active ' +
@@ -164,4 +163,15 @@ function renderAzureError(error: VendorError, { key, model }: { key: string; mod
 function uuidFrom(letters: string): string {
 	const hex = Buffer.from(letters, 'latin1').toString('hex').slice(0, 32);
 	return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** The same JSON with each object's keys in alphabetical order, as Azure writes them. */
+function sortKeys(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(sortKeys);
+	if (!isObject(value)) return value;
+	return Object.fromEntries(
+		Object.keys(value)
+			.toSorted()
+			.map((key) => [key, sortKeys(value[key])]),
+	);
 }

@@ -1,12 +1,25 @@
 import { Refusal } from '../../core/refusal.ts';
+import { remembering } from '../../core/remembering.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
-import { compileFamilies } from './model-families.ts';
 import { matchesModel } from './model-pattern.ts';
 import { compileSpellings, type Respell } from './model-spelling.ts';
 import { vendorAliases } from './provider-names.ts';
 import { decidingRule, targetsByRules } from './routing-rules.ts';
 import type { ListedModel, ProviderModel, RoutedProvider, RoutingFacts, RoutingSettings } from './routing-settings.ts';
 import { decideTarget, type Target, type Targets } from './target.ts';
+
+interface Family {
+	readonly pattern: RegExp;
+	/** The provider's customary name; a provider of this kind serves as well. */
+	readonly provider: string;
+	readonly kind: string;
+}
+
+const families: readonly Family[] = [
+	{ pattern: /^claude-/, provider: 'provider_a', kind: 'anthropic' },
+	{ pattern: /^(?:gpt-|chatgpt-|o\d)/, provider: 'provider_b', kind: 'openai' },
+	{ pattern: /^gemini-/, provider: 'provider_c', kind: 'gemini' },
+];
 
 export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
 
@@ -190,4 +203,13 @@ export class Routing {
 	#known(): string {
 		return [...this.#names.keys()].join(', ');
 	}
+}
+
+/** Which configured provider serves a model by the family its name belongs to. */
+function compileFamilies(providers: readonly RoutedProvider[]): (model: string) => string | undefined {
+	const served = families.flatMap(({ pattern, provider, kind }) => {
+		const found = providers.find(({ name }) => name === provider) ?? providers.find((candidate) => candidate.kind === kind);
+		return found === undefined ? [] : [{ pattern, provider: found.name }];
+	});
+	return remembering(1000, (model) => served.find(({ pattern }) => pattern.test(model))?.provider);
 }
