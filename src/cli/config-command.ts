@@ -2,7 +2,7 @@
 import { jsonSchema } from '../config/json-schema.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { ConfigError, formatProblems } from '../config/problem.ts';
-import { redactedConfig, redactedYaml } from '../config/redact.ts';
+import { redactedConfig, redactedYaml } from '../config/redacted-config.ts';
 import { configNotes, configWarnings } from '../config/warnings.ts';
 
 export interface ConfigCommandOptions extends LoadOptions {

@@ -1,6 +1,6 @@
 /** The part that operators and their tools reach. */
 import { nearestName } from '../config/nearest.ts';
-import { redactedConfig } from '../config/redact.ts';
+import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
 import type { KeySet } from '../io/key-set.ts';
 import { createAdmin } from '../roles/admin/admin.ts';

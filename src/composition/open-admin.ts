@@ -6,7 +6,7 @@ import { CommandFailure } from '../cli/command-failure.ts';
 import type { AdminApi, AdminOptions } from '../cli/environment.ts';
 import type { Environment } from '../config/defaults.ts';
 import { nearestName } from '../config/nearest.ts';
-import { redactedConfig } from '../config/redact.ts';
+import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../core/log.ts';
 import { systemClock } from '../io/system-clock.ts';

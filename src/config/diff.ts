@@ -1,5 +1,5 @@
 import { formatPath, isRecord, type Path } from './raw.ts';
-import { redactedAt } from './redact.ts';
+import { redactedAt } from './redacted-config.ts';
 import type { Config } from './schema.ts';
 import { needsRestart } from './schema-tree.ts';
 

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseSealingKeys } from '../../stores/sealing.ts';
 import { loadConfig, parseConfig } from '../load.ts';
 import { ConfigError } from '../problem.ts';
-import { redactedYaml } from '../redact.ts';
+import { redactedYaml } from '../redacted-config.ts';
 
 const [one, two] = [randomBytes(32), randomBytes(32)];
 

@@ -1,6 +1,6 @@
 /** What the digits of one run are: cards, social security numbers, addresses, telephone numbers, in this order. */
 import { announcesCard, isCard, longestCard, shortestCard } from './card.ts';
-import { isIpv4 } from './ip-address.ts';
+import { isIpv4 } from './ip-spellings.ts';
 import { contextAfter, contextBefore, extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup, NumberRun } from './number-run.ts';
 import { announcesSomethingElse, isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';

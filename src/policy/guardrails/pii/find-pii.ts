@@ -2,7 +2,7 @@
 import { addressSign, emailAround } from './email.ts';
 import { findNumbers } from './find-numbers.ts';
 import { ibanEnd } from './iban.ts';
-import { defangedIpsIn, isIpv6, longestIp } from './ip-address.ts';
+import { defangedIpsIn, isIpv6, longestIp } from './ip-spellings.ts';
 import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { awsSecretsIn, keyAround, keySign } from './secret-key.ts';

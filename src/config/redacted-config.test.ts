@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changesBetween } from './diff.ts';
 import { parseConfig } from './load.ts';
-import { redactedYaml } from './redact.ts';
+import { redactedYaml } from './redacted-config.ts';
 import type { Config } from './schema.ts';
 import { alternatives, isSecret, type SchemaNode, schemaTree } from './schema-tree.ts';
 
