@@ -208,7 +208,7 @@ async function fill(dataDir: string, rows: number, teams: number): Promise<void>
 					clientId: `bot-${of}`,
 					provider: 'provider_b',
 					model,
-					format: 'chat',
+					dialect: 'chat',
 					isStreamed: false,
 					priceVersion: 'default:2026-11-21',
 					holdNanoUsd: 1_000_000n,

@@ -315,7 +315,7 @@ function openRow(id: string, startedMs: number, index: number): OpenRow {
 		clientId: `client-${team}-${index % clientsPerTeam}`,
 		provider: `provider_${index % 3}`,
 		model: models[index % models.length] ?? '',
-		format: index % 2 === 0 ? 'chat' : 'messages',
+		dialect: index % 2 === 0 ? 'chat' : 'messages',
 		isStreamed: true,
 		priceVersion: 'default:2026-11-01',
 		holdNanoUsd: 12_345_678n,

@@ -30,7 +30,7 @@ const row = {
 	team: 'red',
 	clientId: 'client',
 	provider: 'b',
-	format: 'chat' as const,
+	dialect: 'chat',
 	isStreamed: false,
 	priceVersion: 'v',
 	holdNanoUsd: 0n,

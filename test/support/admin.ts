@@ -174,7 +174,7 @@ export async function startAdmin(
 		},
 		async book({ id = randomUUID(), team = 'red', clientId = 'agent', provider = 'provider_b', model = 'gpt-4o-mini', ...call }) {
 			const startedMs = call.startedMs ?? clock.nowMs();
-			const row = { id, startedMs, team, clientId, provider, model, format: 'chat', isStreamed: false } as const;
+			const row = { id, startedMs, team, clientId, provider, model, dialect: 'chat', isStreamed: false };
 			const { priceVersion = 'default:2026-11-21' } = call;
 			await ledger.open({ ...row, priceVersion, holdNanoUsd: 0n, budgets: [] });
 			if (call.isRunning === true) return;

@@ -106,7 +106,7 @@ describe('an admitted call', () => {
 		expect(rows).toMatchObject([
 			{
 				provider: 'provider_b',
-				format: 'chat',
+				dialect: 'chat',
 				isStreamed: false,
 				closed: { outcome: 'complete', status: 200, isEstimated: false, costNanoUsd: costOfUsage },
 			},

@@ -41,7 +41,7 @@ export type SpooledRow = readonly [
 	clientId: string,
 	provider: string,
 	model: string,
-	format: 'chat' | 'messages',
+	dialect: string,
 	isStreamed: boolean,
 	priceVersion: string,
 	/** JSON array of names. */

@@ -45,7 +45,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				const row = openRow('req_0123456789ab0123456789abcdef0123', {
 					team: 'Ünïcode "quoted" \u0000 name',
 					model: '__proto__',
-					format: 'messages',
+					dialect: 'messages',
 					isStreamed: false,
 					budgets: ['a', 'b, "c"'],
 				});
@@ -64,6 +64,21 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				await ledger.open(row);
 				expect(await closeRow(ledger, { id, ...closed })).toBe('closed');
 				expect((await ledger.list({ limit: 10 })).rows).toEqual([{ ...row, closed }]);
+			});
+
+			test('a dialect that no release knows is kept as it is, from the first open to the end', async () => {
+				const dialects = ['responses', 'chat ', 'CHAT', 'a, "dialect" of\n{tomorrow}', '5', ''];
+				for (const [index, dialect] of dialects.entries())
+					await ledger.open(openRow(`r${index}`, { dialect, isStreamed: index % 2 === 0 }));
+				await ledger.open(openRow('r0', { dialect: 'chat', provider: 'provider_b' }));
+				await closeRow(ledger, closedRow('r1'));
+				await openAndClose('at once', { dialect: 'embeddings' });
+				const { rows } = await ledger.list({ limit: 9 });
+				expect(rows.map(({ dialect }) => dialect)).toEqual([...dialects, 'embeddings'].toReversed());
+				expect(rows.map(({ isStreamed }) => isStreamed)).toEqual([true, false, true, false, true, false, true]);
+				expect(rows.map(({ closed }) => closed !== undefined)).toEqual([true, false, false, false, false, true, false]);
+				expect(rows.at(-1)?.provider).toBe('provider_b');
+				expect(await ledger.check()).toEqual([]);
 			});
 
 			test('every outcome is kept', async () => {
@@ -384,7 +399,7 @@ export function openRow(id: string, differences: Partial<OpenRow> = {}): OpenRow
 		clientId: `${team}-client`,
 		provider: 'provider_a',
 		model: 'claude',
-		format: 'chat',
+		dialect: 'chat',
 		isStreamed: true,
 		priceVersion: 'default:2026-11-01',
 		holdNanoUsd: 5000n,

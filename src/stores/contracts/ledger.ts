@@ -54,12 +54,13 @@ export interface OpenRow {
 	readonly id: string;
 	/** Unix milliseconds of admission. The call counts in the hour, day and month of this moment, whenever it ends. */
 	readonly startedMs: number;
-	/** Team, client, provider, model and price version are kept up to their first 256 characters. */
+	/** Team, client, provider, model, dialect and price version are kept up to their first 256 characters. */
 	readonly team: string;
 	readonly clientId: string;
 	readonly provider: string;
 	readonly model: string;
-	readonly format: 'chat' | 'messages';
+	/** That the client speaks, such as `chat`. Any text, for another release may have written the row: one that is not known is no error. */
+	readonly dialect: string;
 	readonly isStreamed: boolean;
 	readonly priceVersion: string;
 	/** What the call is charged if it is never closed. */

@@ -85,7 +85,7 @@ function rowOf(
 		clientId: facts.clientId ?? '',
 		provider: target.provider,
 		model: judged.reportedModel,
-		format: format.name,
+		dialect: format.name,
 		isStreamed,
 		priceVersion: judged.priced.price.version,
 		holdNanoUsd: judged.need.amountNanoUsd,

@@ -147,7 +147,8 @@ interface CallRow extends CountColumns {
 	readonly client: string;
 	readonly provider: string;
 	readonly model: string;
-	readonly format: 'chat' | 'messages';
+	/** The dialect: the column keeps its first name, by which all releases of a fleet write it. */
+	readonly format: string;
 	readonly is_streamed: boolean;
 	readonly price_version: string;
 	readonly budgets: string;
@@ -166,7 +167,7 @@ function ledgerRowOf(row: CallRow): LedgerRow {
 		clientId: row.client,
 		provider: row.provider,
 		model: row.model,
-		format: row.format,
+		dialect: row.format,
 		isStreamed: row.is_streamed,
 		priceVersion: row.price_version,
 		holdNanoUsd: row.hold_nano_usd,

@@ -35,8 +35,8 @@ const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'mont
 function spooledRow(round: number, call: number, isClosed: boolean): SpooledRow {
 	const row = openRow(`${round}-${call}`, { startedMs: ledgerNoonMs - call * 7 * 3_600_000, team: `team"\\${call % 3}`, model: 'm,{}' });
 	const closed = closedRow(row.id, { costNanoUsd: BigInt(call + 1) });
-	const { team, clientId, provider, model, format, isStreamed, priceVersion } = row;
-	const opened = [row.id, row.startedMs, team, clientId, provider, model, format, isStreamed, priceVersion, '[]', '5000'] as const;
+	const { team, clientId, provider, model, dialect, isStreamed, priceVersion } = row;
+	const opened = [row.id, row.startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, '[]', '5000'] as const;
 	if (!isClosed) return [...opened, null, null, null, null, null, null, null, null, null, null, null];
 	const { usage, outcome, endedMs, status, isEstimated, costNanoUsd } = closed;
 	const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens } = usage;

@@ -7,7 +7,6 @@ import { booleanFrom, itemsFrom, membersFrom, numberFrom, oneOf, orNull, textFro
 const textOrNull = orNull(textFrom);
 const numberOrNull = orNull(numberFrom);
 const booleanOrNull = orNull(booleanFrom);
-const formatFrom = oneOf(['chat', 'messages']);
 const outcomeOrNull = orNull(oneOf(callOutcomes));
 
 export function spooledRowFrom(value: unknown): SpooledRow {
@@ -19,7 +18,7 @@ export function spooledRowFrom(value: unknown): SpooledRow {
 		textFrom(columns[3]),
 		textFrom(columns[4]),
 		textFrom(columns[5]),
-		formatFrom(columns[6]),
+		textFrom(columns[6]),
 		booleanFrom(columns[7]),
 		textFrom(columns[8]),
 		textFrom(columns[9]),

@@ -29,8 +29,8 @@ const together = 16;
 const singlyBehindTaken = 8;
 
 const columns = [
-	...['id', 'started_ms', 'team', 'client', 'provider', 'model', 'form', 'price_version', 'budgets', 'run', 'hold_nano_usd'],
-	...['duration_ms', 'outcome', 'status', 'is_estimated', 'input_tokens', 'cache_read_tokens', 'cache_write_tokens'],
+	...['id', 'started_ms', 'team', 'client', 'provider', 'model', 'dialect', 'is_streamed', 'price_version', 'budgets', 'run'],
+	...['hold_nano_usd', 'duration_ms', 'outcome', 'status', 'is_estimated', 'input_tokens', 'cache_read_tokens', 'cache_write_tokens'],
 	...['cache_write_hour_tokens', 'output_tokens', 'reasoning_tokens', 'cost_nano_usd'],
 ];
 
@@ -95,22 +95,23 @@ class RowValues {
 		values[at + 3] = terms.client;
 		values[at + 4] = terms.provider;
 		values[at + 5] = terms.model;
-		values[at + 6] = terms.form;
-		values[at + 7] = terms.priceVersion;
-		values[at + 8] = terms.budgets;
-		values[at + 9] = run;
-		values[at + 10] = opening.hold;
-		values[at + 11] = end === undefined ? null : end.endedMs - opening.startedMs;
-		values[at + 12] = end?.outcome ?? null;
-		values[at + 13] = end?.status ?? null;
-		values[at + 14] = end?.isEstimated ?? null;
-		values[at + 15] = end?.inputTokens ?? null;
-		values[at + 16] = end?.cacheReadTokens ?? null;
-		values[at + 17] = end?.cacheWriteTokens ?? null;
-		values[at + 18] = end?.cacheWriteHourTokens ?? null;
-		values[at + 19] = end?.outputTokens ?? null;
-		values[at + 20] = end?.reasoningTokens ?? null;
-		values[at + 21] = end?.costNanoUsd ?? null;
+		values[at + 6] = terms.dialect;
+		values[at + 7] = terms.isStreamed;
+		values[at + 8] = terms.priceVersion;
+		values[at + 9] = terms.budgets;
+		values[at + 10] = run;
+		values[at + 11] = opening.hold;
+		values[at + 12] = end === undefined ? null : end.endedMs - opening.startedMs;
+		values[at + 13] = end?.outcome ?? null;
+		values[at + 14] = end?.status ?? null;
+		values[at + 15] = end?.isEstimated ?? null;
+		values[at + 16] = end?.inputTokens ?? null;
+		values[at + 17] = end?.cacheReadTokens ?? null;
+		values[at + 18] = end?.cacheWriteTokens ?? null;
+		values[at + 19] = end?.cacheWriteHourTokens ?? null;
+		values[at + 20] = end?.outputTokens ?? null;
+		values[at + 21] = end?.reasoningTokens ?? null;
+		values[at + 22] = end?.costNanoUsd ?? null;
 	}
 }
 

@@ -8,8 +8,6 @@ const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream
 
 export const interruptedOutcome = outcomes.indexOf('interrupted');
 
-const messagesBit = 1;
-const streamedBit = 2;
 const longestName = 256;
 /** More tokens than any call has; the sums of a batch stay exact. */
 const mostTokens = 1e12;
@@ -31,7 +29,8 @@ export function lineOf(row: OpenRow): string {
 		shortName(row.clientId),
 		shortName(row.provider),
 		shortName(row.model),
-		(row.format === 'messages' ? messagesBit : 0) | (row.isStreamed ? streamedBit : 0),
+		shortName(row.dialect),
+		row.isStreamed ? 1 : 0,
 		shortName(row.priceVersion),
 		row.budgets.length === 0 ? '[]' : JSON.stringify(row.budgets),
 		typeof hold === 'number' ? hold : `${hold}`,
@@ -39,16 +38,17 @@ export function lineOf(row: OpenRow): string {
 	return `${JSON.stringify(compact)}\n`;
 }
 
-const columnsOfOpen = 10;
+const columnsOfOpen = 11;
 
 /** Money in a row: text where a number would not be exact. */
 const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === 'string' ? value : numberFrom(value));
 
-/** @throws SyntaxError or TypeError for anything but a whole line that `lineOf` made. */
+/** @throws SyntaxError or TypeError for anything but a whole line that `lineOf` made, here or in an earlier release. */
 export function readLine(line: string): CompactOpen {
 	const compact = decodeJson(line, itemsFrom);
-	if (compact.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
-	const [id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold] = compact;
+	const columns = compact.length === columnsOfEarlierOpen ? fromEarlierOpen(compact) : compact;
+	if (columns.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = columns;
 	return [
 		textFrom(id),
 		numberFrom(startedMs),
@@ -56,11 +56,22 @@ export function readLine(line: string): CompactOpen {
 		textFrom(clientId),
 		textFrom(provider),
 		textFrom(model),
-		numberFrom(form),
+		textFrom(dialect),
+		numberFrom(isStreamed),
 		textFrom(priceVersion),
 		textFrom(budgets),
 		numberOrTextFrom(hold),
 	];
+}
+
+const columnsOfEarlierOpen = 10;
+const formColumn = 6;
+
+/** Splits what earlier releases wrote as one number: bit 0 for the dialect, of which there were two, bit 1 for streamed. */
+function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
+	const form = numberFrom(columns[formColumn]);
+	if (!Number.isSafeInteger(form)) throw new SyntaxError('The line is no row');
+	return columns.toSpliced(formColumn, 1, (form & 1) === 0 ? 'chat' : 'messages', (form & 2) === 0 ? 0 : 1);
 }
 
 const columnsOfClose = 12;
@@ -90,7 +101,8 @@ function isCount(value: unknown): value is number {
 
 /** @param value columns as `prepareRows` selects them. */
 export function compactRowFrom(value: unknown): CompactRow {
-	const [sequence, id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold, outcome, ...end] = itemsFrom(value);
+	const [sequence, id, startedMs, team, clientId, provider, model, dialect, isStreamed, ...rest] = itemsFrom(value);
+	const [priceVersion, budgets, hold, outcome, ...end] = rest;
 	const opened = [
 		numberFrom(sequence),
 		textFrom(id),
@@ -99,7 +111,8 @@ export function compactRowFrom(value: unknown): CompactRow {
 		textFrom(clientId),
 		textFrom(provider),
 		textFrom(model),
-		numberFrom(form),
+		textFrom(dialect),
+		numberFrom(isStreamed),
 		textFrom(priceVersion),
 		textFrom(budgets),
 		numberOrTextFrom(hold),
@@ -147,7 +160,7 @@ export function compactClose(row: ClosedRow): CompactClose {
 }
 
 export function ledgerRowOf(row: CompactRow): LedgerRow {
-	const [, id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold] = row;
+	const [, id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = row;
 	return {
 		id,
 		startedMs,
@@ -155,8 +168,8 @@ export function ledgerRowOf(row: CompactRow): LedgerRow {
 		clientId,
 		provider,
 		model,
-		format: (form & messagesBit) === 0 ? 'chat' : 'messages',
-		isStreamed: (form & streamedBit) !== 0,
+		dialect,
+		isStreamed: isStreamed !== 0,
 		priceVersion,
 		holdNanoUsd: BigInt(hold),
 		budgets: readBudgets(budgets),
@@ -165,7 +178,7 @@ export function ledgerRowOf(row: CompactRow): LedgerRow {
 }
 
 function closedOf(row: CompactRow): Omit<ClosedRow, 'id'> | undefined {
-	const [, , startedMs, , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
+	const [, , startedMs, , , , , , , , , , outcome, durationMs, status, isEstimated, ...counts] = row;
 	const [inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens, outputTokens, reasoningTokens, cost] = counts;
 	if (outcome === null) return undefined;
 	return {

@@ -14,7 +14,8 @@ export interface CallTerms {
 	readonly client: number;
 	readonly provider: number;
 	readonly model: number;
-	readonly form: number;
+	readonly dialect: number;
+	readonly isStreamed: number;
 	readonly priceVersion: number;
 	readonly budgets: number;
 }
@@ -31,13 +32,14 @@ export interface LedgerNames {
 type TermValues = CompactOpen extends readonly [string, number, ...infer Values, number | string] ? Values : never;
 
 function termValuesFrom(value: unknown): TermValues {
-	const [team, client, provider, model, form, priceVersion, budgets] = itemsFrom(value);
+	const [team, client, provider, model, dialect, isStreamed, priceVersion, budgets] = itemsFrom(value);
 	return [
 		textFrom(team),
 		textFrom(client),
 		textFrom(provider),
 		textFrom(model),
-		numberFrom(form),
+		textFrom(dialect),
+		numberFrom(isStreamed),
 		textFrom(priceVersion),
 		textFrom(budgets),
 	];
@@ -60,13 +62,14 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 		const known = termsByText.get(text);
 		if (known !== undefined) return known;
 		const values = decodeJson(`[${text}]`, termValuesFrom);
-		const [team, client, provider, model, form, priceVersion, budgets] = values;
+		const [team, client, provider, model, dialect, isStreamed, priceVersion, budgets] = values;
 		const terms = {
 			team: idOf(team),
 			client: idOf(client),
 			provider: idOf(provider),
 			model: idOf(model),
-			form,
+			dialect: idOf(dialect),
+			isStreamed,
 			priceVersion: idOf(priceVersion),
 			budgets: idOf(budgets),
 		};

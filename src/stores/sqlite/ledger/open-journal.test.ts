@@ -427,7 +427,7 @@ describe('syncs', () => {
 	});
 });
 
-describe('a line of ten values that is no row', () => {
+describe('a line of eleven values that is no row', () => {
 	const sound = JSON.parse(line('a')) as unknown[];
 	const changed = (place: number, value: unknown): string => `${JSON.stringify(sound.with(place, value))}\n`;
 
@@ -436,14 +436,19 @@ describe('a line of ten values that is no row', () => {
 		['a time that is no number', changed(1, 'now')],
 		['a time between milliseconds', changed(1, 0.5)],
 		['a team that is none', changed(2, null)],
-		['a form that is text', changed(6, '2')],
-		['budgets that are no JSON', changed(8, 'x')],
-		['budgets that are a number', changed(8, '5')],
-		['budgets of numbers', changed(8, '[5]')],
-		['budgets that are nothing', changed(8, 'null')],
-		['money below nothing', changed(9, -1)],
-		['money that is no number', changed(9, '1.5')],
-		['an eleventh value', `${JSON.stringify([...sound, 1])}\n`],
+		['a dialect that is a number', changed(6, 2)],
+		['a mark of streams that is a text', changed(7, '1')],
+		['a mark of streams that is neither', changed(7, 2)],
+		['budgets that are no JSON', changed(9, 'x')],
+		['budgets that are a number', changed(9, '5')],
+		['budgets of numbers', changed(9, '[5]')],
+		['budgets that are nothing', changed(9, 'null')],
+		['money below nothing', changed(10, -1)],
+		['money that is no number', changed(10, '1.5')],
+		['a twelfth value', `${JSON.stringify([...sound, 1])}\n`],
+		['an earlier release’s form that is text', `${JSON.stringify(sound.toSpliced(6, 2, '2'))}\n`],
+		['an earlier release’s form that is no whole number', `${JSON.stringify(sound.toSpliced(6, 2, 0.5))}\n`],
+		['an earlier release’s team that is none', `${JSON.stringify(sound.toSpliced(6, 2, 2).with(2, null))}\n`],
 	])('because of %s is left out', (_what, wrong) => {
 		const dataDir = temporaryDirectory();
 		writeFileSync(fileOf(dataDir, 0), `1\n${line('before')}${wrong}${line('after')}`);

@@ -233,10 +233,10 @@ function readClose(line: string): readonly CompactClose[] {
 }
 
 /** What the database took but nobody could read again would keep every start from the rest. */
-function isSound([id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold]: CompactOpen): boolean {
+function isSound([id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold]: CompactOpen): boolean {
 	const names: unknown = JSON.parse(budgets);
-	const areTexts = [id, team, clientId, provider, model, priceVersion].every((text: unknown) => typeof text === 'string');
-	const areNumbers = [startedMs, form].every((number) => Number.isSafeInteger(number));
+	const areTexts = [id, team, clientId, provider, model, dialect, priceVersion].every((text: unknown) => typeof text === 'string');
+	const areNumbers = Number.isSafeInteger(startedMs) && (isStreamed === 0 || isStreamed === 1);
 	return areTexts && areNumbers && isAmount(hold) && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }
 

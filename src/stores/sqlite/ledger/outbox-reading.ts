@@ -29,9 +29,10 @@ export function createOutboxReading(database: DatabaseSync): (limit: number, isO
 }
 
 function spooledRowOf(row: CompactRow): SpooledRow {
-	const { id, startedMs, team, clientId, provider, model, format, isStreamed, priceVersion, holdNanoUsd, closed } = ledgerRowOf(row);
-	const opened = [id, startedMs, team, clientId, provider, model, format, isStreamed, priceVersion] as const;
-	const held = [row[9], holdNanoUsd.toString()] as const;
+	const { id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, holdNanoUsd, closed } = ledgerRowOf(row);
+	const opened = [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion] as const;
+	const [, , , , , , , , , , budgets] = row;
+	const held = [budgets, holdNanoUsd.toString()] as const;
 	if (closed === undefined) return [...opened, ...held, null, null, null, null, null, null, null, null, null, null, null];
 	const { outcome, endedMs, status, isEstimated, usage, costNanoUsd } = closed;
 	return [

@@ -89,8 +89,8 @@ function wholeNumberIn(text: string, start: number, end: number): number | undef
 }
 
 export function openingOf(row: CompactOpen): CallOpening {
-	const [id, startedMs, team, clientId, provider, model, form, priceVersion, budgets, hold] = row;
-	const terms = JSON.stringify([team, clientId, provider, model, form, priceVersion, budgets]).slice(1, -1);
+	const [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = row;
+	const terms = JSON.stringify([team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets]).slice(1, -1);
 	return { id: callIdOf(id), startedMs, terms, hold: typeof hold === 'number' ? hold : BigInt(hold) };
 }
 

@@ -1,0 +1,146 @@
+/** What a start makes of the files of a release that knew two dialects, and wrote them as a number. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { closeRow } from '../../../../test/support/close-row.ts';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
+import type { LedgerRow } from '../../contracts/ledger.ts';
+import type { SpooledRow } from '../../contracts/ledger-spool.ts';
+import { migrate } from '../migrate.ts';
+import { openSpoolingLedger, openSqliteLedger, openSqliteLedgerReader, type SpoolingLedger } from '../sqlite-ledger.ts';
+import { ledgerSchema } from './ledger-schema.ts';
+
+const hour = Math.floor(ledgerNoonMs / 3_600_000);
+const earlierSchema = ledgerSchema.slice(0, 4);
+/** By the form that stood for them. */
+const meant = [
+	['chat', false],
+	['messages', false],
+	['chat', true],
+	['messages', true],
+] as const;
+const ofForm = (form: number, id: string): string => `${JSON.stringify(earlierLine(form, id))}\n`;
+
+test('calls, their outbox and the sums are read as they were meant', async () => {
+	const dataDir = earlierFile();
+	const ledger = await start(dataDir);
+	const { rows } = await ledger.list({ limit: 9 });
+	expect(rows.map(shown)).toEqual(
+		meant.map(([dialect, isStreamed], form) => [`form${form}`, dialect, isStreamed, form === 0]).toReversed(),
+	);
+	const { id, ...closed } = closedRow('form3');
+	expect(rows[0]).toEqual({ ...openRow(id, { dialect: 'messages' }), closed });
+	const spooled = JSON.parse((await ledger.spool.read(9)).rows) as SpooledRow[];
+	expect(spooled.map(([spooledId, , , , , , dialect, isStreamed]) => [spooledId, dialect, isStreamed])).toEqual([
+		['form1', 'messages', false],
+		['form2', 'chat', true],
+	]);
+	expect(await ledger.check()).toEqual([]);
+});
+
+test('calls are written next to them, and those that ran are closed', async () => {
+	const dataDir = earlierFile();
+	const ledger = await start(dataDir);
+	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['form0']);
+	await ledger.open(openRow('new', { dialect: 'responses', isStreamed: false }));
+	expect(await closeRow(ledger, closedRow('new'))).toBe('closed');
+	expect((await ledger.list({ limit: 1 })).rows.map(shown)).toEqual([['new', 'responses', false, false]]);
+	expect(await ledger.check()).toEqual([]);
+	await ledger.end();
+	// The columns that were there keep their order, and nothing is converted a second time.
+	const again = await start(dataDir);
+	expect((await again.list({ limit: 9 })).rows.map(({ dialect }) => dialect)).toEqual([
+		'responses',
+		...meant.map(([name]) => name).toReversed(),
+	]);
+});
+
+test('a reader that is the first to open the file brings it up to date', async () => {
+	const reader = await openSqliteLedgerReader({ dataDir: earlierFile() });
+	onTestFinished(() => reader.end());
+	expect((await reader.list({ limit: 9 })).rows.map(({ dialect }) => dialect)).toEqual(meant.map(([name]) => name).toReversed());
+});
+
+test('a file without calls is given no names that nobody used', async () => {
+	const dataDir = temporaryDirectory();
+	await (await openSqliteLedger(settings(dataDir), parts())).end();
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
+	onTestFinished(() => database.close());
+	expect(database.prepare('SELECT count(*) AS names FROM names').get()).toEqual({ names: 0 });
+});
+
+test('a journal that it left is taken over: closed calls as closed, the others as interrupted', async () => {
+	const dataDir = earlierFile();
+	const opens = meant.map((_, form) => ofForm(form, `journal${form}`)).join('');
+	const close = ['journal2', ledgerNoonMs + 900, 0, 200, 0, 1, 20, 300, 100, 4000, 50, 1234];
+	// `form1` is in the file already, and what follows it was torn off.
+	writeFileSync(join(dataDir, 'ledger-run-00000000000000aa.0.journal'), `1\n${ofForm(1, 'form1')}${opens}`);
+	writeFileSync(join(dataDir, 'ledger-run-00000000000000aa.1.journal'), `2\n${JSON.stringify(close)}\n${ofForm(3, 'torn').slice(0, -3)}`);
+	const ledger = await start(dataDir);
+	expect((await ledger.closeInterrupted()).map(({ id }) => id)).toEqual(['form0', 'journal0', 'journal1', 'journal3']);
+	const { rows } = await ledger.list({ limit: 4 });
+	expect(rows.map(shown)).toEqual(meant.map(([dialect, isStreamed], form) => [`journal${form}`, dialect, isStreamed, false]).toReversed());
+	expect(rows.map(({ closed }) => [closed?.outcome, closed?.costNanoUsd])).toEqual([
+		['interrupted', 5000n],
+		['complete', 1234n],
+		['interrupted', 5000n],
+		['interrupted', 5000n],
+	]);
+	expect(await ledger.check()).toEqual([]);
+	expect(readdirSync(dataDir).filter((name) => name.includes('00000000000000aa'))).toEqual([]);
+});
+
+function shown({ id, dialect, isStreamed, closed }: LedgerRow): readonly unknown[] {
+	return [id, dialect, isStreamed, closed === undefined];
+}
+
+/** A call of each form: the first runs, its process is dead; the second and third are to be sent. */
+function earlierFile(): string {
+	const dataDir = temporaryDirectory();
+	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
+	migrate(database, earlierSchema);
+	database.exec(`
+		INSERT INTO names (id, name) VALUES (1, 'red'), (2, 'red-client'), (3, 'provider_a'), (4, 'claude'), (5, 'default:2026-11-01'),
+			(6, '["red"]'), (7, '00000000000000bb'), (8, 'chat');
+		INSERT INTO calls (id, started_ms, team, client, provider, model, form, price_version, budgets, run, hold_nano_usd, is_spooled)
+			SELECT 'form' || value, ${ledgerNoonMs}, 1, 2, 3, 4, value, 5, 6, 7, 5000, iif(value IN (1, 2), 1, NULL)
+			FROM json_each('[0, 1, 2, 3]');
+		UPDATE calls SET outcome = 0, duration_ms = 900, status = 200, is_estimated = 0, input_tokens = 1, cache_read_tokens = 20,
+			cache_write_tokens = 300, cache_write_hour_tokens = 100, output_tokens = 4000, reasoning_tokens = 50, cost_nano_usd = 1234
+			WHERE form > 0;
+		INSERT INTO outbox (call, noted_ms) SELECT sequence, started_ms FROM calls WHERE is_spooled = 1;
+		INSERT INTO hourly VALUES (${hour}, 1, 2, 3, 4, 4, 3, 60, 900, 300, 12000, 150, 3702, 0);
+		INSERT INTO daily VALUES (${Math.floor(hour / 24)}, 1, 2, 3, 4, 4, 3, 60, 900, 300, 12000, 150, 3702, 0)`);
+	database.close();
+	return dataDir;
+}
+
+/** As it stood in the journal. */
+function earlierLine(form: number, id: string): readonly unknown[] {
+	const { startedMs, team, clientId, provider, model, priceVersion, budgets } = openRow(id);
+	return [id, startedMs, team, clientId, provider, model, form, priceVersion, JSON.stringify(budgets), 5000];
+}
+
+async function start(dataDir: string): Promise<SpoolingLedger> {
+	const ledger = await openSpoolingLedger(settings(dataDir), parts(), () => undefined);
+	onTestFinished(() => ledger.end());
+	return ledger;
+}
+
+function settings(dataDir: string) {
+	return { dataDir, durability: 'process', retainDays: null } as const;
+}
+
+function parts() {
+	return { clock: new ManualClock(), log: createRememberedLog() };
+}
+
+function temporaryDirectory(): string {
+	const path = mkdtempSync(join(tmpdir(), 'tollgate-earlier-'));
+	onTestFinished(() => rmSync(path, { recursive: true }));
+	return path;
+}
