@@ -68,8 +68,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 
 			test('a dialect that no release knows is kept as it is, from the first open to the end', async () => {
 				const dialects = ['responses', 'chat ', 'CHAT', 'a, "dialect" of\n{tomorrow}', '5', ''];
-				for (const [index, dialect] of dialects.entries())
-					await ledger.open(openRow(`r${index}`, { dialect, isStreamed: index % 2 === 0 }));
+				const opened = dialects.map((dialect, index) => openRow(`r${index}`, { dialect, isStreamed: index % 2 === 0 }));
+				for (const row of opened) await ledger.open(row);
 				await ledger.open(openRow('r0', { dialect: 'chat', provider: 'provider_b' }));
 				await closeRow(ledger, closedRow('r1'));
 				await openAndClose('at once', { dialect: 'embeddings' });

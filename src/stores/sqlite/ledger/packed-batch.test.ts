@@ -32,6 +32,8 @@ test('any lines are read as JSON would read them', () => {
 		id: anyId,
 		startedMs: fc.oneof(fc.constant(ledgerNoonMs), fc.maxSafeInteger()),
 		team: anyName,
+		dialect: anyName,
+		isStreamed: fc.boolean(),
 		model: anyName,
 		budgets: fc.array(anyName),
 		holdNanoUsd: anyMoney,
