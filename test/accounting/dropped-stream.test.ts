@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countTokens } from '../../simulator/token-count.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
 import type { BilledRequest } from '../support/accounting-bill.ts';
-import { readBooks, untilNothingHeld } from '../support/accounting-books.ts';
+import { readBooksOnceWritten, untilNothingHeld } from '../support/accounting-books.ts';
 import { type CallPlan, callGateway, createCaller, deliveredText, type Seen } from '../support/accounting-call.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 
@@ -96,7 +96,7 @@ async function leaveAll(format: Format, conditions: readonly ((text: string) => 
 	await untilNothingHeld(url, fleet.tokenOf('leaving'));
 	const billOf = new Map((await fleet.simulator.requests()).map((row) => [row.id, row]));
 	caller.agent.destroy();
-	const { rows, differences } = await readBooks(fleet.dataDir, 'leaving');
+	const { rows, differences } = await readBooksOnceWritten(fleet.dataDir, 'leaving', calls);
 	expect(differences).toEqual([]);
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
 	return calls.map((seen) => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
-import { countsOf, readBooks, readLimits, untilNothingHeld } from '../support/accounting-books.ts';
+import { countsOf, readBooksOnceWritten, readLimits, untilNothingHeld } from '../support/accounting-books.ts';
 import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { startFleet } from '../support/accounting-fleet.ts';
 import { openMovableClock } from '../support/movable-clock.ts';
@@ -51,7 +51,7 @@ test('each call counts in the day and month in which it was admitted; a limit of
 	spent.agent.destroy();
 
 	await untilNothingHeld(url, fleet.tokenOf('busy'));
-	const { rows, differences, sums } = await readBooks(fleet.dataDir, 'busy');
+	const { rows, differences, sums } = await readBooksOnceWritten(fleet.dataDir, 'busy', seen);
 	expect(differences).toEqual([]);
 	expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(seen.map(({ requestId }) => requestId)));
 	const limits = await readLimits(url, fleet.tokenOf('busy'));

@@ -3,6 +3,7 @@
 import { expect } from 'vitest';
 import type { LedgerDifference, LedgerReader, LedgerRow, SummaryRow } from '../../src/stores/contracts/ledger.ts';
 import { openSqliteLedgerReader } from '../../src/stores/sqlite/sqlite-ledger.ts';
+import type { Seen } from './accounting-call.ts';
 import { nanoUsdOf, type Rates, reckonNanoUsd, type TokenCounts } from './accounting-prices.ts';
 import { eventually } from './product.ts';
 
@@ -17,6 +18,18 @@ export interface Books {
 
 export async function readBooks(dataDir: string, team: string): Promise<Books> {
 	return readBooksOf(await openSqliteLedgerReader({ dataDir }), team);
+}
+
+/**
+ * Waits until the file has these requests of a team, and that they ended: a gateway writes them in batches, a moment after
+ * the counters know.
+ */
+export async function readBooksOnceWritten(dataDir: string, team: string, requests: readonly Pick<Seen, 'requestId'>[]): Promise<Books> {
+	return eventually('the ledger has the requests, and that they ended', async () => {
+		const books = await readBooks(dataDir, team);
+		const ended = new Set(books.rows.filter(({ closed }) => closed !== undefined).map(({ id }) => id));
+		return requests.every(({ requestId }) => requestId === undefined || ended.has(requestId)) ? books : undefined;
+	});
 }
 
 /** Ends the reader. */
