@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Handler, Role } from '../core/handler.ts';
 import type { Log } from '../core/log.ts';
 import { readDescriptorLimit } from '../io/descriptor-limit.ts';
-import { createHttpServer, type HttpServer, type TlsMaterial } from '../io/http-server.ts';
+import { createHttpServer, type HttpServer, type TlsMaterial } from '../io/http1/server/http-server.ts';
 import { createMetrics, type ScrapedMetrics } from '../io/metrics.ts';
 import { createRequestIds } from '../io/request-ids.ts';
 import type { RequestObserver } from '../io/request-log.ts';

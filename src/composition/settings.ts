@@ -5,7 +5,7 @@ import { parseListen } from '../config/listen.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
 import type { Team } from '../core/team.ts';
 import type { AccessTokenSettings } from '../io/access-tokens.ts';
-import type { HttpServerLimits, TlsMaterial } from '../io/http-server.ts';
+import type { HttpServerLimits, TlsMaterial } from '../io/http1/server/http-server.ts';
 import type { KeySetSettings } from '../io/key-set.ts';
 import type { ReputationFile } from '../io/reputation-files.ts';
 import type { FirewallSettings } from '../policy/firewall/firewall.ts';

@@ -4,7 +4,7 @@ const mostCopiedBytes = 2048;
 
 /**
  * Where somebody keeps pieces of bytes beyond the turn of the loop in which they came. A small piece lies in memory that it shares with
- * other connections' pieces (`io/read-room.ts`), and would keep all of that; here it lies with the same keeper's others.
+ * other connections' pieces (`io/http1/shared-read-buffer.ts`), and would keep all of that; here it lies with the same keeper's others.
  */
 export class OwnPages {
 	#page: Buffer | undefined;

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../test/support/remembered-log.ts';
 import { until } from '../../test/support/until.ts';
-import { createHttpServer, defaultHttpServerLimits } from './http-server.ts';
+import { createHttpServer, defaultHttpServerLimits } from './http1/server/http-server.ts';
 import { ReopeningServer } from './reopening-server.ts';
 import { createRequestIds } from './request-ids.ts';
 import { systemClock } from './system-clock.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import type { Listener } from './http-server.ts';
+import type { Listener } from './http1/server/http-server.ts';
 
 /** How soon a server whose address somebody else holds is opened again. */
 const retryMs = 100;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import type { Listener } from './http-server.ts';
+import type { Listener } from './http1/server/http-server.ts';
 import { ServingRole, type ServingRoleOptions } from './serving-role.ts';
 
 /** A server that remembers what it was told, and is idle when the test says so. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Role } from '../core/handler.ts';
-import type { Listener } from './http-server.ts';
+import type { Listener } from './http1/server/http-server.ts';
 
 export interface ServingRoleOptions {
 	readonly clock: Clock;

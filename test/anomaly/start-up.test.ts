@@ -34,7 +34,7 @@ test('a start warns of what is valid and probably not meant', async () => {
 });
 
 test('the server of the data plane comes without Node’s fetch', async () => {
-	const server = JSON.stringify(join(packageRoot, 'src/io/http-server.ts'));
+	const server = JSON.stringify(join(packageRoot, 'src/io/http1/server/http-server.ts'));
 	const list = `await import(${server}); console.log(process.moduleLoadList.join('\\n'))`;
 	const { stdout } = await runProcess(process.execPath, ['--input-type=module', '--eval', list]);
 	const ofNode = stdout.split('\n');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TlsMaterial } from '../../src/io/http-server.ts';
+import type { TlsMaterial } from '../../src/io/http1/server/http-server.ts';
 
 /** Signed by itself: the certificate is its own authority. */
 export function createCertificate(commonName: string): TlsMaterial {

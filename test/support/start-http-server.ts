@@ -1,6 +1,11 @@
 /** The product's HTTP server in front of a test's handler, on a free port. */
 import type { Handler } from '../../src/core/handler.ts';
-import { createHttpServer, defaultHttpServerLimits, type HttpServer, type HttpServerOptions } from '../../src/io/http-server.ts';
+import {
+	createHttpServer,
+	defaultHttpServerLimits,
+	type HttpServer,
+	type HttpServerOptions,
+} from '../../src/io/http1/server/http-server.ts';
 import { createRequestIds } from '../../src/io/request-ids.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { readWhole } from '../../src/core/byte-stream.ts';
 import type { ByteStream } from '../../src/core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
+import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/http1/client/upstream-client.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
-import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/upstream/upstream-client.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 import { type ScriptedConnection, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 

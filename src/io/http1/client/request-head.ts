@@ -1,0 +1,65 @@
+import { isByteStream } from '../../../core/byte-stream.ts';
+import type { UpstreamRequest } from '../../../core/upstream.ts';
+import { fieldLine } from '../field-line.ts';
+
+const sendableMethod = /^[A-Z]+$/;
+const sendableTarget = /^\/[!-~\x80-\xff]*$/;
+
+const length = /^\d{1,15}$/;
+
+/** What says how the rest of the connection is to be read is this client's own. */
+const ownNames: ReadonlySet<string> = new Set([
+	'connection',
+	'expect',
+	'host',
+	'keep-alive',
+	'proxy-connection',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+]);
+
+/** Of methods that usually have none a body's absence needs no word. */
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Fields as they are sent, of objects that come again. */
+const recurringFields = new WeakMap<object, string>();
+
+/** Everything before the body, a character for each byte. @throws Error when something of it would break the head, or change it. */
+export function requestHead({ origin, method, target, headers, areHeadersRecurring, body }: UpstreamRequest): string {
+	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The method or the target of a request cannot be sent');
+	const known = areHeadersRecurring === true ? recurringFields.get(headers) : undefined;
+	const fields = known ?? fieldsOf(headers);
+	if (areHeadersRecurring === true && known === undefined) recurringFields.set(headers, fields);
+	const host = origin.slice(origin.indexOf('://') + 3);
+	const framing = framingLine(method, body, headers['content-length']);
+	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}${framing}\r\n`;
+}
+
+function fieldsOf(headers: UpstreamRequest['headers']): string {
+	let fields = '';
+	for (const name in headers) {
+		if (name === 'content-length') continue;
+		if (ownNames.has(name) || name !== name.toLowerCase()) throw new Error(`The header ${JSON.stringify(name)} cannot be sent`);
+		fields += fieldLine(name, headers[name] ?? '');
+	}
+	return fields;
+}
+
+/** @param announced what the headers say; a body that is there must agree with it. */
+function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {
+	const bytes = lengthOf(body);
+	const known = bytes === undefined ? announced : String(bytes);
+	const isWrong = announced !== undefined && (announced !== known || !length.test(announced));
+	if (isWrong) throw new Error(`${JSON.stringify(announced)} is no length of this body`);
+	if (known === undefined) return 'transfer-encoding: chunked\r\n';
+	return body === null && !methodsWithBody.has(method) ? '' : `content-length: ${known}\r\n`;
+}
+
+/** @returns undefined for a body that is not there as a whole. */
+function lengthOf(body: UpstreamRequest['body']): number | undefined {
+	if (isByteStream(body)) return undefined;
+	if (body === null || Buffer.isBuffer(body)) return body?.length ?? 0;
+	return body.reduce((sum, { length: bytes }) => sum + bytes, 0);
+}

@@ -1,0 +1,176 @@
+/** Heads of answers, read strictly: what two readers could understand differently is no answer. */
+import type { HeaderFields } from '../../../core/handler.ts';
+
+export interface ResponseHead {
+	readonly status: number;
+	/** Those that are not of the connection. A repeated field is joined with commas, except `set-cookie`, which stays a list. */
+	readonly headers: HeaderFields;
+	/** Of the body: a number of bytes, chunks, or all that comes until the connection ends. */
+	readonly framing: number | 'chunked' | 'until_end';
+	/** How long the connection may rest after the answer, as the server says; undefined when it says nothing, 0 when it ends. */
+	readonly restMs: number | undefined;
+}
+
+/** What a server sent is not an answer in HTTP/1.1. */
+export class MalformedResponse extends Error {
+	override readonly name = 'MalformedResponse';
+}
+
+/** Fields that belong to one connection (RFC 9110 section 7.6.1). */
+const hopByHopNames: ReadonlySet<string> = new Set([
+	'connection',
+	'keep-alive',
+	'proxy-authenticate',
+	'proxy-authentication-info',
+	'proxy-authorization',
+	'proxy-connection',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+]);
+
+/** What providers send, by length: a name that stands here is not made anew of each head's text. */
+const usualNames: string[][] = [];
+
+for (const name of [
+	...hopByHopNames,
+	'access-control-expose-headers',
+	'alt-svc',
+	'anthropic-organization-id',
+	'anthropic-ratelimit-requests-limit',
+	'anthropic-ratelimit-requests-remaining',
+	'anthropic-ratelimit-requests-reset',
+	'anthropic-ratelimit-tokens-limit',
+	'anthropic-ratelimit-tokens-remaining',
+	'anthropic-ratelimit-tokens-reset',
+	'apim-request-id',
+	'cache-control',
+	'cf-cache-status',
+	'cf-ray',
+	'content-encoding',
+	'content-length',
+	'content-type',
+	'date',
+	'openai-organization',
+	'openai-processing-ms',
+	'openai-project',
+	'openai-version',
+	'request-id',
+	'retry-after',
+	'server',
+	'server-timing',
+	'set-cookie',
+	'strict-transport-security',
+	'vary',
+	'via',
+	'x-content-type-options',
+	'x-envoy-upstream-service-time',
+	'x-ms-region',
+	'x-ratelimit-limit-requests',
+	'x-ratelimit-limit-tokens',
+	'x-ratelimit-remaining-requests',
+	'x-ratelimit-remaining-tokens',
+	'x-ratelimit-reset-requests',
+	'x-ratelimit-reset-tokens',
+	'x-request-id',
+	'x-should-retry',
+]) {
+	(usualNames[name.length] ??= []).push(name);
+}
+
+/** Lines that CRLF ends, none of them folded, no control character but tabs. */
+const wellFormed = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
+
+const length = /^\d{1,15}$/;
+
+/**
+ * @param text of the head with the empty line, a character for each byte.
+ * @param method of the request.
+ * @throws MalformedResponse
+ */
+export function readResponseHead(text: string, method: string): ResponseHead {
+	if (!wellFormed.test(text)) throw new MalformedResponse('The head of the answer is not HTTP');
+	const status = Number(text.slice(9, 12));
+	const headers: Record<string, string | string[]> = {};
+	const ofConnection: Record<string, string> = {};
+	for (let start = text.indexOf('\r\n') + 2; ; ) {
+		const end = text.indexOf('\r\n', start);
+		if (end === start) break;
+		const colon = text.indexOf(':', start);
+		const name = nameAt(text, start, colon);
+		const value = trimmed(text, colon + 1, end);
+		if (hopByHopNames.has(name)) ofConnection[name] = joined(ofConnection[name], value);
+		else addField(headers, name, value);
+		start = end + 2;
+	}
+	const framing = framingOf(status, method, headers['content-length'], ofConnection['transfer-encoding']);
+	const { connection } = ofConnection;
+	if (connection !== undefined) leaveOutNamed(headers, connection);
+	const goesOn = text.startsWith('HTTP/1.1') && framing !== 'until_end' && !/\bclose\b/i.test(connection ?? '');
+	return { status, headers, framing, restMs: goesOn ? restOf(ofConnection['keep-alive']) : 0 };
+}
+
+function nameAt(text: string, start: number, end: number): string {
+	const candidates = usualNames[end - start];
+	if (candidates !== undefined) for (const name of candidates) if (isAt(text, start, name)) return name;
+	return text.slice(start, end).toLowerCase();
+}
+
+/** In letters of either case. Other characters of names are never taken for each other. */
+function isAt(text: string, start: number, name: string): boolean {
+	for (let at = 0; at < name.length; at++) if ((text.charCodeAt(start + at) | 0x20) !== name.charCodeAt(at)) return false;
+	return true;
+}
+
+function addField(headers: Record<string, string | string[]>, name: string, value: string): void {
+	const earlier = headers[name];
+	// Every object has some members that it was never given, such as `constructor`.
+	if (earlier === undefined || !Object.hasOwn(headers, name)) headers[name] = name === 'set-cookie' ? [value] : value;
+	else if (typeof earlier === 'string') headers[name] = joined(earlier, value);
+	else earlier.push(value);
+}
+
+/** Without spaces and tabs around it; other characters that count as blank elsewhere are bytes of the value. */
+function trimmed(text: string, from: number, to: number): string {
+	let [start, end] = [from, to];
+	while (start < end && isBlank(text.charCodeAt(start))) start++;
+	while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+	return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+	return code === 0x20 || code === 0x09;
+}
+
+function joined(earlier: string | undefined, value: string): string {
+	return earlier === undefined ? value : `${earlier}, ${value}`;
+}
+
+/** The usual values of `connection` name no further field. */
+function leaveOutNamed(headers: Record<string, unknown>, connection: string): void {
+	if (/^(?:keep-alive|close)$/i.test(connection)) return;
+	for (const name of connection.split(',')) delete headers[name.trim().toLowerCase()];
+}
+
+function framingOf(
+	status: number,
+	method: string,
+	announced: string | string[] | undefined,
+	transferEncoding: string | undefined,
+): ResponseHead['framing'] {
+	if (announced !== undefined && (transferEncoding !== undefined || typeof announced !== 'string' || !length.test(announced))) {
+		throw new MalformedResponse('The answer says in two ways, or in a wrong one, how long it is');
+	}
+	if (transferEncoding !== undefined && transferEncoding.toLowerCase() !== 'chunked') {
+		throw new MalformedResponse('The answer comes in a transfer encoding that nobody asked for');
+	}
+	if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return 0;
+	if (transferEncoding !== undefined) return 'chunked';
+	return announced === undefined ? 'until_end' : Number(announced);
+}
+
+function restOf(keepAlive: string | undefined): number | undefined {
+	const seconds = keepAlive === undefined ? null : /\btimeout=(\d{1,9})/i.exec(keepAlive);
+	return seconds === null ? undefined : Number(seconds[1]) * 1000;
+}

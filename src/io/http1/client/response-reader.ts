@@ -1,0 +1,202 @@
+/** Reads the answers of one connection, one after the other, as their bytes come. */
+
+import { PartialText, requireRoom } from './partial-text.ts';
+import { MalformedResponse, type ResponseHead, readResponseHead } from './response-head.ts';
+
+/** Told of each answer in this order; may stop the reader at any time. */
+export interface ResponseListener {
+	onHead(head: ResponseHead): void;
+	onData(piece: Buffer): void;
+	onComplete(): void;
+}
+
+const maxHeadBytes = 65_536;
+/** Of each head. */
+const start = 'HTTP/1.';
+/** Of a chunk's line, and of all fields behind the last chunk. */
+const maxFramingBytes = 16_384;
+
+const cr = 0x0d;
+
+type State =
+	/** No answer is due. */
+	| 'resting'
+	| 'stopped'
+	| 'head'
+	/** As many bytes as are missing. */
+	| 'body'
+	| 'until_end'
+	/** As many bytes as are missing of a chunk. */
+	| 'chunk'
+	/** The line before a chunk. */
+	| 'chunk_size'
+	/** The line end behind a chunk. */
+	| 'chunk_end'
+	/** Fields behind the last chunk, up to an empty line. */
+	| 'trailers';
+
+export class ResponseReader {
+	readonly #listener: ResponseListener;
+	#state: State = 'resting';
+	#method = '';
+	#missingBytes = 0;
+	/** A head or a line of which not all has come. */
+	#partial: PartialText | undefined;
+	/** How many of the bytes that came last are of the head or line that they complete. */
+	#used = 0;
+	#trailerBytes = 0;
+
+	constructor(listener: ResponseListener) {
+		this.#listener = listener;
+	}
+
+	/** A request with this method has been sent. */
+	expect(method: string): void {
+		this.#method = method;
+		this.#state = 'head';
+	}
+
+	/** For good: nothing is told any more. */
+	stop(): void {
+		this.#state = 'stopped';
+		this.#partial = undefined;
+	}
+
+	/** @throws MalformedResponse, and also for bytes that no request asked for. */
+	read(received: Buffer): void {
+		let bytes = received;
+		while (bytes.length > 0) {
+			switch (this.#state) {
+				case 'stopped':
+					return;
+				case 'resting':
+					throw new MalformedResponse('Bytes came that no request has asked for');
+				case 'head':
+					bytes = this.#readHead(bytes);
+					break;
+				case 'body':
+				case 'chunk':
+					bytes = this.#readCounted(bytes);
+					break;
+				case 'until_end':
+					this.#listener.onData(bytes);
+					return;
+				default:
+					bytes = this.#readLine(bytes);
+			}
+		}
+	}
+
+	/** The connection has ended. @returns false when that was too early. */
+	end(): boolean {
+		if (this.#state !== 'until_end') return false;
+		this.#complete();
+		return true;
+	}
+
+	#readHead(bytes: Buffer): Buffer {
+		const whole = this.#upTo('\r\n\r\n', maxHeadBytes, bytes);
+		if (whole === undefined) {
+			if (!start.startsWith(this.#partial?.startingWith(start.length) ?? '')) throw new MalformedResponse('The answer is not HTTP');
+			return nothing;
+		}
+		const head = readResponseHead(whole.toString('latin1'), this.#method);
+		const rest = bytes.subarray(this.#used);
+		if (head.status === 101) throw new MalformedResponse('The server changes the protocol, which nobody asked for');
+		// An interim answer: the real one follows.
+		if (head.status < 200) return rest;
+		this.#missingBytes = typeof head.framing === 'number' ? head.framing : 0;
+		if (typeof head.framing === 'number') this.#state = 'body';
+		else this.#state = head.framing === 'chunked' ? 'chunk_size' : 'until_end';
+		this.#listener.onHead(head);
+		if (this.#state === 'body' && this.#missingBytes === 0) this.#complete();
+		return rest;
+	}
+
+	#readCounted(bytes: Buffer): Buffer {
+		const piece = bytes.length > this.#missingBytes ? bytes.subarray(0, this.#missingBytes) : bytes;
+		this.#missingBytes -= piece.length;
+		this.#listener.onData(piece);
+		if (this.#missingBytes === 0) {
+			if (this.#state === 'chunk') this.#state = 'chunk_end';
+			else if (this.#state === 'body') this.#complete();
+		}
+		return piece.length === bytes.length ? nothing : bytes.subarray(piece.length);
+	}
+
+	#readLine(bytes: Buffer): Buffer {
+		const line = this.#upTo('\n', maxFramingBytes, bytes);
+		if (line === undefined) return nothing;
+		const end = line.length - 2;
+		if (end < 0 || line[end] !== cr) throw new MalformedResponse('A line between the chunks of the answer ends in a wrong way');
+		if (this.#state === 'chunk_size') this.#readChunkSize(line, end);
+		else if (this.#state === 'trailers') this.#readTrailer(end);
+		else if (end === 0) this.#state = 'chunk_size';
+		else throw new MalformedResponse('A chunk of the answer is longer than it says');
+		return bytes.subarray(this.#used);
+	}
+
+	/** @returns what ends with the mark; undefined while that has not come. */
+	#upTo(mark: string, maxBytes: number, bytes: Buffer): Buffer | undefined {
+		if (this.#partial === undefined) {
+			const at = bytes.indexOf(mark, 0, 'latin1');
+			this.#used = at === -1 ? bytes.length : at + mark.length;
+			requireRoom(this.#used, maxBytes);
+			if (at !== -1) return bytes.subarray(0, this.#used);
+			this.#partial = new PartialText(mark, maxBytes);
+		}
+		const whole = this.#partial.add(bytes);
+		if (whole === undefined) return undefined;
+		this.#used = this.#partial.used;
+		this.#partial = undefined;
+		return whole;
+	}
+
+	#readChunkSize(line: Buffer, end: number): void {
+		const size = readHex(line, end);
+		if (size === undefined) throw new MalformedResponse('A chunk of the answer has no length');
+		this.#missingBytes = size;
+		this.#trailerBytes = 0;
+		this.#state = size === 0 ? 'trailers' : 'chunk';
+	}
+
+	/** They are not passed on. */
+	#readTrailer(bytes: number): void {
+		this.#trailerBytes += bytes;
+		if (this.#trailerBytes > maxFramingBytes) throw new MalformedResponse('The fields behind the answer have no end');
+		if (bytes === 0) this.#complete();
+	}
+
+	#complete(): void {
+		this.#state = 'resting';
+		this.#listener.onComplete();
+	}
+}
+
+const nothing = Buffer.alloc(0);
+
+const semicolon = 0x3b;
+const space = 0x20;
+const tab = 0x09;
+/** A chunk of a petabyte is none. */
+const mostDigits = 12;
+
+/** The number at the start of a line, behind which an extension may stand. */
+function readHex(line: Buffer, end: number): number | undefined {
+	let value = 0;
+	let at = 0;
+	for (; at < end; at++) {
+		const digit = hexDigit(line[at] ?? 0);
+		if (digit === undefined) break;
+		value = value * 16 + digit;
+	}
+	const next = line[at];
+	const isEnded = at === end || next === semicolon || next === space || next === tab;
+	return at > 0 && at <= mostDigits && isEnded ? value : undefined;
+}
+
+function hexDigit(byte: number): number | undefined {
+	if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+	const lower = byte | 0x20;
+	return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : undefined;
+}

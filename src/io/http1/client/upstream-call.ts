@@ -1,0 +1,253 @@
+/** One request to another server: what its connection tells, pushed into a `ByteSink`, with a time limit for each phase. */
+
+import { BytePieces } from '../../../core/byte-pieces.ts';
+import { isByteStream } from '../../../core/byte-stream.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import type { Log } from '../../../core/log.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
+import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
+import { SafeSink } from '../../safe-sink.ts';
+import { requestHead } from './request-head.ts';
+import type { ResponseHead } from './response-head.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
+import { causeText, faultOf, isOurs, timeoutFault, type UpstreamPhase } from './upstream-faults.ts';
+import type { UpstreamPool, WaitingCall } from './upstream-pool.ts';
+
+export interface UpstreamCallParts {
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly deadlines: DeadlineSweep;
+}
+
+/** So much of a body is kept while nobody has started it. */
+const maxHeldBytes = 65_536;
+
+export class UpstreamCall implements WaitingCall, Watched, ByteStream {
+	readonly request: UpstreamRequest;
+	readonly head: string;
+	dueMs: number;
+	listIndex = -1;
+	private readonly parts: UpstreamCallParts;
+	private readonly resolve: (response: UpstreamResponse) => void;
+	private readonly reject: (cause: unknown) => void;
+	private readonly totalDueMs: number;
+	private phase: UpstreamPhase = 'connecting';
+	private isOver = false;
+	private isRequestEnded = false;
+	private isSecondTry = false;
+	/** Where this call has its connection from, or waits for one. */
+	private pool: UpstreamPool | undefined;
+	private connection: UpstreamConnection | undefined;
+	private sink: SafeSink | undefined;
+	/** What arrived before the sink could take it; undefined once it takes each piece as it comes. */
+	private held: BytePieces | undefined = new BytePieces();
+	private failure: unknown;
+	private isCancelled = false;
+	private isPaused = false;
+
+	/** @throws Error when the request cannot be sent as it is. */
+	constructor(
+		parts: UpstreamCallParts,
+		request: UpstreamRequest,
+		resolve: (response: UpstreamResponse) => void,
+		reject: (cause: unknown) => void,
+	) {
+		this.parts = parts;
+		this.request = request;
+		this.head = requestHead(request);
+		this.resolve = resolve;
+		this.reject = reject;
+		const startMs = parts.clock.monotonicMs();
+		this.totalDueMs = startMs + request.timeouts.totalMs;
+		this.dueMs = Math.min(startMs + request.timeouts.connectMs, this.totalDueMs);
+	}
+
+	/** Sends the request when there is a connection. */
+	enter(pool: UpstreamPool): void {
+		this.parts.deadlines.watch(this);
+		this.request.onClientGone((cause) => this.onClientGone(cause));
+		if (this.isOver) return;
+		this.pool = pool;
+		pool.enter(this);
+	}
+
+	// As the user of a connection.
+
+	onConnection(connection: UpstreamConnection): void {
+		this.connection = connection;
+	}
+
+	onLeaving(): void {
+		this.phase = 'waiting';
+		this.request.onSent?.();
+		this.expectFirstByte();
+	}
+
+	onNoConnection(cause: Error): void {
+		this.fail(faultOf(cause, this.phase));
+	}
+
+	onRequestEnd(): void {
+		this.isRequestEnded = true;
+		this.expectFirstByte();
+	}
+
+	onHead({ status, headers }: ResponseHead): void {
+		this.phase = 'answering';
+		this.expectNextByte(this.request.timeouts.bodyStartMs);
+		this.resolve({ status, headers, body: this });
+	}
+
+	onData(piece: Buffer): void {
+		if (this.isOver) return;
+		// Silence that the reader asked for is not the provider's, even where pieces still come.
+		if (!this.isPaused) this.expectNextByte();
+		if (this.held !== undefined || this.sink === undefined) {
+			this.held?.push(piece);
+			if (this.held !== undefined && this.held.length >= maxHeldBytes) this.pause();
+		} else if (!this.sink.write(piece)) {
+			this.pause();
+		}
+	}
+
+	onComplete(): void {
+		if (this.isOver) return;
+		this.leave();
+		if (this.held === undefined) this.sink?.end();
+	}
+
+	onFailure(cause: Error, hasLeft: boolean): void {
+		const { pool } = this;
+		if (hasLeft || pool === undefined || this.isSecondTry || !isRepeatable(this.request)) {
+			this.fail(faultOf(cause, this.phase));
+			return;
+		}
+		// A server ends what rests when it likes, mostly all at once: a fresh connection will do.
+		this.isSecondTry = true;
+		this.phase = 'connecting';
+		this.connection = undefined;
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + this.request.timeouts.connectMs, this.totalDueMs);
+		pool.enterAnew(this);
+	}
+
+	// As a stream.
+
+	start(reader: ByteSink): ByteFlow {
+		if (this.sink !== undefined || this.held === undefined) throw new Error('The body of an answer can be started only once');
+		this.sink = new SafeSink(reader, () => this.cancel());
+		queueMicrotask(() => this.deliverHeld());
+		return {
+			// Later, because whoever resumes may be in the middle of taking a piece.
+			resume: () => queueMicrotask(() => this.resume()),
+			cancel: () => this.cancel(),
+		};
+	}
+
+	takeWhole(): Buffer | undefined {
+		const { held } = this;
+		if (this.sink !== undefined || held === undefined || !this.isOver || this.failure !== undefined || this.isCancelled) return undefined;
+		this.held = undefined;
+		return held.take();
+	}
+
+	// As a deadline.
+
+	onDue(): void {
+		const { phase, totalDueMs, dueMs } = this;
+		this.fail(timeoutFault(phase, dueMs >= totalDueMs, this.request.timeouts));
+	}
+
+	private onClientGone(cause: Refusal | Fault = new Refusal('client_closed')): void {
+		if (this.phase !== 'answering') this.fail(cause);
+	}
+
+	/** Not before the whole request has been given to the connection. */
+	private expectFirstByte(): void {
+		if (this.isOver || this.phase !== 'waiting') return;
+		const firstByteMs = this.isRequestEnded ? this.request.timeouts.firstByteMs : Number.POSITIVE_INFINITY;
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + firstByteMs, this.totalDueMs);
+	}
+
+	private expectNextByte(withinMs = this.request.timeouts.idleMs): void {
+		this.dueMs = Math.min(this.parts.clock.monotonicMs() + withinMs, this.totalDueMs);
+	}
+
+	private pause(): void {
+		if (this.isOver) return;
+		this.isPaused = true;
+		this.connection?.pause();
+		// We do not listen: silence is ours, not the provider's.
+		this.dueMs = this.totalDueMs;
+	}
+
+	private resume(): void {
+		if (this.held !== undefined) {
+			this.deliverHeld();
+		} else if (!this.isOver && this.isPaused) {
+			this.isPaused = false;
+			this.expectNextByte();
+			this.connection?.resume();
+		}
+	}
+
+	/** Gives the sink what came before it started, at its pace unless nothing more will come. */
+	private deliverHeld(): void {
+		const { sink, held } = this;
+		if (sink === undefined || held === undefined || this.isCancelled) return;
+		if (held.length > 0) {
+			const isFlowing = sink.write(held.take());
+			if (this.isCancelled || (!isFlowing && this.failure === undefined)) return;
+		}
+		this.held = undefined;
+		if (this.failure !== undefined) sink.fail(this.failure);
+		else if (this.isOver) sink.end();
+		else this.resume();
+	}
+
+	private cancel(): void {
+		this.isCancelled = true;
+		this.held = undefined;
+		if (this.isOver) return;
+		const { connection } = this;
+		this.leave();
+		connection?.destroy();
+	}
+
+	private fail(cause: unknown): void {
+		if (this.isOver) return;
+		const { phase, connection, sink } = this;
+		this.leave();
+		connection?.destroy();
+		if (!isOurs(cause) && this.request.isExpectedToFail !== true) this.log(cause);
+		if (phase !== 'answering') {
+			this.reject(cause);
+		} else if (this.held === undefined) {
+			sink?.fail(cause);
+		} else {
+			this.failure = cause;
+			this.deliverHeld();
+		}
+	}
+
+	private leave(): void {
+		this.isOver = true;
+		this.pool?.leave(this);
+		this.pool = undefined;
+		// It goes on to other calls.
+		this.connection = undefined;
+		this.parts.deadlines.unwatch(this);
+	}
+
+	private log(cause: unknown): void {
+		const code = cause instanceof Fault ? cause.code : 'defect';
+		this.parts.log.warn('upstream failed', { origin: this.request.origin, code, phase: this.phase, reason: causeText(cause) });
+	}
+}
+
+/** A body that comes in pieces may have begun to come. */
+function isRepeatable({ body }: UpstreamRequest): boolean {
+	return !isByteStream(body);
+}

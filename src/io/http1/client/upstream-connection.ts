@@ -1,0 +1,256 @@
+/** One connection to a server: HTTP/1.1, one request at a time. */
+
+import type { Socket } from 'node:net';
+import { isByteStream } from '../../../core/byte-stream.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { ByteFlow, ByteStream } from '../../../core/handler.ts';
+import { type TurnListener, tellTurnEnd } from '../../../core/turn-end.ts';
+import type { UpstreamRequest } from '../../../core/upstream.ts';
+import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
+import { untilTurnEnds, writeInOne } from '../turn-writes.ts';
+import type { ResponseHead } from './response-head.ts';
+import { type ResponseListener, ResponseReader } from './response-reader.ts';
+import type { Opened } from './upstream-connector.ts';
+
+/** Whose request a connection carries. */
+export interface ConnectionUser {
+	readonly request: UpstreamRequest;
+	/** Everything before the body. */
+	readonly head: string;
+	onConnection(connection: UpstreamConnection): void;
+	/** The request begins to leave. */
+	onLeaving(): void;
+	/** The request has been given to the connection whole. */
+	onRequestEnd(): void;
+	onHead(head: ResponseHead): void;
+	onData(piece: Buffer): void;
+	onComplete(): void;
+	/** The connection has failed before the answer was complete. @param hasLeft false when nothing of the request has. */
+	onFailure(cause: Error, hasLeft: boolean): void;
+}
+
+export interface ConnectionParts {
+	readonly clock: Clock;
+	readonly deadlines: DeadlineSweep;
+	/** The connection rests. */
+	readonly onRest: (connection: UpstreamConnection) => void;
+	readonly onClose: (connection: UpstreamConnection) => void;
+}
+
+/** A server may close a resting connection at the moment a request is written to it: better to be sooner. */
+const longestRestMs = 4000;
+const longestAnnouncedRestMs = 60_000;
+const marginMs = 2000;
+
+const lastChunk = '0\r\n\r\n';
+
+export class UpstreamConnection implements ResponseListener, TurnListener, Watched {
+	/** While it rests: when that ends. */
+	dueMs = Number.POSITIVE_INFINITY;
+	listIndex = -1;
+	readonly #socket: Socket;
+	readonly #parts: ConnectionParts;
+	readonly #reader = new ResponseReader(this);
+	#user: ConnectionUser | undefined;
+	/** Of a request body that comes in pieces, until its end. */
+	#bodyFlow: ByteFlow | undefined;
+	#isSending = false;
+	#isAnswered = false;
+	/** False in the turn in which the request was written: what comes then, and the end, are not about it. */
+	#hasLeft = true;
+	#restMs = longestRestMs;
+	#error: Error | undefined;
+
+	constructor({ socket, reads }: Opened, parts: ConnectionParts) {
+		this.#socket = socket;
+		this.#parts = parts;
+		parts.deadlines.watch(this);
+		reads.take = (bytes) => this.#read(bytes);
+		socket.on('drain', () => this.#bodyFlow?.resume());
+		socket.on('end', () => this.#readEnd());
+		socket.on('error', (error) => {
+			this.#error ??= error;
+		});
+		socket.on('close', () => this.#close());
+	}
+
+	get isUsable(): boolean {
+		return this.#user === undefined && this.#socket.writable;
+	}
+
+	/** To be called while the connection rests. */
+	send(user: ConnectionUser): void {
+		const { head, request } = user;
+		this.#user = user;
+		this.#isAnswered = false;
+		this.dueMs = Number.POSITIVE_INFINITY;
+		this.#reader.expect(request.method);
+		this.#hasLeft = false;
+		try {
+			user.onConnection(this);
+			this.#write(head, request.body, user);
+			tellTurnEnd(this);
+		} catch (defect) {
+			this.fail(asError(defect));
+		}
+	}
+
+	#write(head: string, body: UpstreamRequest['body'], user: ConnectionUser): void {
+		if (Buffer.isBuffer(body)) {
+			writeInOne(this.#socket, head, body, '');
+			user.onRequestEnd();
+			return;
+		}
+		const socket = untilTurnEnds(this.#socket);
+		socket.write(head, 'latin1');
+		if (isByteStream(body)) {
+			this.#sendStream(body, user);
+			return;
+		}
+		for (const piece of body ?? []) socket.write(piece);
+		user.onRequestEnd();
+	}
+
+	pause(): void {
+		this.#socket.pause();
+	}
+
+	resume(): void {
+		this.#socket.resume();
+	}
+
+	/** Ends the connection at once; its user is told nothing more. */
+	destroy(): void {
+		this.#leaveUser();
+		this.#reader.stop();
+		this.#socket.destroy();
+	}
+
+	// As the reader's listener.
+
+	onHead(head: ResponseHead): void {
+		this.#restMs = Math.min(longestAnnouncedRestMs, head.restMs === undefined ? longestRestMs : head.restMs - marginMs);
+		this.#user?.onHead(head);
+	}
+
+	onData(piece: Buffer): void {
+		this.#user?.onData(piece);
+	}
+
+	onComplete(): void {
+		this.#isAnswered = true;
+	}
+
+	// As a listener to the turn.
+
+	onTurnEnd(): void {
+		if (this.#user === undefined) return;
+		this.#hasLeft = true;
+		try {
+			this.#user.onLeaving();
+		} catch (defect) {
+			this.fail(asError(defect));
+		}
+	}
+
+	// As a deadline.
+
+	onDue(): void {
+		this.destroy();
+	}
+
+	#read(bytes: Buffer): void {
+		if (this.#user !== undefined && !this.#hasLeft) {
+			this.fail(new Error('Bytes came before the request had left'));
+			return;
+		}
+		try {
+			this.#reader.read(bytes);
+		} catch (cause) {
+			this.#finishAnswered(false);
+			this.fail(asError(cause));
+			return;
+		}
+		// Not before all that came is read: what is too much must not be taken for the answer to another request.
+		this.#finishAnswered(true);
+	}
+
+	#readEnd(): void {
+		if (this.#reader.end()) this.#finishAnswered(false);
+		else this.fail(new Error('The server has closed the connection'));
+	}
+
+	/** @param goesOn false when nothing more can be read. */
+	#finishAnswered(goesOn: boolean): void {
+		if (!this.#isAnswered) return;
+		this.#isAnswered = false;
+		const user = this.#user;
+		// Of a request that was answered before its end the server waits for the rest.
+		const isSent = !this.#isSending && this.#socket.writableLength === 0;
+		const rests = goesOn && isSent && this.#restMs > 0 && this.#socket.writable;
+		this.#leaveUser();
+		if (!rests) this.destroy();
+		user?.onComplete();
+		if (!rests) return;
+		if (this.#socket.isPaused()) this.#socket.resume();
+		this.dueMs = this.#parts.clock.monotonicMs() + this.#restMs;
+		this.#parts.onRest(this);
+	}
+
+	/** Ends the connection at once, and tells its user why. */
+	fail(cause: Error): void {
+		const user = this.#user;
+		this.destroy();
+		user?.onFailure(cause, this.#hasLeft);
+	}
+
+	#close(): void {
+		this.#parts.deadlines.unwatch(this);
+		this.fail(this.#error ?? new Error('The server has closed the connection'));
+		this.#parts.onClose(this);
+	}
+
+	#leaveUser(): void {
+		this.#user = undefined;
+		this.#bodyFlow?.cancel();
+		this.#bodyFlow = undefined;
+		this.#isSending = false;
+	}
+
+	#sendStream(body: ByteStream, user: ConnectionUser): void {
+		const socket = this.#socket;
+		const announced = user.request.headers['content-length'];
+		let missingBytes = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);
+		this.#isSending = true;
+		this.#bodyFlow = body.start({
+			write: (piece) => {
+				missingBytes -= piece.length;
+				if (piece.length === 0) return true;
+				if (announced === undefined) return writeInOne(socket, `${piece.length.toString(16)}\r\n`, piece, '\r\n');
+				if (missingBytes >= 0) return writeInOne(socket, '', piece, '');
+				// The server would take what is too much for another request.
+				this.fail(new Error('The request body is longer than its header says'));
+				return false;
+			},
+			end: () => {
+				this.#bodyFlow = undefined;
+				if (announced === undefined) {
+					untilTurnEnds(socket).write(lastChunk, 'latin1');
+				} else if (missingBytes > 0) {
+					this.fail(new Error('The request body is shorter than its header says'));
+					return;
+				}
+				this.#isSending = false;
+				user.onRequestEnd();
+			},
+			fail: (cause) => {
+				this.#bodyFlow = undefined;
+				this.fail(asError(cause));
+			},
+		});
+	}
+}
+
+function asError(cause: unknown): Error {
+	return cause instanceof Error ? cause : new Error(String(cause));
+}

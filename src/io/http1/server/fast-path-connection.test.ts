@@ -1,0 +1,288 @@
+import { createServer, Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { RawClient } from '../../../../test/support/raw-client.ts';
+import { type HttpServerOverrides, type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
+import { until } from '../../../../test/support/until.ts';
+import { readWhole, streamOf } from '../../../core/byte-stream.ts';
+import type { Handler } from '../../../core/handler.ts';
+import { DeadlineSweep } from '../../deadline-sweep.ts';
+import { type Accepted, adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
+import { FastPathConnection } from './fast-path-connection.ts';
+import { FastPathRequest } from './fast-path-request.ts';
+import { ConnectionLines, type FastPathResponse } from './fast-path-response.ts';
+import { ServerConnection } from './server-connection.ts';
+
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+const post = (body: string): string => `POST /${body} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+async function serve(handler: Handler, overrides?: HttpServerOverrides): Promise<StartedHttpServer> {
+	const started = await startHttpServer(handler, overrides);
+	onTestFinished(() => started.server.destroy());
+	return started;
+}
+
+function client(port: number): RawClient {
+	const raw = new RawClient(port);
+	onTestFinished(() => raw.destroy());
+	return raw;
+}
+
+const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
+
+const ways: [string, (socket: Socket) => Accepted][] = [
+	['that reads in the room', adoptSocketWithSharedBuffer],
+	['with `data` events', (socket) => ({ socket, reads: undefined })],
+];
+
+describe.each(ways)('a connection %s', (_way, accept) => {
+	interface Seen {
+		readonly accepted: { request: FastPathRequest; answer: FastPathResponse }[];
+		/** What was read of connections that were handed over. */
+		readonly handedOver: Buffer[];
+		readonly clock: ManualClock;
+		readonly raw: RawClient;
+	}
+
+	async function open(): Promise<Seen> {
+		const clock = new ManualClock();
+		const deadlines = new DeadlineSweep(clock, 20);
+		const accepted: Seen['accepted'] = [];
+		const handedOver: Buffer[] = [];
+		const connections: FastPathConnection[] = [];
+		const server = createServer({ allowHalfOpen: true }, (given) => {
+			const { socket, reads } = accept(given);
+			connections.push(
+				new FastPathConnection(new ServerConnection(socket, deadlines), reads, {
+					clock,
+					deadlines,
+					lines: new ConnectionLines(clock, 75_000),
+					maxHeaderBytes: 1000,
+					headersTimeoutMs: 10_000,
+					requestTimeoutMs: 20_000,
+					keepAliveMs: 75_000,
+					accept: (_connection, request, answer) => accepted.push({ request, answer }),
+					onGone: () => undefined,
+					handOver: (handed) => handed.on('data', (piece: Buffer) => handedOver.push(piece)),
+				}),
+			);
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		onTestFinished(() => void server.close());
+		const address = server.address();
+		return { clock, accepted, handedOver, raw: client(typeof address === 'object' ? (address?.port ?? 0) : 0) };
+	}
+
+	async function answerLast({ accepted, raw }: Seen): Promise<void> {
+		const { request, answer } = accepted.at(-1) ?? expect.fail('nothing accepted');
+		const before = raw.statuses.length;
+		answer.writeHead(204, []);
+		answer.end();
+		request.resume();
+		await until(() => raw.statuses.length > before);
+	}
+
+	test('is not handed over while its requests are usual', async () => {
+		const seen = await open();
+		for (const body of ['one', 'two', 'three']) {
+			seen.raw.send(post(body));
+			await until(() => seen.accepted.at(-1)?.request.url === `/${body}`);
+			await answerLast(seen);
+		}
+		expect(seen.handedOver).toEqual([]);
+	});
+
+	test('is handed over with the first bytes of a request that is not, and all that follow', async () => {
+		const seen = await open();
+		seen.raw.send(get);
+		await until(() => seen.accepted.length === 1);
+		seen.raw.send('DELETE / HTTP/1.1\r\nHo');
+		await answerLast(seen);
+		await until(() => seen.handedOver.length > 0);
+		seen.raw.send('st: a\r\n\r\n');
+		await until(() => Buffer.concat(seen.handedOver).length > 25);
+		expect(Buffer.concat(seen.handedOver).toString()).toBe('DELETE / HTTP/1.1\r\nHost: a\r\n\r\n');
+		expect(seen.accepted).toHaveLength(1);
+	});
+
+	test.each([
+		['its first byte', '', 10_000],
+		['the rest of a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin', 20_000],
+	])('waits for %s so long and no longer', async (_what, bytes, limitMs) => {
+		const seen = await open();
+		seen.raw.send(bytes);
+		await until(() => bytes === '' || seen.accepted.length === 1);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		seen.clock.advance(limitMs - 100);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(seen.raw.isClosed).toBe(false);
+		seen.clock.advance(200);
+		await seen.raw.untilClosed();
+	});
+
+	test('waits no longer for the next request when the body of the last ends after its answer', async () => {
+		const seen = await open();
+		seen.raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin');
+		await until(() => seen.accepted.length === 1);
+		await answerLast(seen);
+		seen.raw.send('+end');
+		await until(() => seen.accepted[0]?.request.readableEnded === true);
+		seen.clock.advance(74_900);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(seen.raw.isClosed).toBe(false);
+		seen.clock.advance(200);
+		await seen.raw.untilClosed();
+	});
+
+	test('waits for the next request so long and no longer', async () => {
+		const seen = await open();
+		seen.raw.send(get);
+		await until(() => seen.accepted.length === 1);
+		// However long an answer takes.
+		seen.clock.advance(1_000_000);
+		await answerLast(seen);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		seen.clock.advance(74_900);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(seen.raw.isClosed).toBe(false);
+		seen.clock.advance(200);
+		await seen.raw.untilClosed();
+	});
+});
+
+test.each([1000, 70_000, 130_000])('a client that leaves is noticed while nobody reads its body of %s bytes', async (bytes) => {
+	const gone = Promise.withResolvers<void>();
+	const started = await serve(async (request) => {
+		request.onClientGone(() => gone.resolve());
+		await gone.promise;
+		return { status: 200, headers: {}, body: null };
+	});
+	const raw = client(started.port).send(post('x'.repeat(bytes)).replace('/'.padEnd(bytes + 1, 'x'), '/'));
+	await until(() => started.server.inFlight === 1);
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	raw.socket.resetAndDestroy();
+	await expect(gone.promise).resolves.toBeUndefined();
+});
+
+describe('requests that come before their turn', () => {
+	test('are answered in order, whoever reads them', async () => {
+		const started = await serve(echo);
+		const raw = client(started.port);
+		raw.send(
+			`${post('first')}${post('second')}POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nthird\r\n0\r\n\r\n${post('fourth')}`,
+		);
+		await raw.untilReceived('fourth');
+		expect(raw.text.match(/first|second|third|fourth/g)).toEqual(['first', 'second', 'third', 'fourth']);
+		expect(raw.statuses).toEqual([200, 200, 200, 200]);
+	});
+
+	test('wait outside once there are many', async () => {
+		let release: () => void = () => undefined;
+		const waiting = new Promise<void>((resolve) => (release = resolve));
+		const started = await serve(async (request) => {
+			await waiting;
+			return await echo(request);
+		});
+		const raw = client(started.port).send(post('x'));
+		const many = 200_000;
+		raw.send(get.repeat(many));
+		await until(() => started.server.inFlight === 1);
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		expect(raw.socket.writableLength).toBeGreaterThan(0);
+		expect(started.server.inFlight).toBe(1);
+		release();
+		await until(() => raw.socket.writableLength === 0);
+	});
+});
+
+test('what follows an answered request is not skipped where it is no request', async () => {
+	const paths: string[] = [];
+	let readOn: (() => void) | undefined;
+	const started = await serve(async ({ path, body }) => {
+		paths.push(path);
+		const flow = body.start({ write: () => false, end: () => undefined, fail: () => undefined });
+		readOn ??= () => flow.resume();
+		return await Promise.resolve({ status: 200, headers: {}, body: 'soon' });
+	});
+	const raw = client(started.port);
+	await raw.send('POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin').untilReceived('soon');
+	for (const bytes of ['+', 'end', '\0', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n']) {
+		raw.send(bytes);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+	for (let turn = 0; turn < 3; turn++) {
+		readOn?.();
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	await raw.untilClosed();
+	expect([raw.statuses, paths]).toEqual([[200, 400], ['/first']]);
+});
+
+test('a body of tiny pieces is kept until somebody reads, and then comes as one', async () => {
+	const socket = new Socket();
+	onTestFinished(() => void socket.destroy());
+	const head = { method: 'POST', url: '/', rawHeaders: [], headers: {}, contentLength: 60_001, bytes: 0 } as const;
+	let hasEnded = false;
+	const request = new FastPathRequest(socket, head, () => (hasEnded = true));
+	for (let index = 0; index < 60_000; index++) request.push(Buffer.from('x'));
+	expect(request.readableLength).toBe(60_000);
+	const sizes: number[] = [];
+	request.on('data', (chunk) => sizes.push(chunk.length));
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(request.push(Buffer.from('yz'))).toBe(1);
+	expect([sizes, request.readableLength, request.complete, hasEnded]).toEqual([[60_000, 1], 0, true, true]);
+});
+
+test('every piece of every size arrives, whole or streamed, by one connection', async () => {
+	const sizes = [0, 1, 100, 16_000, 16_384, 16_385, 70_000, 300_000];
+	const started = await serve(async (request) => {
+		const bytes = await readWhole(request.body, 1_000_000);
+		return { status: 200, headers: {}, body: request.path === '/stream' ? streamOf([bytes, Buffer.from('!'), bytes]) : bytes };
+	});
+	for (const path of ['/whole', '/stream']) {
+		for (const size of sizes) {
+			const body = Buffer.alloc(size, 'abc');
+			const answer = await fetch(started.origin + path, { method: 'POST', body });
+			const expected = path === '/stream' ? Buffer.concat([body, Buffer.from('!'), body]) : body;
+			expect(Buffer.from(await answer.arrayBuffer()).equals(expected), `${path} ${size}`).toBe(true);
+		}
+	}
+});
+
+test.each([
+	['x-a', 'b\r\nset-cookie: c'],
+	['x a', 'b'],
+	['x-a\r\nset-cookie', 'c'],
+	['x-a', 'b\0'],
+	['x-a', '\u0100'],
+])('a field that would break the head is a defect, not an answer: %j', async (name, value) => {
+	const started = await serve(async () => await Promise.resolve({ status: 200, headers: { [name]: value }, body: 'text' }));
+	const raw = await client(started.port).send(get).untilReceived('defect');
+	expect(raw.statuses).toEqual([500]);
+	expect(raw.text).not.toContain('set-cookie');
+});
+
+test('a connection may rest a little longer than its client is told', async () => {
+	const clock = new ManualClock();
+	const started = await serve(echo, { clock, limits: { keepAliveMs: 5000 } });
+	const raw = await client(started.port).send(post('word')).untilReceived('word');
+	expect(raw.text).toContain('Keep-Alive: timeout=5\r\n');
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	clock.advance(5900);
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	expect(raw.isClosed).toBe(false);
+	clock.advance(200);
+	await raw.untilClosed();
+});
+
+test('a connection that rests ends with a drain, whoever has read its requests', async () => {
+	const started = await serve(echo);
+	const resting = await client(started.port).send(post('word')).untilReceived('word');
+	const other = await client(started.port).send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('200 OK');
+	const fresh = client(started.port);
+	await until(() => started.server.openConnections === 3);
+	started.server.drain();
+	for (const raw of [resting, other, fresh]) await raw.untilClosed();
+	expect(started.server.openConnections).toBe(0);
+});

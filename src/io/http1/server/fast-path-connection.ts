@@ -1,0 +1,182 @@
+/**
+ * A connection whose requests are read here as long as each is usual (`simple-request-head.ts`): for these, the streams and events of `node:http`
+ * cost several times what they do. With the first request that is not, the connection is handed over to `node:http` for good, before a
+ * byte of that request has been acted on.
+ */
+import type { Socket } from 'node:net';
+import { BytePieces } from '../../../core/byte-pieces.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
+import type { SocketReads } from '../shared-read-buffer.ts';
+import { FastPathRequest } from './fast-path-request.ts';
+import { type ConnectionLines, FastPathResponse } from './fast-path-response.ts';
+import { HeaderBlockCache } from './header-block-cache.ts';
+import type { ServerConnection } from './server-connection.ts';
+
+/** What all connections of one server share. */
+export interface FastPathParts {
+	readonly clock: Clock;
+	readonly deadlines: DeadlineSweep;
+	readonly lines: ConnectionLines;
+	readonly maxHeaderBytes: number;
+	/** From the connection to its first byte. */
+	readonly headersTimeoutMs: number;
+	/** From a head to the end of its body, whoever reads it. */
+	readonly requestTimeoutMs: number;
+	/** Between requests. */
+	readonly keepAliveMs: number;
+	readonly accept: (connection: ServerConnection, request: FastPathRequest, answer: FastPathResponse) => void;
+	/** The connection has ended or been handed over. */
+	readonly onGone: (connection: FastPathConnection) => void;
+	/** Lets `node:http` read the connection, from bytes on that have been put back. */
+	readonly handOver: (socket: Socket) => void;
+}
+
+/** Of requests that come before the answer of an earlier one. */
+const maxEarlyBytes = 65_536;
+
+export class FastPathConnection implements Watched {
+	dueMs: number;
+	listIndex = -1;
+	private readonly parts: FastPathParts;
+	private readonly connection: ServerConnection;
+	private readonly socket: Socket;
+	private readonly reads: SocketReads | undefined;
+	private request: FastPathRequest | undefined;
+	private answer: FastPathResponse | undefined;
+	private isAnswered = true;
+	private readonly heads: HeaderBlockCache;
+	private readonly early = new BytePieces();
+	private readonly onData = (bytes: Buffer): void => this.read(bytes);
+	private readonly onEnd = (): void => this.readEnd();
+	private readonly onDrain = (): void => this.answer?.drained();
+	private readonly onError = (): void => this.destroy();
+	private readonly onClose = (): void => this.leave();
+	private readonly onRead = (): void => this.next();
+	private readonly onAnswered = (): void => {
+		this.isAnswered = true;
+		this.next();
+	};
+
+	/** @param reads of its socket; undefined where that has `data` events. */
+	constructor(connection: ServerConnection, reads: SocketReads | undefined, parts: FastPathParts) {
+		this.connection = connection;
+		this.parts = parts;
+		this.socket = connection.socket;
+		this.reads = reads;
+		this.heads = new HeaderBlockCache(parts.maxHeaderBytes);
+		this.dueMs = parts.clock.monotonicMs() + parts.headersTimeoutMs;
+		parts.deadlines.watch(this);
+		if (reads === undefined) this.socket.on('data', this.onData);
+		else reads.take = this.onData;
+		this.socket.on('end', this.onEnd);
+		this.socket.on('drain', this.onDrain);
+		this.socket.on('error', this.onError);
+		this.socket.on('close', this.onClose);
+	}
+
+	/** No request is being read or answered. */
+	get isIdle(): boolean {
+		return this.request === undefined;
+	}
+
+	destroy(): void {
+		this.socket.destroy();
+	}
+
+	onDue(): void {
+		this.destroy();
+	}
+
+	private read(bytes: Buffer): void {
+		const { request } = this;
+		if (request === undefined) {
+			this.begin(bytes);
+			return;
+		}
+		const read = request.complete ? 0 : request.push(bytes);
+		if (this.request !== request) {
+			// It was answered before, and over with the last byte of its body: what follows need not wait.
+			if (read < bytes.length) this.begin(bytes.subarray(read));
+			return;
+		}
+		if (request.complete) this.dueMs = Number.POSITIVE_INFINITY;
+		if (read < bytes.length) this.keep(bytes.subarray(read));
+	}
+
+	/** What comes before its turn. */
+	private keep(bytes: Buffer): void {
+		const { connection } = this;
+		const { latest } = connection;
+		if (connection.isClosing) return;
+		if (this.early.length === 0 && latest !== undefined && !beginsLikeRequest(bytes)) {
+			// Its answer must be the connection's last: whatever followed might be taken for the answer to somebody else's request.
+			latest.onMalformed(new Refusal('http_malformed', { message: 'What follows the request is no request' }));
+			return;
+		}
+		this.early.push(bytes);
+		if (this.early.length > maxEarlyBytes) this.socket.pause();
+	}
+
+	private begin(bytes: Buffer): void {
+		if (this.connection.isClosing) return;
+		const { parts, socket } = this;
+		const head = this.heads.read(bytes);
+		if (head === undefined) {
+			this.handOver(bytes);
+			return;
+		}
+		const request = new FastPathRequest(socket, head, this.onRead);
+		const answer = new FastPathResponse(socket, parts.lines, this.onAnswered);
+		this.request = request;
+		this.answer = answer;
+		this.isAnswered = false;
+		const body = bytes.subarray(head.bytes);
+		const read = request.push(body);
+		this.dueMs = request.complete ? Number.POSITIVE_INFINITY : parts.clock.monotonicMs() + parts.requestTimeoutMs;
+		parts.accept(this.connection, request, answer);
+		if (read < body.length) this.keep(body.subarray(read));
+	}
+
+	/** Once a request has been both read and answered. */
+	private next(): void {
+		if (!this.isAnswered || this.request?.readableEnded !== true) return;
+		this.request = undefined;
+		this.answer = undefined;
+		this.dueMs = this.parts.clock.monotonicMs() + this.parts.keepAliveMs;
+		const { early, socket } = this;
+		// Nobody is left to answer when the connection has ended meanwhile.
+		if (early.length === 0 || !socket.writable) return;
+		if (socket.isPaused()) socket.resume();
+		this.begin(early.take());
+	}
+
+	/** Whoever closes its side has left, as with `node:http`; what was written still leaves. */
+	private readEnd(): void {
+		if (this.request?.complete === false) this.socket.destroy();
+		else this.socket.end();
+	}
+
+	private handOver(bytes: Buffer): void {
+		const { socket, reads, parts } = this;
+		this.leave();
+		if (reads !== undefined) reads.take = undefined;
+		socket.off('data', this.onData).off('end', this.onEnd).off('drain', this.onDrain).off('error', this.onError).off('close', this.onClose);
+		socket.pause();
+		socket.unshift(bytes);
+		parts.handOver(socket);
+		socket.resume();
+	}
+
+	private leave(): void {
+		this.parts.deadlines.unwatch(this);
+		this.parts.onGone(this);
+	}
+}
+
+/** With a method, or a line end that parsers skip. */
+function beginsLikeRequest(bytes: Buffer): boolean {
+	const [first = 0] = bytes;
+	return (first >= 0x41 && first <= 0x5a) || first === 0x0d || first === 0x0a;
+}

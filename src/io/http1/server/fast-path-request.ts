@@ -1,0 +1,121 @@
+import type { Socket } from 'node:net';
+import { BytePieces } from '../../../core/byte-pieces.ts';
+import type { ReadHead } from './header-block-cache.ts';
+import type { ReceivedRequest } from './received-request.ts';
+
+/** What waits unread before the client is asked to pause. */
+const maxHeldBytes = 65_536;
+
+/** A request whose body has the length that its head says. */
+export class FastPathRequest implements ReceivedRequest {
+	readonly socket: Socket;
+	readonly method: string;
+	readonly url: string;
+	readonly httpVersion = '1.1';
+	readonly rawHeaders: readonly string[];
+	readonly headers: Readonly<Record<string, string>>;
+	readonly announcedLength: number;
+	readonly recurring: object | undefined;
+	readonly rawTrailers: readonly string[] = [];
+	readableEnded = false;
+	private readonly onEnded: () => void;
+	private missingBytes: number;
+	private readonly held = new BytePieces();
+	private isFlowing = false;
+	private isPausing = false;
+	private dataListener: ((chunk: Buffer) => void) | undefined;
+	private endListeners: (() => void)[] | undefined;
+
+	/** @param onEnded told once the whole body has been read or dropped. */
+	constructor(socket: Socket, head: ReadHead, onEnded: () => void) {
+		this.socket = socket;
+		this.method = head.method;
+		this.url = head.url;
+		this.rawHeaders = head.rawHeaders;
+		this.headers = head.headers;
+		this.announcedLength = head.contentLength;
+		this.recurring = head.recurring;
+		this.missingBytes = head.contentLength;
+		this.onEnded = onEnded;
+	}
+
+	get complete(): boolean {
+		return this.missingBytes === 0;
+	}
+
+	get readableLength(): number {
+		return this.held.length;
+	}
+
+	/** @returns how many of the bytes are of this request. */
+	push(bytes: Buffer): number {
+		const own = bytes.length > this.missingBytes ? bytes.subarray(0, this.missingBytes) : bytes;
+		this.missingBytes -= own.length;
+		if (own.length > 0 && this.isFlowing && this.held.length === 0) {
+			this.dataListener?.(own);
+		} else if (own.length > 0) {
+			this.held.push(own);
+		}
+		this.endIfRead();
+		// Of a body that is there, the end of the connection is all that is still to be heard.
+		if (!this.complete && this.readableLength > maxHeldBytes && !this.isPausing) {
+			this.isPausing = true;
+			this.socket.pause();
+		}
+		return own.length;
+	}
+
+	takeWhole(): Buffer | undefined {
+		if (!this.complete || this.isFlowing || this.dataListener !== undefined || this.readableEnded) return undefined;
+		const whole = this.held.take();
+		this.isFlowing = true;
+		this.resumeSocket();
+		this.endIfRead();
+		return whole;
+	}
+
+	on(event: 'data', listener: (chunk: Buffer) => void): void;
+	on(event: 'end', listener: () => void): void;
+	on(event: 'data' | 'end', listener: (chunk: Buffer) => void): void {
+		if (event === 'data') {
+			this.dataListener = listener;
+			this.resume();
+		} else {
+			(this.endListeners ??= []).push(listener as () => void);
+		}
+	}
+
+	pause(): void {
+		this.isFlowing = false;
+	}
+
+	resume(): void {
+		if (this.isFlowing) return;
+		this.isFlowing = true;
+		// Whoever resumes is not called while it does so.
+		queueMicrotask(() => this.flow());
+	}
+
+	private flow(): void {
+		// As one: tens of thousands of tiny pieces, each taken off the front, would keep the process busy for seconds.
+		if (this.isFlowing && this.held.length > 0) {
+			const all = this.held.take();
+			this.dataListener?.(all);
+		}
+		this.resumeSocket();
+		this.endIfRead();
+	}
+
+	private resumeSocket(): void {
+		if (!this.isPausing || this.readableLength > maxHeldBytes) return;
+		this.isPausing = false;
+		this.socket.resume();
+	}
+
+	private endIfRead(): void {
+		if (!this.isFlowing || this.missingBytes > 0 || this.held.length > 0 || this.readableEnded) return;
+		this.readableEnded = true;
+		for (const listener of this.endListeners ?? []) listener();
+		this.onEnded();
+	}
+}

@@ -1,0 +1,131 @@
+/**
+ * What a request head must be, beyond what the parser enforces, so that no hop can read it in two ways.
+ * Refuses what AWS's desync tiers call ambiguous or severe, and what RFC 9112 sections 3, 6 and 7 leave to the recipient.
+ */
+import { Refusal } from '../../../core/refusal.ts';
+import { tokenHeaders } from '../../../policy/access/token-headers.ts';
+
+export interface RequestHead {
+	readonly method: string;
+	readonly target: string;
+	/** Such as `1.1`. */
+	readonly httpVersion: string;
+	/** Names and values in turn, as received. */
+	readonly rawHeaders: readonly string[];
+}
+
+/** More header fields than any client sends, and far fewer than the 2000 beyond which the parser drops them without a word. */
+const maxHeaderFields = 100;
+
+/** Printable ASCII without space and `#`, after a first slash: neither a URL nor an authority nor `*`. */
+const originForm = /^\/[!"$-~]*$/;
+
+/** `uri-host [":" port]` without user information, path or list. */
+const hostValue = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+
+/** One decimal number, the way it is written once: no sign, list or leading zero. */
+const lengthValue = /^(?:0|[1-9]\d{0,14})$/;
+
+/** A body here has no defined meaning (RFC 9110 section 9.3), so hops disagree about whether it is one. */
+const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Names that decide something here or at the next hop; with `_` for `-` some servers read them as the same. */
+const guardedNames: ReadonlySet<string> = new Set([
+	...tokenHeaders,
+	'connection',
+	'content-encoding',
+	'content-length',
+	'content-type',
+	'cookie',
+	'forwarded',
+	'host',
+	'keep-alive',
+	'proxy-authorization',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+	'x-real-ip',
+]);
+const guardedPrefixes = ['x-forwarded-', 'x-gateway-', 'proxy-authorization', 'content-length', 'transfer-encoding'];
+
+/** The refusal this head deserves, if any. The connection must end with it. */
+export function judgeHead(head: RequestHead): Refusal | undefined {
+	if (head.httpVersion !== '1.1' && head.httpVersion !== '1.0') return new Refusal('http_version_unsupported');
+	if (head.method === 'TRACE' || head.method === 'CONNECT') return malformed(`The method ${head.method} is not served`);
+	if (!originForm.test(head.target)) return malformed('The request target must be a path of printable ASCII that begins with `/`');
+	if (head.rawHeaders.length > 2 * maxHeaderFields) {
+		return new Refusal('headers_too_large', { message: `The request has more than ${maxHeaderFields} header fields` });
+	}
+	return judgeFields(head);
+}
+
+/** Fields that frame the message or name its owner, as they stand in one head. */
+interface FramingFields {
+	host: string | undefined;
+	contentLength: string | undefined;
+	transferEncoding: string | undefined;
+	authorization: string | undefined;
+}
+
+function judgeFields(head: RequestHead): Refusal | undefined {
+	const { rawHeaders } = head;
+	const seen: FramingFields = { host: undefined, contentLength: undefined, transferEncoding: undefined, authorization: undefined };
+	for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+		const name = rawHeaders[index] ?? '';
+		if (name.includes('_') && isGuarded(name)) return malformed(`The header name ${name} can be mistaken for one with \`-\``);
+		const field = framingField(name);
+		if (field === undefined) continue;
+		const value = rawHeaders[index + 1] ?? '';
+		if (field === 'upgrade') {
+			// The JDK's client offers h2c with its first plain-http request; not answering the offer is the legal refusal of it.
+			if (value.toLowerCase() !== 'h2c') return malformed('The connection cannot be upgraded');
+			continue;
+		}
+		if (seen[field] !== undefined) return malformed(`The header ${name} is repeated`);
+		seen[field] = value;
+	}
+	return judgeFraming(head, seen);
+}
+
+function judgeFraming(head: RequestHead, seen: FramingFields): Refusal | undefined {
+	if (seen.host === undefined ? head.httpVersion === '1.1' : !hostValue.test(seen.host)) {
+		return malformed('The host header must name one host, with or without a port');
+	}
+	if (seen.contentLength !== undefined && !lengthValue.test(seen.contentLength)) return malformed('The content-length is no plain number');
+	if (seen.transferEncoding !== undefined) {
+		if (seen.contentLength !== undefined) return malformed('Both content-length and transfer-encoding are given');
+		if (head.httpVersion === '1.0') return malformed('HTTP/1.0 knows no transfer-encoding');
+		if (seen.transferEncoding !== 'chunked') return malformed('The transfer-encoding is not `chunked`');
+	}
+	const hasBody = seen.transferEncoding !== undefined || (seen.contentLength !== undefined && seen.contentLength !== '0');
+	if (hasBody && bodilessMethods.has(head.method)) return malformed(`A ${head.method} request must not have a body`);
+	return undefined;
+}
+
+/** Told by length first: most names are none of these, and this runs for every field of every request. */
+function framingField(name: string): keyof FramingFields | 'upgrade' | undefined {
+	switch (name.length) {
+		case 4:
+			return name.toLowerCase() === 'host' ? 'host' : undefined;
+		case 7:
+			return name.toLowerCase() === 'upgrade' ? 'upgrade' : undefined;
+		case 13:
+			return name.toLowerCase() === 'authorization' ? 'authorization' : undefined;
+		case 14:
+			return name.toLowerCase() === 'content-length' ? 'contentLength' : undefined;
+		case 17:
+			return name.toLowerCase() === 'transfer-encoding' ? 'transferEncoding' : undefined;
+		default:
+			return undefined;
+	}
+}
+
+function isGuarded(name: string): boolean {
+	const dashed = name.toLowerCase().replaceAll('_', '-');
+	return guardedNames.has(dashed) || guardedPrefixes.some((prefix) => dashed.startsWith(prefix));
+}
+
+function malformed(message: string): Refusal {
+	return new Refusal('http_malformed', { message });
+}

@@ -1,0 +1,377 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { collectGarbage } from '../../../../test/support/collect-garbage.ts';
+import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { RawClient } from '../../../../test/support/raw-client.ts';
+import { type HttpServerOverrides, type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
+import { until } from '../../../../test/support/until.ts';
+import { readWhole } from '../../../core/byte-stream.ts';
+import { ConnectionReset } from '../../../core/connection-reset.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { ByteFlow, Handler, HttpResponse } from '../../../core/handler.ts';
+
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+async function serve(handler: Handler, overrides?: HttpServerOverrides): Promise<StartedHttpServer> {
+	const started = await startHttpServer(handler, overrides);
+	onTestFinished(() => started.server.destroy());
+	return started;
+}
+
+function client(started: StartedHttpServer): RawClient {
+	const raw = new RawClient(started.port);
+	onTestFinished(() => raw.destroy());
+	return raw;
+}
+
+interface StreamedAnswer {
+	readonly started: StartedHttpServer;
+	readonly raw: RawClient;
+	readonly stream: HandFedStream;
+}
+
+/** A server that answers with a stream that the test feeds, and a client that has asked. */
+async function answerWithStream(headers: HttpResponse['headers'] = {}, overrides?: HttpServerOverrides): Promise<StreamedAnswer> {
+	const stream = new HandFedStream();
+	const started = await serve(async () => await Promise.resolve({ status: 200, headers, body: stream }), overrides);
+	const raw = client(started).send(get);
+	await until(() => stream.sink !== undefined);
+	return { started, raw, stream };
+}
+
+/** Pieces until the sink asks for silence. */
+function fill(stream: HandFedStream): number {
+	let pieces = 0;
+	while (!stream.isPaused) {
+		stream.push(Buffer.alloc(65_536, 'x'));
+		pieces++;
+		if (pieces > 1000) throw new Error('The sink never asked for silence');
+	}
+	return pieces;
+}
+
+/** Pieces until no kernel takes any more of them either. */
+async function fillToTheBrim(...streams: HandFedStream[]): Promise<void> {
+	for (let calmTurns = 0; calmTurns < 3; calmTurns++) {
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		for (const stream of streams) if (fill(stream) > 0) calmTurns = 0;
+	}
+}
+
+describe('a streamed answer', () => {
+	test('sends its head before its first piece, and each piece as it comes', async () => {
+		const { raw, stream } = await answerWithStream({ 'content-type': 'text/event-stream' });
+		await raw.untilReceived('text/event-stream');
+		stream.push('data: 1\n\n');
+		await raw.untilReceived('data: 1');
+		stream.push('data: 2\n\n');
+		await raw.untilReceived('data: 2');
+		stream.end();
+		await raw.untilReceived('\r\n0\r\n\r\n');
+		expect(raw.text.split('\r\n\r\n')[0]).toMatch(/transfer-encoding: chunked/i);
+	});
+
+	test('leaves in one write when its pieces are there at once', async () => {
+		let flow: ByteFlow | undefined;
+		const body = {
+			start: (sink: Parameters<HandFedStream['start']>[0]): ByteFlow => {
+				queueMicrotask(() => {
+					sink.write(Buffer.from('all'));
+					sink.end();
+				});
+				flow = { resume: () => undefined, cancel: () => undefined };
+				return flow;
+			},
+		};
+		const started = await serve(async () => await Promise.resolve({ status: 200, headers: { 'content-length': '3' }, body }));
+		const raw = client(started);
+		let reads = 0;
+		raw.socket.on('data', () => reads++);
+		await raw.send(get).untilReceived('\r\n\r\nall');
+		expect(reads).toBe(1);
+	});
+
+	test('that fails is cut, so that its client can tell, after what was sent before', async () => {
+		const { started, raw, stream } = await answerWithStream();
+		stream.push('begin');
+		stream.fail(new Fault('provider_disconnected'));
+		await raw.untilClosed();
+		expect(raw.text).toContain('begin');
+		expect(raw.text).not.toContain('\r\n0\r\n');
+		expect(started.requestLines()[0]).toMatchObject({ outcome: 'broken', code: 'provider_disconnected', status: 200, responseBytes: 5 });
+	});
+
+	test('that fails with a reset ends without another byte', async () => {
+		const { started, raw, stream } = await answerWithStream();
+		stream.push('begin');
+		await raw.untilReceived('begin');
+		stream.fail(new ConnectionReset());
+		await raw.untilClosed();
+		expect(raw.isEnded).toBe(false);
+		expect(started.requestLines()[0]).toMatchObject({ outcome: 'broken', code: 'connection_reset' });
+	});
+
+	test.each([
+		['less', 'abc', true],
+		['more', 'abcdefg', false],
+	])('of %s than its length never lets the next answer be taken for its rest', async (_what, piece, ends) => {
+		const { started, raw, stream } = await answerWithStream({ 'content-length': '5' });
+		stream.push(piece);
+		if (ends) stream.end();
+		await raw.untilClosed();
+		expect(started.requestLines()[0]).toMatchObject({ outcome: 'broken', code: 'defect' });
+		expect(stream.isCancelled).toBe(!ends);
+	});
+
+	test('whose client leaves is cancelled at once: no time passes', async () => {
+		const { started, raw, stream } = await answerWithStream({}, { clock: new ManualClock() });
+		stream.push('begin');
+		await raw.untilReceived('begin');
+		raw.destroy();
+		await until(() => stream.isCancelled);
+		expect(stream.push('more')).toBe(false);
+		stream.end();
+		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 200 }]);
+	});
+
+	test('that came after its client has left is cancelled at once', async () => {
+		const stream = new HandFedStream();
+		let release: () => void = () => undefined;
+		const started = await serve(async () => {
+			await new Promise<void>((resolve) => (release = resolve));
+			return { status: 200, headers: {}, body: stream };
+		});
+		const raw = client(started).send(get);
+		await until(() => started.server.inFlight === 1);
+		raw.destroy();
+		await until(() => started.server.openConnections === 0);
+		release();
+		await until(() => stream.isCancelled);
+		await started.server.idle();
+		expect(stream.push('late')).toBe(false);
+		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', responseBytes: 0 }]);
+	});
+
+	test('is cut, not the process, when its source is broken code', async () => {
+		const started = await serve(async (request) => ({
+			status: 200,
+			headers: {},
+			body: {
+				start() {
+					throw new TypeError(`bug in ${request.path}`);
+				},
+			},
+		}));
+		const raw = await client(started).send(get).untilClosed();
+		expect(raw.text).not.toContain('bug');
+		expect(started.log.lines.map((line) => line.event)).toContain('defect');
+	});
+});
+
+test('a stream that outlives the beginning of a drain ends its connection', async () => {
+	const { started, raw, stream } = await answerWithStream();
+	await raw.untilReceived('keep-alive');
+	started.server.drain();
+	stream.push('last words');
+	stream.end();
+	await raw.untilClosed();
+	expect(raw.text).toMatch(/last words\r\n0\r\n\r\n$/);
+});
+
+describe('a client that leaves', () => {
+	test('before its answer is announced to the handler, whoever asks late too', async () => {
+		const told: string[] = [];
+		let ask: () => void = () => undefined;
+		const started = await serve(async (request) => {
+			request.onClientGone(() => told.push('early'));
+			ask = () => request.onClientGone(() => told.push('late'));
+			return await new Promise<HttpResponse>(() => undefined);
+		});
+		const raw = client(started).send(get);
+		await until(() => started.server.inFlight === 1);
+		raw.destroy();
+		await until(() => told.length === 1);
+		ask();
+		expect(told).toEqual(['early', 'late']);
+	});
+
+	test('by closing its side only, too', async () => {
+		const facts = { clientId: 'agent' };
+		const started = await serve(
+			(request) =>
+				new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', facts }))),
+		);
+		const raw = client(started).send(get);
+		await until(() => started.server.inFlight === 1);
+		raw.socket.end();
+		await until(() => started.requestLines().length === 1);
+		// Its line tells what the handler found out, and not that it answered.
+		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499, code: 'client_closed', ...facts }]);
+	});
+
+	test('is announced to every listener, even behind one that is broken code', async () => {
+		let isTold = false;
+		const started = await serve(async (request) => {
+			request.onClientGone(() => {
+				throw new TypeError('bug');
+			});
+			request.onClientGone(() => (isTold = true));
+			return await new Promise<HttpResponse>(() => undefined);
+		});
+		const raw = client(started).send(get);
+		await until(() => started.server.inFlight === 1);
+		raw.destroy();
+		await until(() => isTold);
+		expect(started.log.lines.map((line) => line.event)).toContain('defect');
+	});
+
+	test('in the middle of its body fails whoever reads it', async () => {
+		let cause: unknown;
+		const started = await serve(async (request) => {
+			await readWhole(request.body, 1000).catch((error: unknown) => (cause = error));
+			return { status: 200, headers: {}, body: null };
+		});
+		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
+		await until(() => started.server.inFlight === 1);
+		raw.destroy();
+		await until(() => cause !== undefined);
+		expect(cause).toMatchObject({ code: 'client_closed' });
+		await started.server.idle();
+		expect(started.requestLines()).toMatchObject([{ outcome: 'client_closed', status: 499, requestBytes: 5 }]);
+	});
+
+	test('is not announced after its answer', async () => {
+		let isTold = false;
+		const started = await serve(async (request) => {
+			request.onClientGone(() => (isTold = true));
+			return await Promise.resolve({ status: 200, headers: {}, body: 'done' });
+		});
+		const raw = await client(started).send(get).untilReceived('done');
+		raw.destroy();
+		await until(() => started.server.openConnections === 0);
+		expect(isTold).toBe(false);
+	});
+});
+
+describe('a client that does not read', () => {
+	const cap = 262_144;
+
+	test('pauses the source at the cap, and resumes it when it reads', async () => {
+		const { raw, stream } = await answerWithStream();
+		raw.socket.pause();
+		await new Promise((resolve) => setImmediate(resolve));
+		const sent = fill(stream) * 65_536;
+		expect(sent).toBeGreaterThanOrEqual(cap);
+		expect(stream.resumes).toBe(0);
+		raw.socket.resume();
+		await until(() => stream.resumes === 1);
+		stream.end();
+		await raw.untilReceived('\r\n0\r\n\r\n');
+		expect(raw.receivedBytes).toBeGreaterThan(sent);
+	});
+
+	test('is disconnected after a minute', async () => {
+		const clock = new ManualClock();
+		const { started, raw, stream } = await answerWithStream({}, { clock });
+		raw.socket.pause();
+		await fillToTheBrim(stream);
+		clock.advance(59_000);
+		expect(stream.isCancelled).toBe(false);
+		clock.advance(2000);
+		await until(() => stream.isCancelled);
+		expect(started.requestLines()[0]).toMatchObject({ outcome: 'broken', code: 'client_closed' });
+		await until(() => started.server.openConnections === 0);
+	});
+
+	test('holds its cap and no more, and harms nobody else', async () => {
+		const sources: HandFedStream[] = [];
+		const started = await serve(async (request) => {
+			if (request.path === '/quick') return { status: 200, headers: {}, body: 'quick' };
+			const stream = new HandFedStream();
+			sources.push(stream);
+			return await Promise.resolve({ status: 200, headers: {}, body: stream });
+		});
+		const stalled = Array.from({ length: 20 }, () => client(started).send(get));
+		for (const raw of stalled) raw.socket.pause();
+		await until(() => sources.filter((stream) => stream.sink !== undefined).length === 20);
+		collectGarbage();
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		const before = process.memoryUsage().arrayBuffers;
+		await fillToTheBrim(...sources);
+		// What the kernel took is freed a little after the collection, on another thread.
+		const heldBytes = (): number => {
+			collectGarbage();
+			return process.memoryUsage().arrayBuffers - before;
+		};
+		await until(() => heldBytes() < 20 * (cap + 2 * 65_536), 'a bounded buffer');
+		expect(sources.every((stream) => stream.isPaused)).toBe(true);
+		const quick = await client(started).send('GET /quick HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('quick');
+		expect(quick.statuses).toEqual([200]);
+	});
+
+	test('of a large whole answer is disconnected after a minute, one that reads gets it all', async () => {
+		const clock = new ManualClock();
+		const body = Buffer.alloc(20_000_000, 'z');
+		const started = await serve(async () => await Promise.resolve({ status: 200, headers: {}, body }), { clock });
+		const reading = client(started).send(get);
+		await until(() => started.requestLines().length === 1);
+		await until(() => reading.receivedBytes > body.length);
+		expect(reading.text).toContain('content-length: 20000000');
+		const idle = client(started).send(get);
+		idle.socket.pause();
+		await until(() => started.server.inFlight === 1);
+		await until(() => {
+			clock.advance(1000);
+			return started.requestLines().length === 2;
+		});
+		expect(clock.monotonicMs()).toBeGreaterThan(60_000);
+		expect(started.requestLines().map((line) => line['outcome'])).toEqual(['complete', 'broken']);
+		await until(() => started.server.openConnections <= 1);
+	});
+});
+
+describe('a request body', () => {
+	test('waits when its reader asks, and goes on when it says so', async () => {
+		let received = 0;
+		let flow: ByteFlow | undefined;
+		const started = await serve(
+			async (request) =>
+				await new Promise((resolve, reject) => {
+					flow = request.body.start({
+						write: (chunk) => {
+							received += chunk.length;
+							return false;
+						},
+						end: () => resolve({ status: 200, headers: {}, body: String(received) }),
+						fail: reject,
+					});
+				}),
+		);
+		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n');
+		raw.send(Buffer.alloc(8_000_000));
+		await until(() => received > 0);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		expect(received).toBeLessThan(200_000);
+		const pump = setInterval(() => flow?.resume(), 0);
+		await raw.untilReceived('8000000');
+		clearInterval(pump);
+	});
+
+	test('whose reader is broken code fails that request alone', async () => {
+		const started = await serve(
+			async (request) =>
+				await new Promise((_resolve, reject) => {
+					request.body.start({
+						write: () => {
+							throw new TypeError('bug');
+						},
+						end: () => undefined,
+						fail: reject,
+					});
+				}),
+		);
+		const answer = await fetch(started.origin, { method: 'POST', body: 'hello' });
+		expect(answer.status).toBe(500);
+		expect(started.log.lines.find((line) => line.event === 'defect')?.fields['error']).toBeInstanceOf(TypeError);
+	});
+});

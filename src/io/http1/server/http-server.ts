@@ -1,0 +1,377 @@
+/** The HTTP/1.1 server of the data plane: `node:http`, behind a fast path for usual requests, made strict, bounded, and shaped as one `Handler`. */
+import type { Server, ServerOptions } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from '../../../core/clock.ts';
+import type { Handler, HttpResponse } from '../../../core/handler.ts';
+import type { Log, LogFields } from '../../../core/log.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { DeadlineSweep } from '../../deadline-sweep.ts';
+import { http } from '../../node-http.ts';
+import { logRequest, type RequestObserver, type RequestRecord } from '../../request-log.ts';
+import { adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
+import { FastPathConnection, type FastPathParts } from './fast-path-connection.ts';
+import { ConnectionLines } from './fast-path-response.ts';
+import { judgeHead } from './http-sanity.ts';
+import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
+import { rawResponse } from './response-fields.ts';
+import { ServerConnection } from './server-connection.ts';
+import { type ExchangeParts, ServerExchange } from './server-exchange.ts';
+
+export interface HttpServerLimits {
+	/** Request line and header fields together. */
+	readonly maxHeaderBytes: number;
+	/** From the connection, or the first byte of a later request, to the end of the head; then the connection is closed. */
+	readonly headersTimeoutMs: number;
+	/** From the end of the head to the end of the body; then the body's reader fails with `body_timeout`. */
+	readonly bodyTimeoutMs: number;
+	/** How long a connection may rest between requests: more than the balancer's own limit. */
+	readonly keepAliveMs: number;
+	/** 0 for no limit. */
+	readonly maxConnections: number;
+	/** Of one peer address, but for those that `isExemptPeer` names; 0 for no limit. */
+	readonly maxConnectionsPerPeer: number;
+	/** 0 for no limit. */
+	readonly maxRequestsPerConnection: number;
+}
+
+export const defaultHttpServerLimits: HttpServerLimits = {
+	maxHeaderBytes: 16_384,
+	headersTimeoutMs: 10_000,
+	bodyTimeoutMs: 60_000,
+	keepAliveMs: 75_000,
+	maxConnections: 10_000,
+	maxConnectionsPerPeer: 0,
+	maxRequestsPerConnection: 0,
+};
+
+export interface HttpServerOptions {
+	/** Port 0 takes a free one. */
+	readonly listen: { readonly host: string; readonly port: number };
+	readonly limits: HttpServerLimits;
+	/** Peers, such as a balancer, that may hold any number of connections. */
+	readonly isExemptPeer?: (address: string) => boolean;
+	/** Plain HTTP unless given. */
+	readonly tls?: TlsMaterial | undefined;
+	/** A streamed answer's source is paused while so much waits for its client. 256 KiB unless given. */
+	readonly maxBufferedBytesPerClient?: number;
+	/** A client that has not taken all that waits for it in so long is disconnected. One minute unless given. */
+	readonly stalledWriteMs?: number;
+	/** How often time limits are looked at: they may be exceeded by as much. One second unless given. */
+	readonly sweepMs?: number;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly observe?: RequestObserver;
+	/** False where `node:http` is to read every request. */
+	readonly hasFastPath?: boolean;
+	readonly newRequestId: () => string;
+	/** Makes the answer to what is refused before a handler sees it; its body must be whole. */
+	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
+}
+
+/** What a TLS server shows of itself, in PEM. */
+export interface TlsMaterial {
+	/** The server's own certificate, then those that lead to its authority. */
+	readonly certificate: string;
+	readonly privateKey: string;
+}
+
+export interface HttpServer extends Listener {
+	/** For handshakes from now on; without effect on a server of plain HTTP. @throws Error when the two do not fit together. */
+	renewTls(material: TlsMaterial): void;
+}
+
+/** What can be started and stopped. */
+export interface Listener {
+	/** @throws what the system says, such as an error with code `EADDRINUSE`. */
+	start(): Promise<{ host: string; port: number }>;
+	/** Accepts no more connections and ends each open one with its next answer. */
+	drain(): void;
+	/** Resolves as soon as no request is in flight. */
+	idle(): Promise<void>;
+	/** Ends everything at once. */
+	destroy(): void;
+	/** Requests whose answer is not over, or whose handler still works. */
+	readonly inFlight: number;
+	readonly openConnections: number;
+}
+
+/** Requests at once on one connection; clients that pipeline send a handful. */
+const maxPipelined = 100;
+
+/** How often at most refused connections are logged. */
+const dropLogMs = 10_000;
+
+export function createHttpServer(handler: Handler, options: HttpServerOptions): HttpServer {
+	return new NodeHttpServer(handler, options);
+}
+
+class NodeHttpServer implements HttpServer {
+	inFlight = 0;
+	private readonly options: HttpServerOptions;
+	private readonly server: Server;
+	private readonly tlsServer: TlsServer | undefined;
+	private readonly deadlines: DeadlineSweep;
+	private readonly connections = new Map<Socket, ServerConnection>();
+	private readonly connectionsByPeer = new Map<string, number>();
+	private readonly fastPathConnections = new Set<FastPathConnection>();
+	private readonly parts: ExchangeParts;
+	private readonly fastPath: FastPathParts | undefined;
+	private idleWaiters: (() => void)[] = [];
+	private isDraining = false;
+	private lastDropLogMs = Number.NEGATIVE_INFINITY;
+
+	constructor(handler: Handler, options: HttpServerOptions) {
+		const { limits, sweepMs = 1000 } = options;
+		this.options = options;
+		this.deadlines = new DeadlineSweep(options.clock, sweepMs);
+		this.parts = {
+			handler,
+			clock: options.clock,
+			log: options.log,
+			observe: options.observe,
+			deadlines: this.deadlines,
+			bodyTimeoutMs: limits.bodyTimeoutMs,
+			stalledWriteMs: options.stalledWriteMs ?? 60_000,
+			maxBufferedBytes: options.maxBufferedBytesPerClient ?? 262_144,
+			isDraining: () => this.isDraining,
+			renderRefusal: options.renderRefusal,
+			onLeft: () => this.onLeft(),
+		};
+		const serverOptions: ServerOptions = {
+			maxHeaderSize: limits.maxHeaderBytes,
+			headersTimeout: limits.headersTimeoutMs,
+			// Ends what nobody reads; a body that is read fails earlier, through its reader.
+			requestTimeout: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
+			keepAliveTimeout: limits.keepAliveMs,
+			connectionsCheckingInterval: sweepMs,
+			requireHostHeader: false,
+			insecureHTTPParser: false,
+			keepAlive: true,
+			keepAliveInitialDelay: 60_000,
+		};
+		this.tlsServer =
+			options.tls === undefined
+				? undefined
+				: createTlsServer({ ...serverOptions, ...secureContextOf(options.tls), handshakeTimeout: limits.headersTimeoutMs });
+		this.server = this.tlsServer ?? http.createServer(serverOptions);
+		this.server.maxConnections = limits.maxConnections === 0 ? Number.POSITIVE_INFINITY : limits.maxConnections;
+		this.fastPath = options.hasFastPath === false ? undefined : this.fastPathParts();
+		this.listen();
+	}
+
+	start(): Promise<{ host: string; port: number }> {
+		const { host, port } = this.options.listen;
+		return new Promise((resolve, reject) => {
+			this.server.once('error', reject);
+			this.server.listen({ host, port }, () => {
+				this.server.off('error', reject);
+				this.server.on('error', (error) => this.options.log.error('server error', { error }));
+				resolve({ host, port: (this.server.address() as AddressInfo).port });
+			});
+		});
+	}
+
+	drain(): void {
+		if (this.isDraining) return;
+		this.isDraining = true;
+		this.server.close();
+		this.closeIdleConnections();
+	}
+
+	idle(): Promise<void> {
+		if (this.inFlight === 0) return Promise.resolve();
+		return new Promise((resolve) => this.idleWaiters.push(resolve));
+	}
+
+	destroy(): void {
+		this.isDraining = true;
+		this.server.close();
+		for (const connection of this.connections.values()) connection.socket.destroy();
+	}
+
+	renewTls(material: TlsMaterial): void {
+		this.tlsServer?.setSecureContext(secureContextOf(material));
+	}
+
+	get openConnections(): number {
+		return this.connections.size;
+	}
+
+	private listen(): void {
+		const { server } = this;
+		server.on(this.connectionEvent, (socket: Socket) => this.connect(socket));
+		server.on('request', (message, answer) => this.accept(message, answer, false));
+		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
+		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Refusal('expectation_unknown')));
+		server.on('connect', (_message, socket) => this.refuseRaw(socket as Socket, malformed('CONNECT is not served')));
+		server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
+		server.on('drop', () => this.logDrop({ maxConnections: this.options.limits.maxConnections }));
+	}
+
+	private get connectionEvent(): 'connection' | 'secureConnection' {
+		return this.tlsServer === undefined ? 'connection' : 'secureConnection';
+	}
+
+	private fastPathParts(): FastPathParts {
+		const { clock, limits } = this.options;
+		const { server, deadlines, connectionEvent } = this;
+		// Connections are node:http's only once they are handed over.
+		const [adopt] = server.listeners(connectionEvent) as ((socket: Socket) => void)[];
+		if (adopt === undefined) throw new Error('node:http does not listen for connections');
+		server.off(connectionEvent, adopt);
+		return {
+			clock,
+			deadlines,
+			lines: new ConnectionLines(clock, limits.keepAliveMs),
+			maxHeaderBytes: limits.maxHeaderBytes,
+			headersTimeoutMs: limits.headersTimeoutMs,
+			requestTimeoutMs: limits.headersTimeoutMs + limits.bodyTimeoutMs + 1000,
+			// A little later than clients are told, as node:http has it: their next request may be on its way.
+			keepAliveMs: limits.keepAliveMs + server.keepAliveTimeoutBuffer,
+			accept: (connection, request, answer) => this.exchange(connection, request, answer, false),
+			onGone: (connection) => this.fastPathConnections.delete(connection),
+			handOver: (socket) => adopt.call(server, socket),
+		};
+	}
+
+	private connect(accepted: Socket): void {
+		const { fastPath } = this;
+		const { socket, reads } = fastPath === undefined ? { socket: accepted, reads: undefined } : adoptSocketWithSharedBuffer(accepted);
+		const connection = new ServerConnection(socket, this.deadlines);
+		const peer = connection.peerAddress;
+		const { maxConnectionsPerPeer } = this.options.limits;
+		const open = (this.connectionsByPeer.get(peer) ?? 0) + 1;
+		if (maxConnectionsPerPeer > 0 && open > maxConnectionsPerPeer && this.options.isExemptPeer?.(peer) !== true) {
+			this.logDrop({ peer, maxConnectionsPerPeer });
+			socket.destroy();
+			return;
+		}
+		this.connections.set(socket, connection);
+		this.connectionsByPeer.set(peer, open);
+		socket.once('close', () => {
+			this.connections.delete(socket);
+			const left = (this.connectionsByPeer.get(peer) ?? 1) - 1;
+			if (left === 0) this.connectionsByPeer.delete(peer);
+			else this.connectionsByPeer.set(peer, left);
+		});
+		if (fastPath !== undefined) this.fastPathConnections.add(new FastPathConnection(connection, reads, fastPath));
+	}
+
+	private accept(message: ReceivedRequest, answer: ResponseWriter, awaitsContinue: boolean, expectation?: Refusal): void {
+		const connection = this.connections.get(message.socket);
+		if (connection === undefined) return;
+		if (connection.pipelinedCount >= maxPipelined) {
+			connection.socket.destroy();
+			return;
+		}
+		if (connection.isClosing) {
+			connection.ignoredCount++;
+			return;
+		}
+		this.exchange(connection, message, answer, awaitsContinue, expectation);
+	}
+
+	private exchange(
+		connection: ServerConnection,
+		message: ReceivedRequest,
+		answer: ResponseWriter,
+		awaitsContinue: boolean,
+		expectation?: Refusal,
+	): void {
+		this.inFlight++;
+		connection.requestCount++;
+		const exchange = new ServerExchange(this.parts, connection, message, answer, this.options.newRequestId(), awaitsContinue);
+		if (connection.requestCount === this.options.limits.maxRequestsPerConnection) exchange.closeAfterAnswer();
+		const refusal = this.judge(message) ?? expectation;
+		if (refusal === undefined) exchange.serve();
+		else exchange.refuse(refusal);
+	}
+
+	private judge(message: ReceivedRequest): Refusal | undefined {
+		// It was sound before: a connection whose head was refused has ended.
+		if (message.recurring !== undefined) return undefined;
+		const { method = '', url: target = '', httpVersion, rawHeaders } = message;
+		return judgeHead({ method, target, httpVersion, rawHeaders });
+	}
+
+	private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+		const connection = this.connections.get(socket);
+		const refusal = refusalOf(error);
+		// An end in the middle of a body is a client that has left.
+		const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && connection?.latest !== undefined;
+		if (connection === undefined || refusal === undefined || hasLeft) {
+			socket.destroy();
+			return;
+		}
+		const { latest } = connection;
+		if (latest !== undefined) latest.onMalformed(refusal);
+		else if (!connection.isClosing) this.refuseRaw(socket, refusal);
+	}
+
+	/** Answers what never became a request. */
+	private refuseRaw(socket: Socket, refusal: Refusal): void {
+		const connection = this.connections.get(socket);
+		if (connection === undefined || !socket.writable) {
+			socket.destroy();
+			return;
+		}
+		connection.isClosing = true;
+		const requestId = this.options.newRequestId();
+		const bytes = rawResponse(this.options.renderRefusal(refusal, requestId), requestId);
+		socket.write(bytes);
+		connection.closeSoon(this.options.clock.monotonicMs());
+		const record: RequestRecord = {
+			requestId,
+			method: '',
+			target: '',
+			status: refusal.status,
+			outcome: 'complete',
+			durationMs: 0,
+			requestBytes: 0,
+			responseBytes: bytes.length,
+			peer: connection.peerAddress,
+			code: refusal.code,
+			facts: {},
+		};
+		logRequest(this.options.log, record);
+		this.options.observe?.(record);
+	}
+
+	private onLeft(): void {
+		this.inFlight--;
+		// The one that just ended may have promised to keep its connection before the drain began.
+		if (this.isDraining) setImmediate(() => this.closeIdleConnections());
+		if (this.inFlight > 0) return;
+		const waiters = this.idleWaiters;
+		this.idleWaiters = [];
+		for (const resolve of waiters) resolve();
+	}
+
+	private closeIdleConnections(): void {
+		this.server.closeIdleConnections();
+		for (const connection of this.fastPathConnections) if (connection.isIdle) connection.destroy();
+	}
+
+	private logDrop(limit: LogFields): void {
+		const nowMs = this.options.clock.monotonicMs();
+		if (nowMs - this.lastDropLogMs < dropLogMs) return;
+		this.lastDropLogMs = nowMs;
+		this.options.log.warn('connections refused', limit);
+	}
+}
+
+function secureContextOf({ certificate, privateKey }: TlsMaterial): { cert: string; key: string; minVersion: 'TLSv1.2' } {
+	return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' };
+}
+
+/** What the parser's error means to the client; undefined when there is nobody to tell or nothing to say. */
+function refusalOf(error: NodeJS.ErrnoException): Refusal | undefined {
+	const code = error.code ?? '';
+	if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large');
+	return code.startsWith('HPE_') ? malformed(error.message) : undefined;
+}
+
+function malformed(message: string): Refusal {
+	return new Refusal('http_malformed', { message });
+}

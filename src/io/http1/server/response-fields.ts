@@ -1,0 +1,56 @@
+/** Answers as the bytes and header lists that `node:http` takes. */
+import type { HeaderFields, HttpResponse } from '../../../core/handler.ts';
+import { http } from '../../node-http.ts';
+
+const { STATUS_CODES } = http;
+
+/** What the connection decides, not the handler: written by the server alone. */
+const connectionFields: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer']);
+
+export interface ResponseFields {
+	readonly headers: HeaderFields;
+	readonly requestId: string;
+	/** Bytes of the body; undefined when the handler's own `content-length`, if any, stands. */
+	readonly contentLength: number | undefined;
+	readonly closesConnection: boolean;
+}
+
+/**
+ * Names and values in turn, for `ServerResponse.writeHead`. Every answer carries the request's id unless it brings one,
+ * under both vendors' names, for each SDK reads only its own.
+ */
+export function headerList(head: ResponseFields): string[] {
+	const { headers, requestId, contentLength } = head;
+	const list: string[] = [];
+	for (const name in headers) {
+		const value = headers[name];
+		if (value === undefined || connectionFields.has(name)) continue;
+		if (contentLength !== undefined && name === 'content-length') continue;
+		if (typeof value === 'string') list.push(name, value);
+		else for (const item of value) list.push(name, item);
+	}
+	if (headers['x-request-id'] === undefined) list.push('x-request-id', requestId, 'request-id', requestId);
+	if (contentLength !== undefined) list.push('content-length', String(contentLength));
+	if (head.closesConnection) list.push('connection', 'close');
+	return list;
+}
+
+/** A whole answer for a socket on which no request was understood. A streamed body is left out. */
+export function rawResponse(response: HttpResponse, requestId: string): Buffer {
+	const body = wholeBody(response) ?? Buffer.alloc(0);
+	const list = headerList({ headers: response.headers, requestId, contentLength: body.length, closesConnection: true });
+	let head = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? 'Unknown'}\r\n`;
+	for (let index = 0; index + 1 < list.length; index += 2) head += `${list[index]}: ${list[index + 1]}\r\n`;
+	return Buffer.concat([Buffer.from(`${head}date: ${new Date().toUTCString()}\r\n\r\n`, 'latin1'), body]);
+}
+
+function wholeBody({ body }: HttpResponse): Buffer | undefined {
+	if (typeof body === 'string') return Buffer.from(body);
+	return Buffer.isBuffer(body) ? body : undefined;
+}
+
+/** For what nobody planned: a fault that no role rendered, or our own bug. Says the request id and no more than `title`. */
+export function plainErrorResponse(status: number, title: string, code: string, requestId: string): HttpResponse {
+	const error = { type: 'error', error: { type: 'api_error', message: title, code, param: null }, request_id: requestId };
+	return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(error), facts: { code } };
+}

@@ -1,0 +1,96 @@
+/** A streamed answer at its client's pace: the source is paused when too much waits, and a client that does not catch up is found out. */
+import type { Clock } from '../../../core/clock.ts';
+import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
+import { SafeSink } from '../../safe-sink.ts';
+import type { ResponseWriter } from './received-request.ts';
+
+export interface ResponseStreamOptions {
+	readonly clock: Clock;
+	/** A client that has not taken all that waits for it in so long is given up: who takes a byte now and then holds no stream open. */
+	readonly stalledWriteMs: number;
+	/** The source is asked to pause once this much waits for the client. */
+	readonly maxBufferedBytes: number;
+	/** What the head promised; undefined when the body is chunked. */
+	readonly contentLength: number | undefined;
+	readonly onEnd: () => void;
+	readonly onBroken: (cause: unknown) => void;
+}
+
+export class ResponseStream implements ByteSink {
+	/** When the client is given up, in monotonic milliseconds. */
+	dueMs = Number.POSITIVE_INFINITY;
+	sentBytes = 0;
+	private readonly answer: ResponseWriter;
+	private readonly options: ResponseStreamOptions;
+	private flow: ByteFlow | undefined;
+	private isOver = false;
+	private isPaused = false;
+	private hasDrainListener = false;
+
+	constructor(answer: ResponseWriter, options: ResponseStreamOptions) {
+		this.answer = answer;
+		this.options = options;
+	}
+
+	start(source: ByteStream): void {
+		this.flow = source.start(new SafeSink(this, () => this.flow?.cancel()));
+		// The head of a stream whose first piece is not there yet must not wait for it; with the piece it leaves in one write.
+		setImmediate(() => {
+			if (!this.isOver && this.sentBytes === 0) this.answer.flushHeaders();
+		});
+	}
+
+	write(chunk: Buffer): boolean {
+		if (this.isOver) return false;
+		this.sentBytes += chunk.length;
+		const { contentLength, maxBufferedBytes } = this.options;
+		if (contentLength !== undefined && this.sentBytes > contentLength) {
+			this.cancel();
+			this.options.onBroken(new Error(`A body is longer than its content-length of ${contentLength}`));
+			return false;
+		}
+		if (this.answer.write(chunk)) return true;
+		this.awaitDrain();
+		this.isPaused = this.answer.writableLength >= maxBufferedBytes;
+		return !this.isPaused;
+	}
+
+	end(): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		const { contentLength } = this.options;
+		// Ending here would let the client take the next answer for the rest of this one.
+		if (contentLength !== undefined && this.sentBytes !== contentLength) {
+			this.options.onBroken(new Error(`A body of ${this.sentBytes} bytes ended short of its content-length of ${contentLength}`));
+		} else {
+			this.options.onEnd();
+		}
+	}
+
+	fail(cause: unknown): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.options.onBroken(cause);
+	}
+
+	/** The client is gone or given up: the source is told at once. */
+	cancel(): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.flow?.cancel();
+	}
+
+	private awaitDrain(): void {
+		if (this.dueMs === Number.POSITIVE_INFINITY) this.dueMs = this.options.clock.monotonicMs() + this.options.stalledWriteMs;
+		if (this.hasDrainListener) return;
+		this.hasDrainListener = true;
+		this.answer.on('drain', () => this.onDrain());
+	}
+
+	private onDrain(): void {
+		this.dueMs = Number.POSITIVE_INFINITY;
+		if (!this.isPaused) return;
+		this.isPaused = false;
+		if (!this.isOver) this.flow?.resume();
+	}
+}

@@ -1,0 +1,398 @@
+/** One request and its answer: runs the handler, writes what it returns at the client's pace, logs one line when all is over. */
+import { TLSSocket } from 'node:tls';
+import { isByteStream, streamOf } from '../../../core/byte-stream.ts';
+import type { CallFacts } from '../../../core/call-facts.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { ConnectionReset } from '../../../core/connection-reset.ts';
+import { Fault } from '../../../core/fault.ts';
+import type { Handler, HttpRequest, HttpResponse } from '../../../core/handler.ts';
+import type { Log } from '../../../core/log.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
+import { logRequest, type Outcome, type RequestObserver, type RequestRecord } from '../../request-log.ts';
+import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
+import { RequestBody, type RequestBodyHooks } from './request-body.ts';
+import { discard, mayHaveBody, slices } from './response-body.ts';
+import { headerList, plainErrorResponse } from './response-fields.ts';
+import { ResponseStream } from './response-stream.ts';
+import type { ConnectionUser, ServerConnection } from './server-connection.ts';
+
+/** What all exchanges of one server share. */
+export interface ExchangeParts {
+	readonly handler: Handler;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly observe: RequestObserver | undefined;
+	readonly deadlines: DeadlineSweep;
+	readonly bodyTimeoutMs: number;
+	readonly stalledWriteMs: number;
+	readonly maxBufferedBytes: number;
+	readonly isDraining: () => boolean;
+	readonly renderRefusal: (refusal: Refusal, requestId: string) => HttpResponse;
+	/** Told once the answer is over and the handler has settled. */
+	readonly onLeft: () => void;
+}
+
+/** An unread rest of a body up to this size is read and dropped so that the connection can be used again. */
+const maxDiscardedBytes = 65_536;
+
+/** How long an upload that was answered early is read and dropped, so that its sender gets to read the answer. */
+const lingerMs = 2000;
+
+export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched {
+	readonly id: string;
+	readonly body: RequestBody;
+	listIndex = -1;
+	private readonly parts: ExchangeParts;
+	private readonly connection: ServerConnection;
+	private readonly message: ReceivedRequest;
+	private readonly answer: ResponseWriter;
+	private readonly arrivedMs: number;
+	private bodyDueMs = Number.POSITIVE_INFINITY;
+	private endDueMs = Number.POSITIVE_INFINITY;
+	private awaitsContinue: boolean;
+	private mustClose = false;
+	private isRestUnreadable = false;
+	private isOver = false;
+	private isClientGone = false;
+	private isLingering = false;
+	private hasSettled = false;
+	private clientGoneListeners: (() => void)[] | undefined;
+	private response: HttpResponse | undefined;
+	private stream: ResponseStream | undefined;
+	private code: string | undefined;
+	private wholeBytes = 0;
+	/** How it ended, until that is logged. */
+	private untold: Pick<RequestRecord, 'outcome' | 'status' | 'durationMs'> | undefined;
+
+	constructor(
+		parts: ExchangeParts,
+		connection: ServerConnection,
+		message: ReceivedRequest,
+		answer: ResponseWriter,
+		id: string,
+		awaitsContinue: boolean,
+	) {
+		this.parts = parts;
+		this.connection = connection;
+		this.message = message;
+		this.answer = answer;
+		this.id = id;
+		this.awaitsContinue = awaitsContinue;
+		this.arrivedMs = parts.clock.monotonicMs();
+		this.body = new RequestBody(message, this);
+		if (this.body.announcedLength !== 0) this.bodyDueMs = this.arrivedMs + parts.bodyTimeoutMs;
+		answer.on('finish', () => this.onFinish());
+		connection.add(this);
+		parts.deadlines.watch(this);
+	}
+
+	get dueMs(): number {
+		return Math.min(this.bodyDueMs, this.endDueMs, this.stream?.dueMs ?? Number.POSITIVE_INFINITY);
+	}
+
+	/** Lets the handler answer. */
+	serve(): void {
+		let promise: Promise<HttpResponse>;
+		try {
+			promise = this.parts.handler(this.request());
+		} catch (cause) {
+			promise = Promise.reject(cause);
+		}
+		promise.then(
+			(response) => {
+				this.write(response);
+				this.settle();
+			},
+			(cause: unknown) => {
+				this.writeError(cause);
+				this.settle();
+			},
+		);
+	}
+
+	/** Answers without a handler: the request is not HTTP as we accept it. The connection ends with it. */
+	refuse(refusal: Refusal): void {
+		this.closeAfterAnswer();
+		this.isRestUnreadable = true;
+		this.writeError(refusal);
+		this.settle();
+	}
+
+	closeAfterAnswer(): void {
+		this.mustClose = true;
+		this.connection.isClosing = true;
+	}
+
+	onBodyStart(): void {
+		if (!this.awaitsContinue) return;
+		this.awaitsContinue = false;
+		// Written before its turn, node:http would send it after the head of the answer. No client may wait for it without end.
+		if (this.answer.socket !== null) this.answer.writeContinue();
+	}
+
+	onTrailers(): void {
+		this.closeAfterAnswer();
+	}
+
+	onMalformed(refusal: Refusal): void {
+		this.closeAfterAnswer();
+		this.isRestUnreadable = true;
+		if (!this.body.isComplete) this.body.fail(refusal);
+	}
+
+	onConnectionLost(): void {
+		if (this.isOver) return;
+		if (this.isLingering) {
+			this.leave('complete');
+			return;
+		}
+		this.isClientGone = true;
+		this.code = 'client_closed';
+		this.leave('client_closed', () => {
+			this.body.fail(new Refusal('client_closed'));
+			this.stream?.cancel();
+			for (const listener of this.clientGoneListeners ?? []) {
+				try {
+					listener();
+				} catch (defect) {
+					this.logDefect(defect);
+				}
+			}
+		});
+	}
+
+	onDue(nowMs: number): void {
+		if (nowMs >= this.bodyDueMs) {
+			this.bodyDueMs = Number.POSITIVE_INFINITY;
+			if (!this.body.isComplete) {
+				this.closeAfterAnswer();
+				this.body.fail(new Refusal('body_timeout'));
+			}
+		}
+		if (nowMs < this.endDueMs && nowMs < (this.stream?.dueMs ?? Number.POSITIVE_INFINITY)) return;
+		// An earlier answer on the same connection is still being taken.
+		if (this.answer.socket === null) return;
+		if (this.isLingering) this.stopLingering(nowMs);
+		else this.cut(new Refusal('client_closed', { message: 'The client did not take its answer in time' }), 'destroy');
+	}
+
+	/** A literal, not an instance: layers copy it with spread and add to it. */
+	private request(): HttpRequest {
+		const { message, body } = this;
+		const target = message.url ?? '/';
+		const mark = target.indexOf('?');
+		return {
+			id: this.id,
+			method: message.method ?? 'GET',
+			path: mark === -1 ? target : target.slice(0, mark),
+			query: mark === -1 ? '' : target.slice(mark + 1),
+			headers: message.headers,
+			recurring: message.recurring,
+			body,
+			announcedLength: body.announcedLength,
+			peerAddress: this.connection.peerAddress,
+			arrivedMs: this.arrivedMs,
+			onClientGone: (listener) => {
+				if (this.isClientGone) listener();
+				else if (!this.isOver) (this.clientGoneListeners ??= []).push(listener);
+			},
+		};
+	}
+
+	private writeError(cause: unknown): void {
+		if (cause instanceof ConnectionReset) {
+			if (!this.isOver) this.cut(cause, 'reset');
+			return;
+		}
+		this.code = codeOf(cause);
+		if (!this.isClientGone && this.code === 'defect') this.logDefect(cause);
+		this.write(this.renderError(cause));
+	}
+
+	private renderError(cause: unknown): HttpResponse {
+		if (cause instanceof Fault) return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
+		if (!(cause instanceof Refusal)) return plainErrorResponse(500, 'The server made a mistake', 'defect', this.id);
+		try {
+			return this.parts.renderRefusal(cause, this.id);
+		} catch (defect) {
+			this.logDefect(defect);
+			return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
+		}
+	}
+
+	private write(response: HttpResponse): void {
+		this.response = response;
+		if (this.isOver) {
+			discard(response.body);
+			return;
+		}
+		try {
+			if (isByteStream(response.body)) this.writeStream(response);
+			else this.writeWhole(response, response.body);
+		} catch (defect) {
+			discard(response.body);
+			this.logDefect(defect);
+			this.code = 'defect';
+			// A head that cannot be written has not been; the source of a stream that throws comes after it.
+			if (this.answer.headersSent) this.cut(defect, 'flush');
+			else this.write(plainErrorResponse(500, 'The server made a mistake', 'defect', this.id));
+		}
+	}
+
+	private writeWhole(response: HttpResponse, body: Buffer | string | null): void {
+		const bytes = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
+		if (body !== null && bytes > this.parts.maxBufferedBytes) {
+			const headers = { ...response.headers, 'content-length': String(bytes) };
+			this.writeStream({ ...response, headers, body: streamOf(slices(Buffer.isBuffer(body) ? body : Buffer.from(body))) });
+			return;
+		}
+		const hasBody = bytes > 0 && this.message.method !== 'HEAD';
+		this.writeHead(response, mayHaveBody(response.status) ? bytes : undefined);
+		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
+		if (hasBody) this.wholeBytes = bytes;
+		if (this.mustLinger) {
+			if (hasBody && body !== null) this.answer.write(body);
+			else this.answer.flushHeaders();
+			this.linger();
+		} else if (hasBody && body !== null) {
+			this.answer.end(body);
+		} else {
+			this.answer.end();
+		}
+	}
+
+	private writeStream(response: HttpResponse): void {
+		this.writeHead(response, undefined);
+		if (this.message.method === 'HEAD' || !mayHaveBody(response.status)) {
+			discard(response.body);
+			this.answer.end();
+			return;
+		}
+		const { clock, stalledWriteMs, maxBufferedBytes } = this.parts;
+		const announced = response.headers['content-length'];
+		this.stream = new ResponseStream(this.answer, {
+			clock,
+			stalledWriteMs,
+			maxBufferedBytes,
+			contentLength: announced === undefined ? undefined : Number(announced),
+			onEnd: () => this.endStream(),
+			onBroken: (cause) => this.breakStream(cause),
+		});
+		if (isByteStream(response.body)) this.stream.start(response.body);
+	}
+
+	private endStream(): void {
+		this.endDueMs = this.parts.clock.monotonicMs() + this.parts.stalledWriteMs;
+		if (this.mustLinger) this.linger();
+		else this.answer.end();
+	}
+
+	private breakStream(cause: unknown): void {
+		if (this.isOver) return;
+		this.code = codeOf(cause);
+		if (this.code === 'defect') this.logDefect(cause);
+		this.cut(cause, cause instanceof ConnectionReset ? 'reset' : 'flush');
+	}
+
+	private writeHead(response: HttpResponse, contentLength: number | undefined): void {
+		const rest = this.body.remainingBytes;
+		const leavesRest = rest > maxDiscardedBytes || (rest > 0 && this.awaitsContinue);
+		if (leavesRest || response.closesConnection === true || this.parts.isDraining()) this.closeAfterAnswer();
+		const list = headerList({ headers: response.headers, requestId: this.id, contentLength, closesConnection: this.mustClose });
+		this.answer.writeHead(response.status, list);
+	}
+
+	/** Closing while the client still sends would reset the connection and take the answer from it. */
+	private get mustLinger(): boolean {
+		return !this.isRestUnreadable && !this.awaitsContinue && this.body.remainingBytes > maxDiscardedBytes;
+	}
+
+	/** The answer is written but for its end, which closes the connection: that waits for the rest of the request. */
+	private linger(): void {
+		const { message, answer } = this;
+		this.isLingering = true;
+		this.endDueMs = this.parts.clock.monotonicMs() + lingerMs;
+		message.on('end', () => answer.end());
+		message.resume();
+	}
+
+	private stopLingering(nowMs: number): void {
+		this.isLingering = false;
+		this.endDueMs = nowMs + this.parts.stalledWriteMs;
+		this.message.pause();
+		this.answer.end();
+	}
+
+	private onFinish(): void {
+		if (this.isOver) return;
+		this.leave('complete');
+		if (this.mustClose) this.connection.closeSoon(this.parts.clock.monotonicMs());
+		else if (!this.message.readableEnded) this.message.resume();
+	}
+
+	/** Ends the connection with the answer incomplete, so that the client can tell. */
+	private cut(cause: unknown, how: 'flush' | 'destroy' | 'reset'): void {
+		this.code ??= codeOf(cause);
+		this.leave('broken', () => {
+			this.body.fail(cause);
+			this.stream?.cancel();
+		});
+		const { socket } = this.connection;
+		// Node resets plain connections only.
+		if (how === 'reset' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
+		else if (how !== 'flush' || this.answer.socket === null) socket.destroy();
+		// Later, because the pieces of this turn are still on their way to the socket.
+		else process.nextTick(() => this.connection.closeSoon(this.parts.clock.monotonicMs()));
+	}
+
+	/** @param end ends what goes on with it: not before then is it known what it has cost. */
+	private leave(outcome: Outcome, end?: () => void): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.parts.deadlines.unwatch(this);
+		this.connection.remove(this);
+		const status = this.response?.status ?? new Refusal('client_closed').status;
+		this.untold = { outcome, status, durationMs: this.parts.clock.monotonicMs() - this.arrivedMs };
+		end?.();
+		// The handler of a request that has no answer yet still has to say what it was.
+		if (this.response !== undefined) this.tell();
+		if (this.hasSettled) this.parts.onLeft();
+	}
+
+	private settle(): void {
+		this.hasSettled = true;
+		if (!this.isOver) return;
+		this.tell();
+		this.parts.onLeft();
+	}
+
+	private tell(): void {
+		const { untold } = this;
+		if (untold === undefined) return;
+		this.untold = undefined;
+		const facts: CallFacts = this.response?.facts ?? {};
+		const record: RequestRecord = {
+			requestId: this.id,
+			method: this.message.method ?? '',
+			target: this.message.url ?? '',
+			...untold,
+			requestBytes: this.body.receivedBytes,
+			responseBytes: this.stream?.sentBytes ?? this.wholeBytes,
+			peer: this.connection.peerAddress,
+			code: facts.code ?? this.code,
+			facts,
+		};
+		logRequest(this.parts.log, record);
+		this.parts.observe?.(record);
+	}
+
+	private logDefect(cause: unknown): void {
+		this.parts.log.error('defect', { requestId: this.id, error: cause });
+	}
+}
+
+function codeOf(cause: unknown): string {
+	if (cause instanceof ConnectionReset) return 'connection_reset';
+	return cause instanceof Refusal || cause instanceof Fault ? cause.code : 'defect';
+}

@@ -1,0 +1,76 @@
+/**
+ * Reads the heads that nearly every request has, and no others: what can be read in one way only. Whatever is unusual, odd, incomplete
+ * or wrong is left to `node:http`, whose word on it stays the only one.
+ */
+export interface SimpleRequestHead {
+	readonly method: 'GET' | 'POST';
+	/** As received. */
+	readonly url: string;
+	/** Names and values in turn, as received. */
+	readonly rawHeaders: readonly string[];
+	/** By lower-case name, each given once; without the length, which differs between heads that else say the same. */
+	readonly headers: Readonly<Record<string, string>>;
+	readonly contentLength: number;
+	/** Of the head, with the empty line. */
+	readonly bytes: number;
+}
+
+/** Printable ASCII in lines that CRLF ends: no tab, no folded line, no lone CR or LF, no name that some server reads as another. */
+const usual = /^(?:GET|POST) \/[!-~]* HTTP\/1\.1\r\n(?:[A-Za-z0-9-]+:[ -~]*\r\n)+\r\n$/;
+
+const length = /^(?:0|[1-9]\d{0,14})$/;
+
+/** `node:http` reads them in its own way, most of them for how the rest of the connection is to be read. */
+const unusualNames: ReadonlySet<string> = new Set([
+	'expect',
+	'http2-settings',
+	'proxy-connection',
+	'set-cookie',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+]);
+
+/** @returns undefined when `node:http` must read it. */
+export function readSimpleRequestHead(bytes: Buffer, maxBytes: number): SimpleRequestHead | undefined {
+	const end = bytes.indexOf('\r\n\r\n');
+	if (end === -1 || end + 4 > maxBytes) return undefined;
+	const text = bytes.toString('latin1', 0, end + 4);
+	if (!usual.test(text)) return undefined;
+	const lineEnd = text.indexOf('\r\n');
+	const method = text.startsWith('P') ? 'POST' : 'GET';
+	const url = text.slice(method.length + 1, lineEnd - ' HTTP/1.1'.length);
+	const fields = readFields(text, lineEnd + 2);
+	if (fields === undefined) return undefined;
+	const { rawHeaders, headers, contentLength = '0' } = fields;
+	if (!length.test(contentLength) || (headers['connection'] ?? 'keep-alive').toLowerCase() !== 'keep-alive') return undefined;
+	return { method, url, rawHeaders, headers, contentLength: Number(contentLength), bytes: end + 4 };
+}
+
+interface UsualFields extends Pick<SimpleRequestHead, 'headers' | 'rawHeaders'> {
+	readonly contentLength: string | undefined;
+}
+
+/** @param text ends with an empty line. */
+function readFields(text: string, from: number): UsualFields | undefined {
+	const rawHeaders: string[] = [];
+	let contentLength: string | undefined;
+	// Without a prototype it is a dictionary: objects of a shape of their own for each order of names would have all code that looks into
+	// them compiled anew.
+	const headers = Object.create(null) as Record<string, string>;
+	for (let start = from; ; ) {
+		const end = text.indexOf('\r\n', start);
+		if (end === start) return { rawHeaders, headers, contentLength };
+		const colon = text.indexOf(':', start);
+		const rawName = text.slice(start, colon);
+		const name = rawName.toLowerCase();
+		if (unusualNames.has(name) || headers[name] !== undefined) return undefined;
+		const value = text.slice(colon + 1, end).trim();
+		rawHeaders.push(rawName, value);
+		if (name !== 'content-length') headers[name] = value;
+		else if (contentLength === undefined) contentLength = value;
+		else return undefined;
+		start = end + 2;
+	}
+}

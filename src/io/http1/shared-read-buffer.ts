@@ -1,0 +1,63 @@
+/**
+ * What sockets receive is read into one piece of memory and copied out of it. The runtime would make a buffer of 64 KiB for each read, of
+ * which a request or an answer fills one, pass it through a stream, and leave it to the collector of garbage, which frees such buffers one
+ * by one while nothing else runs. Copies that are small share memory, too: whoever keeps one for long copies it (`core/own-pages.ts`). See
+ * `docs/decisions/0025-reads-share-a-room.md`.
+ */
+import { type BoundSocket, type OnReadOpts, Socket } from 'node:net';
+
+const roomBytes = 65_536;
+
+/** One for all sockets: what is in it is copied before anything else can be read. */
+const room = Buffer.allocUnsafeSlow(roomBytes);
+
+/** What one socket reads: it has no `data` events then. To be given to it as `onread`. */
+export class SocketReads implements OnReadOpts {
+	readonly buffer = room;
+	/** Is given what comes, piece by piece. */
+	take: ((bytes: Buffer) => void) | undefined;
+	private readonly untaken: (bytes: Buffer) => boolean;
+
+	/** @param untaken given what comes while nobody takes it; false to read no more until the socket is resumed. */
+	constructor(untaken: (bytes: Buffer) => boolean) {
+		this.untaken = untaken;
+	}
+
+	readonly callback = (count: number): boolean => {
+		const bytes = Buffer.allocUnsafe(count);
+		room.copy(bytes, 0, 0, count);
+		if (this.take === undefined) return this.untaken(bytes);
+		this.take(bytes);
+		return true;
+	};
+}
+
+/** What the runtime's sockets keep to themselves, and this module has to know. */
+interface Inside {
+	_handle: { readonly useUserBuffer?: unknown } | null;
+	_server: unknown;
+}
+
+export interface Accepted {
+	readonly socket: Socket;
+	/** Undefined where the socket has `data` events after all. */
+	readonly reads: SocketReads | undefined;
+}
+
+/**
+ * Servers take no `onread`: the connection that one has just accepted goes on as another socket, which has it. What nobody
+ * takes is for its `data` events, as ever. Sockets with TLS stay as they are.
+ */
+export function adoptSocketWithSharedBuffer(accepted: Socket): Accepted {
+	const inside = accepted as unknown as Inside;
+	const { _handle: handle, _server: server } = inside;
+	if (Object.getPrototypeOf(accepted) !== Socket.prototype || typeof handle?.useUserBuffer !== 'function') {
+		return { socket: accepted, reads: undefined };
+	}
+	inside._handle = null;
+	const reads = new SocketReads((bytes) => socket.push(bytes));
+	const socket: Socket = new Socket({ handle: handle as BoundSocket, onread: reads, allowHalfOpen: accepted.allowHalfOpen });
+	// It counts as one of the server's connections until it is closed.
+	(socket as unknown as Inside)._server = server;
+	return { socket, reads };
+}
