@@ -141,7 +141,7 @@ describe('a connection that a server has accepted', () => {
 });
 
 test('a connection with TLS stays as it is', async () => {
-	const folder = join(import.meta.dirname, '../../test/fixtures/tls');
+	const folder = join(import.meta.dirname, '../../../test/fixtures/tls');
 	const material = { cert: readFileSync(join(folder, 'certificate.pem')), key: readFileSync(join(folder, 'key.pem')) };
 	const server = createTlsServer(material);
 	const port = await listen(server);

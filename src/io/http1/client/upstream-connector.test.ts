@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { answered, answers, bodyOf, request, startClient, startServer } from '../../../../test/support/upstream-under-test.ts';
 
 describe('TLS', () => {
-	const folder = join(import.meta.dirname, '../../../test/fixtures/tls');
+	const folder = join(import.meta.dirname, '../../../../test/fixtures/tls');
 	const ca = readFileSync(join(folder, 'certificate.pem'), 'utf8');
 	const lookup: LookupFunction = (_hostname, options, callback) => {
 		if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);

@@ -10,7 +10,7 @@ import { until } from '../../../../test/support/until.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
 import type { Handler } from '../../../core/handler.ts';
 
-const suites = join(import.meta.dirname, '../../test/suites');
+const suites = join(import.meta.dirname, '../../../../test/suites');
 
 const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
 
