@@ -26,12 +26,22 @@ export interface UpstreamRequest {
 	readonly timeouts: UpstreamTimeouts;
 	/** False: a connected address that is private, loopback or link-local is refused. */
 	readonly mayReachPrivateNetwork: boolean;
+	/** The proxy that the request goes through; straight to the origin by default. */
+	readonly proxy?: UpstreamProxy | undefined;
 	/** Called when the request begins to leave: from then on the other side may have worked on it. Nothing leaves when it throws. */
 	readonly onSent?: () => void;
 	/** True: a failure is no news to operators. */
 	readonly isExpectedToFail?: boolean;
 	/** Registers what ends the upstream request, with this cause if there is one, while its answer has not begun. */
 	onClientGone(listener: (cause?: Refusal | Fault) => void): void;
+}
+
+/** An HTTP proxy, from configuration. It resolves the origin's name itself. */
+export interface UpstreamProxy {
+	/** Scheme, host and port, without credentials. */
+	readonly origin: string;
+	/** Value of `proxy-authorization`; never logged. */
+	readonly authorization?: string | undefined;
 }
 
 export interface UpstreamTimeouts {

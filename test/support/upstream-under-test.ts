@@ -4,6 +4,7 @@ import { readWhole } from '../../src/core/byte-stream.ts';
 import type { ByteStream } from '../../src/core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../src/core/upstream.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from '../../src/io/http1/client/upstream-client.ts';
+import { createUndiciClient } from '../../src/io/http1/undici/undici-client.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 import { type ScriptedConnection, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
@@ -12,9 +13,11 @@ interface StartedClient extends UpstreamClient {
 	readonly log: RememberedLog;
 }
 
-export function startClient(overrides: Partial<UpstreamClientOptions> = {}): StartedClient {
+export const clientMakers = { native: createUpstreamClient, undici: createUndiciClient };
+
+export function startClient(overrides: Partial<UpstreamClientOptions> = {}, create = createUpstreamClient): StartedClient {
 	const log = createRememberedLog();
-	const client = createUpstreamClient({
+	const client = create({
 		clock: systemClock,
 		log,
 		maxConnectionsPerOrigin: 10,

@@ -111,6 +111,31 @@ export function readResponseHead(text: string, method: string): ResponseHead {
 	return { status, headers, framing, restMs: goesOn ? restOf(ofConnection['keep-alive']) : 0 };
 }
 
+const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Applies the same rules to a head that another parser has read.
+ * @param rawFields names and values in turn, a character for each byte.
+ * @throws MalformedResponse
+ */
+export function responseHeadOf(status: number, rawFields: readonly string[], method: string): ResponseHead {
+	const headers: Record<string, string | string[]> = {};
+	const ofConnection: Record<string, string> = {};
+	for (let index = 0; index + 1 < rawFields.length; index += 2) {
+		const name = rawFields[index] ?? '';
+		const value = rawFields[index + 1] ?? '';
+		if (!fieldName.test(name) || !fieldValue.test(value)) throw new MalformedResponse('The head of the answer is not HTTP');
+		const lowerCaseName = name.toLowerCase();
+		const trimmedValue = trimmed(value, 0, value.length);
+		if (hopByHopNames.has(lowerCaseName)) ofConnection[lowerCaseName] = joined(ofConnection[lowerCaseName], trimmedValue);
+		else addField(headers, lowerCaseName, trimmedValue);
+	}
+	const framing = framingOf(status, method, headers['content-length'], ofConnection['transfer-encoding']);
+	if (ofConnection['connection'] !== undefined) leaveOutNamed(headers, ofConnection['connection']);
+	return { status, headers, framing, restMs: restOf(ofConnection['keep-alive']) };
+}
+
 function nameAt(text: string, start: number, end: number): string {
 	const candidates = usualNames[end - start];
 	if (candidates !== undefined) for (const name of candidates) if (isAt(text, start, name)) return name;

@@ -12,9 +12,9 @@ import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import { SafeSink } from '../../safe-sink.ts';
 import { requestHead } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
-import type { UpstreamConnection } from './upstream-connection.ts';
+import type { RequestCarrier } from './upstream-connection.ts';
 import { causeText, faultOf, isOurs, timeoutFault, type UpstreamPhase } from './upstream-faults.ts';
-import type { UpstreamPool, WaitingCall } from './upstream-pool.ts';
+import type { CallPool, WaitingCall } from './upstream-pool.ts';
 
 export interface UpstreamCallParts {
 	readonly clock: Clock;
@@ -39,8 +39,8 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	private isRequestEnded = false;
 	private isSecondTry = false;
 	/** Where this call has its connection from, or waits for one. */
-	private pool: UpstreamPool | undefined;
-	private connection: UpstreamConnection | undefined;
+	private pool: CallPool | undefined;
+	private connection: RequestCarrier | undefined;
 	private sink: SafeSink | undefined;
 	/** What arrived before the sink could take it; undefined once it takes each piece as it comes. */
 	private held: BytePieces | undefined = new BytePieces();
@@ -66,7 +66,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 
 	/** Sends the request when there is a connection. */
-	enter(pool: UpstreamPool): void {
+	enter(pool: CallPool): void {
 		this.parts.deadlines.watch(this);
 		this.request.onClientGone((cause) => this.onClientGone(cause));
 		if (this.isOver) return;
@@ -76,7 +76,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 
 	// As the user of a connection.
 
-	onConnection(connection: UpstreamConnection): void {
+	onConnection(connection: RequestCarrier): void {
 		this.connection = connection;
 	}
 

@@ -36,10 +36,10 @@ export interface UpstreamClient {
 }
 
 /** More origins than any configuration names; the oldest pool gives way. */
-const maxPoolsPerAllowance = 64;
+const maxPools = 64;
 
 /** The precision of time limits. */
-const sweepMs = 20;
+export const sweepMs = 20;
 
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
 	const { clock, log } = options;
@@ -78,9 +78,10 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 	};
 }
 
-function evictOldest(pools: Map<string, UpstreamPool>): void {
+/** Makes room for one pool more. */
+export function evictOldest(pools: Map<string, { retire(): void }>): void {
 	const [oldest] = pools;
-	if (oldest === undefined || pools.size < maxPoolsPerAllowance) return;
+	if (oldest === undefined || pools.size < maxPools) return;
 	pools.delete(oldest[0]);
 	oldest[1].retire();
 }

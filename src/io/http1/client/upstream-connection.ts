@@ -12,12 +12,20 @@ import type { ResponseHead } from './response-head.ts';
 import { type ResponseListener, ResponseReader } from './response-reader.ts';
 import type { Opened } from './upstream-connector.ts';
 
+/** What carries a request, as far as the request may steer it. */
+export interface RequestCarrier {
+	pause(): void;
+	resume(): void;
+	/** Ends it at once; its user is told nothing more. */
+	destroy(): void;
+}
+
 /** Whose request a connection carries. */
 export interface ConnectionUser {
 	readonly request: UpstreamRequest;
 	/** Everything before the body. */
 	readonly head: string;
-	onConnection(connection: UpstreamConnection): void;
+	onConnection(connection: RequestCarrier): void;
 	/** The request begins to leave. */
 	onLeaving(): void;
 	/** The request has been given to the connection whole. */
@@ -44,7 +52,7 @@ const marginMs = 2000;
 
 const lastChunk = '0\r\n\r\n';
 
-export class UpstreamConnection implements ResponseListener, TurnListener, Watched {
+export class UpstreamConnection implements RequestCarrier, ResponseListener, TurnListener, Watched {
 	/** While it rests: when that ends. */
 	dueMs = Number.POSITIVE_INFINITY;
 	listIndex = -1;

@@ -1,7 +1,7 @@
 /** Opens the connections of one upstream pool, to allowed addresses only. */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../../core/clock.ts';
 import { SocketReads } from '../shared-read-buffer.ts';
 
@@ -40,47 +40,104 @@ export type Connect = (limitMs: number, tell: (result: Opened | Error) => void) 
 
 /** A TLS session is kept for the next connection. */
 export function createConnector(origin: string, options: ConnectorOptions): Connect {
-	const { clock, isAllowedAddress, ca } = options;
-	const { protocol, port, hostname: host } = new URL(origin);
-	const hostname = host.replace(/^\[(.*)\]$/, '$1');
-	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
-	let session: Buffer | undefined;
+	const open = createSocketOpener(origin, options);
 	return (limitMs, tell) => {
-		if (isAllowedAddress !== undefined && isIP(hostname) !== 0 && !isAllowedAddress(hostname)) {
-			queueMicrotask(() => tell(new AddressRefused(hostname, [hostname])));
-			return () => undefined;
-		}
-		const isTls = protocol === 'https:';
 		const reads = new SocketReads(() => {
-			socket.destroy(new Error('Bytes came before any request'));
+			socket?.destroy(new Error('Bytes came before any request'));
 			return false;
 		});
-		const target = { host: hostname, port: Number(port || (isTls ? 443 : 80)), lookup, onread: reads };
-		const socket: Socket = isTls
-			? connectTls({
-					...target,
-					...(isIP(hostname) === 0 && { servername: hostname }),
-					...(session && { session }),
-					...(ca && { ca }),
-					ALPNProtocols: ['http/1.1'],
-				}).on('session', (fresh) => {
-					session = fresh;
-				})
-			: connectTcp(target);
-		socket.setNoDelay(true).setKeepAlive(true, 60_000);
-		const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
-		// Stays for good: an error that nobody listens to would end the process.
-		let isTold = false;
-		const tellOnce = (result: Opened | Error): void => {
-			if (isTold) return;
-			isTold = true;
-			timer.cancel();
-			tell(result);
-		};
-		socket.on('error', tellOnce);
-		socket.once(isTls ? 'secureConnect' : 'connect', () => tellOnce({ socket, reads }));
-		return () => socket.destroy(new Error('Nobody waits for this connection any more'));
+		let socket: Socket | undefined;
+		return open(limitMs, { onread: reads }, (result) => {
+			if (result instanceof Error) {
+				tell(result);
+				return;
+			}
+			socket = result;
+			tell({ socket, reads });
+		});
 	};
+}
+
+/** Opens a socket within a time limit, and calls back once, later. @returns what ends the attempt. */
+export type OpenSocket = (limitMs: number, extra: { readonly onread?: OnReadOpts }, tell: (result: Socket | Error) => void) => () => void;
+
+/** Opens sockets to an origin, with TLS where it has `https:`, to allowed addresses only. */
+export function createSocketOpener(origin: string, options: ConnectorOptions): OpenSocket {
+	const { clock, isAllowedAddress } = options;
+	const { hostname, port, isTls } = placeOf(origin);
+	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
+	const secure = createTlsOptions(hostname, options.ca);
+	return (limitMs, extra, tell) => {
+		const refusal = refusedLiteral(hostname, isAllowedAddress);
+		if (refusal !== undefined) {
+			queueMicrotask(() => tell(refusal));
+			return () => undefined;
+		}
+		const target = { host: hostname, port, lookup, ...extra };
+		const socket = isTls ? secure.keepSession(connectTls({ ...target, ...secure.options() })) : connectTcp(target);
+		return tellWhenOpen(socket, isTls ? 'secureConnect' : 'connect', { clock, limitMs, hostname }, tell);
+	};
+}
+
+export interface Place {
+	/** Without the brackets of IPv6. */
+	readonly hostname: string;
+	readonly port: number;
+	readonly isTls: boolean;
+}
+
+export function placeOf(origin: string): Place {
+	const { protocol, port, hostname } = new URL(origin);
+	const isTls = protocol === 'https:';
+	return { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || (isTls ? 443 : 80)), isTls };
+}
+
+/** Options of TLS to one host; remembers the latest session for the next connection. */
+export function createTlsOptions(
+	hostname: string,
+	ca: string | undefined,
+): { options(): ConnectionOptions; keepSession(socket: TLSSocket): TLSSocket } {
+	let session: Buffer | undefined;
+	return {
+		options: () => ({
+			...(isIP(hostname) === 0 && { servername: hostname }),
+			...(session && { session }),
+			...(ca && { ca }),
+			ALPNProtocols: ['http/1.1'],
+		}),
+		keepSession: (socket) =>
+			socket.on('session', (fresh) => {
+				session = fresh;
+			}),
+	};
+}
+
+/** Why an address that stands in place of a name may not be reached. */
+export function refusedLiteral(hostname: string, isAllowedAddress: ConnectorOptions['isAllowedAddress']): AddressRefused | undefined {
+	if (isAllowedAddress === undefined || isIP(hostname) === 0 || isAllowedAddress(hostname)) return undefined;
+	return new AddressRefused(hostname, [hostname]);
+}
+
+/** @returns what ends the attempt. */
+export function tellWhenOpen(
+	socket: Socket,
+	event: 'connect' | 'secureConnect',
+	{ clock, limitMs, hostname }: { readonly clock: Clock; readonly limitMs: number; readonly hostname: string },
+	tell: (result: Socket | Error) => void,
+): () => void {
+	socket.setNoDelay(true).setKeepAlive(true, 60_000);
+	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
+	let isTold = false;
+	const tellOnce = (result: Socket | Error): void => {
+		if (isTold) return;
+		isTold = true;
+		timer.cancel();
+		tell(result);
+	};
+	// Stays for good: an error that nobody listens to would end the process.
+	socket.on('error', tellOnce);
+	socket.once(event, () => tellOnce(socket));
+	return () => socket.destroy(new Error('Nobody waits for this connection any more'));
 }
 
 /** A lookup that gives allowed addresses only, so that no packet leaves for another, whatever the name resolves to today. */

@@ -7,12 +7,22 @@ export interface WaitingCall extends ConnectionUser {
 	onNoConnection(cause: Error): void;
 }
 
+/** Where calls get their connections from. */
+export interface CallPool {
+	/** Gives the call a connection, now or when there is one. */
+	enter(call: WaitingCall): void;
+	/** As `enter`, but not on a connection that has rested. */
+	enterAnew(call: WaitingCall): void;
+	/** The call waits no longer, or is over. */
+	leave(call: WaitingCall): void;
+}
+
 export interface PoolParts extends Omit<ConnectionParts, 'onRest' | 'onClose'> {
 	readonly maxConnections: number;
 	readonly connect: Connect;
 }
 
-export class UpstreamPool {
+export class UpstreamPool implements CallPool {
 	readonly #parts: PoolParts;
 	readonly #connectionParts: ConnectionParts;
 	readonly #connections = new Set<UpstreamConnection>();

@@ -1,0 +1,90 @@
+/**
+ * A connection whose reading can be held. While undici's parser is paused, the end of a response that lasts until the connection
+ * ends makes it throw where only the process hears of it; so the parser is never paused, and its connection falls silent instead.
+ */
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+type Written = { readonly chunk: Buffer; readonly encoding: BufferEncoding };
+
+export class HeldSocket extends Duplex {
+	readonly #socket: Socket;
+	#isHeld = false;
+	/** What ended the connection while it was held. */
+	#ended: { readonly error: Error | undefined } | undefined;
+
+	constructor(socket: Socket) {
+		super({ allowHalfOpen: false, readableHighWaterMark: 65_536, decodeStrings: true });
+		this.#socket = socket;
+		socket.on('data', (chunk: Buffer) => {
+			if (!this.push(chunk)) socket.pause();
+		});
+		socket.on('end', () => this.push(null));
+		socket.on('error', (error) => this.#end(error));
+		socket.on('close', () => this.#end(undefined));
+		socket.pause();
+	}
+
+	hold(): void {
+		this.#isHeld = true;
+		this.#socket.pause();
+	}
+
+	release(): void {
+		if (!this.#isHeld) return;
+		this.#isHeld = false;
+		if (this.#ended === undefined) this.#socket.resume();
+		else this.#end(this.#ended.error);
+	}
+
+	/** For undici, which lets a process end while its connections rest. */
+	ref(): this {
+		this.#socket.ref();
+		return this;
+	}
+
+	unref(): this {
+		this.#socket.unref();
+		return this;
+	}
+
+	override _read(): void {
+		if (!this.#isHeld) this.#socket.resume();
+	}
+
+	override _write(chunk: Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+		this.#socket.write(chunk, encoding, callback);
+	}
+
+	override _writev(written: Written[], callback: (error?: Error | null) => void): void {
+		this.#socket.cork();
+		for (const [index, { chunk, encoding }] of written.entries()) {
+			this.#socket.write(chunk, encoding, index === written.length - 1 ? callback : undefined);
+		}
+		this.#socket.uncork();
+	}
+
+	override _final(callback: (error?: Error | null) => void): void {
+		this.#socket.end(() => callback());
+	}
+
+	override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+		this.#socket.destroy();
+		callback(error);
+	}
+
+	#end(error: Error | undefined): void {
+		if (this.#isHeld) {
+			this.#ended ??= { error };
+		} else if (error !== undefined) {
+			// Undici takes ECONNRESET for the end of a response that lasts until the connection ends: half of it would pass for the whole.
+			this.destroy(new Error('The connection has failed', { cause: error }));
+		} else if (!this.readableEnded) {
+			// What was read before the end is still to be read.
+			if (this.readable && !this.#socket.readableEnded) this.destroy();
+			else this.once('end', () => this.destroy());
+		} else {
+			this.destroy();
+		}
+	}
+}

@@ -1,0 +1,85 @@
+/** Opens connections through an HTTP proxy by CONNECT (RFC 9110 section 9.3.6), with TLS to the origin inside. */
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { UpstreamProxy } from '../../../core/upstream.ts';
+import { http } from '../../node-http.ts';
+import {
+	type ConnectorOptions,
+	ConnectTimeout,
+	createTlsOptions,
+	type OpenSocket,
+	placeOf,
+	refusedLiteral,
+	tellWhenOpen,
+} from '../client/upstream-connector.ts';
+
+/** The proxy declines to connect, or asks for other credentials. Its message names no credentials. */
+export class ProxyRejected extends Error {
+	override readonly name = 'ProxyRejected';
+	readonly code = 'PROXY_REJECTED';
+
+	constructor(proxy: UpstreamProxy, target: string, status: number) {
+		super(`The proxy ${proxy.origin} answered ${status} for ${target}${status === 407 ? '; check the credentials in its URL' : ''}`);
+	}
+}
+
+/**
+ * The proxy resolves the origin's name, so only an address that stands in place of a name can be judged here. The proxy itself
+ * may have any address: the operator names it.
+ */
+export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options: ConnectorOptions): OpenSocket {
+	const { clock, isAllowedAddress, lookup, ca } = options;
+	const { hostname, port } = placeOf(origin);
+	const authority = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+	const secure = createTlsOptions(hostname, ca);
+	return (limitMs, _extra, tell) => {
+		const refusal = refusedLiteral(hostname, isAllowedAddress);
+		if (refusal !== undefined) {
+			queueMicrotask(() => tell(refusal));
+			return () => undefined;
+		}
+		const startMs = clock.monotonicMs();
+		let cancel = (): void => void connecting.destroy(new Error('Nobody waits for this connection any more'));
+		const { hostname: host, port: proxyPort, isTls } = placeOf(proxy.origin);
+		const connecting = (isTls ? https : http).request({
+			host,
+			port: proxyPort,
+			method: 'CONNECT',
+			path: authority,
+			agent: false,
+			headers: { host: authority, ...(proxy.authorization !== undefined && { 'proxy-authorization': proxy.authorization }) },
+			...(lookup !== undefined && { lookup }),
+			...(isTls && ca !== undefined && { ca }),
+		});
+		const timer = clock.after(limitMs, () => connecting.destroy(new ConnectTimeout(`No connection through ${proxy.origin} in time`)));
+		let isTold = false;
+		const tellOnce = (result: Socket | Error): void => {
+			if (isTold) return;
+			isTold = true;
+			timer.cancel();
+			tell(result);
+		};
+		connecting.on('error', tellOnce);
+		connecting.on('connect', ({ statusCode = 0 }, raw, early) => {
+			timer.cancel();
+			const tunnel = raw as Socket;
+			// Stays for good: an error that nobody listens to would end the process.
+			tunnel.on('error', tellOnce);
+			if (statusCode < 200 || statusCode > 299 || early.length > 0) {
+				tunnel.destroy();
+				tellOnce(
+					early.length > 0 && statusCode < 300
+						? new Error('Bytes came before any request')
+						: new ProxyRejected(proxy, authority, statusCode),
+				);
+				return;
+			}
+			const leftMs = Math.max(1, startMs + limitMs - clock.monotonicMs());
+			const socket = secure.keepSession(connectTls({ socket: tunnel, ...secure.options() }));
+			cancel = tellWhenOpen(socket, 'secureConnect', { clock, limitMs: leftMs, hostname }, tellOnce);
+		});
+		connecting.end();
+		return () => cancel();
+	};
+}

@@ -1,0 +1,130 @@
+/** Carries one call over undici: what undici tells of its response becomes what the call is told. */
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import type { ByteFlow, ByteStream } from '../../../core/handler.ts';
+import { MalformedResponse, responseHeadOf } from '../client/response-head.ts';
+import type { RequestCarrier } from '../client/upstream-connection.ts';
+import type { WaitingCall } from '../client/upstream-pool.ts';
+
+/** A connection that can fall silent. */
+export interface Holdable {
+	hold(): void;
+	release(): void;
+}
+
+export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrier {
+	readonly #call: WaitingCall;
+	readonly #judgeStatus: (status: number) => void;
+	#connection: Holdable | undefined;
+	#controller: Dispatcher.DispatchController | undefined;
+	#isOver = false;
+
+	/** To be told before the request starts. */
+	assign(connection: Holdable): void {
+		this.#connection = connection;
+	}
+
+	/** @param judgeStatus throws for a status that is not the server's. */
+	constructor(call: WaitingCall, judgeStatus: (status: number) => void) {
+		this.#call = call;
+		this.#judgeStatus = judgeStatus;
+	}
+
+	/** The body as undici takes it. */
+	body(): Buffer | Readable | null {
+		const { body } = this.#call.request;
+		return body === null || Buffer.isBuffer(body) ? body : new PushedBody(body, () => this.#call.onRequestEnd());
+	}
+
+	// As undici's handler.
+
+	onRequestStart(controller: Dispatcher.DispatchController): void {
+		// Undici has no other way to take back a request that waits for a connection. Nothing has left yet.
+		if (this.#isOver) throw new Error('Nobody waits for this request any more');
+		this.#controller = controller;
+		const { body } = this.#call.request;
+		this.#call.onConnection(this);
+		this.#call.onLeaving();
+		if (body === null || Buffer.isBuffer(body)) this.#call.onRequestEnd();
+	}
+
+	onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+		// An interim response: the real one follows.
+		if (this.#isOver || status < 200) return;
+		this.#judgeStatus(status);
+		this.#call.onHead(responseHeadOf(status, rawFieldsOf(controller), this.#call.request.method));
+	}
+
+	onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+		if (!this.#isOver) this.#call.onData(chunk);
+	}
+
+	onResponseEnd(): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#connection?.release();
+		this.#call.onComplete();
+	}
+
+	onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		if (this.#controller === undefined) this.#call.onNoConnection(error);
+		else this.#call.onFailure(error, true);
+	}
+
+	// As what carries the call.
+
+	pause(): void {
+		this.#connection?.hold();
+	}
+
+	resume(): void {
+		this.#connection?.release();
+	}
+
+	destroy(): void {
+		this.#isOver = true;
+		this.#connection = undefined;
+		this.#controller?.abort(new Error('Nobody waits for this response any more'));
+	}
+
+	/** The call is over, or waits no longer. */
+	leave(): void {
+		if (this.#controller === undefined) this.#isOver = true;
+	}
+}
+
+function rawFieldsOf({ rawHeaders }: Dispatcher.DispatchController): string[] {
+	if (!Array.isArray(rawHeaders)) throw new MalformedResponse('The fields of the answer cannot be read');
+	return rawHeaders.map((field: Buffer | string) => (typeof field === 'string' ? field : field.toString('latin1')));
+}
+
+/** A pushed body as a stream of the runtime, started when it is first read. */
+class PushedBody extends Readable {
+	readonly #body: ByteStream;
+	#flow: ByteFlow | undefined;
+
+	constructor(body: ByteStream, onEnd: () => void) {
+		super();
+		this.#body = body;
+		this.once('end', onEnd);
+	}
+
+	override _read(): void {
+		if (this.#flow !== undefined) {
+			this.#flow.resume();
+			return;
+		}
+		this.#flow = this.#body.start({
+			write: (chunk) => chunk.length === 0 || this.push(chunk),
+			end: () => this.push(null),
+			fail: (cause) => this.destroy(cause instanceof Error ? cause : new Error(String(cause))),
+		});
+	}
+
+	override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+		this.#flow?.cancel();
+		callback(error);
+	}
+}

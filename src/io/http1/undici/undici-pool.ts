@@ -1,0 +1,151 @@
+/** The connections to one origin that undici keeps, for calls of the upstream client. */
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import type { UpstreamProxy } from '../../../core/upstream.ts';
+import { type ConnectorOptions, createSocketOpener, type OpenSocket, placeOf, refusedLiteral } from '../client/upstream-connector.ts';
+import type { CallPool, WaitingCall } from '../client/upstream-pool.ts';
+import { HeldSocket } from './held-socket.ts';
+import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
+import { type Holdable, UndiciExchange } from './undici-exchange.ts';
+
+export interface UndiciPoolOptions extends ConnectorOptions {
+	readonly origin: string;
+	readonly proxy: UpstreamProxy | undefined;
+	readonly maxConnections: number;
+}
+
+/** As the native client has it; see `upstream-connection.ts`. */
+const restMs = 4000;
+const maxAnnouncedRestMs = 60_000;
+const restMarginMs = 2000;
+const maxHeadBytes = 65_536;
+
+export class UndiciPool implements CallPool {
+	readonly #origin: string;
+	/** Requests without TLS name their origin to the proxy, which sends them on; others go through a tunnel. */
+	readonly #forwardingProxy: UpstreamProxy | undefined;
+	readonly #pool: Pool;
+	readonly #exchanges = new Map<WaitingCall, UndiciExchange>();
+	/** Undici hands on the options of a request as they are, and its handler in another form. */
+	readonly #byOptions = new WeakMap<Dispatcher.DispatchOptions, UndiciExchange>();
+	/** What ends the attempts to connect. */
+	readonly #opening = new Set<() => void>();
+	/** What the latest call allows for a connection. */
+	#connectMs = 1;
+
+	constructor(options: UndiciPoolOptions) {
+		const { origin, proxy, maxConnections } = options;
+		const isForwarding = proxy !== undefined && !placeOf(origin).isTls;
+		this.#origin = origin;
+		this.#forwardingProxy = isForwarding ? proxy : undefined;
+		const open = createOpener(options);
+		this.#pool = new Pool(isForwarding ? proxy.origin : origin, {
+			connections: maxConnections,
+			pipelining: 1,
+			allowH2: false,
+			maxHeaderSize: maxHeadBytes,
+			strictContentLength: true,
+			keepAliveTimeout: restMs,
+			keepAliveMaxTimeout: maxAnnouncedRestMs,
+			keepAliveTimeoutThreshold: restMarginMs,
+			// Time limits are the call's own.
+			headersTimeout: 0,
+			bodyTimeout: 0,
+			factory: (place, clientOptions: Client.Options) => this.#createClient(place, clientOptions, open),
+		});
+	}
+
+	enter(call: WaitingCall): void {
+		const { request } = call;
+		const proxy = this.#forwardingProxy;
+		this.#connectMs = request.timeouts.connectMs;
+		const exchange = new UndiciExchange(call, (status) => {
+			if (proxy !== undefined && status === 407) throw new ProxyRejected(proxy, this.#origin, status);
+		});
+		this.#exchanges.set(call, exchange);
+		const options: Dispatcher.DispatchOptions = {
+			path: proxy === undefined ? request.target : `${this.#origin}${request.target}`,
+			method: request.method,
+			headers: { ...(proxy !== undefined && proxyFields(this.#origin, proxy)), ...request.headers },
+			body: exchange.body(),
+		};
+		this.#byOptions.set(options, exchange);
+		this.#pool.dispatch(options, exchange);
+	}
+
+	/** Undici's pool makes a client for each connection. */
+	#createClient(place: URL, options: Client.Options, open: OpenSocket): Client {
+		let connection: HeldSocket | undefined;
+		const held: Holdable = { hold: () => connection?.hold(), release: () => connection?.release() };
+		const connect: buildConnector.connector = (_place, tell) => {
+			const cancel = open(this.#connectMs, {}, (result) => {
+				this.#opening.delete(cancel);
+				if (result instanceof Error) {
+					tell(result, null);
+					return;
+				}
+				connection = new HeldSocket(result);
+				// Undici takes any duplex stream; its types speak of sockets.
+				tell(null, connection as Duplex as Socket);
+			});
+			this.#opening.add(cancel);
+		};
+		return new TrackedClient(place, { ...options, connect }, (request) => this.#byOptions.get(request)?.assign(held));
+	}
+
+	/** Undici looks at a connection that has rested before it writes to it. */
+	enterAnew(call: WaitingCall): void {
+		this.enter(call);
+	}
+
+	leave(call: WaitingCall): void {
+		this.#exchanges.get(call)?.leave();
+		this.#exchanges.delete(call);
+	}
+
+	/** Lets what is there come to its end; nothing is kept after that. */
+	retire(): void {
+		void this.#pool.close().catch(() => undefined);
+	}
+
+	/** Ends every connection; what is in flight or waits fails with the cause. */
+	destroy(cause: Error): void {
+		void this.#pool.destroy(cause).catch(() => undefined);
+		for (const cancel of this.#opening) cancel();
+	}
+}
+
+/** Tells which requests it is given. */
+class TrackedClient extends Client {
+	readonly #onDispatch: (options: Dispatcher.DispatchOptions) => void;
+
+	constructor(place: URL, options: Client.Options, onDispatch: (options: Dispatcher.DispatchOptions) => void) {
+		super(place, options);
+		this.#onDispatch = onDispatch;
+	}
+
+	override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+		this.#onDispatch(options);
+		return super.dispatch(options, handler);
+	}
+}
+
+function proxyFields(origin: string, { authorization }: UpstreamProxy): Record<string, string> {
+	return { host: new URL(origin).host, ...(authorization !== undefined && { 'proxy-authorization': authorization }) };
+}
+
+function createOpener(options: UndiciPoolOptions): OpenSocket {
+	const { origin, proxy, isAllowedAddress } = options;
+	if (proxy === undefined) return createSocketOpener(origin, options);
+	const { hostname, isTls } = placeOf(origin);
+	if (isTls) return createTunnelOpener(origin, proxy, options);
+	// The operator names the proxy, at whatever address; the origin's name is for the proxy to judge.
+	const openProxy = createSocketOpener(proxy.origin, { ...options, isAllowedAddress: undefined });
+	return (limitMs, extra, tell) => {
+		const refusal = refusedLiteral(hostname, isAllowedAddress);
+		if (refusal === undefined) return openProxy(limitMs, extra, tell);
+		queueMicrotask(() => tell(refusal));
+		return () => undefined;
+	};
+}
