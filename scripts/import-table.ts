@@ -90,6 +90,11 @@ const rules: Rule[] = [
 		from: { path: `^src/${folder}/([^/.]+)`, pathNot: [`^src/${folder}/${shared}`, tests] },
 		to: { path: `^src/${folder}/`, pathNot: [`^src/${folder}/$1`, `^src/${folder}/${shared}`] },
 	})),
+	{
+		name: 'undici-client',
+		from: { path: '^src/', pathNot: ['^src/io/http1/undici/', tests] },
+		to: { path: 'node_modules/undici/' },
+	},
 	...Object.entries(drivers).map(([backend, driver]) => ({
 		name: `${backend}-driver`,
 		from: { path: product, pathNot: [`^src/stores/${backend}/`, tests] },

@@ -5,7 +5,7 @@ import type { Handler } from '../core/handler.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Readiness } from '../core/readiness.ts';
 import type { Upstream } from '../core/upstream.ts';
-import { createUpstreamClient } from '../io/http1/client/upstream-client.ts';
+import { createHttpClient } from '../io/http1/http-client.ts';
 import type { TlsMaterial } from '../io/http1/server/http-server.ts';
 import { inflateGzip } from '../io/inflated-body.ts';
 import type { KeySet } from '../io/key-set.ts';
@@ -48,7 +48,12 @@ type CommonPorts = Omit<EdgePorts, 'firewall'>;
 export async function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Promise<Part> {
 	const { config, clock, log, metrics, opened, connections } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
-	const upstream = createUpstreamClient({ clock, log, maxConnectionsPerOrigin: connections.perOrigin, isAllowedAddress: isPublicAddress });
+	const upstream = createHttpClient(config.gateway.http_client, {
+		clock,
+		log,
+		maxConnectionsPerOrigin: connections.perOrigin,
+		isAllowedAddress: isPublicAddress,
+	});
 	opened.defer(() => upstream.close());
 	const hasEdge = config.roles.includes('edge');
 	const overload = watchOverload(world, () => server.inFlight);

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { unsetKey } from '../config/defaults.ts';
+import { proxyOf } from '../config/proxy.ts';
 import type { Config } from '../config/schema.ts';
 import { findUnsetKeys } from '../config/unset-keys.ts';
 import { configWarnings } from '../config/warnings.ts';
@@ -112,10 +113,16 @@ async function examineProvider(name: string, config: Config, isNamed: boolean): 
 	if (provider.api_key === unsetKey) {
 		return { name, isOk: false, detail: `its key is not set: calls to it answer 502 (providers.${name}.api_key)` };
 	}
-	const { hostname, port, protocol } = new URL(provider.base_url);
+	// A proxy resolves the provider's name itself; whether it may connect shows with the first call.
+	const proxy = proxyOf(provider.proxy);
+	const { hostname, port, protocol } = new URL(proxy?.origin ?? provider.base_url);
 	const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
 	const problem = await connectionProblem(address);
-	return { name, isOk: problem === undefined, detail: problem ?? `${address.host}:${address.port} accepts connections` };
+	return {
+		name,
+		isOk: problem === undefined,
+		detail: problem ?? `${proxy === undefined ? '' : 'its proxy '}${address.host}:${address.port} accepts connections`,
+	};
 }
 
 function connectionProblem(address: { host: string; port: number }): Promise<string | undefined> {

@@ -1,3 +1,5 @@
+import { ownEngineAddress } from '../config/defaults.ts';
+import { proxyOf } from '../config/proxy.ts';
 import type { Config } from '../config/schema.ts';
 import { parseUsd, parseUsdPerMillionTokens } from '../core/money.ts';
 import { defaultPrice, defaultPricesDay } from '../policy/budgets/price-of.ts';
@@ -11,8 +13,9 @@ export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails
 		name: engine.name,
 		action: engine.action,
 		protocol: protocolOf(engine),
-		baseUrl: engine.base_url ?? ownAddress(engine),
+		baseUrl: engine.base_url ?? ownEngineAddress(engine.kind, engine.region ?? ''),
 		mayReachPrivateNetwork: engine.allow_private_network,
+		proxy: proxyOf(engine.proxy),
 		awsCredentials: credentialsOf(engine),
 		timeoutMs: engine.timeout_ms,
 		mostConcurrent: engine.max_concurrent,
@@ -44,10 +47,6 @@ function priceOf(engine: Engine): EnginePrice | undefined {
 	// OpenAI charges nothing for moderation.
 	if (units === null && kind !== 'openai-moderation') return undefined;
 	return { inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: parseUsd(units ?? '0') ?? 0n };
-}
-
-function ownAddress({ kind, region }: Engine): string {
-	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${region ?? ''}.amazonaws.com` : openAi;
 }
 
 /** The schema has seen to it that what a kind needs is there. */

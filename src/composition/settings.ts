@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
 import { parseListen } from '../config/listen.ts';
+import { proxyOf } from '../config/proxy.ts';
 import type { Config, ProviderConfig } from '../config/schema.ts';
 import type { Team } from '../core/team.ts';
 import type { AccessTokenSettings } from '../io/access-tokens.ts';
@@ -86,6 +87,7 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		baseUrl: provider.base_url,
 		apiKey: provider.api_key,
 		mayReachPrivateNetwork: provider.allow_private_network,
+		proxy: proxyOf(provider.proxy),
 		apiVersion: provider.api_version,
 		headers: provider.headers,
 		asksForStreamUsage: provider.ask_for_stream_usage,

@@ -1,4 +1,5 @@
 /** Defaults that a user may change field by field: they are laid under the file's values before validation. */
+import { proxyFromEnvironment } from './proxy.ts';
 import { isRecord, type Raw } from './raw.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,7 +42,33 @@ export const tierPresets = {
 
 /** Returns the file's value with the built-in providers and tiers laid under it. What is not an object stays as it is. */
 export function withBuiltIns(raw: Raw, env: Environment): Raw {
-	return { ...raw, providers: layProviders(raw['providers'] ?? {}, env), tiers: layTiers(raw['tiers'] ?? {}) };
+	return {
+		...raw,
+		providers: layProviders(raw['providers'] ?? {}, env),
+		tiers: layTiers(raw['tiers'] ?? {}),
+		...(isRecord(raw['guardrails']) && { guardrails: layEngines(raw['guardrails'], env) }),
+	};
+}
+
+/** Address of a guardrail engine that the file gives none. */
+export function ownEngineAddress(kind: unknown, region: unknown): string {
+	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${String(region)}.amazonaws.com` : 'https://api.openai.com/v1';
+}
+
+function layEngines(guardrails: Raw, env: Environment): Raw {
+	const engines = guardrails['engines'];
+	if (!Array.isArray(engines)) return guardrails;
+	return {
+		...guardrails,
+		engines: engines.map((engine: unknown) =>
+			isRecord(engine) ? withProxy(engine, engine['base_url'] ?? ownEngineAddress(engine['kind'], engine['region']), env) : engine,
+		),
+	};
+}
+
+function withProxy(own: Raw, address: unknown, env: Environment): Raw {
+	const proxy = typeof address === 'string' && (own['proxy'] ?? null) === null ? proxyFromEnvironment(address, env) : undefined;
+	return proxy === undefined ? own : { ...own, proxy };
 }
 
 function layProviders(given: unknown, env: Environment): unknown {
@@ -63,7 +90,7 @@ function layProvider(own: Raw, builtIn: (typeof builtInProviders)[string] | unde
 		const key = builtIn?.kind === kind ? env[builtIn?.keyVariable ?? ''] : undefined;
 		laid['api_key'] ??= key === undefined || key === '' ? unsetKey : key;
 	}
-	return laid;
+	return withProxy(laid, laid['base_url'], env);
 }
 
 function layTiers(given: unknown): unknown {

@@ -2,12 +2,13 @@
 import { stringify } from 'yaml';
 import { unsetKey } from './defaults.ts';
 import { escapeInterpolation } from './interpolate.ts';
+import { noProxy } from './proxy.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
 import { alternatives, childNodes, isSecret, type SchemaNode, schemaTree } from './schema-tree.ts';
 
 /** Values of secret settings that tell nothing. */
-const harmless = new Set<unknown>([null, unsetKey, 'sqlite', 'memory']);
+const harmless = new Set<unknown>([null, unsetKey, 'sqlite', 'memory', noProxy]);
 
 /** The whole configuration as YAML that `config check` accepts. A secret that came from a file is shown as that file. */
 export function redactedYaml(config: Config): string {

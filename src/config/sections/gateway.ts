@@ -29,6 +29,14 @@ export const gateway = z.strictObject({
 		),
 	timeouts: timeouts.prefault({}).describe('How long a provider may take.'),
 	heartbeat_ms: milliseconds.default(10_000).describe('Silence after which an idle stream is sent a comment that keeps it alive.'),
+	http_client: z
+		.enum(['native', 'undici'])
+		.default('native')
+		.meta(
+			restart(
+				'Client that sends requests to providers: Tollgate’s own, which takes less CPU, or undici. Requests through a proxy use undici in both cases.',
+			),
+		),
 	max_buffered_bytes_per_client: integer(1024, 1_073_741_824)
 		.default(65_536)
 		.meta(restart('Bytes held for a client that reads slowly before the provider is made to wait.')),

@@ -1,4 +1,5 @@
 /** Chooses the client for each upstream request: the native one, or undici where the configuration or a proxy asks for it. */
+import { Fault } from '../../core/fault.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from './client/upstream-client.ts';
 
 export type HttpClientName = 'native' | 'undici';
@@ -9,11 +10,13 @@ export function createHttpClient(name: HttpClientName, options: UpstreamClientOp
 	let isClosed = false;
 	const loadUndici = async (): Promise<UpstreamClient> => {
 		const { createUndiciClient } = await import('./undici/undici-client.ts');
-		const client = createUndiciClient(options);
-		if (isClosed) client.close();
-		return client;
+		return createUndiciClient(options);
 	};
-	const viaUndici: UpstreamClient['send'] = async (request) => (await (undici ??= loadUndici())).send(request);
+	const viaUndici: UpstreamClient['send'] = async (request) => {
+		const client = await (undici ??= loadUndici());
+		if (isClosed) throw new Fault('provider_unreachable', { cause: new Error('The process is stopping') });
+		return client.send(request);
+	};
 	const closeUndici = (): void => {
 		isClosed = true;
 		void undici?.then((client) => client.close());

@@ -168,6 +168,7 @@ async function askProvider(
 			body: isRenamed ? spliceBody(body.bytes, [{ ...range, text: JSON.stringify(model) }]) : body.bytes,
 			timeouts,
 			mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+			proxy: provider.proxy,
 			onClientGone: (listener) => open.whenEnded(listener),
 		});
 		requireWanted(response, open);

@@ -1,4 +1,5 @@
 import type { HeaderFields } from '../../core/handler.ts';
+import type { UpstreamProxy } from '../../core/upstream.ts';
 import { anthropic } from './anthropic.ts';
 import { azureOpenai } from './azure-openai.ts';
 import { gemini, geminiOpenai } from './gemini.ts';
@@ -26,6 +27,8 @@ export interface ProviderSettings {
 	/** Null: not known yet; of `openai-compatible`: none is needed. */
 	readonly apiKey: string | null;
 	readonly mayReachPrivateNetwork: boolean;
+	/** The proxy to it; none by default. */
+	readonly proxy?: UpstreamProxy | undefined;
 	/** Of Azure's classic address form; null, the default, is the newer form. */
 	readonly apiVersion?: string | null;
 	/** False: a server that refuses `stream_options`; its streams are charged from what was seen. */
@@ -53,6 +56,7 @@ export class Provider {
 	/** Scheme, host and port. */
 	readonly origin: string;
 	readonly mayReachPrivateNetwork: boolean;
+	readonly proxy: UpstreamProxy | undefined;
 	/** What its answers must not tell: its key, and what the operator has it sent in header fields. */
 	readonly secrets: readonly string[];
 	/** False: it cannot be called before an operator sets its key and address. */
@@ -74,8 +78,11 @@ export class Provider {
 		this.protocol = kind === 'gemini' && settings.speaksOpenai === true ? geminiOpenai : protocols[kind];
 		this.origin = url?.origin ?? '';
 		this.mayReachPrivateNetwork = mayReachPrivateNetwork;
+		this.proxy = settings.proxy;
 		const key = apiKey?.trim() ?? '';
-		this.secrets = [key, ...Object.values(headers).flatMap(secretsIn)].filter((secret) => secret !== '');
+		this.secrets = [key, ...[...Object.values(headers), this.proxy?.authorization ?? ''].flatMap(secretsIn)].filter(
+			(secret) => secret !== '',
+		);
 		this.isConfigured = url !== undefined && (needsNoKey || (key !== '' && key !== keyPlaceholder));
 		this.#place = { pathPrefix: url?.pathname.replace(/\/+$/, '') ?? '', apiVersion };
 		this.#forwards = [...commonForwards, ...this.protocol.forwards].filter(({ to }) => headers[to] === undefined);

@@ -1,4 +1,4 @@
-import type { UpstreamTimeouts } from '../../../core/upstream.ts';
+import type { UpstreamProxy, UpstreamTimeouts } from '../../../core/upstream.ts';
 import type { RuleAction } from '../../../policy/guardrails/guardrail.ts';
 import type { ProtocolSettings } from '../../../wire/guardrail-engines/engine-protocols.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
@@ -12,6 +12,8 @@ export interface EngineSettings {
 	/** Scheme, host, port and perhaps a path; from configuration only. */
 	readonly baseUrl: string;
 	readonly mayReachPrivateNetwork: boolean;
+	/** The proxy to it; none by default. */
+	readonly proxy?: UpstreamProxy | undefined;
 	/** Of Bedrock without an API key: requests are signed with them. */
 	readonly awsCredentials: AwsCredentials | null;
 	/** For one judgement, whatever it takes: waiting for a place included. */

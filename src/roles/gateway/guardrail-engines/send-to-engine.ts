@@ -45,6 +45,7 @@ export async function sendToEngine(
 			body: Buffer.from(request.body),
 			timeouts: timeoutsWithin(leftMs),
 			mayReachPrivateNetwork: settings.mayReachPrivateNetwork,
+			proxy: settings.proxy,
 			onClientGone,
 		});
 		if (response.status !== 200) {

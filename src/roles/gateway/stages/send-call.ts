@@ -54,6 +54,7 @@ export function sendCall(
 		body: sentBody(call, permit.terms),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
+		proxy: provider.proxy,
 		onSent: () => permit.markSent(),
 		onClientGone: (listener) => open.whenEnded(listener),
 	};

@@ -1,0 +1,75 @@
+/** Proxies between the gateway and providers: the setting `proxy`, and what the environment says in its place. */
+import type { UpstreamProxy } from '../core/upstream.ts';
+import { parseIpAddress, parseIpRange } from '../policy/firewall/ip-address.ts';
+import { isThisMachine } from './base-url.ts';
+import type { Environment } from './defaults.ts';
+
+/** In place of a proxy's URL: none, whatever the environment says. */
+export const noProxy = 'direct';
+
+export const proxyProblem = 'must be `direct` or the URL of an HTTP proxy, such as http://USER:PASSWORD@proxy.example.com:3128';
+
+export function isProxySetting(text: string): boolean {
+	return text === noProxy || (/^https?:\/\/[^\s/?#\\]+\/?$/i.test(text) && URL.canParse(text) && hasReadableCredentials(new URL(text)));
+}
+
+function hasReadableCredentials({ username, password }: URL): boolean {
+	try {
+		// A header field cannot carry control characters, nor a name with a colon (RFC 7617 section 2).
+		return !decodeURIComponent(username).includes(':') && !/\p{Cc}/u.test(decodeURIComponent(username + password));
+	} catch {
+		return false;
+	}
+}
+
+/** @returns undefined where the origin is reached directly. */
+export function proxyOf(setting: string | null): UpstreamProxy | undefined {
+	if (setting === null || setting === noProxy) return undefined;
+	const { origin, username, password } = new URL(setting);
+	if (username === '' && password === '') return { origin };
+	const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+	return { origin, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+/**
+ * The proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for an address; a name in lower case goes before, as with curl. This
+ * machine is never reached through one.
+ */
+export function proxyFromEnvironment(address: string, env: Environment): string | undefined {
+	if (!URL.canParse(address)) return undefined;
+	const url = new URL(address);
+	const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+	const proxy = valueOf(name, env);
+	if (proxy === undefined || isThisMachine(url.hostname) || isExempt(url, valueOf('no_proxy', env) ?? '')) return undefined;
+	return proxy.includes('://') ? proxy : `http://${proxy}`;
+}
+
+function valueOf(name: string, env: Environment): string | undefined {
+	return [env[name], env[name.toUpperCase()]].map((value) => value?.trim()).find((value) => value !== undefined && value !== '');
+}
+
+/** Names with all that is below them, addresses, ranges, each with or without a port; `*` for everything. */
+function isExempt(url: URL, list: string): boolean {
+	const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+	const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+	return list
+		.split(/[\s,]+/)
+		.filter((entry) => entry !== '')
+		.some((entry) => {
+			if (entry === '*') return true;
+			const [, named = entry, namedPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+			if (namedPort !== undefined && namedPort !== port) return false;
+			const pattern = named.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+			if (isInRange(host, pattern)) return true;
+			const suffix = pattern.replace(/^\*?\./, '').replace(/\.$/, '');
+			return host === suffix || host.endsWith(`.${suffix}`);
+		});
+}
+
+function isInRange(host: string, pattern: string): boolean {
+	const address = parseIpAddress(host);
+	const range = parseIpRange(pattern);
+	if (address === undefined || range === undefined || address.family !== range.address.family) return false;
+	const hostBits = BigInt((address.family === 4 ? 32 : 128) - range.prefixLength);
+	return address.bits >> hostBits === range.address.bits >> hostBits;
+}
