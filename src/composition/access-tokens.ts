@@ -31,5 +31,5 @@ export function reconfigurableVerifier(
 	keySet: KeySet,
 ): AccessTokenVerifier & { prepare(config: Config): () => void } {
 	const verifier = following(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
-	return { verify: (accessToken, recurring) => verifier.current.verify(accessToken, recurring), prepare: verifier.prepare };
+	return { verify: (accessToken) => verifier.current.verify(accessToken), prepare: verifier.prepare };
 }

@@ -24,11 +24,6 @@ export interface HttpRequest {
 	readonly query: string;
 	/** The length of the body may be missing among them. */
 	readonly headers: HeaderFields;
-	/**
-	 * The same object for requests of one connection whose method, target and fields are the same, letter for letter. What was found out
-	 * about these need not be found out anew. Absent where that was not seen.
-	 */
-	readonly recurring?: object | undefined;
 	/** May be started once; a body that nobody starts is discarded by the server. */
 	readonly body: ByteStream;
 	/** The `content-length`; 0 without a body, undefined when the body is chunked. */

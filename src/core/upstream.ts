@@ -19,8 +19,6 @@ export interface UpstreamRequest {
 	/** Path with query. */
 	readonly target: string;
 	readonly headers: Readonly<Record<string, string>>;
-	/** True: this very object of headers comes again with other requests. */
-	readonly areHeadersRecurring?: boolean;
 	/** Pieces are sent one behind the other, as if they were one. */
 	readonly body: Buffer | readonly Buffer[] | ByteStream | null;
 	readonly timeouts: UpstreamTimeouts;

@@ -34,8 +34,6 @@ class KeySetVerifier implements AccessTokenVerifier {
 	readonly #keySet: KeySet;
 	readonly #clock: Clock;
 	readonly #recent: RecentCallers;
-	/** By what stands for the token on its connection. */
-	readonly #digests = new WeakMap<object, string>();
 	#generation = -1;
 	#waiting = 0;
 
@@ -46,21 +44,15 @@ class KeySetVerifier implements AccessTokenVerifier {
 		this.#recent = new RecentCallers(settings.cacheSize);
 	}
 
-	verify(accessToken: string, recurring?: object): Caller | Promise<Caller> {
+	verify(accessToken: string): Caller | Promise<Caller> {
 		if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
 		if (this.#generation !== this.#keySet.generation) {
 			this.#recent.clear();
 			this.#generation = this.#keySet.generation;
 		}
-		const digest = (recurring === undefined ? undefined : this.#digests.get(recurring)) ?? this.#digestOf(accessToken, recurring);
-		return this.#recent.get(digest, this.#nowSeconds()) ?? this.#verifyUnseen(accessToken, digest);
-	}
-
-	#digestOf(accessToken: string, recurring: object | undefined): string {
 		// Not the token itself: what is kept for long should be of no use to whoever reads memory.
 		const digest = hash('sha256', accessToken, 'latin1');
-		if (recurring !== undefined) this.#digests.set(recurring, digest);
-		return digest;
+		return this.#recent.get(digest, this.#nowSeconds()) ?? this.#verifyUnseen(accessToken, digest);
 	}
 
 	#verifyUnseen(accessToken: string, digest: string): Caller | Promise<Caller> {

@@ -4,8 +4,7 @@ import type { Caller } from '../../core/caller.ts';
 export interface AccessTokenVerifier {
 	/**
 	 * @param accessToken as received, without a scheme.
-	 * @param recurring as in `HttpRequest`; stands for this very token.
 	 * @throws Refusal `token_invalid`; Fault `key_set_unavailable` when no key set was ever fetched.
 	 */
-	verify(accessToken: string, recurring?: object): Caller | Promise<Caller>;
+	verify(accessToken: string): Caller | Promise<Caller>;
 }

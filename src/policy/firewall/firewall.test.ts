@@ -54,34 +54,12 @@ describe('the order', () => {
 	});
 });
 
-describe('a head that comes again', () => {
-	test('and matches nothing is not read again; address and rate are judged each time', () => {
-		const lists: ReputationEntry[] = [];
-		const { judge } = start({}, lists, 3);
-		const recurring = {};
-		expect([judge({ recurring }), judge({ recurring })]).toEqual(['passed', 'passed']);
-		// What cannot be, for it shows that nobody looks: the same object with other fields.
-		expect(judge({ recurring, ...attack })).toBe('passed');
-		expect(judge({ recurring: {}, ...attack })).toBe('firewall_rule_matched');
-		expect(judge({ recurring })).toBe('ip_rate_exceeded');
-		lists.push(list('block', ordinary.peerAddress));
-		expect(judge({ recurring })).toBe('ip_reputation_listed');
-	});
-
-	test('and matches is refused, or counted, each time', () => {
-		const { judge } = start();
-		const recurring = {};
-		expect([1, 2, 3].map(() => judge({ recurring, ...attack }))).toEqual(Array.from({ length: 3 }, () => 'firewall_rule_matched'));
-		const counting = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } });
-		for (let round = 0; round < 3; round++) expect(counting.judge({ recurring, ...attack })).toBe('passed');
-		expect(counting.counted).toHaveLength(3);
-	});
-
-	test('is judged anew by other rules', () => {
-		const recurring = {};
-		const before = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'off' } });
-		expect([before.judge({ recurring, ...attack }), start().judge({ recurring, ...attack })]).toEqual(['passed', 'firewall_rule_matched']);
-	});
+test('the same head is judged, and counted, each time', () => {
+	const { judge } = start();
+	expect([judge(), judge(attack), judge()]).toEqual(['passed', 'firewall_rule_matched', 'passed']);
+	const counting = start({ rules: { CrossSiteScripting_QUERYARGUMENTS: 'count' } });
+	for (let round = 0; round < 3; round++) expect(counting.judge(attack)).toBe('passed');
+	expect(counting.counted).toHaveLength(3);
 });
 
 describe('reputation', () => {

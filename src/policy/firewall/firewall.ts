@@ -69,14 +69,9 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 		return { ...request, body };
 	};
 
-	// Heads that match nothing, of connections on which they come again.
-	const clean = new WeakSet();
 	const judgeHead = (request: HttpRequest): void => {
-		const { recurring } = request;
-		if (recurring !== undefined && clean.has(recurring)) return;
 		const matches = rules.judgeHead(request);
 		if (matches.length > 0) judgeMatches(matches, request);
-		else if (recurring !== undefined) clean.add(recurring);
 	};
 
 	return (request) => {

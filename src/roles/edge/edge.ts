@@ -46,7 +46,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.method === 'OPTIONS') return Promise.resolve(methods);
 				if (ports.isDraining()) throw new Refusal('draining');
 				if (ports.overload() !== undefined) throw new Refusal('overloaded');
-				caller = ports.verifier.verify(readAccessToken(request.headers, settings.tokenHeaders), request.recurring);
+				caller = ports.verifier.verify(readAccessToken(request.headers, settings.tokenHeaders));
 			} catch (cause) {
 				return Promise.resolve(refuse(cause, request, undefined));
 			}

@@ -132,16 +132,6 @@ describe('Provider', () => {
 		});
 	});
 
-	it('gives the same fields for what comes again, and others to another provider', () => {
-		const recurring = {};
-		const [one, other] = [open({}), open({ kind: 'anthropic' })];
-		const first = one.requestHeaders({ 'openai-beta': 'ob' }, recurring);
-		expect(first).toEqual(one.requestHeaders({ 'openai-beta': 'ob' }));
-		expect(one.requestHeaders({ 'openai-beta': 'ob' }, recurring)).toBe(first);
-		expect(other.requestHeaders({ 'openai-beta': 'ob' }, recurring)).toEqual(other.requestHeaders({ 'openai-beta': 'ob' }));
-		expect(one.requestHeaders({ 'openai-beta': 'oc' }, {})['openai-beta']).toBe('oc');
-	});
-
 	it('forwards the version the caller asked for; the one that only a caller can have set goes first', () => {
 		const version = (received: Record<string, string | string[]>) =>
 			open({ kind: 'anthropic' }).requestHeaders(received)['anthropic-version'];

@@ -1,4 +1,4 @@
-import type { HeaderFields } from '../../core/handler.ts';
+import { memoizeHeaders } from '../../core/header-memo.ts';
 import type { UpstreamProxy } from '../../core/upstream.ts';
 import { anthropic } from './anthropic.ts';
 import { azureOpenai } from './azure-openai.ts';
@@ -65,8 +65,6 @@ export class Provider {
 	readonly #place: ProviderPlace;
 	readonly #baseHeaders: Readonly<Record<string, string>>;
 	readonly #forwards: readonly ForwardedHeader[];
-	/** By what stands for the caller's fields. */
-	readonly #recurring = new WeakMap<object, Readonly<Record<string, string>>>();
 
 	constructor(settings: ProviderSettings) {
 		const { name, kind, baseUrl, apiKey, mayReachPrivateNetwork, apiVersion = null, headers = {} } = settings;
@@ -108,21 +106,8 @@ export class Provider {
 		return countPath && withQuery(`${this.#place.pathPrefix}${countPath}`, query);
 	}
 
-	/**
-	 * Header fields of a request to the provider, given those of the caller's.
-	 * @param recurring as in `HttpRequest`: where it comes again, so does the object that is returned.
-	 */
-	requestHeaders(received: HeaderFields, recurring?: object): Readonly<Record<string, string>> {
-		if (recurring === undefined) return this.#headersFor(received);
-		let headers = this.#recurring.get(recurring);
-		if (headers === undefined) {
-			headers = this.#headersFor(received);
-			this.#recurring.set(recurring, headers);
-		}
-		return headers;
-	}
-
-	#headersFor(received: HeaderFields): Readonly<Record<string, string>> {
+	/** Header fields of a request to the provider, given those of the caller's. */
+	readonly requestHeaders = memoizeHeaders((received): Readonly<Record<string, string>> => {
 		const headers: Record<string, string> = { ...this.#baseHeaders };
 		for (const { from, to } of this.#forwards) {
 			const value = received[from];
@@ -131,7 +116,7 @@ export class Provider {
 			if (isPlain(text)) headers[to] = text;
 		}
 		return headers;
-	}
+	});
 }
 
 /** A field's value, and what follows a scheme in it, such as `Bearer`: whoever quotes credentials quotes them alone. */

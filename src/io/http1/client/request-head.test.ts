@@ -20,18 +20,6 @@ describe('the head of a request', () => {
 		]);
 	});
 
-	test('is the same for headers that come again, but for target, host and length', () => {
-		const headers = { 'x-a': 'b', 'x-c': 'd' };
-		const heads = [{ target: '/a' }, { target: '/b', body: Buffer.from('ab') }, { target: '/c', origin: 'http://other' }];
-		for (const overrides of heads) {
-			expect(headOf({ ...overrides, headers, areHeadersRecurring: true })).toEqual(headOf({ ...overrides, headers: { ...headers } }));
-		}
-		const unsendable = { 'x-a': 'b\r\nx-c: d' };
-		for (let round = 0; round < 2; round++) {
-			expect(() => headOf({ headers: unsendable, areHeadersRecurring: true })).toThrow('cannot be written');
-		}
-	});
-
 	test.each([
 		['of bytes', { body: Buffer.from('ab') }, 'content-length: 2'],
 		['of no bytes', { body: Buffer.alloc(0) }, 'content-length: 0'],

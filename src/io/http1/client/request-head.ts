@@ -1,4 +1,5 @@
 import { isByteStream } from '../../../core/byte-stream.ts';
+import { memoizeByHeaders } from '../../../core/header-memo.ts';
 import type { UpstreamRequest } from '../../../core/upstream.ts';
 import { fieldLine } from '../field-line.ts';
 
@@ -23,21 +24,15 @@ const ownNames: ReadonlySet<string> = new Set([
 /** Of methods that usually have none a body's absence needs no word. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Fields as they are sent, of objects that come again. */
-const recurringFields = new WeakMap<object, string>();
-
 /** Everything before the body, a character for each byte. @throws Error when something of it would break the head, or change it. */
-export function requestHead({ origin, method, target, headers, areHeadersRecurring, body }: UpstreamRequest): string {
+export function requestHead({ origin, method, target, headers, body }: UpstreamRequest): string {
 	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The method or the target of a request cannot be sent');
-	const known = areHeadersRecurring === true ? recurringFields.get(headers) : undefined;
-	const fields = known ?? fieldsOf(headers);
-	if (areHeadersRecurring === true && known === undefined) recurringFields.set(headers, fields);
 	const host = origin.slice(origin.indexOf('://') + 3);
 	const framing = framingLine(method, body, headers['content-length']);
-	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}${framing}\r\n`;
+	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fieldsOf(headers)}${framing}\r\n`;
 }
 
-function fieldsOf(headers: UpstreamRequest['headers']): string {
+const fieldsOf = memoizeByHeaders((headers: UpstreamRequest['headers']) => {
 	let fields = '';
 	for (const name in headers) {
 		if (name === 'content-length') continue;
@@ -45,7 +40,7 @@ function fieldsOf(headers: UpstreamRequest['headers']): string {
 		fields += fieldLine(name, headers[name] ?? '');
 	}
 	return fields;
-}
+});
 
 /** @param announced what the headers say; a body that is there must agree with it. */
 function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {

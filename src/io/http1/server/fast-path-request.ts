@@ -15,7 +15,7 @@ export class FastPathRequest implements ReceivedRequest {
 	readonly rawHeaders: readonly string[];
 	readonly headers: Readonly<Record<string, string>>;
 	readonly announcedLength: number;
-	readonly recurring: object | undefined;
+	readonly isRepeated: boolean;
 	readonly rawTrailers: readonly string[] = [];
 	readableEnded = false;
 	private readonly onEnded: () => void;
@@ -34,7 +34,7 @@ export class FastPathRequest implements ReceivedRequest {
 		this.rawHeaders = head.rawHeaders;
 		this.headers = head.headers;
 		this.announcedLength = head.contentLength;
-		this.recurring = head.recurring;
+		this.isRepeated = head.isRepeated === true;
 		this.missingBytes = head.contentLength;
 		this.onEnded = onEnded;
 	}

@@ -1,15 +1,13 @@
 /**
  * Reads the usual heads of one connection, and sees when they say the same again: a client that keeps its connection sends one head
- * over and over, but for the length of the body. What was found out about it need not be found out anew.
+ * over and over, but for the length of the body. It need not be read and judged again.
  */
+import { markRepeated } from '../../../core/header-memo.ts';
 import { readSimpleRequestHead, type SimpleRequestHead } from './simple-request-head.ts';
 
 export interface ReadHead extends SimpleRequestHead {
-	/**
-	 * The same for all whose bytes are the same but for the length of the body, which `rawHeaders` have of an earlier one then; absent
-	 * where that has not been seen.
-	 */
-	readonly recurring?: object;
+	/** True: the head before it said the same but for the length of the body, which `rawHeaders` have of an earlier one then. */
+	readonly isRepeated?: boolean;
 }
 
 /** Beyond this, or for a client whose heads differ so often in a row, it is not worth the memory. */
@@ -26,7 +24,6 @@ interface Remembered {
 	/** Where the digits of the length stand; both at the end where none are. */
 	readonly lengthStart: number;
 	readonly lengthEnd: number;
-	readonly recurring: object;
 }
 
 export class HeaderBlockCache {
@@ -62,7 +59,8 @@ export class HeaderBlockCache {
 function remember(head: SimpleRequestHead, bytes: Buffer): Remembered {
 	const own = Buffer.allocUnsafeSlow(head.bytes);
 	bytes.copy(own, 0, 0, head.bytes);
-	return { head: { ...head, url: ownText(head.url) }, bytes: own, ...findLength(own), recurring: {} };
+	markRepeated(head.headers);
+	return { head: { ...head, url: ownText(head.url) }, bytes: own, ...findLength(own) };
 }
 
 /**
@@ -87,9 +85,9 @@ function findLength(bytes: Buffer): { lengthStart: number; lengthEnd: number } {
 }
 
 /** Compares bytes: neither is text made of them, nor is any of it looked at again. */
-function readAgain({ head, bytes: known, lengthStart, lengthEnd, recurring }: Remembered, bytes: Buffer): ReadHead | undefined {
+function readAgain({ head, bytes: known, lengthStart, lengthEnd }: Remembered, bytes: Buffer): ReadHead | undefined {
 	if (bytes.length < lengthStart || bytes.compare(known, 0, lengthStart, 0, lengthStart) !== 0) return undefined;
-	if (lengthStart === known.length) return { ...head, recurring };
+	if (lengthStart === known.length) return { ...head, isRepeated: true };
 	let contentLength = 0;
 	let end = lengthStart;
 	for (let byte = bytes[end]; isDigit(byte); byte = bytes[++end]) contentLength = contentLength * 10 + byte - zero;
@@ -104,7 +102,7 @@ function readAgain({ head, bytes: known, lengthStart, lengthEnd, recurring }: Re
 		headers: head.headers,
 		contentLength,
 		bytes: end + rest,
-		recurring,
+		isRepeated: true,
 	};
 }
 

@@ -290,7 +290,7 @@ class NodeHttpServer implements HttpServer {
 
 	private judge(message: ReceivedRequest): Refusal | undefined {
 		// It was sound before: a connection whose head was refused has ended.
-		if (message.recurring !== undefined) return undefined;
+		if (message.isRepeated === true) return undefined;
 		const { method = '', url: target = '', httpVersion, rawHeaders } = message;
 		return judgeHead({ method, target, httpVersion, rawHeaders });
 	}

@@ -11,8 +11,8 @@ export interface ReceivedRequest {
 	readonly headers: HeaderFields;
 	/** Of the body, where the fields do not say it. */
 	readonly announcedLength?: number;
-	/** See `HttpRequest`. */
-	readonly recurring?: object | undefined;
+	/** True: its connection has had this very head before, but for the length of the body. */
+	readonly isRepeated?: boolean;
 	/** Every byte of the body has arrived. */
 	readonly complete: boolean;
 	/** Every byte of the body has been read or dropped. */

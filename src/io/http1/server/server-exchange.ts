@@ -188,7 +188,6 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			path: mark === -1 ? target : target.slice(0, mark),
 			query: mark === -1 ? '' : target.slice(mark + 1),
 			headers: message.headers,
-			recurring: message.recurring,
 			body,
 			announcedLength: body.announcedLength,
 			peerAddress: this.connection.peerAddress,

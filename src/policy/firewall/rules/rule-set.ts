@@ -1,5 +1,6 @@
 /** The rules as configured, applied to a request's head. Knows no request but the one it is given, and remembers verdicts by text. */
 import type { HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { memoizeByHeaders } from '../../../core/header-memo.ts';
 import { tokenHeaders } from '../../access/token-headers.ts';
 import { type Reading, readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
 import { runnableFileNames } from './code-signatures.ts';
@@ -84,7 +85,10 @@ export class RuleSet {
 			found = joined(found, this.#judgeQuery(query));
 			if (setsSession(query, headers)) found = this.#with(found, 'SessionFixation_QUERYARGUMENTS');
 		}
-		return joined(found, this.#judgeFields(headers, path === '/' && (method === 'GET' || method === 'HEAD')));
+		found = joined(found, this.#judgeFields(headers));
+		// Balancers' probes carry what their makers thought of.
+		const isHealthCheck = path === '/' && (method === 'GET' || method === 'HEAD');
+		return isNothing(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
 	}
 
 	/** Whether any rule wants to see bodies. */
@@ -98,7 +102,7 @@ export class RuleSet {
 		return isLarge ? this.#with(found, 'SizeRestrictions_BODY') : found;
 	}
 
-	#judgeFields(headers: HeaderFields, isHealthCheck: boolean): Matches {
+	readonly #judgeFields = memoizeByHeaders((headers: HeaderFields) => {
 		let found = noMatches;
 		for (const name of Object.keys(headers)) {
 			if (unscanned.has(name)) continue;
@@ -107,10 +111,8 @@ export class RuleSet {
 			else for (const value of field ?? []) found = joined(found, this.#judgeField(name, value));
 		}
 		const cookie = headers['cookie'];
-		if (cookie !== undefined) found = joined(found, this.#judgeCookie(String(cookie)));
-		// Balancers' probes carry what their makers thought of.
-		return isNothing(headers['user-agent']) && !isHealthCheck ? this.#with(found, 'NoUserAgent_HEADER') : found;
-	}
+		return cookie === undefined ? found : joined(found, this.#judgeCookie(String(cookie)));
+	});
 
 	#judgeField(name: string, value: string): Matches {
 		if (name === 'user-agent') {

@@ -44,13 +44,11 @@ export function sendCall(
 	{ ports, guarding }: GatewayParts,
 ): Promise<Reply | Fault> {
 	const { request, provider, target, translated } = call;
-	const recurring = translated === undefined ? request.recurring : undefined;
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
 		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
-		headers: provider.requestHeaders(translated?.headers ?? request.headers, recurring),
-		areHeadersRecurring: recurring !== undefined,
+		headers: provider.requestHeaders(translated?.headers ?? request.headers),
 		body: sentBody(call, permit.terms),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
