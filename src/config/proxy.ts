@@ -2,7 +2,6 @@
 import type { UpstreamProxy } from '../core/upstream.ts';
 import { parseIpAddress, parseIpRange } from '../policy/firewall/ip-address.ts';
 import { isThisMachine } from './base-url.ts';
-import type { Environment } from './defaults.ts';
 
 /** In place of a proxy's URL: none, whatever the environment says. */
 export const noProxy = 'direct';
@@ -35,7 +34,7 @@ export function proxyOf(setting: string | null): UpstreamProxy | undefined {
  * The proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for an address; a name in lower case goes before, as with curl. This
  * machine is never reached through one.
  */
-export function proxyFromEnvironment(address: string, env: Environment): string | undefined {
+export function proxyFromEnvironment(address: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
 	if (!URL.canParse(address)) return undefined;
 	const url = new URL(address);
 	const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -44,7 +43,7 @@ export function proxyFromEnvironment(address: string, env: Environment): string 
 	return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-function valueOf(name: string, env: Environment): string | undefined {
+function valueOf(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
 	return [env[name], env[name.toUpperCase()]].map((value) => value?.trim()).find((value) => value !== undefined && value !== '');
 }
 

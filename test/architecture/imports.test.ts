@@ -24,6 +24,8 @@ src/stores/sqlite/b.ts         ../contracts/ok.ts
 src/stores/sqlite/ok.ts        ../../core/ok.ts
 src/io/a.ts                    ../roles/edge/ok.ts             ! io-imports
 src/io/b.ts                    ../policy/ok.ts
+src/io/c.ts                    undici                          ! undici-client
+src/io/http1/undici/ok.ts      undici
 src/roles/edge/a.ts            ../gateway/ok.ts                ! roles-strangers
 src/roles/edge/b.ts            ../../io/b.ts                   ! roles-imports
 src/roles/edge/c.ts            ../../config/ok.ts              ! roles-imports
@@ -109,7 +111,7 @@ async function checkPlanted(keyword: 'import' | 'import type'): Promise<string[]
 		writeFileSync(join(tree, file), `${body}export const x = 1;\n`);
 	}
 	symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-	const dependencies = Object.fromEntries(['zod', 'jose', 're2js', 'pg', 'kysely', 'ioredis'].map((name) => [name, '*']));
+	const dependencies = Object.fromEntries(['zod', 'jose', 're2js', 'pg', 'kysely', 'ioredis', 'undici'].map((name) => [name, '*']));
 	writeFileSync(join(tree, 'package.json'), JSON.stringify({ dependencies, devDependencies: { vitest: '*' } }));
 	return (await checkImports(tree)).violations.map((violation) => violation.split(' -> ')[0] ?? '');
 }

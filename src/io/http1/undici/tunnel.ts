@@ -61,9 +61,8 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 			tell(result);
 		};
 		connecting.on('error', tellOnce);
-		connecting.on('connect', ({ statusCode = 0 }, raw, early) => {
+		connecting.on('connect', ({ statusCode = 0 }, tunnel, early) => {
 			timer.cancel();
-			const tunnel = raw as Socket;
 			// Stays for good: an error that nobody listens to would end the process.
 			tunnel.on('error', tellOnce);
 			if (statusCode < 200 || statusCode > 299 || early.length > 0) {
