@@ -32,9 +32,14 @@ describe('the body of a request', () => {
 	});
 
 	test('of which not all has come is not', async () => {
-		const client = await connect(async (body) => `${await taken(body)} ${(await readWhole(body, 1000)).toString()}`);
+		let isAsked = false;
+		const client = await connect(async (body) => {
+			const first = await taken(body);
+			isAsked = true;
+			return `${first} ${(await readWhole(body, 1000)).toString()}`;
+		});
 		client.send(`${head(10)}hello`);
-		await new Promise((resolve) => setTimeout(resolve, 5));
+		await until(() => isAsked);
 		client.send('world');
 		await until(() => client.text.includes('helloworld'));
 		expect(client.text).toContain('undefined helloworld');
