@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { untilTurnEnds } from '../io/turn-writes.ts';
+import { untilTurnEnds } from '../io/http1/turn-writes.ts';
 import { reportTurnDefects, tellTurnEnd, uncorkAtTurnEnd } from './turn-end.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
