@@ -44,7 +44,7 @@ const fieldsOf = memoizeByHeaders((headers: UpstreamRequest['headers']) => {
 
 /** @param announced what the headers say; a body that is there must agree with it. */
 function framingLine(method: string, body: UpstreamRequest['body'], announced: string | undefined): string {
-	const bytes = lengthOf(body);
+	const bytes = bodyLength(body);
 	const known = bytes === undefined ? announced : String(bytes);
 	const isWrong = announced !== undefined && (announced !== known || !length.test(announced));
 	if (isWrong) throw new Error(`${JSON.stringify(announced)} is no length of this body`);
@@ -52,8 +52,8 @@ function framingLine(method: string, body: UpstreamRequest['body'], announced: s
 	return body === null && !methodsWithBody.has(method) ? '' : `content-length: ${known}\r\n`;
 }
 
-/** @returns undefined for a body that is not there as a whole. */
-function lengthOf(body: UpstreamRequest['body']): number | undefined {
+/** @returns undefined for a stream. */
+export function bodyLength(body: UpstreamRequest['body']): number | undefined {
 	if (isByteStream(body)) return undefined;
 	if (body === null || Buffer.isBuffer(body)) return body?.length ?? 0;
 	return body.reduce((sum, { length: bytes }) => sum + bytes, 0);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { collectGarbage } from '../../../../test/support/collect-garbage.ts';
 import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { type ScriptedConnection, startScriptedServer } from '../../../../test/support/scripted-server.ts';
@@ -98,7 +99,7 @@ describe('both clients read the same of', () => {
 		['a response of HTTP/1.0 that stays', 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\nold'],
 		['no content', 'HTTP/1.1 204 No Content\r\n\r\n'],
 		['what has not changed', 'HTTP/1.1 304 Not Modified\r\netag: x\r\n\r\n'],
-		['the head alone', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n', 'stay', { method: 'GET', body: null }],
+		['the head alone', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n', 'end', { method: 'GET', body: null }],
 		['a redirect', 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n'],
 		['errors', 'HTTP/1.1 429 Too Many\r\nretry-after: 3\r\ncontent-length: 2\r\n\r\n{}'],
 		['a status without a phrase', 'HTTP/1.1 299 \r\ncontent-length: 0\r\n\r\n'],
@@ -184,6 +185,22 @@ describe('both clients send the same', () => {
 		['for GET', () => ({ method: 'GET', body: null, target: '/v1/models?after=%C3%A9' }), (connection) => connection.send(answered(''))],
 		['for DELETE', () => ({ method: 'DELETE', body: null }), (connection) => connection.send(answered(''))],
 		['for fields of single-byte letters', () => ({ headers: { 'x-name': 'caf\xe9', 'x-empty': '' } })],
+		['for the parts of a body', () => ({ body: ['he', '', 'llo'].map((part) => Buffer.from(part)) }), thanks],
+		[
+			'for large parts',
+			() => ({ body: [Buffer.alloc(3_000_000, 'x'), Buffer.from('hello'), Buffer.alloc(2_000_000, 'y'), Buffer.from('hello')] }),
+			(connection) => {
+				if (connection.received.endsWith('yhello')) connection.send(answered('thanks'));
+			},
+		],
+		[
+			'for parts whose length is announced',
+			() => ({ body: [Buffer.from('hel'), Buffer.from('lo')], headers: { 'content-length': '5' } }),
+			thanks,
+		],
+		['for parts whose announced length is wrong', () => ({ body: [Buffer.from('hello')], headers: { 'content-length': '4' } })],
+		['for parts without bytes', () => ({ body: [Buffer.alloc(0), Buffer.alloc(0)] }), (connection) => connection.send(answered(''))],
+		['for no parts', () => ({ body: [] }), (connection) => connection.send(answered(''))],
 		['for a body in pieces', () => ({ body: streamed(['hello ', 'world']) }), thanks],
 		['for a body in pieces of a known length', () => ({ body: streamed(['hel', 'lo']), headers: { 'content-length': '5' } }), thanks],
 		['for a body that fails', () => ({ body: streamed([], new Refusal('body_timeout')) }), thanks],
@@ -309,6 +326,53 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		connect();
 		for (let waited = 0; waited < 20; waited++) await new Promise((resolve) => setImmediate(resolve));
 		expect(server.connections.map(({ received }) => received).join('')).toBe('');
+	});
+
+	test('a client that disconnects while its request waits for a connection leaves nothing of it behind', async () => {
+		const server = await startServer();
+		const client = startClient({ maxConnectionsPerOrigin: 1 }, create);
+		const first = causeOf(client.send(request(server)));
+		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
+		// In a function of its own, whose frame does not keep the body.
+		const body = await (async () => {
+			const waiting = Buffer.alloc(1000);
+			let leave: () => void = () => undefined;
+			const failed = causeOf(client.send(request(server, { body: waiting, onClientGone: (listener) => void (leave = () => listener()) })));
+			leave();
+			expect(await failed).toMatchObject({ code: 'client_closed' });
+			return new WeakRef(waiting);
+		})();
+		await new Promise((resolve) => setImmediate(resolve));
+		collectGarbage();
+		expect(body.deref()).toBeUndefined();
+		client.close();
+		expect(await first).toMatchObject({ code: 'provider_unreachable' });
+	});
+
+	test('requests beyond the connections wait, and go on in their order', async () => {
+		const server = await startServer((connection) => {
+			const asked = [...connection.received.matchAll(/POST (\/\d+) /g)].map(([, target]) => target);
+			connection.send(answered(String(asked.at(-1))));
+		});
+		const client = startClient({ maxConnectionsPerOrigin: 2 }, create);
+		const sent: string[] = [];
+		const targets = Array.from({ length: 12 }, (_, index) => `/${index}`);
+		const bodies = targets.map(
+			async (target) => await bodyOf(await client.send(request(server, { target, onSent: () => void sent.push(target) }))),
+		);
+		expect(await Promise.all(bodies)).toEqual(targets);
+		expect(sent).toEqual(targets);
+		expect(server.connections.length).toBeLessThanOrEqual(2);
+	});
+
+	test('requests that wait fail when the client is closed', async () => {
+		const server = await startServer();
+		const client = startClient({ maxConnectionsPerOrigin: 1 }, create);
+		const failures = ['/first', '/second'].map(async (target) => await causeOf(client.send(request(server, { target }))));
+		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
+		client.close();
+		expect(await Promise.all(failures)).toMatchObject([{ code: 'provider_unreachable' }, { code: 'provider_unreachable' }]);
+		expect(server.connections.map(({ received }) => received).join('')).not.toContain('/second');
 	});
 
 	test('a reader that has enough ends the connection', async () => {

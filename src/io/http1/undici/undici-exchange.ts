@@ -1,6 +1,7 @@
 /** Carries one call over undici: what undici tells of its response becomes what the call is told. */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { isByteStream } from '../../../core/byte-stream.ts';
 import type { ByteFlow, ByteStream } from '../../../core/handler.ts';
 import { MalformedResponse, responseHeadOf } from '../client/response-head.ts';
 import type { RequestCarrier } from '../client/upstream-connection.ts';
@@ -12,9 +13,16 @@ export interface Holdable {
 	release(): void;
 }
 
+export interface ExchangeListener {
+	/** @throws Error for a status that is not the server's. */
+	judgeStatus(status: number): void;
+	/** Undici is done with the request, whatever became of it. Told once. */
+	onEnd(): void;
+}
+
 export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrier {
 	readonly #call: WaitingCall;
-	readonly #judgeStatus: (status: number) => void;
+	readonly #listener: ExchangeListener;
 	#connection: Holdable | undefined;
 	#controller: Dispatcher.DispatchController | undefined;
 	#isOver = false;
@@ -24,16 +32,16 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		this.#connection = connection;
 	}
 
-	/** @param judgeStatus throws for a status that is not the server's. */
-	constructor(call: WaitingCall, judgeStatus: (status: number) => void) {
+	constructor(call: WaitingCall, listener: ExchangeListener) {
 		this.#call = call;
-		this.#judgeStatus = judgeStatus;
+		this.#listener = listener;
 	}
 
-	/** The body as undici takes it. */
+	/** The body as undici takes it. The header fields must have its length, which undici does not count for pieces. */
 	body(): Buffer | Readable | null {
 		const { body } = this.#call.request;
-		return body === null || Buffer.isBuffer(body) ? body : new PushedBody(body, () => this.#call.onRequestEnd());
+		if (isByteStream(body)) return new PushedBody(body, () => this.#call.onRequestEnd());
+		return body === null || Buffer.isBuffer(body) ? body : Readable.from(body);
 	}
 
 	// As undici's handler.
@@ -45,13 +53,13 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 		const { body } = this.#call.request;
 		this.#call.onConnection(this);
 		this.#call.onLeaving();
-		if (body === null || Buffer.isBuffer(body)) this.#call.onRequestEnd();
+		if (!isByteStream(body)) this.#call.onRequestEnd();
 	}
 
 	onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
 		// An interim response: the real one follows.
 		if (this.#isOver || status < 200) return;
-		this.#judgeStatus(status);
+		this.#listener.judgeStatus(status);
 		this.#call.onHead(responseHeadOf(status, rawFieldsOf(controller), this.#call.request.method));
 	}
 
@@ -60,6 +68,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseEnd(): void {
+		this.#listener.onEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#connection?.release();
@@ -67,6 +76,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+		this.#listener.onEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
 		if (this.#controller === undefined) this.#call.onNoConnection(error);

@@ -2,7 +2,8 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
-import type { UpstreamProxy } from '../../../core/upstream.ts';
+import type { UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
+import { bodyLength } from '../client/request-head.ts';
 import { type ConnectorOptions, createSocketOpener, type OpenSocket, placeOf, refusedLiteral } from '../client/upstream-connector.ts';
 import type { CallPool, WaitingCall } from '../client/upstream-pool.ts';
 import { HeldSocket } from './held-socket.ts';
@@ -26,6 +27,14 @@ export class UndiciPool implements CallPool {
 	/** Requests without TLS name their origin to the proxy, which sends them on; others go through a tunnel. */
 	readonly #forwardingProxy: UpstreamProxy | undefined;
 	readonly #pool: Pool;
+	readonly #maxConnections: number;
+	/** Calls that undici is not given yet: it keeps what it is given, with the body, until a connection is free. */
+	readonly #waiting = new Set<WaitingCall>();
+	/** Requests that undici has not told the end of. */
+	#inFlight = 0;
+	#isRetired = false;
+	/** Why nothing is served any more. */
+	#end: Error | undefined;
 	readonly #exchanges = new Map<WaitingCall, UndiciExchange>();
 	/** Undici hands on the options of a request as they are, and its handler in another form. */
 	readonly #byOptions = new WeakMap<Dispatcher.DispatchOptions, UndiciExchange>();
@@ -38,6 +47,7 @@ export class UndiciPool implements CallPool {
 		const { origin, proxy, maxConnections } = options;
 		const isForwarding = proxy !== undefined && !placeOf(origin).isTls;
 		this.#origin = origin;
+		this.#maxConnections = maxConnections;
 		this.#forwardingProxy = isForwarding ? proxy : undefined;
 		const open = createOpener(options);
 		this.#pool = new Pool(isForwarding ? proxy.origin : origin, {
@@ -57,17 +67,42 @@ export class UndiciPool implements CallPool {
 	}
 
 	enter(call: WaitingCall): void {
+		if (this.#end !== undefined) {
+			call.onNoConnection(this.#end);
+			return;
+		}
+		this.#waiting.add(call);
+		this.#sendWaiting();
+	}
+
+	#sendWaiting(): void {
+		for (const call of this.#waiting) {
+			if (this.#inFlight >= this.#maxConnections) return;
+			this.#waiting.delete(call);
+			this.#send(call);
+		}
+		if (this.#isRetired) void this.#pool.close().catch(() => undefined);
+	}
+
+	#send(call: WaitingCall): void {
 		const { request } = call;
 		const proxy = this.#forwardingProxy;
 		this.#connectMs = request.timeouts.connectMs;
-		const exchange = new UndiciExchange(call, (status) => {
-			if (proxy !== undefined && status === 407) throw new ProxyRejected(proxy, this.#origin, status);
+		const exchange = new UndiciExchange(call, {
+			judgeStatus: (status) => {
+				if (proxy !== undefined && status === 407) throw new ProxyRejected(proxy, this.#origin, status);
+			},
+			onEnd: () => {
+				this.#inFlight--;
+				this.#sendWaiting();
+			},
 		});
+		this.#inFlight++;
 		this.#exchanges.set(call, exchange);
 		const options: Dispatcher.DispatchOptions = {
 			path: proxy === undefined ? request.target : `${this.#origin}${request.target}`,
 			method: request.method,
-			headers: { ...(proxy !== undefined && proxyFields(this.#origin, proxy)), ...request.headers },
+			headers: { ...(proxy !== undefined && proxyFields(this.#origin, proxy)), ...request.headers, ...lengthField(request.body) },
 			body: exchange.body(),
 		};
 		this.#byOptions.set(options, exchange);
@@ -100,17 +135,22 @@ export class UndiciPool implements CallPool {
 	}
 
 	leave(call: WaitingCall): void {
+		this.#waiting.delete(call);
 		this.#exchanges.get(call)?.leave();
 		this.#exchanges.delete(call);
 	}
 
 	/** Lets what is there come to its end; nothing is kept after that. */
 	retire(): void {
-		void this.#pool.close().catch(() => undefined);
+		this.#isRetired = true;
+		this.#sendWaiting();
 	}
 
 	/** Ends every connection; what is in flight or waits fails with the cause. */
 	destroy(cause: Error): void {
+		this.#end = cause;
+		for (const call of [...this.#waiting]) call.onNoConnection(cause);
+		this.#waiting.clear();
 		void this.#pool.destroy(cause).catch(() => undefined);
 		for (const cancel of this.#opening) cancel();
 	}
@@ -129,6 +169,12 @@ class TrackedClient extends Client {
 		this.#onDispatch(options);
 		return super.dispatch(options, handler);
 	}
+}
+
+/** Undici counts the bytes of one buffer only. */
+function lengthField(body: UpstreamRequest['body']): { readonly 'content-length': string } | undefined {
+	const bytes = Array.isArray(body) ? bodyLength(body) : undefined;
+	return bytes === undefined ? undefined : { 'content-length': String(bytes) };
 }
 
 function proxyFields(origin: string, { authorization }: UpstreamProxy): Record<string, string> {
