@@ -155,6 +155,15 @@ describe('a request through a proxy', () => {
 		expect(seen).toEqual([]);
 	});
 
+	test('demands a certificate of the address where its origin is one, not of the proxy', async () => {
+		const { proxy } = await startProxy();
+		const { origin, seen } = await startTlsOrigin();
+		const named = { ...proxy, origin: proxy.origin.replace('127.0.0.1', 'tls.test') };
+		const failed = startClient().send(request({ origin: origin.replace('tls.test', '127.0.0.1') }, { proxy: named }));
+		await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable', cause: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } });
+		expect(seen).toEqual([]);
+	});
+
 	test.each(['https://127.0.0.1:1', 'http://127.0.0.1:1', 'https://2130706433:1'])(
 		'to %s is refused, for the proxy would connect to its own side',
 		async (origin) => {

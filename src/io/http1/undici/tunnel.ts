@@ -75,7 +75,8 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 				return;
 			}
 			const leftMs = Math.max(1, startMs + limitMs - clock.monotonicMs());
-			const socket = secure.keepSession(connectTls({ socket: tunnel, ...secure.options() }));
+			// Without the host, TLS would compare the certificate of an origin that is an address with the name of the proxy.
+			const socket = secure.keepSession(connectTls({ socket: tunnel, host: hostname, ...secure.options() }));
 			cancel = tellWhenOpen(socket, 'secureConnect', { clock, limitMs: leftMs, hostname }, tellOnce);
 		});
 		connecting.end();
