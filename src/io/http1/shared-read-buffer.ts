@@ -32,10 +32,9 @@ export class SocketReads implements OnReadOpts {
 	};
 }
 
-/** What the runtime's sockets keep to themselves, and this module has to know. */
+/** The part that the runtime's sockets keep to themselves, and this module has to know. */
 interface Inside {
 	_handle: { readonly useUserBuffer?: unknown } | null;
-	_server: unknown;
 }
 
 export interface Accepted {
@@ -50,14 +49,14 @@ export interface Accepted {
  */
 export function adoptSocketWithSharedBuffer(accepted: Socket): Accepted {
 	const inside = accepted as unknown as Inside;
-	const { _handle: handle, _server: server } = inside;
+	const { _handle: handle } = inside;
 	if (Object.getPrototypeOf(accepted) !== Socket.prototype || typeof handle?.useUserBuffer !== 'function') {
 		return { socket: accepted, reads: undefined };
 	}
 	inside._handle = null;
 	const reads = new SocketReads((bytes) => socket.push(bytes));
 	const socket: Socket = new Socket({ handle: handle as BoundSocket, onread: reads, allowHalfOpen: accepted.allowHalfOpen });
-	// It counts as one of the server's connections until it is closed.
-	(socket as unknown as Inside)._server = server;
+	// The server counts what it accepted as one of its connections until that is destroyed.
+	socket.once('close', () => accepted.destroy());
 	return { socket, reads };
 }
