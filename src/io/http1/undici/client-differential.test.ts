@@ -289,6 +289,58 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		await until(() => server.connections[0]?.isClosed === true);
 	});
 
+	test('the time limit for everything ends a request that its provider keeps alive', async () => {
+		const clock = new ManualClock();
+		const server = await startServer(saying(chunked));
+		const outgoing = request(server, { timeouts: { ...timeouts, totalMs: 1000 } });
+		const response = await startClient({ clock }, create).send(outgoing);
+		const { pieces, outcome } = collect(response.body);
+		for (let turn = 1; turn <= 4; turn++) {
+			server.connections[0]?.send('1\r\nx\r\n');
+			await until(() => Buffer.concat(pieces).length === turn);
+			clock.advance(240);
+		}
+		clock.advance(61);
+		expect(await outcome).toMatchObject({ code: 'provider_total_timeout' });
+		await until(() => server.connections[0]?.isClosed === true);
+	});
+
+	test('the time limit for the first byte begins when the body has been sent', async () => {
+		const clock = new ManualClock();
+		const server = await startServer();
+		const body = new HandFedStream();
+		const failed = causeOf(startClient({ clock }, create).send(request(server, { body, timeouts })));
+		let isOver = false;
+		void failed.then(() => void (isOver = true));
+		await until(() => body.sink !== undefined);
+		body.push('hello');
+		await until(() => server.connections[0]?.received.includes('hello') === true);
+		clock.advance(1000);
+		for (let waited = 0; waited < 20; waited++) await new Promise((resolve) => setImmediate(resolve));
+		expect(isOver).toBe(false);
+		body.end();
+		await until(() => server.connections[0]?.received.endsWith('0\r\n\r\n') === true);
+		clock.advance(221);
+		expect(await failed).toMatchObject({ code: 'provider_first_byte_timeout' });
+	});
+
+	test.each(['end', 'reset'] as const)(
+		'a request that has left is not sent again after an %s, on a connection used before',
+		async (how) => {
+			const server = await startServer((connection) => {
+				const asked = connection.received.match(/POST/g)?.length ?? 0;
+				if (asked === 1) connection.send(answered('x'));
+				else if (how === 'end') connection.socket.end();
+				else connection.socket.resetAndDestroy();
+			});
+			const client = startClient({ maxConnectionsPerOrigin: 1 }, create);
+			expect(await bodyOf(await client.send(request(server)))).toBe('x');
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(await causeOf(client.send(request(server)))).toMatchObject({ code: 'provider_unreachable' });
+			expect(server.connections.map(({ received }) => received.match(/POST/g)?.length)).toEqual([2]);
+		},
+	);
+
 	test('the time limit for the connection ends the request', async () => {
 		const clock = new ManualClock();
 		const server = await startServer();
