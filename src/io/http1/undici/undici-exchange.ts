@@ -26,6 +26,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	#connection: Holdable | undefined;
 	#controller: Dispatcher.DispatchController | undefined;
 	#isOver = false;
+	#hasEnded = false;
 
 	/** To be told before the request starts. */
 	assign(connection: Holdable): void {
@@ -68,7 +69,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseEnd(): void {
-		this.#listener.onEnd();
+		this.#tellEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#connection?.release();
@@ -76,11 +77,18 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	}
 
 	onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-		this.#listener.onEnd();
+		this.#tellEnd();
 		if (this.#isOver) return;
 		this.#isOver = true;
 		if (this.#controller === undefined) this.#call.onNoConnection(error);
 		else this.#call.onFailure(error, true);
+	}
+
+	/** Undici tells the error of a listener to the end as a second end. */
+	#tellEnd(): void {
+		if (this.#hasEnded) return;
+		this.#hasEnded = true;
+		this.#listener.onEnd();
 	}
 
 	// As what carries the call.
