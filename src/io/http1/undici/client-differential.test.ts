@@ -417,6 +417,29 @@ describe.each(Object.entries(clientMakers))('with %s', (_name, create) => {
 		expect(server.connections.length).toBeLessThanOrEqual(2);
 	});
 
+	test('requests in flight and those that wait come to their end after many other origins were asked', async () => {
+		let respond: () => void = () => undefined;
+		const server = await startServer((connection) => {
+			const [, target] = [...connection.received.matchAll(/POST (\/\w+) /g)].at(-1) ?? [];
+			const send = (): void => connection.send(answered(String(target)));
+			if (target === '/first') respond = send;
+			else send();
+		});
+		const lookup: LookupFunction = (hostname, _options, callback) => callback(new Error(`${hostname} is nowhere`), []);
+		const client = startClient({ maxConnectionsPerOrigin: 1, lookup }, create);
+		const bodies = ['/first', '/second'].map(async (target) => await bodyOf(await client.send(request(server, { target }))));
+		await until(() => server.connections[0]?.received.endsWith('{"a":1}') === true);
+		// More than there are pools.
+		for (let index = 1; index <= 70; index++) {
+			const failed = client.send(request({ origin: `http://127.0.1.${index}:1` }, { mayReachPrivateNetwork: false }));
+			await expect(failed).rejects.toMatchObject({ code: 'provider_unreachable' });
+			const allowed = client.send(request({ origin: `http://refused-${index}.test:1` }));
+			await expect(allowed).rejects.toMatchObject({ code: 'provider_unreachable' });
+		}
+		respond();
+		expect(await Promise.all(bodies)).toEqual(['/first', '/second']);
+	});
+
 	test('requests that wait fail when the client is closed', async () => {
 		const server = await startServer();
 		const client = startClient({ maxConnectionsPerOrigin: 1 }, create);
