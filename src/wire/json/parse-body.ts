@@ -1,5 +1,6 @@
 import { Refusal } from '../../core/refusal.ts';
 import type { Steps } from '../../core/steps.ts';
+import { type BodyText, readBodyText } from './body-text.ts';
 import { parseExactly } from './exact-json.ts';
 import { type ByteRange, readKey, type ScannedMembers, scanMembers } from './scan-members.ts';
 
@@ -15,9 +16,6 @@ export interface JsonBody {
 	/** The members with the digits of integers that a double cannot hold kept; undefined where there are none. */
 	readonly readExactly?: (() => JsonObject) | undefined;
 }
-
-// `ignoreBOM` keeps a byte-order mark in the text instead of dropping it; it is refused before.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads a body that must be one JSON object in strict UTF-8. Top-level members that occur twice are refused:
@@ -44,21 +42,15 @@ function scanBody(bytes: Buffer, wanted: ReadonlySet<string>): ScannedMembers {
 	return scanMembers(bytes, wanted);
 }
 
-function readScanned(bytes: Buffer, { ranges, count, repeated, escapedKeys, hasLongNumber }: ScannedMembers): JsonBody {
-	const text = decode(bytes);
+function readScanned(bytes: Buffer, { ranges, count, repeated, escapedKeys, longStrings, hasLongNumber }: ScannedMembers): JsonBody {
+	const text = readBodyText(bytes, escapedKeys.length === 0 ? longStrings : []);
 	const plainBytes = escapedKeys.length === 0 ? bytes : withPlainKeys(bytes, escapedKeys);
-	const plain = plainBytes === bytes ? text : decode(plainBytes);
+	const plain = plainBytes === bytes ? text : readBodyText(plainBytes, []);
 	const members = parseObject(plain, JSON.parse);
 	if (repeated !== undefined || count !== countMembers(members)) {
 		throw duplicateMember(repeated ?? scanMembers(plainBytes, new Set(Object.keys(members))).repeated);
 	}
-	// Every other character is more bytes than units of text.
-	const isAscii = text.length === bytes.length;
-	return { bytes, isAscii, members, ranges, readExactly: hasLongNumber ? exactReader(plain) : undefined };
-}
-
-function exactReader(text: string): () => JsonObject {
-	return () => parseObject(text, parseExactly);
+	return { bytes, isAscii: text.isAscii, members, ranges, readExactly: hasLongNumber ? () => parseObject(plain, parseExactly) : undefined };
 }
 
 function countMembers(members: JsonObject): number {
@@ -92,18 +84,10 @@ function withPlainKeys(bytes: Buffer, keys: readonly ByteRange[]): Buffer {
 	return plain.subarray(0, length);
 }
 
-function decode(bytes: Buffer): string {
-	try {
-		return decoder.decode(bytes);
-	} catch (cause) {
-		throw new Refusal('body_not_utf8', { message: 'The body is not valid UTF-8: encode it as UTF-8', cause });
-	}
-}
-
-function parseObject(text: string, parse: (text: string) => unknown): JsonObject {
+function parseObject(text: BodyText, parse: (text: string) => unknown): JsonObject {
 	let value: unknown;
 	try {
-		value = parse(text);
+		value = text.parse(parse);
 	} catch (cause) {
 		// The engine's message quotes the body; only the position may leave.
 		const position = cause instanceof Error ? / at position (\d+)/.exec(cause.message)?.[1] : undefined;
