@@ -50,6 +50,18 @@ test.each([
 	}
 });
 
+test('a large whole that was announced holds on to no piece, however many come', () => {
+	const gathered = new BytePieces(300_000);
+	expect([gathered.copies, new BytePieces(1000).copies]).toEqual([true, false]);
+	const lent = Buffer.alloc(40_000);
+	for (let index = 0; index < 10; index++) {
+		lent.fill(index);
+		gathered.push(lent);
+	}
+	lent.fill(255);
+	expect(gathered.take().equals(Buffer.concat(Array.from({ length: 10 }, (_, index) => Buffer.alloc(40_000, index))))).toBe(true);
+});
+
 test('small pieces lie in memory of their own from the second on', () => {
 	for (const announced of [0, 500_000]) {
 		const gathered = new BytePieces(announced);

@@ -26,15 +26,20 @@ export class BytePieces {
 		this.#expectedLength = expectedLength;
 	}
 
+	/** Every piece is copied to its place in memory that is there already. */
+	get copies(): boolean {
+		return this.#expectedLength >= worthPlacing;
+	}
+
 	push(piece: Buffer): void {
 		const before = this.length;
 		this.length += piece.length;
 		if (before === 0) this.#begin(piece);
 		else if (this.#whole !== undefined && this.length <= this.#whole.length) piece.copy(this.#whole, before);
-		else this.#keep(piece, before);
+		else this.#keep(this.copies ? Buffer.from(piece) : piece, before);
 	}
 
-	/** Everything so far, which is forgotten here. A single piece is given as it came. */
+	/** Everything so far, which is forgotten here. A single piece is given as it came unless it was copied. */
 	take(): Buffer {
 		const whole = this.#only ?? this.#whole?.subarray(0, this.length) ?? this.#concat();
 		this.length = 0;
@@ -47,12 +52,11 @@ export class BytePieces {
 	}
 
 	#begin(piece: Buffer): void {
-		const expected = this.#expectedLength;
-		if (expected < worthPlacing || piece.length >= expected) {
+		if (!this.copies) {
 			this.#only = piece;
 			return;
 		}
-		this.#whole = Buffer.allocUnsafeSlow(expected);
+		this.#whole = Buffer.allocUnsafeSlow(Math.max(this.#expectedLength, piece.length));
 		piece.copy(this.#whole);
 	}
 

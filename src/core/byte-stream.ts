@@ -82,6 +82,10 @@ class Gathering implements ByteSink {
 		this.#pieces = new BytePieces(announcedBytes);
 	}
 
+	get copiesChunks(): boolean {
+		return this.#pieces.copies;
+	}
+
 	write(chunk: Buffer): boolean {
 		this.#pieces.push(chunk);
 		if (this.#pieces.length <= this.#maxBytes) return true;

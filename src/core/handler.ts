@@ -62,6 +62,8 @@ export interface ByteStream {
 }
 
 export interface ByteSink {
+	/** True: it keeps no chunk after `write` has returned. The source may then lend its own memory and reuse it. */
+	readonly copiesChunks?: boolean | undefined;
 	/** False asks for silence until `ByteFlow.resume`; the source may deliver what it already holds. */
 	write(chunk: Buffer): boolean;
 	end(): void;

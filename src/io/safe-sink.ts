@@ -13,6 +13,10 @@ export class SafeSink implements ByteSink {
 		this.onDefect = onDefect;
 	}
 
+	get copiesChunks(): boolean | undefined {
+		return this.sink.copiesChunks;
+	}
+
 	write(chunk: Buffer): boolean {
 		try {
 			return this.sink.write(chunk);

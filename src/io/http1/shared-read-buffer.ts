@@ -14,6 +14,8 @@ const room = Buffer.allocUnsafeSlow(roomBytes);
 /** What one socket reads: it has no `data` events then. To be given to it as `onread`. */
 export class SocketReads implements OnReadOpts {
 	readonly buffer = room;
+	/** So many of the next bytes are not copied for `take`, which keeps none of them. A read that goes beyond is copied whole. */
+	lentBytes = 0;
 	/** Is given what comes, piece by piece. */
 	take: ((bytes: Buffer) => void) | undefined;
 	private readonly untaken: (bytes: Buffer) => boolean;
@@ -24,12 +26,18 @@ export class SocketReads implements OnReadOpts {
 	}
 
 	readonly callback = (count: number): boolean => {
-		const bytes = Buffer.allocUnsafe(count);
-		room.copy(bytes, 0, 0, count);
+		const bytes = count <= this.lentBytes ? room.subarray(0, count) : copyOfRoom(count);
+		this.lentBytes = Math.max(0, this.lentBytes - count);
 		if (this.take === undefined) return this.untaken(bytes);
 		this.take(bytes);
 		return true;
 	};
+}
+
+function copyOfRoom(count: number): Buffer {
+	const bytes = Buffer.allocUnsafe(count);
+	room.copy(bytes, 0, 0, count);
+	return bytes;
 }
 
 /** The part that the runtime's sockets keep to themselves, and this module has to know. */

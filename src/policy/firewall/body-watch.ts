@@ -20,9 +20,14 @@ class BeginningWatch implements ByteSink {
 		this.#look = look;
 	}
 
+	get copiesChunks(): boolean | undefined {
+		return this.#sink.copiesChunks;
+	}
+
 	write(chunk: Buffer): boolean {
 		if (this.#pieces !== undefined) {
-			this.#pieces.push(chunk);
+			// A copy: the chunk may be lent.
+			this.#pieces.push(Buffer.from(chunk.subarray(0, this.#bytes + 1 - this.#pieces.length)));
 			if (this.#pieces.length > this.#bytes) this.#finish(true);
 		}
 		return this.#sink.write(chunk);

@@ -9,7 +9,7 @@ import { scanMembers } from './scan-members.ts';
 const long = 40_000;
 const seed = 20261125;
 
-const longStrings = (body: Buffer): number => scanMembers(body, new Set()).longStrings.length;
+const countLong = (body: Buffer): number => scanMembers(body, new Set()).longStrings.length;
 const first = '\ue000';
 
 /** Texts that a parser could take for something else, each of them short or long. */
@@ -62,9 +62,9 @@ describe('the text of a body', () => {
 
 	it('holds no more than one long string without escapes for each that a body has, and none that is a key', () => {
 		const text = 'x'.repeat(long);
-		expect(longStrings(Buffer.from(JSON.stringify({ a: text, b: [text], [text]: 1 })))).toBe(2);
-		expect(longStrings(Buffer.from(JSON.stringify({ a: `${text}\n` })))).toBe(0);
-		expect(longStrings(Buffer.from(`{"a":"${text}`))).toBe(0);
+		expect(countLong(Buffer.from(JSON.stringify({ a: text, b: [text], [text]: 1 })))).toBe(2);
+		expect(countLong(Buffer.from(JSON.stringify({ a: `${text}\n` })))).toBe(0);
+		expect(countLong(Buffer.from(`{"a":"${text}`))).toBe(0);
 	});
 
 	it.each([

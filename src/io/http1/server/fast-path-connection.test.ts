@@ -7,7 +7,7 @@ import { until } from '../../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../../core/byte-stream.ts';
 import type { Handler } from '../../../core/handler.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
-import { type Accepted, adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
+import { type Accepted, adoptSocketWithSharedBuffer, SocketReads } from '../shared-read-buffer.ts';
 import { FastPathConnection } from './fast-path-connection.ts';
 import { FastPathRequest } from './fast-path-request.ts';
 import { ConnectionLines, type FastPathResponse } from './fast-path-response.ts';
@@ -91,6 +91,13 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 			await answerLast(seen);
 		}
 		expect(seen.handedOver).toEqual([]);
+	});
+
+	test('is not handed over for a request that is to be its last', async () => {
+		const seen = await open();
+		seen.raw.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\n');
+		await until(() => seen.accepted.length === 1);
+		expect([seen.accepted[0]?.request.isLast, seen.handedOver]).toEqual([true, []]);
 	});
 
 	test('is handed over with the first bytes of a request that is not, and all that follow', async () => {
@@ -219,12 +226,111 @@ test('what follows an answered request is not skipped where it is no request', a
 	expect([raw.statuses, paths]).toEqual([[200, 400], ['/first']]);
 });
 
+test('a client that wants its connection to end gets its answer, the end, and nothing after it', async () => {
+	const paths: string[] = [];
+	const started = await serve(async (request) => {
+		paths.push(request.path);
+		return await echo(request);
+	});
+	const last = 'POST /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nlast';
+	const raw = await client(started.port).send(post('first')).send(`${last}${get}`).untilClosed();
+	expect([raw.statuses, paths]).toEqual([
+		[200, 200],
+		['/first', '/last'],
+	]);
+	expect(raw.text).toMatch(/first[^]*connection: close[^]*last$/i);
+	expect(raw.isEnded).toBe(true);
+});
+
+test('memory is lent to a reader that copies, and every byte arrives, with pauses and requests that follow', async () => {
+	const large = Buffer.from(Array.from({ length: 2_000_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
+	const memories = new Set<ArrayBufferLike>();
+	let pieces = 0;
+	const started = await serve(
+		({ body, announcedLength = 0 }) =>
+			new Promise((resolve, reject) => {
+				const whole = Buffer.alloc(announcedLength);
+				let length = 0;
+				const flow = body.start({
+					copiesChunks: true,
+					write(chunk) {
+						length += chunk.copy(whole, length);
+						memories.add(chunk.buffer);
+						pieces++;
+						if (pieces % 5 !== 0) return true;
+						setImmediate(() => flow.resume());
+						return false;
+					},
+					end: () => resolve({ status: 200, headers: {}, body: String(whole.equals(large)) }),
+					fail: reject,
+				});
+			}),
+	);
+	const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${large.length}\r\n\r\n`;
+	const raw = client(started.port);
+	// The third begins in the read in which the second ends.
+	raw.send(head).send(large);
+	await raw.untilReceived('true');
+	raw.send(Buffer.concat([Buffer.from(head), large, Buffer.from(head), large.subarray(0, 1000)]));
+	await until(() => raw.statuses.length === 2);
+	raw.send(large.subarray(1000));
+	await until(() => raw.statuses.length === 3);
+	expect(raw.text.match(/true|false/g)).toEqual(['true', 'true', 'true']);
+	expect(pieces).toBeGreaterThan(50);
+	expect(memories.size).toBeLessThan(pieces / 2);
+});
+
+test('nothing is lent that is kept: pieces that wait, and what follows the body', async () => {
+	let state = 7;
+	const random = (below: number): number => {
+		state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+		return Math.floor((state / 2 ** 32) * below);
+	};
+	for (let round = 0; round < 30; round++) {
+		const body = Buffer.from(Array.from({ length: 400_000 }, () => random(256)));
+		const follows = Buffer.from('GET /next HTTP/1.1');
+		const sent = Buffer.concat([body, follows]);
+		const reads = new SocketReads(() => true);
+		const socket = new Socket();
+		onTestFinished(() => void socket.destroy());
+		const head = { method: 'POST', url: '/', rawHeaders: [], headers: {}, contentLength: body.length, bytes: 0 } as const;
+		const request = new FastPathRequest(socket, reads, head, () => undefined);
+		const whole = Buffer.alloc(body.length);
+		let length = 0;
+		const rests: Buffer[] = [];
+		reads.take = (bytes) => {
+			const read = request.push(bytes);
+			if (read < bytes.length) rests.push(bytes.subarray(read));
+		};
+		request.lendChunks();
+		request.on('data', (chunk) => {
+			length += chunk.copy(whole, length);
+			if (random(3) === 0) request.pause();
+		});
+		for (let at = 0; at < sent.length; ) {
+			const count = sent.copy(reads.buffer, 0, at, at + 1 + random(65_536));
+			reads.callback(count);
+			at += count;
+			// As when another socket is read.
+			reads.buffer.fill(255);
+			if (random(2) === 0) request.resume();
+			await new Promise<void>((resolve) => queueMicrotask(resolve));
+		}
+		while (!request.readableEnded) {
+			request.resume();
+			await new Promise<void>((resolve) => queueMicrotask(resolve));
+		}
+		expect(whole.equals(body), `round ${round}`).toBe(true);
+		expect(Buffer.concat(rests).equals(follows), `what follows in round ${round}`).toBe(true);
+	}
+});
+
 test('a body of tiny pieces is kept until somebody reads, and then comes as one', async () => {
 	const socket = new Socket();
 	onTestFinished(() => void socket.destroy());
 	const head = { method: 'POST', url: '/', rawHeaders: [], headers: {}, contentLength: 60_001, bytes: 0 } as const;
 	let hasEnded = false;
-	const request = new FastPathRequest(socket, head, () => (hasEnded = true));
+	const request = new FastPathRequest(socket, undefined, head, () => (hasEnded = true));
 	for (let index = 0; index < 60_000; index++) request.push(Buffer.from('x'));
 	expect(request.readableLength).toBe(60_000);
 	const sizes: number[] = [];

@@ -127,7 +127,7 @@ export class FastPathConnection implements Watched {
 			this.handOver(bytes);
 			return;
 		}
-		const request = new FastPathRequest(socket, head, this.onRead);
+		const request = new FastPathRequest(socket, this.reads, head, this.onRead);
 		const answer = new FastPathResponse(socket, parts.lines, this.onAnswered);
 		this.request = request;
 		this.answer = answer;

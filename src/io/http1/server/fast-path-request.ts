@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { BytePieces } from '../../../core/byte-pieces.ts';
+import type { SocketReads } from '../shared-read-buffer.ts';
 import type { ReadHead } from './header-block-cache.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
@@ -16,25 +17,33 @@ export class FastPathRequest implements ReceivedRequest {
 	readonly headers: Readonly<Record<string, string>>;
 	readonly announcedLength: number;
 	readonly isRepeated: boolean;
+	readonly isLast: boolean;
 	readonly rawTrailers: readonly string[] = [];
 	readableEnded = false;
 	private readonly onEnded: () => void;
+	private readonly reads: SocketReads | undefined;
 	private missingBytes: number;
 	private readonly held = new BytePieces();
 	private isFlowing = false;
 	private isPausing = false;
+	private isLending = false;
 	private dataListener: ((chunk: Buffer) => void) | undefined;
 	private endListeners: (() => void)[] | undefined;
 
-	/** @param onEnded told once the whole body has been read or dropped. */
-	constructor(socket: Socket, head: ReadHead, onEnded: () => void) {
+	/**
+	 * @param reads of the socket, where it has no `data` events
+	 * @param onEnded called once the whole body has been read or dropped
+	 */
+	constructor(socket: Socket, reads: SocketReads | undefined, head: ReadHead, onEnded: () => void) {
 		this.socket = socket;
+		this.reads = reads;
 		this.method = head.method;
 		this.url = head.url;
 		this.rawHeaders = head.rawHeaders;
 		this.headers = head.headers;
 		this.announcedLength = head.contentLength;
 		this.isRepeated = head.isRepeated === true;
+		this.isLast = head.headers['connection']?.toLowerCase() === 'close';
 		this.missingBytes = head.contentLength;
 		this.onEnded = onEnded;
 	}
@@ -85,8 +94,13 @@ export class FastPathRequest implements ReceivedRequest {
 		}
 	}
 
+	lendChunks(): void {
+		this.isLending = true;
+	}
+
 	pause(): void {
 		this.isFlowing = false;
+		this.lend(0);
 	}
 
 	resume(): void {
@@ -102,8 +116,14 @@ export class FastPathRequest implements ReceivedRequest {
 			const all = this.held.take();
 			this.dataListener?.(all);
 		}
+		if (this.isFlowing) this.lend(this.missingBytes);
 		this.resumeSocket();
 		this.endIfRead();
+	}
+
+	/** Nothing is lent but what goes straight to the listener. */
+	private lend(bytes: number): void {
+		if (this.isLending && this.reads !== undefined) this.reads.lentBytes = bytes;
 	}
 
 	private resumeSocket(): void {

@@ -282,7 +282,8 @@ class NodeHttpServer implements HttpServer {
 		this.inFlight++;
 		connection.requestCount++;
 		const exchange = new ServerExchange(this.parts, connection, message, answer, this.options.newRequestId(), awaitsContinue);
-		if (connection.requestCount === this.options.limits.maxRequestsPerConnection) exchange.closeAfterAnswer();
+		const isLast = message.isLast === true || connection.requestCount === this.options.limits.maxRequestsPerConnection;
+		if (isLast) exchange.closeAfterAnswer();
 		const refusal = this.judge(message) ?? expectation;
 		if (refusal === undefined) exchange.serve();
 		else exchange.refuse(refusal);

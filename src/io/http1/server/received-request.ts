@@ -13,6 +13,8 @@ export interface ReceivedRequest {
 	readonly announcedLength?: number;
 	/** True: its connection has had this very head before, but for the length of the body. */
 	readonly isRepeated?: boolean;
+	/** True: the client wants the connection to end with the answer, which is left to the exchange. */
+	readonly isLast?: boolean;
 	/** Every byte of the body has arrived. */
 	readonly complete: boolean;
 	/** Every byte of the body has been read or dropped. */
@@ -23,6 +25,8 @@ export interface ReceivedRequest {
 	readonly rawTrailers: readonly string[];
 	/** The whole body, where it has arrived and nobody has read of it; in place of the events. */
 	takeWhole?(): Buffer | undefined;
+	/** The listener to `data` keeps no chunk: memory may be lent to it. */
+	lendChunks?(): void;
 	/** Whoever listens to `data` starts the flow, in a later turn. */
 	on(event: 'data', listener: (chunk: Buffer) => void): unknown;
 	on(event: 'end', listener: () => void): unknown;

@@ -69,6 +69,7 @@ export class RequestBody implements ByteStream {
 	private listen(sink: SafeSink): void {
 		const { message } = this;
 		this.hooks.onBodyStart();
+		if (sink.copiesChunks === true) message.lendChunks?.();
 		message.on('data', (chunk: Buffer) => {
 			this.receivedBytes += chunk.length;
 			if (!this.isSettled && !sink.write(chunk) && !this.isSettled) message.pause();

@@ -62,7 +62,6 @@ const unusual: Record<string, string> = {
 	'an upgrade': 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n',
 	'a name that node:http makes a list of': 'GET / HTTP/1.1\r\nHost: a\r\nSet-Cookie: a=b\r\n\r\n',
 	'an old name for connection': 'GET / HTTP/1.1\r\nHost: a\r\nProxy-Connection: close\r\n\r\n',
-	'an end of the connection': 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
 	'a list in connection': 'GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, x-a\r\n\r\n',
 	'a length with a sign': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n',
 	'a length with a leading zero': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 01\r\n\r\n',

@@ -20,6 +20,8 @@ const usual = /^(?:GET|POST) \/[!-~]* HTTP\/1\.1\r\n(?:[A-Za-z0-9-]+:[ -~]*\r\n)
 
 const length = /^(?:0|[1-9]\d{0,14})$/;
 
+const usualConnections: ReadonlySet<string | undefined> = new Set([undefined, 'keep-alive', 'close']);
+
 /** `node:http` reads them in its own way, most of them for how the rest of the connection is to be read. */
 const unusualNames: ReadonlySet<string> = new Set([
 	'expect',
@@ -44,7 +46,7 @@ export function readSimpleRequestHead(bytes: Buffer, maxBytes: number): SimpleRe
 	const fields = readFields(text, lineEnd + 2);
 	if (fields === undefined) return undefined;
 	const { rawHeaders, headers, contentLength = '0' } = fields;
-	if (!length.test(contentLength) || (headers['connection'] ?? 'keep-alive').toLowerCase() !== 'keep-alive') return undefined;
+	if (!length.test(contentLength) || !usualConnections.has(headers['connection']?.toLowerCase())) return undefined;
 	return { method, url, rawHeaders, headers, contentLength: Number(contentLength), bytes: end + 4 };
 }
 
