@@ -164,10 +164,10 @@ export function describeSources(judged: readonly Judged[]): string {
 	);
 }
 
-/** Of the rows of a source, the share that is blocked. */
-export function blockedShare(judged: readonly Judged[], source: string): string {
+/** Of the rows of a source, the share that reaches the threshold. */
+export function shareAbove(judged: readonly Judged[], source: string, threshold: number): string {
 	const rows = judged.filter(({ row }) => sourceOf(row) === source);
-	const value = rows.filter(({ highest }) => highest >= 0.8).length / rows.length;
+	const value = rows.filter(({ highest }) => highest >= threshold).length / rows.length;
 	return `${(value * 100).toFixed(1)} % of ${rows.length}`;
 }
 

@@ -28,23 +28,26 @@ export function readFamilies(file: string): readonly Family[] {
 
 export function readSafePrompts(): LabelledRow[] {
 	const absent = Object.fromEntries(contentHeads.map((head) => [head, 0 as const]));
+	const heldOut = (file: string, source: string, labelsOf: (name: string) => LabelledRow['labels']): LabelledRow[] =>
+		readFamilies(file).flatMap(({ name, lines }) =>
+			lines.map((text) => ({ text, labels: labelsOf(name), source: `${source}:${name}`, place: testFrom })),
+		);
 	return [
 		...readFamilies('trained.txt').flatMap((family, index) => expandFamily(family, 'safe-prompts', index, () => absent)),
 		...readFamilies('harmful-counterparts.txt').flatMap((family, index) => expandFamily(family, 'harmful-counterparts', index, harmLabels)),
-		...readFamilies('held-out.txt').flatMap(({ name, lines }) =>
-			lines.map((text) => ({ text, labels: absent, source: `safe-held-out:${name}`, place: testFrom })),
-		),
-		...readFamilies('written-after.txt').flatMap(({ name, lines }) =>
-			lines.map((text) => ({ text, labels: absent, source: `safe-written-after:${name}`, place: testFrom })),
-		),
-		...readFamilies('held-out-harmful.txt').flatMap(({ name, lines }) =>
-			lines.map((text) => ({ text, labels: harmLabels(name), source: `harmful-counterparts-held-out:${name}`, place: testFrom })),
-		),
+		...heldOut('held-out.txt', 'safe-held-out', () => absent),
+		...heldOut('written-after.txt', 'safe-written-after', () => absent),
+		...heldOut('written-later.txt', 'safe-written-later', () => absent),
+		...heldOut('written-later-harmful.txt', 'harmful-counterparts-written-later', harmLabels),
+		...heldOut('frozen.txt', 'safe-frozen', () => absent),
+		...heldOut('frozen-other-languages.txt', 'safe-frozen-other-languages', () => absent),
+		...heldOut('held-out-harmful.txt', 'harmful-counterparts-held-out', harmLabels),
+		...heldOut('frozen-harmful.txt', 'harmful-counterparts-frozen', harmLabels),
 	];
 }
 
 function harmLabels(name: string): LabelledRow['labels'] {
-	return { [headOf(name)]: 1, sexual: 0, prompt_attack: 0 };
+	return { sexual: 0, prompt_attack: 0, [headOf(name)]: 1 };
 }
 
 function headOf(name: string): ContentHead {
