@@ -3,6 +3,7 @@ import { addressSign, emailAround } from './email.ts';
 import { findNumbers } from './find-numbers.ts';
 import { ibanEnd } from './iban.ts';
 import { defangedIpsIn, isIpv6, longestIp } from './ip-spellings.ts';
+import { labelledKeysIn } from './labelled-key.ts';
 import { type DigitGroup, isDigitCode, readNumberRun } from './number-run.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { awsSecretsIn, keyAround, keySign } from './secret-key.ts';
@@ -32,6 +33,7 @@ export function findPii(text: string, wanted: ReadonlySet<PiiKind>): readonly Pi
 	if (wanted.has('email')) for (const span of spokenEmailsIn(text)) matches.push({ kind: 'email', ...span });
 	if (wanted.has('ip')) for (const span of defangedIpsIn(text)) matches.push({ kind: 'ip', ...span });
 	if (wanted.has('aws_key')) for (const secret of awsSecretsIn(text)) matches.push({ kind: 'aws_key', ...secret });
+	if (wanted.has('api_key')) for (const key of labelledKeysIn(text)) matches.push({ kind: 'api_key', ...key });
 	return withoutOverlaps([...findSpreadNumbers(text, groups, wanted), ...matches]);
 }
 

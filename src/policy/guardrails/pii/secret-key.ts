@@ -1,6 +1,13 @@
 /** Keys of cloud and API vendors, by the beginnings that vendors gave them. */
 import type { PiiKind } from './pii-kind.ts';
+import { isFiller, isRandomText } from './random-text.ts';
 import { isNameCode } from './signs.ts';
+
+interface Key {
+	readonly kind: PiiKind;
+	readonly start: number;
+	readonly end: number;
+}
 
 interface Shape {
 	readonly prefix: string;
@@ -39,6 +46,57 @@ const others: readonly (readonly [prefixes: readonly string[], shape: RegExp])[]
 	[['GOCSPX-'], /[\w-]{28}(?![\w-])/y],
 	[['ya29.'], /[\w-]{40,500}/y],
 	[['hvs.', 'hvb.'], /[\w-]{24,300}/y],
+	[['whsec_', 'sbp_', 'sqp_', 'squ_', 'sqa_', 'pul-', 'sgp_', 'e2b_', 'bkua_'], /[A-Za-z0-9]{32,100}(?![A-Za-z0-9])/y],
+	[['gldt-', 'glrt-', 'glcbt-', 'glptt-', 'glft-', 'glsoat-', 'glagent-', 'glimt-', 'glffct-', 'gloas-'], /[\w-]{20,100}/y],
+	[['xoxe.'], /xox[bp]-[\w-]{20,300}/y],
+	[['key-'], /[0-9a-f]{32}(?![\w-])/y],
+	[['EAA'], /[A-Za-z0-9]{80,400}(?![\w-])/y],
+	[['EAAA'], /[\w-]{56,64}(?![\w-])/y],
+	[['sq0atp-'], /[\w-]{22}(?![\w-])/y],
+	[['sq0csp-', 'CFPAT-'], /[\w-]{43}(?![\w-])/y],
+	[['PMAK-'], /[0-9a-f]{24}-[0-9a-f]{34}(?![\w-])/y],
+	[['ATATT3', 'ATCTT3'], /[\w-]{100,240}(?:=[0-9A-F]{8})?/y],
+	[['dp.'], /(?:pt|st|ct|scim|audit)\.[A-Za-z0-9]{40,44}(?![A-Za-z0-9])/y],
+	[['pscale_'], /(?:tkn|pw|oauth)_[\w-]{32,64}/y],
+	[['re_'], /[A-Za-z0-9]{8}_[A-Za-z0-9]{24}(?![A-Za-z0-9])/y],
+	[['xkeysib-'], /[0-9a-f]{64}-[A-Za-z0-9]{16}(?![A-Za-z0-9])/y],
+	[['pcsk_'], /[A-Za-z0-9]{4,10}_[A-Za-z0-9]{48,80}/y],
+	[['csk-'], /[a-z0-9]{40,64}(?![A-Za-z0-9])/y],
+	[['dt0c01.'], /[A-Z2-7]{24}\.[A-Z2-7]{64}(?![A-Za-z0-9])/y],
+	[['pat-'], /[a-z]{2}\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])/y],
+	[['sk.', 'tk.'], /eyJ[\w-]{20,200}\.[\w-]{16,64}/y],
+	[['tskey-'], /(?:auth|api|client|scim|webhook)-[A-Za-z0-9]{8,32}-[A-Za-z0-9]{16,64}/y],
+	[['dapi'], /[0-9a-f]{32}(?:-\d)?(?![A-Za-z0-9])/y],
+	[['cio'], /[A-Za-z0-9]{32}(?![A-Za-z0-9])/y],
+	[['LTAI'], /[A-Za-z0-9]{16,26}(?![A-Za-z0-9])/y],
+	[['SK'], /[0-9a-f]{32}(?![\w-])/y],
+	[['NRAK-', 'NRAL-', 'NRII-', 'NRJS-', 'NRRA-'], /[A-Za-z0-9]{19,40}(?![\w-])/y],
+	[['ATBB', 'ATTA'], /[A-Za-z0-9]{32,80}(?![\w-])/y],
+	[['fo1_', 'fm1r_', 'fm2_'], /[\w+/-]{32,300}={0,2}/y],
+	[['nfp_', 'nfc_', 'nfo_', 'nfb_', 'nfu_', 'pnu_', 'pnb_', 'phx_', 'apify_api_', 'zpka_'], /[A-Za-z0-9]{32,64}(?![A-Za-z0-9])/y],
+	[['tfp_', 'tgp_v1_', 'wandb_v1_', 'sm_aat_'], /[\w-]{32,100}/y],
+	[['lsv2_pt_', 'lsv2_sk_'], /[0-9a-f]{32}_[0-9a-f]{10}(?![\w-])/y],
+	[['fw_', 'rpa_', 'aio_'], /[A-Za-z0-9]{22,48}(?![\w-])/y],
+	[['jina_'], /[0-9a-f]{32}[\w-]{20,40}/y],
+	[['fc-'], /[0-9a-f]{32}(?![\w-])/y],
+	[['pa-', 'al-'], /[\w-]{43}(?![\w-])/y],
+	[['EZAK', 'EZTK'], /[A-Za-z0-9]{54}(?![\w-])/y],
+	[['fio-u-'], /[\w-]{64}(?![\w-])/y],
+	[['AKCp'], /[A-Za-z0-9]{60,72}(?![\w-])/y],
+	[['access-'], /(?:sandbox|development|production)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])/y],
+	[['rdme_', 'napi_'], /[a-z0-9]{60,80}(?![A-Za-z0-9])/y],
+	[['shippo_', 'duffel_'], /(?:live|test)_[\w-]{40,50}(?![\w-])/y],
+	[['CCIPAT_', 'CCIPRJ_'], /[A-Za-z0-9]{20,24}_[0-9a-f]{40}(?![\w-])/y],
+	[['oy2'], /[a-z0-9]{43}(?![\w-])/y],
+	[['CLOJARS_'], /[0-9a-f]{60}(?![\w-])/y],
+	[['FLWSECK-', 'FLWSECK_TEST-'], /[0-9a-f]{12,40}(?:-X)?(?![\w-])/y],
+	[['mdb_sa_sk_', 'sntryu_', 'glc_', 'esecret_'], /[\w-]{32,200}/y],
+	[['ops_eyJ'], /[\w-]{100,400}/y],
+	[['ABSK'], /[A-Za-z0-9+/]{80,300}={0,2}/y],
+	[['AQVN'], /[\w-]{35,38}(?![\w-])/y],
+	[['ico-'], /[A-Za-z0-9]{32}(?![\w-])/y],
+	[['hooks.'], /slack\.com\/services\/T[A-Z0-9]{8,12}\/B[A-Z0-9]{8,12}\/[A-Za-z0-9]{20,30}/y],
+	[['AGE-SECRET-KEY-1'], /[A-Z0-9]{58}(?![A-Za-z0-9])/y],
 ];
 
 const shapes: readonly Shape[] = [
@@ -54,8 +112,47 @@ function headOf(prefix: string): string {
 const byHead = Map.groupBy(shapes, ({ prefix }) => headOf(prefix));
 const headsByRare = Map.groupBy(byHead.keys(), (head) => head.slice(-1));
 
+interface Middle {
+	/** One character of a key, and what stands around it. */
+	readonly sign: string;
+	/** Of what stands before that character. */
+	readonly before: RegExp;
+	/** From that character on. */
+	readonly after: RegExp;
+}
+
+/** Keys whose beginnings are random, and that have a fixed form later on. */
+const middles: readonly Middle[] = [
+	{ sign: '-(?=us\\d)(?<=[0-9a-f]{32}-)', before: /(?<!\w)[0-9a-f]{32}$/, after: /-us\d{1,2}(?!\w)/y },
+	{ sign: '\\.(?=[0-9a-f]{64})(?<=pat\\w{14}\\.)', before: /(?<!\w)pat\w{14}$/, after: /\.[0-9a-f]{64}(?!\w)/y },
+	{
+		sign: '\\.(?=[\\w-]{6}\\.[\\w-]{27})(?<=[MNO][\\w-]{23,27}\\.)',
+		before: /(?<![\w-])[MNO][\w-]{23,27}$/,
+		after: /\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/y,
+	},
+	{ sign: '\\.(?=atlasv1\\.)(?<=[A-Za-z0-9]{14}\\.)', before: /(?<!\w)[A-Za-z0-9]{14}$/, after: /\.atlasv1\.[\w-]{60,100}/y },
+	{ sign: 'A(?=A[\\w-]{33})(?<=\\d{8,10}:A)', before: /(?<!\w)\d{8,10}:$/, after: /AA[\w-]{33}(?![\w-])/y },
+	{
+		sign: '/(?=\\d{13,16}:[0-9a-f]{32})',
+		before: /(?<![\w/])[12](?:\/\d{13,16})?$/,
+		after: /\/\d{13,16}:[0-9a-f]{32}(?!\w)/y,
+	},
+];
+const longestBefore = 40;
+
+/** A beginning that no list has, and that says itself that a key follows: `pat`, `key`, `secret`, `live`. */
+const selfNames = '(?<![A-Za-z0-9])(?:pat|key|apikey|tok|token|tkn|secret|sk|rk|live|prod|auth|[A-Z]{0,6}(?:PAT|KEY|TOKEN|SECRET))';
+const selfNamed = `[_-](?=[A-Za-z0-9][\\w-]{23})(?<=${selfNames}[_-])`;
+const selfNamedBefore = new RegExp(`(?<![\\w-])(?:[A-Za-z][\\w-]{0,17}[_-])?${selfNames}$`);
+const selfNamedAfter = /[A-Za-z0-9][\w-]{23,200}/y;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** An expression for every place where the rare character of a beginning stands, after what begins it, where no word goes on. */
-export const keySign = [...headsByRare].map(([rare, heads]) => rareSign(rare, heads)).join('|');
+export const keySign = [
+	...[...headsByRare].map(([rare, heads]) => rareSign(rare, heads)),
+	...middles.map(({ sign }) => sign),
+	selfNamed,
+].join('|');
 
 function rareSign(rare: string, heads: readonly string[]): string {
 	const befores = heads.map((head) => head.slice(0, -1));
@@ -69,7 +166,7 @@ function beginsWord(head: string): boolean {
 }
 
 /** @param where a `keySign` stands. @returns the key that it is of. */
-export function keyAround(text: string, where: number): { kind: PiiKind; start: number; end: number } | undefined {
+export function keyAround(text: string, where: number): Key | undefined {
 	for (const head of headsByRare.get(text.charAt(where)) ?? []) {
 		const start = where + 1 - head.length;
 		if (!text.startsWith(head, start) || (beginsWord(head) && isNameCode(text.charCodeAt(start - 1)))) continue;
@@ -81,11 +178,31 @@ export function keyAround(text: string, where: number): { kind: PiiKind; start: 
 			if (isRandom(text.slice(start + prefix.length, end), prefix)) return { kind, start, end };
 		}
 	}
+	return keyAroundMiddle(text, where) ?? selfNamedKey(text, where);
+}
+
+function keyAroundMiddle(text: string, where: number): Key | undefined {
+	const earlier = text.slice(Math.max(0, where - longestBefore), where);
+	for (const { before, after } of middles) {
+		after.lastIndex = where;
+		const begun = after.test(text) ? before.exec(earlier) : null;
+		if (begun !== null) return { kind: 'api_key', start: where - begun[0].length, end: after.lastIndex };
+	}
 	return undefined;
+}
+
+function selfNamedKey(text: string, where: number): Key | undefined {
+	if (!/[_-]/.test(text.charAt(where))) return undefined;
+	const name = selfNamedBefore.exec(text.slice(Math.max(0, where - longestBefore), where))?.[0];
+	selfNamedAfter.lastIndex = where + 1;
+	const rest = name === undefined ? undefined : selfNamedAfter.exec(text)?.[0];
+	if (name === undefined || rest === undefined || !isRandomText(rest) || uuid.test(rest)) return undefined;
+	return { kind: 'api_key', start: where - name.length, end: selfNamedAfter.lastIndex };
 }
 
 /** Names in code are no keys: `sk-learn-compatible-estimators`, `hf_modelConfigurationFromHubRepository`. Some vendors' keys have no digits. */
 function isRandom(rest: string, prefix: string): boolean {
+	if (isFiller(rest)) return false;
 	if (prefix.startsWith('-') || prefix === 'eyJ' || prefix.startsWith('A') || /\d/.test(rest)) return true;
 	return (rest.match(neighboursOfOtherCase)?.length ?? 0) * leastChangeOfCase >= rest.length;
 }
