@@ -10,6 +10,8 @@ export interface CounterReading {
 	readonly reservedTokens: number;
 	/** Of the budgets asked for, in their order. */
 	readonly budgets: readonly BudgetReading[];
+	/** Another one each time the team's counters were lost and summed up anew. Undefined where only their process can lose them. */
+	readonly generation?: string;
 }
 
 export interface BudgetPeriod {

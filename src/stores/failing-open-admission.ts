@@ -36,7 +36,7 @@ import { inTime } from './in-time.ts';
 import { LastKnown } from './last-known.ts';
 import { RecentEnds } from './recent-ends.ts';
 import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
-import { createStandIn } from './stand-in-counters.ts';
+import { StandIns } from './stand-in-counters.ts';
 import { Undelivered } from './undelivered.ts';
 
 export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts): FailingOpenAdmission {
@@ -57,7 +57,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private readonly undelivered = new Undelivered(this.calls);
 	private readonly recent = new RecentEnds();
 	private readonly lastKnown = new LastKnown();
-	private readonly standIns = new Map<string, AdmissionStore>();
+	private readonly standIns: StandIns;
 	private readonly away = new AwayTeams();
 	private hasWarnedOfTeams = false;
 	private timer: Timer | undefined;
@@ -74,6 +74,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.isConnected = () => store.isConnected?.() ?? true;
 		this.settings = settings;
 		this.ports = ports;
+		this.standIns = new StandIns({ ...ports, lastKnown: this.lastKnown, calls: this.calls });
 		this.deadlines = new CallDeadlines(ports.clock, patience);
 		this.catchUpDeadlines = new CallDeadlines(ports.clock, catchUpPatience);
 		const restoring: RestoringPorts = {
@@ -82,7 +83,8 @@ class FailingOpen implements FailingOpenAdmission {
 			alsoNeeded: (team) => [...this.calls.budgetsOf(team), ...this.undelivered.budgetsOf(team)],
 			endedSinceMs: (team) => this.endedSinceMs(team),
 			afterRestore: async (team) => {
-				for (const [name, held] of this.heldCalls()) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, held));
+				const held = this.calls.held(this.calls.ids(), ports.clock.nowMs());
+				for (const [name, calls] of held) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, calls));
 			},
 		};
 		// One for both. The time that the ledger takes to be summed up is not the store's.
@@ -91,8 +93,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.patientStore = restoreMissing(inTime(store, this.catchUpDeadlines), restoring, restore);
 		store.onReturn(() => {
 			for (const id of this.calls.ids()) this.undelivered.hold(id, this.calls.teamOf(id) ?? '');
-			// It may be empty, and summed up from a ledger that does not have the latest ends yet. What it knows changes nothing.
-			for (const [id, end] of this.recent.latest(ports.clock.monotonicMs())) this.undelivered.tell(id, end);
+			this.noteRecentEnds();
 			void this.catchUp();
 		});
 	}
@@ -101,7 +102,7 @@ class FailingOpen implements FailingOpenAdmission {
 		if (this.isTrusted(request.team)) {
 			try {
 				const admission = await this.ask(request.team, this.store.admit(request));
-				this.lastKnown.note(request.team, admission.reading);
+				this.noteReading(request.team, admission.reading);
 				if (admission.isAdmitted) this.calls.start(request, this.ports.clock.nowMs(), admission.reservedNanoUsd);
 				return admission;
 			} catch (cause) {
@@ -130,7 +131,7 @@ class FailingOpen implements FailingOpenAdmission {
 		}
 		this.undelivered.settle(settlement);
 		this.scheduleCatchUp();
-		return this.withoutStore(team).settle(settlement);
+		return this.standIns.of(team).settle(settlement);
 	}
 
 	async release(id: string, team: string): Promise<void> {
@@ -145,7 +146,7 @@ class FailingOpen implements FailingOpenAdmission {
 		}
 		this.undelivered.release(id, team);
 		this.scheduleCatchUp();
-		return this.withoutStore(team).release(id, team);
+		return this.standIns.of(team).release(id, team);
 	}
 
 	async extend(id: string, team: string, holds: readonly BudgetHold[]): Promise<boolean> {
@@ -171,12 +172,12 @@ class FailingOpen implements FailingOpenAdmission {
 			}
 		}
 		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) return undefined;
-		return this.withoutStore(team).grow(id, team, holdsWhileAway(holds, this.settings), holdMs);
+		return this.standIns.of(team).grow(id, team, holdsWhileAway(holds, this.settings), holdMs);
 	}
 
 	async read(team: string, budgets: readonly BudgetPeriod[]): Promise<CounterReading> {
 		const reading = await this.perform(team, budgets, (store) => store.read(team, budgets));
-		if (!this.standIns.has(team)) this.lastKnown.note(team, reading);
+		if (!this.standIns.has(team)) this.noteReading(team, reading);
 		return reading;
 	}
 
@@ -192,7 +193,6 @@ class FailingOpen implements FailingOpenAdmission {
 		// Taken care of here.
 	}
 
-	/** Tells the store what it missed, when it is there. */
 	async close(): Promise<void> {
 		await this.catchingUp;
 		await this.returned();
@@ -210,6 +210,19 @@ class FailingOpen implements FailingOpenAdmission {
 		return { isReachable, ...this.counts, undelivered: size, lost, unrestoredTeams: this.away.size };
 	}
 
+	/** Counters may have been emptied, and summed up by any process, without a connection that broke. */
+	private noteReading(team: string, reading: CounterReading): void {
+		if (!this.lastKnown.note(team, reading)) return;
+		this.noteRecentEnds(team);
+		// A moment later: requests wait for the store just now.
+		this.scheduleCatchUp();
+	}
+
+	/** The store may have been summed up from a ledger that does not have the latest ends yet. What it knows changes nothing. */
+	private noteRecentEnds(team?: string): void {
+		for (const [id, end] of this.recent.latest(this.ports.clock.monotonicMs(), team)) this.undelivered.tell(id, end);
+	}
+
 	private isTrusted(team: string): boolean {
 		return this.awaySinceMs === undefined && (this.away.size === 0 || !this.away.has(team));
 	}
@@ -222,13 +235,13 @@ class FailingOpen implements FailingOpenAdmission {
 				this.fail(cause, team, budgets);
 			}
 		}
-		return operation(this.withoutStore(team));
+		return operation(this.standIns.of(team));
 	}
 
 	private async ask<T>(team: string, answer: AtHand<T>): Promise<T> {
 		const value = await answer;
 		this.failuresInARow = 0;
-		if (this.standIns.size > 0 && this.isTrusted(team)) this.standIns.delete(team);
+		if (this.standIns.size > 0 && this.isTrusted(team)) this.standIns.drop(team);
 		return value;
 	}
 
@@ -237,10 +250,10 @@ class FailingOpen implements FailingOpenAdmission {
 		const asked = { ...request, requestsPerMinute: null, dailyTokens: null };
 		let admission: Admission;
 		if (this.settings.budgetsOnFailure === 'deny' && holds.length > 0) {
-			const reading = await this.withoutStore(request.team).read(request.team, holds);
+			const reading = await this.standIns.of(request.team).read(request.team, holds);
 			admission = { isAdmitted: false, binding: 'store', reading };
 		} else {
-			admission = await this.withoutStore(request.team).admit({ ...asked, holds });
+			admission = await this.standIns.of(request.team).admit({ ...asked, holds });
 		}
 		this.scheduleCatchUp();
 		if (!admission.isAdmitted) {
@@ -253,24 +266,11 @@ class FailingOpen implements FailingOpenAdmission {
 		return { ...admission, isUncounted: true };
 	}
 
-	private withoutStore(team: string): AdmissionStore {
-		let standIn = this.standIns.get(team);
-		if (standIn === undefined) {
-			standIn = createStandIn({ ...this.ports, lastKnown: this.lastKnown, calls: this.calls });
-			this.standIns.set(team, standIn);
-		}
-		return standIn;
-	}
-
 	/** Calls that ended earlier were settled, at every process, before their team is restored. */
 	private endedSinceMs(team: string): number {
 		const nowMs = this.ports.clock.nowMs();
 		const outageMs = nowMs - this.lastOutage.untilMs < settlementMs ? this.lastOutage.sinceMs : nowMs;
 		return Math.min(outageMs, this.awaySinceMs ?? nowMs, this.away.get(team)?.sinceMs ?? nowMs) - settlementMs;
-	}
-
-	private heldCalls(): Map<string, HeldCall[]> {
-		return this.calls.held(this.calls.ids(), this.ports.clock.nowMs());
 	}
 
 	private fail(cause: unknown, team: string, budgets: readonly BudgetPeriod[]): void {
@@ -370,7 +370,7 @@ class FailingOpen implements FailingOpenAdmission {
 	private trustTeam(team: string): void {
 		if (this.awaySinceMs !== undefined) return;
 		this.away.delete(team);
-		this.standIns.delete(team);
+		this.standIns.drop(team);
 		if (!this.hasWarnedOfTeams || this.away.size > 0) return;
 		this.hasWarnedOfTeams = false;
 		this.ports.log.info('counters of all teams are restored');
@@ -384,7 +384,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.lastOutage = { sinceMs: this.awaySinceMs, untilMs: clock.nowMs() };
 		this.awaySinceMs = undefined;
 		for (const team of this.undelivered.teams) this.away.add(team, this.lastOutage.sinceMs, undefined);
-		for (const team of this.standIns.keys()) if (!this.away.has(team)) this.standIns.delete(team);
+		this.standIns.keep((team) => this.away.has(team));
 		const awayMs = this.lastOutage.untilMs - this.lastOutage.sinceMs;
 		log.info('counter store reachable again', { awayMs, uncounted: this.counts.uncounted, undelivered: this.undelivered.size });
 	}

@@ -1,5 +1,5 @@
 /** Real servers that really fail. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { RecordOfCalls } from '../../test/support/record-of-calls.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
@@ -159,6 +159,28 @@ test('a store that was emptied before the ledger had the latest ends is told the
 	await until(() => record.asked === 2, 'the restoration');
 	await until(() => store.state().undelivered === 0);
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
+});
+
+test('counters that were emptied, and summed up without the latest ends, are told them by each process', async () => {
+	const other = failOpen(
+		await openRedisAdmission({ url: server.url }, { clock: systemClock, log }),
+		{ budgetsOnFailure: 'local' },
+		{ clock: systemClock, log, sumUp: record.sumUp },
+	);
+	onTestFinished(() => other.close());
+	for (const [one, id] of [
+		[store, 'unwritten'],
+		[other, 'unwritten-too'],
+	] as const) {
+		await one.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
+		await one.settle({ id, team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
+	}
+	await server.command('FLUSHALL');
+	expect((await direct.read('red', [month]).catch(() => undefined))?.budgets).toBeUndefined();
+	for (const one of [store, other]) await one.read('red', [month]);
+	await until(() => store.state().undelivered + other.state().undelivered === 0);
+	for (const one of [store, other]) expect((await one.read('red', [month])).budgets[0]?.settledNanoUsd).toBe(52n * 7n);
+	expect((await direct.read('red', [])).tokensToday).toBe(104);
 });
 
 test('what calls of a gateway that died hold is held again, as the ledger has it, until they are told to have ended', async () => {

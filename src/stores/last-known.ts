@@ -4,6 +4,7 @@ import { FadingMap } from './memory/fading-map.ts';
 
 interface KnownTeam {
 	tokensToday: number;
+	generation: string | undefined;
 	readonly budgets: Map<string, BudgetReading>;
 }
 
@@ -13,14 +14,19 @@ const forgottenAfterMs = 24 * 3_600_000;
 export class LastKnown {
 	private readonly teams = new FadingMap<string, KnownTeam>(forgottenAfterMs);
 
-	note(team: string, { nowMs, tokensToday, budgets }: CounterReading): void {
-		this.noteBudgets(team, budgets, nowMs).tokensToday = tokensToday;
+	/** @returns whether the counters were summed up anew since the last reading. */
+	note(team: string, { nowMs, tokensToday, budgets, generation }: CounterReading): boolean {
+		const known = this.noteBudgets(team, budgets, nowMs);
+		const isAnother = known.generation !== undefined && known.generation !== generation;
+		known.tokensToday = tokensToday;
+		known.generation = generation;
+		return isAnother;
 	}
 
 	noteBudgets(team: string, budgets: readonly BudgetReading[], nowMs: number): KnownTeam {
 		let known = this.teams.get(team, nowMs);
 		if (known === undefined) {
-			known = { tokensToday: 0, budgets: new Map() };
+			known = { tokensToday: 0, generation: undefined, budgets: new Map() };
 			this.teams.set(team, known, nowMs);
 		}
 		for (const reading of budgets) {

@@ -13,6 +13,7 @@ test('the ends of the last minute, in the order in which they came', () => {
 		['one', end],
 		['two', { team: 'blue' }],
 	]);
+	expect(recent.latest(60_000, 'red')).toEqual([['one', end]]);
 	expect(idsOf(recent, 60_001)).toEqual(['two']);
 	expect(idsOf(recent, 90_001)).toEqual([]);
 });

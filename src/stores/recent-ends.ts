@@ -1,4 +1,4 @@
-import type { End } from './undelivered.ts';
+import { type End, teamOfEnd } from './undelivered.ts';
 
 /** A ledger has what ended longer ago, unless its server is away. */
 const rememberedMs = 60_000;
@@ -23,9 +23,10 @@ export class RecentEnds {
 		this.next = (this.next + 1) % mostRemembered;
 	}
 
-	/** The oldest first; of a call that was told to end several times each of them. */
-	latest(nowMs: number): (readonly [id: string, end: End])[] {
+	/** The oldest first; of a call that was told to end several times each of them. @param team whose ends alone are asked for, where given */
+	latest(nowMs: number, team?: string): (readonly [id: string, end: End])[] {
 		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
-		return byAge.filter(({ atMs }) => nowMs - atMs <= rememberedMs).map(({ id, end }) => [id, end]);
+		const asked = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));
+		return asked.map(({ id, end }) => [id, end]);
 	}
 }

@@ -13,18 +13,54 @@ const patience = { tickMs: 7, ticks: 1 };
 /** What was known of the store is forgotten by then. */
 const longestAwayMs = 24 * 3_600_000;
 
-export interface StandInPorts {
+interface StandInPorts {
 	readonly clock: Clock;
 	readonly sumUp: SumUpTeam;
 	readonly lastKnown: LastKnown;
 	readonly calls: CallsInFlight;
 }
 
+/** Of each team that is judged without the store, its counters of this process. */
+export class StandIns {
+	readonly #ports: StandInPorts;
+	readonly #byTeam = new Map<string, AdmissionStore>();
+
+	constructor(ports: StandInPorts) {
+		this.#ports = ports;
+	}
+
+	get size(): number {
+		return this.#byTeam.size;
+	}
+
+	has(team: string): boolean {
+		return this.#byTeam.has(team);
+	}
+
+	/** Begun where there are none yet. */
+	of(team: string): AdmissionStore {
+		let standIn = this.#byTeam.get(team);
+		if (standIn === undefined) {
+			standIn = createStandIn(this.#ports);
+			this.#byTeam.set(team, standIn);
+		}
+		return standIn;
+	}
+
+	drop(team: string): void {
+		this.#byTeam.delete(team);
+	}
+
+	keep(isKept: (team: string) => boolean): void {
+		for (const team of this.#byTeam.keys()) if (!isKept(team)) this.#byTeam.delete(team);
+	}
+}
+
 /**
  * Counters of this process alone, for the time of an outage. They begin with what the store last said, or else with what the record of
  * calls says, and with what this process holds; what others do in the meantime they do not see.
  */
-export function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): AdmissionStore {
+function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): AdmissionStore {
 	const memory = createMemoryAdmission({ clock });
 	const deadlines = new CallDeadlines(clock, patience);
 

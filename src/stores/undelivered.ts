@@ -10,6 +10,10 @@ const atOnce = 50;
 
 export type End = { readonly settlement: Settlement } | { readonly team: string };
 
+export function teamOfEnd(end: End): string {
+	return 'settlement' in end ? end.settlement.team : end.team;
+}
+
 type Receiver = Pick<AdmissionStore, 'settle' | 'release' | 'rehold'>;
 
 interface Backlog {
@@ -75,7 +79,7 @@ export class Undelivered {
 	}
 
 	tell(id: string, end: End): void {
-		const { unheld, ends } = this.backlogOf('settlement' in end ? end.settlement.team : end.team);
+		const { unheld, ends } = this.backlogOf(teamOfEnd(end));
 		unheld.delete(id);
 		if (ends.has(id)) return;
 		if (this.endCount >= maxEnds) this.dropOldest(ends);

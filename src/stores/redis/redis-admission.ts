@@ -206,14 +206,21 @@ class RedisAdmission implements SharedAdmission {
 		values: readonly (string | number)[],
 		budgets: readonly BudgetPeriod[],
 	): Promise<[string, CounterReading]> {
-		const [verdict, nowMs, requests, tokens, reserved, ...money] = itemsFrom(await this.evaluate(operation, team, ids, values));
+		const [verdict, nowMs, requests, tokens, reserved, generation, ...money] = itemsFrom(await this.evaluate(operation, team, ids, values));
 		if (verdict === 'missing') throw new CountersMissing(team);
 		const readings = budgets.map(({ budget, period }, index): BudgetReading => {
 			const settledNanoUsd = nanoUsdFrom(money[2 * index]);
 			return { budget, period, settledNanoUsd, heldNanoUsd: nanoUsdFrom(money[2 * index + 1]) };
 		});
-		const [requestsThisMinute, tokensToday, reservedTokens] = [Number(requests), Number(tokens), Number(reserved)];
-		return [String(verdict), { nowMs: Number(nowMs), requestsThisMinute, tokensToday, reservedTokens, budgets: readings }];
+		const reading: CounterReading = {
+			nowMs: Number(nowMs),
+			requestsThisMinute: Number(requests),
+			tokensToday: Number(tokens),
+			reservedTokens: Number(reserved),
+			budgets: readings,
+			generation: String(generation),
+		};
+		return [String(verdict), reading];
 	}
 
 	/** Every key holds the team in braces, and nothing else in braces, so that a cluster keeps them together. */

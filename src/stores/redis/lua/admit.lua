@@ -32,7 +32,7 @@ for index = 1, (#holds - 1) / 2 do
 	local total = add(held(state, index), holds[2 * index + 1])
 	fields[#fields + 1] = 'h:' .. holds[2 * index]
 	fields[#fields + 1] = total
-	state.values[6 + 2 * index] = total
+	state.values[7 + 2 * index] = total
 end
 local tokens = tonumber(ARGV[5])
 if tokens > 0 then

@@ -19,7 +19,7 @@ for index = 1, (#ARGV - 2) / 4 do
 			at[key] = #holds + 1
 		end
 		holds[at[key]] = amount
-		state.values[6 + 2 * index] = add(subtract(held(state, index), own), amount)
+		state.values[7 + 2 * index] = add(subtract(held(state, index), own), amount)
 	end
 end
 for index, key in ipairs(budgetKeys(3, 4)) do redis.call('HSET', counters, 'h:' .. key, held(state, index)) end

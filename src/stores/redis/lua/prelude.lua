@@ -40,14 +40,14 @@ end
 
 -- What these budgets and the current minute and day stand at; nil when something is not known.
 local function load(keys)
-	local fields = { 'run', 'minute', 'requests', 'day', 'tokens', 'reserved' }
+	local fields = { 'run', 'minute', 'requests', 'day', 'tokens', 'reserved', 'generation' }
 	for _, key in ipairs(keys) do
 		fields[#fields + 1] = 's:' .. key
 		fields[#fields + 1] = 'h:' .. key
 	end
 	local values = redis.call('HMGET', counters, unpack(fields))
 	if values[1] ~= run then return nil end
-	for index = 7, #fields do
+	for index = 8, #fields do
 		if not values[index] then return nil end
 	end
 	local state = { minute = math.floor(now / 60000), day = math.floor(now / 86400000), requests = 0, tokens = 0, reserved = 0, values = values }
@@ -59,12 +59,12 @@ local function load(keys)
 	return state
 end
 
-local function settled(state, index) return state.values[5 + 2 * index] end
-local function held(state, index) return state.values[6 + 2 * index] end
+local function settled(state, index) return state.values[6 + 2 * index] end
+local function held(state, index) return state.values[7 + 2 * index] end
 
 local function reply(verdict, state)
-	local answer = { verdict, now, state.requests, state.tokens, state.reserved }
-	for index = 7, #state.values do answer[#answer + 1] = state.values[index] end
+	local answer = { verdict, now, state.requests, state.tokens, state.reserved, state.values[7] or '' }
+	for index = 8, #state.values do answer[#answer + 1] = state.values[index] end
 	return answer
 end
 

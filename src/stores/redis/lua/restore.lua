@@ -1,7 +1,9 @@
 -- KEYS from 4: calls that have ended. ARGV: run, tokens of the day, remembered ms, then for each budget: key, settled.
 if redis.call('HGET', counters, 'run') ~= run then
 	redis.call('DEL', counters, calls, ends)
-	redis.call('HSET', counters, 'run', run, 'day', math.floor(now / 86400000), 'tokens', ARGV[2], 'reserved', 0)
+	local made = redis.call('TIME')
+	local generation = made[1] .. '.' .. made[2]
+	redis.call('HSET', counters, 'run', run, 'generation', generation, 'day', math.floor(now / 86400000), 'tokens', ARGV[2], 'reserved', 0)
 	for index = 4, #KEYS do redis.call('SET', KEYS[index], 's', 'PX', ARGV[3]) end
 end
 local function month(key) return tonumber(string.sub(key, 1, 4)) * 12 + tonumber(string.sub(key, 6, 7)) end
