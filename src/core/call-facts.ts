@@ -4,24 +4,24 @@
  */
 export class CallFacts {
 	/** The request's id as its answer carries it, where a gateway behind an edge gave the answer one. */
-	answeredId?: string | undefined;
-	clientId?: string | undefined;
-	team?: string | undefined;
-	provider?: string | undefined;
-	model?: string | undefined;
+	readonly answeredId?: string | undefined;
+	readonly clientId?: string | undefined;
+	readonly team?: string | undefined;
+	readonly provider?: string | undefined;
+	readonly model?: string | undefined;
 	/** Code of the refusal, fault or defect that ended the request. */
-	code?: string | undefined;
+	readonly code?: string | undefined;
 	/** Milliseconds from the request's arrival to the upstream's first byte. */
-	firstByteMs?: number | undefined;
-	upstreamStatus?: number | undefined;
-	isStreamed?: boolean | undefined;
-	requestBytes?: number | undefined;
+	readonly firstByteMs?: number | undefined;
+	readonly upstreamStatus?: number | undefined;
+	readonly isStreamed?: boolean | undefined;
+	readonly requestBytes?: number | undefined;
 	/** Cache reads and writes included. */
-	inputTokens?: number | undefined;
-	outputTokens?: number | undefined;
-	costNanoUsd?: bigint | undefined;
+	readonly inputTokens?: number | undefined;
+	readonly outputTokens?: number | undefined;
+	readonly costNanoUsd?: bigint | undefined;
 	/** Tokens were counted from what was seen instead of told by the provider. */
-	isEstimated?: boolean | undefined;
+	readonly isEstimated?: boolean | undefined;
 	/** The call passed while the counters could not be reached. */
-	isUncounted?: boolean | undefined;
+	readonly isUncounted?: boolean | undefined;
 }

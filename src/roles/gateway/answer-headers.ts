@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
-import type { GatewayFacts } from './gateway-facts.ts';
+import type { RequestRecord } from './call/request-record.ts';
 
 /** Header fields that every answer of the gateway carries; the server adds the request's id. */
-export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: Clock): Record<string, string> {
+export function answerHeaders(request: HttpRequest, record: RequestRecord, clock: Clock): Record<string, string> {
 	const headers: Record<string, string> = {};
-	addAnswerHeaders(headers, request, facts, clock);
+	addAnswerHeaders(headers, request, record, clock);
 	return headers;
 }
 
@@ -13,14 +13,15 @@ export function answerHeaders(request: HttpRequest, facts: GatewayFacts, clock: 
 export function addAnswerHeaders(
 	headers: Record<string, string>,
 	request: HttpRequest,
-	facts: GatewayFacts,
+	record: RequestRecord,
 	clock: Clock,
 	upstreamMs?: number,
 ): void {
-	Object.assign(headers, facts.limitHeaders);
-	if (facts.provider !== undefined) headers['x-gateway-provider'] = facts.provider;
-	if (facts.model !== undefined) headers['x-gateway-model'] = shownName(facts.model);
-	if (facts.warnings !== undefined) addWarnings(headers, facts.warnings);
+	const { provider, model } = record.facts;
+	Object.assign(headers, record.limitHeaders);
+	if (provider !== undefined) headers['x-gateway-provider'] = provider;
+	if (model !== undefined) headers['x-gateway-model'] = shownName(model);
+	addWarnings(headers, record.warnings);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
 		upstreamMs === undefined

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testTraffic } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import type { HttpRequest } from '../../core/handler.ts';
-import { BodySpace } from '../../policy/overload/body-space.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { CallScope } from './call/call-scope.ts';
+import { OpenCalls } from './call/open-calls.ts';
+import { completed } from './call/request-outcome.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { GatewayFacts } from './gateway-facts.ts';
-import { OpenCalls } from './open-calls.ts';
 
 const maxWaitMs = 1000;
 
@@ -19,7 +19,6 @@ class Bench {
 	readonly rejected: string[] = [];
 	readonly #terms;
 	readonly #calls = new OpenCalls();
-	readonly #bodies = new BodySpace();
 	readonly #running: { readonly team: string; readonly end: () => void }[] = [];
 
 	constructor(maxConcurrent: number, maxQueued: number) {
@@ -29,22 +28,21 @@ class Bench {
 	/** @returns ends the request, wherever it is. */
 	async ask(team: string, number: number): Promise<() => void> {
 		let leave = (): void => undefined;
-		const request = { onClientGone: (listener: () => void) => (leave = listener) } as unknown as HttpRequest;
-		const facts = new GatewayFacts();
-		facts.callerTeam = { id: team, name: team, tier: 'standard', clientIds: [] };
-		const open = this.#calls.open(request, facts, this.#bodies.hold(team, 1000));
-		const slot = this.limiter.acquire(open, this.#terms, maxWaitMs, this.clock);
+		const scope = new CallScope('', createRememberedLog());
+		scope.record.identifyTeam({ id: team, name: team, tier: 'standard', clientIds: [] });
+		this.#calls.add(scope, { onClientGone: (listener) => (leave = listener) });
+		const slot = this.limiter.acquire(scope, this.#terms, maxWaitMs, this.clock);
 		Promise.resolve(slot).then(
 			(cause) => {
 				if (cause === undefined) {
 					this.admitted.push(`${team} ${number}`);
-					this.#running.push({ team, end: () => open.close() });
+					this.#running.push({ team, end: () => scope.end(completed(200)) });
 				} else {
 					this.rejected.push(`${team} ${number}: ${cause.code}`);
-					open.close();
+					scope.end(completed(200));
 				}
 			},
-			() => open.close(),
+			() => scope.end(completed(200)),
 		);
 		await turn();
 		return () => leave();

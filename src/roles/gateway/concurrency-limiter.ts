@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { Fault } from '../../core/fault.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
-import type { OpenCall } from './open-calls.ts';
+import type { CallScope } from './call/call-scope.ts';
 
 /** Some of the requests that wait have their slot by then. */
 const retryAfterSeconds = 1;
@@ -30,24 +30,24 @@ export class ConcurrencyLimiter {
 	}
 
 	/**
-	 * Takes a slot for the request's team, which `open` releases when it ends, at the latest. A freed slot goes to the waiting team with
+	 * Takes a slot for the request's team, which `scope` releases when it ends, at the latest. A freed slot goes to the waiting team with
 	 * the fewest slots. In a full queue, a team with a smaller share replaces the latest request of the team with the largest share.
 	 * The first request under new terms makes them apply to all.
 	 * @returns undefined when a slot was free; else a promise, of undefined when one became free, or of the reason why none did: Refusal
 	 * `provider_busy`, Fault `provider_first_byte_timeout`. It rejects with what the request was ended with.
 	 */
-	acquire(open: OpenCall, terms: TrafficTerms, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> | undefined {
+	acquire(scope: CallScope, terms: TrafficTerms, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> | undefined {
 		const { maxConcurrent, maxQueued } = this.#follow(terms);
-		const share = this.#shareOf(open.facts.callerTeam?.id ?? '');
+		const share = this.#shareOf(scope.record.team?.id ?? '');
 		if (this.#inFlight < maxConcurrent && this.#queued === 0) {
-			this.#give(share, open);
+			this.#give(share, scope);
 			return undefined;
 		}
 		if (maxQueued === 0 || (this.#queued >= maxQueued && !this.#makeRoomFor(share))) {
 			this.#forgetIdle(share);
 			return Promise.resolve(busy());
 		}
-		return this.#wait(share, open, maxWaitMs, clock);
+		return this.#wait(share, scope, maxWaitMs, clock);
 	}
 
 	/** @returns the terms that apply. */
@@ -71,10 +71,10 @@ export class ConcurrencyLimiter {
 		return share;
 	}
 
-	#give(share: TeamShare, open: OpenCall): void {
+	#give(share: TeamShare, scope: CallScope): void {
 		this.#inFlight++;
 		share.inFlight++;
-		open.holdSlot(share);
+		scope.holdSlot(share);
 	}
 
 	#release(share: TeamShare): void {
@@ -103,8 +103,8 @@ export class ConcurrencyLimiter {
 		return true;
 	}
 
-	#wait(share: TeamShare, open: OpenCall, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> {
-		return new Promise((resolve, reject) => {
+	#wait(share: TeamShare, scope: CallScope, maxWaitMs: number, clock: Clock): Promise<Fault | Refusal | undefined> {
+		return scope.wait((resolve) => {
 			const settle = (): void => {
 				waiter.timer.cancel();
 				this.#leaveQueue(share, waiter);
@@ -117,7 +117,7 @@ export class ConcurrencyLimiter {
 				}),
 				admit: () => {
 					// Before it leaves the queue: a team with neither is forgotten.
-					this.#give(share, open);
+					this.#give(share, scope);
 					settle();
 					resolve(undefined);
 				},
@@ -129,10 +129,7 @@ export class ConcurrencyLimiter {
 			share.queue.add(waiter);
 			this.#queued++;
 			this.#waiting.add(share);
-			open.whenEnded((reason) => {
-				settle();
-				reject(reason);
-			});
+			return settle;
 		});
 	}
 

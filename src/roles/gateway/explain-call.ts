@@ -22,7 +22,6 @@ import { inferenceEndpoints } from '../../wire/endpoints/endpoints.ts';
 import { differencesOf, type JsonDifference } from '../../wire/json/difference.ts';
 import { type ExplainedEngine, type ExplainedGuardrails, guardrailsOff, screenExplained } from './explain-guardrails.ts';
 import { describeFailure } from './failure.ts';
-import type { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings, TeamDirectory } from './gateway-settings.ts';
 import { Guarding } from './guarding.ts';
@@ -188,7 +187,7 @@ async function explain(
 	const { clientId, scopes, team } = await identify(of, request, parts);
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
-	const asked = await readCall(request, endpoint.dialect, parts.settings.maxBodyBytes);
+	const asked = await readCall(request, endpoint, parts.settings.maxBodyBytes);
 	explained.request = { format: formatName, model: asked.model, streamed: asked.isStreamed, bytes: body.length };
 	const call = await explainGuardrails(asked, team.id, explained, parts, ports);
 	const targets = chooseTargets(call, team.id, parts);
@@ -198,12 +197,11 @@ async function explain(
 		rule: route.rule,
 		targets: targets.map((target) => describeTarget(call, target, team.id, parts, ports)),
 	};
-	const facts: GatewayFacts = {};
-	const prepared = prepareFirst(call, targets, team.id, facts, parts);
+	const prepared = prepareFirst(call, targets, team.id, parts);
 	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
 	explained.hold = describeHold(judged, parts);
-	explained.upstream = describeUpstream(asked, prepared, judged, [...(facts.warnings ?? []), ...admissionWarnings(judged, parts)]);
+	explained.upstream = describeUpstream(asked, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
 	const { terms, holds } = judged;
 	const reading = await ports.readCounters(
 		team.id,
@@ -269,7 +267,7 @@ function describeTarget(
 	const { provider, model } = target;
 	const described = { provider, model, ejected: isEjected?.(provider) ?? null };
 	try {
-		prepareCall(call, target, team, {}, parts);
+		prepareCall(call, target, team, parts);
 		return { ...described, code: null };
 	} catch (cause) {
 		if (cause instanceof Refusal || cause instanceof Fault) return { ...described, code: cause.code };
@@ -278,10 +276,10 @@ function describeTarget(
 }
 
 /** As the inference path passes over targets, before any was called. */
-function prepareFirst(call: Call, targets: Targets, team: string, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
+function prepareFirst(call: Call, targets: Targets, team: string, parts: GatewayParts): PreparedCall {
 	for (const target of targets) {
 		try {
-			return prepareCall(call, target, team, facts, parts);
+			return prepareCall(call, target, team, parts);
 		} catch (cause) {
 			const isFirst = (): boolean => isFirstChoice(call, target, team, parts);
 			if (!maySkip(cause, false, target === targets.at(-1), isFirst)) throw cause;

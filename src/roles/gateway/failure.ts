@@ -10,7 +10,7 @@ import { accepts } from '../../wire/accepts.ts';
 import { type GatewayError, renderGatewayError } from '../../wire/gateway-error.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import { answerHeaders } from './answer-headers.ts';
-import type { GatewayFacts } from './gateway-facts.ts';
+import type { RequestRecord } from './call/request-record.ts';
 import type { GatewayPorts } from './gateway-settings.ts';
 
 /** The edge answers these with a page; so does a gateway that stands alone. */
@@ -28,11 +28,12 @@ const permanent: ReadonlySet<string> = new Set<FaultCode>(['provider_key_unset',
 const soonSeconds = '1';
 
 /** The answer to a request that ended in a throw. */
-export function renderFailure(cause: unknown, request: HttpRequest, facts: GatewayFacts, ports: GatewayPorts): HttpResponse {
+export function renderFailure(cause: unknown, request: HttpRequest, record: RequestRecord, ports: GatewayPorts): HttpResponse {
 	const error = describeFailure(cause, request.id);
-	facts.code = error.code;
+	const { facts } = record;
+	record.report(error.code);
 	reportFailure(cause, request.id, facts, ports.log);
-	const headers = answerHeaders(request, facts, ports.clock);
+	const headers = answerHeaders(request, record, ports.clock);
 	if (isPermanent(error.code)) headers['x-should-retry'] = 'false';
 	if (isPage(error.code, request.headers)) {
 		const page = renderEdgeRefusal(cause, request.id);

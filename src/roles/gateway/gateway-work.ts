@@ -1,7 +1,7 @@
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
 import { UsualRequests } from '../../policy/limits/usual-requests.ts';
 import { BodySpace } from '../../policy/overload/body-space.ts';
-import { OpenCalls } from './open-calls.ts';
+import { OpenCalls } from './call/open-calls.ts';
 import { Settlements } from './settlements.ts';
 
 /** What is under way in a process. It outlives configurations: a call that began under one is found, and waited for, under the next. */

@@ -4,17 +4,18 @@ import { canonicalPath } from '../../wire/canonical-path.ts';
 import { requireTextViews } from '../../wire/dialects/require-text-views.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
+import { CallScope } from './call/call-scope.ts';
+import { completed, failed } from './call/request-outcome.ts';
 import { renderFailure } from './failure.ts';
-import { GatewayFacts } from './gateway-facts.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
 import { noteLimits } from './note-limits.ts';
-import { serveCountTokens } from './serve-count-tokens.ts';
 import { serveInference } from './serve-inference.ts';
 import { serveLimits } from './serve-limits.ts';
 import { modelPath, serveModel, serveModels } from './serve-models.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
+import { EventBody } from './streams/event-source.ts';
 
 export interface Gateway {
 	/** Never rejects: whatever goes wrong is an answer. */
@@ -32,28 +33,36 @@ interface Route {
 	readonly methods: readonly string[];
 	/** Answered without an access token. */
 	readonly isPublic?: boolean;
-	serve(request: HttpRequest, facts: GatewayFacts): Promise<HttpResponse>;
+	serve(request: HttpRequest, scope: CallScope): Promise<HttpResponse>;
 }
 
 /** @throws Error when the settings contradict themselves. */
 export function createGateway(settings: GatewaySettings, ports: GatewayPorts): Gateway {
 	const parts = assembleParts(settings, ports);
 	const routes = compileRoutes(parts);
-	const serve = (request: HttpRequest, facts: GatewayFacts): Promise<HttpResponse> => {
+	const serve = (request: HttpRequest, scope: CallScope): Promise<HttpResponse> => {
 		const route = routes.get(request.path.startsWith(modelPath) ? modelPath : request.path);
 		if (route?.isPublic !== true && ports.overload?.() !== undefined) return Promise.reject(new Refusal('overloaded'));
-		return route?.methods.includes(request.method) ? route.serve(request, facts) : refuseRoute(request, route, facts, parts);
+		return route?.methods.includes(request.method) ? route.serve(request, scope) : refuseRoute(request, route, scope, parts);
 	};
 	return {
 		routes: [...routes].flatMap(([path, { methods }]) => methods.map((method) => ({ method, path }))),
 		handle(received) {
 			const path = canonicalPath(received.path);
 			const request = path === received.path ? received : { ...received, path };
-			const facts = new GatewayFacts();
-			return serve(request, facts).catch(async (cause: unknown) => {
-				await noteLimits(facts, parts);
-				return renderFailure(cause, request, facts, ports);
-			});
+			const scope = new CallScope(request.id, ports.log);
+			// Here every request ends, but for one whose stream has begun: that ends with it.
+			return serve(request, scope).then(
+				(response) => {
+					if (!(response.body instanceof EventBody)) scope.end(completed(response.status));
+					return response;
+				},
+				async (cause: unknown) => {
+					scope.end(failed(cause));
+					await noteLimits(scope.record, parts);
+					return renderFailure(cause, request, scope.record, ports);
+				},
+			);
 		},
 		endOpenCalls: () => parts.work.openCalls.endAll(),
 		openCalls: () => parts.work.openCalls.count,
@@ -69,23 +78,19 @@ function compileRoutes(parts: GatewayParts): ReadonlyMap<string, Route> {
 		['/', { ...health, serve: async () => (ports.isLeaving?.() === true ? leaving : liveness) }],
 		['/healthz', health],
 		['/readyz', { ...health, serve: async () => renderReadiness(await ports.readiness(), false) }],
-		['/v1/models', { methods: ['GET'], serve: (request, facts) => serveModels(request, facts, parts) }],
-		[modelPath, { methods: ['GET'], serve: (request, facts) => serveModel(request, facts, parts) }],
-		['/v1/limits', { methods: ['GET'], serve: (request, facts) => serveLimits(request, facts, parts) }],
+		['/v1/models', { methods: ['GET'], serve: (request, { record }) => serveModels(request, record, parts) }],
+		[modelPath, { methods: ['GET'], serve: (request, { record }) => serveModel(request, record, parts) }],
+		['/v1/limits', { methods: ['GET'], serve: (request, { record }) => serveLimits(request, record, parts) }],
 	]);
-	for (const { path, dialect, kind } of endpoints) {
-		const serve: Route['serve'] =
-			kind === 'inference'
-				? (request, facts) => serveInference(request, dialect, facts, parts)
-				: (request, facts) => serveCountTokens(request, facts, parts);
-		routes.set(path, { methods: ['POST'], serve });
+	for (const endpoint of endpoints) {
+		routes.set(endpoint.path, { methods: ['POST'], serve: (request, scope) => serveInference(request, endpoint, scope, parts) });
 	}
 	return routes;
 }
 
 /** An address says what it takes only to callers it knows, as at the edge. */
-async function refuseRoute(request: HttpRequest, route: Route | undefined, facts: GatewayFacts, parts: GatewayParts): Promise<never> {
-	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), facts, parts);
+async function refuseRoute(request: HttpRequest, route: Route | undefined, { record }: CallScope, parts: GatewayParts): Promise<never> {
+	if (route?.isPublic !== true) noteTeam(await identifyCaller(request, parts), record, parts);
 	throw routeRefusal(request, route);
 }
 

@@ -1,11 +1,11 @@
 import { Fault } from '../../core/fault.ts';
 import type { UpstreamTimeouts } from '../../core/upstream.ts';
-import type { OpenCall } from './open-calls.ts';
+import type { CallScope } from './call/call-scope.ts';
 
 /** Time limits of requests to providers, in milliseconds. */
 export interface ProviderTimeouts {
 	readonly connectMs: number;
-	/** From the request being sent to the first byte of a stream or of a token count. */
+	/** From the request being sent to the first byte of a stream or of a computed response. */
 	readonly firstByteMs: number;
 	/** Between two pieces of a response. */
 	readonly idleMs: number;
@@ -19,7 +19,8 @@ export interface ProviderTimeouts {
 export interface AttemptTimeouts {
 	readonly streaming: AttemptLimits;
 	readonly nonStreaming: AttemptLimits;
-	readonly tokenCount: AttemptLimits;
+	/** No model generates the response, see `Endpoint.response`. */
+	readonly computed: AttemptLimits;
 }
 
 export interface AttemptLimits {
@@ -37,7 +38,7 @@ export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, strea
 	return {
 		streaming: { full: { connectMs, firstByteMs: startMs, idleMs, totalMs: streamTotalMs }, beginMs: totalMs },
 		nonStreaming: { full: { connectMs, firstByteMs: noLimit, bodyStartMs: noLimit, idleMs, totalMs }, beginMs: totalMs },
-		tokenCount: { full: { connectMs, firstByteMs, idleMs, totalMs }, beginMs: totalMs },
+		computed: { full: { connectMs, firstByteMs, idleMs, totalMs }, beginMs: totalMs },
 	};
 }
 
@@ -46,9 +47,9 @@ export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, strea
  * @param cameMs when the attempt began to wait for a slot, by the monotonic clock.
  * @param nowMs when it has one.
  */
-export function timeoutsLeft({ full, beginMs }: AttemptLimits, open: OpenCall, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
-	open.calledMs ??= cameMs;
-	const passedMs = nowMs - open.calledMs;
+export function timeoutsLeft({ full, beginMs }: AttemptLimits, scope: CallScope, cameMs: number, nowMs: number): UpstreamTimeouts | Fault {
+	scope.firstAttemptMs ??= cameMs;
+	const passedMs = nowMs - scope.firstAttemptMs;
 	const leftMs = beginMs - passedMs;
 	if (leftMs <= 0) return new Fault('provider_total_timeout');
 	return {

@@ -5,7 +5,7 @@ import type { ListedModel, ProviderModel } from '../../policy/routing/routing-se
 import type { Target } from '../../policy/routing/target.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import { answerHeaders } from './answer-headers.ts';
-import type { GatewayFacts } from './gateway-facts.ts';
+import type { RequestRecord } from './call/request-record.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { pageOf } from './model-page.ts';
 import { noteLimits } from './note-limits.ts';
@@ -22,29 +22,29 @@ const kindsOfAnyName: ReadonlySet<string> = new Set<Provider['kind']>(['azure-op
  * that is OpenAI's and has Anthropic's members too.
  * @throws Refusal `field_invalid`
  */
-export async function serveModels(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const team = await enter(request, facts, parts);
+export async function serveModels(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
+	const team = await enter(request, record, parts);
 	const { routing, ports } = parts;
 	const all = routing.modelsOf(team, ports.teams.routingRules(), pricedModels(parts)).filter(({ target }) => isCallable(target, parts));
 	const { models, hasMore } = pageOf(all, request.query);
 	const page = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
 	const data = models.map(rendererFor(request));
-	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, facts, parts);
+	return answerJson(isAnthropic(request) ? { data, ...page } : { object: 'list', data, ...page }, request, record, parts);
 }
 
 /** Any model that can be called, by the name behind `/v1/models/`. @throws Refusal `model_unlisted` */
-export async function serveModel(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<HttpResponse> {
-	const team = await enter(request, facts, parts);
+export async function serveModel(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
+	const team = await enter(request, record, parts);
 	const id = decoded(request.path.slice(modelPath.length));
 	const target = id === undefined ? undefined : findCallable(id, team, isAnthropic(request) ? 'messages' : 'chat', parts);
-	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, facts, parts);
+	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, record, parts);
 	throw new Refusal('model_unlisted', { param: 'model' });
 }
 
 /** @returns the team's id. */
-async function enter(request: HttpRequest, facts: GatewayFacts, parts: GatewayParts): Promise<string> {
-	const team = noteTeam(await identifyCaller(request, parts), facts, parts);
-	await noteLimits(facts, parts);
+async function enter(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<string> {
+	const team = noteTeam(await identifyCaller(request, parts), record, parts);
+	await noteLimits(record, parts);
 	return team.id;
 }
 
@@ -89,9 +89,9 @@ function decoded(name: string): string | undefined {
 	}
 }
 
-function answerJson(body: object, request: HttpRequest, facts: GatewayFacts, { ports }: GatewayParts): HttpResponse {
-	const headers = { ...answerHeaders(request, facts, ports.clock), 'content-type': 'application/json' };
-	return { status: 200, headers, body: JSON.stringify(body), facts };
+function answerJson(body: object, request: HttpRequest, record: RequestRecord, { ports }: GatewayParts): HttpResponse {
+	const headers = { ...answerHeaders(request, record, ports.clock), 'content-type': 'application/json' };
+	return { status: 200, headers, body: JSON.stringify(body), facts: record.facts };
 }
 
 function isAnthropic({ headers }: HttpRequest): boolean {

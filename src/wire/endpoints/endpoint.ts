@@ -1,10 +1,37 @@
 import type { ClientDialect } from '../dialects/dialect.ts';
+import type { JsonObject } from '../json/parse-body.ts';
+import type { Provider } from '../providers/provider.ts';
 
-/** An address that requests of a model are sent to. */
+/** An address that requests of a model are sent to. All of them take the same way through the stages. */
 export interface Endpoint {
 	/** Where it is served, and what SDKs append to their base address. */
 	readonly path: string;
 	readonly dialect: ClientDialect;
-	/** A count is answered without a response of the model, and costs nothing. */
-	readonly kind: 'inference' | 'token_count';
+	/** `usage`: requests count on all limits of their team, and cost what the response reports. Else nothing but a limit of their own. */
+	readonly bills: 'usage' | OwnLimit;
+	/** Whether clients may ask for a stream. */
+	readonly canStream: boolean;
+	/** `generated`: a model writes the response, which begins late and is screened. `computed`: it begins soon and has no text of a model. */
+	readonly response: 'generated' | 'computed';
+	/** What responds in place of a provider that does not serve the endpoint; undefined where the provider does. */
+	estimateFor(provider: Provider): Estimate | undefined;
+	/**
+	 * Path with query of the address at a provider that serves it.
+	 * @throws Refusal `field_invalid` when no model of this provider can have that name.
+	 */
+	locate(provider: Provider, model: string, query: string, isStreaming: boolean): string;
+}
+
+/** Requests that cost nothing: nothing is recorded of them, and each is sent once. */
+export interface OwnLimit {
+	/** Names their counter. */
+	readonly counter: string;
+	/** So many times the requests per minute of their team. */
+	readonly requestsFactor: number;
+}
+
+export interface Estimate {
+	/** Tells the client that no provider said it. */
+	readonly warning: string;
+	respond(inputTokens: number): JsonObject;
 }

@@ -1,12 +1,27 @@
 import { chat } from '../dialects/chat/chat.ts';
+import type { ClientDialect } from '../dialects/dialect.ts';
 import { messages } from '../dialects/messages/messages.ts';
-import { tokenCounting } from '../dialects/messages/token-counting.ts';
+import { countTokens } from './count-tokens.ts';
 import type { Endpoint } from './endpoint.ts';
 
+/** A model generates text there, whoever provides it: requests are translated where the provider has another dialect. */
+function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
+	return {
+		path,
+		dialect,
+		bills: 'usage',
+		canStream: true,
+		response: 'generated',
+		estimateFor: () => undefined,
+		locate: (provider, model, query, isStreaming) => provider.locate(model, query, isStreaming),
+	};
+}
+
 export const endpoints: readonly Endpoint[] = [
-	{ path: '/v1/chat/completions', dialect: chat, kind: 'inference' },
-	{ path: '/v1/messages', dialect: messages, kind: 'inference' },
-	{ path: '/v1/messages/count_tokens', dialect: tokenCounting, kind: 'token_count' },
+	inferenceEndpoint('/v1/chat/completions', chat),
+	inferenceEndpoint('/v1/messages', messages),
+	countTokens,
 ];
 
-export const inferenceEndpoints: readonly Endpoint[] = endpoints.filter(({ kind }) => kind === 'inference');
+/** Those whose requests cost something. */
+export const inferenceEndpoints: readonly Endpoint[] = endpoints.filter(({ bills }) => bills === 'usage');

@@ -100,10 +100,16 @@ export class Provider {
 		return this.protocol.locate(this.#place, model, query, isStreamed);
 	}
 
-	/** The same of what counts tokens; undefined where nothing does. */
-	locateCount(query: string): string | undefined {
+	/** Whether `locateCount` has an address. */
+	get countsTokens(): boolean {
+		return this.protocol.countPath !== undefined;
+	}
+
+	/** The same of what counts tokens. @throws Error where nothing does. */
+	locateCount(query: string): string {
 		const { countPath } = this.protocol;
-		return countPath && withQuery(`${this.#place.pathPrefix}${countPath}`, query);
+		if (countPath === undefined) throw new Error(`\`${this.name}\` counts no tokens`);
+		return withQuery(`${this.#place.pathPrefix}${countPath}`, query);
 	}
 
 	/** Header fields of a request to the provider, given those of the caller's. */

@@ -19,10 +19,10 @@ import { periodOf } from '../../../policy/limits/utc-time.ts';
 import { type AtHand, type BudgetHold, CountersUnreachable } from '../../../stores/contracts/admission.ts';
 import type { OpenRow } from '../../../stores/contracts/ledger.ts';
 import type { Edit } from '../../../wire/json/splice-body.ts';
-import type { GatewayFacts } from '../gateway-facts.ts';
+import { BilledPermit, type PermitTerms } from '../call/billed-permit.ts';
+import type { CallScope } from '../call/call-scope.ts';
+import type { RequestRecord } from '../call/request-record.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import type { OpenCall } from '../open-calls.ts';
-import { Permit, type PermitTerms } from '../permit.ts';
 import { admittedTokens } from '../stream-reservation.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
@@ -38,44 +38,32 @@ const none: readonly never[] = [];
  * @param before of the target that was called before; gives way when this succeeds.
  * @throws LimitRefusal; Refusal `model_unpriced`, `field_invalid`, `budget_exceeded`; Fault `records_unavailable`; what the call was ended with.
  */
-export function admitCall(call: PreparedCall, team: Team, open: OpenCall, parts: GatewayParts, before?: Permit): Permit | Promise<Permit> {
+export function admitCall(
+	call: PreparedCall,
+	team: Team,
+	scope: CallScope,
+	parts: GatewayParts,
+	before?: BilledPermit,
+): BilledPermit | Promise<BilledPermit> {
 	const { ports } = parts;
+	const { record } = scope;
 	const judged = judgeCall(call, team, before?.terms.row.startedMs ?? ports.clock.nowMs(), parts);
-	const warnings = admissionWarnings(judged, parts);
-	if (warnings.length > 0) open.facts.warnings = [...(open.facts.warnings ?? []), ...warnings];
-	const row = rowOf(call, team, open, judged);
+	record.warn(admissionWarnings(judged, parts));
+	const row = rowOf(call, team, record, judged);
 	const permitTerms = permitTermsOf(call, row, judged, before, parts);
 	const taking =
-		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, open, parts) : takeOver(before, row, judged.holds, parts);
-	const go = ({ reservedNanoUsd }: Taken): Permit | Promise<Permit> =>
-		openRow(
-			judged.isStoppable ? { ...permitTerms, stopsAtNanoUsd: reservedNanoUsd ?? judged.need.amountNanoUsd } : permitTerms,
-			open,
-			parts,
-		);
+		before === undefined ? takeLimits(row, judged, permitTerms.holdMs, record, parts) : takeOver(before, row, judged.holds, parts);
+	const go = ({ reservedNanoUsd }: Taken): BilledPermit | Promise<BilledPermit> => {
+		const stopsAtNanoUsd = judged.isStoppable ? (reservedNanoUsd ?? judged.need.amountNanoUsd) : undefined;
+		return new BilledPermit(stopsAtNanoUsd === undefined ? permitTerms : { ...permitTerms, stopsAtNanoUsd }, scope, parts).open();
+	};
 	return taking instanceof Promise ? taking.then(go) : go(taking);
-}
-
-/** The last step: what was taken is given back where the row cannot be opened, or cannot move to another target. */
-function openRow(terms: PermitTerms, open: OpenCall, parts: GatewayParts): Permit | Promise<Permit> {
-	const { ledger, admission } = parts.ports;
-	const opened = ledger.open(terms.row);
-	if (!(opened instanceof Promise)) return new Permit(terms, opened, open, parts);
-	return opened.then(
-		(row) => new Permit(terms, row, open, parts),
-		async (cause: unknown) => {
-			// The target before has given the row away: nobody else would close it.
-			if (terms.earlierTargets > 0) new Permit(terms, { failure: undefined }, open, parts).endUnanswered(cause);
-			else await admission.release(terms.row.id, terms.row.team).catch(() => undefined);
-			throw cause;
-		},
-	);
 }
 
 function rowOf(
 	{ request, target, format, isStreamed }: PreparedCall,
 	{ id: team }: Team,
-	{ facts }: OpenCall,
+	{ facts }: RequestRecord,
 	judged: JudgedCall,
 ): OpenRow {
 	return {
@@ -102,7 +90,7 @@ function permitTermsOf(
 	call: PreparedCall,
 	row: OpenRow,
 	{ terms, priced, need, holds, usual, usageEdits }: JudgedCall,
-	before: Permit | undefined,
+	before: BilledPermit | undefined,
 	parts: GatewayParts,
 ): PermitTerms {
 	return {
@@ -188,7 +176,12 @@ function firstPart(
 }
 
 /** Holds for the next target what it needs, beside what the one before may have cost, before that is booked. */
-async function takeOver(before: Permit, { id, team }: OpenRow, holds: readonly BudgetHold[], { ports }: GatewayParts): Promise<Taken> {
+async function takeOver(
+	before: BilledPermit,
+	{ id, team }: OpenRow,
+	holds: readonly BudgetHold[],
+	{ ports }: GatewayParts,
+): Promise<Taken> {
 	const { owedNanoUsd } = before;
 	const shared = new Set(before.terms.row.budgets);
 	const least = holds.map(withLeast);
@@ -274,21 +267,21 @@ export function takeLimits(
 	{ id, team }: Pick<OpenRow, 'id' | 'team'>,
 	asked: AskedLimits,
 	holdMs: number,
-	{ facts }: OpenCall,
+	record: RequestRecord,
 	{ ports }: GatewayParts,
 ): AtHand<Taken> {
 	const { reservedTokens, holds } = asked;
 	const { requestsPerMinute, dailyTokens } = asked.terms;
 	const admission = ports.admission.admit({ id, team, requestsPerMinute, dailyTokens, reservedTokens, holds, holdMs });
-	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, facts), unlessUnreachable);
-	return requireAdmitted(admission, asked, facts);
+	if (admission instanceof Promise) return admission.then((known) => requireAdmitted(known, asked, record), unlessUnreachable);
+	return requireAdmitted(admission, asked, record);
 }
 
 /** @throws LimitRefusal. */
-function requireAdmitted(admission: Admission, asked: AskedLimits, facts: GatewayFacts): Taken {
+function requireAdmitted(admission: Admission, asked: AskedLimits, record: RequestRecord): Taken {
 	const isUncounted = admission.isAdmitted && admission.isUncounted === true;
-	if (isUncounted) facts.isUncounted = true;
-	else facts.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
+	if (isUncounted) record.admitUncounted();
+	else record.limitHeaders = rateLimitHeaders(asked.terms, admission.reading);
 	if (admission.isAdmitted) return { reservedNanoUsd: admission.reservedNanoUsd };
 	throw refusalOf(admission, asked);
 }

@@ -47,7 +47,6 @@ describe('what the provider answers', () => {
 			firstByteMs: 345,
 			isStreamed: false,
 			requestBytes: chatBody.length,
-			limitHeaders: {},
 			inputTokens: Math.ceil(chatBody.length / 4),
 			outputTokens: 0,
 			// At 1.25 USD a million.

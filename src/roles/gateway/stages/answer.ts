@@ -6,25 +6,27 @@ import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts'
 import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/relayed-headers.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { addAnswerHeaders, addWarnings } from '../answer-headers.ts';
+import { BilledPermit } from '../call/billed-permit.ts';
+import type { CallScope } from '../call/call-scope.ts';
+import type { Permit } from '../call/permit.ts';
+import { upstreamError } from '../call/request-outcome.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import type { OpenCall } from '../open-calls.ts';
-import type { Permit } from '../permit.ts';
 import { EventBody } from '../streams/event-source.ts';
 import { StreamRelay } from '../streams/stream-relay.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { isSpendStop, type Reply } from './send-call.ts';
 
 /**
- * The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). The permit of a
- * success that came whole is metered, not ended.
+ * The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). A success
+ * that came whole is metered here; an error ends the request.
  * @throws Fault `provider_answer_invalid`
  */
-export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: OpenCall, parts: GatewayParts): HttpResponse {
+export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: CallScope, parts: GatewayParts): HttpResponse {
 	const { settings, ports } = parts;
 	const { response, body } = reply;
 	const headers = relayedHeaders(response.status, response.headers);
-	addAnswerHeaders(headers, call.request, open.facts, ports.clock, reply.upstreamMs);
+	addAnswerHeaders(headers, call.request, scope.record, ports.clock, reply.upstreamMs);
 	if (!Buffer.isBuffer(body)) {
 		// No proxy on the way may hold events back or store them.
 		headers['content-type'] = 'text/event-stream; charset=utf-8';
@@ -32,18 +34,19 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, open: O
 		headers['x-accel-buffering'] = 'no';
 		const { stoppedStream = 'error' } = settings.budgets;
 		const relayParts = { clock: ports.clock, log: ports.log, heartbeatMs: settings.heartbeatMs, requestId: call.request.id, stoppedStream };
-		const relay = new StreamRelay(body, call, permit, open, relayParts, isEncoded(response.headers));
-		return { status: response.status, headers, body: new EventBody(relay), facts: open.facts };
+		if (!(permit instanceof BilledPermit)) throw new Error('a stream is billed');
+		const relay = new StreamRelay(body, call, permit, scope, relayParts, isEncoded(response.headers));
+		return { status: response.status, headers, body: new EventBody(relay), facts: scope.record.facts };
 	}
-	open.close();
 	if (response.status >= 400) {
-		const shown = answerError(call, reply, body, headers, open);
-		permit.endDeclined(shown.status);
+		const code = faultOf(reply.status);
+		const shown = answerError(call, reply, code, body, headers, scope);
+		scope.end(upstreamError(shown.status, code));
 		return shown;
 	}
 	permit.meterAnswered(body, reply.told);
 	const shown = isError(body) ? scrubSecrets(body, call.provider.secrets) : body;
-	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: open.facts };
+	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.record.facts };
 }
 
 /** Some servers send errors with status 200. Other bodies are left alone, for a model may write what looks like a masked key. */
@@ -64,7 +67,7 @@ function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, 
 	return JSON.stringify(answered);
 }
 
-export function readObject(body: Buffer): JsonObject | undefined {
+function readObject(body: Buffer): JsonObject | undefined {
 	try {
 		const value = parseExactly(body.toString());
 		// Google's servers put errors into lists of one.
@@ -76,47 +79,44 @@ export function readObject(body: Buffer): JsonObject | undefined {
 }
 
 /** Errors that are the gateway's business become 502 with the provider's own body; the caller's own mistakes pass. */
-export function answerError(
-	call: Pick<PreparedCall, 'request' | 'provider' | 'translated'>,
+function answerError(
+	call: PreparedCall,
 	reply: Reply,
+	code: FaultCode | undefined,
 	body: Buffer,
 	headers: Record<string, string>,
-	open: OpenCall,
+	scope: CallScope,
 ): HttpResponse {
 	const { response } = reply;
-	const code = faultOf(reply.status);
 	const { provider } = call;
 	if (isSpendStop(reply, provider.protocol) || (code !== undefined && isPermanent(code))) headers['x-should-retry'] = 'false';
 	const status = code === undefined ? response.status : 502;
-	if (code !== undefined) {
-		open.facts.code = code;
-		headers['x-gateway-upstream-status'] = String(response.status);
-	}
-	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, open, status);
+	if (code !== undefined) headers['x-gateway-upstream-status'] = String(response.status);
+	if (call.translated !== undefined) return translateError(call, call.translated, response.status, body, headers, scope, status);
 	// A compressed body cannot be searched for the key, so it does not leave.
 	if (!isEncoded(response.headers) && (body.length > 0 || code === undefined)) {
-		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: open.facts };
+		return { status, headers, body: scrubSecrets(body, provider.secrets), facts: scope.record.facts };
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	const failure = describeFailure(new Fault(code ?? 'provider_answer_invalid'), call.request.id);
-	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: open.facts };
+	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.record.facts };
 }
 
 function translateError(
-	{ provider }: Pick<PreparedCall, 'provider'>,
+	{ provider }: PreparedCall,
 	{ translation, call }: NonNullable<PreparedCall['translated']>,
 	upstreamStatus: number,
 	body: Buffer,
 	headers: Record<string, string>,
-	open: OpenCall,
+	scope: CallScope,
 	status: number,
 ): HttpResponse {
 	const error = translation.translateError(upstreamStatus, readObject(body) ?? readPlainText(body, headers), call);
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
 	if (error.retryAfterSeconds !== undefined) headers['retry-after'] ??= String(error.retryAfterSeconds);
-	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: open.facts };
+	return { status, headers, body: scrubSecrets(Buffer.from(JSON.stringify(error.body)), provider.secrets), facts: scope.record.facts };
 }
 
 /** Longer ones are no message. */

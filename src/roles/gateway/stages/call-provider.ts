@@ -2,12 +2,13 @@ import { Fault } from '../../../core/fault.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retry-wait.ts';
+import type { CallScope } from '../call/call-scope.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-parts.ts';
-import type { OpenCall } from '../open-calls.ts';
-import { timeoutsLeft } from '../provider-timeouts.ts';
+import { type AttemptLimits, timeoutsLeft } from '../provider-timeouts.ts';
 import { readRetryAfterMs } from '../retry-after.ts';
+import type { PreparedCall } from './prepare-call.ts';
 import { pauseCall } from './reach-upstream.ts';
-import { isSpendStop, type Reply, sendCall } from './send-call.ts';
+import { estimatedReply, isSpendStop, type Reply, sendCall } from './send-call.ts';
 import type { Taken } from './take-target.ts';
 
 /** What a provider said, or why it said nothing. */
@@ -17,24 +18,31 @@ export type Outcome = Reply | Fault | Refusal;
  * Has the call done by its target: in its turn, and again where that is safe and worth it.
  * @throws Refusal `field_invalid`; Fault `provider_*` once an answer has begun; what the call was ended with.
  */
-export function callProvider(taken: Taken, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
-	const bound = parts.traffic.get(taken.prepared.provider.name);
-	if (bound === undefined) throw new Error(`nothing bounds calls to \`${taken.prepared.provider.name}\``);
-	bound.traffic.retryBudget.countCall();
-	return callFrom(taken, 0, bound, open, parts);
+export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+	const { prepared } = taken;
+	if (prepared.estimate !== undefined) return Promise.resolve(estimatedReply(prepared, prepared.estimate));
+	const bound = parts.traffic.get(prepared.provider.name);
+	if (bound === undefined) throw new Error(`nothing bounds calls to \`${prepared.provider.name}\``);
+	if (isRetried(prepared)) bound.traffic.retryBudget.countCall();
+	return callFrom(taken, 0, bound, scope, parts);
 }
 
 /** From this attempt on. */
-function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
-	return attempt(taken, bound, open, parts).then((outcome) => {
+function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
+	return attempt(taken, bound, scope, parts).then((outcome) => {
 		// A stream goes on, and keeps its slot.
-		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) open.releaseSlot();
-		if (taken.permit.mayCost || !isOutOfTime(outcome)) bound.traffic.note(resultOf(outcome), bound.terms);
-		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, open, parts);
+		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
+		if (isRetried(taken.prepared) && (taken.permit.mayCost || !isOutOfTime(outcome))) bound.traffic.note(resultOf(outcome), bound.terms);
+		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, parts);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
-		return pauseCall(waitMs, open, parts.ports.clock).then(() => callFrom(taken, retriesBefore + 1, bound, open, parts));
+		return pauseCall(waitMs, scope, parts.ports.clock).then(() => callFrom(taken, retriesBefore + 1, bound, scope, parts));
 	});
+}
+
+/** What is free is sent once, and vendors serve it apart from inference: it says nothing of the provider's health. */
+function isRetried({ endpoint }: PreparedCall): boolean {
+	return endpoint.bills === 'usage';
 }
 
 export function resultOf(outcome: Outcome): AttemptResult {
@@ -47,44 +55,49 @@ function isOutOfTime(outcome: Outcome): boolean {
 }
 
 /** Sends the call when its turn has come. */
-function attempt(taken: Taken, { traffic, terms }: BoundTraffic, open: OpenCall, parts: GatewayParts): Promise<Outcome> {
+function attempt(taken: Taken, { traffic, terms }: BoundTraffic, scope: CallScope, parts: GatewayParts): Promise<Outcome> {
 	const { clock } = parts.ports;
-	open.requireRunning();
+	scope.requireRunning();
 	const { prepared, permit } = taken;
-	const limits = prepared.isStreamed ? parts.timeouts.streaming : parts.timeouts.nonStreaming;
+	const limits = limitsOf(prepared, parts);
 	const cameMs = clock.monotonicMs();
-	const slot = traffic.concurrency.acquire(open, terms, parts.settings.timeouts.firstByteMs, clock);
-	if (slot === undefined && open.calledMs === undefined) {
-		open.calledMs = cameMs;
-		return sendCall(prepared, permit, open, limits.full, cameMs, parts);
+	const slot = traffic.concurrency.acquire(scope, terms, parts.settings.timeouts.firstByteMs, clock);
+	if (slot === undefined && scope.firstAttemptMs === undefined) {
+		scope.firstAttemptMs = cameMs;
+		return sendCall(prepared, permit, scope, limits.full, cameMs, parts);
 	}
 	return Promise.resolve(slot).then((cause): Outcome | Promise<Outcome> => {
 		if (cause !== undefined) return cause;
 		const nowMs = clock.monotonicMs();
-		const left = timeoutsLeft(limits, open, cameMs, nowMs);
-		return left instanceof Fault ? left : sendCall(prepared, permit, open, left, nowMs, parts);
+		const left = timeoutsLeft(limits, scope, cameMs, nowMs);
+		return left instanceof Fault ? left : sendCall(prepared, permit, scope, left, nowMs, parts);
 	});
 }
 
+function limitsOf({ endpoint, isStreamed }: PreparedCall, { timeouts }: GatewayParts): AttemptLimits {
+	if (endpoint.response === 'computed') return timeouts.computed;
+	return isStreamed ? timeouts.streaming : timeouts.nonStreaming;
+}
+
 function waitBeforeRetry(
-	{ prepared: { provider }, permit }: Taken,
+	{ prepared, permit }: Taken,
 	outcome: Outcome,
 	retriesBefore: number,
 	{ traffic, terms }: BoundTraffic,
-	open: OpenCall,
+	scope: CallScope,
 	{ ports, settings }: GatewayParts,
 ): number | undefined {
 	const result = resultOf(outcome);
-	if (terms.retries === 0 || (typeof result === 'number' && result < 400)) return undefined;
+	if (terms.retries === 0 || !isRetried(prepared) || (typeof result === 'number' && result < 400)) return undefined;
 	const reply = outcome instanceof Error ? undefined : outcome;
 	const waitMs = retryWaitMs(
 		{
 			result,
 			mayCost: permit.mayCost,
-			isSpendStop: reply !== undefined && isSpendStop(reply, provider.protocol),
+			isSpendStop: reply !== undefined && isSpendStop(reply, prepared.provider.protocol),
 			retryAfterMs: reply && readRetryAfterMs(reply.response.headers, ports.clock.nowMs()),
 			retriesBefore,
-			remainingMs: settings.timeouts.totalMs - (ports.clock.monotonicMs() - (open.calledMs ?? 0)),
+			remainingMs: settings.timeouts.totalMs - (ports.clock.monotonicMs() - (scope.firstAttemptMs ?? 0)),
 		},
 		terms,
 		traffic.chance,

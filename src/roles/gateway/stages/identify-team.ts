@@ -1,16 +1,15 @@
 import type { Caller } from '../../../core/caller.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
-import type { GatewayFacts } from '../gateway-facts.ts';
+import type { RequestRecord } from '../call/request-record.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 
 /** The caller's team, noted for the request's log line and for the header fields of its answer. @throws as `identifyTeam` does. */
-export function noteTeam(caller: Caller, facts: GatewayFacts, { settings, ports }: GatewayParts): Team {
-	facts.clientId = caller.clientId;
+export function noteTeam(caller: Caller, record: RequestRecord, { settings, ports }: GatewayParts): Team {
+	record.identifyClient(caller.clientId);
 	const team = identifyTeam(caller, settings, ports.teams);
-	facts.team = team.id;
-	facts.callerTeam = team;
+	record.identifyTeam(team);
 	return team;
 }
 

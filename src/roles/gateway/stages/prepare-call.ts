@@ -8,13 +8,13 @@ import type { ModelFacts } from '../../../wire/conversation/model-facts.ts';
 import type { ResponseTranslation, TranslatedCall } from '../../../wire/conversation/translation.ts';
 import type { Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
+import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { isMaybeMarked, unmarkingSteps } from '../../../wire/foreign-marks.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { findRepair, type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
 import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
-import type { GatewayFacts } from '../gateway-facts.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type Call, placedMembers } from './read-call.ts';
 import { refuseThread } from './refuse-thread.ts';
@@ -42,7 +42,13 @@ export interface PreparedCall extends Call {
 	readonly outgoing: JsonBody;
 	/** Undefined where caller and provider speak the same. */
 	readonly translated: TranslatedPart | undefined;
+	/** What was dropped or changed, for the sender. */
+	readonly warnings: readonly string[];
+	/** Responds in place of a provider that does not serve the endpoint. */
+	readonly estimate: Estimate | undefined;
 }
+
+const none: readonly string[] = [];
 
 /**
  * Most calls are passed on as they came, which takes no steps.
@@ -51,7 +57,7 @@ export interface PreparedCall extends Call {
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
-	if (!isSpoken || isMaybeMarked(call.body)) return undefined;
+	if (!isSpoken || isMaybeMarked(call.body) || call.endpoint.estimateFor(provider) !== undefined) return undefined;
 	const read = readTarget(call, target, team, parts);
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
@@ -74,17 +80,18 @@ function readTarget(call: Call, target: Target, team: string, { modelFacts, defa
  * Finds who answers, and what it is to be asked. In steps, for what is large takes some milliseconds in each.
  * @throws Refusal `field_invalid`, `thread_unsupported_request`; Fault `provider_key_unset`.
  */
-export function* preparingSteps(call: Call, target: Target, team: string, facts: GatewayFacts, parts: GatewayParts): Steps<PreparedCall> {
+export function* preparingSteps(call: Call, target: Target, team: string, parts: GatewayParts): Steps<PreparedCall> {
 	const provider = providerFor(call, target, parts);
 	const { wire: spoken } = provider.protocol;
 	const read = readTarget(call, target, team, parts);
 	const { said, knownAs, maxOutputTokens, defaultCapTokens } = read;
+	const estimate = call.endpoint.estimateFor(provider);
+	if (estimate !== undefined) return { ...untranslated(call, read, provider, call.body, [estimate.warning]), estimate };
 	if (isSameDialect(call.format.name, spoken)) {
 		const unmarked = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
 		const repair = repairFor(call, read, provider, parts);
 		if (repair === undefined) return untranslated(call, read, provider, unmarked);
-		facts.warnings = repair.warnings;
-		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers));
+		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers), repair.warnings);
 	}
 	const translation = responseTranslation(call.format.name, spoken);
 	// Arguments of calls are text in chat completions, whose digits nobody changes.
@@ -111,7 +118,6 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 			message: `Not translated faithfully, and \`routing.translation\` is strict: ${warnings.join('; ')}`,
 		});
 	}
-	facts.warnings = notes.length === 0 ? warnings : [...warnings, ...notes];
 	const outgoing = new WrittenBody(body, placedMembers);
 	yield;
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
@@ -130,11 +136,13 @@ export function* preparingSteps(call: Call, target: Target, team: string, facts:
 			headers,
 			call: { request: members, model: call.model, requestId: call.request.id, nowSeconds, estimatedInputTokens },
 		},
+		warnings: notes.length === 0 ? warnings : [...warnings, ...notes],
+		estimate: undefined,
 	};
 }
 
 /** What the target's model is known to reject of a request in its own format. */
-export function repairFor(
+function repairFor(
 	call: Call,
 	{ said, knownAs }: Pick<ReadTarget, 'said' | 'knownAs'>,
 	provider: Provider,
@@ -154,15 +162,16 @@ export function repairFor(
 }
 
 /** As `preparingSteps`, where nobody waits. */
-export function prepareCall(call: Call, target: Target, team: string, facts: GatewayFacts, parts: GatewayParts): PreparedCall {
-	return atOnce(preparingSteps(call, target, team, facts, parts));
+export function prepareCall(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall {
+	return atOnce(preparingSteps(call, target, team, parts));
 }
 
-function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing: JsonBody): PreparedCall {
-	const { request, format, body, model, isStreamed } = call;
+function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing: JsonBody, warnings = none): PreparedCall {
+	const { request, endpoint, format, body, model, isStreamed } = call;
 	const { target, knownAs, maxOutputTokens, defaultCapTokens } = read;
 	return {
 		request,
+		endpoint,
 		format,
 		body,
 		model,
@@ -175,6 +184,8 @@ function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing
 		providerFormat: format,
 		outgoing,
 		translated: undefined,
+		warnings,
+		estimate: undefined,
 	};
 }
 
@@ -192,7 +203,7 @@ function withoutStreamOptions({ stream_options: _dropped, ...body }: JsonObject)
 function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts): Provider {
 	const provider = parts.providers.get(name);
 	if (provider === undefined) throw new Error(`routing chose \`${name}\`, which is not configured`);
-	if (!provider.isConfigured) throw new Fault('provider_key_unset');
+	if (!provider.isConfigured && call.endpoint.estimateFor(provider) === undefined) throw new Fault('provider_key_unset');
 	refuseThread(call, provider, parts);
 	return provider;
 }

@@ -4,12 +4,15 @@ import { Refusal } from '../../../core/refusal.ts';
 import type { Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
 import { inTurns, isLargeBody } from '../in-turns.ts';
 
 /** One inference request, read and found sound. */
 export interface Call {
 	readonly request: HttpRequest;
+	readonly endpoint: Endpoint;
+	/** The endpoint's. */
 	readonly format: ClientDialect;
 	readonly body: JsonBody;
 	/** As the caller named it. */
@@ -30,52 +33,38 @@ const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 
 /**
  * Reads and checks the body. What can be refused by the header fields is refused before a byte is read.
- * @param hold gets room for the body, which is given back when this throws. None is counted unless given.
+ * @param hold gets room for the body. None is counted unless given.
  * @throws Refusal `media_type_unsupported`, `content_encoding_unsupported`, `overloaded`, `body_*`, `field_*`.
  */
-export function readCall(request: HttpRequest, format: ClientDialect, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
+export function readCall(request: HttpRequest, endpoint: Endpoint, maxBodyBytes: number, hold?: BodyHold): Call | Promise<Call> {
 	requireJson(request.headers);
 	if (request.announcedLength !== undefined && request.announcedLength > maxBodyBytes) {
 		throw new Refusal('body_too_large', { message: tooLargeMessage(maxBodyBytes) });
 	}
-	try {
-		const body = withRoom(request, hold);
-		const bytes = takeWhole(body, maxBodyBytes);
-		if (bytes !== undefined && !isLargeBody(bytes.length)) return soundCall(request, format, parseBody(bytes, placedMembers));
-		return awaitCall(request, format, bytes ?? readWhole(body, maxBodyBytes, request.announcedLength), hold);
-	} catch (cause) {
-		hold?.release();
-		throw cause;
-	}
+	const body = withRoom(request, hold);
+	const bytes = takeWhole(body, maxBodyBytes);
+	if (bytes !== undefined && !isLargeBody(bytes.length)) return soundCall(request, endpoint, parseBody(bytes, placedMembers));
+	return awaitCall(request, endpoint, bytes ?? readWhole(body, maxBodyBytes, request.announcedLength));
 }
 
 /** Of a body that is still to come, or that takes its time to be read. */
-async function awaitCall(
-	request: HttpRequest,
-	format: ClientDialect,
-	body: Buffer | Promise<Buffer>,
-	hold: BodyHold | undefined,
-): Promise<Call> {
-	try {
-		const bytes = await body;
-		return await inTurns(bytes.length, readingSteps(request, format, bytes));
-	} catch (cause) {
-		hold?.release();
-		throw cause;
-	}
+async function awaitCall(request: HttpRequest, endpoint: Endpoint, body: Buffer | Promise<Buffer>): Promise<Call> {
+	const bytes = await body;
+	return inTurns(bytes.length, readingSteps(request, endpoint, bytes));
 }
 
-function* readingSteps(request: HttpRequest, format: ClientDialect, bytes: Buffer): Steps<Call> {
-	const call = soundCall(request, format, yield* parsingSteps(bytes, placedMembers));
+function* readingSteps(request: HttpRequest, endpoint: Endpoint, bytes: Buffer): Steps<Call> {
+	const call = soundCall(request, endpoint, yield* parsingSteps(bytes, placedMembers));
 	yield;
 	return call;
 }
 
 /** @throws Refusal `field_*`. */
-function soundCall(request: HttpRequest, format: ClientDialect, body: JsonBody): Call {
+function soundCall(request: HttpRequest, endpoint: Endpoint, body: JsonBody): Call {
 	const { members } = body;
+	const { dialect: format, canStream } = endpoint;
 	format.validate(members);
-	return { request, format, body, model: String(members.model), isStreamed: members.stream === true };
+	return { request, endpoint, format, body, model: String(members.model), isStreamed: canStream && members.stream === true };
 }
 
 /** The body, once there is room for it; where its length is not known, piece by piece. @throws Refusal `overloaded` */

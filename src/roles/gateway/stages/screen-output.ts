@@ -1,9 +1,9 @@
-import type { CallFacts } from '../../../core/call-facts.ts';
 import type { HttpResponse } from '../../../core/handler.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
+import type { RequestRecord } from '../call/request-record.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import { BlockingGuard } from '../streams/blocking-guard.ts';
 import { EventBody, type EventSource } from '../streams/event-source.ts';
@@ -18,12 +18,18 @@ import type { Call } from './read-call.ts';
  * Guardrails on what the model says, as the caller is about to read it. Observing changes neither bytes nor timing.
  * @throws Refusal `guardrail_blocked`, of an answer that is there as a whole.
  */
-export async function screenOutput(call: Call, team: string, response: HttpResponse, guarding: Guarding): Promise<HttpResponse> {
-	if (response.status >= 400) return response;
+export async function screenOutput(
+	call: Call,
+	team: string,
+	response: HttpResponse,
+	record: RequestRecord,
+	guarding: Guarding,
+): Promise<HttpResponse> {
+	if (response.status >= 400 || call.endpoint.response === 'computed') return response;
 	const guarded = { requestId: call.request.id, team };
 	const { body } = response;
 	if (body instanceof EventBody && body.source instanceof StreamRelay) {
-		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, response.facts, guarding)) };
+		return { ...response, body: new EventBody(await guardStream(body.source, call.format, guarded, record, guarding)) };
 	}
 	if (!Buffer.isBuffer(body) && typeof body !== 'string') return response;
 	const told = readObject(body);
@@ -41,13 +47,13 @@ async function guardStream(
 	relay: StreamRelay,
 	format: ClientDialect,
 	call: GuardedCall,
-	facts: CallFacts | undefined,
+	record: RequestRecord,
 	guarding: Guarding,
 ): Promise<EventSource> {
 	if (!guarding.isEnforced) return new MonitoringGuard(relay, format, call, guarding);
 	const guardrails = await guarding.guardrails;
 	const Guard = guarding.engines.stopping(call.team).length > 0 ? ModeratedGuard : BlockingGuard;
-	const guard = new Guard(relay, format, call, guarding, guardrails, facts);
+	const guard = new Guard(relay, format, call, guarding, guardrails, record);
 	if (guarding.engines.noting(call.team).length === 0) return guard;
 	const notedByEngines: ObservesTexts = {
 		observe: (noted, stage, { texts }) =>

@@ -1,14 +1,16 @@
-import { discardStream } from '../../../core/byte-stream.ts';
+import { discardStream, streamOf } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
+import { measureInput } from '../../../policy/budgets/input-size.ts';
+import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';
 import { isEncoded, mediaTypeOf } from '../../../wire/providers/relayed-headers.ts';
 import { readTold, type ToldAnswer } from '../../../wire/usage/usage-meter.ts';
+import type { CallScope, Held } from '../call/call-scope.ts';
+import type { BodyEdits, Permit } from '../call/permit.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import type { OpenCall } from '../open-calls.ts';
-import type { Permit, PermitTerms } from '../permit.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { readAnswer, requireWanted } from './reach-upstream.ts';
 
@@ -20,8 +22,8 @@ export interface Reply {
 	readonly body: Buffer | ByteStream;
 	/** Of a success that came whole and can be read: compressed ones cannot. */
 	readonly told: ToldAnswer | undefined;
-	/** From the request being sent to the whole answer, or to a stream's head. */
-	readonly upstreamMs: number;
+	/** From the request being sent to the whole answer, or to a stream's head. Undefined where no provider was asked. */
+	readonly upstreamMs: number | undefined;
 }
 
 /** Whole answers are held in memory; no real one comes near these. */
@@ -38,51 +40,64 @@ const maxErrorBytes = 1024 * 1024;
 export function sendCall(
 	call: PreparedCall,
 	permit: Permit,
-	open: OpenCall,
+	scope: CallScope,
 	timeouts: UpstreamTimeouts,
 	sentMs: number,
 	{ ports, guarding }: GatewayParts,
 ): Promise<Reply | Fault> {
-	const { request, provider, target, translated } = call;
+	const { request, provider, target, translated, endpoint } = call;
+	let sending: Held | undefined;
+	const stopSending = (): void => {
+		if (sending !== undefined) scope.drop(sending);
+	};
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
-		target: provider.locate(target.model, translated === undefined ? request.query : '', call.isStreamed),
+		target: endpoint.locate(provider, target.model, translated === undefined ? request.query : '', call.isStreamed),
 		headers: provider.requestHeaders(translated?.headers ?? request.headers),
-		body: sentBody(call, permit.terms),
+		body: sentBody(call, permit.edits),
 		timeouts,
 		mayReachPrivateNetwork: provider.mayReachPrivateNetwork,
 		proxy: provider.proxy,
 		onSent: () => permit.markSent(),
-		onClientGone: (listener) => open.whenEnded(listener),
+		onClientGone: (listener) => {
+			sending = { abort: listener, release: () => listener() };
+			scope.hold(sending);
+		},
 	};
 	const replyOf = (response: UpstreamResponse, body: Reply['body']): Reply => ({
 		response,
 		status: meaningOf(response.status, body, provider.protocol),
 		body,
-		told: readSuccess(response, body, permit),
+		told: readSuccess(response, body, call),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
 	});
-	return ports.upstream(outgoing).then((response) => {
-		requireWanted(response, open);
-		open.facts.upstreamStatus = response.status;
-		open.facts.firstByteMs = ports.clock.monotonicMs() - request.arrivedMs;
-		if (response.status >= 400) permit.markDeclined();
-		const unanswered = (cause: unknown): Fault => {
-			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_answer_invalid')) return faultIn(cause);
-			throw cause;
-		};
-		try {
-			const body = readReply(call, response, open, guarding?.isEnforced === true);
-			return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
-		} catch (cause) {
-			return unanswered(cause);
-		}
-	}, faultIn);
+	return ports.upstream(outgoing).then(
+		(response) => {
+			stopSending();
+			requireWanted(response, scope);
+			scope.record.respondUpstream(response.status, ports.clock.monotonicMs() - request.arrivedMs);
+			if (response.status >= 400) permit.markDeclined();
+			const unanswered = (cause: unknown): Fault => {
+				if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_answer_invalid')) return faultIn(cause);
+				throw cause;
+			};
+			try {
+				const body = readReply(call, response, scope, guarding?.isEnforced === true && endpoint.response === 'generated');
+				return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
+			} catch (cause) {
+				return unanswered(cause);
+			}
+		},
+		(cause: unknown) => {
+			stopSending();
+			return faultIn(cause);
+		},
+	);
 }
 
 /** @throws the cause when it is none. */
-export function faultIn(cause: unknown): Fault {
+function faultIn(cause: unknown): Fault {
 	if (cause instanceof Fault) return cause;
 	throw cause;
 }
@@ -97,15 +112,24 @@ export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Prot
 }
 
 /** @throws Fault `provider_answer_invalid` for a page that claims to be JSON, and for half an answer. */
-function readSuccess(response: UpstreamResponse, body: Reply['body'], permit: Permit): ToldAnswer | undefined {
+function readSuccess(response: UpstreamResponse, body: Reply['body'], { providerFormat }: PreparedCall): ToldAnswer | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
-	const told = readTold(body, permit.terms.reader);
+	const told = readTold(body, providerFormat.usage);
 	if (told.isObject) return told;
-	throw notAnObject();
+	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
 
-export function notAnObject(): Fault {
-	return new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+/** In place of a provider's. */
+export function estimatedReply({ body: { members }, body, knownAs }: PreparedCall, estimate: Estimate): Reply {
+	const bytes = Buffer.from(JSON.stringify(estimate.respond(measureInput(body, members, knownAs).writtenTokens)));
+	const headers = { 'content-type': 'application/json' };
+	return {
+		response: { status: 200, headers, body: streamOf([bytes]) },
+		status: 200,
+		body: bytes,
+		told: undefined,
+		upstreamMs: undefined,
+	};
 }
 
 /**
@@ -115,19 +139,17 @@ export function notAnObject(): Fault {
 function readReply(
 	call: PreparedCall,
 	response: UpstreamResponse,
-	open: OpenCall,
+	scope: CallScope,
 	isScreened: boolean,
 ): Buffer | Promise<Buffer> | ByteStream {
-	if (response.status >= 400) return readAnswer(response, open, maxErrorBytes);
+	if (response.status >= 400) return readAnswer(response, scope, maxErrorBytes);
 	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
 	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
 		discardStream(response.body);
 		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
 	}
-	return call.isStreamed ? response.body : readAnswer(response, open, maxAnswerBytes);
+	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
 }
-
-export type BodyEdits = Pick<PermitTerms, 'capEdits' | 'usageEdits'>;
 
 /** Every byte is kept but the model's name where an alias maps it, the question for usage, and a cap that a budget demands. */
 export function bodyFor(call: PreparedCall, permitted: BodyEdits): Buffer {
@@ -152,7 +174,7 @@ function editsFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdi
 }
 
 /** @throws Fault `provider_answer_invalid` */
-export function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream' | 'application/json'): void {
+function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream' | 'application/json'): void {
 	const mediaType = mediaTypeOf(response.headers);
 	if (response.status === 200 && mediaType === expected) return;
 	discardStream(response.body);

@@ -2,11 +2,13 @@ import { Fault } from '../../../core/fault.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Target } from '../../../policy/routing/target.ts';
+import { BilledPermit } from '../call/billed-permit.ts';
+import type { CallScope } from '../call/call-scope.ts';
+import type { Permit } from '../call/permit.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { inTurns } from '../in-turns.ts';
-import type { OpenCall } from '../open-calls.ts';
-import type { Permit } from '../permit.ts';
 import { admitCall } from './admit-call.ts';
+import { admitFreeCall } from './admit-free-call.ts';
 import { isFirstChoice } from './choose-targets.ts';
 import { type PreparedCall, passOn, preparingSteps } from './prepare-call.ts';
 import type { Call } from './read-call.ts';
@@ -29,21 +31,20 @@ export function takeTarget(
 	team: Team,
 	before: Permit | undefined,
 	isLast: boolean,
-	open: OpenCall,
+	scope: CallScope,
 	parts: GatewayParts,
 ): Taken | undefined | Promise<Taken | undefined> {
-	const { facts } = open;
-	const { provider, model, warnings } = facts;
-	facts.provider = target.provider;
-	facts.model = target.model;
-	facts.warnings = undefined;
+	const { record } = scope;
+	const { ofTarget } = record;
+	record.ofTarget = { target, warnings: [] };
 	const admit = (prepared: PreparedCall): Taken | Promise<Taken> => {
-		open.requireRunning();
-		const permit = admitCall(prepared, team, open, parts, before);
+		record.warn(prepared.warnings);
+		scope.requireRunning();
+		const permit = admitted(prepared, team, before, scope, parts);
 		return permit instanceof Promise ? permit.then((later) => ({ prepared, permit: later })) : { prepared, permit };
 	};
 	const passOver = (cause: unknown): undefined => {
-		open.requireRunning();
+		scope.requireRunning();
 		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(call, target, team.id, parts))) throw cause;
 		parts.ports.log.warn('target passed over', {
 			requestId: call.request.id,
@@ -52,16 +53,28 @@ export function takeTarget(
 			code: cause.code,
 			message: cause.message,
 		});
-		Object.assign(facts, { provider, model, warnings });
+		record.ofTarget = ofTarget;
 	};
 	try {
-		const prepared =
-			passOn(call, target, team.id, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, team.id, facts, parts));
+		const prepared = passOn(call, target, team.id, parts) ?? inTurns(call.body.bytes.length, preparingSteps(call, target, team.id, parts));
 		const taken = prepared instanceof Promise ? prepared.then(admit) : admit(prepared);
 		return taken instanceof Promise ? taken.catch(passOver) : taken;
 	} catch (cause) {
 		return passOver(cause);
 	}
+}
+
+function admitted(
+	call: PreparedCall,
+	team: Team,
+	before: Permit | undefined,
+	scope: CallScope,
+	parts: GatewayParts,
+): Permit | Promise<Permit> {
+	const { bills } = call.endpoint;
+	// What is free stays so at any target.
+	if (bills !== 'usage') return before ?? admitFreeCall(call, bills, team, scope, parts);
+	return admitCall(call, team, scope, parts, before instanceof BilledPermit ? before : undefined);
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import { OwnPages } from '../../../core/own-pages.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
@@ -9,6 +8,7 @@ import { EventBatch } from '../../../wire/events/event-batch.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { EventView, StreamedText, Unreadable, ViewedText } from '../../../wire/text-view.ts';
+import type { RequestRecord } from '../call/request-record.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import { maskEdits } from '../stages/masked-texts.ts';
@@ -43,7 +43,7 @@ export class BlockingGuard implements EventSource, EventSink {
 	readonly #call: GuardedCall;
 	readonly #guarding: GuardingOfStream;
 	readonly #guardrails: Guardrails;
-	readonly #facts: CallFacts | undefined;
+	readonly #record: Pick<RequestRecord, 'report'>;
 	/** By thread, or by block where a text is of none. */
 	readonly #threads = new Map<string, HeldThread>();
 	/** Of threads that are over. */
@@ -61,14 +61,14 @@ export class BlockingGuard implements EventSource, EventSink {
 		call: GuardedCall,
 		guarding: GuardingOfStream,
 		guardrails: Guardrails,
-		facts: CallFacts | undefined,
+		record: Pick<RequestRecord, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
 		this.#call = call;
 		this.#guarding = guarding;
 		this.#guardrails = guardrails;
-		this.#facts = facts;
+		this.#record = record;
 	}
 
 	start(sink: EventSink): ByteFlow {
@@ -213,7 +213,7 @@ export class BlockingGuard implements EventSource, EventSink {
 		sink?.write(errorEvent(this.#format, describeFailure(refusal, this.#call.requestId)));
 		// What the relay still has to say goes nowhere.
 		this.#relay.fail(refusal);
-		if (this.#facts !== undefined) this.#facts.code = refusal.code;
+		this.#record.report(refusal.code);
 		sink?.end();
 	}
 

@@ -1,10 +1,10 @@
-import type { CallFacts } from '../../../core/call-facts.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
 import { OwnPages } from '../../../core/own-pages.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { TextView } from '../../../wire/text-view.ts';
+import type { RequestRecord } from '../call/request-record.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
 import type { Trip } from '../guardrail-engines/trip.ts';
@@ -42,7 +42,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 	readonly #format: ClientDialect;
 	readonly #call: GuardedCall;
 	readonly #guarding: Guarding;
-	readonly #facts: CallFacts | undefined;
+	readonly #record: Pick<RequestRecord, 'report'>;
 	readonly #blocks = new Map<string, Block>();
 	readonly #trips: Trip[] = [];
 	readonly #goneListeners: (() => void)[] = [];
@@ -68,13 +68,13 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		call: GuardedCall,
 		guarding: Guarding,
 		guardrails: ConstructorParameters<typeof BlockingGuard>[4],
-		facts: CallFacts | undefined,
+		record: Pick<RequestRecord, 'report'>,
 	) {
 		this.#relay = relay;
 		this.#format = format;
 		this.#call = call;
 		this.#guarding = guarding;
-		this.#facts = facts;
+		this.#record = record;
 		this.#screened = new BlockingGuard(
 			relay,
 			format,
@@ -87,7 +87,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 				},
 			},
 			guardrails,
-			facts,
+			record,
 		);
 	}
 
@@ -233,7 +233,7 @@ export class ModeratedGuard implements EventSource, EventSink, ByteFlow {
 		// What the relay and the guardrails before us still have to say goes nowhere.
 		this.#relay.fail(cause);
 		const error = describeFailure(cause, this.#call.requestId);
-		if (this.#facts !== undefined) this.#facts.code = error.code;
+		this.#record.report(error.code);
 		this.#sink?.write(errorEvent(this.#format, error));
 		this.#sink?.end();
 	}

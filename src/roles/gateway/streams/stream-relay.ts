@@ -4,7 +4,6 @@ import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import type { CallOutcome } from '../../../stores/contracts/ledger.ts';
 import type { StreamTranslation } from '../../../wire/conversation/translation.ts';
 import type { CapEnding, ClientDialect, Dialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch, noEvents } from '../../../wire/events/event-batch.ts';
@@ -13,9 +12,10 @@ import { RecentBytes } from '../../../wire/events/recent-bytes.ts';
 import { StreamEvent } from '../../../wire/events/stream-event.ts';
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import type { UsageMeter } from '../../../wire/usage/usage-meter.ts';
+import type { BilledPermit } from '../call/billed-permit.ts';
+import type { AbortReason, CallScope, Held } from '../call/call-scope.ts';
+import { completed, failed, type RequestOutcome } from '../call/request-outcome.ts';
 import { describeFailure, reportFailure } from '../failure.ts';
-import type { OpenCall } from '../open-calls.ts';
-import type { Permit } from '../permit.ts';
 import type { PreparedCall } from '../stages/prepare-call.ts';
 import { StreamStopped } from '../stream-reservation.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
@@ -43,18 +43,18 @@ const tailBytes = 8192;
 /**
  * Passes a provider's event stream on byte for byte. Whole events leave as soon as they are there; the beginning
  * of one waits for its end, so that whatever goes wrong the client never sees half an event, and ends with an
- * error event of its own format. One object is the stream, the sink and the flow, for there is one per call.
+ * error event of its own format. Its end is that of the request. One object is the stream, the sink and the flow, for there is one per call.
  */
-export class StreamRelay implements EventSource, ByteSink, ByteFlow {
+export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 	readonly #source: ByteStream;
 	readonly #format: ClientDialect;
 	readonly #providerFormat: Dialect;
 	readonly #translation: StreamTranslation | undefined;
 	/** What no error of the provider may show. */
 	readonly #secrets: readonly string[];
-	readonly #permit: Permit;
+	readonly #permit: BilledPermit;
 	readonly #meter: UsageMeter;
-	readonly #open: OpenCall;
+	readonly #scope: CallScope;
 	readonly #parts: RelayParts;
 	/** Where a stopped stream ends in order. */
 	readonly #capEnding: CapEnding | undefined;
@@ -72,9 +72,11 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	/** The client has left, and usage is waited for. */
 	#isLeft = false;
 	#isUntranslatable = false;
+	/** Why it ended before anybody began to read it. */
+	#unread: AbortReason | undefined;
 
 	/** @param isOpaque the bytes are compressed: nothing can be read from them or put between them. */
-	constructor(source: ByteStream, call: PreparedCall, permit: Permit, open: OpenCall, parts: RelayParts, isOpaque: boolean) {
+	constructor(source: ByteStream, call: PreparedCall, permit: BilledPermit, scope: CallScope, parts: RelayParts, isOpaque: boolean) {
 		this.#source = source;
 		const { format, providerFormat, translated } = call;
 		this.#format = format;
@@ -84,20 +86,40 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 		const meter = permit.createMeter();
 		this.#meter = meter;
 		this.#translation = translated?.translation.translateStream({ ...translated.call, charged: () => permit.charged(meter.read()) });
-		this.#open = open;
+		this.#scope = scope;
 		this.#parts = parts;
 		this.#capEnding = parts.stoppedStream === 'length' && permit.isStoppable ? format.followToCap(call.body.members) : undefined;
 		this.#framer = isOpaque ? undefined : new EventFramer(providerFormat.markLine);
-		open.whenEnded((reason) => {
-			discardStream(source);
-			permit.endUnanswered(reason);
-		});
+		scope.hold(this);
+	}
+
+	/** Of the request. Before anybody reads the stream, nobody else would end it. */
+	abort(reason: AbortReason): void {
+		if (this.#flow === undefined) {
+			this.#unread = reason;
+			this.#scope.end(failed(reason));
+		} else if (reason.code === 'client_closed') this.cancel();
+		else this.fail(reason);
+	}
+
+	/** The request has ended, by the stream's end as a rule. */
+	release(): void {
+		if (this.#isDone) return;
+		this.#isDone = true;
+		this.#timer?.cancel();
+		if (this.#flow === undefined) discardStream(this.#source);
+		else this.#flow.cancel();
 	}
 
 	start(sink: EventSink): ByteFlow {
 		this.#sink = sink;
-		if (!this.#open.isEnded) this.#flow = this.#source.start(this);
-		this.#open.whenEnded((reason) => (reason.code === 'client_closed' ? this.cancel() : this.fail(reason)));
+		const unread = this.#unread;
+		if (unread !== undefined) {
+			// A source says nothing before its `start` has returned.
+			if (unread.code !== 'client_closed') queueMicrotask(() => this.#tell(unread));
+			return this;
+		}
+		this.#flow = this.#source.start(this);
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 		return this;
 	}
@@ -133,7 +155,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 			return;
 		}
 		if (owed !== noEvents) this.#sink.write(owed);
-		this.#finish('complete');
+		this.#finish(completed(200));
 		this.#sink.end();
 	}
 
@@ -146,16 +168,19 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 		this.#flow?.cancel();
 		const owed = this.#framer !== undefined && this.#mayEnd() ? this.#owed() : undefined;
 		const isWhole = owed instanceof EventBatch;
-		const isOurs = cause instanceof Refusal && cause.code !== 'draining';
-		this.#finish(isWhole ? 'complete' : 'broken', !isWhole && isOurs);
+		this.#finish(isWhole ? completed(200) : failed(cause));
 		if (isWhole) {
 			if (owed !== noEvents) this.#sink.write(owed);
 			this.#sink.end();
 			return;
 		}
+		this.#tell(cause);
+	}
+
+	/** Ends the client's stream by an error. */
+	#tell(cause: unknown): void {
 		const error = describeFailure(cause, this.#parts.requestId);
-		this.#open.facts.code = error.code;
-		reportFailure(cause, this.#parts.requestId, this.#open.facts, this.#parts.log);
+		reportFailure(cause, this.#parts.requestId, this.#scope.record.facts, this.#parts.log);
 		if (this.#framer === undefined) {
 			this.#sink.fail(cause);
 			return;
@@ -178,6 +203,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 	}
 
 	cancel(): void {
+		if (this.#isDone) this.#sink = emptySink;
 		if (this.#isDone || this.#isLeft) return;
 		if (!this.#isUsageNear()) {
 			this.#leave();
@@ -194,10 +220,9 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 		if (this.#isDone) return;
 		const hasAll = !this.#isLeft && this.#mayEnd();
 		this.#flow?.cancel();
-		this.#finish(hasAll ? 'complete' : 'client_closed', !hasAll);
+		this.#finish(hasAll ? completed(200) : failed(new Refusal('client_closed')));
 		// Also when the sink cancels in the middle of a write.
 		this.#sink = emptySink;
-		if (!hasAll) this.#open.facts.code = 'client_closed';
 	}
 
 	/** Without it, what was thought and not shown would be charged as much as it may have been. */
@@ -303,13 +328,11 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow {
 		this.#timer = this.#parts.clock.after(this.#parts.heartbeatMs, this.#beat);
 	};
 
-	/** @param isLeft before the provider could tell what it costs. */
-	#finish(outcome: CallOutcome, isLeft = false): void {
+	#finish(outcome: RequestOutcome): void {
 		this.#isDone = true;
-		this.#meterLast();
-		this.#permit.endStreamed(this.#hasFailed ? 'upstream_error' : outcome, this.#meter.read(), isLeft);
 		this.#timer?.cancel();
-		if (this.#hasFailed) this.#open.facts.code = 'provider_failed';
-		this.#open.close();
+		this.#meterLast();
+		this.#permit.meterStreamed(this.#meter.read());
+		this.#scope.end(this.#hasFailed ? { ...outcome, kind: 'upstream_error', code: outcome.code ?? 'provider_failed' } : outcome);
 	}
 }

@@ -1,19 +1,17 @@
-import type { CallFacts } from '../../core/call-facts.ts';
-import { Fault } from '../../core/fault.ts';
-import type { Price } from '../../core/price.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { noUsage, totalTokens, type Usage } from '../../core/usage.ts';
-import { costNanoUsd } from '../../policy/budgets/cost.ts';
-import type { BudgetTerms } from '../../policy/limits/team-terms.ts';
-import type { UsualRequest } from '../../policy/limits/usual-requests.ts';
-import type { BudgetHold, Settled, Settlement } from '../../stores/contracts/admission.ts';
-import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../stores/contracts/ledger.ts';
-import type { Edit } from '../../wire/json/splice-body.ts';
-import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../../wire/usage/usage-meter.ts';
-import type { UsageReader } from '../../wire/usage/usage-reader.ts';
-import type { GatewayParts } from './gateway-parts.ts';
-import type { OpenCall } from './open-calls.ts';
-import { StreamReservation, StreamStopped } from './stream-reservation.ts';
+import type { Price } from '../../../core/price.ts';
+import { noUsage, totalTokens, type Usage } from '../../../core/usage.ts';
+import { costNanoUsd } from '../../../policy/budgets/cost.ts';
+import type { BudgetTerms } from '../../../policy/limits/team-terms.ts';
+import type { UsualRequest } from '../../../policy/limits/usual-requests.ts';
+import type { BudgetHold, Settled, Settlement } from '../../../stores/contracts/admission.ts';
+import type { CallOutcome, ClosedRow, OpenedRow, OpenRow } from '../../../stores/contracts/ledger.ts';
+import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../../../wire/usage/usage-meter.ts';
+import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
+import type { CallScope } from './call-scope.ts';
+import type { BodyEdits, Permit } from './permit.ts';
+import type { RequestOutcome } from './request-outcome.ts';
 
 /** Of one answer; models that show no thoughts are slower. */
 const mostTokensPerSecond = 500;
@@ -21,10 +19,21 @@ const mostTokensPerSecond = 500;
 /** A reservation is renewed so often before it would expire. */
 const renewalsPerHold = 3;
 
+/** How the ledger calls the end of a stream. */
+const streamEndings: Readonly<Record<RequestOutcome['kind'], CallOutcome>> = {
+	completed: 'complete',
+	upstream_error: 'upstream_error',
+	client_disconnected: 'client_closed',
+	rejected: 'broken',
+	draining: 'broken',
+	provider_failed: 'broken',
+	internal_error: 'broken',
+};
+
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
 /** What was decided of a call when it was admitted. */
-export interface PermitTerms {
+export interface PermitTerms extends BodyEdits {
 	/** In the ledger, for as long as the call stays with this target. */
 	readonly row: OpenRow;
 	/** Targets that were called before this one. */
@@ -48,25 +57,23 @@ export interface PermitTerms {
 	readonly choices: number;
 	/** Learns of this call when it has ended. */
 	readonly usual: UsualRequest;
-	/** What caps the output in the request, where that is the gateway's doing. */
-	readonly capEdits: readonly Edit[];
 	/** The caller did not ask for usage in its stream, but we do. */
 	readonly isUnasked: boolean;
-	readonly usageEdits: readonly Edit[];
 	readonly reader: UsageReader;
 	/** What is seen of the answer may be little of what it costs. */
 	readonly mayThinkUnseen: boolean;
 }
 
 /**
- * An admitted call: its row in the ledger is open, its money held. Ends exactly once, whatever becomes of the call; what it
+ * Of a request that costs: its ledger entry is open, its money reserved. Ends exactly once, whatever becomes of the request; what it
  * cost is booked then, in the ledger first.
  */
-export class Permit {
+export class BilledPermit implements Permit {
 	readonly terms: PermitTerms;
-	readonly #row: OpenedRow;
+	/** Undefined until the ledger has the entry. */
+	#entry: OpenedRow | undefined;
 	/** Until the permit ends: what it would keep while it waits for the ledger, request and answer, each collection would copy. */
-	#open: OpenCall | undefined;
+	#scope: CallScope | undefined;
 	readonly #parts: GatewayParts;
 	#coveredTokens: number;
 	#isExtending = false;
@@ -75,20 +82,39 @@ export class Permit {
 	#mayCost = false;
 	/** Of an answer that is there, and may yet be withheld. */
 	#answered: MeteredUsage | undefined;
+	/** Of a stream that is over. */
+	#streamed: MeteredUsage | undefined;
 	/** Of a stream that is ended when its budgets allow no more. */
 	readonly #reservation: StreamReservation | undefined;
 	#renewedMs: number;
 	#booked: MeteredUsage | undefined;
 
-	constructor(terms: PermitTerms, row: OpenedRow, open: OpenCall, parts: GatewayParts) {
+	/** What it stands for has been taken from the limits and budgets of the team. @param scope holds it from now on. */
+	constructor(terms: PermitTerms, scope: CallScope, parts: GatewayParts) {
 		this.terms = terms;
-		this.#row = row;
-		this.#open = open;
+		this.#scope = scope;
 		this.#parts = parts;
 		this.#coveredTokens = terms.outputTokens;
 		this.#renewedMs = parts.ports.clock.monotonicMs();
 		this.#reservation = terms.stopsAtNanoUsd === undefined ? undefined : this.#reserve(terms.stopsAtNanoUsd);
 		if (terms.holds.length > 0) parts.work.openHolds++;
+		scope.hold(this);
+	}
+
+	/** Opens its entry in the ledger, without which nothing is sent. @throws Fault `records_unavailable`. */
+	open(): this | Promise<this> {
+		const opened = this.#parts.ports.ledger.open(this.terms.row);
+		if (opened instanceof Promise) return opened.then((entry) => this.#opened(entry));
+		return this.#opened(opened);
+	}
+
+	#opened(entry: OpenedRow): this {
+		this.#entry = entry;
+		return this;
+	}
+
+	get edits(): BodyEdits {
+		return this.terms;
 	}
 
 	#reserve(reservedNanoUsd: bigint): StreamReservation {
@@ -103,25 +129,23 @@ export class Permit {
 				log,
 				hiddenTokens: () => this.#writableTokens(),
 				isBlind: (metered) => this.isBlind(metered),
-				stop: (reason) => this.#open?.end(reason),
+				stop: (reason) => this.#scope?.abort(reason),
 			},
 		);
 	}
 
-	/** The request begins to leave: the provider may charge for it. @throws Fault `records_unavailable` when it must not. */
 	markSent(): void {
-		if (this.#row.failure !== undefined) throw this.#row.failure;
+		if (this.#entry === undefined) throw new Error('a request is sent before its ledger entry is open');
+		if (this.#entry.failure !== undefined) throw this.#entry.failure;
 		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
 		this.#mayCost = true;
 		this.#reservation?.begin(this.terms.mayThinkUnseen);
 	}
 
-	/** The provider answered with an error: it charges nothing for that. */
 	markDeclined(): void {
 		this.#mayCost = false;
 	}
 
-	/** Whether the provider may charge for what it was sent, though it gave no answer. */
 	get mayCost(): boolean {
 		return this.#mayCost;
 	}
@@ -154,19 +178,13 @@ export class Permit {
 	renew(): void {
 		const { holdMs, row } = this.terms;
 		const nowMs = this.#parts.ports.clock.monotonicMs();
-		if (this.#open === undefined || nowMs - this.#renewedMs < holdMs / renewalsPerHold) return;
+		if (this.#scope === undefined || nowMs - this.#renewedMs < holdMs / renewalsPerHold) return;
 		this.#renewedMs = nowMs;
 		this.#parts.ports.admission.grow(row.id, row.team, [], holdMs).catch((cause: unknown) => {
 			this.#parts.ports.log.debug('a reservation could not be renewed', { requestId: row.id, cause });
 		});
 	}
 
-	/** The provider answered with an error. @param status of the caller's answer. */
-	endDeclined(status: number): void {
-		this.#end('upstream_error', status, nothingUsed);
-	}
-
-	/** The provider answered whole, but what the caller gets is not decided: it costs the same whatever that is. */
 	meterAnswered(body: Buffer, told: ToldAnswer | undefined): void {
 		this.#answered = told === undefined ? this.#held() : this.#meter(body, told.usage);
 	}
@@ -178,17 +196,39 @@ export class Permit {
 		return metered.isEstimated ? this.charged({ ...metered, hidesThoughts: false }) : metered;
 	}
 
-	/** After `meterAnswered`; else nothing ends. @param status of the caller's answer. */
-	endMetered(status: number): void {
-		if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
+	/** The stream is over, and so is its request in the same turn. */
+	meterStreamed(metered: MeteredUsage): void {
+		this.#streamed = metered;
 	}
 
-	/** @param isLeft the client left, or we ended it: the provider would have told. */
-	endStreamed(outcome: CallOutcome, metered: MeteredUsage, isLeft: boolean): void {
-		const charged = isLeft && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isLeft);
+	/** What may have reached the provider, without a response, is charged what was reserved for it: nobody knows what it did. */
+	release({ kind, status, isEarly }: RequestOutcome): void {
+		if (this.#streamed !== undefined) this.#endStreamed(streamEndings[kind], this.#streamed, isEarly);
+		else if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
+		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
+		else if (this.#entry === undefined && this.terms.earlierTargets === 0) this.#giveBack();
+		else if (this.#sentMs === undefined) this.#end('not_sent', status, nothingUsed);
+		else this.#end(kind === 'client_disconnected' ? 'client_closed' : 'broken', status, this.#mayCost ? this.#held() : nothingUsed);
+	}
+
+	/** @param isEarly the provider would have told. */
+	#endStreamed(outcome: CallOutcome, metered: MeteredUsage, isEarly: boolean): void {
+		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
 		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
 		this.#booked = charged;
 		this.#end(outcome, 200, charged);
+	}
+
+	/** The ledger never had an entry. */
+	#giveBack(): void {
+		const { work, ports } = this.#parts;
+		const { id, team } = this.terms.row;
+		this.#leave();
+		work.settlements.begin();
+		void ports.admission
+			.release(id, team)
+			.catch(() => undefined)
+			.then(() => work.settlements.end());
 	}
 
 	/** Whether it is a stream that is ended when its budgets allow no more. */
@@ -228,21 +268,8 @@ export class Permit {
 		return Math.min(allowedOutputTokens, Math.ceil(Math.max(0, seconds) * mostTokensPerSecond) * choices);
 	}
 
-	/** As it is charged, of an answer that came whole. */
 	get answered(): MeteredUsage | undefined {
 		return this.#answered;
-	}
-
-	/** Without an answer. What may have reached the provider is charged what was held for it: nobody knows what it did. */
-	endUnanswered(cause: unknown): void {
-		const status = cause instanceof Refusal || cause instanceof Fault ? cause.status : 500;
-		if (this.#answered !== undefined) {
-			this.endMetered(status);
-			return;
-		}
-		const ending = status === 499 ? 'client_closed' : 'broken';
-		if (this.#sentMs === undefined) this.#end('not_sent', status, nothingUsed);
-		else this.#end(ending, status, this.#mayCost ? this.#held() : nothingUsed);
 	}
 
 	/**
@@ -253,7 +280,9 @@ export class Permit {
 		const { row, earlierTargets } = this.terms;
 		const apart = { ...row, id: `${row.id}.${earlierTargets + 1}` };
 		if (this.#mayCost) await this.#parts.ports.ledger.open(apart);
-		if (this.#open === undefined) return;
+		const scope = this.#scope;
+		if (scope === undefined) return;
+		scope.drop(this);
 		if (this.#mayCost) this.#end('broken', 0, this.#held(), apart.id);
 		else this.#leave();
 	}
@@ -264,18 +293,18 @@ export class Permit {
 	}
 
 	#leave(): void {
-		this.#open = undefined;
+		this.#scope = undefined;
 		this.#reservation?.end();
 		if (this.terms.holds.length > 0) this.#parts.work.openHolds--;
 	}
 
 	/** @param id of the row in the ledger. */
 	#end(outcome: CallOutcome, status: number, { usage, isEstimated }: MeteredUsage, id = this.terms.row.id): void {
-		const open = this.#open;
-		if (open === undefined) return;
+		const scope = this.#scope;
+		if (scope === undefined) return;
 		this.#leave();
 		const cost = costNanoUsd(usage, this.terms.price);
-		if (outcome !== 'not_sent') noteCost(open.facts, usage, cost, isEstimated);
+		if (outcome !== 'not_sent') scope.record.charge(usage, cost, isEstimated);
 		const row: ClosedRow = { id, endedMs: this.#parts.ports.clock.nowMs(), outcome, status, usage, costNanoUsd: cost, isEstimated };
 		this.#count(outcome, usage, cost, isEstimated);
 		this.#book(row);
@@ -352,7 +381,7 @@ export class Permit {
 			);
 			this.#coveredTokens = outputTokens;
 			if (isHeld || settings.budgets.onStreamOver === 'extend') return;
-			this.#open?.end(new StreamStopped());
+			this.#scope?.abort(new StreamStopped());
 		} catch (cause) {
 			// The end of the call books what it cost all the same.
 			this.#coveredTokens = outputTokens;
@@ -361,12 +390,4 @@ export class Permit {
 			this.#isExtending = false;
 		}
 	}
-}
-
-/** Of all targets that were called. */
-function noteCost(facts: CallFacts, usage: Usage, cost: bigint, isEstimated: boolean): void {
-	facts.inputTokens = (facts.inputTokens ?? 0) + usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-	facts.outputTokens = (facts.outputTokens ?? 0) + usage.outputTokens;
-	facts.costNanoUsd = (facts.costNanoUsd ?? 0n) + cost;
-	if (isEstimated) facts.isEstimated = true;
 }

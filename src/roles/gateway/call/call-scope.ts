@@ -1,0 +1,177 @@
+import type { Fault } from '../../../core/fault.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Listed, OpenList } from '../../../core/open-list.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import type { RequestOutcome } from './request-outcome.ts';
+import { RequestRecord } from './request-record.ts';
+
+/** Why a request is aborted before its response is complete. */
+export type AbortReason = Refusal | Fault;
+
+/** Something that a request has acquired. */
+export interface Held {
+	/** Called once, by the end of the request, unless the scope has dropped it before. */
+	release(outcome: RequestOutcome): void;
+	/** The request was aborted: what goes on for it winds down. */
+	abort?(reason: AbortReason): void;
+}
+
+/** One of a provider's slots. Each attempt has its own. */
+export interface Slot {
+	release(): void;
+}
+
+/**
+ * One request, from its arrival to its end. It holds all that the request acquires, and its one `end` releases that, however the request
+ * ended. An abort is not the end: it tells what goes on to stop, which then ends the request.
+ */
+export class CallScope implements Listed {
+	readonly record = new RequestRecord();
+	listIndex = -1;
+	/** When its first attempt came, by the monotonic clock: all attempts share one time limit. */
+	firstAttemptMs: number | undefined;
+	readonly #requestId: string;
+	readonly #log: Log;
+	/** The last acquired is released first. */
+	readonly #held: Held[] = [];
+	#slot: Slot | undefined;
+	#list: OpenList<CallScope> | undefined;
+	#abortReason: AbortReason | undefined;
+	#outcome: RequestOutcome | undefined;
+
+	constructor(requestId: string, log: Log) {
+		this.#requestId = requestId;
+		this.#log = log;
+	}
+
+	get isAborted(): boolean {
+		return this.#abortReason !== undefined;
+	}
+
+	/** Undefined until the end. */
+	get outcome(): RequestOutcome | undefined {
+		return this.#outcome;
+	}
+
+	/** @throws what the request was aborted with. */
+	requireRunning(): void {
+		if (this.#abortReason !== undefined) throw this.#abortReason;
+	}
+
+	/** Lists it, until its end, with those that a shutdown aborts. */
+	enlist(list: OpenList<CallScope>): void {
+		this.#list = list;
+		list.add(this);
+	}
+
+	/** @throws Error when the request has ended; what it acquired too late is released. */
+	hold(held: Held): void {
+		if (this.#outcome !== undefined) {
+			this.#release(held, this.#outcome);
+			throw new Error('the request has ended: it can acquire nothing more');
+		}
+		this.#held.push(held);
+		const reason = this.#abortReason;
+		if (reason === undefined || held.abort === undefined) return;
+		// Its owner is not ready before it has been told that it is held.
+		queueMicrotask(() => {
+			if (this.#held.includes(held)) this.#abort(held, reason);
+		});
+	}
+
+	/** Holds it no longer: its owner has released it, or passed it on. */
+	drop(held: Held): void {
+		const index = this.#held.lastIndexOf(held);
+		if (index !== -1) this.#held.splice(index, 1);
+	}
+
+	holdSlot(slot: Slot): void {
+		if (this.#outcome === undefined && this.#abortReason === undefined) this.#slot = slot;
+		else slot.release();
+	}
+
+	/** Before the end: the provider has nothing to do for the request at the moment. */
+	releaseSlot(): void {
+		const slot = this.#slot;
+		this.#slot = undefined;
+		slot?.release();
+	}
+
+	/**
+	 * Waits for what comes by callbacks. An abort cancels it and rejects with its reason.
+	 * @param begin returns what cancels it.
+	 */
+	wait<Value>(begin: (resolve: (value: Value) => void, reject: (cause: unknown) => void) => () => void): Promise<Value> {
+		return new Promise((resolve, reject) => {
+			let isOver = false;
+			const settle = (): void => {
+				isOver = true;
+				this.drop(waiting);
+			};
+			const stop = (cause: unknown): void => {
+				settle();
+				cancel();
+				reject(cause);
+			};
+			const waiting: Held = { abort: stop, release: () => stop(new Error('the request ended while it waited')) };
+			const cancel = begin(
+				(value) => {
+					settle();
+					resolve(value);
+				},
+				(cause) => {
+					settle();
+					reject(cause);
+				},
+			);
+			if (!isOver) this.hold(waiting);
+		});
+	}
+
+	/** The first one counts. */
+	abort(reason: AbortReason): void {
+		if (this.#abortReason !== undefined || this.#outcome !== undefined) return;
+		this.#abortReason = reason;
+		for (const held of [...this.#held]) this.#abort(held, reason);
+		this.#releaseSlotSafely();
+	}
+
+	/** The first one counts. Releases everything, whatever throws meanwhile. */
+	end(outcome: RequestOutcome): void {
+		if (this.#outcome !== undefined) return;
+		this.#outcome = outcome;
+		this.#list?.remove(this);
+		this.#releaseSlotSafely();
+		for (let held = this.#held.pop(); held !== undefined; held = this.#held.pop()) this.#release(held, outcome);
+		this.record.end(outcome.code);
+	}
+
+	#abort(held: Held, reason: AbortReason): void {
+		try {
+			held.abort?.(reason);
+		} catch (cause) {
+			this.#logDefect(cause);
+		}
+	}
+
+	#release(held: Held, outcome: RequestOutcome): void {
+		try {
+			held.release(outcome);
+		} catch (cause) {
+			this.#logDefect(cause);
+		}
+	}
+
+	#releaseSlotSafely(): void {
+		try {
+			this.releaseSlot();
+		} catch (cause) {
+			this.#logDefect(cause);
+		}
+	}
+
+	#logDefect(cause: unknown): void {
+		const stack = cause instanceof Error ? cause.stack : String(cause);
+		this.#log.error('a resource of a request could not be released', { requestId: this.#requestId, stack });
+	}
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { CallScope } from './call-scope.ts';
+import { OpenCalls } from './open-calls.ts';
+import { completed } from './request-outcome.ts';
+
+function open(calls: OpenCalls, isStreamed?: boolean): { readonly scope: CallScope; readonly aborts: string[] } {
+	const scope = new CallScope('req-1', createRememberedLog());
+	scope.record.read(0, isStreamed);
+	calls.add(scope, { onClientGone: () => undefined });
+	const aborts: string[] = [];
+	scope.hold({ abort: ({ code }) => aborts.push(code), release: () => undefined });
+	return { scope, aborts };
+}
+
+test('requests are counted while they are open, streams by themselves', () => {
+	const calls = new OpenCalls();
+	const opened = [true, false, undefined, true].map((isStreamed) => open(calls, isStreamed));
+	expect([calls.count, calls.streamCount]).toEqual([4, 2]);
+	opened[0]?.scope.end(completed(200));
+	opened[0]?.scope.end(completed(200));
+	opened[2]?.scope.end(completed(200));
+	expect([calls.count, calls.streamCount]).toEqual([2, 1]);
+});
+
+test('all that are open are aborted, once; what is over is not', () => {
+	const calls = new OpenCalls();
+	const [over, ...others] = [open(calls), open(calls), open(calls)];
+	over.scope.end(completed(200));
+	calls.endAll();
+	calls.endAll();
+	over.scope.abort(new Refusal('client_closed'));
+	expect([over.aborts, over.scope.isAborted]).toEqual([[], false]);
+	expect(others.map(({ aborts }) => aborts)).toEqual([['draining'], ['draining']]);
+	for (const { scope } of others) scope.end(completed(200));
+	expect(calls.count).toBe(0);
+});
