@@ -17,11 +17,11 @@ export function addAnswerHeaders(
 	clock: Clock,
 	upstreamMs?: number,
 ): void {
-	const { provider, model } = record.facts;
+	const { provider, model, warnings } = record.ofTarget;
 	Object.assign(headers, record.limitHeaders);
 	if (provider !== undefined) headers['x-gateway-provider'] = provider;
 	if (model !== undefined) headers['x-gateway-model'] = shownName(model);
-	addWarnings(headers, record.warnings);
+	addWarnings(headers, warnings);
 	const totalMs = clock.monotonicMs() - request.arrivedMs;
 	headers['server-timing'] =
 		upstreamMs === undefined

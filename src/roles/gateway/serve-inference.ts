@@ -32,7 +32,7 @@ export async function serveInference(
 	scope.hold(bodySpace);
 	const reading = readCall(request, endpoint, settings.maxBodyBytes, bodySpace);
 	const asked = reading instanceof Promise ? await reading : reading;
-	scope.record.read(asked.body.bytes.length, endpoint.canStream ? asked.isStreamed : undefined);
+	scope.record.readBody(asked.body.bytes.length, endpoint.canStream ? asked.isStreamed : undefined);
 	work.openCalls.add(scope, request);
 	const call = guarding === undefined ? asked : await screenInput(asked, team.id, guarding);
 	const targets = chooseTargets(call, team.id, parts);

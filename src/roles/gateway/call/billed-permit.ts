@@ -10,6 +10,7 @@ import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
 import type { CallScope } from './call-scope.ts';
+import { giveBack } from './free-permit.ts';
 import type { BodyEdits, Permit } from './permit.ts';
 import type { RequestOutcome } from './request-outcome.ts';
 
@@ -18,17 +19,6 @@ const mostTokensPerSecond = 500;
 
 /** A reservation is renewed so often before it would expire. */
 const renewalsPerHold = 3;
-
-/** How the ledger calls the end of a stream. */
-const streamEndings: Readonly<Record<RequestOutcome['kind'], CallOutcome>> = {
-	completed: 'complete',
-	upstream_error: 'upstream_error',
-	client_disconnected: 'client_closed',
-	rejected: 'broken',
-	draining: 'broken',
-	provider_failed: 'broken',
-	internal_error: 'broken',
-};
 
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
@@ -203,12 +193,17 @@ export class BilledPermit implements Permit {
 
 	/** What may have reached the provider, without a response, is charged what was reserved for it: nobody knows what it did. */
 	release({ kind, status, isEarly }: RequestOutcome): void {
-		if (this.#streamed !== undefined) this.#endStreamed(streamEndings[kind], this.#streamed, isEarly);
+		const { row, earlierTargets } = this.terms;
+		if (this.#streamed !== undefined) this.#endStreamed(ledgerOutcomeOf(kind), this.#streamed, isEarly);
 		else if (this.#answered !== undefined) this.#end('complete', status, this.#answered);
 		else if (kind === 'upstream_error') this.#end('upstream_error', status, nothingUsed);
-		else if (this.#entry === undefined && this.terms.earlierTargets === 0) this.#giveBack();
-		else if (this.#sentMs === undefined) this.#end('not_sent', status, nothingUsed);
-		else this.#end(kind === 'client_disconnected' ? 'client_closed' : 'broken', status, this.#mayCost ? this.#held() : nothingUsed);
+		else if (this.#sentMs !== undefined) this.#end(ledgerOutcomeOf(kind), status, this.#mayCost ? this.#held() : nothingUsed);
+		else if (this.#entry !== undefined || earlierTargets > 0) this.#end('not_sent', status, nothingUsed);
+		else {
+			// The ledger never had an entry.
+			this.#leave();
+			giveBack({ ...row, counter: row.team }, this.#parts);
+		}
 	}
 
 	/** @param isEarly the provider would have told. */
@@ -217,18 +212,6 @@ export class BilledPermit implements Permit {
 		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
 		this.#booked = charged;
 		this.#end(outcome, 200, charged);
-	}
-
-	/** The ledger never had an entry. */
-	#giveBack(): void {
-		const { work, ports } = this.#parts;
-		const { id, team } = this.terms.row;
-		this.#leave();
-		work.settlements.begin();
-		void ports.admission
-			.release(id, team)
-			.catch(() => undefined)
-			.then(() => work.settlements.end());
 	}
 
 	/** Whether it is a stream that is ended when its budgets allow no more. */
@@ -390,4 +373,10 @@ export class BilledPermit implements Permit {
 			this.#isExtending = false;
 		}
 	}
+}
+
+function ledgerOutcomeOf(kind: RequestOutcome['kind']): CallOutcome {
+	if (kind === 'completed') return 'complete';
+	if (kind === 'upstream_error') return kind;
+	return kind === 'client_disconnected' ? 'client_closed' : 'broken';
 }

@@ -75,13 +75,13 @@ export class CallScope implements Listed {
 		if (reason === undefined || held.abort === undefined) return;
 		// Its owner is not ready before it has been told that it is held.
 		queueMicrotask(() => {
-			if (this.#held.includes(held)) this.#abort(held, reason);
+			if (this.#held.includes(held)) this.#safely(() => held.abort?.(reason));
 		});
 	}
 
 	/** Holds it no longer: its owner has released it, or passed it on. */
-	drop(held: Held): void {
-		const index = this.#held.lastIndexOf(held);
+	drop(held: Held | undefined): void {
+		const index = held === undefined ? -1 : this.#held.lastIndexOf(held);
 		if (index !== -1) this.#held.splice(index, 1);
 	}
 
@@ -102,38 +102,24 @@ export class CallScope implements Listed {
 	 * @param begin returns what cancels it.
 	 */
 	wait<Value>(begin: (resolve: (value: Value) => void, reject: (cause: unknown) => void) => () => void): Promise<Value> {
-		return new Promise((resolve, reject) => {
-			let isOver = false;
-			const settle = (): void => {
-				isOver = true;
-				this.drop(waiting);
-			};
+		let waiting: Held | undefined;
+		return new Promise<Value>((resolve, reject) => {
+			const cancel = begin(resolve, reject);
 			const stop = (cause: unknown): void => {
-				settle();
 				cancel();
 				reject(cause);
 			};
-			const waiting: Held = { abort: stop, release: () => stop(new Error('the request ended while it waited')) };
-			const cancel = begin(
-				(value) => {
-					settle();
-					resolve(value);
-				},
-				(cause) => {
-					settle();
-					reject(cause);
-				},
-			);
-			if (!isOver) this.hold(waiting);
-		});
+			waiting = { abort: stop, release: () => stop(new Error('the request ended while it waited')) };
+			this.hold(waiting);
+		}).finally(() => this.drop(waiting));
 	}
 
 	/** The first one counts. */
 	abort(reason: AbortReason): void {
 		if (this.#abortReason !== undefined || this.#outcome !== undefined) return;
 		this.#abortReason = reason;
-		for (const held of [...this.#held]) this.#abort(held, reason);
-		this.#releaseSlotSafely();
+		for (const held of [...this.#held]) this.#safely(() => held.abort?.(reason));
+		this.#safely(() => this.releaseSlot());
 	}
 
 	/** The first one counts. Releases everything, whatever throws meanwhile. */
@@ -141,37 +127,21 @@ export class CallScope implements Listed {
 		if (this.#outcome !== undefined) return;
 		this.#outcome = outcome;
 		this.#list?.remove(this);
-		this.#releaseSlotSafely();
+		this.#safely(() => this.releaseSlot());
 		for (let held = this.#held.pop(); held !== undefined; held = this.#held.pop()) this.#release(held, outcome);
 		this.record.end(outcome.code);
 	}
 
-	#abort(held: Held, reason: AbortReason): void {
-		try {
-			held.abort?.(reason);
-		} catch (cause) {
-			this.#logDefect(cause);
-		}
-	}
-
 	#release(held: Held, outcome: RequestOutcome): void {
-		try {
-			held.release(outcome);
-		} catch (cause) {
-			this.#logDefect(cause);
-		}
+		this.#safely(() => held.release(outcome));
 	}
 
-	#releaseSlotSafely(): void {
+	#safely(release: () => void): void {
 		try {
-			this.releaseSlot();
+			release();
 		} catch (cause) {
-			this.#logDefect(cause);
+			const stack = cause instanceof Error ? cause.stack : String(cause);
+			this.#log.error('a resource of a request could not be released', { requestId: this.#requestId, stack });
 		}
-	}
-
-	#logDefect(cause: unknown): void {
-		const stack = cause instanceof Error ? cause.stack : String(cause);
-		this.#log.error('a resource of a request could not be released', { requestId: this.#requestId, stack });
 	}
 }

@@ -2,21 +2,24 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import type { CallScope } from './call-scope.ts';
 import type { BodyEdits, Permit } from './permit.ts';
 
-const noEdits: BodyEdits = { capEdits: [], usageEdits: [] };
+interface Admitted {
+	readonly id: string;
+	readonly team: string;
+	/** That the request was counted on; the team's own as a rule. */
+	readonly counter: string;
+}
 
 /** Of a request that costs nothing: it has taken one of a limit of its own, and the ledger does not know it. */
 export class FreePermit implements Permit {
-	readonly edits = noEdits;
+	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
 	readonly mayCost = false;
 	readonly answered = undefined;
-	readonly #row: { readonly id: string; readonly team: string };
-	readonly #counter: string;
+	readonly #admitted: Admitted;
 	readonly #parts: GatewayParts;
 
-	/** @param counter that the request was admitted by. @param scope holds it from now on. */
-	constructor(row: { readonly id: string; readonly team: string }, counter: string, scope: CallScope, parts: GatewayParts) {
-		this.#row = row;
-		this.#counter = counter;
+	/** @param scope holds it from now on. */
+	constructor(admitted: Admitted, scope: CallScope, parts: GatewayParts) {
+		this.#admitted = admitted;
 		this.#parts = parts;
 		scope.hold(this);
 	}
@@ -27,17 +30,19 @@ export class FreePermit implements Permit {
 
 	meterAnswered(): void {}
 
-	/** The client does not wait for it. */
 	release(): void {
-		const { ports, work } = this.#parts;
-		const { id, team } = this.#row;
-		work.settlements.begin();
-		const failed = (cause: unknown): void => {
-			ports.log.error('counters could not be told that a request has ended', { requestId: id, team, cause });
-		};
-		void ports.admission
-			.release(id, this.#counter)
-			.catch(failed)
-			.then(() => work.settlements.end());
+		giveBack(this.#admitted, this.#parts);
 	}
+}
+
+/** Tells the counters that a request has ended which nothing was booked for. The client does not wait for it. */
+export function giveBack({ id, team, counter }: Admitted, { ports, work: { settlements } }: GatewayParts): void {
+	settlements.begin();
+	const failed = (cause: unknown): void => {
+		ports.log.error('counters could not be told that a request has ended', { requestId: id, team, cause });
+	};
+	void ports.admission
+		.release(id, counter)
+		.catch(failed)
+		.then(() => settlements.end());
 }

@@ -7,7 +7,7 @@ import { completed } from './request-outcome.ts';
 
 function open(calls: OpenCalls, isStreamed?: boolean): { readonly scope: CallScope; readonly aborts: string[] } {
 	const scope = new CallScope('req-1', createRememberedLog());
-	scope.record.read(0, isStreamed);
+	scope.record.readBody(0, isStreamed);
 	calls.add(scope, { onClientGone: () => undefined });
 	const aborts: string[] = [];
 	scope.hold({ abort: ({ code }) => aborts.push(code), release: () => undefined });

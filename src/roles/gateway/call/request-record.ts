@@ -1,32 +1,34 @@
 import { CallFacts } from '../../../core/call-facts.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { Target } from '../../../policy/routing/target.ts';
 
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 /** The part of a record that belongs to one target. */
 export interface TargetRecord {
-	readonly target: Pick<Target, 'provider' | 'model'> | undefined;
+	readonly provider: string | undefined;
+	readonly model: string | undefined;
+	/** What was dropped or changed in the request, for its sender. */
 	readonly warnings: readonly string[];
 }
 
-const noWarnings: readonly string[] = [];
-
 /**
- * What is known of a request: each stage writes what it finds out, the response's header fields and the log line read it. The end of the
- * request closes it for all but the code that the response reports, which a guardrail may still decide.
+ * What is known of a request. The stage that finds something out writes it here; the response's header fields and the log line read it.
+ * After the end only `report` changes what the log line says.
  */
 export class RequestRecord {
-	readonly #facts: Writable<CallFacts> = new CallFacts();
-	#isEnded = false;
-	#team: Team | undefined;
-	#warnings = noWarnings;
-	#limitHeaders: Readonly<Record<string, string>> | undefined;
-
 	/** For the log line. */
-	get facts(): CallFacts {
-		return this.#facts;
+	readonly facts: CallFacts;
+	/** `x-ratelimit-*` of the client's team; undefined while its counters are not known. */
+	limitHeaders: Readonly<Record<string, string>> | undefined;
+	readonly #reported: Writable<CallFacts> = new CallFacts();
+	/** The same until the end; what is written later goes nowhere. */
+	#written = this.#reported;
+	#team: Team | undefined;
+	#warnings: readonly string[] = [];
+
+	constructor() {
+		this.facts = this.#reported;
 	}
 
 	/** The client's. */
@@ -34,89 +36,69 @@ export class RequestRecord {
 		return this.#team;
 	}
 
-	/** What was dropped or changed in the request, for its sender. */
-	get warnings(): readonly string[] {
-		return this.#warnings;
-	}
-
-	/** `x-ratelimit-*` of the client's team; undefined while its counters are not known. */
-	get limitHeaders(): Readonly<Record<string, string>> | undefined {
-		return this.#limitHeaders;
-	}
-
-	set limitHeaders(headers: Readonly<Record<string, string>> | undefined) {
-		this.#limitHeaders = headers;
-	}
-
-	identifyClient(clientId: string): void {
-		if (!this.#isEnded) this.#facts.clientId = clientId;
-	}
-
-	identifyTeam(team: Team): void {
-		if (this.#isEnded) return;
-		this.#team = team;
-		this.#facts.team = team.id;
-	}
-
-	/** @param isStreaming undefined where no stream can be asked for. */
-	read(bytes: number, isStreaming: boolean | undefined): void {
-		if (this.#isEnded) return;
-		this.#facts.requestBytes = bytes;
-		this.#facts.isStreamed = isStreaming;
-	}
-
 	get ofTarget(): TargetRecord {
-		const { provider, model } = this.#facts;
-		return { target: provider === undefined || model === undefined ? undefined : { provider, model }, warnings: this.#warnings };
+		const { provider, model } = this.facts;
+		return { provider, model, warnings: this.#warnings };
 	}
 
 	/** The next target is tried, or the one before it remains the last. */
-	set ofTarget({ target, warnings }: TargetRecord) {
-		if (this.#isEnded) return;
-		this.#facts.provider = target?.provider;
-		this.#facts.model = target?.model;
+	set ofTarget({ provider, model, warnings }: TargetRecord) {
+		this.#written.provider = provider;
+		this.#written.model = model;
 		this.#warnings = warnings;
 	}
 
+	identifyClient(clientId: string): void {
+		this.#written.clientId = clientId;
+	}
+
+	identifyTeam(team: Team): void {
+		this.#team = team;
+		this.#written.team = team.id;
+	}
+
+	/** @param isStreamed undefined where no stream can be asked for. */
+	readBody(bytes: number, isStreamed: boolean | undefined): void {
+		this.#written.requestBytes = bytes;
+		this.#written.isStreamed = isStreamed;
+	}
+
 	warn(warnings: readonly string[]): void {
-		if (warnings.length > 0 && !this.#isEnded) this.#warnings = this.#warnings.length === 0 ? warnings : [...this.#warnings, ...warnings];
+		if (warnings.length > 0) this.#warnings = [...this.#warnings, ...warnings];
 	}
 
 	/** Admitted while the counters could not be reached. */
 	admitUncounted(): void {
-		if (!this.#isEnded) this.#facts.isUncounted = true;
+		this.#written.isUncounted = true;
 	}
 
-	/** @param firstByteMs since the request arrived. */
-	respondUpstream(status: number, firstByteMs: number): void {
-		if (this.#isEnded) return;
-		this.#facts.upstreamStatus = status;
-		this.#facts.firstByteMs = firstByteMs;
+	/** The provider's response has begun. @param firstByteMs since the request arrived. */
+	beginResponse(upstreamStatus: number, firstByteMs: number): void {
+		this.#written.upstreamStatus = upstreamStatus;
+		this.#written.firstByteMs = firstByteMs;
 	}
 
-	/** The response of the target that failed is not the request's. */
+	/** The response of a target that failed is not the request's. */
 	failOver(): void {
-		if (!this.#isEnded) this.#facts.upstreamStatus = undefined;
+		this.#written.upstreamStatus = undefined;
 	}
 
 	/** Of all targets that were called. */
 	charge({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }: Usage, costNanoUsd: bigint, isEstimated: boolean): void {
-		const facts = this.#facts;
-		if (this.#isEnded) return;
-		facts.inputTokens = (facts.inputTokens ?? 0) + inputTokens + cacheReadTokens + cacheWriteTokens;
-		facts.outputTokens = (facts.outputTokens ?? 0) + outputTokens;
-		facts.costNanoUsd = (facts.costNanoUsd ?? 0n) + costNanoUsd;
-		if (isEstimated) facts.isEstimated = true;
+		const written = this.#written;
+		written.inputTokens = (written.inputTokens ?? 0) + inputTokens + cacheReadTokens + cacheWriteTokens;
+		written.outputTokens = (written.outputTokens ?? 0) + outputTokens;
+		written.costNanoUsd = (written.costNanoUsd ?? 0n) + costNanoUsd;
+		if (isEstimated) written.isEstimated = true;
 	}
 
-	/** The code of the error that the client gets: also when a guardrail blocks the rest of a stream that has ended. */
+	/** The code of the error that the client gets: also where a guardrail blocks the rest of a stream whose request has ended. */
 	report(code: string): void {
-		this.#facts.code = code;
+		this.#reported.code = code;
 	}
 
-	/** Nothing else is written from now on. */
 	end(code: string | undefined): void {
 		if (code !== undefined) this.report(code);
-		this.#isEnded = true;
+		this.#written = new CallFacts();
 	}
 }

@@ -30,7 +30,7 @@ export async function admitFreeCall(
 		// The response tells of the team's own limits.
 		scope.record.limitHeaders = undefined;
 	}
-	const permit = new FreePermit({ id, team: team.id }, row.team, scope, parts);
+	const permit = new FreePermit({ id, team: team.id, counter: row.team }, scope, parts);
 	await noteLimits(scope.record, parts);
 	return permit;
 }

@@ -47,9 +47,6 @@ export function sendCall(
 ): Promise<Reply | Fault> {
 	const { request, provider, target, translated, endpoint } = call;
 	let sending: Held | undefined;
-	const stopSending = (): void => {
-		if (sending !== undefined) scope.drop(sending);
-	};
 	const outgoing: UpstreamRequest = {
 		origin: provider.origin,
 		method: 'POST',
@@ -72,28 +69,26 @@ export function sendCall(
 		told: readSuccess(response, body, call),
 		upstreamMs: ports.clock.monotonicMs() - sentMs,
 	});
-	return ports.upstream(outgoing).then(
-		(response) => {
-			stopSending();
-			requireWanted(response, scope);
-			scope.record.respondUpstream(response.status, ports.clock.monotonicMs() - request.arrivedMs);
-			if (response.status >= 400) permit.markDeclined();
-			const unanswered = (cause: unknown): Fault => {
-				if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_answer_invalid')) return faultIn(cause);
-				throw cause;
-			};
-			try {
-				const body = readReply(call, response, scope, guarding?.isEnforced === true && endpoint.response === 'generated');
-				return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
-			} catch (cause) {
-				return unanswered(cause);
-			}
-		},
-		(cause: unknown) => {
-			stopSending();
-			return faultIn(cause);
-		},
-	);
+	const readResponse = (response: UpstreamResponse): Reply | Promise<Reply | Fault> | Fault => {
+		scope.drop(sending);
+		requireWanted(response, scope);
+		scope.record.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
+		if (response.status >= 400) permit.markDeclined();
+		const unanswered = (cause: unknown): Fault => {
+			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_answer_invalid')) return faultIn(cause);
+			throw cause;
+		};
+		try {
+			const body = readReply(call, response, scope, guarding?.isEnforced === true && endpoint.response === 'generated');
+			return body instanceof Promise ? body.then((whole) => replyOf(response, whole)).catch(unanswered) : replyOf(response, body);
+		} catch (cause) {
+			return unanswered(cause);
+		}
+	};
+	return ports.upstream(outgoing).then(readResponse, (cause: unknown) => {
+		scope.drop(sending);
+		return faultIn(cause);
+	});
 }
 
 /** @throws the cause when it is none. */
@@ -120,16 +115,11 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], { provider
 }
 
 /** In place of a provider's. */
-export function estimatedReply({ body: { members }, body, knownAs }: PreparedCall, estimate: Estimate): Reply {
-	const bytes = Buffer.from(JSON.stringify(estimate.respond(measureInput(body, members, knownAs).writtenTokens)));
-	const headers = { 'content-type': 'application/json' };
-	return {
-		response: { status: 200, headers, body: streamOf([bytes]) },
-		status: 200,
-		body: bytes,
-		told: undefined,
-		upstreamMs: undefined,
-	};
+export function estimatedReply({ body, knownAs }: PreparedCall, estimate: Estimate): Reply {
+	const { writtenTokens } = measureInput(body, body.members, knownAs);
+	const bytes = Buffer.from(JSON.stringify(estimate.respond(writtenTokens)));
+	const response = { status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([]) };
+	return { response, status: 200, body: bytes, told: undefined, upstreamMs: undefined };
 }
 
 /**

@@ -36,7 +36,7 @@ export function takeTarget(
 ): Taken | undefined | Promise<Taken | undefined> {
 	const { record } = scope;
 	const { ofTarget } = record;
-	record.ofTarget = { target, warnings: [] };
+	record.ofTarget = { provider: target.provider, model: target.model, warnings: [] };
 	const admit = (prepared: PreparedCall): Taken | Promise<Taken> => {
 		record.warn(prepared.warnings);
 		scope.requireRunning();
