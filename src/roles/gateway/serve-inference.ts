@@ -28,9 +28,9 @@ export async function serveInference(
 	const identified = identifyCaller(request, parts);
 	const caller = identified instanceof Promise ? await identified : identified;
 	const team = noteTeam(caller, scope.record, parts);
-	const bodySpace = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
-	scope.hold(bodySpace);
-	const reading = readCall(request, endpoint, settings.maxBodyBytes, bodySpace);
+	const bodyMemory = work.bodySpace.hold(team.id, settings.maxBufferedRequestBytes);
+	scope.hold(bodyMemory);
+	const reading = readCall(request, endpoint, settings.maxBodyBytes, bodyMemory);
 	const asked = reading instanceof Promise ? await reading : reading;
 	scope.record.readBody(asked.body.bytes.length, endpoint.canStream ? asked.isStreamed : undefined);
 	work.openCalls.add(scope, request);

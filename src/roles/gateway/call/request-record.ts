@@ -4,6 +4,9 @@ import type { Usage } from '../../../core/usage.ts';
 
 type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
+/** Takes what is written too late; nobody reads it. */
+const nowhere: Writable<CallFacts> = new CallFacts();
+
 /** The part of a record that belongs to one target. */
 export interface TargetRecord {
 	readonly provider: string | undefined;
@@ -22,7 +25,7 @@ export class RequestRecord {
 	/** `x-ratelimit-*` of the client's team; undefined while its counters are not known. */
 	limitHeaders: Readonly<Record<string, string>> | undefined;
 	readonly #reported: Writable<CallFacts> = new CallFacts();
-	/** The same until the end; what is written later goes nowhere. */
+	/** The same until the end. */
 	#written = this.#reported;
 	#team: Team | undefined;
 	#warnings: readonly string[] = [];
@@ -99,6 +102,6 @@ export class RequestRecord {
 
 	end(code: string | undefined): void {
 		if (code !== undefined) this.report(code);
-		this.#written = new CallFacts();
+		this.#written = nowhere;
 	}
 }
