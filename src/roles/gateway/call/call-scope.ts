@@ -127,21 +127,30 @@ export class CallScope implements Listed {
 		if (this.#outcome !== undefined) return;
 		this.#outcome = outcome;
 		this.#list?.remove(this);
-		this.#safely(() => this.releaseSlot());
+		if (this.#slot !== undefined) this.#safely(() => this.releaseSlot());
 		for (let held = this.#held.pop(); held !== undefined; held = this.#held.pop()) this.#release(held, outcome);
 		this.record.end(outcome.code);
 	}
 
 	#release(held: Held, outcome: RequestOutcome): void {
-		this.#safely(() => held.release(outcome));
+		try {
+			held.release(outcome);
+		} catch (cause) {
+			this.#logDefect(cause);
+		}
 	}
 
+	/** As `#release`, for what is rare: it takes a closure. */
 	#safely(release: () => void): void {
 		try {
 			release();
 		} catch (cause) {
-			const stack = cause instanceof Error ? cause.stack : String(cause);
-			this.#log.error('a resource of a request could not be released', { requestId: this.#requestId, stack });
+			this.#logDefect(cause);
 		}
+	}
+
+	#logDefect(cause: unknown): void {
+		const stack = cause instanceof Error ? cause.stack : String(cause);
+		this.#log.error('a resource of a request could not be released', { requestId: this.#requestId, stack });
 	}
 }
