@@ -112,6 +112,15 @@ it('ends in the middle of an abort, when what is told of it ends the request', (
 	expect([told, scope.outcome?.kind, bench.defects()]).toEqual([['slot', 'stream'], 'draining', 0]);
 });
 
+it('tells nothing of an abort that has released it already', () => {
+	const bench = new Bench();
+	const { scope, told } = bench;
+	scope.hold({ abort: (reason) => scope.end(failed(reason)), release: () => undefined });
+	scope.hold(bench.resource('later'));
+	scope.abort(new Refusal('draining'));
+	expect(told).toEqual(['later released: draining']);
+});
+
 it('releases at once what is acquired after the end, and lets the acquirer fail', () => {
 	const bench = new Bench();
 	const { scope, told } = bench;

@@ -74,9 +74,7 @@ export class CallScope implements Listed {
 		const reason = this.#abortReason;
 		if (reason === undefined || held.abort === undefined) return;
 		// Its owner is not ready before it has been told that it is held.
-		queueMicrotask(() => {
-			if (this.#held.includes(held)) this.#safely(() => held.abort?.(reason));
-		});
+		queueMicrotask(() => this.#abort(held, reason));
 	}
 
 	/** Holds it no longer: its owner has released it, or passed it on. */
@@ -118,7 +116,7 @@ export class CallScope implements Listed {
 	abort(reason: AbortReason): void {
 		if (this.#abortReason !== undefined || this.#outcome !== undefined) return;
 		this.#abortReason = reason;
-		for (const held of [...this.#held]) this.#safely(() => held.abort?.(reason));
+		for (const held of [...this.#held]) this.#abort(held, reason);
 		this.#safely(() => this.releaseSlot());
 	}
 
@@ -130,6 +128,11 @@ export class CallScope implements Listed {
 		if (this.#slot !== undefined) this.#safely(() => this.releaseSlot());
 		for (let held = this.#held.pop(); held !== undefined; held = this.#held.pop()) this.#release(held, outcome);
 		this.record.end(outcome.code);
+	}
+
+	/** Unless it was released or dropped meanwhile. */
+	#abort(held: Held, reason: AbortReason): void {
+		if (this.#held.includes(held)) this.#safely(() => held.abort?.(reason));
 	}
 
 	#release(held: Held, outcome: RequestOutcome): void {
