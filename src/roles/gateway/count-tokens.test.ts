@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, textOf } from '../../../test/support/gateway-bench.ts';
+import { benchWith, claude, gpt } from '../../../test/support/fallback-rig.ts';
+import { errorOf, GatewayBench, jsonAnswer, summaryOf, testSettings, testTraffic, textOf } from '../../../test/support/gateway-bench.ts';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import { Fault } from '../../core/fault.ts';
 
@@ -89,6 +90,35 @@ describe('counting tokens', () => {
 		await bench.gateway.settled();
 		const fields = expect.objectContaining({ requestId: 'one', team: 'team-1' }) as unknown;
 		expect(bench.log.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }));
+	});
+
+	it('is sent once, and says nothing of the provider’s health', async () => {
+		const traffic = { ...testTraffic, retries: 2, ejectAfterFailures: 1 };
+		const bench = new GatewayBench({ providers: testSettings.providers.map((provider) => ({ ...provider, traffic })) });
+		bench.respond = () => jsonAnswer(500, '{"error":{"message":"no"}}');
+		expect((await bench.ask(path, body)).status).toBe(502);
+		expect([bench.sent.length, bench.traffic.of('provider_a').health.isEjected]).toEqual([1, false]);
+	});
+
+	it('goes from target to target as one count, and is estimated where the next one does not count', async () => {
+		const bench = benchWith({ targets: [claude, gpt] });
+		bench.respond = () => jsonAnswer(500, '{"error":{"message":"no"}}');
+		const admitted: string[] = [];
+		const { admit } = bench.admission;
+		bench.admission.admit = (request) => {
+			admitted.push(request.team);
+			return admit(request);
+		};
+		const response = await bench.ask(path, body);
+		expect([response.status, response.headers['x-gateway-provider'], response.facts?.upstreamStatus]).toEqual([
+			200,
+			'provider_b',
+			undefined,
+		]);
+		expect(response.headers['x-gateway-warnings']).toMatch(/^input_tokens: estimated/);
+		expect([admitted, bench.sent.length]).toEqual([[':count_tokens:team-1'], 1]);
+		expect(bench.log.lines.filter(({ event }) => event === 'call goes on to another target')).toHaveLength(1);
+		await bench.gateway.settled();
 	});
 
 	it('fails as calls do', async () => {
