@@ -10,6 +10,7 @@ import {
 	messagesBody,
 	messagesPath,
 	Reader,
+	sentText,
 	settle,
 	sseAnswer,
 } from '../../../../test/support/gateway-bench.ts';
@@ -52,7 +53,7 @@ const unrecorded = (): Promise<never> => Promise.reject(new Fault('records_unava
 const answers = (request: UpstreamRequest, { bodies }: World): UpstreamResponse => {
 	request.onSent?.();
 	if (request.target.includes('count_tokens')) return jsonAnswer(200, '{"input_tokens":7}');
-	if (!String(request.body).includes('"stream":true')) return jsonAnswer(200, chatAnswer);
+	if (!sentText(request).includes('"stream":true')) return jsonAnswer(200, chatAnswer);
 	const body = new HandStream();
 	bodies.push(body);
 	return sseAnswer(body);
