@@ -21,8 +21,3 @@ test('nothing silences a checker', () => {
 	const isPlanting = (path: string): boolean => /^(lint|tree)\.test\.ts$/.test(basename(path));
 	expect(sources.filter((path) => !isPlanting(path) && silencer.test(read(path)))).toEqual([]);
 });
-
-test('half the product’s files have fewer than 100 lines', () => {
-	const lengths = product.map((path) => read(path).split('\n').length).toSorted((a, b) => a - b);
-	expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(100);
-});
