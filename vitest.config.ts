@@ -1,14 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { projects } from './test/projects.ts';
 
 /** `--mode long` runs what takes minutes, and nothing else. */
 export default defineConfig(({ mode }) => ({
 	test: {
 		environment: 'node',
-		include:
-			mode === 'long' ? ['{src,simulator,content-filter,test}/**/*.long.test.ts'] : ['{src,simulator,content-filter,test}/**/*.test.ts'],
-		exclude: mode === 'long' ? configDefaults.exclude : [...configDefaults.exclude, '**/*.long.test.ts'],
-		globalSetup: ['test/support/system-programs.ts'],
 		runner: 'test/support/skipping-runner.ts',
 		maxWorkers: availableParallelism(),
 		// Ends for what hangs: on a busy machine, or under `nice`, processes take many seconds to start.
@@ -16,5 +13,17 @@ export default defineConfig(({ mode }) => ({
 		hookTimeout: 60_000,
 		// What comes true at last comes later on a busy machine.
 		expect: { poll: { timeout: 10_000 } },
+		projects: projects
+			.filter(({ runs }) => (mode === 'long') === (runs === 'long'))
+			.map(({ name, include, exclude, isIsolated }) => ({
+				extends: true as const,
+				test: {
+					name,
+					include: [...include],
+					exclude: [...configDefaults.exclude, ...exclude],
+					isolate: isIsolated,
+					setupFiles: isIsolated ? [] : ['test/support/leak-guard.ts'],
+				},
+			})),
 	},
 }));

@@ -17,10 +17,26 @@ const runner = join(import.meta.dirname, '../test/support/skipping-runner.ts');
 /** With more failures than this, chance is not the cause. */
 const maxSecondTries = 3;
 
-/** @param filters parts of paths; none for all. @param root where tests are looked for; the project without it. */
-export async function runTests(filters: readonly string[], root?: string): Promise<TestCounts> {
+export interface TestSelection {
+	/** Parts of paths; none selects all. */
+	readonly filters?: readonly string[];
+	/** Names of the test runner's projects; all of its configuration by default. */
+	readonly projects?: readonly string[];
+	/** Of the test runner's configuration: `long` selects the tests that take minutes. */
+	readonly mode?: 'long';
+	/** Folder of tests that have no configuration. */
+	readonly root?: string;
+}
+
+export async function runTests({ filters = [], projects, mode, root }: TestSelection): Promise<TestCounts> {
 	const run = (paths: readonly string[]): Promise<Vitest> =>
-		startVitest([...paths], { run: true, runner, ...(root === undefined ? {} : { root, config: false }) });
+		startVitest([...paths], {
+			run: true,
+			runner,
+			...(projects !== undefined && { project: [...projects] }),
+			...(mode !== undefined && { mode }),
+			...(root !== undefined && { root, config: false }),
+		});
 
 	let vitest = await run(filters);
 	const modules = vitest.state.getTestModules();

@@ -1,11 +1,28 @@
-/** `npm test`: the checks, then the tests (or those whose path contains an argument). A check counts as one test in the last line. */
-import { setup as installSystemPrograms } from '../test/support/system-programs.ts';
+/**
+ * `npm test`: the checks and the quick tests; `npm run test:all`: the slow ones too; `npm run test:long`: only those that take
+ * minutes. With parts of paths it runs the tests whose path contains one of them, quick or slow. A check counts as one test in
+ * the last line.
+ */
+import { parseArgs } from 'node:util';
+import { projects } from '../test/projects.ts';
+import { installSystemPrograms } from '../test/support/system-programs.ts';
 import { runChecks } from './checks.ts';
-import { runTests } from './run-tests.ts';
+import { runTests, type TestSelection } from './run-tests.ts';
 
-installSystemPrograms();
-const checks = await runChecks();
-const { passed, failed, skipped, unsteady, lacking } = await runTests(process.argv.slice(2));
+const { values, positionals: filters } = parseArgs({
+	options: { all: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
+	allowPositionals: true,
+});
+
+function select(): TestSelection {
+	if (values.long) return { filters, mode: 'long' };
+	if (values.all || filters.length > 0) return { filters };
+	return { projects: projects.filter(({ runs }) => runs === 'quick').map(({ name }) => name) };
+}
+
+installSystemPrograms(values.long ? 'long' : undefined);
+const checks = values.long ? { passed: 0, failed: 0 } : await runChecks();
+const { passed, failed, skipped, unsteady, lacking } = await runTests(select());
 process.exitCode = checks.failed + failed > 0 ? 1 : 0;
 for (const [reason, names] of Object.entries(lacking)) {
 	console.log([`\nskipped, because ${reason}`, ...names].join('\n  '));

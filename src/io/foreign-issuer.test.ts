@@ -17,8 +17,10 @@ const client = { client_id: 'agent', client_secret: 'secret', grant_types: ['cli
 /** An OpenID provider that gives `client_credentials` clients access tokens of RFC 9068. */
 async function startOidcProvider(algorithm: 'RS256' | 'ES256'): Promise<{ issuer: string; fetchToken: () => Promise<string> }> {
 	// The provider greets the console.
-	vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-	vi.spyOn(console, 'info').mockImplementation(() => undefined);
+	for (const method of ['warn', 'info'] as const) {
+		const silenced = vi.spyOn(console, method).mockImplementation(() => undefined);
+		onTestFinished(() => silenced.mockRestore());
+	}
 	const pair =
 		algorithm === 'RS256' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ec', { namedCurve: 'P-256' });
 	const server = createServer();

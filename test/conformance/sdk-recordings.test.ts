@@ -26,7 +26,10 @@ async function collect(events: AsyncIterable<unknown>): Promise<unknown[]> {
 describeOwn('Spec: Inference endpoints, recorded answers through the official SDKs', 'our simulator', () => {
 	const subject = useSubject({ routing: { provider_header: 'optional' } });
 	// By date, the SDKs warn of models that were recorded long ago.
-	beforeAll(() => void vi.spyOn(console, 'warn').mockImplementation(() => undefined));
+	beforeAll(() => {
+		const silenced = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+		return () => silenced.mockRestore();
+	});
 
 	/** @param ask resolves to the answer, or to a stream of events. */
 	const expectAsRecorded = async (vendor: Vendor, recording: Recording, ask: (body: never) => Promise<unknown>): Promise<void> => {

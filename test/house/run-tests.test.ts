@@ -24,7 +24,7 @@ function runTests(files: Readonly<Record<string, string>>): TestCounts {
 	}
 	const script = `
 		const { runTests } = await import(${JSON.stringify(join(root, 'scripts/run-tests.ts'))});
-		console.log('\\n' + JSON.stringify(await runTests([], ${JSON.stringify(directory)})));
+		console.log('\\n' + JSON.stringify(await runTests({ root: ${JSON.stringify(directory)} })));
 		process.exit();`;
 	const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: directory, encoding: 'utf8' });
 	expect(existsSync(join(directory, `${Object.keys(files)[0]}-ran`))).toBe(true);

@@ -61,7 +61,7 @@ test('three', () => undefined);`;
 	}
 	const script = `
 		const { runTests } = await import(${JSON.stringify(join(packageRoot, 'scripts/run-tests.ts'))});
-		console.log('\\n' + JSON.stringify(await runTests([], ${JSON.stringify(directory)})));
+		console.log('\\n' + JSON.stringify(await runTests({ root: ${JSON.stringify(directory)} })));
 		process.exit();`;
 	const path = join(directory, 'bin');
 	mkdirSync(path);

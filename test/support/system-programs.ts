@@ -1,4 +1,7 @@
-/** Servers and tools of the system that tests run. One process installs them before the first test: package managers lock each other out. */
+/**
+ * Servers and tools of the system that tests run. `scripts/test.ts` installs them before the first test; a test never installs one,
+ * because package managers lock each other out.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -16,6 +19,9 @@ const packages = {
 	script: 'bsdutils',
 } as const;
 
+/** Debian's packages that only tests of minutes need; their programs have the same names. */
+const packagesOfLongTests = ['sqlmap'] as const;
+
 /** Set to `1`, no package is installed, and tests that need a missing program are skipped; in CI they fail. */
 const declineVariable = 'TOLLGATE_NO_SYSTEM_PACKAGES';
 
@@ -24,15 +30,16 @@ export class MissingProgramError extends Error {
 	override readonly name = 'MissingProgramError';
 }
 
-/** Installs the packages that tests need and that are missing, where that is possible. */
-export function setup(): void {
+/** Installs the missing packages of all tests, or of those that take minutes too. */
+export function installSystemPrograms(mode?: 'long'): void {
 	const programs = Object.keys(packages) as Program[];
-	installPackages(programs.filter((program) => findFolder(program) === undefined).map((program) => packages[program]));
+	const missing: string[] = programs.filter((program) => findFolder(program) === undefined).map((program) => packages[program]);
+	if (mode === 'long') missing.push(...packagesOfLongTests.filter((program) => findFolder(program) === undefined));
+	installPackages(missing);
 }
 
-/** For what few tests need: installs it when it is missing. @returns its path; undefined, and a line that says so, when it cannot be had. */
-export function offerProgram(program: string): string | undefined {
-	if (findFolder(program) === undefined) installPackages([program]);
+/** For what few tests need. @returns its path; undefined, and a line that says so, when it is missing. */
+export function offerProgram(program: (typeof packagesOfLongTests)[number]): string | undefined {
 	const folder = findFolder(program);
 	if (folder !== undefined) return join(folder, program);
 	process.stdout.write(`skipped, because the program \`${program}\` is missing: install the package \`${program}\`\n`);
