@@ -15,13 +15,14 @@ export default defineConfig(({ mode }) => ({
 		expect: { poll: { timeout: 10_000 } },
 		projects: projects
 			.filter(({ runs }) => (mode === 'long') === (runs === 'long'))
-			.map(({ name, include, exclude, isIsolated }) => ({
+			.map(({ name, include, exclude, isIsolated, hasServers }) => ({
 				extends: true as const,
 				test: {
 					name,
 					include: [...include],
 					exclude: [...configDefaults.exclude, ...exclude],
 					isolate: isIsolated,
+					globalSetup: hasServers ? ['test/support/shared-servers.ts'] : [],
 					setupFiles: isIsolated ? [] : ['test/support/leak-guard.ts'],
 				},
 			})),

@@ -6,6 +6,8 @@ export interface Project {
 	readonly exclude: readonly string[];
 	/** Whether each file runs in its own process. Files of other projects share a process, its modules and what is started in it. */
 	readonly isIsolated: boolean;
+	/** Whether its files may share a Redis and a PostgreSQL (`test/support/shared-servers.ts`). */
+	readonly hasServers: boolean;
 	/** `npm test` runs the quick projects, `npm run test:all` the quick and the slow, `npm run test:long` the long. */
 	readonly runs: 'quick' | 'slow' | 'long';
 }
@@ -27,16 +29,25 @@ export const projects: readonly Project[] = [
 		include: ['{src,simulator,content-filter,test/support}/**/*.test.ts', ...readingFiles],
 		exclude: ['src/stores/**', ...slowFiles, ...long],
 		isIsolated: false,
+		hasServers: false,
 		runs: 'quick',
 	},
-	{ name: 'stores', include: ['src/stores/**/*.test.ts'], exclude: [...slowFiles, ...long], isIsolated: true, runs: 'quick' },
-	{ name: 'conformance', include: ['test/conformance/**/*.test.ts'], exclude: long, isIsolated: false, runs: 'quick' },
+	{
+		name: 'stores',
+		include: ['src/stores/**/*.test.ts'],
+		exclude: [...slowFiles, ...long],
+		isIsolated: true,
+		hasServers: true,
+		runs: 'quick',
+	},
+	{ name: 'conformance', include: ['test/conformance/**/*.test.ts'], exclude: long, isIsolated: false, hasServers: true, runs: 'quick' },
 	{
 		name: 'system',
 		include: ['test/{accounting,anomaly,architecture,house}/**/*.test.ts', ...slowFiles],
 		exclude: [...readingFiles, ...long],
 		isIsolated: true,
+		hasServers: true,
 		runs: 'slow',
 	},
-	{ name: 'long', include: long, exclude: [], isIsolated: true, runs: 'long' },
+	{ name: 'long', include: long, exclude: [], isIsolated: true, hasServers: true, runs: 'long' },
 ];

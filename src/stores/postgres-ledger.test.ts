@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { closeRow } from '../../test/support/close-row.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { type PostgresServer, query, startPostgres } from '../../test/support/postgres-server.ts';
+import { query } from '../../test/support/postgres-server.ts';
 import { createRememberedLog, type RememberedLog } from '../../test/support/remembered-log.ts';
+import { type PostgresDatabase, sharePostgres } from '../../test/support/shared-stores.ts';
 import { closedRow, ledgerContract, ledgerNoonMs, openRow } from './contracts/ledger.contract.ts';
 import type { Ledger, LedgerReader, OpenRow, SummaryQuery } from './contracts/ledger.ts';
 import { StoreUnusable } from './contracts/store-unusable.ts';
@@ -19,9 +20,9 @@ import { openSqliteLedger, openSqliteLedgerReader } from './sqlite/sqlite-ledger
 const hourMs = 3_600_000;
 const november: SummaryQuery = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 11, 1), period: 'month' };
 
-let server: PostgresServer;
+let server: PostgresDatabase;
 beforeAll(async () => {
-	server = await startPostgres('fsync=off');
+	server = await sharePostgres();
 });
 afterAll(() => server.stop());
 

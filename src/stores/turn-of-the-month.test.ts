@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSteeredMemory } from '../../test/support/memory-admission-subject.ts';
 import { openSteeredRedis } from '../../test/support/redis-admission-subject.ts';
-import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
+import { type RedisDatabase, shareRedis } from '../../test/support/shared-stores.ts';
 import { systemClock } from '../io/system-clock.ts';
 import type { AdmissionSubject } from './contracts/admission.contract.ts';
 import type { AdmissionStore, Settlement, TeamTotals } from './contracts/admission.ts';
@@ -15,9 +15,9 @@ const stepMs = 10;
 const steps = 120;
 const limitNanoUsd = 10n ** 15n;
 
-let redis: RedisServer;
+let redis: RedisDatabase;
 beforeAll(async () => {
-	redis = await startRedis();
+	redis = await shareRedis();
 });
 afterAll(() => redis.stop());
 

@@ -8,8 +8,8 @@ import { callGateway, createCaller, type Seen } from '../support/accounting-call
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { eventually } from '../support/product.ts';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { createRememberedLog } from '../support/remembered-log.ts';
+import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const models = { dear: 'gpt-4o', cheap: 'gpt-4o-mini' } as const;
 const outputTokens = 400;
@@ -17,11 +17,11 @@ const outputTokens = 400;
 const inputTokens = 6;
 const costNanoUsd = reckonNanoUsd(models.dear, plainCounts(inputTokens, outputTokens));
 
-let redis: RedisServer;
+let redis: RedisDatabase;
 let fleet: Fleet;
 let records: RecordStore;
 beforeAll(async () => {
-	redis = await startRedis();
+	redis = await shareRedis();
 	fleet = await startFleet({ teams: { warned: {}, crowded: {}, capped: {} }, clockErrors: [0, 0], counters: redis.url });
 	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
 	records = openSqliteRecords({ dataDir: fleet.dataDir }, { clock: systemClock, log: createRememberedLog() });

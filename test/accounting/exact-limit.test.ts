@@ -5,7 +5,7 @@ import { callGateway, createCaller, type Seen } from '../support/accounting-call
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { untilMinuteHasRoom } from '../support/accounting-minute.ts';
 import { eventually } from '../support/product.ts';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const limit = 100;
 const calls = 1000;
@@ -38,8 +38,8 @@ test('one gateway behind an edge, with counters of its own', { timeout: 150_000 
 	await expectExactLimit(fleet, 1);
 });
 
-async function openRedis(): Promise<RedisServer> {
-	const redis = await startRedis();
+async function openRedis(): Promise<RedisDatabase> {
+	const redis = await shareRedis();
 	closing.push(() => redis.stop());
 	return redis;
 }

@@ -15,12 +15,12 @@ import { openPostgresLedger } from '../../src/stores/postgres-ledger.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite/sqlite-ledger.ts';
 import { chatPath, GatewayBench, jsonAnswer, testSettings } from '../support/gateway-bench.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { createRememberedLog } from '../support/remembered-log.ts';
+import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 
-let server: PostgresServer;
+let server: PostgresDatabase;
 beforeAll(async () => {
-	server = await startPostgres('fsync=off');
+	server = await sharePostgres();
 });
 afterAll(() => server.stop());
 

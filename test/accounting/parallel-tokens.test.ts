@@ -5,7 +5,7 @@ import { callGateway, createCaller, type Seen } from '../support/accounting-call
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { print } from '../support/accounting-print.ts';
 import { eventually } from '../support/product.ts';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const requests = 300;
 const limit = 1000;
@@ -13,10 +13,10 @@ const limit = 1000;
 const tokens = 300;
 
 describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) => {
-	let redis: RedisServer | undefined;
+	let redis: RedisDatabase | undefined;
 	let fleet: Fleet;
 	beforeAll(async () => {
-		if (counters === 'redis') redis = await startRedis();
+		if (counters === 'redis') redis = await shareRedis();
 		fleet = await startFleet({ teams: { crowd: { dailyTokens: limit } }, counters: redis?.url ?? 'memory', givesWay: true });
 		await fleet.simulator.addFaults({ fault: 'tokens-294-slow-first-byte-3000' });
 	});

@@ -4,7 +4,7 @@ import { readLimits } from '../support/accounting-books.ts';
 import { type CallPlan, callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
 import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 /** What the simulator counts for the question of `bodyOf`, and what it is told to write. */
 const inputTokens = 6;
@@ -14,10 +14,10 @@ const costNanoUsd = reckonNanoUsd(plan.model, plainCounts(inputTokens, outputTok
 const limitNanoUsd = 43n * costNanoUsd;
 
 describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) => {
-	let redis: RedisServer | undefined;
+	let redis: RedisDatabase | undefined;
 	let fleet: Fleet;
 	beforeAll(async () => {
-		if (counters === 'redis') redis = await startRedis();
+		if (counters === 'redis') redis = await shareRedis();
 		fleet = await startFleet({
 			teams: { whole: { dailyTokens: 1000 }, streamed: { dailyTokens: 1000 }, money: { monthlyBudgetUsd: usdOf(limitNanoUsd) } },
 			counters: redis?.url ?? 'memory',

@@ -5,7 +5,7 @@ import { type Caller, callGateway, createCaller } from '../support/accounting-ca
 import { type Fleet, type Gateway, startFleet } from '../support/accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { eventually } from '../support/product.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { shareRedis } from '../support/shared-stores.ts';
 
 const model = 'gpt-4o';
 /** So many that what is held for the question is little beside them. */
@@ -41,7 +41,7 @@ test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 
 });
 
 async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
-	const redis = counters === 'redis' ? await startRedis() : undefined;
+	const redis = counters === 'redis' ? await shareRedis() : undefined;
 	onTestFinished(() => redis?.stop());
 	const fleet = await startFleet({
 		teams: { restarted: tenCalls, interrupted: tenCalls },

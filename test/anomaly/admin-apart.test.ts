@@ -3,10 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { callStatus, client, planProduct, statusOf, untilReady, writeSettings } from '../support/deployment.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { launcher, type Running, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type PostgresDatabase, type RedisDatabase, sharePostgres, shareRedis } from '../support/shared-stores.ts';
 
 const providerKey = 'sk-canary-of-a-provider-0123456789';
 
@@ -18,10 +17,10 @@ interface Health {
 	readonly ejected_by: number;
 }
 
-let postgres: PostgresServer;
-let redis: RedisServer;
+let postgres: PostgresDatabase;
+let redis: RedisDatabase;
 beforeAll(async () => {
-	[postgres, redis] = await Promise.all([startPostgres('fsync=off'), startRedis()]);
+	[postgres, redis] = await Promise.all([sharePostgres(), shareRedis()]);
 }, 30_000);
 afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 

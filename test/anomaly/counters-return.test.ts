@@ -1,21 +1,21 @@
 /** Redis comes back without its data while a team keeps calling: limits bind again soon, and exactly. */
 import { appendFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { runTollgate } from '../support/processes.ts';
 import { agent, eventually, operator, type Product, startProduct } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 
 /** Requests of the team that keeps calling, at once. */
 const flood = 16;
 const limitMs = 3000;
 
-let postgres: PostgresServer;
+let postgres: PostgresDatabase;
 let redis: RedisServer;
 let product: Product;
 
 beforeAll(async () => {
-	[postgres, redis] = await Promise.all([startPostgres('fsync=off'), startRedis()]);
+	[postgres, redis] = await Promise.all([sharePostgres(), startRedis()]);
 	product = await startProduct({
 		stores: { records: postgres.url, counters: redis.url },
 		tiers: {

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';
 import { startDeployment, statusOf } from '../support/deployment.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { temporaryDirectory } from '../support/processes.ts';
 import { freePort } from '../support/product.ts';
+import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 import { offerProgram } from '../support/system-programs.ts';
 import { TestIssuer } from '../support/test-issuer.ts';
 
@@ -69,9 +69,9 @@ async function answerTo(ask: Ask, text: string): Promise<{ status: number; body:
 	}
 }
 
-let postgres: PostgresServer;
+let postgres: PostgresDatabase;
 beforeAll(async () => {
-	postgres = await startPostgres('fsync=off');
+	postgres = await sharePostgres();
 }, 30_000);
 afterAll(() => postgres.stop());
 

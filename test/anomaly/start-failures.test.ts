@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { planProduct, statusOf, writeSettings } from '../support/deployment.ts';
 import { runTollgate, temporaryDirectory } from '../support/processes.ts';
 import { freePort } from '../support/product.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { shareRedis } from '../support/shared-stores.ts';
 
 async function occupyPort(): Promise<number> {
 	const server = createServer();
@@ -170,7 +170,7 @@ describe('a start that fails late ends by itself', () => {
 	test.each(['there', 'away'])('a missing reputation list, with counters in a Redis that is %s', async (where) => {
 		let url = `redis://127.0.0.1:${await freePort()}`;
 		if (where === 'there') {
-			const redis = await startRedis();
+			const redis = await shareRedis();
 			onTestFinished(() => redis.stop());
 			({ url } = redis);
 		}

@@ -8,11 +8,11 @@ import { call, callStatus, client, planProduct, simulatedProviders, startPlan, u
 import { isAlive, launcher, type Running, startProcess, temporaryDirectory } from '../support/processes.ts';
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
-let redis: RedisServer;
+let redis: RedisDatabase;
 beforeAll(async () => {
-	redis = await startRedis();
+	redis = await shareRedis();
 });
 afterAll(() => redis.stop());
 

@@ -1,7 +1,7 @@
 /** A change by one admin API binds on every gateway: at once where they share a process, within a second over PostgreSQL. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { agent, fetchAccessToken, freePort, operator, type Product, startProduct } from '../support/product.ts';
+import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 import { describeOwn } from './subject.ts';
 
 interface Administered {
@@ -87,10 +87,10 @@ describeOwn('contract 8: a budget that is lowered during 200 concurrent calls', 
 });
 
 describeOwn('contract 8: two processes on PostgreSQL', 'a configuration of its own', () => {
-	let postgres: PostgresServer;
+	let postgres: PostgresDatabase;
 	let fleet: Administered[] = [];
 	beforeAll(async () => {
-		postgres = await startPostgres('fsync=off');
+		postgres = await sharePostgres();
 		const stores = { records: postgres.url };
 		fleet = await Promise.all([startAdministered({ stores }), startAdministered({ stores })]);
 	}, 60_000);

@@ -7,7 +7,7 @@ import { type CallPlan, callGateway, createCaller, type Seen } from './accountin
 import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { print } from './accounting-print.ts';
 import { eventually } from './product.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
+import { type RedisDatabase, shareRedis } from './shared-stores.ts';
 
 const callers = 24;
 /** The longest call, the time for booking it, and what a store rounds up. */
@@ -44,8 +44,8 @@ export async function expectNothingLost(
 }
 
 async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
-	let redis: RedisServer | undefined;
-	if (counters === 'redis') redis = await startRedis();
+	let redis: RedisDatabase | undefined;
+	if (counters === 'redis') redis = await shareRedis();
 	onTestFinished(() => redis?.stop());
 	const fleet = await startFleet({
 		teams: { killed: { monthlyBudgetUsd: '1000000', dailyTokens: 1e12 } },

@@ -13,8 +13,8 @@ import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { type Rates, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
 import { eventually } from './product.ts';
-import { startRedis } from './redis-server.ts';
 import { createRememberedLog } from './remembered-log.ts';
+import { shareRedis } from './shared-stores.ts';
 
 const atOnce = 40;
 /** What is changed beside the product counts for its calls after that. */
@@ -53,7 +53,7 @@ export async function expectBooksToAgree(
 	calls: number,
 	{ withinMs, leastCalls }: MixBounds = { withinMs: Number.POSITIVE_INFINITY, leastCalls: calls },
 ): Promise<void> {
-	const redis = await startRedis();
+	const redis = await shareRedis();
 	onTestFinished(() => redis.stop());
 	const fleet = await startFleet({
 		teams: { mixed: { dailyTokens: 1e12 } },

@@ -9,7 +9,7 @@ import { type Fleet, startFleet } from './accounting-fleet.ts';
 import { plainCounts, reckonNanoUsd, usdOf } from './accounting-prices.ts';
 import { print } from './accounting-print.ts';
 import { eventually } from './product.ts';
-import { startRedis } from './redis-server.ts';
+import { shareRedis } from './shared-stores.ts';
 
 const calls = 500;
 /** In which they begin. */
@@ -69,7 +69,7 @@ export async function expectBoundedOvershoot(): Promise<void> {
 }
 
 async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promise<Fleet> {
-	const redis = await startRedis();
+	const redis = await shareRedis();
 	onTestFinished(() => redis.stop());
 	const names = Array.from({ length: teams }, (_, index) => [`team-${index}`, { monthlyBudgetUsd: usdOf(budgetNanoUsd) }]);
 	const fleet = await startFleet({

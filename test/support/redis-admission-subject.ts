@@ -6,9 +6,9 @@ import type { RedisServer } from './redis-server.ts';
 import { createRememberedLog } from './remembered-log.ts';
 
 /** Two clients of an emptied server that takes its time from a key. */
-export async function openSteeredRedis(server: RedisServer): Promise<AdmissionSubject> {
+export async function openSteeredRedis(server: Pick<RedisServer, 'url'>): Promise<AdmissionSubject> {
 	const steering = new Redis(server.url);
-	await steering.flushall();
+	await steering.flushdb();
 	await steering.set('clock', contractStartMs);
 	const settings = { url: server.url, clockLua: `tonumber(redis.call('GET', 'clock'))` };
 	const open = () => openRedisAdmission(settings, { clock: systemClock, log: createRememberedLog() });

@@ -34,7 +34,7 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
 	return {
 		port,
 		url: `redis://127.0.0.1:${port}`,
-		command: (...words) => sendCommand(port, words),
+		command: async (...words) => (await sendCommands(port, [words]))[0] ?? '',
 		signal: (signal) => void child.kill(signal),
 		kill,
 		async restart() {
@@ -52,22 +52,31 @@ async function launch(port: number, directory: string, options: readonly string[
 	const fixed = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', '', '--appendonly', 'no'];
 	const child = spawn('redis-server', [...fixed, ...options], { stdio: 'ignore' });
 	const endMs = performance.now() + 5000;
-	while ((await sendCommand(port, ['PING']).catch(() => '')) === '') {
+	while ((await sendCommands(port, [['PING']]).catch(() => [])).length === 0) {
 		if (child.exitCode !== null || performance.now() > endMs) throw new Error(`redis-server does not start on port ${port}`);
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
 	return child;
 }
 
-function sendCommand(port: number, words: readonly string[]): Promise<string> {
+/** Sends commands with no answer longer than a line, on a connection of their own. @returns the first line of each answer. */
+export function sendCommands(port: number, commands: readonly (readonly string[])[]): Promise<string[]> {
 	return new Promise((resolve, reject) => {
 		const socket = createConnection({ host: '127.0.0.1', port });
+		let text = '';
 		socket.setEncoding('utf8');
 		socket.once('error', reject);
-		socket.once('data', (text: string) => {
+		socket.once('close', () => reject(new Error('the server closed the connection')));
+		socket.on('data', (piece: string) => {
+			text += piece;
+			const lines = text.split('\r\n');
+			if (lines.length <= commands.length) return;
+			resolve(lines.slice(0, commands.length));
 			socket.destroy();
-			resolve(text.split('\r\n')[0] ?? '');
 		});
-		socket.write(`*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`);
+		const written = commands.map(
+			(words) => `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
+		);
+		socket.write(written.join(''));
 	});
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type PostgresServer, postgresCertificate, postgresPassword, query, startPostgres } from '../../../test/support/postgres-server.ts';
+import { postgresCertificate, postgresPassword, query } from '../../../test/support/postgres-server.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { type PostgresDatabase, sharePostgres } from '../../../test/support/shared-stores.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Team } from '../../core/team.ts';
 import { systemClock as clock } from '../../io/system-clock.ts';
@@ -16,12 +17,12 @@ import { migratePostgres } from './migrate.ts';
 import { openPostgresRecords } from './postgres-records.ts';
 import { recordsSchema } from './records-schema.ts';
 
-let server: PostgresServer;
+let server: PostgresDatabase;
 let contractUrl: string;
 let cleaner: Client;
 
 beforeAll(async () => {
-	server = await startPostgres('fsync=off', 'ssl=on');
+	server = await sharePostgres();
 	contractUrl = await server.createDatabase();
 	await (await openStore(contractUrl)).close();
 	cleaner = new Client(contractUrl);
@@ -182,6 +183,7 @@ test('a user who may not change the schema works with one that is up to date', a
 		`CREATE ROLE worker LOGIN PASSWORD 'worker'; GRANT USAGE ON SCHEMA tollgate TO worker;
 		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA tollgate TO worker`,
 	);
+	onTestFinished(async () => void (await query(url, 'DROP OWNED BY worker; DROP ROLE worker')));
 	const records = await open(url.replace(/\/\/.*@/, '//worker:worker@'));
 	expect(await records.teams.create(team('red'), { author: { actor: 'cli', atMs: 1 } })).toBe('created');
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from 'vitest';
 import { openSteeredRedis } from '../../../test/support/redis-admission-subject.ts';
-import { type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { type RedisDatabase, shareRedis } from '../../../test/support/shared-stores.ts';
 import { admissionContract } from '../contracts/admission.contract.ts';
 
-let server: RedisServer;
+let server: RedisDatabase;
 
 beforeAll(async () => {
-	server = await startRedis();
+	server = await shareRedis();
 });
 afterAll(() => server.stop());
 

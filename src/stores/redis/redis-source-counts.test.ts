@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/support/product.ts';
-import { type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { type RedisDatabase, shareRedis } from '../../../test/support/shared-stores.ts';
 import { systemClock } from '../../io/system-clock.ts';
 import { IpRateWindow } from '../../policy/firewall/ip-rate-window.ts';
 import { SharedIpRate } from '../../policy/firewall/shared-ip-rate.ts';
@@ -11,10 +11,10 @@ import { CountersUnreachable } from '../contracts/admission.ts';
 import type { SourceCounts } from '../contracts/source-counts.ts';
 import { openRedisSourceCounts } from './redis-source-counts.ts';
 
-let server: RedisServer;
+let server: RedisDatabase;
 
 beforeAll(async () => {
-	server = await startRedis();
+	server = await shareRedis();
 });
 afterAll(() => server.stop());
 

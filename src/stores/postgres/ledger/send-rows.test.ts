@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, query, startPostgres } from '../../../../test/support/postgres-server.ts';
+import { query } from '../../../../test/support/postgres-server.ts';
 import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
+import { type PostgresDatabase, sharePostgres } from '../../../../test/support/shared-stores.ts';
 import { systemClock } from '../../../io/system-clock.ts';
 import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contract.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
@@ -14,11 +15,11 @@ import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
 import { pruneDays } from './prune-days.ts';
 import { createSendRows, writeBatch } from './send-rows.ts';
 
-let server: PostgresServer;
+let server: PostgresDatabase;
 let url: string;
 let connection: PostgresConnection<unknown>;
 beforeAll(async () => {
-	server = await startPostgres('fsync=off');
+	server = await sharePostgres();
 	url = await server.createDatabase();
 	connection = openPostgres({ url, poolSize: 4 }, { clock: systemClock, log: createRememberedLog() });
 	await migrate(connection, [postgresLedgerSchema]);
@@ -137,6 +138,9 @@ test('rows are found lost by several at once, in any number, and charged once', 
 
 async function untilOneWaits(): Promise<void> {
 	await expect
-		.poll(() => query(url, "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock'"), { interval: 5, timeout: 4000 })
+		.poll(() => query(url, "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"), {
+			interval: 5,
+			timeout: 4000,
+		})
 		.toEqual([{ one: 1 }]);
 }
