@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { workedMs } from '../../test/support/worked-ms.ts';
 import { BoundedMap } from './bounded-map.ts';
 
 test('remembers what is set, until it is deleted', () => {
@@ -69,9 +70,10 @@ test('the cost of a new entry does not grow with the capacity', () => {
 	let next = 0;
 	/** Of setting as many new entries as the large map holds, milliseconds. */
 	const costOf = (map: BoundedMap<number, number>): number => {
-		const startMs = performance.now();
-		for (const end = next + 50_000; next < end; next++) map.set(next, next);
-		return performance.now() - startMs;
+		const end = next + 50_000;
+		return workedMs(() => {
+			for (; next < end; next++) map.set(next, next);
+		});
 	};
 	const small = new BoundedMap<number, number>(100);
 	const large = new BoundedMap<number, number>(50_000);
@@ -80,5 +82,6 @@ test('the cost of a new entry does not grow with the capacity', () => {
 	// The best of several rounds, in turns: what else the machine does is not in it.
 	const costs = Array.from({ length: 5 }, () => ({ small: costOf(small), large: costOf(large) }));
 	const ratio = Math.min(...costs.map((one) => one.large)) / Math.min(...costs.map((one) => one.small));
-	expect(ratio).toBeLessThan(15);
+	// A search through the map would cost 500 times as much; reading memory outside the processor's caches costs up to 20 times as much.
+	expect(ratio).toBeLessThan(50);
 });

@@ -170,7 +170,7 @@ describe('the connection', () => {
 		expect(await ask(`rediss://localhost:${port}`, { calls: 1, name: 'tls', skewMs: 0 }, trusted)).toMatchObject([
 			[expect.any(Number), true],
 		]);
-	}, 10_000);
+	});
 });
 
 async function open(url: string, log = createRememberedLog()): Promise<AdmissionStore> {
@@ -202,6 +202,9 @@ async function ask(
 		const { systemClock } = await import(${JSON.stringify(join(import.meta.dirname, '../../io/system-clock.ts'))});
 		const log = { debug() {}, info() {}, warn() {}, error() {} };
 		const store = await openRedisAdmission({ url: ${JSON.stringify(url)} }, { clock: systemClock, log });
+		for (let isConnected = false; !isConnected; ) {
+			isConnected = await store.release('nobody', 'red').then(() => true, () => new Promise((resolve) => setTimeout(resolve, 20, false)));
+		}
 		const answers = await Promise.all(Array.from({ length: ${calls} }, (_, index) =>
 			store.admit({ id: '${name}-' + index, team: 'red', requestsPerMinute: 100, dailyTokens: null, holds: [], holdMs: 1000 })));
 		console.log(JSON.stringify(answers.map(({ isAdmitted, reading }) => [Math.floor(reading.nowMs / 60000), isAdmitted])));

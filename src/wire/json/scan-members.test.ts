@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { workedMs } from '../../../test/support/worked-ms.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { parseBody } from './parse-body.ts';
 import { maxDepth, maxValues, scanMembers } from './scan-members.ts';
@@ -151,18 +152,14 @@ describe('scanMembers', () => {
 
 	it('refuses 100,000 levels without delay', () => {
 		const veryDeep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
-		const before = performance.now();
-		expect(codeOf(() => parse(veryDeep))).toBe('body_too_deep');
-		expect(performance.now() - before).toBeLessThan(50);
+		expect(workedMs(() => expect(codeOf(() => parse(veryDeep))).toBe('body_too_deep'))).toBeLessThan(50);
 	});
 
 	it('takes time in proportion to the length of a string of escapes', () => {
 		const big = 32 * 1024 * 1024;
 		for (const escape of ['\\"', '\\\\']) {
 			const bytes = Buffer.from(`{"a":"${escape.repeat(big / 2)}"}`);
-			const before = performance.now();
-			expect(scanMembers(bytes, wanted).count).toBe(1);
-			expect(performance.now() - before).toBeLessThan(2000);
+			expect(workedMs(() => expect(scanMembers(bytes, wanted).count).toBe(1))).toBeLessThan(2000);
 		}
 	});
 });
@@ -233,10 +230,8 @@ describe('bodies that are costly by their structure', () => {
 	});
 
 	it('colons behind a long text are not each a reason to read it again', () => {
-		const startMs = performance.now();
-		expect(codeOf(() => parse(`{"x":"${'y'.repeat(1_000_000)}"${':'.repeat(1_000_000)}1}`))).toBe('body_not_json');
-		expect(codeOf(() => parse(`{"x":1,"\\n"${':'.repeat(1_000_000)}1}`))).toBe('body_not_json');
-		expect(performance.now() - startMs).toBeLessThan(2000);
+		const bodies = [`{"x":"${'y'.repeat(1_000_000)}"${':'.repeat(1_000_000)}1}`, `{"x":1,"\\n"${':'.repeat(1_000_000)}1}`];
+		for (const text of bodies) expect(workedMs(() => expect(codeOf(() => parse(text))).toBe('body_not_json'))).toBeLessThan(1000);
 	});
 
 	it('escaped keys by the hundred thousand keep their places', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { workedMs } from '../../../test/support/worked-ms.ts';
 import { Provider, type ProviderSettings } from './provider.ts';
 import { relayedHeaders } from './relayed-headers.ts';
 import { scrubSecrets } from './scrub-secrets.ts';
@@ -247,9 +248,7 @@ describe('scrubSecrets', () => {
 	});
 
 	it.each(['\\', '\\u00', '%', '%25', '&', '&amp;', '&#0', 'sk-\\', 'sk-&amp;', '\\\\-'])('stays quick on a body made of %j', (piece) => {
-		const before = performance.now();
-		scrub(piece.repeat(50_000), '\\--\\\\-sk-\\\\\\\\\\\\\\\\x');
-		expect(performance.now() - before).toBeLessThan(500);
+		expect(workedMs(() => scrub(piece.repeat(50_000), '\\--\\\\-sk-\\\\\\\\\\\\\\\\x'))).toBeLessThan(500);
 	});
 
 	it('hides several, the longer first where one is in the other', () => {
@@ -263,8 +262,6 @@ describe('scrubSecrets', () => {
 	});
 
 	it('stays quick on a body made of masks', () => {
-		const before = performance.now();
-		scrub('sk-proj-0123**9abc'.repeat(5000), apiKey);
-		expect(performance.now() - before).toBeLessThan(500);
+		expect(workedMs(() => scrub('sk-proj-0123**9abc'.repeat(5000), apiKey))).toBeLessThan(500);
 	});
 });
