@@ -1,0 +1,204 @@
+/**
+ * `npm run test:mutants -- PATHS`: changes the sources in small ways, one at a time, and counts the changes that a unit test notices. No
+ * file is written: the changes are made while a source is loaded. A process of its own runs the tests, because a change may make a loop
+ * endless; when a file of tests takes too long, the process is killed and the change counts as noticed.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { configDefaults } from 'vitest/config';
+import { createVitest } from 'vitest/node';
+import { projects } from '../test/projects.ts';
+import { type MutableSource, readMutants } from './mutants.ts';
+
+const home = resolve(import.meta.dirname, '..');
+
+const { values, positionals } = parseArgs({
+	options: {
+		sample: { type: 'string', default: '100' },
+		seed: { type: 'string', default: '1' },
+		seconds: { type: 'string', default: '20' },
+		root: { type: 'string', default: home },
+		engine: { type: 'boolean', default: false },
+	},
+	allowPositionals: true,
+});
+const root = resolve(values.root);
+const limitMs = Number(values.seconds) * 1000;
+
+interface Source extends MutableSource {
+	readonly path: string;
+	readonly firstId: number;
+}
+
+interface Order {
+	readonly test: string;
+	/** Number of a mutant; -1 for none. */
+	readonly active: number;
+}
+
+interface Result {
+	/** What failed first. */
+	readonly failure: string | undefined;
+	readonly reached: readonly number[];
+}
+
+function readSources(): Source[] {
+	const found = positionals.flatMap((path) =>
+		statSync(join(root, path)).isDirectory() ? globSync('**/*.ts', { cwd: join(root, path) }).map((name) => join(path, name)) : [path],
+	);
+	let firstId = 0;
+	return found
+		.filter((path) => !/\.(test|contract)\.ts$/.test(path))
+		.toSorted()
+		.map((path) => {
+			const source = { path: join(root, path), firstId, ...readMutants(readFileSync(join(root, path), 'utf8')) };
+			firstId += source.mutants.length;
+			return source;
+		});
+}
+
+/** The process that runs tests: says which files of tests import a source, then runs one at each order. */
+async function runEngine(sources: readonly Source[]): Promise<void> {
+	const byPath = new Map(sources.map((source) => [source.path, source]));
+	const unit = root === home ? projects.find(({ name }) => name === 'unit') : undefined;
+	const vitest = await createVitest(
+		{
+			root,
+			config: false,
+			watch: false,
+			reporters: [],
+			pool: 'threads',
+			maxWorkers: 1,
+			bail: 1,
+			testTimeout: limitMs,
+			related: [...byPath.keys()],
+			...(unit !== undefined && { include: [...unit.include], exclude: [...configDefaults.exclude, ...unit.exclude] }),
+			setupFiles: [join(home, 'test/support/mutant-switch.ts')],
+		},
+		{
+			plugins: [
+				{
+					name: 'mutants',
+					enforce: 'pre',
+					load(id: string) {
+						const source = byPath.get(id);
+						return source?.instrument(() => true, source.firstId);
+					},
+				},
+			],
+		},
+	);
+	const specifications = await vitest.getRelevantTestSpecifications();
+	process.on('message', ({ test, active }: Order) => {
+		vitest.getRootProject().provide('activeMutant', active);
+		void vitest
+			.runTestSpecifications(specifications.filter(({ moduleId }) => moduleId === test))
+			.then(({ testModules, unhandledErrors }) => {
+				const failed = testModules.flatMap((module) => [
+					...module.errors(),
+					...[...module.children.allTests('failed')].flatMap((one) => one.result().errors ?? []),
+				]);
+				const failure =
+					[...(unhandledErrors as Error[]), ...failed][0]?.message ??
+					(testModules.every((module) => module.ok()) ? undefined : 'a hook fails');
+				process.send?.({ failure, reached: testModules.flatMap((module) => module.meta().reachedMutants ?? []) } satisfies Result);
+			});
+	});
+	process.send?.(specifications.map(({ moduleId }) => moduleId));
+}
+
+let engine: ChildProcess | undefined;
+
+async function startEngine(): Promise<string[]> {
+	engine = fork(import.meta.filename, ['--engine', '--root', root, '--seconds', values.seconds, ...positionals], {
+		stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+	});
+	const [tests] = (await once(engine, 'message')) as [string[]];
+	return tests;
+}
+
+/** @returns undefined when the time was up. */
+async function runTest(order: Order, withinMs = limitMs): Promise<Result | undefined> {
+	if (engine === undefined) await startEngine();
+	engine?.send(order);
+	const answer: Promise<unknown[]> =
+		engine === undefined ? Promise.resolve([]) : once(engine, 'message', { signal: AbortSignal.timeout(withinMs) });
+	const result = (await answer.catch(() => [])) as Result[];
+	if (result.length === 0) stopEngine();
+	return result[0];
+}
+
+function stopEngine(): void {
+	engine?.kill('SIGKILL');
+	engine = undefined;
+}
+
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+function randomFrom(seed: number): () => number {
+	let state = seed;
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+async function testMutants(sources: readonly Source[]): Promise<void> {
+	const startedMs = performance.now();
+	const random = randomFrom(Number(values.seed));
+	const all = sources.flatMap((source) => source.mutants.map((mutant, index) => ({ source, mutant, id: source.firstId + index })));
+	const drawn = all.map((one) => ({ one, rank: random() })).toSorted((left, right) => left.rank - right.rank);
+	const sample = drawn
+		.slice(0, Number(values.sample))
+		.map(({ one }) => one)
+		.toSorted((left, right) => left.id - right.id);
+
+	const tests: { path: string; ms: number; reached: ReadonlySet<number> }[] = [];
+	for (const path of await startEngine()) {
+		const beganMs = performance.now();
+		const result = await runTest({ test: path, active: -1 }, limitMs / 4);
+		if (result !== undefined && result.failure === undefined) {
+			tests.push({ path, ms: performance.now() - beganMs, reached: new Set(result.reached) });
+		} else console.log(`left out, without a mutant: ${relative(root, path)} ${result?.failure ?? 'takes too long'}`);
+	}
+	console.log(`${tests.length} files of tests, ${all.length} mutants`);
+
+	const counts = { killed: 0, byTime: 0, survived: 0, unreached: 0 };
+	for (const { source, mutant, id } of sample) {
+		const isBeside = (path: string): boolean => dirname(path) === dirname(source.path);
+		const isNamed = (path: string): boolean => basename(path).startsWith(basename(source.path, '.ts'));
+		const nearness = (path: string): number => Number(isBeside(path)) + Number(isNamed(path));
+		const reaching = tests
+			.filter(({ reached }) => reached.has(id))
+			.toSorted((left, right) => nearness(right.path) - nearness(left.path) || left.ms - right.ms);
+		let outcome: 'killed' | 'byTime' | 'survived' = 'survived';
+		for (const { path } of reaching) {
+			const result = await runTest({ test: path, active: id });
+			if (result !== undefined && result.failure === undefined) continue;
+			outcome = result === undefined ? 'byTime' : 'killed';
+			break;
+		}
+		counts[outcome] += 1;
+		if (outcome !== 'survived') continue;
+		if (reaching.length === 0) counts.unreached += 1;
+		const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 80);
+		const place = `${relative(root, source.path)}:${mutant.line}:${mutant.column}`;
+		console.log(
+			`${reaching.length === 0 ? 'unreached' : 'survived'} ${place}  ${shorten(mutant.original)}  ->  ${shorten(mutant.replacement)}`,
+		);
+	}
+	stopEngine();
+	const noticed = counts.killed + counts.byTime;
+	const ofTime = `${((performance.now() - startedMs) / 1000).toFixed(0)} s`;
+	console.log(
+		`score ${((100 * noticed) / sample.length).toFixed(1)} %: ${noticed} of ${sample.length} mutants noticed (${counts.byTime} by the time they took), ` +
+			`${counts.survived} survived (${counts.unreached} reached by no test), seed ${values.seed}, ${ofTime}`,
+	);
+}
+
+const sources = readSources();
+await (values.engine ? runEngine(sources) : testMutants(sources));
