@@ -2,12 +2,13 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, type LanguageModel, Output, stepCountIs, streamText, tool } from 'ai';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOwn, send, useSubject } from './subject.ts';
 
 // It knows no such model names beside this vendor's, and says so each time.
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+beforeAll(() => void Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }));
+afterAll(() => void Reflect.deleteProperty(globalThis, 'AI_SDK_LOG_WARNINGS'));
 
 /** A model of each wire. */
 const models = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'gemini-3-pro-preview', 'provider_d/gpt-4o', 'compat/gemini-2.5-flash'];

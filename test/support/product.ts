@@ -106,14 +106,26 @@ export async function fetchAccessToken(tokenEndpoint: string, client: { id: stri
 /** What was given may not be in use yet. */
 const givenPorts = new Set<number>();
 
-/** Below the ports that systems give to outgoing connections: nobody takes it by chance before its server listens. */
+/**
+ * Below the ports that systems give to outgoing connections: nobody takes it by chance before its server listens. Nor do other processes
+ * that take theirs here, while this one runs: on Linux it holds the port's name.
+ */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = 10_000 + Math.floor(Math.random() * 22_000);
 		if (givenPorts.has(port)) continue;
 		givenPorts.add(port);
-		if (await isFree(port)) return port;
+		if ((process.platform !== 'linux' || (await holdName(`tollgate-test-port-${port}`))) && (await isFree(port))) return port;
 	}
+}
+
+/** Takes a name that belongs to one process of the machine until that ends. @returns whether nobody else has it. */
+function holdName(name: string): Promise<boolean> {
+	const holder = createServer().unref();
+	return new Promise((resolve) => {
+		holder.once('error', () => resolve(false));
+		holder.listen(`\0${name}`, () => resolve(true));
+	});
 }
 
 function isFree(port: number): Promise<boolean> {
