@@ -72,7 +72,6 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 			reporters: [],
 			pool: 'threads',
 			maxWorkers: 1,
-			bail: 1,
 			testTimeout: limitMs,
 			related: [...byPath.keys()],
 			...(unit !== undefined && { include: [...unit.include], exclude: [...configDefaults.exclude, ...unit.exclude] }),
@@ -91,21 +90,23 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 			],
 		},
 	);
+	process.once('disconnect', () => process.exit());
 	const specifications = await vitest.getRelevantTestSpecifications();
 	process.on('message', ({ test, active }: Order) => {
 		vitest.getRootProject().provide('activeMutant', active);
-		void vitest
-			.runTestSpecifications(specifications.filter(({ moduleId }) => moduleId === test))
-			.then(({ testModules, unhandledErrors }) => {
-				const failed = testModules.flatMap((module) => [
-					...module.errors(),
-					...[...module.children.allTests('failed')].flatMap((one) => one.result().errors ?? []),
-				]);
-				const failure =
-					[...(unhandledErrors as Error[]), ...failed][0]?.message ??
-					(testModules.every((module) => module.ok()) ? undefined : 'a hook fails');
-				process.send?.({ failure, reached: testModules.flatMap((module) => module.meta().reachedMutants ?? []) } satisfies Result);
-			});
+		void vitest.runTestSpecifications(specifications.filter(({ moduleId }) => moduleId === test)).then((run) => {
+			const unhandledErrors = run.unhandledErrors as Error[];
+			// The test runner remembers the files of earlier orders, and what failed in them.
+			const testModules = run.testModules.filter(({ moduleId }) => moduleId === test);
+			vitest.state.clearErrors();
+			const failed = testModules.flatMap((module) => [
+				...module.errors(),
+				...[...module.children.allTests('failed')].flatMap((one) => one.result().errors ?? []),
+			]);
+			const failure =
+				[...unhandledErrors, ...failed][0]?.message ?? (testModules.every((module) => module.ok()) ? undefined : 'a hook fails');
+			process.send?.({ failure, reached: testModules.flatMap((module) => module.meta().reachedMutants ?? []) } satisfies Result);
+		});
 	});
 	process.send?.(specifications.map(({ moduleId }) => moduleId));
 }

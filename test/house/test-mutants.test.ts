@@ -41,7 +41,7 @@ const limitSource = `export function isBelow(used: number, limit: number): boole
 }
 export function sum(values: readonly number[]): number {
 	let total = 0;
-	for (let index = 0; index < values.length; index++) total += values[index] ?? 7;
+	for (let index = 0; index < values.length; index++) total += values[index] ?? 0;
 	return total;
 }
 export const name = (): string => ['limit'].join();
@@ -54,22 +54,22 @@ test('a weak test lets mutants survive, which are named with their places; an en
 	const weakTest = `
 		import { expect, test } from 'vitest';
 		import { isBelow, sum } from './limit.ts';
-		test('works', () => {
-			expect([isBelow(1, 3), isBelow(4, 3)]).toEqual([true, false]);
-			expect(sum([1, 2])).toBe(3);
-		});`;
-	writeFileSync(join(directory, 'limit.test.ts'), weakTest);
+		test('works', () => {`;
+	// What fails in one file is no failure of the other.
+	writeFileSync(join(directory, 'limit.test.ts'), `${weakTest} expect([isBelow(1, 3), isBelow(4, 3)]).toEqual([true, false]); });`);
+	writeFileSync(join(directory, 'sum.test.ts'), `${weakTest} expect(sum([1, 2])).toBe(3); });`);
 	const script = [join(root, 'scripts/test-mutants.ts'), '--root', directory, '--seconds', '20', 'limit.ts'];
 	const { stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
 	const lines = stdout.trim().split('\n');
 	expect(lines.slice(0, -1)).toEqual([
-		'1 files of tests, 15 mutants',
+		'2 files of tests, 15 mutants',
 		'survived limit.ts:2:9  used < limit  ->  used <= limit',
-		'unreached limit.ts:6:80  7  ->  7 + 1',
+		'survived limit.ts:6:22  index < values.length  ->  index <= values.length',
+		'unreached limit.ts:6:80  0  ->  0 + 1',
 		`unreached limit.ts:9:35  ['limit'].join()  ->  undefined`,
 		`unreached limit.ts:9:36  'limit'  ->  ''`,
 	]);
 	expect(lines.at(-1)).toMatch(
-		/^score 73\.3 %: 11 of 15 mutants noticed \(1 by the time they took\), 4 survived \(3 reached by no test\), seed 1, /,
+		/^score 66\.7 %: 10 of 15 mutants noticed \(1 by the time they took\), 5 survived \(3 reached by no test\), seed 1, /,
 	);
 });
