@@ -4,7 +4,7 @@ import type { CounterReading } from '../../core/counters.ts';
 import { describeLimits } from './describe-limits.ts';
 import { type DeclinedCall, refuseCall } from './limit-refusal.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
-import { msToMidnight, msToNextMinute, msToPeriodEnd, periodOf } from './utc-time.ts';
+import { dayOf, msToMidnight, msToNextMinute, msToPeriodEnd, periodOf } from './utc-time.ts';
 import { crossed } from './warning-threshold.ts';
 
 const usd = 1_000_000_000n;
@@ -88,7 +88,8 @@ describe('what a declined caller is told', () => {
 		test('of a budget: spent, reserved and limit, and to retry when enough is released', () => {
 			const reason = 'Monthly budget is reserved by requests in flight (3.00 spent, 8.00 reserved, limit 10.00 USD)';
 			const refusal = toldOf(budget(3n, 8n), usd, 'after');
-			expect(refusal).toMatchObject({ code: 'budget_reserved', status: 429, message: reason, headers: {} });
+			expect(refusal).toMatchObject({ code: 'budget_reserved', status: 429, message: reason });
+			expect(refusal.headers).toEqual({});
 			// Two of eight dollars have to be released: a quarter of what requests take.
 			expect(refusal.members).toEqual({ action: 'reject', reason, retry_after_seconds: 2 });
 			expect(refusal.retryAfterSeconds).toBe(2);
@@ -101,6 +102,23 @@ describe('what a declined caller is told', () => {
 			expect(toldOf(budget(10n, 7n)).code).toBe('budget_exceeded');
 		});
 
+		test.each([
+			['before', 5n, 2],
+			['after', 0n, 2],
+			['after', 3n, 4],
+		] as const)('of a budget: a request that is checked %s and may cost %s waits until it has room', (check, amountNanoUsd, seconds) => {
+			// Of 7 that are left, 8 are reserved by requests that take 8 seconds: each second releases one.
+			const used = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 7n, heldNanoUsd: 8n }];
+			expect(toldOf({ budgets: used }, amountNanoUsd, check).retryAfterSeconds).toBe(seconds);
+		});
+
+		test('of a budget: the last of it is too little, and nothing is used up', () => {
+			const messageAt = (leftNanoUsd: bigint) =>
+				toldOf({ budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - leftNanoUsd, heldNanoUsd: 0n }] }).message;
+			expect(messageAt(1n)).toContain('too small for this call');
+			expect(messageAt(0n)).toContain('exceeded');
+		});
+
 		test('of the day: used, reserved and limit, in the body of a rate limit', () => {
 			const reason = 'Daily token limit is reserved by requests in flight (700 used, 900 reserved, limit 1000 tokens per day)';
 			const refusal = toldOf({ tokensToday: 700, reservedTokens: 900 });
@@ -108,9 +126,9 @@ describe('what a declined caller is told', () => {
 				code: 'daily_token_limit_exceeded',
 				status: 429,
 				message: reason,
-				headers: {},
 				retryAfterSeconds: 6,
 			});
+			expect(refusal.headers).toEqual({});
 			expect(refusal.members).toEqual({ allowed: false, reason, retry_after_seconds: 6 });
 			expect(toldOf({ tokensToday: 1000, reservedTokens: 900 }).headers).toEqual({ 'x-should-retry': 'false' });
 		});
@@ -129,12 +147,14 @@ describe('what a declined caller is told', () => {
 	});
 
 	test('about counters that are away: to come back', () => {
-		expect(told('store')).toMatchObject({
+		const reason = 'Budgets cannot be checked at the moment';
+		expect(told('store')).toEqual({
 			code: 'budgets_unavailable',
 			status: 503,
-			retryAfterSeconds: 1,
+			message: reason,
+			members: { action: 'reject', reason },
 			headers: {},
-			members: { action: 'reject' },
+			retryAfterSeconds: 1,
 		});
 	});
 
@@ -147,7 +167,7 @@ describe('what a declined caller is told', () => {
 	});
 
 	test('never blames a budget that the call does not hold on', () => {
-		expect(() => told('budget', 'other')).toThrow(TypeError);
+		expect(() => told('budget', 'other')).toThrow('The budget other binds a call that does not hold on it');
 	});
 });
 
@@ -186,6 +206,15 @@ describe('rate limit headers', () => {
 		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 1 }, { ...reading, nowMs: 0 })['x-ratelimit-reset-tokens']).toBe(
 			'24h0m0s',
 		);
+	});
+
+	test.each([
+		[60, '1h0m0s'],
+		[59, '59m0s'],
+		[1, '1m0s'],
+	])('%i minutes before midnight it resets in %s', (minutes, text) => {
+		const at = { ...reading, nowMs: Date.UTC(2026, 10, 22) - minutes * 60_000 };
+		expect(rateLimitHeaders({ requestsPerMinute: null, dailyTokens: 1 }, at)['x-ratelimit-reset-tokens']).toBe(text);
 	});
 });
 
@@ -290,6 +319,7 @@ describe('UTC time', () => {
 				const date = new Date(nowMs);
 				const period = date.toISOString().slice(0, 7);
 				expect(periodOf(nowMs)).toBe(period);
+				expect(dayOf(nowMs)).toBe(date.toISOString().slice(0, 10));
 				expect(msToNextMinute(nowMs)).toBe(Math.floor(nowMs / 60_000) * 60_000 + 60_000 - nowMs);
 				expect(msToMidnight(nowMs)).toBe(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1) - nowMs);
 				expect(msToPeriodEnd(period, nowMs)).toBe(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - nowMs);

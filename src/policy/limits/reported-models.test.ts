@@ -27,6 +27,15 @@ describe('models that no list has', () => {
 		expect(reported.nameOf('red', '2026-12', b('m0'))).toBe('m0');
 	});
 
+	it('are one where the 256 characters that the ledger keeps are the same', () => {
+		const reported = new ReportedModels();
+		const same = 'm'.repeat(256);
+		for (let index = 1; index < maxUnlistedModels; index++) reported.nameOf('red', '2026-11', b(`m${index}`));
+		reported.nameOf('red', '2026-11', b(same));
+		expect(reported.nameOf('red', '2026-11', b(`${same}n`))).toBe(`${same}n`);
+		expect(reported.nameOf('red', '2026-11', b(`${same.slice(1)}n`))).toBe('other');
+	});
+
 	it('are the same after a restart', () => {
 		const reported = new ReportedModels();
 		for (let index = 0; index < maxUnlistedModels; index++) reported.restore('red', '2026-11', b(`m${index}`));
