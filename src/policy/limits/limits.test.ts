@@ -100,6 +100,8 @@ describe('what a declined caller is told', () => {
 			expect(toldOf(budget(3n, 5n), 7n * usd + 1n, 'after').code).toBe('budget_exceeded');
 			expect(toldOf(budget(3n, 7n), 900n * usd).code).toBe('budget_reserved');
 			expect(toldOf(budget(10n, 7n)).code).toBe('budget_exceeded');
+			const last = [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - 1n, heldNanoUsd: 1n }];
+			expect(toldOf({ budgets: last }).code).toBe('budget_reserved');
 		});
 
 		test.each([
@@ -288,6 +290,7 @@ describe('the warning threshold', () => {
 		expect(crossed(0n, 79n, 100n, 80)).toBe(false);
 		expect(crossed(10n, 500n, 100n, 80)).toBe(true);
 		expect(crossed(80n, 80n, 100n, 80)).toBe(false);
+		expect(crossed(799n, 800n, 1000n, 80)).toBe(true);
 	});
 
 	test('is crossed once, whatever the bookings are', () => {
