@@ -1,0 +1,84 @@
+/** Requests of somebody who had not read the rules: `test/suites/second-reader`. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { TemplateSet, VariantHead } from './attack-variants.ts';
+
+export interface SecondReaderCase {
+	readonly line: string;
+	/** Lines of the first half may be read when rules are corrected. */
+	readonly set: TemplateSet;
+	readonly head: VariantHead;
+}
+
+export interface SecondReaderAttack extends SecondReaderCase {
+	readonly family: string;
+}
+
+const chrome = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const browserHeaders: VariantHead['headers'] = { 'user-agent': chrome, accept: '*/*' };
+
+export function readHarmlessRequests(): readonly SecondReaderCase[] {
+	return linesOf('requests.txt').map((line) => {
+		const [method = '', target = '', agent = '', ...fields] = line.split('\t');
+		const headers: Record<string, string> = { 'user-agent': agent };
+		for (const field of fields) {
+			const colon = field.indexOf(':');
+			headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
+		}
+		return { line, set: setOf(line), head: { method, ...splitTarget(target), headers } };
+	});
+}
+
+export function readHarmlessArguments(): readonly SecondReaderCase[] {
+	return linesOf('arguments.txt').map((line) => {
+		const space = line.indexOf(' ');
+		const query = `${encodeURIComponent(line.slice(0, space))}=${encodeURIComponent(line.slice(space + 1))}`;
+		return { line, set: setOf(line), head: { method: 'GET', path: '/docs/search', query, headers: browserHeaders } };
+	});
+}
+
+export function readAttacks(): readonly SecondReaderAttack[] {
+	return linesOf('attacks.txt').map((line) => {
+		const [family = '', place = '', payload = ''] = line.split('\t');
+		return { line, set: setOf(line), family, head: attackHead(place, payload) };
+	});
+}
+
+function attackHead(place: string, payload: string): VariantHead {
+	const head: VariantHead = { method: 'GET', path: '/search', query: '', headers: browserHeaders };
+	const withField = (name: string, value: string): VariantHead => ({ ...head, headers: { ...browserHeaders, [name]: value } });
+	switch (place) {
+		case 'query':
+			return { ...head, query: `q=${encodeURIComponent(payload)}` };
+		case 'url':
+			return { ...head, query: `url=${encodeURIComponent(payload)}` };
+		case 'raw':
+			return { ...head, query: payload };
+		case 'foreign':
+			return { ...withField('referer', 'https://evil.example/'), query: payload };
+		case 'path':
+			return { ...head, path: payload };
+		case 'cookie':
+			return withField('cookie', `v=${encodeURIComponent(payload)}`);
+		case 'agent':
+			return withField('user-agent', payload);
+		case 'referer':
+			return withField('referer', `https://example.com/?q=${payload}`);
+		default:
+			throw new Error(`no place of an attack: ${place}`);
+	}
+}
+
+function splitTarget(target: string): Pick<VariantHead, 'path' | 'query'> {
+	const at = target.indexOf('?');
+	return at === -1 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
+}
+
+function linesOf(name: string): readonly string[] {
+	return readFileSync(new URL(`../../suites/second-reader/${name}`, import.meta.url), 'utf8').trimEnd().split('\n');
+}
+
+function setOf(line: string): TemplateSet {
+	const [first = 0] = createHash('sha256').update(line).digest();
+	return first % 2 === 0 ? 'developed' : 'heldOut';
+}
