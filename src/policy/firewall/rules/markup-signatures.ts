@@ -1,4 +1,5 @@
 /** `CrossSiteScripting`: markup that runs, and scripts as they stand in it. */
+import { active, activePacked } from './inert-markup.ts';
 import { anyOf, packed, plain, type Signature, uncommented } from './signature.ts';
 
 /** Elements that load, run, send or change what a page is. Links and marks of text are harmless without a handler. */
@@ -10,11 +11,16 @@ const events =
 	'abort|activate|after|animation|append|audio|auxclick|before|begin|blocked|blur|bounce|cached|cancel|canplay|capture|cell|change|checking|click|close|command|composition|content|context|controlselect|copy|cuechange|cut|dataavail|dataset|dbl|deactivate|device|drag|drop|duration|emptied|encrypted|end(?:ed)?(?= ?=)|enterframe|error|exit|fetch|filterchange|finish|focus|form|fscommand|fullscreen|gesture|got|hashchange|help|input|install|invalid|javascript|key|language|layoutcomplete|load|lose|lost|mark|media|message|mouse|move|moz|mutation|negotiation|notification|obsolete|offline|online(?= ?=)|open|orientation|outofsync|overflow|page|paste|pause|play|pointer|popstate|popuphid|popupshow|process|progress|property|push|rate|ready|receive|redo|rejection|repeat|reset|resize|resourcetiming|resume|reverse|row|scroll|search|securitypolicy|seek|select|show|slot|snap|sound|speech|stalled|start|statechange|stop|storage|submit|success|suspend|sync|textinput|time|toggle|touch|track|transition|undo|unhandled|unload|update|upgrade|urlflip|user|visibility|voice|volume|waiting|webkit|wheel|zoom';
 
 export const crossSiteScripting: readonly Signature[] = [
+	...plain(
+		activePacked(new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})(?:$|[^a-z0-9@.:-])`)),
+		activePacked(
+			/<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:script(?![@.])|iframe|object|embed|applet|dialog|marquee|importimplementation|vmlframe|animate)(?!@)/,
+		),
+		activePacked(/<[^\n<>]{0,60}(?:formaction|srcdoc|xlink:href|style)\/?=/),
+	),
 	...packed(
-		new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})(?:$|[^a-z0-9@.:-])`),
-		/<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:script(?![@.])|iframe|object|embed|applet|dialog|marquee|importimplementation|vmlframe|animate)(?!@)/,
-		/<[^\n<>]{0,60}(?:formaction|srcdoc|xlink:href|style)\/?=/,
-		/(?<![a-z])(?:java|vb|live)script:/,
+		// `void(0)` is what links have that do nothing.
+		/(?<![a-z])(?:java|vb|live)script:(?!void\(0\)(?!\w*[^\w\n;]))/,
 		/data:(?:text\/(?:html|xml|javascript)|image\/svg|application\/(?:x?html|javascript|xml))|data:[^\n,]{0,40},(?:<|alert)/,
 		/url\(['"]?(?:java|vb)script/,
 		/-moz-binding:|behaviou?r:url\(|style=[^\n]{0,60}(?:expression\(|url\()|@import['"u]/,
@@ -22,14 +28,14 @@ export const crossSiteScripting: readonly Signature[] = [
 		/['"`]?(?:formaction|srcdoc|xlink:href|fscommand|seeksegmenttime)=/,
 		/\.(?:call|apply|bind)[^\n`]{0,10}`|\breflect\.[a-z]{2,20}(?:\.call)?[`(]/,
 		/[\])}'"](?:\.(?:constructor|sort|map|filter|find|every|foreach))[`(]/,
-		new RegExp(`<[^\\n<>]{0,120}on(?:${events})[a-z]{0,40}=`),
 		new RegExp(`["'\`/]on(?:${events})[a-z]{0,40}=`),
 	),
 	...plain(
-		new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})[\\s/]`),
-		new RegExp(`(?:^|[\\s"'\`/;<(={},])on(?:${events})[a-z]{0,40} ?= ?(?:$|[^&=\\n])`),
+		activePacked(new RegExp(`<[^\\n<>]{0,120}on(?:${events})[a-z]{0,40}=`)),
+		active(new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})[\\s/]`)),
+		active(new RegExp(`(?:^|[\\s"'\`/;<(={},])on(?:${events})[a-z]{0,40} ?= ?(?:$|[^&=\\n])`)),
 		// Browsers may have more events than are known here.
-		/(?:^|[\s"'`/;<])on(?!board|going|ward|sale|site|demand|prem|line|tolog)[a-z]{6,40} ?=/,
+		active(/(?:^|[\s"'`/;<])on(?!board|going|ward|sale|site|demand|prem|line|tolog)[a-z]{6,40} ?=/),
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,
 		/\bxmlns(?::[\w-]{1,20})? ?=|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
 		/<\?import\b|<!\[cdata\[|<!--#(?:exec|include|echo|config|printenv)\b/,
