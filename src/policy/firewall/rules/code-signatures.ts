@@ -1,10 +1,10 @@
 /** Programs in the languages of servers: `PHPHighRiskMethodsVariables`, `JavaDeserializationRCE`, `Log4JRCE`, `GenericCodeInjection`. */
 import phpFunctionNames from './php-functions.json' with { type: 'json' };
-import { anyOf, callOf, packed, plain, raw, type Signature, uncommented } from './signature.ts';
+import { anyOf, callOf, packed, plain, raw, type Signature, type TextTest, uncommented } from './signature.ts';
 import { wordsOf } from './words-of.ts';
 
 /** Functions of PHP that reach the system, files, memory or other code, and are words of no language. */
-const phpFunctions = wordsOf(phpFunctionNames);
+const phpFunctions = wordsOf(phpFunctionNames.reachingFunctions);
 
 /** Functions whose names are words or common elsewhere: they count with a text, a variable or another call between their brackets. */
 const phpWordFunctions =
@@ -71,34 +71,51 @@ export const log4j: readonly Signature[] = packed(
 	/\$\{[^\n}$]{0,60}\$\{[^\n}$]{0,40}:/,
 );
 
+/** Of an expression in double braces: a name, its parts, filters that are words, or one function with a text. */
+const inertExpression =
+	/\{\{\{?[-~#!&/>^]? ?(?:[a-z_]{1,20} )?[.@$]?[a-z_][\w-]{0,40}(?:\.[a-z_][\w-]{0,40}){0,5}(?: ?\| ?(?!system|exec|attr|filter|map|sort|reduce|passthru|join|pprint|tojson|e\b)[a-z_]{1,24}(?: ?: ?['"]?[\w /:.-]{1,24}['"]?| \d{1,3})?){0,4} ?-?\}\}|\{\{ ?(?:t|_|__|i18n|trans|translate|gettext|asset|route|href|partial|icon) ?\( ?['"][\w ./:-]{1,60}['"] ?\) ?\}\}/g;
+const calculation =
+	/\{\{[-~#!&]? ?[^\n{}]{0,80}(?:[*(|]|__|\d ?[-+/%] ?\d|\.(?:constructor|items|env|application|getclass|class|prototype|config|self|mro|request))/;
+const ownNames = /\{\{\{?[-~#!&/>^]? ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|this)\b/;
+
+/** Templates: between their brackets stand calculations, calls, filters or what every object has. */
+const templateCalculation: TextTest = {
+	source: calculation.source,
+	anySign: '{',
+	test: (text) =>
+		calculation.test(text) &&
+		calculation.test(text.replace(inertExpression, (whole) => (ownNames.test(whole) || /__|\.(?:constructor|getclass|mro|prototype)\b/.test(whole) ? whole : ' '))),
+};
+
 export const genericCode: readonly Signature[] = [
 	...uncommented(
 		// JavaScript on a server.
-		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:env|binding|mainmodule|argv|argv0|execpath|spawn|exit|kill|stdout|stderr|stdin|dlopen|pid|ppid|cwd|chdir|versions?|platform|constructor|abort|nexttick|umask|getuid|setuid|report|release|config|memoryusage|hrtime|uptime|openstdin|emit|on|process|require|eval)\b/,
-		/\bconsole\.(?:log|info|debug|error|warn|trace|dir|table|assert|count|group|time) ?[([`]|\bglobal\. ?(?:process|require|constructor|module|eval|console)\b/,
-		/\brequire ?(?:\[|\( ?['"`])|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|exports|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|fs|net|http|vm|os|process|module|dns|worker_threads)\b/,
+		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:binding|mainmodule|dlopen|constructor|require|eval|process)\b|\bprocess ?\. ?env\b(?!\.\w)|\b(?:process|globalthis) ?\. ?(?:argv0?|execpath|stdout|stderr|stdin|pid|ppid|versions?|platform|report|release|config)(?:$|[\n[)+;]|\.\w{1,40} ?\()|\b(?:process|globalthis) ?\. ?(?:spawn|exit|kill|cwd|chdir|abort|nexttick|umask|getuid|setuid|memoryusage|hrtime|uptime|openstdin|emit|on)(?: ?[([`]|$|\n)/,
+		/\bconsole\.(?:log|info|debug|error|warn|trace|dir|table|assert|count|group|time) ?(?:[[`]|\( ?(?!['"`]?[\w ,.:!?-]{0,60}['"`]? ?(?:, ?[\w.]{1,30} ?)?\)))|\bglobal\. ?(?:process|require|constructor|module|eval|console)\b/,
+		// A module that reaches the system, or any of which something is called at once.
+		/\brequire ?(?:\[|\( ?['"`] ?(?:node:)?(?:child_process|fs\/promises|net|vm|os|dns|repl|cluster|module|process|worker_threads|inspector)\b)|\brequire ?\( ?['"`][^\n'"`]{1,80}['"`] ?\)(?:\.\w{1,30} ?[([`]|\[)|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|exports|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|fs|net|http|vm|os|process|module|dns|worker_threads)\b/,
 		/\b(?:exec|spawn|fork|execfile|readdir|readfile|writefile|appendfile|unlink|mkdir|rmdir|exists|stat|createreadstream)sync\b|\b(?:exec|spawn|execfile|readdir|readfile|writefile|appendfile)(?:sync)?\( ?['"`]|\bcreate(?:read|write)stream\(/,
-		/\beval ?\(? ?(?:string|atob|unescape|decodeuri|name|location|function|compile|buffer|request|this)\b|\beval ?\( ?["'`]|\bnew function ?\(|\bfunction ?\( ?\) ?\{|_\$\$nd_func\$\$_|\bfunction\.prototype\b|\bfunction ?\( ?['"`]|\(\) ?=> ?[{(a-z]/,
+		/\beval ?\(? ?(?:string|atob|unescape|decodeuri|name|location|function|compile|buffer|request|this)\b|\beval ?\( ?["'`]|\bnew function ?\(|_\$\$nd_func\$\$_|\bfunction\.prototype\b|(?:\bfunction ?\w{0,20} ?\([\w ,]{0,40}\)|\([\w ,]{0,40}\) ?=>) ?\{[^\n}]{0,200}\} ?\)? ?\( ?|\bfunction ?\( ?['"`]/,
 		anyOf('xyqktkrfrlvoqyqkx', 'd2hpbguodhj1zsk'),
-		/\b(?:vm\.)?(?:runin(?:new|this)?context|createcontext|compilefunction) ?\(|\bbuffer\.(?:from|alloc|allocunsafe) ?\(|\bnew buffer ?\(|\bsettimeout ?\(|\bsetinterval ?\(|\bsetimmediate ?\(|\batob ?\(|\bbtoa ?\(|\bstring\.fromcharcode\b|\bobject\.(?:assign|defineproperty|setprototypeof|getownpropertynames|create|entries) ?\(|\bjson\.parse ?\(/,
+		/\b(?:vm\.)?(?:runin(?:new|this)?context|createcontext|compilefunction) ?\(|\bbuffer\.(?:from|alloc|allocunsafe) ?\( ?['"`\d]|\bnew buffer ?\(|\bstring\.fromcharcode\b|\bobject\.(?:defineproperty|setprototypeof|getownpropertynames) ?\(|\bjson\.parse ?\( ?['"`]/,
 		/__proto__|\b__define[gs]etter__|\b__lookup[gs]etter__|\bconstructor['"]? ?(?:\.|\]?\[|:) ?[ {'"]{0,3}(?:prototype|constructor)|\bprototype['"]?\]?\[|\.constructor ?[([.]|\[['"`]constructor['"`]\]/,
 		/\bwhile ?\( ?(?:\d|[-+] ?\d|[-+]?infinity|this\b|true\b|new |["'`[{(]|!(?!true\)))|\bfor ?\( ?;[^\n;]{0,20};[^\n)]{0,20}\)/,
 		// Python.
-		/\b(?:__class__|__mro__|__subclasses__|__globals__|__builtins__|__import__|__init__|__base__|__bases__|__dict__|__getattribute__|__reduce__|__code__|__loader__)\b ?(?:\.(?!py\b)|[([)]|$|\n)|\b__import__|__(?:subclasses|globals|builtins|mro)__/,
-		/\bos\.(?:system|popen[234]?|exec[lv]p?e?|spawn[lv]p?e?|remove|unlink|environ|listdir|fork|kill|getcwd|startfile) ?[([]|\bsubprocess\.(?:popen|call|run|check_output|check_call|getoutput|getstatusoutput)\b|\b(?:commands\.getoutput|platform\.popen|pty\.spawn|ctypes\.|importlib\.import_module|builtins\.|sys\.modules|runpy\.) ?[([a-z]|\b(?:pickle|cpickle|marshal|shelve|dill|jsonpickle|yaml)\.(?:unsafe_)?loads? ?\(/,
-		/\b(?:exec|eval) ?\( ?(?:compile|open|input|base64|bytes|codecs|chr|requests|urllib|["'`]) ?|\bopen ?\( ?['"][./~\w]|\bgetattr ?\( ?[a-z_"']|\bcompile ?\( ?["']|\b(?:globals|locals|vars) ?\( ?\) ?\[/,
+		/(?<!\bdef )\b(?:__class__|__mro__|__subclasses__|__globals__|__builtins__|__import__|__init__|__base__|__bases__|__dict__|__getattribute__|__reduce__|__code__|__loader__)\b ?(?:\.(?!py\b)|[([)]|$|\n)|\b__import__|__(?:subclasses|globals|builtins|mro)__/,
+		/\bos\.(?:system|popen[234]?|exec[lv]p?e?|spawn[lv]p?e?|remove|unlink|listdir|fork|kill|getcwd|startfile) ?\(|\bos\.execute ?\(|\bsubprocess\.(?:popen|call|run|check_output|check_call|getoutput|getstatusoutput)(?: ?[([]|$|\n)|\b(?:commands\.getoutput|platform\.popen|pty\.spawn|ctypes\.|importlib\.import_module|builtins\.|sys\.modules|runpy\.) ?[([a-z]|\b(?:pickle|cpickle|marshal|shelve|dill|jsonpickle|yaml)\.(?:unsafe_)?loads? ?\(/,
+		/\b(?:exec|eval) ?\( ?(?:compile|open|input|base64|bytes|codecs|chr|requests|urllib|["'`]) ?|(?<![.\w])open ?\( ?['"](?:[./~]|\w{1,10}:)|\bopen ?\( ?['"][^\n'"]{1,80}['"][^\n)]{0,20}\)\.(?:read|write)|\bgetattr ?\( ?(?:__|[a-z_]{1,30} ?\(|["'])|(?<![.\w])compile ?\( ?["']|\b(?:globals|locals|vars) ?\( ?\) ?\[/,
 		// Ruby and Perl.
 		/\b(?:process|kernel|io|file|dir|open3|pty|open4|socket|tcpsocket|tcpserver|fileutils|erb|marshal|yaml|object|binding|objectspace|instance_eval|net::http|fiddle|syscall)\.(?:spawn|popen[23]?|open|read(?:lines?)?|exec|system|entries|glob|binread|binwrite|write|unlink|delete|fork|kill|detach|daemon|capture[23]e?|pipeline\w{0,3}|foreach|sysopen|new|load|unsafe_load|send|const_get|eval|get|rm_rf?|mv|cp) ?[(`'"]|\bkernel\.(?:open|fork|exec|system|spawn|syscall|eval|`)|\bprocess\.(?:spawn|fork|daemon|detach)\b/,
-		/%[xqw]\{[^\n}]{1,80}\}|%x[([<|/!][^\n]{1,80}|@\{ ?\[|\bqx ?[{(/'"|!]|\breadpipe\b|\b(?:system|exec|syscall|eval) ["'][^\n"']{1,80}["']|\bsend\( ?:(?:system|eval|exec|spawn|`)|\binstance_eval\b|\bclass_eval\b|\bconst_get\b/,
+		/%[xq]\{[^\n}]{1,80}\}|%x[([<|/!][^\n]{1,80}|@\{ ?\[|\bqx ?[{(/'"|!]|\breadpipe\b|\b(?:system|exec|syscall|eval) ["'][^\n"']{1,80}["']|\bsend\( ?:(?:system|eval|exec|spawn|`)|\binstance_eval\b|\bclass_eval\b|\bconst_get\b/,
 	),
 	...plain(
 		/(?:^|[\n=(, "'])data:[a-z]{2,20}\/[a-z]/,
-		// Templates: between their brackets stand calculations, calls, filters or what every object has.
-		/\{\{[-~#!&]? ?[^\n{}]{0,80}(?:[*(|]|__|\d ?[-+/%] ?\d|\.(?:constructor|items|env|application|getclass|class|prototype|config|self|mro|request))/,
+		templateCalculation,
 		/\{\{ ?[^\n{}]{0,80}\[[^\n\]]{1,40}\][^\n{}]{0,40}\}\}|\{\{ ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|range|url_for|get_flashed_messages|session|g|app|dump|this)\b[^\n{}]{0,60}[._[][^\n{}]{0,80}\}\}/,
-		/[#$@*~]\{ ?[^\n{}]{1,80}[*+(./%-]|\$\{\{|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
-		/<%[=@!#%-]? ?[^\n<]{0,80}%>|<%[=@!]/,
-		/\{%[-+ ]{0,2}(?:for|if|set|import|include|macro|extends|block|call|with|debug|do|filter|from|load|raw|autoescape|apply|embed|sandbox|verbatim|assign|capture|print|comment|module|code)\b/,
+		/[#$@*~]\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}) ?[^\n{}]{1,80}[*+(./%-]|\$\{\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}\})|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
+		/<%(?![=-]? ?@?[a-z_][\w.]{0,60} ?[=-]?%>)[=@!#%-]? ?[^\n<]{0,80}%>|<%[=@!](?! ?@?[a-z_][\w.]{0,60} ?-?%>)/,
+		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.
+		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,
 		/<#(?:assign|list|if|include|import|macro|function|global|local|setting|attempt|escape)\b|(?:^|[\n> ;])#(?:set|foreach|macro|include|parse|evaluate|define|if) ?\(|\$\{[^\n}]{0,60}\?(?:new|api|eval|interpret|c|string|url|has_api)\b/,
 		/\{(?:php|literal|include|include_php|math|fetch|eval|system|if|foreach|smarty)\}|\{(?:system|self::|if|include|math|fetch|\$smarty)[ .('"$]/,
 	),

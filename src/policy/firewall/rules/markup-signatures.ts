@@ -39,17 +39,23 @@ export const crossSiteScripting: readonly Signature[] = [
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,
 		/\bxmlns(?::[\w-]{1,20})? ?=|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
 		/<\?import\b|<!\[cdata\[|<!--#(?:exec|include|echo|config|printenv)\b/,
-		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?|\[ ?['"`]?)(?:location|cookie|write(?:ln)?|domain|createelement|body|documentelement|forms|scripts|open|name|eval|alert|referrer|url|onerror|onload|atob|localstorage|fetch|getelement\w{1,20}|queryselector\w{0,4}|execcommand|defaultview|constructor|top|parent|self)['"`]?\]? ?(?:[=.([`+)\]]|$|\n|['"])/,
+		// What a page knows or does for its user; to name its elements is what every example of a script does.
+		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?|\[ ?['"`]?)(?:cookie|write(?:ln)?|domain|open|name|eval|alert|referrer|url|onerror|atob|execcommand|defaultview|constructor|top|parent|self)['"`]?\]? ?(?:[=.([`+)\]]|$|\n|['"])/,
+		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?location|\[ ?['"`]location['"`] ?\])(?:\.(?:href|hash|search))? ?(?:=(?!=)|[+)`]|\.(?:assign|replace) ?[(`])/,
+		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)\[ ?['"`](?:body|documentelement|forms|scripts|createelement|fetch|localstorage|getelement\w{1,20}|queryselector\w{0,4})/,
+		/(?<![\w/])document\. ?(?:body|documentelement|forms|scripts)[.[]?[\w.[\]]{0,40} ?(?:=(?!=)|\+|\.(?:innerhtml|append|insert|write))/,
 		/\b(?:window|self|top|parent|frames|this|globalthis) ?\[ ?(?:['"`/(+]|[a-z]{1,20}\()/,
 		/\blocation(?:\.(?:href|assign|replace|hash|search))? ?[=(] ?['"`(/a-z]|\.(?:innerhtml|outerhtml|insertadjacenthtml|fromcharcode|createelement|appendchild|setattribute|srcdoc)\b ?[=(]/,
 		// A string of a script ends, and the script goes on.
 		/['"`)] ?[-+*;|&^] ?[a-z_$][\w$]{0,30}(?:\.[\w$]{1,30}){0,4} ?(?:\(|`)[^\n]{0,80}(?:['"`] ?$|['"`] ?\n|\/\/|[-+*;|&^] ?['"`])/,
 		/['"`)] ?[-+*;|&^] ?[a-z_$][\w$.]{0,40} ?=[^=\n][^\n]{0,80}(?:\/\/|<!--|[-+*|&^] ?['"`])/,
-		/\bimport ?(?:\{[^\n}]{1,60}\}|\*|\w{1,30}) ?(?:as \w{1,30} )?from ?['"]|\bimport ?\( ?['"`/]|\bmsgbox ?[("']|<\/script\b|\bfetch ?\( ?['"`/]|\bnew (?:image|xmlhttprequest|websocket|worker|activexobject|function) ?\(|\bnavigator\.sendbeacon\b|\blocalstorage\.|\bthrow ?(?:onerror|alert|\/)/,
+		/\bimport ?(?:\{[^\n}]{1,60}\}|\*|\w{1,30}) ?(?:as \w{1,30} )?from ?['"] ?(?:[a-z]{2,10}:|\/\/)|\bimport ?\( ?['"`/]|\bmsgbox ?[("']|<\/script\b|\bfetch ?\( ?(?:['"`] ?(?:[a-z]{2,10}:)?\/\/|\/)|\bnew (?:image|activexobject|function) ?\(|\bnew (?:websocket|worker) ?\( ?['"`] ?(?:[a-z]{2,10}:)?\/\/|\bnavigator\.sendbeacon ?\(|\bthrow ?(?:onerror|alert|\/)/,
 	),
 	...uncommented(
-		/(?<![\w/])document ?(?:\. ?|\[ ?['"`])(?:cookie|location|write|domain)\b/,
-		/\b(?:alert|confirm|prompt|eval|atob|btoa|settimeout|setinterval|setimmediate|execscript|new function|importscripts|fromcharcode) ?(?:[(`]|\]\()/,
+		/(?<![\w/])document ?(?:\. ?|\[ ?['"`])(?:cookie|write|domain)\b/,
+		// Brackets with nothing between them name a function.
+		/\b(?:alert|confirm|prompt|eval|atob|btoa|execscript|new function|importscripts|fromcharcode) ?(?:\( ?(?!\)(?:$|[\n ,.?!]))|`|\]\()/,
+		/\b(?:settimeout|setinterval|setimmediate) ?(?:`|\]\(|\( ?(?:['"`]|(?!fn\b|func\b|cb\b|callback\b|resolve\b)\w{1,40} ?[(.]))/,
 		/\[ ?\d{0,6} ?\] ?\. ?(?:sort|map|filter|find|every|foreach|reduce|some) ?\. ?call/,
 	),
 	...plain(anyOf('<%00script', '&#x3c;script', '\\u003cscript', '%3cscript', '+adw-script')),
