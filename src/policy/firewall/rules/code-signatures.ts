@@ -6,34 +6,52 @@ import { wordsOf } from './words-of.ts';
 /** Functions of PHP that reach the system, files, memory or other code, and are words of no language. */
 const phpFunctions = wordsOf(phpFunctionNames.reachingFunctions);
 
-/** Functions whose names are words or common elsewhere: they count with a text, a variable or another call between their brackets. */
-const phpWordFunctions =
-	'array|assert|chr|compact|constant|copy|crypt|define|die|dir|dl|each|echo|empty|end|ereg|eregi?_replace|eval|exec|exit|explode|extract|file|glob|header|implode|include|join|key|link|mail|md5|ord|pack|print|rand|range|rename|require|reset|rewind|round|sha1|sleep|sort|split|stat|system|touch|trim|virtual';
+/** Functions that compute, or that other languages have by the same name: they count where a variable of PHP, a file of the system or another such call is between
+ * their brackets. */
+const phpCommonFunctions = wordsOf(phpFunctionNames.commonFunctions);
+
+/** Functions whose names are words: these reach files, code or the system, so that a text, a variable or another call between their brackets is enough. */
+const phpWordFunctions = 'assert|chr|compact|copy|dl|ereg|eregi?_replace|eval|exec|extract|file|glob|header|link|mail|pack|rename|sleep|stat|system|touch|virtual';
+const phpHarmlessWords =
+	'array|constant|crypt|define|die|dir|each|echo|empty|end|exit|explode|implode|include|join|key|md5|ord|print|rand|range|require|reset|rewind|round|sha1|sort|split|trim';
+/** Between the brackets of a function that does no harm alone. */
+const phpArgument = '[^\\n)]{0,40}(?:\\$[a-z_]|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\.|https?:|ftp:|data:|php:))';
 
 const phpSettings =
 	'allow_webdav_methods|arg_separator\\.(?:in|out)put|asp_tags|auto_detect_line_endings|auto_globals_jit|detect_unicode|display_(?:startup_)?errors|docref_(?:ext|root)|enable_dl|enable_post_data_reading|gpc_order|hard_timeout|html_errors|ignore_repeated_(?:errors|source)|ignore_user_abort|implicit_flush|magic_quotes_\\w{3,10}|max_file_uploads|max_multipart_body_parts|register_(?:globals|long_arrays)|report_memleaks|report_zend_debug|sql\\.safe_mode|xbithack|allow_url_fopen|allow_url_include|auto_append_file|auto_prepend_file|disable_functions|disable_classes|extension_dir|memory_limit|open_basedir|output_handler|safe_mode|short_open_tag|upload_tmp_dir|user_ini|zend_extension|default_socket_timeout|file_uploads|max_execution_time|default_charset|doc_root|error_log|error_prepend_string|error_append_string|expose_php|include_path|input_encoding|log_errors|mail\\.(?:log|add_x_header|force_extra_parameters)|max_input_(?:time|vars|nesting_level)|post_max_size|precision|realpath_cache_(?:size|ttl)|register_argc_argv|request_order|sendmail_(?:from|path)|serialize_precision|sys_temp_dir|track_errors|unserialize_(?:callback_func|max_depth)|upload_max_filesize|url_rewriter\\.tags|user_agent|user_dir|variables_order|xmlrpc_errors?|highlight\\.(?:string|comment|keyword|default|html)|(?:apc|assert|bcmath|browscap|cgi|cli_server|com|curl|date|dba|exif|fastcgi|fpm|gd|iconv|ibase|imap|intl|ldap|mbstring|mcrypt|memcached?|mssql|mysqli?|mysqlnd|oci8|odbc|opcache|openssl|pcre|pdo_\\w{2,10}|pgsql|phar|phpdbg|session|soap|sqlite3?|suhosin|swoole|sysvshm|tidy|uploadprogress|uopz|windows|xdebug|yaml|zend|zlib)\\.(?:\\w{1,30}_\\w{1,40}|save_path|name|lazy_write|compression|charset|encoding|timezone|prefix|preload|enable)';
+
+const callsCommonFunction = callOf(phpCommonFunctions, 'calls of common functions');
+const ofPhp = /\$[a-z_]\w{0,30}|\( ?['"](?:\/|\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
+
+const phpCommonCall: TextTest = {
+	source: 'calls of common functions with what only PHP has',
+	anySign: '(',
+	test: (text) => text.includes('(') && ofPhp.test(text) && callsCommonFunction.test(text),
+};
 
 export const php: readonly Signature[] = [
 	...plain(
 		/<\?(?: ?php|=| [a-z$]|xml ?:)/,
 		/\[[\\/]?php\]|\{[\\/]?php\}/,
 		new RegExp(`(?<![\\w.-])(?:${phpSettings}) ?[=\\n]`),
-		/\$_(?:get|post|server|cookie|files|request|session|env)\b|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
-		/\$ ?\{ ?['"$\w@]/,
+		/\$_(?:get|post|server|cookie|files|request|session|env)\b(?! [a-z]{2,20} [a-z])|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
+		/\$ ?\{ ?(?:['"$@]|\w{1,40} ?[([])/,
 		/(?:compress\.(?:zlib|bzip2)|ssh2\.(?:sftp|shell|exec|tunnel|scp)|php|phar|zip|zlib|bzip2|glob|expect|ogg|rar|phpfilter):\/\//,
 		/\b[oc]:\+?\d{1,9}:"[^"\n]{1,80}":\+?\d{1,9}:\{/,
 	),
 	...uncommented(
 		callOf(phpFunctions, 'calls of PHP functions'),
+		phpCommonCall,
 		new RegExp(
 			`(?<![\\w.])(?:${phpWordFunctions})(?: ?(?:#[^\\n(]{0,40})?\\( ?(?:['"$@]|[a-z_]\\w{1,30} ?\\(|\\/[a-z]{1,20}\\/|https?:)[^\\n]|\\([^\\n)]{0,80}\\) ?(?:;|\\?>|\\.))`,
 		),
+		new RegExp(`(?<![\\w.])(?:${phpHarmlessWords}) ?(?:#[^\\n(]{0,40})?\\(${phpArgument}`),
 		/(?<![\w.])(?:exec|eval|assert|popen) ?(?:#[^\n(]{0,40})?\([^\n)]{1,80}\)/,
 		// A name that was computed, and called.
 		/(?<![\w$])\$[\w$]{1,40}(?: ?[[{][^}\n]{1,40}[\]}]){0,4} ?(?:\/\/[^\n(]{0,20})?\([^\n)]{0,80}\)/,
-		/['"][\w\\. ]{1,40}['"] ?\)? ?\( ?(?:['"$)]|\d)|[\])"'] ?\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
-		/(?<![\w\\:])[a-z_\\][\w\\]{0,60}::\$?\w{1,40} ?\( ?['"$)]|\$\w{1,30} ?->\w{1,40} ?\(/,
-		/\bnew (?:\\{1,2})?(?:spl\w{3,30}|simplexmlelement|reflection\w{3,20}|\w{0,20}directoryiterator|globiterator|soapclient|phar(?:data)?|pdo|mysqli|finfo|domdocument|xsltprocessor|ffi|imagick|arrayobject|closure|ziparchive|sqlite3|exception) ?\(/,
+		/['"][\w\\.]{1,40}['"](?:\)? ?\( ?['"$]|\)?\((?:\)|\d))|(?<!\w\([^\n()]{0,40})[\])"']\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
+		/(?<![\w\\:])[a-z_\\][\w\\]{0,60}::\$?\w{1,40} ?\( ?\$|(?<![\w\\:])(?:\w{0,40}\\\w{1,40}|\w{0,20}(?:system|exec|shell|reflection|closure|file|process|phar|pdo)\w{0,20})::\$?\w{1,40} ?\(|\$\w{1,30} ?->\w{1,40} ?\(/,
+		/\bnew (?:\\{1,2})?(?:spl\w{3,30}|simplexmlelement|reflection\w{3,20}|\w{0,20}directoryiterator|globiterator|soapclient|phar(?:data)?|pdo|mysqli|finfo|domdocument|xsltprocessor|ffi|imagick|arrayobject|closure|ziparchive|sqlite3) ?\(/,
 	),
 ];
 
@@ -44,12 +62,12 @@ export const runnableFileNames: readonly Signature[] = plain(
 	/(?:config\.(?:php|ya?ml|json|inc)|wp-config|\.htaccess|\.htpasswd|web\.config|\.env)/,
 );
 
-/** Packages of the JDK; what everybody's error messages and examples name is left out. */
+/** Packages of the JDK; exceptions, and what everybody's examples name, are left out. */
 const jdkClasses =
-	'\\bjava\\.(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|time\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b';
+	'\\bjava\\.(?![\\w.$]{0,120}(?:exception|error)\\b)(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|time\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b';
 
 const javaLibraries =
-	'\\b(?:com\\.sun\\.[a-z]|sun\\.(?:misc|reflect|rmi|net|security|print|tools|jvmstat)\\b|jdk\\.(?:internal|nashorn|jshell|jfr)|com\\.opensymphony\\.|com\\.mchange\\.|com\\.alibaba\\.|com\\.zaxxer\\.|com\\.mysql\\.|com\\.caucho\\.|com\\.rometools\\.|com\\.vaadin\\.|com\\.ibm\\.|com\\.oracle\\.|com\\.bea\\.|com\\.thoughtworks\\.|com\\.fasterxml\\.jackson|ch\\.qos\\.|net\\.sf\\.|org\\.omg\\.corba\\b|org\\.(?:apache|springframework|codehaus|hibernate|jboss|yaml|mozilla\\.(?:javascript|classfile)|python\\.core|jython|aspectj|quartz|mortbay|eclipse|objectweb|reflections|w3c\\.dom|xml\\.sax|omg\\.corba|glassfish|postgresql|h2|hsqldb|joda|jruby|beanshell|infinispan|geotools|mvel2?|thymeleaf|freemarker|drools)\\.|weblogic\\.[a-z]|bsh\\.\\w|clojure\\.[a-z]|scala\\.(?:sys|tools|reflect)|groovy\\.[a-z]|ognl\\.[a-z]|freemarker\\.[a-z]|oracle\\.(?:jdbc|jms|ucp)|mx4j\\.|jndi\\.ldap)';
+	'\\b(?![\\w.$]{0,120}(?:exception|error)\\b)(?:com\\.sun\\.[a-z]|sun\\.(?:misc|reflect|rmi|net|security|print|tools|jvmstat)\\b|jdk\\.(?:internal|nashorn|jshell|jfr)|com\\.opensymphony\\.|com\\.mchange\\.|com\\.alibaba\\.|com\\.zaxxer\\.|com\\.mysql\\.|com\\.caucho\\.|com\\.rometools\\.|com\\.vaadin\\.|com\\.ibm\\.|com\\.oracle\\.|com\\.bea\\.|com\\.thoughtworks\\.|com\\.fasterxml\\.jackson|ch\\.qos\\.|net\\.sf\\.|org\\.omg\\.corba\\b|org\\.(?:apache|springframework|codehaus|hibernate|jboss|yaml|mozilla\\.(?:javascript|classfile)|python\\.core|jython|aspectj|quartz|mortbay|eclipse|objectweb|reflections|w3c\\.dom|xml\\.sax|omg\\.corba|glassfish|postgresql|h2|hsqldb|joda|jruby|beanshell|infinispan|geotools|mvel2?|thymeleaf|freemarker|drools)\\.|weblogic\\.[a-z]|bsh\\.\\w|clojure\\.[a-z]|scala\\.(?:sys|tools|reflect)|groovy\\.[a-z]|ognl\\.[a-z]|freemarker\\.[a-z]|oracle\\.(?:jdbc|jms|ucp)|mx4j\\.|jndi\\.ldap)';
 
 export const javaDeserialization: readonly Signature[] = [
 	...raw(/rO0AB[A-Za-z0-9]|KztAAU|Cs7QAF/),
