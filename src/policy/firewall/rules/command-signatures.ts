@@ -1,8 +1,9 @@
 /** `UNIXShellCommandsVariables` and `WindowsShellCommands`: what a shell would take for a command. */
 import { unixCommandLine, windowsCommandLine } from './command-injection.ts';
+import { beyondManuals } from './manual-line.ts';
 import { plain, raw, type Signature, unquoted } from './signature.ts';
 
-export const unixCommands: readonly Signature[] = [
+export const unixCommands: readonly Signature[] = beyondManuals([
 	...unquoted(
 		unixCommandLine,
 		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|[\n;|&`])(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
@@ -12,19 +13,21 @@ export const unixCommands: readonly Signature[] = [
 		/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
 		/\balias (?:-p )?[\w.]{1,30}=/,
 		// Names put together from patterns: `/b??/c?t`, `/bin/c[a]t`.
-		/\/[\w.]{0,30}\[[^\]\n]{1,24}\][\w/]/,
-		/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
-		/\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
+		/\/[\w.]{0,30}\[[a-z!^?*-]{1,8}\][\w/]/,
+		/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|(?<![\w.*:}])\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
+		/(?<![\w.*:}])\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
 	),
 	...plain(
-		/\$\( ?[^)\n]|[<>]\( ?[a-z]|\$\[[^\n]|\$\(\(/,
-		/\$\{(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
+		// Selectors of pages are written like substitutions.
+		/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|[<>]\( ?[a-z]|\$\[[^\n]|\$\(\(/,
+		// A name alone in braces is a placeholder; what shells do to a variable is not.
+		/\$\{(?!\{? ?[a-z_][\w-]{0,40}(?: ?\. ?[\w-]{1,40}){0,5} ?\})(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
 		/\(\) ?\{/,
 		/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
-		/\$(?:shell|ifs|home|path|pwd|bash|user|ps1|random|hostname)\b|\$\{?ifs|\$[@*#?!$]\W/,
+		/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|\$[@*#?!$]\W/,
 		/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
 	),
-];
+]);
 
 /** Cmdlets of PowerShell: a verb that it knows, and what it knows things by. */
 const cmdlet =
@@ -34,7 +37,7 @@ const cmdlet =
 const camelCmdlet =
 	/(?<![\w-])(?:Add|Clear|Compare|Complete|Confirm|Connect|Convert|ConvertFrom|ConvertTo|Copy|Debug|Disable|Disconnect|Dismount|Enable|Enter|Exit|Expand|Export|Find|Format|Get|Grant|Group|Import|Initialize|Install|Invoke|Join|Limit|Lock|Measure|Merge|Mount|Move|New|Open|Optimize|Out|Pop|Protect|Publish|Push|Read|Receive|Register|Remove|Rename|Repair|Request|Reset|Resize|Resolve|Restart|Restore|Resume|Revoke|Save|Search|Select|Send|Set|Show|Split|Start|Stop|Submit|Suspend|Switch|Sync|Test|Trace|Unblock|Undo|Uninstall|Unlock|Unprotect|Unpublish|Unregister|Update|Use|Wait|Watch|Write)-(?:[A-Z][a-z]{1,16}|[A-Z]{2,4}(?=[A-Z]))[A-Z][A-Za-z]{2,30}/;
 
-export const windowsCommands: readonly Signature[] = [
+export const windowsCommands: readonly Signature[] = beyondManuals([
 	...raw(camelCmdlet),
 	...plain(
 		/\bfor (?:\/[dflr] ){0,4}[^%\n]{0,60}%%?[^%\n]{0,12} in ?\(/,
@@ -52,4 +55,4 @@ export const windowsCommands: readonly Signature[] = [
 		cmdlet,
 		/(?:^|[\n ;|&(=\\/"])(?:cmd|command)(?:\.exe|\.com)? ?\/[a-z]{1,2}(?:$|[\n ":/])|[\\/](?:cmd|powershell|pwsh|wscript|cscript|mshta|rundll32|regsvr32)\.exe\b/,
 	),
-];
+]);
