@@ -239,6 +239,8 @@ const lookAlikes: ReadonlyMap<number, string> = new Map([
 function foldedWide(text: string): string {
 	if (!/[\u00c0-\uffff]/.test(text)) return text;
 	return text
+		// Servers that keep the low byte of a character read a line end in each of these two.
+		.replace(/(?:\u00e5\u0098[\u008a\u008d]|[\u560a\u560d]){2}/g, '\r')
 		.replace(/[\u2000-\u33ff\uff00-\uffef\u02b9\u02bc]/g, (wide) => asciiOf(wide.charCodeAt(0)) ?? wide)
 		.replace(/([\u00e0\u00e2\u00e3\u00ef])([\u0080-\u00bf])([\u0080-\u00bf])/g, (whole, first: string, second: string, third: string) => {
 			const code = ((first.charCodeAt(0) & 0x0f) << 12) | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f);

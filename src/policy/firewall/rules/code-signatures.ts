@@ -36,7 +36,7 @@ export const php: readonly Signature[] = [
 		new RegExp(`(?<![\\w.-])(?:${phpSettings}) ?[=\\n]`),
 		/\$_(?:get|post|server|cookie|files|request|session|env)\b(?! [a-z]{2,20} [a-z])|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
 		/\$ ?\{ ?(?:['"$@]|\w{1,40} ?[([])/,
-		/(?:compress\.(?:zlib|bzip2)|ssh2\.(?:sftp|shell|exec|tunnel|scp)|php|phar|zip|zlib|bzip2|glob|expect|ogg|rar|phpfilter):\/\//,
+		/(?:compress\.(?:zlib|bzip2)|ssh2\.(?:sftp|shell|exec|tunnel|scp)|php|phar|zip|zlib|bzip2|glob|expect|ogg|rar|phpfilter|data):\/\//,
 		/\b[oc]:\+?\d{1,9}:"[^"\n]{1,80}":\+?\d{1,9}:\{/,
 	),
 	...uncommented(
@@ -125,6 +125,8 @@ export const genericCode: readonly Signature[] = [
 		// Ruby and Perl.
 		/\b(?:process|kernel|io|file|dir|open3|pty|open4|socket|tcpsocket|tcpserver|fileutils|erb|marshal|yaml|object|binding|objectspace|instance_eval|net::http|fiddle|syscall)\.(?:spawn|popen[23]?|open|read(?:lines?)?|exec|system|entries|glob|binread|binwrite|write|unlink|delete|fork|kill|detach|daemon|capture[23]e?|pipeline\w{0,3}|foreach|sysopen|new|load|unsafe_load|send|const_get|eval|get|rm_rf?|mv|cp) ?[(`'"]|\bkernel\.(?:open|fork|exec|system|spawn|syscall|eval|`)|\bprocess\.(?:spawn|fork|daemon|detach)\b/,
 		/%[xq]\{[^\n}]{1,80}\}|%x[([<|/!][^\n]{1,80}|@\{ ?\[|\bqx ?[{(/'"|!]|\breadpipe\b|\b(?:system|exec|syscall|eval) ["'][^\n"']{1,80}["']|\bsend\( ?:(?:system|eval|exec|spawn|`)|\binstance_eval\b|\bclass_eval\b|\bconst_get\b/,
+		// Objects that a reader of YAML or of a pickle makes.
+		/!!?(?:python|ruby|perl|js|java)\/[a-z]|\bc(?:os|posix|nt|__builtin__|builtins|subprocess)(?:\\n|[\r\n ])\s?(?:system|popen|eval|exec|getattr|run|call|check_output)\b/,
 	),
 	...plain(
 		/(?:^|[\n=(, "'])data:[a-z]{2,20}\/[a-z]/,

@@ -13,7 +13,7 @@ export const unixCommands: readonly Signature[] = beyondManuals([
 		/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
 		/\balias (?:-p )?[\w.]{1,30}=/,
 		// Names put together from patterns: `/b??/c?t`, `/bin/c[a]t`.
-		/\/[\w.]{0,30}\[[a-z!^?*-]{1,8}\][\w/]/,
+		/\/[\w.]{1,30}\[[a-z!^?*/-]{1,24}\][\w/]|\/\[[a-z!^?*/-]{1,24}\]\w/,
 		/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|(?<![\w.*:}])\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
 		/(?<![\w.*:}])\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
 	),

@@ -29,6 +29,7 @@ export const queryInjection: readonly Signature[] = [
 		new RegExp(`\\[ ?['"]?\\$(?:${documentOperators})\\b`),
 		new RegExp(`[{,] ?['"]?\\$(?:${documentOperators})['"]? ?:`),
 		/(?:^|\n)\$(?:ne|gte?|lte?|n?in|regex|where|nor|exists|expr)(?:$|\n)/,
+		/\bdb\.[a-z_]\w{0,40}\.(?:drop\w{0,10}|remove|delete(?:one|many)|insert(?:one|many)?|update(?:one|many)?|renamecollection) ?\(/,
 		/['"] ?(?:\|\||&&|;) ?(?:this\.|return\b|sleep ?\(|db\.|var |while ?\()/,
 	),
 ];

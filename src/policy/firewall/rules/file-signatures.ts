@@ -103,6 +103,8 @@ export const remoteFiles: readonly Signature[] = plain(
 	// What the server appends to it falls away.
 	/(?:^|\n)(?:https?|ftps?):[^\n]{1,256}\.(?:php\d?|phtml|jsp|aspx?|txt|gif|jpe?g|png|pl|cgi|inc|dat)\?(?:\w{0,20}=?)?(?:\n|$)/,
 	/(?:^|\n)(?:ftps?|sftp|smb|cifs|ssh2|webdav|ogg|expect):\/\/[^\n]{1,256}\.(?:php\d?|phtml|phar|jspx?|aspx?|txt|gif|jpe?g|png|pl|py|cgi|inc|sh)\b/,
+	// The scheme is the page's own.
+	/(?:^|\n)[\\/]{2}[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}[\\/][^\n ]{0,256}\.(?:txt|php\d?|phtml|jspx?|aspx?|pl|py|cgi|inc|sh)\b/,
 	{ source: `addresses with ${webShells.source}`, test: (text) => webShells.test(text) && /(?:^|\n)(?:https?|ftps?):/.test(text) },
 );
 

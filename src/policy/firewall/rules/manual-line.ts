@@ -10,7 +10,7 @@ const tools =
 const command = `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?:${tools})(?: [^\\n;|&]{1,160})?`;
 const line = new RegExp(`^(?:[$>] )?${command}(?: ?(?:\\|\\|?|&&|;) ?${command}){0,5}$`);
 
-const systemDirectory = '(?:^|[ =:<>"\'@])/(?:$|[ *?]|(?:etc|proc|sys|boot|root|dev/(?!null)|var|home|tmp|bin|sbin|opt|srv|lib|mnt|run)\\b)';
+const systemDirectory = '(?:^|[ =:<>"\'@])/(?:$|[ *?]|(?:etc|proc|sys|boot|root|dev/(?!null)|var|home|tmp|opt|srv|lib|mnt|run)\\b)';
 const foreign = new RegExp(
 	[
 		systemDirectory,
@@ -22,7 +22,7 @@ const foreign = new RegExp(
 		'\\/dev\\/tcp|(?<!\\b(?:exec|run) [^\\n;|&]{1,60})\\/bin\\/|\\b(?:ba|da|z|k|c|tc)?sh -|> ?\\/|\\bbase64\\b|\\bxxd\\b',
 		'\\b(?:nc|ncat|netcat|socat|telnet|whoami|uname|env|printenv|hostname|ifconfig|passthru)\\b|(?:^|[;|&] ?)(?:id|set)\\b|\\brm -',
 		'\\b(?:python|perl|ruby|node|php|deno|bun)[\\d.]{0,4} -[a-z]{0,3}[cer]\\b|\\bfind\\b[^\\n]{0,100}-(?:exec|perm|delete|ok)|\\b(?:awk|xargs|find)\\b[^\\n]{0,100}(?:system|getline|\\bsh\\b|\\/inet)',
-		'\\/\\?|\\?\\/|\\?{2}',
+		'\\/\\?|\\?\\/|\\?{2}|(?:^|[ =])\\/[\\w.]{0,20}[*?[]',
 	].join('|'),
 );
 /** A second program without arguments is what is tried behind a first on servers that run what they are sent. */

@@ -27,7 +27,7 @@ export const brokenPath: readonly Signature[] = framed(/\r/);
 
 export const ldapInjection: readonly Signature[] = packed(
 	// A filter ends, another begins: by an attribute and its comparison, or by an operator.
-	/[)*]\(+[|&!]?\(*[a-z][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
+	/[)*]\(+(?:[|&!]\(*){0,4}[a-z0-9][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
 	/\)\([|&!](?:$|[\n(])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
 	/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
 	/\)!\(\w{1,30}=/,
@@ -37,8 +37,8 @@ const axes = '(?:ancestor|child|descendant|following|parent|preceding|self|attri
 
 export const xpathInjection: readonly Signature[] = packed(
 	new RegExp(axes),
-	/\b(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
+	/(?:\b|['")\]](?:and|or))(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
 	/['"\])]\|{1,2}\/\/?[\w*]|\/\/[\w*]{1,30}\[[^\]\n]{1,60}|\/\*\[(?:\d|position|name|contains)/,
 	/\b(?:position|last|text|node|comment)\(\)(?:=|<|>|\]|\/)/,
-	/\bdoc(?:-available)?\(['"]?(?:https?|file):/,
+	/(?:\b|['")\]](?:and|or))doc(?:-available)?\(['"]?(?:https?|file):/,
 );
