@@ -15,13 +15,13 @@ const phpWordFunctions = 'assert|chr|compact|copy|dl|ereg|eregi?_replace|eval|ex
 const phpHarmlessWords =
 	'array|constant|crypt|define|die|dir|each|echo|empty|end|exit|explode|implode|include|join|key|md5|ord|print|rand|range|require|reset|rewind|round|sha1|sort|split|trim';
 /** Between the brackets of a function that does no harm alone. */
-const phpArgument = '[^\\n)]{0,40}(?:\\$[a-z_]|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\.|https?:|ftp:|data:|php:))';
+const phpArgument = '[^\\n)]{0,40}(?:\\$(?:_[a-z]|globals|[a-z]\\w{0,20} ?[[({])|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\.|https?:|ftp:|data:|php:))';
 
 const phpSettings =
 	'allow_webdav_methods|arg_separator\\.(?:in|out)put|asp_tags|auto_detect_line_endings|auto_globals_jit|detect_unicode|display_(?:startup_)?errors|docref_(?:ext|root)|enable_dl|enable_post_data_reading|gpc_order|hard_timeout|html_errors|ignore_repeated_(?:errors|source)|ignore_user_abort|implicit_flush|magic_quotes_\\w{3,10}|max_file_uploads|max_multipart_body_parts|register_(?:globals|long_arrays)|report_memleaks|report_zend_debug|sql\\.safe_mode|xbithack|allow_url_fopen|allow_url_include|auto_append_file|auto_prepend_file|disable_functions|disable_classes|extension_dir|memory_limit|open_basedir|output_handler|safe_mode|short_open_tag|upload_tmp_dir|user_ini|zend_extension|default_socket_timeout|file_uploads|max_execution_time|default_charset|doc_root|error_log|error_prepend_string|error_append_string|expose_php|include_path|input_encoding|log_errors|mail\\.(?:log|add_x_header|force_extra_parameters)|max_input_(?:time|vars|nesting_level)|post_max_size|precision|realpath_cache_(?:size|ttl)|register_argc_argv|request_order|sendmail_(?:from|path)|serialize_precision|sys_temp_dir|track_errors|unserialize_(?:callback_func|max_depth)|upload_max_filesize|url_rewriter\\.tags|user_agent|user_dir|variables_order|xmlrpc_errors?|highlight\\.(?:string|comment|keyword|default|html)|(?:apc|assert|bcmath|browscap|cgi|cli_server|com|curl|date|dba|exif|fastcgi|fpm|gd|iconv|ibase|imap|intl|ldap|mbstring|mcrypt|memcached?|mssql|mysqli?|mysqlnd|oci8|odbc|opcache|openssl|pcre|pdo_\\w{2,10}|pgsql|phar|phpdbg|session|soap|sqlite3?|suhosin|swoole|sysvshm|tidy|uploadprogress|uopz|windows|xdebug|yaml|zend|zlib)\\.(?:\\w{1,30}_\\w{1,40}|save_path|name|lazy_write|compression|charset|encoding|timezone|prefix|preload|enable)';
 
 const callsCommonFunction = callOf(phpCommonFunctions, 'calls of common functions');
-const ofPhp = /\$[a-z_]\w{0,30}|\( ?['"](?:\/|\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
+const ofPhp = /\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
 
 const phpCommonCall: TextTest = {
 	source: 'calls of common functions with what only PHP has',
@@ -34,7 +34,7 @@ export const php: readonly Signature[] = [
 		/<\?(?: ?php|=| [a-z$]|xml ?:)/,
 		/\[[\\/]?php\]|\{[\\/]?php\}/,
 		new RegExp(`(?<![\\w.-])(?:${phpSettings}) ?[=\\n]`),
-		/\$_(?:get|post|server|cookie|files|request|session|env)\b(?! [a-z]{2,20} [a-z])|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
+		/(?:(?<![a-z] )\$_(?:get|post|server|cookie|files|request|session|env)\b(?! [a-z]{2,20} [a-z])|\$_[a-z]{3,8} ?[[{(;,.)=])|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
 		/\$ ?\{ ?(?:['"$@]|\w{1,40} ?[([])/,
 		/(?:compress\.(?:zlib|bzip2)|ssh2\.(?:sftp|shell|exec|tunnel|scp)|php|phar|zip|zlib|bzip2|glob|expect|ogg|rar|phpfilter|data):\/\//,
 		/\b[oc]:\+?\d{1,9}:"[^"\n]{1,80}":\+?\d{1,9}:\{/,
@@ -50,7 +50,7 @@ export const php: readonly Signature[] = [
 		// A name that was computed, and called.
 		/(?<![\w$])\$[\w$]{1,40}(?: ?[[{][^}\n]{1,40}[\]}]){0,4} ?(?:\/\/[^\n(]{0,20})?\([^\n)]{0,80}\)/,
 		/['"][\w\\.]{1,40}['"](?:\)? ?\( ?['"$]|\)?\((?:\)|\d))|(?<!\w\([^\n()]{0,40})[\])"']\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
-		/(?<![\w\\:])[a-z_\\][\w\\]{0,60}::\$?\w{1,40} ?\( ?\$|(?<![\w\\:])(?:\w{0,40}\\\w{1,40}|\w{0,20}(?:system|exec|shell|reflection|closure|file|process|phar|pdo)\w{0,20})::\$?\w{1,40} ?\(|\$\w{1,30} ?->\w{1,40} ?\(/,
+		/(?<![\w\\:])[a-z_\\][\w\\]{0,60}::\$?\w{1,40} ?\( ?\$|(?<![\w\\:])(?:\w{0,40}\\\w{1,40}|\w{0,20}(?:system|exec|shell|reflection|closure|file|process|phar|pdo)\w{0,20})::\$?\w{1,40} ?\(|\$\w{1,30} ?->\w{0,20}(?:exec|system|query|eval|call|passthru|unserialize|invoke|shell|popen|write|include)\w{0,20} ?\(|\$_\w{1,30} ?->/,
 		/\bnew (?:\\{1,2})?(?:spl\w{3,30}|simplexmlelement|reflection\w{3,20}|\w{0,20}directoryiterator|globiterator|soapclient|phar(?:data)?|pdo|mysqli|finfo|domdocument|xsltprocessor|ffi|imagick|arrayobject|closure|ziparchive|sqlite3) ?\(/,
 	),
 ];
@@ -64,10 +64,10 @@ export const runnableFileNames: readonly Signature[] = plain(
 
 /** Packages of the JDK; exceptions, and what everybody's examples name, are left out. */
 const jdkClasses =
-	'\\bjava\\.(?![\\w.$]{0,120}(?:exception|error)\\b)(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|time\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b';
+	'\\bjava\\.(?![\\w.$]{0,120}(?:exception|error)\\b)(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.(?![\\w.$]{0,120}(?:exception|error)\\b)(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b';
 
 const javaLibraries =
-	'\\b(?![\\w.$]{0,120}(?:exception|error)\\b)(?:com\\.sun\\.[a-z]|sun\\.(?:misc|reflect|rmi|net|security|print|tools|jvmstat)\\b|jdk\\.(?:internal|nashorn|jshell|jfr)|com\\.opensymphony\\.|com\\.mchange\\.|com\\.alibaba\\.|com\\.zaxxer\\.|com\\.mysql\\.|com\\.caucho\\.|com\\.rometools\\.|com\\.vaadin\\.|com\\.ibm\\.|com\\.oracle\\.|com\\.bea\\.|com\\.thoughtworks\\.|com\\.fasterxml\\.jackson|ch\\.qos\\.|net\\.sf\\.|org\\.omg\\.corba\\b|org\\.(?:apache|springframework|codehaus|hibernate|jboss|yaml|mozilla\\.(?:javascript|classfile)|python\\.core|jython|aspectj|quartz|mortbay|eclipse|objectweb|reflections|w3c\\.dom|xml\\.sax|omg\\.corba|glassfish|postgresql|h2|hsqldb|joda|jruby|beanshell|infinispan|geotools|mvel2?|thymeleaf|freemarker|drools)\\.|weblogic\\.[a-z]|bsh\\.\\w|clojure\\.[a-z]|scala\\.(?:sys|tools|reflect)|groovy\\.[a-z]|ognl\\.[a-z]|freemarker\\.[a-z]|oracle\\.(?:jdbc|jms|ucp)|mx4j\\.|jndi\\.ldap)';
+	'\\b(?![\\w.$]{0,120}(?:exception|error)\\b)(?:com\\.sun\\.[a-z]|sun\\.(?:misc|reflect|rmi|net|security|print|tools|jvmstat)\\b|jdk\\.(?:internal|nashorn|jshell|jfr)|com\\.opensymphony\\.|com\\.mchange\\.|com\\.alibaba\\.|com\\.zaxxer\\.|com\\.caucho\\.|com\\.rometools\\.|com\\.vaadin\\.|com\\.ibm\\.|com\\.oracle\\.|com\\.bea\\.|com\\.thoughtworks\\.|com\\.fasterxml\\.jackson|ch\\.qos\\.|net\\.sf\\.|org\\.omg\\.corba\\b|org\\.(?:apache|springframework|codehaus|hibernate|jboss|yaml|mozilla\\.(?:javascript|classfile)|python\\.core|jython|aspectj|quartz|mortbay|eclipse|objectweb|reflections|w3c\\.dom|xml\\.sax|omg\\.corba|glassfish|postgresql|h2|hsqldb|joda|jruby|beanshell|infinispan|geotools|mvel2?|thymeleaf|freemarker|drools)\\.|weblogic\\.[a-z]|bsh\\.\\w|clojure\\.[a-z]|scala\\.(?:sys|tools|reflect)|groovy\\.[a-z]|ognl\\.[a-z]|freemarker\\.[a-z]|oracle\\.(?:jdbc|jms|ucp)|mx4j\\.|jndi\\.ldap)';
 
 export const javaDeserialization: readonly Signature[] = [
 	...raw(/rO0AB[A-Za-z0-9]|KztAAU|Cs7QAF/),
@@ -89,6 +89,10 @@ export const log4j: readonly Signature[] = packed(
 	/\$\{[^\n}$]{0,60}\$\{[^\n}$]{0,40}:/,
 );
 
+/** Names and short texts between `<%` and `%>`, none of which runs anything. */
+const inertScriptlet =
+	'[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}"),? ?){1,8}-?%>';
+
 /** Of an expression in double braces: a name, its parts, filters that are words, or one function with a text. */
 const inertExpression =
 	/\{\{\{?[-~#!&/>^]? ?(?:[a-z_]{1,20} )?[.@$]?[a-z_][\w-]{0,40}(?:\.[a-z_][\w-]{0,40}){0,5}(?: ?\| ?(?!system|exec|attr|filter|map|sort|reduce|passthru|join|pprint|tojson|e\b)[a-z_]{1,24}(?: ?: ?['"]?[\w /:.-]{1,24}['"]?| \d{1,3})?){0,4} ?-?\}\}|\{\{ ?(?:t|_|__|i18n|trans|translate|gettext|asset|route|href|partial|icon) ?\( ?['"][\w ./:-]{1,60}['"] ?\) ?\}\}/g;
@@ -108,11 +112,11 @@ const templateCalculation: TextTest = {
 export const genericCode: readonly Signature[] = [
 	...uncommented(
 		// JavaScript on a server.
-		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:binding|mainmodule|dlopen|constructor|require|eval|process)\b|\bprocess ?\. ?env\b(?!\.\w)|\b(?:process|globalthis) ?\. ?(?:argv0?|execpath|stdout|stderr|stdin|pid|ppid|versions?|platform|report|release|config)(?:$|[\n[)+;]|\.\w{1,40} ?\()|\b(?:process|globalthis) ?\. ?(?:spawn|exit|kill|cwd|chdir|abort|nexttick|umask|getuid|setuid|memoryusage|hrtime|uptime|openstdin|emit|on)(?: ?[([`]|$|\n)/,
+		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:binding|mainmodule|dlopen|constructor|require|eval|process)\b|\bprocess ?\. ?env\b(?!\.\w)|\b(?:process|globalthis) ?\. ?(?:argv0|execpath|stdout|stderr|stdin|pid|ppid|versions?|platform|report|release|config)(?:$|[\n[)+;]|\.\w{1,40} ?\()|\b(?:process|globalthis) ?\. ?(?:spawn|exit|kill|cwd|chdir|abort|nexttick|umask|getuid|setuid|memoryusage|hrtime|uptime|openstdin)(?: ?[([`]|$|\n)/,
 		/\bconsole\.(?:log|info|debug|error|warn|trace|dir|table|assert|count|group|time) ?(?:[[`]|\( ?(?!['"`]?[\w ,.:!?-]{0,60}['"`]? ?(?:, ?[\w.]{1,30} ?)?\)))|\bglobal\. ?(?:process|require|constructor|module|eval|console)\b/,
 		// A module that reaches the system, or any of which something is called at once.
-		/\brequire ?(?:\[|\( ?['"`] ?(?:node:)?(?:child_process|fs\/promises|net|vm|os|dns|repl|cluster|module|process|worker_threads|inspector)\b)|\brequire ?\( ?['"`][^\n'"`]{1,80}['"`] ?\)(?:\.\w{1,30} ?[([`]|\[)|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|exports|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|fs|net|http|vm|os|process|module|dns|worker_threads)\b/,
-		/\b(?:exec|spawn|fork|execfile|readdir|readfile|writefile|appendfile|unlink|mkdir|rmdir|exists|stat|createreadstream)sync\b|\b(?:exec|spawn|execfile|readdir|readfile|writefile|appendfile)(?:sync)?\( ?['"`]|\bcreate(?:read|write)stream\(/,
+		/\brequire ?(?:\[|\( ?['"`] ?(?:node:)?(?:child_process|fs\/promises|net|vm|os|dns|repl|cluster|module|process|worker_threads|inspector)\b)|\brequire ?\( ?['"`][^\n'"`]{1,80}['"`] ?\)(?:\.\w{1,30} ?[([`]|\[)|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|vm|worker_threads|repl|inspector)\b/,
+		/\b(?:exec|spawn|fork|execfile)sync\b|\b(?:readdir|readfile|writefile|appendfile|unlink|mkdir|rmdir|exists|stat|createreadstream)sync ?[([`]|\b(?:exec|spawn|execfile|readdir|readfile|writefile|appendfile)(?:sync)?\( ?['"`]|\bcreate(?:read|write)stream\(/,
 		/\beval ?\(? ?(?:string|atob|unescape|decodeuri|name|location|function|compile|buffer|request|this)\b|\beval ?\( ?["'`]|\bnew function ?\(|_\$\$nd_func\$\$_|\bfunction\.prototype\b|(?:\bfunction ?\w{0,20} ?\([\w ,]{0,40}\)|\([\w ,]{0,40}\) ?=>) ?\{[^\n}]{0,200}\} ?\)? ?\( ?|\bfunction ?\( ?['"`]/,
 		anyOf('xyqktkrfrlvoqyqkx', 'd2hpbguodhj1zsk'),
 		/\b(?:vm\.)?(?:runin(?:new|this)?context|createcontext|compilefunction) ?\(|\bbuffer\.(?:from|alloc|allocunsafe) ?\( ?['"`\d]|\bnew buffer ?\(|\bstring\.fromcharcode\b|\bobject\.(?:defineproperty|setprototypeof|getownpropertynames) ?\(|\bjson\.parse ?\( ?['"`]/,
@@ -120,20 +124,21 @@ export const genericCode: readonly Signature[] = [
 		/\bwhile ?\( ?(?:\d|[-+] ?\d|[-+]?infinity|this\b|true\b|new |["'`[{(]|!(?!true\)))|\bfor ?\( ?;[^\n;]{0,20};[^\n)]{0,20}\)/,
 		// Python.
 		/(?<!\bdef )\b(?:__class__|__mro__|__subclasses__|__globals__|__builtins__|__import__|__init__|__base__|__bases__|__dict__|__getattribute__|__reduce__|__code__|__loader__)\b ?(?:\.(?!py\b)|[([)]|$|\n)|\b__import__|__(?:subclasses|globals|builtins|mro)__/,
-		/\bos\.(?:system|popen[234]?|exec[lv]p?e?|spawn[lv]p?e?|remove|unlink|listdir|fork|kill|getcwd|startfile) ?\(|\bos\.execute ?\(|\bsubprocess\.(?:popen|call|run|check_output|check_call|getoutput|getstatusoutput)(?: ?[([]|$|\n)|\b(?:commands\.getoutput|platform\.popen|pty\.spawn|ctypes\.|importlib\.import_module|builtins\.|sys\.modules|runpy\.) ?[([a-z]|\b(?:pickle|cpickle|marshal|shelve|dill|jsonpickle|yaml)\.(?:unsafe_)?loads? ?\(/,
+		/\bos\.(?:system|popen[234]?|exec[lv]p?e?|spawn[lv]p?e?|remove|unlink|listdir|fork|kill|startfile) ?\(|\bos\.execute ?\(|\bsubprocess\.(?:popen|call|run|check_output|check_call|getoutput|getstatusoutput)(?: ?[([]|$|\n)|\b(?:commands\.getoutput|platform\.popen|pty\.spawn|ctypes\.|importlib\.import_module|builtins\.|sys\.modules|runpy\.) ?[([a-z]|\b(?:pickle|cpickle|marshal|shelve|dill|jsonpickle|yaml)\.(?:unsafe_)?loads? ?\(/,
 		/\b(?:exec|eval) ?\( ?(?:compile|open|input|base64|bytes|codecs|chr|requests|urllib|["'`]) ?|(?<![.\w])open ?\( ?['"](?:[./~]|\w{1,10}:)|\bopen ?\( ?['"][^\n'"]{1,80}['"][^\n)]{0,20}\)\.(?:read|write)|\bgetattr ?\( ?(?:__|[a-z_]{1,30} ?\(|["'])|(?<![.\w])compile ?\( ?["']|\b(?:globals|locals|vars) ?\( ?\) ?\[/,
 		// Ruby and Perl.
-		/\b(?:process|kernel|io|file|dir|open3|pty|open4|socket|tcpsocket|tcpserver|fileutils|erb|marshal|yaml|object|binding|objectspace|instance_eval|net::http|fiddle|syscall)\.(?:spawn|popen[23]?|open|read(?:lines?)?|exec|system|entries|glob|binread|binwrite|write|unlink|delete|fork|kill|detach|daemon|capture[23]e?|pipeline\w{0,3}|foreach|sysopen|new|load|unsafe_load|send|const_get|eval|get|rm_rf?|mv|cp) ?[(`'"]|\bkernel\.(?:open|fork|exec|system|spawn|syscall|eval|`)|\bprocess\.(?:spawn|fork|daemon|detach)\b/,
+		/\b(?:process|kernel|io|file|dir|open3|pty|open4|socket|tcpsocket|tcpserver|fileutils|erb|marshal|yaml|binding|objectspace|instance_eval|net::http|fiddle|syscall)\.(?:spawn|popen[23]?|open|read(?:lines?)?|exec|system|entries|glob|binread|binwrite|write|unlink|delete|fork|kill|detach|daemon|capture[23]e?|pipeline\w{0,3}|foreach|sysopen|new|load|unsafe_load|send|const_get|eval|get|rm_rf?|mv|cp) ?[(`'"]|\bkernel\.(?:open|fork|exec|system|spawn|syscall|eval|`)|\bprocess\.(?:spawn|fork|daemon|detach)\b/,
 		/%[xq]\{[^\n}]{1,80}\}|%x[([<|/!][^\n]{1,80}|@\{ ?\[|\bqx ?[{(/'"|!]|\breadpipe\b|\b(?:system|exec|syscall|eval) ["'][^\n"']{1,80}["']|\bsend\( ?:(?:system|eval|exec|spawn|`)|\binstance_eval\b|\bclass_eval\b|\bconst_get\b/,
 		// Objects that a reader of YAML or of a pickle makes.
 		/!!?(?:python|ruby|perl|js|java)\/[a-z]|\bc(?:os|posix|nt|__builtin__|builtins|subprocess)(?:\\n|[\r\n ])\s?(?:system|popen|eval|exec|getattr|run|call|check_output)\b/,
 	),
 	...plain(
-		/(?:^|[\n=(, "'])data:[a-z]{2,20}\/[a-z]/,
+		// Pictures and fonts run nothing.
+		/(?:^|[\n=(, "'])data:(?!image\/(?:png|jpe?g|gif|webp|avif|x-icon)\b|font\/)[a-z]{2,20}\/[a-z]/,
 		templateCalculation,
-		/\{\{ ?[^\n{}]{0,80}\[[^\n\]]{1,40}\][^\n{}]{0,40}\}\}|\{\{ ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|range|url_for|get_flashed_messages|session|g|app|dump|this)\b[^\n{}]{0,60}[._[][^\n{}]{0,80}\}\}/,
+		/\{\{ ?[^\n{}]{0,80}\[[^\n\]]{1,40}\][^\n{}]{0,40}\}\}|\{\{ ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|dump|this)\b[^\n{}]{0,60}[._[][^\n{}]{0,80}\}\}/,
 		/[#$@*~]\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}) ?[^\n{}]{1,80}[*+(./%-]|\$\{\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}\})|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
-		/<%(?![=-]? ?@?[a-z_][\w.]{0,60} ?[=-]?%>)[=@!#%-]? ?[^\n<]{0,80}%>|<%[=@!](?! ?@?[a-z_][\w.]{0,60} ?-?%>)/,
+		new RegExp(`<%(?!${inertScriptlet})[=@!#%-]? ?[^\\n<]{0,80}%>|<%[=@!](?!${inertScriptlet})`),
 		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.
 		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,
 		/<#(?:assign|list|if|include|import|macro|function|global|local|setting|attempt|escape)\b|(?:^|[\n> ;])#(?:set|foreach|macro|include|parse|evaluate|define|if) ?\(|\$\{[^\n}]{0,60}\?(?:new|api|eval|interpret|c|string|url|has_api)\b/,

@@ -105,7 +105,8 @@ function openingAt(text: string, at: number): Opening | undefined {
 		case 0x7c: // |
 			return 'separator';
 		case 0x28: // (
-			return at > 0 && '$<>'.includes(text[at - 1] ?? ' ') ? 'substitution' : 'bracket';
+			if (at > 0 && text[at - 1] === '$') return 'substitution';
+			return /(?:^|[\s;|&=])[<>]$/.test(text.slice(Math.max(0, at - 2), at)) ? 'substitution' : 'bracket';
 		case 0x60: // `
 			return 'backtick';
 		case 0x7b: // {

@@ -7,7 +7,7 @@ export const unixCommands: readonly Signature[] = beyondManuals([
 	...unquoted(
 		unixCommandLine,
 		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|[\n;|&`])(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
-		/(?:^|\n)(?:ls|rm|chmod|chown|mkdir|rmdir) \w{1,20} \w{1,20}(?:$|\n)/,
+		/(?:^|\n)(?:ls|rm|chmod|chown|mkdir|rmdir) (?!(?:is|vs|and|or|not|the|in|for|to|command|without|with|all)\b)\w{1,20} (?!(?:is|vs|and|or|not|the|in|for|to|command|files?|error|failed)\b)\w{1,20}(?:$|\n)/,
 		/\/dev\/(?:tcp|udp|fd|null|shm|random|zero)\b/,
 		/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[a-z]{0,6}[cermi] ?[^ ]/,
 		/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
@@ -19,12 +19,12 @@ export const unixCommands: readonly Signature[] = beyondManuals([
 	),
 	...plain(
 		// Selectors of pages are written like substitutions.
-		/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|[<>]\( ?[a-z]|\$\[[^\n]|\$\(\(/,
+		/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|(?:^|[\n ;|&=])[<>]\( ?[a-z]|\$\[[^\n]|\$\(\(/,
 		// A name alone in braces is a placeholder; what shells do to a variable is not.
 		/\$\{(?!\{? ?[a-z_][\w-]{0,40}(?: ?\. ?[\w-]{1,40}){0,5} ?\})(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
-		/\(\) ?\{/,
+		/(?<![\w$])\(\) ?\{/,
 		/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
-		/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|\$[@*#?!$]\W/,
+		/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|(?<=[\w'"/}`;|&(])\$[@*#?!$]\W/,
 		/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
 	),
 ]);
@@ -41,8 +41,8 @@ export const windowsCommands: readonly Signature[] = beyondManuals([
 	...raw(camelCmdlet),
 	...plain(
 		/\bfor (?:\/[dflr] ){0,4}[^%\n]{0,60}%%?[^%\n]{0,12} in ?\(/,
-		/\bif (?:\/i )?(?:not )?(?:\(? ?)(?:exist ?[\w"%(.\\]|(?:defined|errorlevel|cmdextversion) ?(?:["%(\\\d]|[a-z]:|\w{1,40} ?\())/,
-		/\bif (?:\/i )?(?:not )?[^\n =]{1,40} ?(?:==| (?:equ|neq|lss|leq|gtr|geq) ) ?[^\n ]/,
+		/\bif (?:\/i )?(?:not )?(?:\(? ?)(?:exist(?!s\b|ing\b|ed\b) ?[\w"%(.\\]|(?:defined|errorlevel|cmdextversion) ?(?:["%(\\\d]|[a-z]:|\w{1,40} ?\())/,
+		/\bif (?:\/i )?(?:not )?[^\n =]{1,40} ?(?:==|(?: (?:equ|neq|lss|leq|gtr|geq) )) ?[^\n ](?![^\n]{0,120}[:{] ?(?:$|\n))(?!\S{0,40}(?: (?:and|or|then|return|&&|\|\|) ?[^\n]{0,60})?(?:\n|$))/,
 		/\bif (?:\/i )?(?:not )?(?:defined|errorlevel) \w{1,40} \w/,
 		/%(?:comspec|systemroot|windir|userprofile|programfiles|appdata|temp|tmp|os|username|path|pathext|systemdrive|homepath|computername|allusersprofile|programdata|localappdata|logonserver|userdomain)(?:%|:~)/,
 		/\b(?:iwr|irm|iwmi|iex|gwmi|gcim|gci|sajb|saps) ?(?:-[a-z]|\(|['"$]|https?:)/,

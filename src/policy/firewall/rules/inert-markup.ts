@@ -3,7 +3,7 @@ import type { TextTest } from './signature.ts';
 
 /** Elements that do nothing without an attribute. What follows `plaintext` or `frameset` becomes something else, so they are not here. */
 const inertElements =
-	'html|head|body|title|meta|link|style|svg|math|img|image|form|input|button|textarea|select|option|table|template|slot|canvas|map|area|menu|picture|video|audio|source|track|param|iframe|object|dialog|details|noscript|set|use|animate';
+	'h[1-6]|p|div|span|a|ul|ol|li|dl|dt|dd|t[rhd]|thead|tbody|b|i|u|em|strong|small|code|pre|section|article|header|footer|nav|main|aside|figure|label|hr|br|html|head|body|title|meta|link|style|svg|math|img|image|form|input|button|textarea|select|option|table|template|slot|canvas|map|area|menu|picture|video|audio|source|track|param|iframe|object|dialog|details|noscript|set|use|animate';
 
 /** Attributes that neither run anything nor lead to another host; `src` and the like lead to the same one. */
 const word = '(?:"[\\w .,/%#+?&=;@*()|-]{0,80}"|[\\w.%#-]{1,40})';
@@ -12,13 +12,16 @@ const inertAttributes = [
 	'(?:required|disabled|checked|selected|readonly|multiple|controls|loop|muted|open|hidden|async|defer|novalidate|allowfullscreen)(?:=""|="true")?',
 	'(?:src|href|action|poster|srcset) ?= ?"(?!//)[\\w ./#?&=%-]{1,80}"',
 	'style ?= ?"[\\w :;#%.,-]{0,120}"',
+	'xmlns(?::\\w{1,20})? ?= ?"https?://[\\w./#-]{1,100}"',
+	// Bindings of templates, to a name.
+	'(?:\\[\\(?[\\w.]{1,30}\\)?\\]|\\([\\w.]{1,30}\\)|\\*[a-z]{2,20}|v-[a-z:-]{1,30}|[:@#][a-z.-]{1,30}) ?= ?"[\\w .]{0,60}"',
 ].join('|');
 
 const inertTag = new RegExp(`</?(?:${inertElements})(?: (?:${inertAttributes})){0,12} ?/?>`, 'g');
 
 /** A tag in a sentence about it: words alone do nothing, even where they are read as a script. */
 const mentionedScript =
-	/<script(?: (?:async|defer|nomodule|type="[\w/]{1,30}")){0,3}>(?=(?: [\w,.?!-]{1,24}){1,12}(?:\n|$))|<\/?(?:script|iframe|svg|object|embed|style)>(?= ?(?:tag|element|attribute)s?(?:$|[\n ]))/g;
+	/<script(?: (?:async|defer|nomodule|type="[\w/]{1,30}")){0,3}>(?=(?: [\w,.?!-]{1,24}){1,12}(?:\n|$| <\/?script))|(?<=[a-z] )<script(?: (?:async|defer|nomodule|type="[\w/]{1,30}")){0,3}>(?=\n|$)|<\/?(?:script|iframe|svg|object|embed|style)>(?= ?(?:tag|element|attribute)s?(?:$|[\n ]))/g;
 
 /** A handler of a component, by its name: pages take the braces for a block that holds a name. */
 const componentHandler = / on[a-z]{3,30}=\{[\w.]{1,60}\}/g;

@@ -6,8 +6,11 @@
 import type { Signature } from './signature.ts';
 
 const tools =
-	'git|gh|npm|npx|yarn|pnpm|bun|deno|node|tsc|vite|jest|eslint|pip[23]?|pipx|poetry|uv|conda|python[23]?|pytest|ruff|cargo|rustup|rustc|go|gofmt|mvn|gradle|javac?|dotnet|make|cmake|gcc|g\\+\\+|clang|docker(?:-compose)?|podman|kubectl|helm|kustomize|minikube|k9s|terraform|tofu|ansible(?:-playbook)?|vagrant|packer|aws|gcloud|az|gsutil|ls|grep|egrep|rg|find|sed|awk|sort|uniq|head|tail|wc|cut|tr|less|more|diff|xargs|jq|yq|tee|cd|mkdir|touch|cp|mv|chmod|echo|printf|export|source|tar|gzip|gunzip|zip|unzip|rsync|scp|ssh|ssh-keygen|curl|wget|openssl|psql|mysql|redis-cli|sqlite3|pg_dump|ffmpeg|vim?|nano|code|tmux|screen|systemctl|journalctl|service|apt(?:-get)?|brew|yum|dnf|apk|snap|ps|top|htop|kill|df|du|free|ping|dig|nslookup|traceroute|netstat|ss|lsof|watch|time|man|which|cat|dir|findstr|tasklist|ipconfig|tree|choco|winget|k6|hey|vegeta|crontab|composer|bundle|rails|rake|gem|mix|elixir|swift|flutter|ollama|huggingface-cli';
-const command = `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?:${tools})(?: [^\\n;|&]{1,160})?`;
+	'git|gh|npm|npx|yarn|pnpm|bun|deno|node|tsc|vite|jest|eslint|pip[23]?|pipx|poetry|uv|conda|python[23]?|pytest|ruff|cargo|rustup|rustc|go|gofmt|mvn|gradle|javac?|dotnet|make|cmake|gcc|g\\+\\+|clang|docker(?:-compose)?|podman|kubectl|helm|kustomize|minikube|k9s|terraform|tofu|ansible(?:-playbook)?|vagrant|packer|aws|gcloud|az|gsutil|ls|grep|egrep|rg|find|sed|awk|sort|uniq|head|tail|wc|cut|tr|less|more|diff|xargs|jq|yq|tee|cd|mkdir|touch|cp|mv|chmod|echo|printf|export|source|tar|gzip|gunzip|zip|unzip|rsync|scp|ssh|ssh-keygen|curl|wget|openssl|psql|mysql|redis-cli|sqlite3|pg_dump|ffmpeg|vim?|nano|code|tmux|screen|systemctl|journalctl|service|apt(?:-get)?|brew|yum|dnf|apk|snap|ps|top|htop|kill|df|du|free|ping|dig|nslookup|traceroute|netstat|ss|lsof|watch|time|man|which|cat|dir|findstr|tasklist|ipconfig|tree|choco|winget|k6|hey|vegeta|crontab|composer|bundle|rails|rake|gem|mix|elixir|swift|flutter|ollama|huggingface-cli|set|if \\[\\[?|then|else|fi|for [a-z]\\w{0,20} in|while (?:read|\\[\\[?)|do|done|exit|test|\\[\\[?';
+/** Programs that take a pattern or a program, which has separators of its own. */
+const filters = 'grep|egrep|rg|sed|awk|jq|yq|do|\\[\\[?';
+const inPattern = '(?:[^\\n;|&]|(?<=[\\w)$/"\'])[|;](?=[\\w(/"\']))';
+const command = `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?:(?:${filters}) ${inPattern}{1,160}|(?:${tools})(?: [^\\n;|&]{1,160})?)`;
 const line = new RegExp(`^(?:[$>] )?${command}(?: ?(?:\\|\\|?|&&|;) ?${command}){0,5}$`);
 
 const systemDirectory = '(?:^|[ =:<>"\'@])/(?:$|[ *?]|(?:etc|proc|sys|boot|root|dev/(?!null)|var|home|tmp|opt|srv|lib|mnt|run)\\b)';
@@ -19,8 +22,8 @@ const foreign = new RegExp(
 		'\\b(?:passwd|shadow|id_rsa|authorized_keys)\\b|\\.(?:ssh|aws|env|php\\d?|jspx?|aspx?)\\b|\\.\\.\\/\\.\\.|\\bwin\\.ini\\b',
 		'(?:^|[ ="\'])[a-z]:|\\\\\\\\|%[a-z_]{2,30}%',
 		'\\b(?:curl|wget)\\b[^\\n]{0,160}(?:\\w:\\/\\/|[ =]@|\\w\\.\\w)|\\b(?:ftp|gopher|tcp|udp|file|dict):|\\b\\d{1,3}(?:\\.\\d{1,3}){3}\\b',
-		'\\/dev\\/tcp|(?<!\\b(?:exec|run) [^\\n;|&]{1,60})\\/bin\\/|\\b(?:ba|da|z|k|c|tc)?sh -|> ?\\/|\\bbase64\\b|\\bxxd\\b',
-		'\\b(?:nc|ncat|netcat|socat|telnet|whoami|uname|env|printenv|hostname|ifconfig|passthru)\\b|(?:^|[;|&] ?)(?:id|set)\\b|\\brm -',
+		'\\/dev\\/tcp|(?<!\\b(?:exec|run) [^\\n;|&]{1,60})\\/bin\\/|\\b(?:ba|da|z|k|c|tc)?sh -|> ?\\/(?!dev\\/null)|\\bbase64\\b|\\bxxd\\b',
+		'\\b(?:nc|ncat|netcat|socat|telnet|whoami|uname|env|printenv|hostname|ifconfig|passthru)\\b|(?:^|[;|&] ?)(?:id\\b|set ?(?:$|[;|&]))|\\|\\s?(?:ba|da|z|k)?sh\\b|\\brm -',
 		'\\b(?:python|perl|ruby|node|php|deno|bun)[\\d.]{0,4} -[a-z]{0,3}[cer]\\b|\\bfind\\b[^\\n]{0,100}-(?:exec|perm|delete|ok)|\\b(?:awk|xargs|find)\\b[^\\n]{0,100}(?:system|getline|\\bsh\\b|\\/inet)',
 		'\\/\\?|\\?\\/|\\?{2}|(?:^|[ =])\\/[\\w.]{0,20}[*?[]',
 	].join('|'),
@@ -29,7 +32,8 @@ const foreign = new RegExp(
 const bareSecond = /[;&|] ?(?:ls|cat|dir|ps|ping|tasklist|ipconfig|netstat|curl|wget|dig|nslookup|find)(?:$| ?[;|&])/;
 
 function isLineOfManual(text: string): boolean {
-	return text.length < 400 && line.test(text) && !foreign.test(text) && !bareSecond.test(text);
+	if (text.length > 400 || foreign.test(text) || bareSecond.test(text)) return false;
+	return line.test(text.replace(/ ?\d?>&\d/g, ''));
 }
 
 function withoutManuals(text: string): string {

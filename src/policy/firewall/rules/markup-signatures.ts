@@ -25,9 +25,9 @@ export const crossSiteScripting: readonly Signature[] = [
 		/url\(['"]?(?:java|vb)script/,
 		/-moz-binding:|behaviou?r:url\(|style=[^\n]{0,60}(?:expression\(|url\()|@import['"u]/,
 		/<style>[^\n]{0,20}[@=\\]/,
-		/['"`]?(?:formaction|srcdoc|xlink:href|fscommand|seeksegmenttime)=/,
+		/(?<!<)(?:formaction|srcdoc|xlink:href|fscommand|seeksegmenttime)=/,
 		/\.(?:call|apply|bind)[^\n`]{0,10}`|\breflect\.[a-z]{2,20}(?:\.call)?[`(]/,
-		/[\])}'"](?:\.(?:constructor|sort|map|filter|find|every|foreach))[`(]/,
+		/[\])}'"](?:\.constructor[`(]|\.(?:sort|map|filter|find|every|foreach)(?:`|\((?:alert|confirm|prompt|eval|print|import|function|console)))/,
 		new RegExp(`["'\`/]on(?:${events})[a-z]{0,40}=`),
 	),
 	...plain(
@@ -37,8 +37,8 @@ export const crossSiteScripting: readonly Signature[] = [
 		// Browsers may have more events than are known here.
 		active(/(?:^|[\s"'`/;<])on(?!board|going|ward|sale|site|demand|prem|line|tolog)[a-z]{6,40} ?=/),
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,
-		/\bxmlns(?::[\w-]{1,20})? ?=|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
-		/<\?import\b|<!\[cdata\[|<!--#(?:exec|include|echo|config|printenv)\b/,
+		/\bxmlns(?::[\w-]{1,20})? ?=(?! ?"https?:\/\/[\w./#-]{1,100}")|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
+		/<\?import\b|<!\[cdata\[(?! ?[\w ]{0,60}(?:$|\n))|<!--#(?:exec|include|echo|config|printenv)\b/,
 		// What a page knows or does for its user; to name its elements is what every example of a script does.
 		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?|\[ ?['"`]?)(?:cookie|write(?:ln)?|domain|open|name|eval|alert|referrer|url|onerror|atob|execcommand|defaultview|constructor|top|parent|self)['"`]?\]? ?(?:[=.([`+)\]]|$|\n|['"])/,
 		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?location|\[ ?['"`]location['"`] ?\])(?:\.(?:href|hash|search))? ?(?:=(?!=)|[+)`]|\.(?:assign|replace) ?[(`])/,
@@ -49,7 +49,7 @@ export const crossSiteScripting: readonly Signature[] = [
 		// A string of a script ends, and the script goes on.
 		/['"`)] ?[-+*;|&^] ?[a-z_$][\w$]{0,30}(?:\.[\w$]{1,30}){0,4} ?(?:\(|`)[^\n]{0,80}(?:['"`] ?$|['"`] ?\n|\/\/|[-+*;|&^] ?['"`])/,
 		/['"`)] ?[-+*;|&^] ?[a-z_$][\w$.]{0,40} ?=[^=\n][^\n]{0,80}(?:\/\/|<!--|[-+*|&^] ?['"`])/,
-		/\bimport ?(?:\{[^\n}]{1,60}\}|\*|\w{1,30}) ?(?:as \w{1,30} )?from ?['"] ?(?:[a-z]{2,10}:|\/\/)|\bimport ?\( ?['"`/]|\bmsgbox ?[("']|<\/script\b|\bfetch ?\( ?(?:['"`] ?(?:[a-z]{2,10}:)?\/\/|\/)|\bnew (?:image|activexobject|function) ?\(|\bnew (?:websocket|worker) ?\( ?['"`] ?(?:[a-z]{2,10}:)?\/\/|\bnavigator\.sendbeacon ?\(|\bthrow ?(?:onerror|alert|\/)/,
+		/\bimport ?(?:\{[^\n}]{1,60}\}|\*|\w{1,30}) ?(?:as \w{1,30} )?from ?['"] ?(?:(?!node:)[a-z]{2,10}:|\/\/)|\bimport ?\( ?['"`/]|\bmsgbox ?[("']|<\/script\b|\bfetch ?\( ?(?:['"`] ?(?:[a-z]{2,10}:)?\/\/|\/)|\bnew (?:image|activexobject|function) ?\(|\bnew (?:websocket|worker) ?\( ?['"`] ?(?:[a-z]{2,10}:)?\/\/|\bnavigator\.sendbeacon ?\(|\bthrow ?(?:onerror|alert|\/)/,
 	),
 	...uncommented(
 		/(?<![\w/])document ?(?:\. ?|\[ ?['"`])(?:cookie|write|domain)\b/,

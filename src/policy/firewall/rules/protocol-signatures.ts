@@ -25,20 +25,49 @@ export const headerInjection: readonly Signature[] = [
 /** In a path alone: none of ours has a line end. */
 export const brokenPath: readonly Signature[] = framed(/\r/);
 
-export const ldapInjection: readonly Signature[] = packed(
+/** A filter that is whole is asked for as one, and ends none. */
+function isWholeFilter(line: string): boolean {
+	if (!/^\([&|!]?\(?[a-z]/.test(line)) return false;
+	let depth = 0;
+	for (let at = 0; at < line.length; at++) {
+		if (line[at] === '(') depth++;
+		else if (line[at] === ')' && --depth === 0) return at === line.length - 1;
+	}
+	return false;
+}
+
+/** A path of XPath from its beginning to its end, its texts in quotes. */
+const wholePath = /^\.?\/{1,2}[\w*@](?:[^\n|;'"]|'[^'"\n]{0,80}'|"[^'"\n]{0,80}"){0,200}$/;
+
+function isWholePath(line: string): boolean {
+	return wholePath.test(line) && line.split('[').length === line.split(']').length && line.split('(').length === line.split(')').length;
+}
+
+const unless = (isWhole: (line: string) => boolean, signatures: readonly Signature[]): readonly Signature[] =>
+	signatures.map((signature) => {
+		const { pattern } = signature;
+		const rest = (text: string): string =>
+			text
+				.split('\n')
+				.filter((line) => !isWhole(line))
+				.join('\n');
+		return { ...signature, pattern: { source: pattern.source, test: (text) => pattern.test(text) && pattern.test(rest(text)) } };
+	});
+
+export const ldapInjection: readonly Signature[] = unless(isWholeFilter, packed(
 	// A filter ends, another begins: by an attribute and its comparison, or by an operator.
 	/[)*]\(+(?:[|&!]\(*){0,4}[a-z0-9][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
 	/\)\([|&!](?:$|[\n(])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
 	/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
 	/\)!\(\w{1,30}=/,
-);
+));
 
 const axes = '(?:ancestor|child|descendant|following|parent|preceding|self|attribute|namespace)(?:-or-self|-sibling)?::[\\w*@]';
 
-export const xpathInjection: readonly Signature[] = packed(
+export const xpathInjection: readonly Signature[] = unless(isWholePath, packed(
 	new RegExp(axes),
 	/(?:\b|['")\]](?:and|or))(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
 	/['"\])]\|{1,2}\/\/?[\w*]|\/\/[\w*]{1,30}\[[^\]\n]{1,60}|\/\*\[(?:\d|position|name|contains)/,
 	/\b(?:position|last|text|node|comment)\(\)(?:=|<|>|\]|\/)/,
 	/(?:\b|['")\]](?:and|or))doc(?:-available)?\(['"]?(?:https?|file):/,
-);
+));

@@ -63,7 +63,8 @@ export function callOf(names: ReadonlySet<string>, source: string, wordNames: Re
 		anySign: '(',
 		test: (text) => {
 			if (!text.includes('(')) return false;
-			for (const [, name = '', space] of text.matchAll(/(?<!\w)([a-z_]\w{1,40})([ =]{0,2})\(/g)) {
+			// A method of an object is another function.
+			for (const [, name = '', space] of text.matchAll(/(?<!\w|[\w)]\.|\bawait )([a-z_]\w{1,40})([ =]{0,2})\(/g)) {
 				if (isNamed(name) || (space === '' && wordNames.has(name))) return true;
 			}
 			return false;

@@ -51,8 +51,10 @@ const statement = new RegExp(
 		'^&(?:[ns]o|N$)',
 		'&\\(*(?:n\\)*o\\(*n|s\\)*o\\(*s)',
 		'[&o]\\(*f\\(',
-		'U\\(*S\\(*(?:[nsvNfgm(]|w(?:[,Fck]|$))',
-		'\\(S(?:[nsvNfgm(]|w[,FoW])',
+		// The name at the end may be one of a union in a sentence.
+		'U\\(*S\\(*(?:[nsvNfgm(]|w[,Fck])',
+		'(?:^|[ns)])U\\(*Sw$',
+		'\\(S(?:[nsvNfgm]|w[,FoW])',
 		'S\\(+(?:[vfS]|[sN]\\)|w\\)?F)',
 		'S[vfg]',
 		'S[nsNm](?:,[nsNwfg(]|F[w(])',
@@ -98,7 +100,7 @@ function isSql(line: string): boolean {
 }
 
 /** Words in quotes, with blanks or marks of a sentence around: a quotation, which ends where it seems to. */
-const quotation = /(?<![^\s(,+-])(["'])(?:\w[^"'\n]{0,80}[\w.!?*]|\w|[&+#*/!?@%])\1(?![^\s),.;:!?+*-])/g;
+const quotation = /(?<![^\s(,+-])(["'])(?:\w[^"'\n]{0,80}[\w.!?*]|\w|[&+#*/!?@%<>{}[\]();:,.$^~|\\-])\1(?![^\s),.;:!?+*-])/g;
 /** A value that goes on with a word of a text that ended a quotation: `"salt" and "pepper`. */
 const openQuotation = /\b(?:and|or) ["'][a-z][^"'=]{2,}$/;
 
