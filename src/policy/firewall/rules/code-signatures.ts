@@ -15,13 +15,13 @@ const phpWordFunctions = 'assert|chr|compact|copy|dl|ereg|eregi?_replace|eval|ex
 const phpHarmlessWords =
 	'array|constant|crypt|define|die|dir|each|echo|empty|end|exit|explode|implode|include|join|key|md5|ord|print|rand|range|require|reset|rewind|round|sha1|sort|split|trim';
 /** Between the brackets of a function that does no harm alone. */
-const phpArgument = '[^\\n)]{0,40}(?:\\$(?:_[a-z]|globals|[a-z]\\w{0,20} ?[[({])|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\.|https?:|ftp:|data:|php:))';
+const phpArgument = '[^\\n)]{0,40}(?:\\$(?:_[a-z]|globals|[a-z]\\w{0,20} ?[[({])|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\./\\.\\.|https?:|ftp:|data:|php:))';
 
 const phpSettings =
 	'allow_webdav_methods|arg_separator\\.(?:in|out)put|asp_tags|auto_detect_line_endings|auto_globals_jit|detect_unicode|display_(?:startup_)?errors|docref_(?:ext|root)|enable_dl|enable_post_data_reading|gpc_order|hard_timeout|html_errors|ignore_repeated_(?:errors|source)|ignore_user_abort|implicit_flush|magic_quotes_\\w{3,10}|max_file_uploads|max_multipart_body_parts|register_(?:globals|long_arrays)|report_memleaks|report_zend_debug|sql\\.safe_mode|xbithack|allow_url_fopen|allow_url_include|auto_append_file|auto_prepend_file|disable_functions|disable_classes|extension_dir|memory_limit|open_basedir|output_handler|safe_mode|short_open_tag|upload_tmp_dir|user_ini|zend_extension|default_socket_timeout|file_uploads|max_execution_time|default_charset|doc_root|error_log|error_prepend_string|error_append_string|expose_php|include_path|input_encoding|log_errors|mail\\.(?:log|add_x_header|force_extra_parameters)|max_input_(?:time|vars|nesting_level)|post_max_size|precision|realpath_cache_(?:size|ttl)|register_argc_argv|request_order|sendmail_(?:from|path)|serialize_precision|sys_temp_dir|track_errors|unserialize_(?:callback_func|max_depth)|upload_max_filesize|url_rewriter\\.tags|user_agent|user_dir|variables_order|xmlrpc_errors?|highlight\\.(?:string|comment|keyword|default|html)|(?:apc|assert|bcmath|browscap|cgi|cli_server|com|curl|date|dba|exif|fastcgi|fpm|gd|iconv|ibase|imap|intl|ldap|mbstring|mcrypt|memcached?|mssql|mysqli?|mysqlnd|oci8|odbc|opcache|openssl|pcre|pdo_\\w{2,10}|pgsql|phar|phpdbg|session|soap|sqlite3?|suhosin|swoole|sysvshm|tidy|uploadprogress|uopz|windows|xdebug|yaml|zend|zlib)\\.(?:\\w{1,30}_\\w{1,40}|save_path|name|lazy_write|compression|charset|encoding|timezone|prefix|preload|enable)';
 
 const callsCommonFunction = callOf(phpCommonFunctions, 'calls of common functions');
-const ofPhp = /\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
+const ofPhp = /\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.\/\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
 
 const phpCommonCall: TextTest = {
 	source: 'calls of common functions with what only PHP has',
@@ -34,7 +34,7 @@ export const php: readonly Signature[] = [
 		/<\?(?: ?php|=| [a-z$]|xml ?:)/,
 		/\[[\\/]?php\]|\{[\\/]?php\}/,
 		new RegExp(`(?<![\\w.-])(?:${phpSettings}) ?[=\\n]`),
-		/(?:(?<![a-z] )\$_(?:get|post|server|cookie|files|request|session|env)\b(?! [a-z]{2,20} [a-z])|\$_[a-z]{3,8} ?[[{(;,.)=])|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
+		/(?:(?<![a-z] )\$_(?:get|post|server|cookie|files|request|session|env)\b(?! [a-z]{2,20})|\$_[a-z]{3,8} ?[[{(;,.)=])|\$(?:globals|http_[a-z_]{3,20}vars|argv|php_errormsg)\b/,
 		/\$ ?\{ ?(?:['"$@]|\w{1,40} ?[([])/,
 		/(?:compress\.(?:zlib|bzip2)|ssh2\.(?:sftp|shell|exec|tunnel|scp)|php|phar|zip|zlib|bzip2|glob|expect|ogg|rar|phpfilter|data):\/\//,
 		/\b[oc]:\+?\d{1,9}:"[^"\n]{1,80}":\+?\d{1,9}:\{/,
@@ -112,7 +112,7 @@ const templateCalculation: TextTest = {
 export const genericCode: readonly Signature[] = [
 	...uncommented(
 		// JavaScript on a server.
-		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:binding|mainmodule|dlopen|constructor|require|eval|process)\b|\bprocess ?\. ?env\b(?!\.\w)|\b(?:process|globalthis) ?\. ?(?:argv0|execpath|stdout|stderr|stdin|pid|ppid|versions?|platform|report|release|config)(?:$|[\n[)+;]|\.\w{1,40} ?\()|\b(?:process|globalthis) ?\. ?(?:spawn|exit|kill|cwd|chdir|abort|nexttick|umask|getuid|setuid|memoryusage|hrtime|uptime|openstdin)(?: ?[([`]|$|\n)/,
+		/\b(?:process|console|global|globalthis|module|require|reflect|buffer|vm) ?\[ ?['"`a-z]|\b(?:process|globalthis) ?\. ?(?:binding|mainmodule|dlopen|constructor|require|eval|process)\b|\bprocess ?\. ?env\b(?!\.\w)|\b(?:process|globalthis) ?\. ?(?:argv0|execpath|stdout|stderr|stdin|pid|ppid|versions?|platform|report|release|config)(?:$|[\n[)+;]|\.\w{1,40} ?\()|\b(?:process|globalthis) ?\. ?(?:spawn|exit|kill|cwd|chdir|abort|nexttick|umask|getuid|setuid|memoryusage|hrtime|uptime|openstdin)(?: ?(?:\((?!\d?\)(?:[ ;,.]|$|\n))|[[`])|$|\n)/,
 		/\bconsole\.(?:log|info|debug|error|warn|trace|dir|table|assert|count|group|time) ?(?:[[`]|\( ?(?!['"`]?[\w ,.:!?-]{0,60}['"`]? ?(?:, ?[\w.]{1,30} ?)?\)))|\bglobal\. ?(?:process|require|constructor|module|eval|console)\b/,
 		// A module that reaches the system, or any of which something is called at once.
 		/\brequire ?(?:\[|\( ?['"`] ?(?:node:)?(?:child_process|fs\/promises|net|vm|os|dns|repl|cluster|module|process|worker_threads|inspector)\b)|\brequire ?\( ?['"`][^\n'"`]{1,80}['"`] ?\)(?:\.\w{1,30} ?[([`]|\[)|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|vm|worker_threads|repl|inspector)\b/,
@@ -140,7 +140,7 @@ export const genericCode: readonly Signature[] = [
 		/[#$@*~]\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}) ?[^\n{}]{1,80}[*+(./%-]|\$\{\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}\})|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
 		new RegExp(`<%(?!${inertScriptlet})[=@!#%-]? ?[^\\n<]{0,80}%>|<%[=@!](?!${inertScriptlet})`),
 		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.
-		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,
+		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:(?<!\.(?:items|keys|values|all))\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,
 		/<#(?:assign|list|if|include|import|macro|function|global|local|setting|attempt|escape)\b|(?:^|[\n> ;])#(?:set|foreach|macro|include|parse|evaluate|define|if) ?\(|\$\{[^\n}]{0,60}\?(?:new|api|eval|interpret|c|string|url|has_api)\b/,
 		/\{(?:php|literal|include|include_php|math|fetch|eval|system|if|foreach|smarty)\}|\{(?:system|self::|if|include|math|fetch|\$smarty)[ .('"$]/,
 	),

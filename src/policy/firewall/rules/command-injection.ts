@@ -24,7 +24,7 @@ const maxArguments = 120;
 const unixFlag = /(?:^| )--?[a-z][\w-]{0,30}(?:$|[ =:/.]|[0-9])|(?:^| )-\d{1,5}(?:$| )/;
 const unixPath =
 	/(?:^|[ =<>:])(?:\/(?:etc|bin|usr|var|tmp|home|root|dev|proc|opt|sys|mnt|srv|lib|boot|run|sbin|data)\b|\.{1,2}\/|~\/|\/ |\/$|\/[\w.*?-]{1,40}\/)/;
-const shellSign = /[<>$]|\*\.|\/\*|(?:^| )\*/;
+const shellSign = /[<>](?!=)|\$|\*\.|\/\*|(?:^| )\*/;
 const address = /\b(?:https?|ftp):|\b\d{1,3}(?:\.\d{1,3}){3}\b/;
 const hostName = /(?:^| )[\w-]{1,40}(?:\.[\w-]{1,40}){1,5}(?:$|[ :/])/;
 const onlyNumber = /^\d{1,6}(?:\.\d{1,4})?[smhd]?$/;
@@ -142,7 +142,8 @@ function isCommand(text: string, from: number, opening: Opening, shell: Shell, d
 	// `curl/8.1`, `id=5`, `time:` and `cat's` are no commands.
 	if (!(next === '' || ' ;|&`)<>$\n\r'.includes(next) || (shell === windows && next === '/'))) return false;
 	const rest = (matchAt(argumentsPattern, text, end)?.[0] ?? '').slice(0, maxArguments).trim();
-	if (/^[=:](?!\\)/.test(rest)) return false;
+	// `File "a.py", line 3` is where a program failed.
+	if (/^[=:](?!\\)|, line \d/.test(rest)) return false;
 	if (prefixCommands.has(whole) && depth < 3 && isCommand(text, end, opening, shell, depth + 1)) return true;
 	if (shells.has(whole) && /^-[a-z]{0,4}c /.test(rest)) return !/^-[a-z]{0,4}c (?:echo|printf|true|test|:) [a-z ]{0,60}$/.test(rest);
 	if (opening === 'value' && remoteTool.test(whole) && /^[a-z-]{2,16}(?: [\w./-]{1,40}){1,5}$/.test(rest)) return true;

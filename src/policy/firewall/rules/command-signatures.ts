@@ -19,7 +19,7 @@ export const unixCommands: readonly Signature[] = beyondManuals([
 	),
 	...plain(
 		// Selectors of pages are written like substitutions.
-		/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|(?:^|[\n ;|&=])[<>]\( ?[a-z]|\$\[[^\n]|\$\(\(/,
+		/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|(?:^|[\n ;|&=])[<>]\( ?[a-z]|\$\[ ?[\w$(][^\n\]"']{0,40}[-+*/%]|\$\(\(/,
 		// A name alone in braces is a placeholder; what shells do to a variable is not.
 		/\$\{(?!\{? ?[a-z_][\w-]{0,40}(?: ?\. ?[\w-]{1,40}){0,5} ?\})(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
 		/(?<![\w$])\(\) ?\{/,

@@ -23,11 +23,15 @@ const inertTag = new RegExp(`</?(?:${inertElements})(?: (?:${inertAttributes})){
 const mentionedScript =
 	/<script(?: (?:async|defer|nomodule|type="[\w/]{1,30}")){0,3}>(?=(?: [\w,.?!-]{1,24}){1,12}(?:\n|$| <\/?script))|(?<=[a-z] )<script(?: (?:async|defer|nomodule|type="[\w/]{1,30}")){0,3}>(?=\n|$)|<\/?(?:script|iframe|svg|object|embed|style)>(?= ?(?:tag|element|attribute)s?(?:$|[\n ]))/g;
 
+/** A prolog of XML, and types of other languages between brackets. */
+const prologOrType =
+	/<\?xml version="1\.[01]"(?: encoding="[\w-]{1,20}")?(?: standalone="\w{2,3}")? ?\?>|(?<=[a-z])<(?:map|set|option|object|select|source|input|image|table|param|form|button)(?=[<,>])/g;
+
 /** A handler of a component, by its name: pages take the braces for a block that holds a name. */
 const componentHandler = / on[a-z]{3,30}=\{[\w.]{1,60}\}/g;
 
 function withoutInert(text: string): string {
-	return text.replace(inertTag, ' ').replace(mentionedScript, ' ').replace(componentHandler, ' ');
+	return text.replace(prologOrType, ' ').replace(inertTag, ' ').replace(mentionedScript, ' ').replace(componentHandler, ' ');
 }
 
 /** The pattern as far as it matches more than inert markup. */

@@ -21,7 +21,7 @@ export const crossSiteScripting: readonly Signature[] = [
 	...packed(
 		// `void(0)` is what links have that do nothing.
 		/(?<![a-z])(?:java|vb|live)script:(?!void\(0\)(?!\w*[^\w\n;]))/,
-		/data:(?:text\/(?:html|xml|javascript)|image\/svg|application\/(?:x?html|javascript|xml))|data:[^\n,]{0,40},(?:<|alert)/,
+		/data:(?:text\/(?:html|xml|javascript)|image\/svg\+xml|application\/(?:x?html(?:\+xml)?|javascript|xml))[;,]|data:[^\n,]{0,40},(?:<|alert)/,
 		/url\(['"]?(?:java|vb)script/,
 		/-moz-binding:|behaviou?r:url\(|style=[^\n]{0,60}(?:expression\(|url\()|@import['"u]/,
 		/<style>[^\n]{0,20}[@=\\]/,
@@ -38,7 +38,7 @@ export const crossSiteScripting: readonly Signature[] = [
 		active(/(?:^|[\s"'`/;<])on(?!board|going|ward|sale|site|demand|prem|line|tolog)[a-z]{6,40} ?=/),
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,
 		/\bxmlns(?::[\w-]{1,20})? ?=(?! ?"https?:\/\/[\w./#-]{1,100}")|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
-		/<\?import\b|<!\[cdata\[(?! ?[\w ]{0,60}(?:$|\n))|<!--#(?:exec|include|echo|config|printenv)\b/,
+		/<\?import\b|<!\[cdata\[(?! ?[\w ]{0,60}(?:$|\n|\]\]>))|<!--#(?:exec|include|echo|config|printenv)\b/,
 		// What a page knows or does for its user; to name its elements is what every example of a script does.
 		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?|\[ ?['"`]?)(?:cookie|write(?:ln)?|domain|open|name|eval|alert|referrer|url|onerror|atob|execcommand|defaultview|constructor|top|parent|self)['"`]?\]? ?(?:[=.([`+)\]]|$|\n|['"])/,
 		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?location|\[ ?['"`]location['"`] ?\])(?:\.(?:href|hash|search))? ?(?:=(?!=)|[+)`]|\.(?:assign|replace) ?[(`])/,

@@ -14,7 +14,8 @@ export const headerInjection: readonly Signature[] = [
 		/\r\r[^\n\r]{0,40}<(?:html|script|body|!doctype)/,
 	),
 	...plain(
-		/\b(?:get|post|head|put|delete|options|patch|connect|trace|propfind) (?:https?:\/\/|\/)?[^ \n]{0,300} http\/\d/,
+		// In quotes it is a line of a log.
+		/(?<!")\b(?:get|post|head|put|delete|options|patch|connect|trace|propfind) (?:https?:\/\/|\/)?[^ \n]{0,300} http\/\d/,
 		/\bhttp\/[01]\.\d \d{3} [a-z]/,
 	),
 	// Names of arguments have no line ends.
