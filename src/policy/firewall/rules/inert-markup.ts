@@ -8,6 +8,8 @@ const inertElements =
 /** Attributes that neither run anything nor lead to another host; `src` and the like lead to the same one. */
 const word = '(?:"[\\w .,/%#+?&=;@*()|-]{0,80}"|[\\w.%#-]{1,40})';
 const inertAttributes = [
+	// Attributes of components, which no browser knows.
+	`(?!on|src|href|action|form|data\\b|style|xlink|xmlns|http-equiv|code|background|poster|dynsrc|lowsrc|ping|manifest|classid|archive|profile|cite|from\\b|to\\b|values\\b|attributename|begin|end\\b|is\\b|usemap|longdesc|target|folder|autofocus|accesskey|contenteditable|popover)[a-z][a-z-]{1,30} ?= ?(?:"[\\w .-]{0,60}"|\\{[\\w.]{1,40}\\})`,
 	`(?:class|id|name|type|alt|title|width|height|lang|dir|role|rel|for|value|placeholder|rows|cols|colspan|rowspan|scope|tabindex|min|max|step|maxlength|minlength|size|pattern|method|enctype|autocomplete|content|charset|property|media|sizes|loading|decoding|preload|viewbox|fill|stroke|d|x|y|r|cx|cy|points|sandbox|allow|label|accept|list|span|align|border|aria-[a-z]{2,20}|data-[a-z-]{2,30}) ?= ?${word}`,
 	'(?:required|disabled|checked|selected|readonly|multiple|controls|loop|muted|open|hidden|async|defer|novalidate|allowfullscreen)(?:=""|="true")?',
 	'(?:src|href|action|poster|srcset) ?= ?"(?!//)[\\w ./#?&=%-]{1,80}"',
@@ -31,7 +33,7 @@ const prologOrType =
 const componentHandler = / on[a-z]{3,30}=\{[\w.]{1,60}\}/g;
 
 function withoutInert(text: string): string {
-	return text.replace(prologOrType, ' ').replace(inertTag, ' ').replace(mentionedScript, ' ').replace(componentHandler, ' ');
+	return text.replace(componentHandler, ' ').replace(prologOrType, ' ').replace(inertTag, ' ').replace(mentionedScript, ' ');
 }
 
 /** The pattern as far as it matches more than inert markup. */

@@ -7,10 +7,12 @@ import type { Signature } from './signature.ts';
 
 const tools =
 	'git|gh|npm|npx|yarn|pnpm|bun|deno|node|tsc|vite|jest|eslint|pip[23]?|pipx|poetry|uv|conda|python[23]?|pytest|ruff|cargo|rustup|rustc|go|gofmt|mvn|gradle|javac?|dotnet|make|cmake|gcc|g\\+\\+|clang|docker(?:-compose)?|podman|kubectl|helm|kustomize|minikube|k9s|terraform|tofu|ansible(?:-playbook)?|vagrant|packer|aws|gcloud|az|gsutil|ls|grep|egrep|rg|find|sed|awk|sort|uniq|head|tail|wc|cut|tr|less|more|diff|xargs|jq|yq|tee|cd|mkdir|touch|cp|mv|chmod|echo|printf|export|source|tar|gzip|gunzip|zip|unzip|rsync|scp|ssh|ssh-keygen|curl|wget|openssl|psql|mysql|redis-cli|sqlite3|pg_dump|ffmpeg|vim?|nano|code|tmux|screen|systemctl|journalctl|service|apt(?:-get)?|brew|yum|dnf|apk|snap|ps|top|htop|kill|df|du|free|ping|dig|nslookup|traceroute|netstat|ss|lsof|watch|time|man|which|cat|dir|findstr|tasklist|ipconfig|tree|choco|winget|k6|hey|vegeta|crontab|composer|bundle|rails|rake|gem|mix|elixir|swift|flutter|ollama|huggingface-cli|set|if \\[\\[?|then|else|fi|for [a-z]\\w{0,20} in|while (?:read|\\[\\[?)|do|done|exit|test|\\[\\[?';
+const readingCmdlet =
+	'(?:(?:powershell|pwsh)(?:\\.exe)? )?(?:get|select|sort|where|measure|format|group|compare)-[a-z]{3,20}(?: [\\w .*"\',:=-]{1,80})?';
 /** Programs that take a pattern or a program, which has separators of its own. */
 const filters = 'grep|egrep|rg|sed|awk|jq|yq|do|\\[\\[?';
 const inPattern = '(?:[^\\n;|&]|(?<=[\\w)$/"\'])[|;](?=[\\w(/"\']))';
-const command = `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?:(?:${filters}) ${inPattern}{1,160}|(?:${tools})(?: [^\\n;|&]{1,160})?)`;
+const command = `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?:(?:${filters}) ${inPattern}{1,160}|(?:${tools})(?: [^\\n;|&]{1,160})?|${readingCmdlet})`;
 const line = new RegExp(`^(?:[$>] )?${command}(?: ?(?:\\|\\|?|&&|;) ?${command}){0,5}$`);
 
 const systemDirectory = '(?:^|[ =:<>"\'@])/(?:$|[ *?]|(?:etc|proc|sys|boot|root|dev/(?!null)|var|home|tmp|opt|srv|lib|mnt|run)\\b)';

@@ -53,7 +53,7 @@ const statement = new RegExp(
 		'[&o]\\(*f\\(',
 		// The name at the end may be one of a union in a sentence.
 		'U\\(*S\\(*(?:[nsvNfgm(]|w[,Fck])',
-		'(?:^|[ns)])U\\(*Sw$',
+		'[ns)]U\\(*Sw$',
 		'\\(S(?:[nsvNfgm]|w[,FoW])',
 		'S\\(+(?:[vfS]|[sN]\\)|w\\)?F)',
 		'S[vfg]',
@@ -90,9 +90,27 @@ export const sqlInjection: TextTest = {
 	test: (text) => isWorthReading.test(text) && text.split('\n').some(isSql),
 };
 
+/** Texts of JSON, each of which is a value of its own. */
+const jsonText = /"(?:[^"\\]|\\.)*"/g;
+
 function isSql(line: string): boolean {
 	if (line.length < 2 || !isWorthReading.test(line)) return false;
 	const value = line.slice(0, maxScannedLength).trim();
+	if (!isJson(value)) return isSqlValue(value);
+	return isSqlValue(value.replace(jsonText, ' word ')) || (value.match(jsonText) ?? []).some((text) => isSqlValue(text.slice(1, -1)));
+}
+
+function isJson(value: string): boolean {
+	if (!/^(?:\[[^]*\]|\{[^]*\})$/.test(value)) return false;
+	try {
+		JSON.parse(value);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function isSqlValue(value: string): boolean {
 	const bare = sqlTokens(value, '');
 	if (withNumber.test(bare) || hasStatement(bare)) return true;
 	const unquoted = value.replace(quotation, ' word ');
