@@ -8,6 +8,7 @@ import {
 	measureHarmless,
 	measureVariants,
 } from '../test/support/firewall/measure-variants.ts';
+import { measureSecondReader, measureSecondReaderAttacks } from '../test/support/firewall/second-reader.ts';
 import { harmlessPrompts } from '../test/support/harmless-prompts.ts';
 import { startProduct } from '../test/support/product.ts';
 import { renderSecurityFigures } from '../test/support/security-figures.ts';
@@ -25,6 +26,7 @@ try {
 			crs,
 			variants: measureVariants(rules),
 			harmless: measureHarmless(rules),
+			secondReader: { harmless: measureSecondReader(rules), attacks: measureSecondReaderAttacks(rules) },
 			bodies: measureBodiesAsArguments(rules),
 			prompts: { sent: prompts, blocked },
 		}),

@@ -3,11 +3,13 @@ import { type CrsFigure, type CrsResult, countCrs } from './crs-suite.ts';
 import { attackFamilies } from './firewall/attack-grammar.ts';
 import type { TemplateSet } from './firewall/attack-variants.ts';
 import { type HarmlessFigure, type VariantFigure, variantsSeed } from './firewall/measure-variants.ts';
+import type { SecondReaderFigure, SecondReaderRecall } from './firewall/second-reader.ts';
 
 export interface MeasuredFigures {
 	readonly crs: readonly CrsResult[];
 	readonly variants: readonly VariantFigure[];
 	readonly harmless: readonly HarmlessFigure[];
+	readonly secondReader: { readonly harmless: readonly SecondReaderFigure[]; readonly attacks: readonly SecondReaderRecall[] };
 	/** The suite's attacks in bodies, sent as arguments of a query. */
 	readonly bodies: { readonly attacks: number; readonly caught: number; readonly harmless: number; readonly blocked: number };
 	readonly prompts: { readonly sent: number; readonly blocked: number };
@@ -16,7 +18,11 @@ export interface MeasuredFigures {
 /** In words, for the families that the product promises something of; others are shown as they are. */
 const promised: Readonly<Record<string, string>> = { lfi: '95 %', sqli: '85 %', xss: '85 %', generic: '90 %', php: '70 %', rce: '60 %' };
 
-export function renderSecurityFigures({ crs, variants, harmless, bodies, prompts }: MeasuredFigures): string {
+/** What the rules did with the second reader's lines when they met them first: blocked, of all; before any rule was changed. */
+const firstLook = { requests: 'requests: 7 of 306 (2.3 %)', arguments: 'code-like arguments: 96 of 417 (23.0 %)' };
+const firstLookMissed: Readonly<Record<string, number>> = { nosql: 1, rfi: 2, code: 3, 'ldap-xpath': 2, 'header-injection': 1 };
+
+export function renderSecurityFigures({ crs, variants, harmless, secondReader, bodies, prompts }: MeasuredFigures): string {
 	const harmlessCases = sum(countCrs(crs, 'line'), 'harmless');
 	const falselyBlocked = sum(countCrs(crs, 'line'), 'falselyBlocked');
 	return `# Security figures
@@ -36,6 +42,9 @@ A rule that was written with a case at hand says little about other attacks. Rea
 | generated attacks, \`heldOut\` templates | no: no rule was written from them, and the missed ones were not looked at |
 | generated harmless requests, \`developed\` classes | all of them |
 | generated harmless requests, \`heldOut\` classes | no |
+| \`test/suites/second-reader\`, at the first look | no: written before the rules were read |
+| the same, half \`developed\` | all of them |
+| the same, half \`heldOut\` | no line was looked at after it was measured; see below |
 
 The templates of both sets have the same authors as the rules. Attacks by others are caught less often. Two checks
 were made once and then used to correct the rules, so their cases are visible now:
@@ -61,6 +70,26 @@ Same command. At most 1 % of each set may be blocked.
 ${renderHarmlessTable(harmless)}
 
 The sentences among them are drawn from the 12,000 of \`test/suites/ordinary-sentences\`: one half developed, one held out.
+
+## A second reader's requests
+
+\`test/suites/second-reader\`, written by somebody who had not read the rules. **First look**, before any rule was changed:
+
+* harmless, blocked: ${firstLook.requests}; ${firstLook.arguments}.
+* attacks caught: ${firstLookTotal(secondReader.attacks)}. Families with less than all:
+  ${firstLookFamilies(secondReader.attacks)}.
+
+Then rules were corrected, by class, with one half at hand (chosen by hash) and with \`arguments-developed.txt\`. The other
+half was only counted, by family of rule. The author of the corrections had written both halves and knew what classes of
+values they hold, so the figures of the half that is held out are better than those of strangers' requests will be.
+
+Reproduce: \`npx vitest run src/policy/firewall/rules/second-reader.test.ts\`. At most 1 % of each half may be blocked, and 93 % of each
+family and half must be caught. Lines of \`ambiguous.txt\` have the text of an attack and are counted apart: paths of
+the system or out of the directory, addresses of internal networks, code that reaches the runtime.
+
+${renderSecondReaderTable(secondReader.harmless)}
+
+${renderSecondReaderAttacks(secondReader.attacks)}
 
 ## The core rule set's cases, in the request line and in header fields
 
@@ -112,10 +141,50 @@ export function renderVariantTable(variants: readonly VariantFigure[]): string {
 	].join('\n');
 }
 
+export function renderSecondReaderTable(figures: readonly SecondReaderFigure[]): string {
+	const rows = figures.map(({ name, set, sent, blocked, ambiguous, ambiguousBlocked }) =>
+		row(
+			name,
+			nameOfSet(set),
+			`${blocked.length} of ${sent} (${percent(blocked.length, sent)})`,
+			`${ambiguousBlocked} of ${ambiguous}`,
+			percent(blocked.length + ambiguousBlocked, sent + ambiguous),
+		),
+	);
+	return [row('file', 'half', 'blocked', 'ambiguous, blocked', 'share of all lines'), row('---', '---', '---', '---', '---'), ...rows].join('\n');
+}
+
+export function renderSecondReaderAttacks(figures: readonly SecondReaderRecall[]): string {
+	const cell = (family: string, set: TemplateSet): string => {
+		const figure = figures.find((other) => other.family === family && other.set === set);
+		return figure === undefined ? '' : `${figure.sent - figure.missed.length} of ${figure.sent}`;
+	};
+	const families = [...new Set(figures.map(({ family }) => family))];
+	const rows = families.map((family) => row(family, cell(family, 'developed'), cell(family, 'heldOut')));
+	return [row('family', 'caught, developed', 'caught, held out'), row('---', '---', '---'), ...rows].join('\n');
+}
+
+function firstLookTotal(figures: readonly SecondReaderRecall[]): string {
+	const sent = figures.reduce((total, figure) => total + figure.sent, 0);
+	const missed = Object.values(firstLookMissed).reduce((total, count) => total + count, 0);
+	return `${sent - missed} of ${sent} (${percent(sent - missed, sent)})`;
+}
+
+function firstLookFamilies(figures: readonly SecondReaderRecall[]): string {
+	return Object.entries(firstLookMissed)
+		.map(([family, missed]) => {
+			const sent = figures.filter((figure) => figure.family === family).reduce((total, figure) => total + figure.sent, 0);
+			return `${family} ${sent - missed} of ${sent}`;
+		})
+		.join(', ');
+}
+
+const nameOfSet = (set: TemplateSet): string => (set === 'developed' ? 'developed' : 'held out');
+
 export function renderHarmlessTable(harmless: readonly HarmlessFigure[]): string {
 	const rows = harmless.map(({ set, kinds, sent, blocked }) =>
 		row(
-			set === 'developed' ? 'developed' : 'held out',
+			nameOfSet(set),
 			String(kinds),
 			String(sent),
 			`${blocked.length} (${percent(blocked.length, sent)})`,

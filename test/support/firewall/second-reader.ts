@@ -1,23 +1,83 @@
 /** Requests of somebody who had not read the rules: `test/suites/second-reader`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { RuleSet } from '../../../src/policy/firewall/rules/rule-set.ts';
 import type { TemplateSet, VariantHead } from './attack-variants.ts';
 
-export interface SecondReaderCase {
+interface SecondReaderCase {
 	readonly line: string;
 	/** Lines of the first half may be read when rules are corrected. */
 	readonly set: TemplateSet;
 	readonly head: VariantHead;
+	/** An attack has the same text, so that the firewall takes it for one. */
+	readonly isAmbiguous?: boolean;
 }
 
-export interface SecondReaderAttack extends SecondReaderCase {
+interface SecondReaderAttack extends SecondReaderCase {
 	readonly family: string;
 }
 
 const chrome = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const ambiguous: ReadonlySet<string> = new Set(linesOf('ambiguous.txt').map((line) => line.slice(line.indexOf('\t') + 1)));
 const browserHeaders: VariantHead['headers'] = { 'user-agent': chrome, accept: '*/*' };
 
-export function readHarmlessRequests(): readonly SecondReaderCase[] {
+/** How one half of a file fares. */
+export interface SecondReaderFigure {
+	readonly name: string;
+	readonly set: TemplateSet;
+	readonly sent: number;
+	readonly blocked: readonly string[];
+	readonly ambiguous: number;
+	readonly ambiguousBlocked: number;
+}
+
+export interface SecondReaderRecall {
+	readonly family: string;
+	readonly set: TemplateSet;
+	readonly sent: number;
+	readonly missed: readonly string[];
+}
+
+const sets: readonly TemplateSet[] = ['developed', 'heldOut'];
+
+export function measureSecondReader(rules: RuleSet): SecondReaderFigure[] {
+	const isBlocked = ({ head }: SecondReaderCase): boolean => rules.judgeHead(head).some(({ action }) => action === 'block');
+	const files = { requests: readHarmlessRequests(), arguments: readHarmlessArguments() };
+	return Object.entries(files).flatMap(([name, cases]) =>
+		sets.map((set) => {
+			const own = cases.filter((one) => one.set === set);
+			const clear = own.filter(({ isAmbiguous }) => isAmbiguous !== true);
+			const ambiguous = own.filter(({ isAmbiguous }) => isAmbiguous === true);
+			return {
+				name,
+				set,
+				sent: clear.length,
+				blocked: clear.filter(isBlocked).map(({ line }) => line),
+				ambiguous: ambiguous.length,
+				ambiguousBlocked: ambiguous.filter(isBlocked).length,
+			};
+		}),
+	);
+}
+
+export function measureSecondReaderAttacks(rules: RuleSet): SecondReaderRecall[] {
+	const attacks = readAttacks();
+	const isCaught = ({ head }: SecondReaderAttack): boolean =>
+		rules.judgeHead(head).some(({ rule, action }) => action === 'block' && !rule.startsWith('SizeRestrictions'));
+	return [...new Set(attacks.map(({ family }) => family))].flatMap((family) =>
+		sets.map((set) => {
+			const own = attacks.filter((attack) => attack.family === family && attack.set === set);
+			return { family, set, sent: own.length, missed: own.filter((attack) => !isCaught(attack)).map(({ line }) => line) };
+		}),
+	);
+}
+
+/** Values from which rules may be written, by others of the same classes. */
+export function readDevelopedArguments(): readonly SecondReaderCase[] {
+	return argumentsOf('arguments-developed.txt').map((one) => ({ ...one, set: 'developed' }));
+}
+
+function readHarmlessRequests(): readonly SecondReaderCase[] {
 	return linesOf('requests.txt').map((line) => {
 		const [method = '', target = '', agent = '', ...fields] = line.split('\t');
 		const headers: Record<string, string> = { 'user-agent': agent };
@@ -25,19 +85,24 @@ export function readHarmlessRequests(): readonly SecondReaderCase[] {
 			const colon = field.indexOf(':');
 			headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
 		}
-		return { line, set: setOf(line), head: { method, ...splitTarget(target), headers } };
+		return { line, set: setOf(line), head: { method, ...splitTarget(target), headers }, isAmbiguous: ambiguous.has(target) };
 	});
 }
 
-export function readHarmlessArguments(): readonly SecondReaderCase[] {
-	return linesOf('arguments.txt').map((line) => {
+function readHarmlessArguments(): readonly SecondReaderCase[] {
+	return argumentsOf('arguments.txt');
+}
+
+function argumentsOf(name: string): readonly SecondReaderCase[] {
+	return linesOf(name).map((line) => {
 		const space = line.indexOf(' ');
 		const query = `${encodeURIComponent(line.slice(0, space))}=${encodeURIComponent(line.slice(space + 1))}`;
-		return { line, set: setOf(line), head: { method: 'GET', path: '/docs/search', query, headers: browserHeaders } };
+		const head = { method: 'GET', path: '/docs/search', query, headers: browserHeaders };
+		return { line, set: setOf(line), head, isAmbiguous: ambiguous.has(line) };
 	});
 }
 
-export function readAttacks(): readonly SecondReaderAttack[] {
+function readAttacks(): readonly SecondReaderAttack[] {
 	return linesOf('attacks.txt').map((line) => {
 		const [family = '', place = '', payload = ''] = line.split('\t');
 		return { line, set: setOf(line), family, head: attackHead(place, payload) };

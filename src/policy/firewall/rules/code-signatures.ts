@@ -91,7 +91,7 @@ export const log4j: readonly Signature[] = packed(
 
 /** Names and short texts between `<%` and `%>`, none of which runs anything. */
 const inertScriptlet =
-	'[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}"),? ?){1,8}-?%>';
+	'[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}")(?:, ?| |(?=-?%>))){1,8}-?%>';
 
 /** Of an expression in double braces: a name, its parts, filters that are words, or one function with a text. */
 const inertExpression =

@@ -19,7 +19,8 @@ const inertAttributes = [
 	'(?:\\[\\(?[\\w.]{1,30}\\)?\\]|\\([\\w.]{1,30}\\)|\\*[a-z]{2,20}|v-[a-z:-]{1,30}|[:@#][a-z.-]{1,30}) ?= ?"[\\w .]{0,60}"',
 ].join('|');
 
-const inertTag = new RegExp(`</?(?:${inertElements})(?: (?:${inertAttributes})){0,12} ?/?>`, 'g');
+/** Attributes are read once: a look ahead gives nothing back, so that time stays linear. */
+const inertTag = new RegExp(`</?(?:${inertElements})(?=((?: (?:${inertAttributes})){0,12}))\\1 ?/?>`, 'g');
 
 /** A tag in a sentence about it: words alone do nothing, even where they are read as a script. */
 const mentionedScript =

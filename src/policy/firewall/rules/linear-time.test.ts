@@ -22,6 +22,9 @@ const seeds = [
 	`http://a@¦c99.php¦/shell.php ¦s and ¦and 1=1 ¦'and'¦'or¦1 or ¦;select ¦(select ¦union select ¦select a,¦from `,
 	`where a ¦case when ¦insert into a(¦a::¦ -- ¦'--¦char(1)+¦for(;¦for(;;¦\${a:¦\${jndi¦{{a[¦{{a[b]¦{{self¦window.`,
 	`window[¦location=¦<[a¦on[¦ onabort¦ onabort =¦"onabort¦<aon¦if a ¦if a==¦if exist ¦set a=b&¦set a=b&%a `,
+	`<p class="a" ¦<p a="b" ¦<p a="b" c={d} ¦ on[¦ onabort={a} ¦<script> a ¦<% a a a ¦<%aaaa¦<% "a", ¦{{a.a.a¦{{ a | a ¦{{ a | a: 'a' `,
+	`git a ; git a ¦grep a|a|a¦a=a a=a git ¦git |git |¦get-a a¦for a in ¦//a['a']¦/a"a"¦(&(a=a)¦((((¦["a",¦{"a":"\\"¦\nnext\nhttp://localhost:3000/a`,
+	`callback¦a.callback\nhttp://127.0.0.1¦function a(a) {a} (¦(a) => {a¦print(¦isset($a¦'a'(¦a.concat(¦await sleep(¦xmlns:a="http://a`,
 ].flatMap((line) => line.split('¦'));
 const texts = seeds.map((seed) => seed.repeat(Math.ceil(length / seed.length)).slice(0, length));
 

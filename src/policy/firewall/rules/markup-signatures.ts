@@ -28,7 +28,7 @@ export const crossSiteScripting: readonly Signature[] = [
 		/(?<!<)(?:formaction|srcdoc|xlink:href|fscommand|seeksegmenttime)=/,
 		/\.(?:call|apply|bind)[^\n`]{0,10}`|\breflect\.[a-z]{2,20}(?:\.call)?[`(]/,
 		/[\])}'"](?:\.constructor[`(]|\.(?:sort|map|filter|find|every|foreach)(?:`|\((?:alert|confirm|prompt|eval|print|import|function|console)))/,
-		new RegExp(`["'\`/]on(?:${events})[a-z]{0,40}=`),
+		new RegExp(`["'\`/]on(?:${events})[a-z]{0,40}=(?!\\{[\\w.]{1,60}\\})`),
 	),
 	...plain(
 		activePacked(new RegExp(`<[^\\n<>]{0,120}on(?:${events})[a-z]{0,40}=`)),

@@ -58,7 +58,7 @@ const unless = (isWhole: (line: string) => boolean, signatures: readonly Signatu
 export const ldapInjection: readonly Signature[] = unless(isWholeFilter, packed(
 	// A filter ends, another begins: by an attribute and its comparison, or by an operator.
 	/[)*]\(+(?:[|&!]\(*){0,4}[a-z0-9][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
-	/\)\([|&!](?:$|[\n(])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
+	/\)\([|&!](?:$|[\n()])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
 	/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
 	/\)!\(\w{1,30}=/,
 ));
