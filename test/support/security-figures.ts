@@ -80,8 +80,9 @@ The sentences among them are drawn from the 12,000 of \`test/suites/ordinary-sen
   ${firstLookFamilies(secondReader.attacks)}.
 
 Then rules were corrected, by class, with one half at hand (chosen by hash) and with \`arguments-developed.txt\`. The other
-half was only counted, by family of rule. The author of the corrections had written both halves and knew what classes of
-values they hold, so the figures of the half that is held out are better than those of strangers' requests will be.
+half was only counted, by family of rule, after each correction. The author of the corrections had written both halves and
+knew what classes of values they hold, so the figures of the half that is held out are better than those of strangers'
+requests will be. \`ambiguous.txt\` was written by class after the first look, without the other half's results.
 
 Reproduce: \`npx vitest run src/policy/firewall/rules/second-reader.test.ts\`. At most 1 % of each half may be blocked, and 93 % of each
 family and half must be caught. Lines of \`ambiguous.txt\` have the text of an attack and are counted apart: paths of
@@ -151,7 +152,9 @@ export function renderSecondReaderTable(figures: readonly SecondReaderFigure[]):
 			percent(blocked.length + ambiguousBlocked, sent + ambiguous),
 		),
 	);
-	return [row('file', 'half', 'blocked', 'ambiguous, blocked', 'share of all lines'), row('---', '---', '---', '---', '---'), ...rows].join('\n');
+	return [row('file', 'half', 'blocked', 'ambiguous, blocked', 'share of all lines'), row('---', '---', '---', '---', '---'), ...rows].join(
+		'\n',
+	);
 }
 
 export function renderSecondReaderAttacks(figures: readonly SecondReaderRecall[]): string {
@@ -183,12 +186,7 @@ const nameOfSet = (set: TemplateSet): string => (set === 'developed' ? 'develope
 
 export function renderHarmlessTable(harmless: readonly HarmlessFigure[]): string {
 	const rows = harmless.map(({ set, kinds, sent, blocked }) =>
-		row(
-			nameOfSet(set),
-			String(kinds),
-			String(sent),
-			`${blocked.length} (${percent(blocked.length, sent)})`,
-		),
+		row(nameOfSet(set), String(kinds), String(sent), `${blocked.length} (${percent(blocked.length, sent)})`),
 	);
 	return [row('set', 'classes', 'requests', 'blocked'), row('---', '---', '---', '---'), ...rows].join('\n');
 }

@@ -18,7 +18,7 @@ interface SecondReaderAttack extends SecondReaderCase {
 }
 
 const chrome = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
-const ambiguous: ReadonlySet<string> = new Set(linesOf('ambiguous.txt').map((line) => line.slice(line.indexOf('\t') + 1)));
+const ambiguousLines: ReadonlySet<string> = new Set(linesOf('ambiguous.txt').map((line) => line.slice(line.indexOf('\t') + 1)));
 const browserHeaders: VariantHead['headers'] = { 'user-agent': chrome, accept: '*/*' };
 
 /** How one half of a file fares. */
@@ -85,7 +85,7 @@ function readHarmlessRequests(): readonly SecondReaderCase[] {
 			const colon = field.indexOf(':');
 			headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
 		}
-		return { line, set: setOf(line), head: { method, ...splitTarget(target), headers }, isAmbiguous: ambiguous.has(target) };
+		return { line, set: setOf(line), head: { method, ...splitTarget(target), headers }, isAmbiguous: ambiguousLines.has(target) };
 	});
 }
 
@@ -98,7 +98,7 @@ function argumentsOf(name: string): readonly SecondReaderCase[] {
 		const space = line.indexOf(' ');
 		const query = `${encodeURIComponent(line.slice(0, space))}=${encodeURIComponent(line.slice(space + 1))}`;
 		const head = { method: 'GET', path: '/docs/search', query, headers: browserHeaders };
-		return { line, set: setOf(line), head, isAmbiguous: ambiguous.has(line) };
+		return { line, set: setOf(line), head, isAmbiguous: ambiguousLines.has(line) };
 	});
 }
 
@@ -140,7 +140,9 @@ function splitTarget(target: string): Pick<VariantHead, 'path' | 'query'> {
 }
 
 function linesOf(name: string): readonly string[] {
-	return readFileSync(new URL(`../../suites/second-reader/${name}`, import.meta.url), 'utf8').trimEnd().split('\n');
+	return readFileSync(new URL(`../../suites/second-reader/${name}`, import.meta.url), 'utf8')
+		.trimEnd()
+		.split('\n');
 }
 
 function setOf(line: string): TemplateSet {

@@ -54,7 +54,8 @@ function dottedDecimal(host: string): string | undefined {
 const continuation =
 	'(?:[\\w.-]{1,40}[._-])?(?:(?:post_logout_)?redirect(?:[_-]?(?:ur[il]|to))?|return(?:[_-]?(?:to|ur[il]))?|(?:success|cancel|error|failure|login|logout|web_?hook|notify|notification|callback|back|next|continue|origin|target_link)(?:[_-]?ur[il])?)';
 /** Ports on which databases, caches and administration listen. */
-const servicePorts = '(?!(?:2[1235]|8[01]?|110|143|2049|237[569]|2380|3306|5432|5601|5984|6379|6443|7001|7474|8086|8500|9042|9200|9300|10250|10255|11211|15672|27017)\\b)';
+const servicePorts =
+	'(?!(?:2[1235]|8[01]?|110|143|2049|237[569]|2380|3306|5432|5601|5984|6379|6443|7001|7474|8086|8500|9042|9200|9300|10250|10255|11211|15672|27017)\\b)';
 /** The caller's own machine, as native programs (RFC 8252) and developers have it: spelled out, on a port of its own, without credentials. */
 const ownMachine = new RegExp(
 	`(^|\\n)${continuation}\\n(?:https?|wss?):\\/\\/(?:localhost|127\\.0\\.0\\.1|\\[::1\\]|host\\.docker\\.internal)(?::${servicePorts}\\d{3,5})?(?:\\/(?!admin|_|server-|actuator|debug|metrics|latest)[\\w./~-]{0,100}(?:\\?[\\w=.~-]{0,100})?)?(?=\\n|$)`,

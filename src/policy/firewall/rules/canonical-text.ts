@@ -238,17 +238,19 @@ const lookAlikes: ReadonlyMap<number, string> = new Map([
 /** Such characters, as they are or as their bytes in UTF-8; and ASCII in two or three bytes, which UTF-8 forbids. */
 function foldedWide(text: string): string {
 	if (!/[\u00c0-\uffff]/.test(text)) return text;
-	return text
-		// Servers that keep the low byte of a character read a line end in each of these two.
-		.replace(/(?:\u00e5\u0098[\u008a\u008d]|[\u560a\u560d]){2}/g, '\r')
-		.replace(/[\u2000-\u33ff\uff00-\uffef\u02b9\u02bc]/g, (wide) => asciiOf(wide.charCodeAt(0)) ?? wide)
-		.replace(/([\u00e0\u00e2\u00e3\u00ef])([\u0080-\u00bf])([\u0080-\u00bf])/g, (whole, first: string, second: string, third: string) => {
-			const code = ((first.charCodeAt(0) & 0x0f) << 12) | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f);
-			return code < 0x80 ? characterOf(code) : (asciiOf(code) ?? whole);
-		})
-		.replace(/([\u00c0\u00c1])([\u0080-\u00bf])/g, (_whole, first: string, second: string) =>
-			characterOf(((first.charCodeAt(0) & 1) << 6) | (second.charCodeAt(0) & 0x3f)),
-		);
+	return (
+		text
+			// Servers that keep the low byte of a character read a line end in each of these two.
+			.replace(/(?:\u00e5\u0098[\u008a\u008d]|[\u560a\u560d]){2}/g, '\r')
+			.replace(/[\u2000-\u33ff\uff00-\uffef\u02b9\u02bc]/g, (wide) => asciiOf(wide.charCodeAt(0)) ?? wide)
+			.replace(/([\u00e0\u00e2\u00e3\u00ef])([\u0080-\u00bf])([\u0080-\u00bf])/g, (whole, first: string, second: string, third: string) => {
+				const code = ((first.charCodeAt(0) & 0x0f) << 12) | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f);
+				return code < 0x80 ? characterOf(code) : (asciiOf(code) ?? whole);
+			})
+			.replace(/([\u00c0\u00c1])([\u0080-\u00bf])/g, (_whole, first: string, second: string) =>
+				characterOf(((first.charCodeAt(0) & 1) << 6) | (second.charCodeAt(0) & 0x3f)),
+			)
+	);
 }
 
 /** Line ends are `\r`, other control characters white space, but NUL: readers in C end there, others drop it. */

@@ -11,17 +11,20 @@ const phpFunctions = wordsOf(phpFunctionNames.reachingFunctions);
 const phpCommonFunctions = wordsOf(phpFunctionNames.commonFunctions);
 
 /** Functions whose names are words: these reach files, code or the system, so that a text, a variable or another call between their brackets is enough. */
-const phpWordFunctions = 'assert|chr|compact|copy|dl|ereg|eregi?_replace|eval|exec|extract|file|glob|header|link|mail|pack|rename|sleep|stat|system|touch|virtual';
+const phpWordFunctions =
+	'assert|chr|compact|copy|dl|ereg|eregi?_replace|eval|exec|extract|file|glob|header|link|mail|pack|rename|sleep|stat|system|touch|virtual';
 const phpHarmlessWords =
 	'array|constant|crypt|define|die|dir|each|echo|empty|end|exit|explode|implode|include|join|key|md5|ord|print|rand|range|require|reset|rewind|round|sha1|sort|split|trim';
 /** Between the brackets of a function that does no harm alone. */
-const phpArgument = '[^\\n)]{0,40}(?:\\$(?:_[a-z]|globals|[a-z]\\w{0,20} ?[[({])|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\./\\.\\.|https?:|ftp:|data:|php:))';
+const phpArgument =
+	'[^\\n)]{0,40}(?:\\$(?:_[a-z]|globals|[a-z]\\w{0,20} ?[[({])|\\b(?:md5|sha1|chr|base64_decode|phpversion|phpinfo|getenv|system|`) ?\\(|[\'"] ?(?:\\/|\\.\\./\\.\\.|https?:|ftp:|data:|php:))';
 
 const phpSettings =
 	'allow_webdav_methods|arg_separator\\.(?:in|out)put|asp_tags|auto_detect_line_endings|auto_globals_jit|detect_unicode|display_(?:startup_)?errors|docref_(?:ext|root)|enable_dl|enable_post_data_reading|gpc_order|hard_timeout|html_errors|ignore_repeated_(?:errors|source)|ignore_user_abort|implicit_flush|magic_quotes_\\w{3,10}|max_file_uploads|max_multipart_body_parts|register_(?:globals|long_arrays)|report_memleaks|report_zend_debug|sql\\.safe_mode|xbithack|allow_url_fopen|allow_url_include|auto_append_file|auto_prepend_file|disable_functions|disable_classes|extension_dir|memory_limit|open_basedir|output_handler|safe_mode|short_open_tag|upload_tmp_dir|user_ini|zend_extension|default_socket_timeout|file_uploads|max_execution_time|default_charset|doc_root|error_log|error_prepend_string|error_append_string|expose_php|include_path|input_encoding|log_errors|mail\\.(?:log|add_x_header|force_extra_parameters)|max_input_(?:time|vars|nesting_level)|post_max_size|precision|realpath_cache_(?:size|ttl)|register_argc_argv|request_order|sendmail_(?:from|path)|serialize_precision|sys_temp_dir|track_errors|unserialize_(?:callback_func|max_depth)|upload_max_filesize|url_rewriter\\.tags|user_agent|user_dir|variables_order|xmlrpc_errors?|highlight\\.(?:string|comment|keyword|default|html)|(?:apc|assert|bcmath|browscap|cgi|cli_server|com|curl|date|dba|exif|fastcgi|fpm|gd|iconv|ibase|imap|intl|ldap|mbstring|mcrypt|memcached?|mssql|mysqli?|mysqlnd|oci8|odbc|opcache|openssl|pcre|pdo_\\w{2,10}|pgsql|phar|phpdbg|session|soap|sqlite3?|suhosin|swoole|sysvshm|tidy|uploadprogress|uopz|windows|xdebug|yaml|zend|zlib)\\.(?:\\w{1,30}_\\w{1,40}|save_path|name|lazy_write|compression|charset|encoding|timezone|prefix|preload|enable)';
 
 const callsCommonFunction = callOf(phpCommonFunctions, 'calls of common functions');
-const ofPhp = /\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.\/\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
+const ofPhp =
+	/\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.\/\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
 
 const phpCommonCall: TextTest = {
 	source: 'calls of common functions with what only PHP has',
@@ -98,7 +101,8 @@ const inertExpression =
 	/\{\{\{?[-~#!&/>^]? ?(?:[a-z_]{1,20} )?[.@$]?[a-z_][\w-]{0,40}(?:\.[a-z_][\w-]{0,40}){0,5}(?: ?\| ?(?!system|exec|attr|filter|map|sort|reduce|passthru|join|pprint|tojson|e\b)[a-z_]{1,24}(?: ?: ?['"]?[\w /:.-]{1,24}['"]?| \d{1,3})?){0,4} ?-?\}\}|\{\{ ?(?:t|_|__|i18n|trans|translate|gettext|asset|route|href|partial|icon) ?\( ?['"][\w ./:-]{1,60}['"] ?\) ?\}\}/g;
 const calculation =
 	/\{\{[-~#!&]? ?[^\n{}]{0,80}(?:[*(|]|__|\d ?[-+/%] ?\d|\.(?:constructor|items|env|application|getclass|class|prototype|config|self|mro|request))/;
-const ownNames = /\{\{\{?[-~#!&/>^]? ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|this)\b/;
+const ownNames =
+	/\{\{\{?[-~#!&/>^]? ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|this)\b/;
 
 /** Templates: between their brackets stand calculations, calls, filters or what every object has. */
 const templateCalculation: TextTest = {
@@ -106,7 +110,11 @@ const templateCalculation: TextTest = {
 	anySign: '{',
 	test: (text) =>
 		calculation.test(text) &&
-		calculation.test(text.replace(inertExpression, (whole) => (ownNames.test(whole) || /__|\.(?:constructor|getclass|mro|prototype)\b/.test(whole) ? whole : ' '))),
+		calculation.test(
+			text.replace(inertExpression, (whole) =>
+				ownNames.test(whole) || /__|\.(?:constructor|getclass|mro|prototype)\b/.test(whole) ? whole : ' ',
+			),
+		),
 };
 
 export const genericCode: readonly Signature[] = [

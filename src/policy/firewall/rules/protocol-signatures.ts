@@ -55,20 +55,26 @@ const unless = (isWhole: (line: string) => boolean, signatures: readonly Signatu
 		return { ...signature, pattern: { source: pattern.source, test: (text) => pattern.test(text) && pattern.test(rest(text)) } };
 	});
 
-export const ldapInjection: readonly Signature[] = unless(isWholeFilter, packed(
-	// A filter ends, another begins: by an attribute and its comparison, or by an operator.
-	/[)*]\(+(?:[|&!]\(*){0,4}[a-z0-9][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
-	/\)\([|&!](?:$|[\n()])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
-	/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
-	/\)!\(\w{1,30}=/,
-));
+export const ldapInjection: readonly Signature[] = unless(
+	isWholeFilter,
+	packed(
+		// A filter ends, another begins: by an attribute and its comparison, or by an operator.
+		/[)*]\(+(?:[|&!]\(*){0,4}[a-z0-9][\w.;-]{0,40}(?:~|<|>|:[\w.]{0,40}:?)?=/,
+		/\)\([|&!](?:$|[\n()])|\)\(\([|&!]?[a-z]{1,20}=|\)\([|&!]\(/,
+		/\*\)\(|\(\|\(\w{1,30}=|\(&\(\w{1,30}=[^\n]{0,60}\)\(/,
+		/\)!\(\w{1,30}=/,
+	),
+);
 
 const axes = '(?:ancestor|child|descendant|following|parent|preceding|self|attribute|namespace)(?:-or-self|-sibling)?::[\\w*@]';
 
-export const xpathInjection: readonly Signature[] = unless(isWholePath, packed(
-	new RegExp(axes),
-	/(?:\b|['")\]](?:and|or))(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
-	/['"\])]\|{1,2}\/\/?[\w*]|\/\/[\w*]{1,30}\[[^\]\n]{1,60}|\/\*\[(?:\d|position|name|contains)/,
-	/\b(?:position|last|text|node|comment)\(\)(?:=|<|>|\]|\/)/,
-	/(?:\b|['")\]](?:and|or))doc(?:-available)?\(['"]?(?:https?|file):/,
-));
+export const xpathInjection: readonly Signature[] = unless(
+	isWholePath,
+	packed(
+		new RegExp(axes),
+		/(?:\b|['")\]](?:and|or))(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
+		/['"\])]\|{1,2}\/\/?[\w*]|\/\/[\w*]{1,30}\[[^\]\n]{1,60}|\/\*\[(?:\d|position|name|contains)/,
+		/\b(?:position|last|text|node|comment)\(\)(?:=|<|>|\]|\/)/,
+		/(?:\b|['")\]](?:and|or))doc(?:-available)?\(['"]?(?:https?|file):/,
+	),
+);

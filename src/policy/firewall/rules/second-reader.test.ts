@@ -2,7 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { makeMeasuredRules } from '../../../../test/support/firewall/measure-variants.ts';
-import { measureSecondReader, measureSecondReaderAttacks, readDevelopedArguments } from '../../../../test/support/firewall/second-reader.ts';
+import {
+	measureSecondReader,
+	measureSecondReaderAttacks,
+	readDevelopedArguments,
+} from '../../../../test/support/firewall/second-reader.ts';
 import { renderSecondReaderAttacks, renderSecondReaderTable } from '../../../../test/support/security-figures.ts';
 
 const leastShare = 93;
@@ -24,14 +28,16 @@ describe('harmless requests and code-like arguments', () => {
 		const values = readDevelopedArguments();
 		const blocked = values.filter(({ head }) => ruleSet.judgeHead(head).some(({ action }) => action === 'block'));
 		expect(values.length).toBeGreaterThan(900);
-		expect((100 * blocked.length) / values.length, blocked.map(({ line }) => line).join('\n')).toBeLessThanOrEqual(1.5);
+		expect((100 * blocked.length) / values.length, `blocked:\n${blocked.map(({ line }) => line).join('\n')}`).toBeLessThanOrEqual(1.5);
 	});
 });
 
 describe('attacks', () => {
 	test.each(attacks.map((figure) => [figure.family, figure.set, figure] as const))('%s, %s', (_family, set, { sent, missed }) => {
 		expect(sent).toBeGreaterThan(4);
-		expect((100 * (sent - missed.length)) / sent, set === 'developed' ? missed.join('\n') : '').toBeGreaterThanOrEqual(leastShare);
+		expect((100 * (sent - missed.length)) / sent, `missed:\n${set === 'developed' ? missed.join('\n') : ''}`).toBeGreaterThanOrEqual(
+			leastShare,
+		);
 	});
 });
 

@@ -118,7 +118,8 @@ function isSqlValue(value: string): boolean {
 }
 
 /** Words in quotes, with blanks or marks of a sentence around: a quotation, which ends where it seems to. */
-const quotation = /(?<![^\s(,+-])(["'])(?:\w[^"'\n]{0,80}[\w.!?*]|\w|[&+#*/!?@%<>{}[\]();:,.$^~|\\-]|[<>]=?\d{0,6}|<>)\1(?![^\s),.;:!?+*-])/g;
+const quotation =
+	/(?<![^\s(,+-])(["'])(?:\w[^"'\n]{0,80}[\w.!?*]|\w|[&+#*/!?@%<>{}[\]();:,.$^~|\\-]|[<>]=?\d{0,6}|<>)\1(?![^\s),.;:!?+*-])/g;
 /** A value that goes on with a word of a text that ended a quotation: `"salt" and "pepper`. */
 const openQuotation = /\b(?:and|or) ["'][a-z][^"'=]{2,}$/;
 
