@@ -50,23 +50,7 @@ function dottedDecimal(host: string): string | undefined {
 	return [24, 16, 8, 0].map((shift) => Math.floor(bits / 2 ** shift) % 256).join('.');
 }
 
-/** Arguments by which a browser, or a developer's own server, is told where to go on. */
-const continuation =
-	'(?:[\\w.-]{1,40}[._-])?(?:(?:post_logout_)?redirect(?:[_-]?(?:ur[il]|to))?|return(?:[_-]?(?:to|ur[il]))?|(?:success|cancel|error|failure|login|logout|web_?hook|notify|notification|callback|back|next|continue|origin|target_link)(?:[_-]?ur[il])?)';
-/** Ports on which databases, caches and administration listen. */
-const servicePorts =
-	'(?!(?:2[1235]|8[01]?|110|143|2049|237[569]|2380|3306|5432|5601|5984|6379|6443|7001|7474|8086|8500|9042|9200|9300|10250|10255|11211|15672|27017)\\b)';
-/** The caller's own machine, as native programs (RFC 8252) and developers have it: spelled out, on a port of its own, without credentials. */
-const ownMachine = new RegExp(
-	`(^|\\n)${continuation}\\n(?:https?|wss?):\\/\\/(?:localhost|127\\.0\\.0\\.1|\\[::1\\]|host\\.docker\\.internal)(?::${servicePorts}\\d{3,5})?(?:\\/(?!admin|_|server-|actuator|debug|metrics|latest)[\\w./~-]{0,100}(?:\\?[\\w=.~-]{0,100})?)?(?=\\n|$)`,
-	'g',
-);
-
 function leadsTo(text: string, wanted: (place: Place, scheme: string) => boolean): boolean {
-	return leadsAnywhere(text, wanted) && leadsAnywhere(text.replace(ownMachine, '$1'), wanted);
-}
-
-function leadsAnywhere(text: string, wanted: (place: Place, scheme: string) => boolean): boolean {
 	if (!/[:\\/]{2}|:\d/.test(text) && !/\b(?:http|ftp)s?:/.test(text)) return false;
 	for (const found of text.matchAll(addressPattern)) {
 		const [whole, scheme = '', authority = ''] = found;

@@ -19,7 +19,7 @@ export interface Forms {
 	readonly packed: string;
 	/** Without `/* *\/` comments, which SQL and PHP take for a space. */
 	readonly uncommented: string;
-	/** Without the quotes, backslashes and carets that shells drop inside a word; a line end that was encoded is `\r`. */
+	/** Without the quotes, backslashes, carets and unset variables that shells drop inside a word; a line end that was encoded is `\r`. */
 	readonly unquoted: string;
 	/** Path separators made one slash each, steps in place left out. */
 	readonly slashed: string;
@@ -110,6 +110,9 @@ function withoutEndings(text: string): string {
 	return text.includes('(') ? text.replace(bracketedEnding, '$1') : text;
 }
 
+/** Inside a word: shells put nothing there where the variable is not set. */
+const unsetVariable = /(?<=[a-z/])\$(?:\{[a-z_]\w{0,20}\}|[@*!1-9-])(?=[a-z/])/g;
+
 function reading(decoded: string, raw: string): Reading {
 	const framed = withoutEndings(decoded.toLowerCase());
 	// The last alternative is a non-breaking space in UTF-8.
@@ -121,7 +124,7 @@ function reading(decoded: string, raw: string): Reading {
 		plain,
 		packed: plain.includes(' ') ? plain.replaceAll(' ', '') : plain,
 		uncommented,
-		unquoted: /['"\\^]/.test(lined) ? lined.replace(/\$(?=['"])|['"\\^]+/g, '') : lined,
+		unquoted: /['"\\^$]/.test(lined) ? lined.replace(unsetVariable, '').replace(/\$(?=['"])|['"\\^]+/g, '') : lined,
 		slashed: /[\\/][\\/.]/.test(plain) || plain.includes('\\') ? plain.replace(/[\\/]+(?:\.[\\/]+)*/g, '/') : plain,
 		framed: hasLineEnds ? framed : '',
 		raw,

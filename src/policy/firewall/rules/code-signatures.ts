@@ -24,7 +24,7 @@ const phpSettings =
 
 const callsCommonFunction = callOf(phpCommonFunctions, 'calls of common functions');
 const ofPhp =
-	/\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.\/\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b/;
+	/\$(?:_[a-z]|globals|[a-z]\w{0,20} ?[[({])|\( ?['"](?:\/|\.\.\/\.\.|php:|data:|https?:|ftp:)|\( ?['"](?:system|exec|assert|passthru|eval|phpinfo|shell_exec)\b|[(,[] ?['"]?\\{0,2}(?:system|exec|assert|passthru|eval|phpinfo|shell_exec|popen|proc_open|create_function|file_put_contents|unserialize) ?['"]? ?[,()\]]|['"] ?\. ?['"]|`[^`\n]{1,80}`/;
 
 const phpCommonCall: TextTest = {
 	source: 'calls of common functions with what only PHP has',
@@ -50,6 +50,12 @@ export const php: readonly Signature[] = [
 		),
 		new RegExp(`(?<![\\w.])(?:${phpHarmlessWords}) ?(?:#[^\\n(]{0,40})?\\(${phpArgument}`),
 		/(?<![\w.])(?:exec|eval|assert|popen) ?(?:#[^\n(]{0,40})?\([^\n)]{1,80}\)/,
+		// A file that is run, a function that is named by a call, what takes all memory or time.
+		/(?<![\w.])(?:include|require)(?:_once)? ?\( ?(?:\$[a-z_]|(?:hex2bin|base64_decode|strrev|chr|urldecode|str_rot13|implode|join) ?\(|['"][^'"\n]{0,80}\.(?:php\d?|inc|txt|log|phtml)['"])|(?<![\w.])include ?\( ?['"][^'"\n]{0,80}\.(?:jpe?g|png|gif)['"]/,
+		/\b(?:array_(?:map|filter|reduce|walk)|u[ak]?sort) ?\([^\n]{0,80}(?:strrev|str_rot13|base64_decode|hex2bin|urldecode|implode|join|chr|sprintf|str_replace|strtr|ucfirst|strtolower|trim|substr) ?\( ?['"]/,
+		/(?<![\w.])(?:str_repeat|str_pad|range|array_fill) ?\([^\n)]{0,60}\d{8}|(?<![\w.])usleep ?\( ?\d{7}/,
+		/[\w)'"] ?\. ?(?:phpinfo|passthru|shell_exec|proc_open|var_dump|file_get_contents|base64_decode) ?\(/,
+		/(?<![\w\])])\([a-z_]{1,20}(?:\.[a-z_]{1,20}){1,5}\) ?\( ?[a-z_'"]|\(\w{1,30}\) \(['"][^'"\n]{1,60}['"]\) ?;|['"] ?\]\[ ?\d{1,3} ?\] ?\( ?['"]|\$\{ ?_(?:get|post|server|cookie|files|request|session|env)\b/,
 		// A name that was computed, and called.
 		/(?<![\w$])\$[\w$]{1,40}(?: ?[[{][^}\n]{1,40}[\]}]){0,4} ?(?:\/\/[^\n(]{0,20})?\([^\n)]{0,80}\)/,
 		/['"][\w\\.]{1,40}['"](?:\)? ?\( ?['"$]|\)?\((?:\)|\d))|(?<!\w\([^\n()]{0,40})[\])"']\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
@@ -66,11 +72,12 @@ export const runnableFileNames: readonly Signature[] = plain(
 );
 
 /** Packages of the JDK; exceptions, and what everybody's examples name, are left out. */
+const exceptionName = '(?!(?:lang\\.(?:exception|error)|(?:[\\w$]{1,40}\\.){0,8}[\\w$]{1,60}(?:exception|error))(?![\\w.$(]))';
 const jdkClasses =
-	'\\bjava\\.(?![\\w.$]{0,120}(?:exception|error)\\b)(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.(?![\\w.$]{0,120}(?:exception|error)\\b)(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b';
+	`\\bjava\\.${exceptionName}(?:lang\\.(?!\\w{0,40}(?:exception|error)\\b)\\w|util\\.(?!(?:list|map|set|date|optional|array(?:list|s)?|hash(?:map|set)|stream|function|collections?|uuid|random|scanner class)\\b)\\w|(?:io|net|nio|rmi|beans|security|sql|text\\.|awt|applet|math\\.|naming|logging)\\b)|\\bjavax?\\.${exceptionName}(?:script|naming|management|el|servlet|imageio|persistence|print|sql|swing|tools|xml|crypto|activation|jms|faces|validation|accessibility|sound|transaction|net|rmi|security|runtime|reflect|io)\\b`;
 
 const javaLibraries =
-	'\\b(?![\\w.$]{0,120}(?:exception|error)\\b)(?:com\\.sun\\.[a-z]|sun\\.(?:misc|reflect|rmi|net|security|print|tools|jvmstat)\\b|jdk\\.(?:internal|nashorn|jshell|jfr)|com\\.opensymphony\\.|com\\.mchange\\.|com\\.alibaba\\.|com\\.zaxxer\\.|com\\.caucho\\.|com\\.rometools\\.|com\\.vaadin\\.|com\\.ibm\\.|com\\.oracle\\.|com\\.bea\\.|com\\.thoughtworks\\.|com\\.fasterxml\\.jackson|ch\\.qos\\.|net\\.sf\\.|org\\.omg\\.corba\\b|org\\.(?:apache|springframework|codehaus|hibernate|jboss|yaml|mozilla\\.(?:javascript|classfile)|python\\.core|jython|aspectj|quartz|mortbay|eclipse|objectweb|reflections|w3c\\.dom|xml\\.sax|omg\\.corba|glassfish|postgresql|h2|hsqldb|joda|jruby|beanshell|infinispan|geotools|mvel2?|thymeleaf|freemarker|drools)\\.|weblogic\\.[a-z]|bsh\\.\\w|clojure\\.[a-z]|scala\\.(?:sys|tools|reflect)|groovy\\.[a-z]|ognl\\.[a-z]|freemarker\\.[a-z]|oracle\\.(?:jdbc|jms|ucp)|mx4j\\.|jndi\\.ldap)';
+	`\\b${exceptionName}(?:com\\.sun\\.[a-z]|sun\\.(?:misc|reflect|rmi|net|security|print|tools|jvmstat)\\b|jdk\\.(?:internal|nashorn|jshell|jfr)|com\\.opensymphony\\.|com\\.mchange\\.|com\\.alibaba\\.|com\\.zaxxer\\.|com\\.caucho\\.|com\\.rometools\\.|com\\.vaadin\\.|com\\.ibm\\.|com\\.oracle\\.|com\\.bea\\.|com\\.thoughtworks\\.|com\\.fasterxml\\.jackson|ch\\.qos\\.|net\\.sf\\.|org\\.omg\\.corba\\b|org\\.(?:apache|springframework|codehaus|hibernate|jboss|yaml|mozilla\\.(?:javascript|classfile)|python\\.core|jython|aspectj|quartz|mortbay|eclipse|objectweb|reflections|w3c\\.dom|xml\\.sax|omg\\.corba|glassfish|postgresql|h2|hsqldb|joda|jruby|beanshell|infinispan|geotools|mvel2?|thymeleaf|freemarker|drools)\\.|weblogic\\.[a-z]|bsh\\.\\w|clojure\\.[a-z]|scala\\.(?:sys|tools|reflect)|groovy\\.[a-z]|ognl\\.[a-z]|freemarker\\.[a-z]|oracle\\.(?:jdbc|jms|ucp)|mx4j\\.|jndi\\.ldap)`;
 
 export const javaDeserialization: readonly Signature[] = [
 	...raw(/rO0AB[A-Za-z0-9]|KztAAU|Cs7QAF/),
@@ -94,7 +101,7 @@ export const log4j: readonly Signature[] = packed(
 
 /** Names and short texts between `<%` and `%>`, none of which runs anything. */
 const inertScriptlet =
-	'[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}")(?:, ?| |(?=-?%>))){1,8}-?%>';
+	'(?![^%\\n]{0,80}\\b(?:self|rails|session|class|constructor|inspect|delete\\w{0,10}|destroy\\w{0,10}|secrets|credentials|methods|global|mainmodule|if (?:true|1))\\b)[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}")(?:, ?| |(?=-?%>))){1,8}-?%>';
 
 /** Of an expression in double braces: a name, its parts, filters that are words, or one function with a text. */
 const inertExpression =
@@ -126,6 +133,8 @@ export const genericCode: readonly Signature[] = [
 		/\brequire ?(?:\[|\( ?['"`] ?(?:node:)?(?:child_process|fs\/promises|net|vm|os|dns|repl|cluster|module|process|worker_threads|inspector)\b)|\brequire ?\( ?['"`][^\n'"`]{1,80}['"`] ?\)(?:\.\w{1,30} ?[([`]|\[)|\brequire\.(?:main|cache|resolve|extensions)\b|child_process|\bmodule\. ?(?:constructor|require|_load|parent|children)\b|\bimport ?\( ?['"`]|\bnode:(?:child_process|vm|worker_threads|repl|inspector)\b/,
 		/\b(?:exec|spawn|fork|execfile)sync\b|\b(?:readdir|readfile|writefile|appendfile|unlink|mkdir|rmdir|exists|stat|createreadstream)sync ?[([`]|\b(?:exec|spawn|execfile|readdir|readfile|writefile|appendfile)(?:sync)?\( ?['"`]|\bcreate(?:read|write)stream\(/,
 		/\beval ?\(? ?(?:string|atob|unescape|decodeuri|name|location|function|compile|buffer|request|this)\b|\beval ?\( ?["'`]|\bnew function ?\(|_\$\$nd_func\$\$_|\bfunction\.prototype\b|(?:\bfunction ?\w{0,20} ?\([\w ,]{0,40}\)|\([\w ,]{0,40}\) ?=>) ?\{[^\n}]{0,200}\} ?\)? ?\( ?|\bfunction ?\( ?['"`]/,
+		// A letter of a name that is written as an escape.
+		/[a-z]\\u(?:\{0{0,4}[4-7][0-9a-f]\}|00[4-7][0-9a-f])[a-z]|\\u(?:\{0{0,4}[4-7][0-9a-f]\}|00[4-7][0-9a-f])[a-z.]{1,40}[.(`]/,
 		anyOf('xyqktkrfrlvoqyqkx', 'd2hpbguodhj1zsk'),
 		/\b(?:vm\.)?(?:runin(?:new|this)?context|createcontext|compilefunction) ?\(|\bbuffer\.(?:from|alloc|allocunsafe) ?\( ?['"`\d]|\bnew buffer ?\(|\bstring\.fromcharcode\b|\bobject\.(?:defineproperty|setprototypeof|getownpropertynames) ?\(|\bjson\.parse ?\( ?['"`]/,
 		/__proto__|\b__define[gs]etter__|\b__lookup[gs]etter__|\bconstructor['"]? ?(?:\.|\]?\[|:) ?[ {'"]{0,3}(?:prototype|constructor)|\bprototype['"]?\]?\[|\.constructor ?[([.]|\[['"`]constructor['"`]\]/,
@@ -146,6 +155,10 @@ export const genericCode: readonly Signature[] = [
 		templateCalculation,
 		/\{\{ ?[^\n{}]{0,80}\[[^\n\]]{1,40}\][^\n{}]{0,40}\}\}|\{\{ ?(?:self|_self|config|request|settings|cycler|joiner|namespace|lipsum|url_for|get_flashed_messages|session|g|app|dump|this)\b[^\n{}]{0,60}[._[][^\n{}]{0,80}\}\}/,
 		/[#$@*~]\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}) ?[^\n{}]{1,80}[*+(./%-]|\$\{\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}\})|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
+		// Objects that templates have without being given them; sums, and conditions of a constant.
+		/\{\{ ?(?:config|self|_self|settings|_context)(?: ?\|[^\n{}]{0,60})? ?\}\}|\{%[-+ ]{0,2}set [^\n%]{0,40}= ?(?:config|self|_self|request|session|cycler|lipsum|joiner|namespace|g)\b|\bget_admin_log\b/,
+		/\{ ?\d{1,9} ?\* ?\d{1,9} ?\}|\{%=? ?\d{1,9} ?[*+/-] ?\d|\{%[-+ ]{0,2}if (?:not )?(?:true|false|1|0)\b/,
+		/\$\{ ?(?:applicationscope|sessionscope|requestscope|pagescope|pagecontext|initparam|facescontext)\b|\$\{[^\n{}]{1,60}\.(?:class|constructor|module|classloader|mainmodule)\b|\$\{ ?process\.env\.\w{0,40}(?:secret|passw|credential|private)/,
 		new RegExp(`<%(?!${inertScriptlet})[=@!#%-]? ?[^\\n<]{0,80}%>|<%[=@!](?!${inertScriptlet})`),
 		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.
 		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:(?<!\.(?:items|keys|values|all))\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,

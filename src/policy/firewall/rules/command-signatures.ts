@@ -3,7 +3,23 @@ import { unixCommandLine, windowsCommandLine } from './command-injection.ts';
 import { beyondManuals } from './manual-line.ts';
 import { plain, raw, type Signature, unquoted } from './signature.ts';
 
-export const unixCommands: readonly Signature[] = beyondManuals([
+/** Tools that run another program, or read and write what a server keeps: they do so in a line of a manual too. */
+const toolsThatRun = unquoted(
+	/\bg?awk [^\n]{0,100}(?:\bsystem ?\(|\| ?getline|\bgetline ?<|print ?\| ?[a-z])/,
+	/\bsed [^\n]{0,60}\bs([/|#,@~!:])[^\n]{1,60}?\1[^\n]{0,60}?\1[gimp\d]{0,4}e(?:$|[\n ;])|\bsed (?:-[a-z]{1,4} )?\d{1,4}[ew] ?[a-z/]/,
+	/\bfind [^\n]{0,100}-(?:fprintf?|fls) |\btar [^\n;|&]{0,80}(?:--to-command|--checkpoint-action|--use-compress-prog| -i [a-z]{1,12}(?:$|[\n ;]))|\bzip [^\n;|&]{0,80}-tt |\brsync [^\n;|&]{0,80}-[a-z]{0,6}e (?:ba|da)?sh\b/,
+	/\balias\.[\w-]{1,20}[ =]!|\bless [^\n;|&]{0,60}\+!|\bdeno eval\b|\b(?:gcc|g\+\+|c[89]9|cc|clang) [^\n;|&]{0,60}-wrapper |\bset-script \w{1,20} \w/,
+	/\b(?:psql|mysql|mariadb|sqlite3?)\b[^\n]{0,100}(?:-[a-z]{1,3} ?! ?[a-z]|-[a-z]{1,3} ?system [a-z]|\.(?:shell|system) [a-z]|\b(?:from|to) program\b)/,
+	/\b(?:cat|tac|head|tail)(?: -[\w-]{1,12}| [\w~*-]{0,40}[./][\w./~*-]{0,60}){0,5} [\w./~*-]{0,80}(?:\.(?:php\d?|phtml|jspx?|aspx?|env|htpasswd|htaccess|pem|bash_history|git-credentials)|id_rsa)(?:$|[\n ;|&>])/,
+	/(?<=[a-z] ?\S{0,60} ?)> ?[\w./-]{0,60}\.(?:php\d?|phtml|jspx?|aspx?|cgi)(?:$|[\n ;|&])/,
+	/\bchmod (?:-r )?(?:[2-7]\d{3}|[ugoa]{0,3}\+[rwx]{0,3}s)\b|(?:^|[\n ;|&])(?:ld_preload|ld_audit|bash_env|git_ssh_command|git_external_diff)=[^\n ]{1,80} [a-z]/,
+	/\becho \$\{?\w{0,40}(?:secret|passw|credential|private_key)/,
+	/(?:^|[\n;|&`(])\$\{[a-z_]\w{0,30}\} -[a-z]/,
+);
+
+export const unixCommands: readonly Signature[] = [
+	...toolsThatRun,
+	...beyondManuals([
 	...unquoted(
 		unixCommandLine,
 		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|[\n;|&`])(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
@@ -26,8 +42,11 @@ export const unixCommands: readonly Signature[] = beyondManuals([
 		/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
 		/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|(?<=[\w'"/}`;|&(])\$[@*#?!$]\W/,
 		/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
+		// Variables of shells, and sums of nothing.
+		/\$\{ ?(?:shell|ifs|bash\w{0,20}|ps[124]|random|hostname|hosttype|machtype|ostype|e?uid|ppid|lineno|seconds|shlvl|oldpwd|shellopts) ?\}|\$\[ ?\]/,
 	),
-]);
+	]),
+];
 
 /** Cmdlets of PowerShell: a verb that it knows, and what it knows things by. */
 const cmdlet =

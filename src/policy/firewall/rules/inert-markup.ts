@@ -33,8 +33,16 @@ const prologOrType =
 /** A handler of a component, by its name: pages take the braces for a block that holds a name. */
 const componentHandler = / on[a-z]{3,30}=\{[\w.]{1,60}\}/g;
 
+/** How a page is read and what else is loaded for it: what these say counts for all of it. */
+const changesPage =
+	/^<(?:meta(?=[^>]* (?:charset ?=(?! ?"?utf-8\b)|name ?= ?"?referrer\b))|link(?=[^>]* rel ?= ?"?(?:import|manifest|serviceworker|prerender|prefetch|modulepreload)))/;
+
 function withoutInert(text: string): string {
-	return text.replace(componentHandler, ' ').replace(prologOrType, ' ').replace(inertTag, ' ').replace(mentionedScript, ' ');
+	return text
+		.replace(componentHandler, ' ')
+		.replace(prologOrType, ' ')
+		.replace(inertTag, (tag) => (changesPage.test(tag) ? tag : ' '))
+		.replace(mentionedScript, ' ');
 }
 
 /** The pattern as far as it matches more than inert markup. */

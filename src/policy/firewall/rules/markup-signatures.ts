@@ -39,6 +39,8 @@ export const crossSiteScripting: readonly Signature[] = [
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,
 		/\bxmlns(?::[\w-]{1,20})? ?=(?! ?"https?:\/\/[\w./#-]{1,100}")|<xi:include\b|<xsl:\w|!entity\b|!doctype [^\n]{1,60}\b(?:system|public)\b|!element\b|!attlist\b/,
 		/<\?import\b|<!\[cdata\[(?! ?[\w ]{0,60}(?:$|\n|\]\]>))|<!--#(?:exec|include|echo|config|printenv)\b/,
+		// A schema is fetched from where it is said to lie.
+		/\bschemalocation ?= ?["'](?![^"'\n]{0,100} ?https?:\/\/(?:www\.w3\.org|maven\.apache\.org|www\.springframework\.org|java\.sun\.com|xmlns\.jcp\.org|jakarta\.ee|schemas\.(?:microsoft|xmlsoap)\.(?:com|org)|www\.sitemaps\.org)\/[^"' \n]{0,100}["'])[^"'\n]{0,200}:\/\//,
 		// What a page knows or does for its user; to name its elements is what every example of a script does.
 		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?|\[ ?['"`]?)(?:cookie|write(?:ln)?|domain|open|name|eval|alert|referrer|url|onerror|atob|execcommand|defaultview|constructor|top|parent|self)['"`]?\]? ?(?:[=.([`+)\]]|$|\n|['"])/,
 		/(?<![\w/])(?:window|document|self|top|parent|this|frames|globalthis)(?:\. ?location|\[ ?['"`]location['"`] ?\])(?:\.(?:href|hash|search))? ?(?:=(?!=)|[+)`]|\.(?:assign|replace) ?[(`])/,
@@ -53,7 +55,8 @@ export const crossSiteScripting: readonly Signature[] = [
 	),
 	...uncommented(
 		/(?<![\w/])document ?(?:\. ?|\[ ?['"`])(?:cookie|write|domain)\b/,
-		// Brackets with nothing between them name a function.
+		/(?:^|\n) ?(?:alert|confirm|prompt|atob|btoa|eval) ?\( ?\) ?;?(?:$|\n)/,
+		// Brackets with nothing between them name a function, in a sentence.
 		/\b(?:alert|confirm|prompt|eval|atob|btoa|execscript|new function|importscripts|fromcharcode) ?(?:\( ?(?!\)(?:$|[\n ,.?!]))|`|\]\()/,
 		/\b(?:settimeout|setinterval|setimmediate) ?(?:`|\]\(|\( ?(?:['"`]|(?!fn\b|func\b|cb\b|callback\b|resolve\b)\w{1,40} ?[(.]))/,
 		/\[ ?\d{0,6} ?\] ?\. ?(?:sort|map|filter|find|every|foreach|reduce|some) ?\. ?call/,

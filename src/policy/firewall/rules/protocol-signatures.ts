@@ -40,8 +40,12 @@ function isWholeFilter(line: string): boolean {
 /** A path of XPath from its beginning to its end, its texts in quotes. */
 const wholePath = /^\.?\/{1,2}[\w*@](?:[^\n|;'"]|'[^'"\n]{0,80}'|"[^'"\n]{0,80}"){0,200}$/;
 
+/** Functions that reach other documents, the system or its settings, questions about what is not known, and conditions that always hold. */
+const reachingPath =
+	/\b(?:doc|document|doc-available|collection|unparsed-text\w{0,10}|system-property|environment-variable|available-environment-variables|evaluate|transform)\(|\w:[\w-]{1,40}\(|\]\)?(?:or|and)\b|\](?:or|and)[(/@'"\w]|(?:^|[\])'"\w])(?:or|and)?true\(\)|\[(\d{1,4})=\1\]|['")\]](?:or|and)(?:not\(|\d|['"])|\[(\d{1,4})=\2|count\((?:child::)?(?:node\(\)|\*)|string-length\([\w@./]{0,30}\)[=<>]|substring\([\w@./]{0,30},\d|\/\*\[\d{1,4}\]\/\*\[/;
+
 function isWholePath(line: string): boolean {
-	return wholePath.test(line) && line.split('[').length === line.split(']').length && line.split('(').length === line.split(')').length;
+	return wholePath.test(line) && !reachingPath.test(line) && line.split('[').length === line.split(']').length && line.split('(').length === line.split(')').length;
 }
 
 const unless = (isWhole: (line: string) => boolean, signatures: readonly Signature[]): readonly Signature[] =>
@@ -75,6 +79,7 @@ export const xpathInjection: readonly Signature[] = unless(
 		/(?:\b|['")\]](?:and|or))(?:count|name|local-name|string-length|namespace-uri|substring|contains|starts-with|string|translate|normalize-space)\((?:\/|\.\.?\/|name\(|local-name\(|\*|@\w|parent::|\.,)/,
 		/['"\])]\|{1,2}\/\/?[\w*]|\/\/[\w*]{1,30}\[[^\]\n]{1,60}|\/\*\[(?:\d|position|name|contains)/,
 		/\b(?:position|last|text|node|comment)\(\)(?:=|<|>|\]|\/)/,
+		/['")\]]or(?:true|boolean)\(/,
 		/(?:\b|['")\]](?:and|or))doc(?:-available)?\(['"]?(?:https?|file):/,
 	),
 );

@@ -97,7 +97,7 @@ function isSql(line: string): boolean {
 	if (line.length < 2 || !isWorthReading.test(line)) return false;
 	const value = line.slice(0, maxScannedLength).trim();
 	if (!isJson(value)) return isSqlValue(value);
-	return isSqlValue(value.replace(jsonText, ' word ')) || (value.match(jsonText) ?? []).some((text) => isSqlValue(text.slice(1, -1)));
+	return isSqlValue(value.replace(jsonText, ' word ')) || (value.match(jsonText) ?? []).some((text) => isSqlValue(String(JSON.parse(text))));
 }
 
 function isJson(value: string): boolean {
@@ -110,7 +110,12 @@ function isJson(value: string): boolean {
 	}
 }
 
+/** A server that doubles quotes leaves the backslash before one to the database. */
 function isSqlValue(value: string): boolean {
+	return readsAsSql(value) || (/\\['"]/.test(value) && readsAsSql(value.replace(/\\(?=['"])/g, '')));
+}
+
+function readsAsSql(value: string): boolean {
 	const bare = sqlTokens(value, '');
 	if (withNumber.test(bare) || hasStatement(bare)) return true;
 	const unquoted = value.replace(quotation, ' word ');
