@@ -85,7 +85,12 @@ function readHarmlessRequests(): readonly SecondReaderCase[] {
 			const colon = field.indexOf(':');
 			headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
 		}
-		return { line, set: setOf(line), head: { method, ...splitTarget(target), headers }, isAmbiguous: ambiguousLines.has(target) };
+		return {
+			line,
+			set: setOf(line),
+			head: { method, ...splitTarget(target), headers },
+			isAmbiguous: [target, ...fields].some((text) => ambiguousLines.has(text)),
+		};
 	});
 }
 

@@ -20,31 +20,31 @@ const toolsThatRun = unquoted(
 export const unixCommands: readonly Signature[] = [
 	...toolsThatRun,
 	...beyondManuals([
-	...unquoted(
-		unixCommandLine,
-		/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|[\n;|&`])(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
-		/(?:^|\n)(?:ls|rm|chmod|chown|mkdir|rmdir) (?!(?:is|vs|and|or|not|the|in|for|to|command|without|with|all)\b)\w{1,20} (?!(?:is|vs|and|or|not|the|in|for|to|command|files?|error|failed)\b)\w{1,20}(?:$|\n)/,
-		/\/dev\/(?:tcp|udp|fd|null|shm|random|zero)\b/,
-		/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[a-z]{0,6}[cermi] ?[^ ]/,
-		/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
-		/\balias (?:-p )?[\w.]{1,30}=/,
-		// Names put together from patterns: `/b??/c?t`, `/bin/c[a]t`.
-		/\/[\w.]{1,30}\[[a-z!^?*/-]{1,24}\][\w/]|\/\[[a-z!^?*/-]{1,24}\]\w/,
-		/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|(?<![\w.*:}])\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
-		/(?<![\w.*:}])\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
-	),
-	...plain(
-		// Selectors of pages are written like substitutions.
-		/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|(?:^|[\n ;|&=])[<>]\( ?[a-z]|\$\[ ?[\w$(][^\n\]"']{0,40}[-+*/%]|\$\(\(/,
-		// A name alone in braces is a placeholder; what shells do to a variable is not.
-		/\$\{(?!\{? ?[a-z_][\w-]{0,40}(?: ?\. ?[\w-]{1,40}){0,5} ?\})(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
-		/(?<![\w$])\(\) ?\{/,
-		/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
-		/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|(?<=[\w'"/}`;|&(])\$[@*#?!$]\W/,
-		/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
-		// Variables of shells, and sums of nothing.
-		/\$\{ ?(?:shell|ifs|bash\w{0,20}|ps[124]|random|hostname|hosttype|machtype|ostype|e?uid|ppid|lineno|seconds|shlvl|oldpwd|shellopts) ?\}|\$\[ ?\]/,
-	),
+		...unquoted(
+			unixCommandLine,
+			/(?:^|[\n ;|&`(=<>$}"'])\/(?:usr\/(?:local\/)?)?s?bin\/[a-z]|(?:^|[\n;|&`])(?:usr\/(?:local\/)?)?s?bin\/[a-z]/,
+			/(?:^|\n)(?:ls|rm|chmod|chown|mkdir|rmdir) (?!(?:is|vs|and|or|not|the|in|for|to|command|without|with|all)\b)\w{1,20} (?!(?:is|vs|and|or|not|the|in|for|to|command|files?|error|failed)\b)\w{1,20}(?:$|\n)/,
+			/\/dev\/(?:tcp|udp|fd|null|shm|random|zero)\b/,
+			/\b(?:python[\d.]{0,4}|perl|ruby|php\d?|node|lua) -[a-z]{0,6}[cermi] ?[^ ]/,
+			/\bbase64 (?:-d|--decode|-w)|\|(?: ?)(?:ba|z|k|da)?sh\b|\bxxd -r\b|\bfind [^\n]{1,40} -(?:exec|name|type|perm)\b/,
+			/\balias (?:-p )?[\w.]{1,30}=/,
+			// Names put together from patterns: `/b??/c?t`, `/bin/c[a]t`.
+			/\/[\w.]{1,30}\[[a-z!^?*/-]{1,24}\][\w/]|\/\[[a-z!^?*/-]{1,24}\]\w/,
+			/\/[\w.]{0,30}\?[\w?]{0,30}\/[\w.]{0,30}\?|(?<![\w.*:}])\/(?:\?{1,20}|\*{1,3})\/[\w?*]/,
+			/(?<![\w.*:}])\/[\w]{0,10}\*[\w*]{0,10}\/[\w]{0,10}[*?]/,
+		),
+		...plain(
+			// Selectors of pages are written like substitutions.
+			/\$\((?! ?(?:['"][#.[]|(?:document|window|this|el|element)\))) ?[^)\n]|(?:^|[\n ;|&=])[<>]\( ?[a-z]|\$\[ ?[\w$(][^\n\]"']{0,40}[-+*/%]|\$\(\(/,
+			// A name alone in braces is a placeholder; what shells do to a variable is not.
+			/\$\{(?!\{? ?[a-z_][\w-]{0,40}(?: ?\. ?[\w-]{1,40}){0,5} ?\})(?:[^\n}$]|\$(?!\{)){1,60}\}|\$\{[a-z_]{2,30}[:#%/]/,
+			/(?<![\w$])\(\) ?\{/,
+			/(?:^|\n)~[-+](?:\d|\n|$)|(?:^|\n)!-?\d/,
+			/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|(?<=[\w'"/}`;|&(])\$[@*#?!$]\W/,
+			/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
+			// Variables of shells, and sums of nothing.
+			/\$\{ ?(?:shell|ifs|bash\w{0,20}|ps[124]|random|hostname|hosttype|machtype|ostype|e?uid|ppid|lineno|seconds|shlvl|oldpwd|shellopts) ?\}|\$\[ ?\]/,
+		),
 	]),
 ];
 

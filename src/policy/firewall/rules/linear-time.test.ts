@@ -25,6 +25,9 @@ const seeds = [
 	`<p class="a" ¦<p a="b" ¦<p a="b" c={d} ¦ on[¦ onabort={a} ¦<script> a ¦<% a a a ¦<%aaaa¦<% "a", ¦{{a.a.a¦{{ a | a ¦{{ a | a: 'a' `,
 	`git a ; git a ¦grep a|a|a¦a=a a=a git ¦git |git |¦get-a a¦for a in ¦//a['a']¦/a"a"¦(&(a=a)¦((((¦["a",¦{"a":"\\"¦\nnext\nhttp://localhost:3000/a`,
 	`callback¦a.callback\nhttp://127.0.0.1¦function a(a) {a} (¦(a) => {a¦print(¦isset($a¦'a'(¦a.concat(¦await sleep(¦xmlns:a="http://a`,
+	`awk a¦awk a|¦sed s/a¦sed s/a/b/¦find a -¦tar a ¦zip a ¦rsync -a¦psql a¦mysql -e ¦cat a.¦cat ./a ¦a >¦a > a¦echo $a¦\n\${a} ¦gcc a ¦chmod +`,
+	`ping -a 1 ¦ping a.¦sudo -a 1 ¦xargs a -- ¦npm a ¦array_map(a¦array_map('a',trim(¦include('a¦range(1¦(a.a¦(a)(¦['a'][1¦java.a.¦java.a$a.a`,
+	`<meta a="a" ¦<link a ¦schemalocation="a ¦{% set a¦\${a.¦count(¦string-length(a¦]or¦/*[1]¦a\\u0061¦\\u0061a¦a$1¦a\${a}¦\\'`,
 ].flatMap((line) => line.split('¦'));
 const texts = seeds.map((seed) => seed.repeat(Math.ceil(length / seed.length)).slice(0, length));
 

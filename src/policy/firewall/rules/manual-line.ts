@@ -30,7 +30,7 @@ const foreign = new RegExp(
 		// Options and variables by which a tool runs another program.
 		'(?:^| )--?(?:exec|eval|print|require|import|upload-pack|receive-pack|open-files-in-pager|to-command|checkpoint-action|use-compress-prog\\w*|compress-prog\\w*|rsh|rsync-path|pager|wrapper|script-shell|info-script|new-volume-script)\\b|proxycommand|localcommand|\\bgit -c (?!user\\.|color\\.|advice\\.)',
 		'(?:\\+|:|=|-[a-z]{1,3} ?)["\']?\\\\?! ?[a-z]|\\bnpx? (?:exec )?-c\\b|\\bset-script\\b|\\bdeno eval\\b|\\bpython[\\d.]{0,4} -m (?:http\\.server|pty|code|pdb|runpy|timeit|trace|cprofile|smtpd|webbrowser)\\b|\\bvim? [^\\n;|&]{0,80}-(?:c|-cmd|s|u)\\b|\\bman -(?:p|h|-pager|-html)\\b',
-		'\\btar [^\\n;|&]{0,80}-i |\\bzip [^\\n;|&]{0,80}-tt|\\brsync [^\\n;|&]{0,80}-[a-z]{0,6}e (?!["\']?ssh\\b)|\\bscreen [^\\n;|&]{0,60}-(?:dm\\w{0,2}|x) |\\btmux [^\\n;|&]{0,60}-d ["\']?[a-z]|\\bping [^\\n;|&]{0,60}\\w\\.[a-z]',
+		'\\btar [^\\n;|&]{0,80}-i |\\bzip [^\\n;|&]{0,80}-tt|\\brsync [^\\n;|&]{0,80}-[a-z]{0,6}e (?!["\']?ssh\\b)|\\bscreen [^\\n;|&]{0,60}-(?:dm\\w{0,2}|x) |\\btmux [^\\n;|&]{0,60}-d ["\']?[a-z]|\\bping (?:-\\S{1,10} |\\d{1,5} )*(?!(?:www\\.)?(?:example\\.(?:com|org|net)|google\\.com|cloudflare\\.com|github\\.com)(?:$|[\\n ;|&]))[\\w.-]{1,80}\\.[a-z]',
 		// Code from an address; a program that asks who and where, behind one that runs it.
 		'\\b(?:npm|npx|yarn|pnpm|bun|pip[23]?|pipx|uv|gem|brew|deno|go|kubectl|cargo)\\b[^\\n;|&]{0,120}\\w:\\/\\/',
 		'\\b(?:sudo|time|watch|xargs|do|then|else|exec)(?: -{1,2}\\S{0,20}| [\\d.]{1,6}| \\w{1,20} --)* ["\']?(?:id|whoami|who|last|uname|groups|getent|rm)(?:$|["\') ;|&])|\\b(?:nsenter|chroot|unshare)\\b|--pid[= ]host',
@@ -39,7 +39,8 @@ const foreign = new RegExp(
 	].join('|'),
 );
 /** A second program without arguments is what is tried behind a first on servers that run what they are sent. */
-const bareSecond = /^(?!make\b)[\w-]{1,20} ?;|[;&|] ?(?:ls|cat|dir|ps|ping|tasklist|ipconfig|netstat|curl|wget|dig|nslookup|find)(?:$| ?[;|&])/;
+const bareSecond =
+	/^(?!make\b)[\w-]{1,20} ?;|[;&|] ?(?:ls|cat|dir|ps|ping|tasklist|ipconfig|netstat|curl|wget|dig|nslookup|find)(?:$| ?[;|&])/;
 
 function isLineOfManual(text: string): boolean {
 	if (text.length > 400 || foreign.test(text) || bareSecond.test(text)) return false;

@@ -45,7 +45,12 @@ const reachingPath =
 	/\b(?:doc|document|doc-available|collection|unparsed-text\w{0,10}|system-property|environment-variable|available-environment-variables|evaluate|transform)\(|\w:[\w-]{1,40}\(|\]\)?(?:or|and)\b|\](?:or|and)[(/@'"\w]|(?:^|[\])'"\w])(?:or|and)?true\(\)|\[(\d{1,4})=\1\]|['")\]](?:or|and)(?:not\(|\d|['"])|\[(\d{1,4})=\2|count\((?:child::)?(?:node\(\)|\*)|string-length\([\w@./]{0,30}\)[=<>]|substring\([\w@./]{0,30},\d|\/\*\[\d{1,4}\]\/\*\[/;
 
 function isWholePath(line: string): boolean {
-	return wholePath.test(line) && !reachingPath.test(line) && line.split('[').length === line.split(']').length && line.split('(').length === line.split(')').length;
+	return (
+		wholePath.test(line) &&
+		!reachingPath.test(line) &&
+		line.split('[').length === line.split(']').length &&
+		line.split('(').length === line.split(')').length
+	);
 }
 
 const unless = (isWhole: (line: string) => boolean, signatures: readonly Signature[]): readonly Signature[] =>

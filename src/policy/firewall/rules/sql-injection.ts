@@ -97,7 +97,9 @@ function isSql(line: string): boolean {
 	if (line.length < 2 || !isWorthReading.test(line)) return false;
 	const value = line.slice(0, maxScannedLength).trim();
 	if (!isJson(value)) return isSqlValue(value);
-	return isSqlValue(value.replace(jsonText, ' word ')) || (value.match(jsonText) ?? []).some((text) => isSqlValue(String(JSON.parse(text))));
+	return (
+		isSqlValue(value.replace(jsonText, ' word ')) || (value.match(jsonText) ?? []).some((text) => isSqlValue(String(JSON.parse(text))))
+	);
 }
 
 function isJson(value: string): boolean {
