@@ -58,7 +58,7 @@ export const php: readonly Signature[] = [
 		/(?<![\w\])])\([a-z_]{1,20}(?:\.[a-z_]{1,20}){1,5}\) ?\( ?[a-z_'"]|\(\w{1,30}\) \(['"][^'"\n]{1,60}['"]\) ?;|['"] ?\]\[ ?\d{1,3} ?\] ?\( ?['"]|\$\{ ?_(?:get|post|server|cookie|files|request|session|env)\b/,
 		// A name that was computed, and called.
 		/(?<![\w$])\$[\w$]{1,40}(?: ?[[{][^}\n]{1,40}[\]}]){0,4} ?(?:\/\/[^\n(]{0,20})?\([^\n)]{0,80}\)/,
-		/['"][\w\\.]{1,40}['"](?:\)? ?\( ?['"$]|\)?\((?:\)|\d))|(?<!\w\([^\n()]{0,40})[\])"']\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
+		/['"][\w\\.]{1,40}['"](?:[\])]? ?\( ?['"$]|\)?\((?:\)|\d))|(?<!\w\([^\n()]{0,40})[\])"']\([^)\n]{0,60}\) ?;|\)\(['"][^\n'"]{1,60}['"]\)/,
 		/(?<![\w\\:])[a-z_\\][\w\\]{0,60}::\$?\w{1,40} ?\( ?\$|(?<![\w\\:])(?:\w{0,40}\\\w{1,40}|\w{0,20}(?:system|exec|shell|reflection|closure|file|process|phar|pdo)\w{0,20})::\$?\w{1,40} ?\(|\$\w{1,30} ?->\w{0,20}(?:exec|system|query|eval|call|passthru|unserialize|invoke|shell|popen|write|include)\w{0,20} ?\(|\$_\w{1,30} ?->/,
 		/\bnew (?:\\{1,2})?(?:spl\w{3,30}|simplexmlelement|reflection\w{3,20}|\w{0,20}directoryiterator|globiterator|soapclient|phar(?:data)?|pdo|mysqli|finfo|domdocument|xsltprocessor|ffi|imagick|arrayobject|closure|ziparchive|sqlite3) ?\(/,
 	),
@@ -99,7 +99,7 @@ export const log4j: readonly Signature[] = packed(
 
 /** Names and short texts between `<%` and `%>`, none of which runs anything. */
 const inertScriptlet =
-	'(?![^%\\n]{0,80}\\b(?:self|rails|session|class|constructor|inspect|delete\\w{0,10}|destroy\\w{0,10}|secrets|credentials|methods|global|mainmodule|if (?:true|1))\\b)[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}")(?:, ?| |(?=-?%>))){1,8}-?%>';
+	'(?![^%\\n]{0,80}\\b(?:self|rails|session|class|constructor|inspect|send|public_send|exit|raw|params|instance_\\w{1,20}|delete\\w{0,10}|destroy\\w{0,10}|secrets|credentials|methods|global|mainmodule|if (?:true|1))\\b)[=-]? ?(?:(?!(?:system|exec|eval|open|popen|spawn|fork|send|require|load|import|include|file|io|kernel|process|request|env)\\b)(?:[@:]?[a-z_][\\w.]{0,40}|"[\\w ]{0,30}")(?:, ?| |(?=-?%>))){1,8}-?%>';
 
 /** Of an expression in double braces: a name, its parts, filters that are words, or one function with a text. */
 const inertExpression =
@@ -155,7 +155,8 @@ export const genericCode: readonly Signature[] = [
 		/[#$@*~]\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}) ?[^\n{}]{1,80}[*+(./%-]|\$\{\{(?! ?[a-z_]\w{0,40}(?:[.-][a-z_]\w{0,40}){0,5} ?\}\})|[@~]\( ?[\w"']{1,30} ?[*+/%-] ?[\w"']|\[\[ ?[$#*@]\{|__\$\{/,
 		// Objects that templates have without being given them; sums, and conditions of a constant.
 		/\{\{ ?(?:config|self|_self|settings|_context)(?: ?\|[^\n{}]{0,60})? ?\}\}|\{%[-+ ]{0,2}set [^\n%]{0,40}= ?(?:config|self|_self|request|session|cycler|lipsum|joiner|namespace|g)\b|\bget_admin_log\b/,
-		/\{ ?\d{1,9} ?\* ?\d{1,9} ?\}|\{%=? ?\d{1,9} ?[*+/-] ?\d|\{%[-+ ]{0,2}if (?:not )?(?:true|false|1|0)\b/,
+		/\{%[-+ ]{0,2}(?:for [^\n%]{1,40} in|include|extends) (?:config|self|_self|request|settings|session|cycler|lipsum|namespace)\b|#\{ ?(?:env|self|params|request|session)\b|@system\.(?:io|diagnostics|net|reflection)\.|\{\{ ?['"][^\n{}]{0,40}~/,
+		/(?:\[[[%]|\{!) ?\d{1,9} ?\* ?\d{1,9} ?[\]%!]|\{ ?\d{1,9} ?\* ?\d{1,9} ?\}|\{%=? ?\d{1,9} ?[*+/-] ?\d|\{%[-+ ]{0,2}if (?:not )?(?:true|false|1|0)\b/,
 		/\$\{ ?(?:applicationscope|sessionscope|requestscope|pagescope|pagecontext|initparam|facescontext)\b|\$\{[^\n{}]{1,60}\.(?:class|constructor|module|classloader|mainmodule)\b|\$\{ ?process\.env\.\w{0,40}(?:secret|passw|credential|private)/,
 		new RegExp(`<%(?!${inertScriptlet})[=@!#%-]? ?[^\\n<]{0,80}%>|<%[=@!](?!${inertScriptlet})`),
 		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.

@@ -6,8 +6,9 @@ import { plain, raw, type Signature, unquoted } from './signature.ts';
 /** Tools that run another program, or read and write what a server keeps: they do so in a line of a manual too. */
 const toolsThatRun = unquoted(
 	/\bg?awk [^\n]{0,100}(?:\bsystem ?\(|\| ?getline|\bgetline ?<|print ?\| ?[a-z])/,
-	/\bsed [^\n]{0,60}\bs([/|#,@~!:])[^\n]{1,60}?\1[^\n]{0,60}?\1[gimp\d]{0,4}e(?:$|[\n ;])|\bsed (?:-[a-z]{1,4} )?\d{1,4}[ew] ?[a-z/]/,
+	/\bsed [^\n]{0,30}\bs([/|#,@~!:])(?:(?!\1)[^\n]){1,60}\1(?:(?!\1)[^\n]){0,60}\1[gimp\d]{0,4}e(?:$|[\n ;])|\bsed (?:-[a-z]{1,4} )?\d{1,4}[ew] ?[a-z/]/,
 	/\bfind [^\n]{0,100}-(?:fprintf?|fls) |\btar [^\n;|&]{0,80}(?:--to-command|--checkpoint-action|--use-compress-prog| -i [a-z]{1,12}(?:$|[\n ;]))|\bzip [^\n;|&]{0,80}-tt |\brsync [^\n;|&]{0,80}-[a-z]{0,6}e (?:ba|da)?sh\b/,
+	/\bdocker [^\n;|&]{0,80}-v ?\/(?:etc|root|proc|boot|dev|home)?\/?:|(?:^|[\n;|&`(])\{[a-z]{2,12},[-/][^ \n{}]{1,40}\}/,
 	/\balias\.[\w-]{1,20}[ =]!|\bless [^\n;|&]{0,60}\+!|\bdeno eval\b|\b(?:gcc|g\+\+|c[89]9|cc|clang) [^\n;|&]{0,60}-wrapper |\bset-script \w{1,20} \w/,
 	/\b(?:psql|mysql|mariadb|sqlite3?)\b[^\n]{0,100}(?:-[a-z]{1,3} ?! ?[a-z]|-[a-z]{1,3} ?system [a-z]|\.(?:shell|system) [a-z]|\b(?:from|to) program\b)/,
 	/\b(?:cat|tac|head|tail)(?: -[\w-]{1,12}| [\w~*-]{0,40}[./][\w./~*-]{0,60}){0,5} [\w./~*-]{0,80}(?:\.(?:php\d?|phtml|jspx?|aspx?|env|htpasswd|htaccess|pem|bash_history|git-credentials)|id_rsa)(?:$|[\n ;|&>])/,
@@ -64,6 +65,7 @@ export const windowsCommands: readonly Signature[] = beyondManuals([
 		/\bif (?:\/i )?(?:not )?[^\n =]{1,40} ?(?:==|(?: (?:equ|neq|lss|leq|gtr|geq) )) ?[^\n ](?![^\n]{0,120}[:{] ?(?:$|\n))(?!\S{0,40}(?: (?:and|or|then|return|&&|\|\|) ?[^\n]{0,60})?(?:\n|$))/,
 		/\bif (?:\/i )?(?:not )?(?:defined|errorlevel) \w{1,40} \w/,
 		/%(?:comspec|systemroot|windir|userprofile|programfiles|appdata|temp|tmp|os|username|path|pathext|systemdrive|homepath|computername|allusersprofile|programdata|localappdata|logonserver|userdomain)(?:%|:~)/,
+		/\b[a-z]{3,8}-[a-z]{3,20} (?:-[a-z]{1,16} )?\\{2}[\w.-]{1,60}\\/,
 		/\b(?:iwr|irm|iwmi|iex|gwmi|gcim|gci|sajb|saps) ?(?:-[a-z]|\(|['"$]|https?:)/,
 		/\b(?:downloadstring|downloadfile|downloaddata|uploadstring|frombase64string|shellexecute|runhtmlapplication|getobject) ?[( "']|\b(?:new-object|add-type) /,
 		/\b-e(?:nc|nco[a-z]{0,9}|c)? [a-z0-9+/=]{20}|\[(?:system\.|convert\]|reflection\.|io\.file|net\.|text\.encoding|activator\]|diagnostics\.|runtime\.)/,

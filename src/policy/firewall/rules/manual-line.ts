@@ -40,7 +40,7 @@ const foreign = new RegExp(
 );
 /** A second program without arguments is what is tried behind a first on servers that run what they are sent. */
 const bareSecond =
-	/^(?!make\b)[\w-]{1,20} ?;|[;&|] ?(?:ls|cat|dir|ps|ping|tasklist|ipconfig|netstat|curl|wget|dig|nslookup|find)(?:$| ?[;|&])/;
+	/^test ?[&|]|\| ?(?:ssh|scp|rsync)\b|^(?!make\b)[\w-]{1,20} ?;|[;&|] ?(?:ls|cat|dir|ps|ping|tasklist|ipconfig|netstat|curl|wget|dig|nslookup|find)(?:$| ?[;|&])/;
 
 function isLineOfManual(text: string): boolean {
 	if (text.length > 400 || foreign.test(text) || bareSecond.test(text)) return false;

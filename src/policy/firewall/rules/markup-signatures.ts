@@ -24,7 +24,7 @@ export const crossSiteScripting: readonly Signature[] = [
 		/data:(?:text\/(?:html|xml|javascript)|image\/svg\+xml|application\/(?:x?html(?:\+xml)?|javascript|xml))[;,]|data:[^\n,]{0,40},(?:<|alert)/,
 		/url\(['"]?(?:java|vb)script/,
 		/-moz-binding:|behaviou?r:url\(|style=[^\n]{0,60}(?:expression\(|url\()|@import['"u]/,
-		/<style>[^\n]{0,20}[@=\\]/,
+		/<style>[^\n]{0,20}[@=\\]|<style>[^\n<]{0,120}(?:url\(|expression\()/,
 		/(?<!<)(?:formaction|srcdoc|xlink:href|fscommand|seeksegmenttime)=/,
 		/\.(?:call|apply|bind)[^\n`]{0,10}`|\breflect\.[a-z]{2,20}(?:\.call)?[`(]/,
 		/[\])}'"](?:\.constructor[`(]|\.(?:sort|map|filter|find|every|foreach)(?:`|\((?:alert|confirm|prompt|eval|print|import|function|console)))/,
