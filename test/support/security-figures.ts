@@ -112,9 +112,9 @@ ${renderSecondReaderAttacks(secondReader.attacks)}
 ## Attacks that are dressed as harmless forms
 
 Reproduce: \`npx vitest run src/policy/firewall/rules/harmless-forms.test.ts\`. ${bypassCount()} attempts to get an attack through
-as one of the forms that pass as harmless; each must be blocked. They were written with the rules at hand, in two rounds.
-Before the rules were corrected, 201 of 750 passed in the first round and 35 of 241 in the second. 50 of these 236 are
-left out now: they do what an everyday command or a harmless text does.
+as one of the forms that pass as harmless; each must be blocked. They were written with the rules at hand, in three rounds.
+Before the rules were corrected, 201 of 750 passed in the first round, then 35 of 241, then 22 of 131. 53 of these 258
+are left out now: they do what an everyday command or a harmless text does.
 
 ## The core rule set's cases, in the request line and in header fields
 
@@ -209,7 +209,9 @@ function firstLookFamilies(figures: readonly SecondReaderRecall[]): string {
 }
 
 function bypassCount(): number {
-	return readFileSync(new URL('../suites/harmless-form-bypasses/bypasses.txt', import.meta.url), 'utf8').trimEnd().split('\n').length;
+	return readFileSync(new URL('../suites/harmless-form-bypasses/bypasses.txt', import.meta.url), 'utf8')
+		.trimEnd()
+		.split('\n').length;
 }
 
 const nameOfSet = (set: TemplateSet): string => (set === 'developed' ? 'developed' : 'held out');

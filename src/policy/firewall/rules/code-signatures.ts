@@ -51,7 +51,7 @@ export const php: readonly Signature[] = [
 		new RegExp(`(?<![\\w.])(?:${phpHarmlessWords}) ?(?:#[^\\n(]{0,40})?\\(${phpArgument}`),
 		/(?<![\w.])(?:exec|eval|assert|popen) ?(?:#[^\n(]{0,40})?\([^\n)]{1,80}\)/,
 		// A file that is run, a function that is named by a call, what takes all memory or time.
-		/(?<![\w.])(?:include|require)(?:_once)? ?\( ?(?:\$[a-z_]|(?:hex2bin|base64_decode|strrev|chr|urldecode|str_rot13|implode|join) ?\(|['"][^'"\n]{0,80}\.(?:php\d?|inc|txt|log|phtml)['"])|(?<![\w.])include ?\( ?['"][^'"\n]{0,80}\.(?:jpe?g|png|gif)['"]/,
+		/(?<![\w.])(?:include|require)(?:_once)? ?\( ?(?:\$[a-z_]|(?:hex2bin|base64_decode|strrev|chr|urldecode|str_rot13|implode|join) ?\(|['"][^'"\n]{0,80}\.(?:php\d?|inc|txt|log|phtml)['"])|(?<![\w.])include ?\( ?['"][^'"\n]{0,80}\.(?:jpe?g|png|gif)['"]|\( ?(?:include|require)(?:_once)? ?['"$]/,
 		/\b(?:array_(?:map|filter|reduce|walk)|u[ak]?sort) ?\([^\n]{0,80}(?:strrev|str_rot13|base64_decode|hex2bin|urldecode|implode|join|chr|sprintf|str_replace|strtr|ucfirst|strtolower|trim|substr) ?\( ?['"]/,
 		/(?<![\w.])(?:str_repeat|str_pad|range|array_fill) ?\([^\n)]{0,60}\d{8}|(?<![\w.])usleep ?\( ?\d{7}/,
 		/[\w)'"] ?\. ?(?:phpinfo|passthru|shell_exec|proc_open|var_dump|file_get_contents|base64_decode) ?\(/,
@@ -157,7 +157,7 @@ export const genericCode: readonly Signature[] = [
 		/\{\{ ?(?:config|self|_self|settings|_context)(?: ?\|[^\n{}]{0,60})? ?\}\}|\{%[-+ ]{0,2}set [^\n%]{0,40}= ?(?:config|self|_self|request|session|cycler|lipsum|joiner|namespace|g)\b|\bget_admin_log\b/,
 		/\{%[-+ ]{0,2}(?:for [^\n%]{1,40} in|include|extends) (?:config|self|_self|request|settings|session|cycler|lipsum|namespace)\b|#\{ ?(?:env|self|params|request|session)\b|@system\.(?:io|diagnostics|net|reflection)\.|\{\{ ?['"][^\n{}]{0,40}~/,
 		/(?:\[[[%]|\{!) ?\d{1,9} ?\* ?\d{1,9} ?[\]%!]|\{ ?\d{1,9} ?\* ?\d{1,9} ?\}|\{%=? ?\d{1,9} ?[*+/-] ?\d|\{%[-+ ]{0,2}if (?:not )?(?:true|false|1|0)\b/,
-		/\$\{ ?(?:applicationscope|sessionscope|requestscope|pagescope|pagecontext|initparam|facescontext)\b|\$\{[^\n{}]{1,60}\.(?:class|constructor|module|classloader|mainmodule)\b|\$\{ ?process\.env\.\w{0,40}(?:secret|passw|credential|private)/,
+		/\$\{ ?(?:applicationscope|sessionscope|requestscope|pagescope|pagecontext|initparam|facescontext)\b|#\{ ?facescontext\b|\$\{[^\n{}]{1,60}\.(?:class|constructor|module|classloader|mainmodule)\b|\$\{ ?process\.env\.\w{0,40}(?:secret|passw|credential|private)/,
 		new RegExp(`<%(?!${inertScriptlet})[=@!#%-]? ?[^\\n<]{0,80}%>|<%[=@!](?!${inertScriptlet})`),
 		// A statement that calls something, imports it or reaches into an object; loops and conditions alone do nothing.
 		/\{%[-+ ]{0,2}(?:import|debug|do|call|print|module|code|php|from|load_tags)\b|\{%[-+ ]{0,2}[a-z]{2,12}\b[^\n%]{0,120}(?:(?<!\.(?:items|keys|values|all))\(|__|\[ ?['"]|\| ?(?:attr|map|filter|sort|reduce|system|exec)\b|\.(?:constructor|class|mro)\b|\d ?[*/%+-] ?\d)|\{%[-+ ]{0,2}(?:include|extends|embed) ['"]?(?:\/|\.\.|[a-z]{2,10}:)/,

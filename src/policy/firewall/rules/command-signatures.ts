@@ -9,6 +9,7 @@ const toolsThatRun = unquoted(
 	/\bsed [^\n]{0,30}\bs([/|#,@~!:])(?:(?!\1)[^\n]){1,60}\1(?:(?!\1)[^\n]){0,60}\1[gimp\d]{0,4}e(?:$|[\n ;])|\bsed (?:-[a-z]{1,4} )?\d{1,4}[ew] ?[a-z/]/,
 	/\bfind [^\n]{0,100}-(?:fprintf?|fls) |\btar [^\n;|&]{0,80}(?:--to-command|--checkpoint-action|--use-compress-prog| -i [a-z]{1,12}(?:$|[\n ;]))|\bzip [^\n;|&]{0,80}-tt |\brsync [^\n;|&]{0,80}-[a-z]{0,6}e (?:ba|da)?sh\b/,
 	/\bdocker [^\n;|&]{0,80}-v ?\/(?:etc|root|proc|boot|dev|home)?\/?:|(?:^|[\n;|&`(])\{[a-z]{2,12},[-/][^ \n{}]{1,40}\}/,
+	/\bgit (?:bisect run|submodule foreach|difftool -x|(?:rebase|ls-remote|clone|fetch|archive) [^\n;|&]{0,60}(?:-x |--exec\b|\bext::)|rebase -x) ?\S|\bscript-shell[ =]|\brg [^\n;|&]{0,60}--pre[ =]|(?:^|[\n;|&] ?)nohup (?:id|whoami|uname|hostname|env)\b/,
 	/\balias\.[\w-]{1,20}[ =]!|\bless [^\n;|&]{0,60}\+!|\bdeno eval\b|\b(?:gcc|g\+\+|c[89]9|cc|clang) [^\n;|&]{0,60}-wrapper |\bset-script \w{1,20} \w/,
 	/\b(?:psql|mysql|mariadb|sqlite3?)\b[^\n]{0,100}(?:-[a-z]{1,3} ?! ?[a-z]|-[a-z]{1,3} ?system [a-z]|\.(?:shell|system) [a-z]|\b(?:from|to) program\b)/,
 	/\b(?:cat|tac|head|tail)(?: -[\w-]{1,12}| [\w~*-]{0,40}[./][\w./~*-]{0,60}){0,5} [\w./~*-]{0,80}(?:\.(?:php\d?|phtml|jspx?|aspx?|env|htpasswd|htaccess|pem|bash_history|git-credentials)|id_rsa)(?:$|[\n ;|&>])/,
@@ -44,7 +45,7 @@ export const unixCommands: readonly Signature[] = [
 			/\$(?:shell|ifs|bash|ps1|random|hostname)\b|\$\{?ifs|(?:^|[;|&`\n(]) ?\$(?:home|path|pwd|user)\b(?!\/[\w./-]{1,60}$|[: ]|$|\n)|[;|&`(]\$(?:home|path|pwd|user)\b|(?<=[\w'"/}`;|&(])\$[@*#?!$]\W/,
 			/[;&|\n] ?[a-z_]\w{0,20}=[^;&|\n ]{1,40}[;&] ?[^\n]{0,40}\$[a-z_{]|(?:^|\n)[a-z_]\w{0,20}=[^;&|\n ]{0,40}; ?[^\n]{0,60}\$[a-z_{]/,
 			// Variables of shells, and sums of nothing.
-			/\$\{ ?(?:shell|ifs|bash\w{0,20}|ps[124]|random|hostname|hosttype|machtype|ostype|e?uid|ppid|lineno|seconds|shlvl|oldpwd|shellopts) ?\}|\$\[ ?\]/,
+			/\$\{ ?(?:shell|ifs|bash\w{0,20}|ps[124]|random|hostname|hosttype|machtype|ostype|e?uid|ppid|lineno|seconds|shlvl|oldpwd|shellopts) ?\}|\$\[ ?\]|\$'\\(?:x[0-9a-f]{2}|[0-7]{3})/,
 		),
 	]),
 ];

@@ -34,6 +34,7 @@ export const crossSiteScripting: readonly Signature[] = [
 		activePacked(new RegExp(`<[^\\n<>]{0,120}on(?:${events})[a-z]{0,40}=`)),
 		active(new RegExp(`<[/?!]?(?:[a-z0-9_-]{1,20}:)?(?:${elements})[\\s/]`)),
 		active(new RegExp(`(?:^|[\\s"'\`/;<(={},])on(?:${events})[a-z]{0,40} ?= ?(?:$|[^&=\\n])`)),
+		/<[a-z][^\n<>]{0,120} (?:ping|background) ?= ?["']?(?:https?:)?\/\//,
 		// Browsers may have more events than are known here.
 		active(/(?:^|[\s"'`/;<])on(?!board|going|ward|sale|site|demand|prem|line|tolog)[a-z]{6,40} ?=/),
 		/[0-9a-f]on[a-z]{3,12}=[0-9a-z]{1,4}yj/,

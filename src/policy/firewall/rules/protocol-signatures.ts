@@ -42,7 +42,7 @@ const wholePath = /^\.?\/{1,2}[\w*@](?:[^\n|;'"]|'[^'"\n]{0,80}'|"[^'"\n]{0,80}"
 
 /** Functions that reach other documents, the system or its settings, questions about what is not known, and conditions that always hold. */
 const reachingPath =
-	/\b(?:doc|document|doc-available|collection|unparsed-text\w{0,10}|system-property|environment-variable|available-environment-variables|evaluate|transform)\(|\w:[\w-]{1,40}\(|\]\)?(?:or|and)\b|\](?:or|and)[(/@'"\w]|(?:^|[\])'"\w])(?:or|and)?true\(\)|\[(?:not\(|boolean\(){0,3}(?:true\(|false\(|\d{1,4}[)<>=!]|['"][^'"\n]{0,20}['"][<>=!])|\[[^\]\n]{0,60}[([,=]\/{1,2}[\w*]|descendant(?:-or-self)?::\*\[\d|['")\]](?:or|and)(?:not\(|\d|['"])|count\((?:child::)?(?:node\(\)|\*)|string-length\([\w@./]{0,30}\)[=<>]|substring\([\w@./]{0,30},\d|\/\*\[\d{1,4}\]\/\*\[/;
+	/\b(?:doc|document|doc-available|collection|unparsed-text\w{0,10}|system-property|environment-variable|available-environment-variables|evaluate|transform)\(|\w:[\w-]{1,40}\(|\]\)?(?:or|and)\b|\](?:or|and)[(/@'"\w]|(?:^|[\])'"\w])(?:or|and)?true\(\)|\[(?:not\(|boolean\(){0,3}(?:true\(|false\(|\d{1,4}[)<>=!]|['"][^'"\n]{0,20}['"][<>=!])|\[[^\]\n]{0,60}[([,=]\/{1,2}[\w*]|descendant(?:-or-self)?::\*\[\d|or\.\]|['")\]](?:or|and)(?:not\(|\d|['"])|count\((?:child::)?(?:node\(\)|\*)|string-length\([\w@./]{0,30}\)[=<>]|substring\([\w@./]{0,30},\d|\/\*\[\d{1,4}\]\/\*\[/;
 
 function isWholePath(line: string): boolean {
 	return (
