@@ -81,7 +81,8 @@ test('the cost of a new entry does not grow with the capacity', () => {
 	for (const map of [small, large]) costOf(map);
 	// The best of several rounds, in turns: what else the machine does is not in it.
 	const costs = Array.from({ length: 5 }, () => ({ small: costOf(small), large: costOf(large) }));
-	const ratio = Math.min(...costs.map((one) => one.large)) / Math.min(...costs.map((one) => one.small));
+	// The processor's clock may take a short while for none.
+	const ratio = Math.min(...costs.map((one) => one.large)) / Math.max(1, Math.min(...costs.map((one) => one.small)));
 	// A search through the map would cost 500 times as much; reading memory outside the processor's caches costs up to 20 times as much.
 	expect(ratio).toBeLessThan(50);
 });

@@ -112,7 +112,8 @@ const givenPorts = new Set<number>();
  */
 export async function freePort(): Promise<number> {
 	for (;;) {
-		const port = 10_000 + Math.floor(Math.random() * 22_000);
+		// Of higher ports the system makes those of clients; of lower ones `fetch` refuses some, such as 10080.
+		const port = 10_100 + Math.floor(Math.random() * 21_900);
 		if (givenPorts.has(port)) continue;
 		givenPorts.add(port);
 		if ((process.platform !== 'linux' || (await holdName(`tollgate-test-port-${port}`))) && (await isFree(port))) return port;
