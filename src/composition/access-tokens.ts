@@ -31,5 +31,9 @@ export function reconfigurableVerifier(
 	keySet: KeySet,
 ): AccessTokenVerifier & { prepare(config: Config): () => void } {
 	const verifier = following(config, accessTokenSettings, (settings) => createAccessTokenVerifier(settings, { keySet, clock }));
-	return { verify: (accessToken) => verifier.current.verify(accessToken), prepare: verifier.prepare };
+	return {
+		digest: (accessToken) => verifier.current.digest(accessToken),
+		verify: (accessToken, digest) => verifier.current.verify(accessToken, digest),
+		prepare: verifier.prepare,
+	};
 }

@@ -25,7 +25,7 @@ export interface AccessTokenParts {
 /** Requests that may wait for one fetch of the key set; while strangers hold all places an unknown key is refused at once. */
 const mostWaiting = 1000;
 
-export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenParts): AccessTokenVerifier {
+export function createAccessTokenVerifier(settings: AccessTokenSettings, parts: AccessTokenParts): Required<AccessTokenVerifier> {
 	return new KeySetVerifier(settings, parts);
 }
 
@@ -44,15 +44,19 @@ class KeySetVerifier implements AccessTokenVerifier {
 		this.#recent = new RecentCallers(settings.cacheSize);
 	}
 
-	verify(accessToken: string): Caller | Promise<Caller> {
+	/** Not the token itself: what is kept for long should be of no use to whoever reads memory. */
+	digest(accessToken: string): string {
+		return hash('sha256', accessToken, 'latin1');
+	}
+
+	verify(accessToken: string, digest?: string): Caller | Promise<Caller> {
 		if (accessToken.length > longestAccessToken) throw invalidToken(`longer than ${longestAccessToken} characters`);
 		if (this.#generation !== this.#keySet.generation) {
 			this.#recent.clear();
 			this.#generation = this.#keySet.generation;
 		}
-		// Not the token itself: what is kept for long should be of no use to whoever reads memory.
-		const digest = hash('sha256', accessToken, 'latin1');
-		return this.#recent.get(digest, this.#nowSeconds()) ?? this.#verifyUnseen(accessToken, digest);
+		const known = digest ?? this.digest(accessToken);
+		return this.#recent.get(known, this.#nowSeconds()) ?? this.#verifyUnseen(accessToken, known);
 	}
 
 	#verifyUnseen(accessToken: string, digest: string): Caller | Promise<Caller> {

@@ -5,6 +5,7 @@ import { noMetrics } from '../../src/core/metrics.ts';
 import { createAccessTokenVerifier } from '../../src/io/access-tokens.ts';
 import { KeySet } from '../../src/io/key-set.ts';
 import { remoteKeySet } from '../../src/io/key-set-source.ts';
+import type { AccessTokenVerifier } from '../../src/policy/access/access-token-verifier.ts';
 import type { ClaimRules } from '../../src/policy/access/claims.ts';
 import { createFirewall, type FirewallPorts, type FirewallSettings } from '../../src/policy/firewall/firewall.ts';
 import { type IpRateSettings, IpRateWindow } from '../../src/policy/firewall/ip-rate-window.ts';
@@ -28,6 +29,7 @@ export interface EdgeBenchOptions {
 
 export interface EdgeBench {
 	readonly issuer: TestIssuer;
+	readonly verifier: Required<AccessTokenVerifier>;
 	readonly clock: ManualClock;
 	readonly log: RememberedLog;
 	readonly keySet: KeySet;
@@ -76,6 +78,7 @@ export async function startEdgeBench(options: EdgeBenchOptions = {}): Promise<Ed
 	const handle = edgeLayer(settings, ports)(inner);
 	return {
 		issuer,
+		verifier,
 		clock,
 		log,
 		keySet,

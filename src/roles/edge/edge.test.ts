@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type EdgeBench, type EdgeBenchOptions, startEdgeBench } from '../../../test/support/edge-bench.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
+import { markRepeated } from '../../core/header-memo.ts';
 
 let bench: EdgeBench;
 
@@ -23,6 +24,19 @@ describe('an admitted request', () => {
 		const answer = await send(request);
 		expect(answer).toEqual({ status: 200, headers: {}, body: 'through' });
 		expect(admitted[0]).toMatchObject({ ...request, path: '/v1/chat/completions', caller: { clientId: 'agent-7', issuer: issuer.issuer } });
+	});
+
+	test('has its token hashed once for fields that come again, and judged each time', async () => {
+		const { admitted, issuer, send, verifier, clock } = await start();
+		const digest = vi.spyOn(verifier, 'digest');
+		const repeated = { authorization: `Bearer ${issuer.accessToken()}` };
+		markRepeated(repeated);
+		for (let index = 0; index < 3; index++) await send({ headers: repeated });
+		expect([admitted.length, digest.mock.calls.length]).toEqual([3, 1]);
+		clock.advance(3 * 3_600_000);
+		expect((await send({ headers: repeated })).status).toBe(401);
+		await send({ headers: { ...repeated } });
+		expect(digest).toHaveBeenCalledTimes(2);
 	});
 
 	test('a caller that the request brings along counts for nothing', async () => {

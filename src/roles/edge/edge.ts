@@ -3,6 +3,7 @@ import { CallFacts } from '../../core/call-facts.ts';
 import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Handler, HttpRequest, HttpResponse, Layer } from '../../core/handler.ts';
+import { memoizeByHeaders } from '../../core/header-memo.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../policy/access/token-headers.ts';
@@ -32,6 +33,11 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 		return inner({ ...judged, path: canonicalPath(judged.path), caller });
 	};
 
+	const tokenOf = memoizeByHeaders((headers) => {
+		const accessToken = readAccessToken(headers, settings.tokenHeaders);
+		return { accessToken, digest: ports.verifier.digest?.(accessToken) };
+	});
+
 	return (inner: Handler): Handler =>
 		(request) => {
 			if (isRead(request.method)) {
@@ -46,7 +52,8 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 				if (request.method === 'OPTIONS') return Promise.resolve(methods);
 				if (ports.isDraining()) throw new Refusal('draining');
 				if (ports.overload() !== undefined) throw new Refusal('overloaded');
-				caller = ports.verifier.verify(readAccessToken(request.headers, settings.tokenHeaders));
+				const { accessToken, digest } = tokenOf(request.headers);
+				caller = ports.verifier.verify(accessToken, digest);
 			} catch (cause) {
 				return Promise.resolve(refuse(cause, request, undefined));
 			}
