@@ -49,9 +49,12 @@ export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: 
 	return { status: response.status, headers, body: answerBody(call, permit, shown, headers), facts: scope.record.facts };
 }
 
+/** Begins with a letter that is rare in JSON: quotes are not, and the native search stops at each. */
+const endOfErrorKey = Buffer.from('rror"');
+
 /** Some servers send errors with status 200. Other bodies are left alone, for a model may write what looks like a masked key. */
 function isError(body: Buffer): boolean {
-	if (!body.includes('"error"')) return false;
+	if (!body.includes(endOfErrorKey) || !body.includes('"error"')) return false;
 	const error = readObject(body)?.error;
 	return isJsonObject(error) || typeof error === 'string';
 }
