@@ -10,12 +10,13 @@ import { describeOwn, send, useSubject } from './subject.ts';
 
 const heartbeatMs = 150;
 const idleMs = 800;
-const paceMs = 50;
 
 describeOwn('contract 5, Streams', 'our simulator', () => {
 	let pacer: ScriptedServer;
 	/** When each event was sent, by the number it carries. */
 	const sentMs = new Map<string, number>();
+	/** Lets the provider send the event after this one. */
+	const onArrival = new Map<string, () => void>();
 	beforeAll(async () => {
 		pacer = await startScriptedServer((connection) => {
 			if (!connection.received.endsWith('}')) return;
@@ -31,7 +32,7 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 	});
 	afterAll(() => pacer.close());
 
-	/** 30 events in even steps, then the end. */
+	/** 30 events, each once the one before it has arrived, then the end. */
 	function sendPaced(format: string, sendEvent: (bytes: string) => void, end: () => void): void {
 		let number = 0;
 		const step = (): void => {
@@ -42,8 +43,8 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			}
 			const id = `${format}-${number++}`;
 			sentMs.set(id, performance.now());
+			onArrival.set(id, step);
 			sendEvent(format === 'chat' ? `data: {"id":"${id}"}\n\n` : `event: ping\ndata: {"id":"${id}"}\n\n`);
-			setTimeout(step, paceMs);
 		};
 		step();
 	}
@@ -83,10 +84,12 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			const decoder = new TextDecoder();
 			for await (const piece of response.body as AsyncIterable<Uint8Array>) {
 				const arrivedMs = performance.now();
-				for (const [, id = ''] of decoder.decode(piece).matchAll(/"id":"([^"]+)"/g)) addedMs.push(arrivedMs - (sentMs.get(id) ?? 0));
+				for (const [, id = ''] of decoder.decode(piece).matchAll(/"id":"([^"]+)"/g)) {
+					addedMs.push(arrivedMs - (sentMs.get(id) ?? 0));
+					onArrival.get(id)?.();
+				}
 			}
 			expect(addedMs).toHaveLength(30);
-			expect(addedMs.filter((ms) => ms < paceMs).length, `added ${addedMs.map((ms) => ms.toFixed(1)).join()}`).toBe(30);
 			expect(addedMs.toSorted((a, b) => a - b)[15]).toBeLessThan(10);
 		});
 
