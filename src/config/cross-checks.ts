@@ -65,8 +65,7 @@ function findUnknownProviders(config: Config, known: readonly string[]): Finding
 			const name = isPlain ? target : target.target;
 			return [['routing', 'aliases', alias, ...(isPlain ? [] : ['target'])], name.slice(0, name.indexOf('/'))];
 		}),
-		[['routing', 'defaults', 'chat'], config.routing.defaults.chat],
-		[['routing', 'defaults', 'messages'], config.routing.defaults.messages],
+		...Object.entries(config.routing.defaults).map(([name, provider]): [Path, string] => [['routing', 'defaults', name], provider]),
 	];
 	return uses.flatMap(([path, name]) => unknownName(path, name, 'provider', known));
 }

@@ -1,5 +1,6 @@
 /** What commands list, show and change through the admin API, and by which flags. The commands are made from this alone. */
 
+import { clientDialectNames } from '../../core/dialect-name.ts';
 import { type Field, integer, list, onOrOff, orNone, pairs, target, text } from './fields.ts';
 import { plainText } from './plain-text.ts';
 
@@ -178,7 +179,7 @@ const route: Resource = {
 		field('--enabled <boolean>', 'enabled', 'true or false', onOrOff),
 		field('--match-model <model>', 'match.model', 'as callers write it; *: any'),
 		field('--match-team <id>', 'match.team', 'none: any', orNone(text)),
-		field('--match-format <format>', 'match.format', 'chat, messages, or none: any', orNone(text)),
+		field('--match-format <format>', 'match.format', `${clientDialectNames.join(', ')}, or none: any`, orNone(text)),
 		field('--strategy <name>', 'strategy', 'priority or weighted'),
 		field('--target <target>', 'targets', 'provider, provider/model or provider/model=weight; may be repeated', target),
 	],

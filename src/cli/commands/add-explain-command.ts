@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
+import { clientDialectNames } from '../../core/dialect-name.ts';
 import { askAdmin } from '../admin/admin-call.ts';
 import { pairs } from '../admin/fields.ts';
 import { renderRecord } from '../admin/render-record.ts';
@@ -27,7 +28,7 @@ export function addExplainCommand(program: Command, run: RunTask): void {
 		.option('--client <id>', 'whose call it is: a client,')
 		.option('--team <id>', 'or any client of a registered team,')
 		.option('--access-token-file <file>', 'or who has the access token in this file; with --url only')
-		.addOption(new Option('--format <format>', 'of the body').choices(['chat', 'messages']).default('chat'))
+		.addOption(new Option('--format <format>', 'of the body').choices(clientDialectNames).default(clientDialectNames[0]))
 		.addOption(new Option('--body <file>', 'the request body; -: standard input').makeOptionMandatory())
 		.addOption(new Option('--headers <pairs>', 'header fields as name=value, separated by commas').argParser(pairs))
 		.addOption(addressFlag())

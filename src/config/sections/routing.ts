@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { entryName, nonEmpty } from '../values.ts';
 import { modelFacts } from './model-facts.ts';
 
 const defaults = z.strictObject({
 	chat: entryName.default('provider_b').describe('Provider of chat-completions requests that nothing else decides.'),
 	messages: entryName.default('provider_a').describe('Provider of messages requests that nothing else decides.'),
-});
+} satisfies Readonly<Record<ClientDialectName, z.ZodType>>);
 
 const aliasTarget = z.string().regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL');
 

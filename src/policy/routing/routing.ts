@@ -1,3 +1,4 @@
+import { clientDialectNames } from '../../core/dialect-name.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { remembering } from '../../core/remembering.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
@@ -51,7 +52,7 @@ export class Routing {
 	 */
 	modelsOf(team: string, rules: readonly RoutingRule[], known: readonly ProviderModel[]): readonly ListedModel[] {
 		const named = new Map<string, Target>([...this.#configured, ...this.#aliases]);
-		const factsOf = (model: string, format: RoutingFacts['format'] = 'chat'): RoutingFacts => {
+		const factsOf = (model: string, format: RoutingFacts['format'] = clientDialectNames[0]): RoutingFacts => {
 			return { format, model, team, stickyKey: '', rules, providerHeader: undefined };
 		};
 		for (const { match } of rules) {

@@ -1,3 +1,4 @@
+import type { ClientDialectName } from '../../core/dialect-name.ts';
 import type { HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { listedModels } from '../../policy/budgets/price-of.ts';
@@ -57,7 +58,7 @@ function pricedModels({ providers, ports }: GatewayParts): readonly ProviderMode
 }
 
 /** What only the format's default would serve is known where it has a price, or where any name may be served. */
-function findCallable(model: string, team: string, format: 'chat' | 'messages', parts: GatewayParts): Target | undefined {
+function findCallable(model: string, team: string, format: ClientDialectName, parts: GatewayParts): Target | undefined {
 	const { routing, ports, providers } = parts;
 	const found = routing.findTarget({ format, model, team, stickyKey: '', rules: ports.teams.routingRules() });
 	if (found === undefined || !isCallable(found.target, parts)) return undefined;

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { clientDialectNames } from '../../core/dialect-name.ts';
 import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../../core/routing-rule.ts';
 import type { RecordTable } from '../contracts/record-changes.ts';
 import { decodeJson, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
@@ -7,7 +8,7 @@ import { prepareTable } from './versioned-records.ts';
 
 const textOrNull = orNull(textFrom);
 const strategyFrom = oneOf(['priority', 'weighted']);
-const formatFrom = orNull(oneOf(['chat', 'messages']));
+const formatFrom = orNull(oneOf(clientDialectNames));
 
 function matchFrom(value: unknown): RoutingMatch {
 	const { model, team, format } = membersFrom(value);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientDialectNames } from '../../../core/dialect-name.ts';
 import { isPriced } from '../../../core/price.ts';
 import { noUsage } from '../../../core/usage.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
@@ -22,7 +23,7 @@ const requestRow = named(
 		client_id: z.string(),
 		provider: z.string(),
 		model: z.string(),
-		format: z.string().describe('That the caller spoke: `chat` or `messages`; another where another release wrote the row.'),
+		format: z.string().describe(`That the caller spoke: ${clientDialectNames.map((name) => `\`${name}\``).join(' or ')}; another where another release wrote the row.`),
 		status: z.int().nullable().describe('That the caller got; 0 when the call was interrupted, null while it runs.'),
 		outcome: z.enum(outcomes).nullable().describe('Null while the call runs.'),
 		tokens,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientDialectNames } from '../../../core/dialect-name.ts';
 import { named, rate, text, usdSum } from './values.ts';
 
 const headers = z
@@ -16,7 +17,7 @@ export const explainWish = named(
 			client_id: text(256).optional().describe('Whose call it is: a client,'),
 			team: text(256).optional().describe('or any client of a registered team,'),
 			access_token: text(8192).optional().describe('or who has this access token. One of the three.'),
-			format: z.enum(['chat', 'messages']),
+			format: z.enum(clientDialectNames),
 			body: z.record(z.string(), z.unknown()).optional().describe('Of the request,'),
 			body_text: z.string().max(1_000_000).optional().describe('or to the letter, when whitespace or mistakes matter. One of the two.'),
 			headers: headers.optional(),
@@ -62,7 +63,7 @@ export const explanation = named(
 				is_registered: z.boolean().describe('False: the client belongs to no team, and is its own.'),
 			})
 			.nullable(),
-		request: z.strictObject({ format: z.enum(['chat', 'messages']), model: z.string(), streamed: z.boolean(), bytes: z.int() }).nullable(),
+		request: z.strictObject({ format: z.enum(clientDialectNames), model: z.string(), streamed: z.boolean(), bytes: z.int() }).nullable(),
 		route: z
 			.strictObject({
 				decided_by: z.enum(['provider_header', 'rule', 'prefix', 'alias', 'configured_model', 'family', 'default']),

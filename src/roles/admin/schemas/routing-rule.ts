@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientDialectNames } from '../../../core/dialect-name.ts';
 import type { RoutingRule } from '../../../core/routing-rule.ts';
 import { modelName, named, readOnly, slug, text, time, timeOf } from './values.ts';
 
@@ -17,7 +18,7 @@ const fields = {
 	match: z.strictObject({
 		model: modelName.optional().describe('As callers write it; `*` stands for any text, and alone, the default, for every model.'),
 		team: text(256).nullable().optional().describe('Null: any.'),
-		format: z.enum(['chat', 'messages']).nullable().optional().describe('Null: any.'),
+		format: z.enum(clientDialectNames).nullable().optional().describe('Null: any.'),
 	}),
 	strategy: z.enum(['priority', 'weighted']).describe('`priority`: the first target. `weighted`: by share. The others are its fallbacks.'),
 	targets: z.array(target).min(1).max(50),
@@ -30,7 +31,7 @@ export const routingRule = named(
 		name: z.string(),
 		priority: z.int(),
 		enabled: z.boolean(),
-		match: z.strictObject({ model: z.string(), team: z.string().nullable(), format: z.enum(['chat', 'messages']).nullable() }),
+		match: z.strictObject({ model: z.string(), team: z.string().nullable(), format: z.enum(clientDialectNames).nullable() }),
 		strategy: fields.strategy,
 		targets: z.array(z.strictObject({ provider: z.string(), model: z.string().nullable(), weight: z.int() })),
 		created_at: time,

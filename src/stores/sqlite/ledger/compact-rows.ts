@@ -1,3 +1,4 @@
+import { clientDialectNames } from '../../../core/dialect-name.ts';
 import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from '../../decode.ts';
 import type { Row } from '../database.ts';
@@ -71,7 +72,7 @@ const formColumn = 6;
 function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
 	const form = numberFrom(columns[formColumn]);
 	if (!Number.isSafeInteger(form)) throw new SyntaxError('The line is no row');
-	return columns.toSpliced(formColumn, 1, (form & 1) === 0 ? 'chat' : 'messages', (form & 2) === 0 ? 0 : 1);
+	return columns.toSpliced(formColumn, 1, clientDialectNames[form & 1], (form & 2) === 0 ? 0 : 1);
 }
 
 const columnsOfClose = 12;
