@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ClientDialectName } from '../core/dialect-name.ts';
 import { atOnce } from '../core/steps.ts';
+import { clientDialects } from './dialects/dialects.ts';
 import { type JsonObject, parseBody } from './json/parse-body.ts';
-import { findRepair, type RepairTarget, repairingSteps } from './repair-parameters.ts';
+import { type RepairTarget, repairingSteps } from './repair-parameters.ts';
 
 const wanted = new Set(['model', 'max_tokens', 'max_completion_tokens']);
 
@@ -11,10 +13,11 @@ interface Repaired {
 	readonly warnings: readonly string[];
 }
 
-function repaired(text: string, target: Partial<RepairTarget> & Pick<RepairTarget, 'knownAs'>): Repaired {
+type Target = Partial<RepairTarget> & Pick<RepairTarget, 'knownAs'> & { readonly format?: ClientDialectName };
+
+function repaired(text: string, { format = 'chat', ...target }: Target): Repaired {
 	const body = parseBody(Buffer.from(text), wanted);
-	const repair = findRepair(body.members, {
-		format: 'chat',
+	const repair = clientDialects[format].repair(body.members, {
 		isListed: () => true,
 		said: {},
 		anthropicVersion: () => undefined,

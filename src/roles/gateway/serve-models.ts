@@ -4,6 +4,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { listedModels } from '../../policy/budgets/price-of.ts';
 import type { ListedModel, ProviderModel } from '../../policy/routing/routing-settings.ts';
 import type { Target } from '../../policy/routing/target.ts';
+import { clientDialects } from '../../wire/dialects/dialects.ts';
 import type { Provider } from '../../wire/providers/provider.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { RequestRecord } from './call/request-record.ts';
@@ -12,6 +13,8 @@ import { pageOf } from './model-page.ts';
 import { noteLimits } from './note-limits.ts';
 import { identifyCaller } from './stages/identify-caller.ts';
 import { noteTeam } from './stages/identify-team.ts';
+
+const { chat, messages } = clientDialects;
 
 export const modelPath = '/v1/models/';
 
@@ -37,7 +40,7 @@ export async function serveModels(request: HttpRequest, record: RequestRecord, p
 export async function serveModel(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
 	const team = await enter(request, record, parts);
 	const id = decoded(request.path.slice(modelPath.length));
-	const target = id === undefined ? undefined : findCallable(id, team, isAnthropic(request) ? 'messages' : 'chat', parts);
+	const target = id === undefined ? undefined : findCallable(id, team, (isAnthropic(request) ? messages : chat).name, parts);
 	if (id !== undefined && target !== undefined) return answerJson(rendererFor(request)({ id, target }), request, record, parts);
 	throw new Refusal('model_unlisted', { param: 'model' });
 }

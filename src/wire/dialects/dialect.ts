@@ -5,9 +5,12 @@ import type { ResponseReading, ResponseWriting } from '../conversation/response.
 import type { ResponseTranslation } from '../conversation/translation.ts';
 import type { EventBatch } from '../events/event-batch.ts';
 import type { MarkLine } from '../events/event-boundaries.ts';
+import type { ForeignMarks } from '../foreign-marks.ts';
 import type { GatewayError } from '../gateway-error.ts';
 import type { JsonBody, JsonObject } from '../json/parse-body.ts';
 import type { Edit } from '../json/splice-body.ts';
+import type { ProviderKind } from '../providers/provider.ts';
+import type { Repair, RepairTarget } from '../repair-parameters.ts';
 import type { TextViews } from '../text-view.ts';
 import type { RequestedOutput } from '../usage/output-cap.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
@@ -60,6 +63,16 @@ export interface ClientDialect extends Dialect {
 	readonly textViews: TextViews;
 	/** For a stream that is to end as if its output cap were reached. @param request the client's. */
 	followToCap(request: JsonObject): CapEnding;
+	/** What other vendors may have left in a conversation. */
+	readonly foreignMarks: ForeignMarks;
+	/** What the target's model is known to reject of a request. Undefined where the request stays as it is. */
+	repair(members: JsonObject, target: RepairTarget): Repair | undefined;
+	/** The kind of provider whose price list names the models of this dialect's vendor. */
+	readonly vendorKind: ProviderKind;
+	/** A field by which a request continues turns that are stored at the vendor, where nothing here can read them. */
+	storedTurnsField(members: JsonObject): string | undefined;
+	/** True: tool arguments stand in requests as JSON values, whose numbers lose digits unless they are read exactly. False: they are texts. */
+	readonly hasArgumentValues: boolean;
 	/** A whole event that ends a broken stream in a way the format's SDKs raise as an error. */
 	renderErrorEvent(error: GatewayError): Buffer;
 }

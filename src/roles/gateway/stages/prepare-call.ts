@@ -9,11 +9,11 @@ import type { ResponseTranslation, TranslatedCall } from '../../../wire/conversa
 import type { Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
-import { isMaybeMarked, unmarkingSteps } from '../../../wire/foreign-marks.ts';
+import { unmarkingSteps } from '../../../wire/foreign-marks.ts';
 import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
-import { findRepair, type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
+import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
 import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type Call, placedMembers } from './read-call.ts';
@@ -57,7 +57,7 @@ const none: readonly string[] = [];
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
-	if (!isSpoken || isMaybeMarked(call.body) || call.endpoint.estimateFor(provider) !== undefined) return undefined;
+	if (!isSpoken || call.format.foreignMarks.mayBeIn(call.body.members) || call.endpoint.estimateFor(provider) !== undefined) return undefined;
 	const read = readTarget(call, target, team, parts);
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
@@ -88,14 +88,13 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	const estimate = call.endpoint.estimateFor(provider);
 	if (estimate !== undefined) return { ...untranslated(call, read, provider, call.body, [estimate.warning]), estimate };
 	if (isSameDialect(call.format.name, spoken)) {
-		const unmarked = yield* unmarkingSteps(call.body, { format: call.format.name, knownAs }, placedMembers);
+		const unmarked = yield* unmarkingSteps(call.body, call.format.foreignMarks, knownAs, placedMembers);
 		const repair = repairFor(call, read, provider, parts);
 		if (repair === undefined) return untranslated(call, read, provider, unmarked);
 		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers), repair.warnings);
 	}
 	const translation = responseTranslation(call.format.name, spoken);
-	// Arguments of calls are text in chat completions, whose digits nobody changes.
-	const readExactly = call.format.name === 'messages' ? call.body.readExactly : undefined;
+	const readExactly = call.format.hasArgumentValues ? call.body.readExactly : undefined;
 	const members = readExactly?.() ?? call.body.members;
 	if (readExactly !== undefined) yield;
 	const {
@@ -149,13 +148,10 @@ function repairFor(
 	{ settings, prices }: GatewayParts,
 ): Repair | undefined {
 	if (settings.repairsParameters === false) return undefined;
-	const format = call.format.name;
-	const vendor = format === 'chat' ? 'openai' : 'anthropic';
-	return findRepair(call.body.members, {
-		format,
+	return call.format.repair(call.body.members, {
 		knownAs,
 		// The operator may say which of the vendor's models another server has.
-		isListed: () => prices.listedModel(said.knownAs === undefined ? provider.kind : vendor, knownAs) !== undefined,
+		isListed: () => prices.listedModel(said.knownAs === undefined ? provider.kind : call.format.vendorKind, knownAs) !== undefined,
 		said,
 		anthropicVersion: () => provider.requestHeaders(call.request.headers)['anthropic-version'],
 	});

@@ -1,5 +1,6 @@
 import { Refusal } from '../../../core/refusal.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
+import { isSameDialect } from '../../../wire/translate.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { Call } from './read-call.ts';
 
@@ -12,9 +13,9 @@ const details = { error_code: 'thread_unsupported_request', unsupported: ['model
  * @throws Refusal `thread_unsupported_request`.
  */
 export function refuseThread({ format, body }: Call, provider: Provider, { settings: { budgets }, guarding }: GatewayParts): void {
-	const { thread } = body.members;
-	if (format.name !== 'messages' || thread === undefined || thread === null) return;
+	const field = format.storedTurnsField(body.members);
+	if (field === undefined) return;
 	const isBounded = budgets.isEnabled && budgets.hold === 'worst_case';
-	if (provider.protocol.wire === 'messages' && guarding === undefined && !isBounded) return;
-	throw new Refusal('thread_unsupported_request', { param: 'thread', details });
+	if (isSameDialect(format.name, provider.protocol.wire) && guarding === undefined && !isBounded) return;
+	throw new Refusal('thread_unsupported_request', { param: field, details });
 }

@@ -6,6 +6,8 @@ import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { ChatCapEnding } from './cap-ending.ts';
+import { chatForeignMarks } from './foreign-marks.ts';
+import { repairChat } from './repair.ts';
 import { readChatRequest } from './request-reader.ts';
 import { chatRequestWriter } from './request-writer.ts';
 import { chatReading, chatWriting } from './response.ts';
@@ -53,6 +55,11 @@ export const chat: ClientDialect = {
 	isComplete: isFinished,
 	tellsUsageNext: isFinished,
 	followToCap: (request) => new ChatCapEnding(request),
+	foreignMarks: chatForeignMarks,
+	repair: repairChat,
+	vendorKind: 'openai',
+	storedTurnsField: () => undefined,
+	hasArgumentValues: false,
 	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
 };
 

@@ -17,6 +17,8 @@ import {
 	object,
 } from '../field-checks.ts';
 import { MessagesCapEnding } from './cap-ending.ts';
+import { messagesForeignMarks } from './foreign-marks.ts';
+import { repairMessages } from './repair.ts';
 import { readMessagesRequest } from './request-reader.ts';
 import { messagesRequestWriter } from './request-writer.ts';
 import { messagesReading, messagesWriting } from './response.ts';
@@ -65,6 +67,11 @@ export const messages: ClientDialect = {
 	isComplete: () => false,
 	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
 	followToCap: () => new MessagesCapEnding(),
+	foreignMarks: messagesForeignMarks,
+	repair: repairMessages,
+	vendorKind: 'anthropic',
+	storedTurnsField: ({ thread }) => (thread === undefined || thread === null ? undefined : 'thread'),
+	hasArgumentValues: true,
 	renderErrorEvent: (error) => Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', ...errorMembers(error) })}\n\n`),
 };
 
