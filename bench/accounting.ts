@@ -18,6 +18,7 @@ import { UnpricedModels } from '../src/roles/gateway/unpriced-models.ts';
 import { createMemoryAdmission } from '../src/stores/memory/memory-admission.ts';
 import { restoreMissing } from '../src/stores/restoring-admission.ts';
 import { openSqliteLedger } from '../src/stores/sqlite/sqlite-ledger.ts';
+import { chat } from '../src/wire/dialects/chat/chat.ts';
 import { parseBody } from '../src/wire/json/parse-body.ts';
 import { meterAnswer, readTold } from '../src/wire/usage/usage-meter.ts';
 import { chatUsage } from '../src/wire/usage/usage-reader.ts';
@@ -154,7 +155,7 @@ function readingUs(): number {
 	const parsed = parseBody(body, new Set());
 	const times = 50_000;
 	const once = (): void => {
-		measureInput(parsed, parsed.members, 'gpt-4o');
+		measureInput(parsed, chat.inputContent(parsed.members), 'gpt-4o');
 		meterAnswer(answer, readTold(answer, chatUsage).usage, chatUsage, 1);
 	};
 	for (let warm = 0; warm < times; warm++) once();

@@ -1,7 +1,7 @@
 import { picoUsdPerNanoUsd } from '../../core/money.ts';
 import type { Price, PriceTier } from '../../core/price.ts';
+import type { CacheWrites } from '../../core/request-facts.ts';
 import type { Usage } from '../../core/usage.ts';
-import type { CacheWrites } from './cache-writes.ts';
 
 /**
  * What a call costs: each bucket of its usage at its own rate, those of the tier that its whole input falls in.

@@ -1,13 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
+import type { InputContent } from '../../core/request-facts.ts';
+import { clientDialects } from '../../wire/dialects/dialects.ts';
 import { estimatedOutputTokens } from './estimate.ts';
 import { type InputSize, measureInput } from './input-size.ts';
 import { capFor, contextWindowOf, mostInputTokensOf } from './model-limits.ts';
 
-function measure(members: Record<string, unknown>, model = 'gpt-4o'): InputSize & { readonly bytes: number } {
+function contentOf(members: Record<string, unknown>, dialect: ClientDialectName = 'chat'): InputContent {
+	return clientDialects[dialect].inputContent(members);
+}
+
+function measure(
+	members: Record<string, unknown>,
+	model = 'gpt-4o',
+	dialect: ClientDialectName = 'chat',
+): InputSize & { readonly bytes: number } {
 	const text = JSON.stringify({ model, ...members });
 	const bytes = Buffer.from(text);
-	return { ...measureInput({ bytes, isAscii: text.length === bytes.length }, members, model), bytes: bytes.length };
+	return { ...measureInput({ bytes, isAscii: text.length === bytes.length }, contentOf(members, dialect), model), bytes: bytes.length };
 }
 
 const says = (content: unknown) => ({ messages: [{ role: 'user', content }] });
@@ -45,13 +56,11 @@ describe('the estimate of input', () => {
 	});
 
 	it('is at least a token, and never above the bound', () => {
-		expect(measureInput({ bytes: Buffer.alloc(0), isAscii: true }, {}, 'm').estimatedTokens).toBe(1);
+		expect(measureInput({ bytes: Buffer.alloc(0), isAscii: true }, contentOf({}), 'm').estimatedTokens).toBe(1);
 		fc.assert(
-			fc.property(fc.jsonValue(), fc.string(), (value, text) => {
-				const { estimatedTokens, highestTokens } = measure({
-					messages: [{ role: 'user', content: value }, { content: text }],
-					system: value,
-				});
+			fc.property(fc.jsonValue(), fc.string(), fc.constantFrom(...clientDialectNames), (value, text, dialect) => {
+				const members = { messages: [{ role: 'user', content: value }, { content: text }], system: value };
+				const { estimatedTokens, highestTokens } = measure(members, 'gpt-4o', dialect);
 				return Number.isSafeInteger(estimatedTokens) && estimatedTokens >= 1 && estimatedTokens <= highestTokens;
 			}),
 		);
@@ -64,14 +73,14 @@ describe('the bound on input', () => {
 		expect(highestTokens).toBe(bytes);
 	});
 
-	it.each([
+	it.each<[string, Record<string, unknown>, number, ClientDialectName?]>([
 		['tools', { tools: [{ type: 'function', function: { name: 'own' } }] }, 2048],
 		['functions', { functions: [{ name: 'own' }] }, 2048],
 		['a schema', { response_format: { type: 'json_schema', json_schema: {} } }, 2048],
-		['a schema of messages', { output_config: { format: { type: 'json_schema', schema: {} } } }, 2048],
-		['tools and a schema', { tools: [{ name: 'own' }], output_format: { type: 'json_schema', schema: {} } }, 4096],
-	])('of text with %s has room for what providers add to them', (_name, members, added) => {
-		const { highestTokens, bytes } = measure({ ...says('hello'), ...members });
+		['a schema of messages', { output_config: { format: { type: 'json_schema', schema: {} } } }, 2048, 'messages'],
+		['tools and a schema', { tools: [{ name: 'own' }], output_format: { type: 'json_schema', schema: {} } }, 4096, 'messages'],
+	])('of text with %s has room for what providers add to them', (_name, members, added, dialect) => {
+		const { highestTokens, bytes } = measure({ ...says('hello'), ...members }, 'gpt-4o', dialect);
 		expect(highestTokens).toBe(bytes + added);
 	});
 
@@ -83,26 +92,26 @@ describe('the bound on input', () => {
 		expect(highestTokens).toBe(bytes + 2048 + 2048);
 	});
 
-	it.each([
+	it.each<[string, Record<string, unknown>, ClientDialectName?]>([
 		['an image by address', image('https://example.com/a.png')],
 		['an image', image('data:image/png;base64,AAAA')],
-		['a document', says([{ type: 'document', source: { type: 'file', file_id: 'f' } }])],
+		['a document', says([{ type: 'document', source: { type: 'file', file_id: 'f' } }]), 'messages'],
 		['a part of unknown type', says([{ type: 'hologram' }])],
-		['an image in a tool’s result', says([{ type: 'tool_result', content: [{ type: 'image', source: { data: 'AA' } }] }])],
-		['an image in `system`', { ...says('hi'), system: [{ type: 'image' }] }],
+		['an image in a tool’s result', says([{ type: 'tool_result', content: [{ type: 'image', source: { data: 'AA' } }] }]), 'messages'],
+		['an image in `system`', { ...says('hi'), system: [{ type: 'image' }] }, 'messages'],
 		['content that the provider keeps', { ...says('hi'), extra_body: { google: { cached_content: 'cachedContents/1' } } }],
 		['an earlier spoken answer', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
-	])('of %s is the context window', (_name, members) => {
-		expect(measure(members).highestTokens).toBe(contextWindowOf('gpt-4o'));
+	])('of %s is the context window', (_name, members, dialect) => {
+		expect(measure(members, 'gpt-4o', dialect).highestTokens).toBe(contextWindowOf('gpt-4o'));
 	});
 
-	it.each([
-		['a server tool', { ...says('hi'), tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+	it.each<[string, Record<string, unknown>, ClientDialectName?]>([
+		['a server tool', { ...says('hi'), tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'messages'],
 		['a tool of unknown type', { ...says('hi'), tools: [{ type: 'time_travel_20300101' }] }],
 		['search options', { ...says('hi'), web_search_options: {} }],
-		['tool servers', { ...says('hi'), mcp_servers: [] }],
-	])('with %s is the context window, once a round', (_name, members) => {
-		expect(measure(members).highestTokens).toBe(contextWindowOf('gpt-4o') * 10);
+		['tool servers', { ...says('hi'), mcp_servers: [] }, 'messages'],
+	])('with %s is the context window, once a round', (_name, members, dialect) => {
+		expect(measure(members, 'gpt-4o', dialect).highestTokens).toBe(contextWindowOf('gpt-4o') * 10);
 	});
 });
 

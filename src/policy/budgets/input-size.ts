@@ -1,7 +1,6 @@
 /** How much a request gives a model to read, from its bytes: nothing is tokenised before a call. */
+import type { InputContent } from '../../core/request-facts.ts';
 import { contextWindowOf, mostInputTokensOf } from './model-limits.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 export interface InputSize {
 	/** About what the provider would count; a few tenths off either way for text, more for attachments. */
@@ -20,7 +19,7 @@ export interface InputSize {
 /** Providers put instructions of their own before tools, and others before a schema. */
 const addedTokensForTools = 2048;
 const addedTokensForSchema = 2048;
-const addedTokensPerTypedTool = 2048;
+const addedTokensPerDefinedTool = 2048;
 /** An image of usual size; documents and recordings may be more. */
 const estimatedTokensPerAttachment = 1500;
 /** After so many rounds of its own tools a provider pauses. */
@@ -32,21 +31,15 @@ export interface InputText {
 	readonly isAscii: boolean;
 }
 
-/** @param members the text parsed: a request in either format. @param model its name at the provider. */
-export function measureInput(text: InputText, members: Members, model: string): InputSize {
-	const found: Found = { attachments: 0, attachedBytes: 0 };
-	if (Array.isArray(members.messages)) for (const message of members.messages) measureMessage(message, found);
-	measureParts(members.system, found);
-	if (hasCachedContent(members)) found.attachments++;
-	const { typed, serverSide, added } = measureTools(members);
-	const writtenTokens = estimateTextTokens(text, found.attachedBytes) + found.attachments * estimatedTokensPerAttachment;
+/** @param content what the dialect of the request knows of it. @param model its name at the provider. */
+export function measureInput(text: InputText, content: InputContent, model: string): InputSize {
+	const { attachments, attachedBytes, hasTools, hasSchema, definedTools, serverTools } = content;
+	const writtenTokens = estimateTextTokens(text, attachedBytes) + attachments * estimatedTokensPerAttachment;
 	const most = mostInputTokensOf(model);
 	const estimatedTokens = Math.min(writtenTokens, most);
-	const rounds = serverSide > 0 ? serverToolRounds : Math.min(found.attachments, 1);
-	const highestTokens =
-		rounds > 0
-			? Math.max(estimatedTokens, contextWindowOf(model) * rounds)
-			: Math.min(text.bytes.length + added + typed * addedTokensPerTypedTool, most);
+	const rounds = serverTools > 0 ? serverToolRounds : Math.min(attachments, 1);
+	const added = (hasTools ? addedTokensForTools : 0) + (hasSchema ? addedTokensForSchema : 0) + definedTools * addedTokensPerDefinedTool;
+	const highestTokens = rounds > 0 ? Math.max(estimatedTokens, contextWindowOf(model) * rounds) : Math.min(text.bytes.length + added, most);
 	return { writtenTokens, estimatedTokens, highestTokens };
 }
 
@@ -72,88 +65,4 @@ function otherShare(bytes: Buffer): number {
 		if ((bytes[at] ?? 0) > 0x7f) others++;
 	}
 	return samples === 0 ? 0 : others / samples;
-}
-
-interface Found {
-	attachments: number;
-	attachedBytes: number;
-}
-
-function measureMessage(message: unknown, found: Found): void {
-	if (!isObject(message)) return;
-	measureParts(message.content, found);
-	// An earlier spoken answer, kept by the provider.
-	if (isObject(message.audio)) found.attachments++;
-}
-
-/** Types of parts that are all text, or tool calls. Any other is taken for an attachment. */
-const textTypes: ReadonlySet<unknown> = new Set(['text', 'refusal', 'thinking', 'redacted_thinking', 'tool_use', 'server_tool_use']);
-
-function measureParts(content: unknown, found: Found): void {
-	if (!Array.isArray(content)) return;
-	for (const part of content as readonly unknown[]) {
-		if (!isObject(part) || textTypes.has(part.type)) continue;
-		if (part.type === 'tool_result') {
-			measureParts(part.content, found);
-			continue;
-		}
-		found.attachments++;
-		found.attachedBytes += dataBytes(part);
-	}
-}
-
-/** Base64 and addresses are ASCII. */
-function dataBytes(part: Members): number {
-	let bytes = 0;
-	for (const holder of [part.source, part.image_url, part.input_audio, part.file]) {
-		if (!isObject(holder)) continue;
-		for (const data of [holder.data, holder.url, holder.file_data]) if (typeof data === 'string') bytes += data.length;
-	}
-	return bytes;
-}
-
-/** Typed tools that the caller runs; their definitions are the provider's. */
-const callerRun = /^(?:bash|text_editor|memory|computer|browser)_/;
-
-interface ToolSize {
-	/** Tools that the provider defines and the caller runs. */
-	readonly typed: number;
-	/** Tools that the provider runs. */
-	readonly serverSide: number;
-	/** Tokens that the provider adds, but for typed tools. */
-	readonly added: number;
-}
-
-function measureTools(members: Members): ToolSize {
-	let typed = 0;
-	let serverSide = 0;
-	const added = (hasTools(members) ? addedTokensForTools : 0) + (hasSchema(members) ? addedTokensForSchema : 0);
-	if (Array.isArray(members.tools)) {
-		for (const tool of members.tools as readonly unknown[]) {
-			const type = isObject(tool) ? tool.type : undefined;
-			if (typeof type !== 'string' || type === 'function' || type === 'custom') continue;
-			if (callerRun.test(type)) typed++;
-			else serverSide++;
-		}
-	}
-	if (isObject(members.web_search_options) || Array.isArray(members.mcp_servers)) serverSide++;
-	return { typed, serverSide, added };
-}
-
-function hasTools({ tools, functions }: Members): boolean {
-	return (Array.isArray(tools) && tools.length > 0) || (Array.isArray(functions) && functions.length > 0);
-}
-
-function hasSchema({ response_format, output_format, output_config }: Members): boolean {
-	const format = isObject(output_config) ? output_config.format : undefined;
-	return (isObject(response_format) && response_format.type !== 'text') || isObject(output_format) || isObject(format);
-}
-
-/** Content that the provider keeps, by Gemini's extension of chat completions: read in addition to the request. */
-function hasCachedContent({ extra_body, google }: Members): boolean {
-	return [google, isObject(extra_body) ? extra_body.google : undefined].some((own) => isObject(own) && own.cached_content !== undefined);
-}
-
-function isObject(value: unknown): value is Members {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

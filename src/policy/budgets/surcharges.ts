@@ -1,11 +1,10 @@
-/** What callers may choose that costs more than a model's list price, and the values that do not. */
-const choices: readonly (readonly [field: string, standard: ReadonlySet<unknown>])[] = [
-	['service_tier', new Set(['auto', 'default', 'standard', 'standard_only', 'flex'])],
-	['speed', new Set(['standard'])],
-	['inference_geo', new Set(['global'])],
-];
+import type { Surcharges } from '../../core/request-facts.ts';
 
 /** @returns the field of a request that asks for what costs more; undefined: none does. */
-export function surchargedField(request: Readonly<Record<string, unknown>>): string | undefined {
-	return choices.find(([field, standard]) => typeof request[field] === 'string' && !standard.has(request[field]))?.[0];
+export function surchargedField(request: Readonly<Record<string, unknown>>, surcharges: Surcharges): string | undefined {
+	for (const field in surcharges) {
+		const value = request[field];
+		if (typeof value === 'string' && surcharges[field]?.has(value) !== true) return field;
+	}
+	return undefined;
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { DialectName } from '../../core/dialect-name.ts';
+import { dialects } from '../../wire/dialects/dialects.ts';
 import { mayThinkUnseen, type ThinkingCall } from './unseen-thinking.ts';
 
-const call: ThinkingCall = { kind: 'openai', wire: 'chat', knownAs: 'gpt-4o', thinking: undefined, request: {} };
+const call: ThinkingCall = { kind: 'openai', knownAs: 'gpt-4o', thinking: undefined, asked: undefined };
 
 describe('of a request that says nothing of it', () => {
 	it.each([
@@ -48,7 +50,7 @@ describe('of a request that says nothing of it', () => {
 	});
 });
 
-it.each<[ThinkingCall['wire'], string, ThinkingCall['request'], boolean]>([
+it.each<[DialectName, string, Record<string, unknown>, boolean]>([
 	['chat', 'gpt-4o', { reasoning_effort: 'high' }, true],
 	['chat', 'gpt-4o', { reasoning: { effort: 'high' } }, true],
 	['chat', 'gpt-4o', { thinking: { type: 'enabled' } }, true],
@@ -68,5 +70,5 @@ it.each<[ThinkingCall['wire'], string, ThinkingCall['request'], boolean]>([
 	['gemini', 'gemini-2.5-flash', { generationConfig: { thinkingConfig: null } }, true],
 	['gemini-openai', 'gemini-2.5-flash', { thinking: { type: 'disabled' } }, true],
 ])('%s of %s with %j: %s', (wire, knownAs, request, expected) => {
-	expect(mayThinkUnseen({ ...call, wire, knownAs, request })).toBe(expected);
+	expect(mayThinkUnseen({ ...call, knownAs, asked: dialects[wire].asksForThinking(request) })).toBe(expected);
 });

@@ -4,14 +4,12 @@ import { remembering } from '../../core/remembering.ts';
 export interface ThinkingCall {
 	/** Of the provider. */
 	readonly kind: string;
-	/** What it speaks. */
-	readonly wire: 'chat' | 'messages' | 'gemini' | 'gemini-openai';
 	/** The vendor's name of the model, as far as it is known. */
 	readonly knownAs: string;
 	/** What the operator says of the model: whether it thinks at all. */
 	readonly thinking: 'none' | 'enabled' | 'adaptive' | undefined;
-	/** As it is sent. */
-	readonly request: Readonly<Record<string, unknown>>;
+	/** Whether the request asks for thinking, or turns it off; undefined: it does not say. */
+	readonly asked: boolean | undefined;
 }
 
 /** When a model thinks: whatever is asked, unless it is told not to, or only when told to. Undefined: nothing is known of it. */
@@ -36,8 +34,7 @@ const habits: readonly (readonly [name: RegExp, habit: Exclude<Habit, undefined>
  * By what the request asks for, else by the model's name. Of a model that nothing is known of: true where a vendor hides what is thought,
  * false of servers that are compatible with it, which show all that they write.
  */
-export function mayThinkUnseen({ kind, wire, knownAs, thinking, request }: ThinkingCall): boolean {
-	const asked = askedThinking(wire, request);
+export function mayThinkUnseen({ kind, knownAs, thinking, asked }: ThinkingCall): boolean {
 	if (asked === true) return true;
 	if (thinking !== undefined) return thinking !== 'none';
 	const habit = habitOf(knownAs);
@@ -50,26 +47,4 @@ const habitOf = remembering(1000, (model) => readHabit(model.toLowerCase()));
 function readHabit(name: string): Habit {
 	const [, base = name] = /(?:^|\/)ft:([^:]+)/.exec(name) ?? [];
 	return habits.find(([pattern]) => pattern.test(base))?.[1];
-}
-
-/** @returns undefined for a request that does not say. What is another wire's field may be passed over, so it turns nothing off. */
-function askedThinking(wire: ThinkingCall['wire'], request: ThinkingCall['request']): boolean | undefined {
-	const { reasoning_effort: effort, reasoning, thinking, generationConfig } = request;
-	if (wire === 'messages') return saysOf(membersOf(thinking)['type'], 'disabled');
-	if (wire === 'gemini') {
-		const { thinkingBudget, thinkingLevel } = membersOf(membersOf(generationConfig)['thinkingConfig']);
-		return saysOf(thinkingLevel ?? thinkingBudget, 0);
-	}
-	const isAskedOtherwise = membersOf(reasoning) === reasoning || saysOf(membersOf(thinking)['type'], 'disabled') === true;
-	return isAskedOtherwise ? true : saysOf(effort, 'none');
-}
-
-function saysOf(value: unknown, off: string | number): boolean | undefined {
-	return typeof value === 'string' || typeof value === 'number' ? value !== off : undefined;
-}
-
-const none: Readonly<Record<string, unknown>> = {};
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-	return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : none;
 }

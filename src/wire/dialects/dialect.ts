@@ -1,4 +1,5 @@
 import type { ClientDialectName, DialectName } from '../../core/dialect-name.ts';
+import type { CacheWrites, InputContent, Surcharges } from '../../core/request-facts.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { RequestReader, RequestWriter } from '../conversation/request-translation.ts';
 import type { ResponseReading, ResponseWriting } from '../conversation/response.ts';
@@ -30,6 +31,12 @@ export interface Dialect {
 	requestedOutput(body: JsonObject): RequestedOutput;
 	/** What to change in a request so that it asks for so many tokens at most. @param body with the places of the members that caps stand in known. */
 	writeCap(body: JsonBody, tokens: number): readonly Edit[];
+	/** The writes to prompt caches that a request may cause at most. */
+	cacheWrites(bytes: Buffer): CacheWrites;
+	/** Whether a request asks for thinking, or turns it off; undefined: it does not say. What is another dialect's field turns nothing off. */
+	asksForThinking(members: JsonObject): boolean | undefined;
+	/** What requests may ask for that costs more than the list price. */
+	readonly surcharges: Surcharges;
 	/** How a stream of this format tells that it is complete, or failed. */
 	readonly markLine: MarkLine;
 	/**
@@ -63,6 +70,8 @@ export interface ClientDialect extends Dialect {
 	readonly textViews: TextViews;
 	/** For a stream that is to end as if its output cap were reached. @param request the client's. */
 	followToCap(request: JsonObject): CapEnding;
+	/** Input of a request that its bytes do not tell the size of. */
+	inputContent(members: JsonObject): InputContent;
 	/** What other vendors may have left in a conversation. */
 	readonly foreignMarks: ForeignMarks;
 	/** What the target's model is known to reject of a request. Undefined where the request stays as it is. */

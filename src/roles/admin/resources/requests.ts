@@ -23,7 +23,11 @@ const requestRow = named(
 		client_id: z.string(),
 		provider: z.string(),
 		model: z.string(),
-		format: z.string().describe(`That the caller spoke: ${clientDialectNames.map((name) => `\`${name}\``).join(' or ')}; another where another release wrote the row.`),
+		format: z
+			.string()
+			.describe(
+				`That the caller spoke: ${clientDialectNames.map((name) => `\`${name}\``).join(' or ')}; another where another release wrote the row.`,
+			),
 		status: z.int().nullable().describe('That the caller got; 0 when the call was interrupted, null while it runs.'),
 		outcome: z.enum(outcomes).nullable().describe('Null while the call runs.'),
 		tokens,

@@ -3,10 +3,9 @@ import { Fault } from '../../../core/fault.ts';
 import type { Price } from '../../../core/price.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
-import { cacheWritesOf } from '../../../policy/budgets/cache-writes.ts';
 import { plainCostNanoUsd, worstCaseNanoUsd } from '../../../policy/budgets/cost.ts';
 import { estimatedOutputTokens } from '../../../policy/budgets/estimate.ts';
-import { measureInput } from '../../../policy/budgets/input-size.ts';
+import { type InputSize, measureInput } from '../../../policy/budgets/input-size.ts';
 import { capFor, mostOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { PricedAs } from '../../../policy/budgets/price-book.ts';
 import { surchargedField } from '../../../policy/budgets/surcharges.ts';
@@ -115,9 +114,9 @@ function permitTermsOf(
 	};
 }
 
-function thinksUnseen({ provider, knownAs, target, outgoing }: PreparedCall, { modelFacts }: GatewayParts): boolean {
+function thinksUnseen({ provider, providerFormat, knownAs, target, outgoing }: PreparedCall, { modelFacts }: GatewayParts): boolean {
 	const { thinking } = modelFacts.of(target);
-	return mayThinkUnseen({ kind: provider.kind, wire: provider.protocol.wire, knownAs, thinking, request: outgoing.members });
+	return mayThinkUnseen({ kind: provider.kind, knownAs, thinking, asked: providerFormat.asksForThinking(outgoing.members) });
 }
 
 export interface JudgedCall extends AskedLimits {
@@ -237,8 +236,8 @@ function findPrice(
 }
 
 /** What costs more than the list says could cost more than is held; an operator's own price stands for what it costs. */
-function requireListPrice({ outgoing, target }: PreparedCall, { overrides }: PricedAs): void {
-	const field = overrides === undefined ? surchargedField(outgoing.members) : undefined;
+function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { overrides }: PricedAs): void {
+	const field = overrides === undefined ? surchargedField(outgoing.members, providerFormat.surcharges) : undefined;
 	if (field === undefined) return;
 	throw new Refusal('field_invalid', {
 		param: field,
@@ -329,8 +328,8 @@ export interface Need {
 
 /** The cap that a request gets by default is written into it, whatever is held. */
 function estimate(call: PreparedCall, price: Price): Need {
-	const { body, outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
-	const { estimatedTokens: inputTokens } = measureInput(outgoing, body.members, knownAs);
+	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
+	const { estimatedTokens: inputTokens } = inputOf(call);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
 	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? defaultCapTokens ?? most, most), choices);
@@ -350,13 +349,13 @@ function estimate(call: PreparedCall, price: Price): Need {
 
 /** The cap is what makes the worst case finite, so the request is made to have one. */
 function worstCase(call: PreparedCall, price: Price): Need {
-	const { body, outgoing, provider, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
-	const { estimatedTokens, highestTokens } = measureInput(outgoing, body.members, knownAs);
+	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
+	const { estimatedTokens, highestTokens } = inputOf(call);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
 	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
 	const outputTokens = cap.tokens * choices;
 	return {
-		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price, cacheWritesOf(provider.protocol.wire, outgoing.bytes)),
+		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes)),
 		estimatedInputTokens: estimatedTokens,
 		inputTokens: highestTokens,
 		outputTokens,
@@ -366,6 +365,11 @@ function worstCase(call: PreparedCall, price: Price): Need {
 		capTokens: cap.tokens,
 		capEdits: cap.mustWrite || lacksDefaultCap(call, capTokens) ? providerFormat.writeCap(outgoing, cap.tokens) : none,
 	};
+}
+
+/** The bytes are those that are sent; the dialect that knows what is in them is the client's. */
+function inputOf({ format, body, outgoing, knownAs }: PreparedCall): InputSize {
+	return measureInput(outgoing, format.inputContent(body.members), knownAs);
 }
 
 /** A translation has written it already, where the provider's format has a place for it. */

@@ -57,7 +57,8 @@ const none: readonly string[] = [];
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
-	if (!isSpoken || call.format.foreignMarks.mayBeIn(call.body.members) || call.endpoint.estimateFor(provider) !== undefined) return undefined;
+	if (!isSpoken || call.format.foreignMarks.mayBeIn(call.body.members) || call.endpoint.estimateFor(provider) !== undefined)
+		return undefined;
 	const read = readTarget(call, target, team, parts);
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
@@ -120,7 +121,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	const outgoing = new WrittenBody(body, placedMembers);
 	yield;
 	const nowSeconds = Math.floor(parts.ports.clock.nowMs() / 1000);
-	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing, members, knownAs);
+	const { estimatedTokens: estimatedInputTokens } = measureInput(outgoing, call.format.inputContent(members), knownAs);
 	return {
 		...call,
 		target,

@@ -115,8 +115,8 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], { provider
 }
 
 /** In place of a provider's. */
-export function estimatedReply({ body, knownAs }: PreparedCall, estimate: Estimate): Reply {
-	const { writtenTokens } = measureInput(body, body.members, knownAs);
+export function estimatedReply({ format, body, knownAs }: PreparedCall, estimate: Estimate): Reply {
+	const { writtenTokens } = measureInput(body, format.inputContent(body.members), knownAs);
 	const bytes = Buffer.from(JSON.stringify(estimate.respond(writtenTokens)));
 	const response = { status: 200, headers: { 'content-type': 'application/json' }, body: streamOf([]) };
 	return { response, status: 200, body: bytes, told: undefined, upstreamMs: undefined };

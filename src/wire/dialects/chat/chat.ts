@@ -1,12 +1,16 @@
+import type { Surcharges } from '../../../core/request-facts.ts';
 import type { LineMark } from '../../events/event-boundaries.ts';
 import { equals, startsWith, valueOffset } from '../../events/line-value.ts';
 import { errorMembers } from '../../gateway-error.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
+import { asksFor } from '../../usage/asked-thinking.ts';
 import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { ChatCapEnding } from './cap-ending.ts';
 import { chatForeignMarks } from './foreign-marks.ts';
+import { chatInputContent } from './input-content.ts';
 import { repairChat } from './repair.ts';
 import { readChatRequest } from './request-reader.ts';
 import { chatRequestWriter } from './request-writer.ts';
@@ -35,6 +39,13 @@ const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 /** An assistant turn may consist of tool calls alone; the deprecated role `function` may answer with null. */
 const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
 
+/** Compatible servers may pass Anthropic's fields on to it. */
+const surcharges: Surcharges = {
+	service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'flex']),
+	speed: new Set(['standard']),
+	inference_geo: new Set(['global']),
+};
+
 /** OpenAI's chat completions. */
 export const chat: ClientDialect = {
 	name: 'chat',
@@ -51,10 +62,15 @@ export const chat: ClientDialect = {
 	askForUsage,
 	requestedOutput: (body) => requestedOutput(body, capMembers, body.n),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
+	// Servers write by themselves, where the model's price says what that costs.
+	cacheWrites: () => 'short',
+	asksForThinking,
+	surcharges,
 	markLine,
 	isComplete: isFinished,
 	tellsUsageNext: isFinished,
 	followToCap: (request) => new ChatCapEnding(request),
+	inputContent: chatInputContent,
 	foreignMarks: chatForeignMarks,
 	repair: repairChat,
 	vendorKind: 'openai',
@@ -62,6 +78,12 @@ export const chat: ClientDialect = {
 	hasArgumentValues: false,
 	renderErrorEvent: (error) => Buffer.from(`data: ${JSON.stringify(errorMembers(error))}\n\n`),
 };
+
+/** Servers of other vendors may know `reasoning` and `thinking`, but OpenAI's own pass over them. */
+function asksForThinking({ reasoning, thinking, reasoning_effort }: JsonObject): boolean | undefined {
+	const isAskedOtherwise = isJsonObject(reasoning) || (isJsonObject(thinking) && asksFor(thinking.type, 'disabled') === true);
+	return isAskedOtherwise ? true : asksFor(reasoning_effort, 'none');
+}
 
 /** Some servers leave `[DONE]` out; no text of a model can look like this, for its quotes are escaped. */
 function isFinished(tail: Buffer): boolean {

@@ -2,6 +2,7 @@ import type { LineMark } from '../../events/event-boundaries.ts';
 import { startsWith, valueOffset } from '../../events/line-value.ts';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
 import type { Edit } from '../../json/splice-body.ts';
+import { asksFor } from '../../usage/asked-thinking.ts';
 import { requestedOutput } from '../../usage/output-cap.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
 import type { Dialect } from '../dialect.ts';
@@ -21,6 +22,14 @@ export const gemini: Dialect = {
 		return requestedOutput(config, ['maxOutputTokens'], config.candidateCount);
 	},
 	writeCap,
+	// It reports reads alone.
+	cacheWrites: () => 'none',
+	asksForThinking(body) {
+		const { thinkingConfig } = configOf(body);
+		const { thinkingBudget, thinkingLevel } = isJsonObject(thinkingConfig) ? thinkingConfig : {};
+		return asksFor(thinkingLevel ?? thinkingBudget, 0);
+	},
+	surcharges: {},
 	markLine,
 	// No text of a model can look like this, for its quotes are escaped. What is left to find out, the translation does.
 	isComplete: (tail) => tail.includes('"finishReason"') || tail.includes('"blockReason"'),

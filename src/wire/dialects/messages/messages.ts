@@ -1,6 +1,9 @@
+import type { Surcharges } from '../../../core/request-facts.ts';
 import type { LineMark } from '../../events/event-boundaries.ts';
 import { equals, valueOffset } from '../../events/line-value.ts';
 import { errorMembers } from '../../gateway-error.ts';
+import { isJsonObject } from '../../json/parse-body.ts';
+import { asksFor } from '../../usage/asked-thinking.ts';
 import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
@@ -16,8 +19,10 @@ import {
 	number,
 	object,
 } from '../field-checks.ts';
+import { markedCacheWrites } from './cache-writes.ts';
 import { MessagesCapEnding } from './cap-ending.ts';
 import { messagesForeignMarks } from './foreign-marks.ts';
+import { messagesInputContent } from './input-content.ts';
 import { repairMessages } from './repair.ts';
 import { readMessagesRequest } from './request-reader.ts';
 import { messagesRequestWriter } from './request-writer.ts';
@@ -45,6 +50,12 @@ const capMembers = ['max_tokens'] as const;
 
 export const thinking: FieldTable = { budget_tokens: cap };
 
+const surcharges: Surcharges = {
+	service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'flex']),
+	speed: new Set(['standard']),
+	inference_geo: new Set(['global']),
+};
+
 /** Anthropic's messages. */
 export const messages: ClientDialect = {
 	name: 'messages',
@@ -63,10 +74,14 @@ export const messages: ClientDialect = {
 	askForUsage: () => [],
 	requestedOutput: (body) => requestedOutput(body, capMembers),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
+	cacheWrites: markedCacheWrites,
+	asksForThinking: ({ thinking: given }) => asksFor(isJsonObject(given) ? given.type : undefined, 'disabled'),
+	surcharges,
 	markLine,
 	isComplete: () => false,
 	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
 	followToCap: () => new MessagesCapEnding(),
+	inputContent: messagesInputContent,
 	foreignMarks: messagesForeignMarks,
 	repair: repairMessages,
 	vendorKind: 'anthropic',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CacheWrites, cacheWritesOf } from './cache-writes.ts';
+import type { CacheWrites } from '../../core/request-facts.ts';
+import { dialects } from './dialects.ts';
 
 const marked = (ttl: string): string => `{"messages":[{"content":[{"type":"text","text":"hi","cache_control":${ttl}}]}]}`;
 
@@ -13,12 +14,12 @@ describe('the cache writes that a request may cause', () => {
 		['with an hour in escapes', 'hour', marked('{"type":"ephemeral","ttl":"1h"}').replace('1h', '1\\u0068')],
 		['with more escapes than are read', 'hour', `{"messages":[{"content":"${'\\u001b'.repeat(10_001)}"}]}`],
 	])('of messages %s: %s', (_name, expected, body) => {
-		expect(cacheWritesOf('messages', Buffer.from(body))).toBe(expected);
+		expect(dialects.messages.cacheWrites(Buffer.from(body))).toBe(expected);
 	});
 
 	it('of chat completions are short ones whatever the request says, and of Gemini none', () => {
 		const body = Buffer.from(marked('{"ttl":"1h"}'));
-		expect([cacheWritesOf('chat', Buffer.from('{}')), cacheWritesOf('chat', body), cacheWritesOf('gemini', body)]).toEqual([
+		expect([dialects.chat.cacheWrites(Buffer.from('{}')), dialects.chat.cacheWrites(body), dialects.gemini.cacheWrites(body)]).toEqual([
 			'short',
 			'short',
 			'none',

@@ -1,18 +1,10 @@
-/**
- * Whether a request may write to a prompt cache, and for how long. A cache write costs more than other input on some models, so a
- * worst case has to know.
- */
-export type CacheWrites = 'none' | 'short' | 'hour';
+import type { CacheWrites } from '../../../core/request-facts.ts';
 
 /**
  * Read from the bytes, because a mark may stand in any part, tool or member. A text that only mentions the field counts as asking: the
  * bound holds all the same.
- * @param wire of the provider. @param bytes as they are sent.
  */
-export function cacheWritesOf(wire: 'chat' | 'messages' | 'gemini' | 'gemini-openai', bytes: Buffer): CacheWrites {
-	// Gemini reports reads alone. Servers of chat completions write by themselves, where the model's price says what that costs.
-	if (wire === 'gemini') return 'none';
-	if (wire !== 'messages') return 'short';
+export function markedCacheWrites(bytes: Buffer): CacheWrites {
 	const hasEscapes = hasEscapedLetters(bytes);
 	if (!hasEscapes && !bytes.includes('cache_control')) return 'none';
 	return hasEscapes || bytes.includes('"1h"') ? 'hour' : 'short';
