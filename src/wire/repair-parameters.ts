@@ -5,7 +5,7 @@
 import type { Steps } from '../core/steps.ts';
 import type { ModelFacts } from './conversation/model-facts.ts';
 import { cutValues, locateValues } from './json/locate-values.ts';
-import { type JsonBody, type JsonObject, parsingSteps } from './json/parse-body.ts';
+import { type JsonBody, parsingSteps } from './json/parse-body.ts';
 import { type Edit, spliceBody } from './json/splice-body.ts';
 
 /** The model of a request, as far as its repair depends on it. */

@@ -25,8 +25,12 @@ export interface Dialect {
 	readonly repairs?: { readonly of: ClientDialectName; readonly responses: ResponseTranslation };
 	/** Where answers of this format tell of usage. */
 	readonly usage: UsageReader;
+	/** Top-level members that the gateway changes alone, beside `model`: edits need their place in the body. */
+	readonly editedMembers: readonly string[];
 	/** What to change in a request so that its stream tells of usage. */
 	askForUsage(body: JsonBody): readonly Edit[];
+	/** A written request for a server that rejects to be asked for the usage of a stream. */
+	withoutUsageOption(body: JsonObject): JsonObject;
 	/** What a request asks for at most. */
 	requestedOutput(body: JsonObject): RequestedOutput;
 	/** What to change in a request so that it asks for so many tokens at most. @param body with the places of the members that caps stand in known. */

@@ -10,7 +10,7 @@ import type { Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { unmarkingSteps } from '../../../wire/foreign-marks.ts';
-import type { JsonBody, JsonObject } from '../../../wire/json/parse-body.ts';
+import type { JsonBody } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
@@ -57,8 +57,8 @@ const none: readonly string[] = [];
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
-	if (!isSpoken || call.format.foreignMarks.mayBeIn(call.body.members) || call.endpoint.estimateFor(provider) !== undefined)
-		return undefined;
+	const isMarked = call.format.foreignMarks.mayBeIn(call.body.members);
+	if (!isSpoken || isMarked || call.endpoint.estimateFor(provider) !== undefined) return undefined;
 	const read = readTarget(call, target, team, parts);
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
@@ -94,6 +94,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 		if (repair === undefined) return untranslated(call, read, provider, unmarked);
 		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers), repair.warnings);
 	}
+	const providerFormat = dialects[spoken];
 	const translation = responseTranslation(call.format.name, spoken);
 	const readExactly = call.format.hasArgumentValues ? call.body.readExactly : undefined;
 	const members = readExactly?.() ?? call.body.members;
@@ -110,7 +111,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 		defaultMaxTokens: defaultCapTokens ?? said.defaultMaxTokens,
 	});
 	yield;
-	const body = provider.asksForStreamUsage ? whole : withoutStreamOptions(whole);
+	const body = provider.asksForStreamUsage ? whole : providerFormat.withoutUsageOption(whole);
 	const warnings = call.request.headers['anthropic-beta'] === undefined ? lost : [...lost, 'anthropic-beta: not forwarded'];
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Refusal('field_invalid', {
@@ -129,7 +130,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 		knownAs,
 		maxOutputTokens,
 		defaultCapTokens,
-		providerFormat: dialects[spoken],
+		providerFormat,
 		outgoing,
 		translated: {
 			translation,
@@ -190,10 +191,6 @@ function untranslated(call: Call, read: ReadTarget, provider: Provider, outgoing
 function fieldOf(warning = ''): { readonly param?: string } {
 	const [param] = /^[\w.[\]-]+(?=: )/.exec(warning) ?? [];
 	return param === undefined ? {} : { param };
-}
-
-function withoutStreamOptions({ stream_options: _dropped, ...body }: JsonObject): JsonObject {
-	return body;
 }
 
 /** @throws Refusal `thread_unsupported_request`; Fault `provider_key_unset`. */

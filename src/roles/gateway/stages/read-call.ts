@@ -4,6 +4,7 @@ import { Refusal } from '../../../core/refusal.ts';
 import type { Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
+import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
 import { inTurns, isLargeBody } from '../in-turns.ts';
@@ -23,10 +24,7 @@ export interface Call {
 /** Members whose place in the body must be known, so that they can be changed alone. */
 export const placedMembers: ReadonlySet<string> = new Set([
 	'model',
-	'stream_options',
-	'max_tokens',
-	'max_completion_tokens',
-	'generationConfig',
+	...Object.values(dialects).flatMap(({ editedMembers }) => editedMembers),
 ]);
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);

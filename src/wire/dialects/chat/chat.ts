@@ -59,7 +59,9 @@ export const chat: ClientDialect = {
 	},
 	textViews: chatTextViews,
 	usage: chatUsage,
+	editedMembers: ['stream_options', ...capMembers],
 	askForUsage,
+	withoutUsageOption: ({ stream_options: _dropped, ...body }) => body,
 	requestedOutput: (body) => requestedOutput(body, capMembers, body.n),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	// Servers write by themselves, where the model's price says what that costs.

@@ -15,8 +15,10 @@ export const gemini: Dialect = {
 	requestWriter: geminiRequestWriter,
 	responses: geminiReading,
 	usage: geminiUsage,
+	editedMembers: ['generationConfig'],
 	// Its streams tell anyway.
 	askForUsage: () => [],
+	withoutUsageOption: (body) => body,
 	requestedOutput(body) {
 		const config = configOf(body);
 		return requestedOutput(config, ['maxOutputTokens'], config.candidateCount);

@@ -70,8 +70,10 @@ export const messages: ClientDialect = {
 	},
 	textViews: messagesTextViews,
 	usage: messagesUsage,
+	editedMembers: capMembers,
 	// Its streams tell anyway.
 	askForUsage: () => [],
+	withoutUsageOption: (body) => body,
 	requestedOutput: (body) => requestedOutput(body, capMembers),
 	writeCap: (body, tokens) => writeCap(body, tokens, capMembers),
 	cacheWrites: markedCacheWrites,
