@@ -4,23 +4,18 @@
  * is the slowest of some shapes, read, translated and written in steps between which the thread serves others.
  */
 
+import type { ClientDialectName } from '../src/core/dialect-name.ts';
 import { atOnce, type Steps } from '../src/core/steps.ts';
 import type { TranslatedCall } from '../src/wire/conversation/translation.ts';
+import { clientDialects } from '../src/wire/dialects/dialects.ts';
 import { type JsonBody, type JsonObject, parsingSteps } from '../src/wire/json/parse-body.ts';
 import { WrittenBody } from '../src/wire/json/written-body.ts';
-import { translateRequest } from '../src/wire/translate.ts';
+import { isSameDialect, translateRequest } from '../src/wire/translate.ts';
 import { eventsIn } from '../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../test/support/recordings.ts';
 import type { Translation } from '../test/support/translations.ts';
-import { translations } from '../test/support/translations.ts';
+import { samples, translations } from '../test/support/translations.ts';
 
-const models = {
-	chat: 'gpt-5.1',
-	messages: 'claude-sonnet-4-5',
-	gemini: 'gemini-3-pro-preview',
-	'gemini-openai': 'gemini-3-pro-preview',
-} as const;
-const samples = { chat: 'openai', messages: 'anthropic', gemini: 'gemini', 'gemini-openai': 'openai' } as const;
 const exactJson = JSON as unknown as { rawJSON(text: string): unknown };
 /** The system counts CPU time in ticks, of which a step may be less than one. */
 const timesARound = 10;
@@ -55,7 +50,7 @@ function callOf(request: JsonObject): TranslatedCall {
 }
 
 function translateBody({ caller, provider }: Translation, members: JsonObject): Buffer {
-	const { body } = translateRequest(caller, provider, members, { model: models[provider], maxOutputTokens: 64_000 });
+	const { body } = translateRequest(caller, provider, members, { model: samples[provider].models[1], maxOutputTokens: 64_000 });
 	return new WrittenBody(body, placed).bytes;
 }
 
@@ -71,11 +66,9 @@ function timeCalls(translation: Translation): number {
 
 /** Events one by one, as they come from a model that takes its time. */
 function timeEvents(translation: Translation): number {
-	const vendor = samples[translation.provider];
-	const name =
-		translation.provider === 'gemini' ? 'text-stream' : translation.provider === 'messages' ? 'text-stream' : 'text-stream-usage';
-	const recording = readRecordings(vendor).find((one) => one.name === `${vendor}/${name}.json`);
-	if (recording === undefined) throw new Error(`no recording ${vendor}/${name}`);
+	const { recordings: vendor } = samples[translation.provider];
+	const recording = readRecordings(vendor).find(({ name }) => /^text-stream(?:-usage)?\.json$/.test(name.slice(vendor.length + 1)));
+	if (recording === undefined) throw new Error(`no recording of a stream of ${vendor}`);
 	const [head = '', ...rest] = recordedBytes(recording)
 		.toString()
 		.split(/(?<=\n\n)/);
@@ -123,7 +116,7 @@ function* largeSteps({ caller, provider }: Translation, bytes: Buffer): Steps<Bu
 	yield;
 	const members = parsed.readExactly?.() ?? parsed.members;
 	yield;
-	const { body } = translateRequest(caller, provider, members, { model: models[provider], maxOutputTokens: 64_000 });
+	const { body } = translateRequest(caller, provider, members, { model: samples[provider].models[1], maxOutputTokens: 64_000 });
 	yield;
 	return new WrittenBody(body, placed).bytes;
 }
@@ -140,70 +133,54 @@ function stepTimes(steps: Steps<unknown>): readonly number[] {
 }
 
 /** Of 1 MB each: an agent's, short turns, an image, and one that holds a number that a double cannot. */
-function largeConversations(caller: 'chat' | 'messages'): readonly JsonObject[] {
-	const short = (content: unknown): JsonObject => ({ model: 'alias', max_tokens: 500, messages: [{ role: 'user', content }] });
+function largeConversations(caller: ClientDialectName): readonly JsonObject[] {
+	const short = (messages: unknown): JsonObject => spoken(caller, { model: 'alias', max_tokens: 500, messages });
 	const turns = Array.from({ length: 14_000 }, (_, at) => ({
 		role: at % 2 === 0 ? 'user' : 'assistant',
 		content: `Turn number ${at} of the talk.`,
 	}));
-	const data = 'iVBORw0KGgoA'.repeat(87_000);
-	const image =
-		caller === 'chat'
-			? { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
-			: { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+	const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'iVBORw0KGgoA'.repeat(87_000)}` } };
 	const agent = conversation(caller, 1_048_576);
 	const shapes = [
 		agent,
-		{ ...short(''), messages: [...turns, { role: 'user', content: 'Go on.' }] },
-		short([{ type: 'text', text: 'What is it?' }, image]),
+		short([...turns, { role: 'user', content: 'Go on.' }]),
+		short([{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }]),
 	];
-	// Only there are arguments of calls more than text.
-	return caller === 'chat' ? shapes : [...shapes, { ...agent, metadata: { big: exactJson.rawJSON('12345678901234567890') } }];
+	const big = { ...agent, metadata: { big: exactJson.rawJSON('12345678901234567890') } };
+	return clientDialects[caller].hasArgumentValues ? [...shapes, big] : shapes;
 }
 
 /** As agents have them: questions, calls, results of some length, answers. */
-function conversation(caller: 'chat' | 'messages', bytes: number): JsonObject {
+function conversation(caller: ClientDialectName, bytes: number): JsonObject {
 	const messages: JsonObject[] = [];
 	let length = 0;
 	for (let turn = 0; length < bytes - 300; turn++) {
 		const text = 'All work and no play makes Jack a dull boy. "Quoted", \n'.repeat(bytes > 10_000 ? 20 : 2);
 		const id = `call_${turn}`;
-		const input = { city: 'Oslo', days: turn };
-		const added =
-			caller === 'chat'
-				? [
-						{ role: 'user', content: text },
-						{
-							role: 'assistant',
-							content: null,
-							tool_calls: [{ id, type: 'function', function: { name: 'get_weather', arguments: JSON.stringify(input) } }],
-						},
-						{ role: 'tool', tool_call_id: id, content: text },
-						{ role: 'assistant', content: text },
-					]
-				: [
-						{ role: 'user', content: [{ type: 'text', text }] },
-						{ role: 'assistant', content: [{ type: 'tool_use', id, name: 'get_weather', input }] },
-						{ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: text }] },
-						{ role: 'assistant', content: [{ type: 'text', text }] },
-					];
+		const call = { id, type: 'function', function: { name: 'get_weather', arguments: JSON.stringify({ city: 'Oslo', days: turn }) } };
+		const added = [
+			{ role: 'user', content: text },
+			{ role: 'assistant', content: null, tool_calls: [call] },
+			{ role: 'tool', tool_call_id: id, content: text },
+			{ role: 'assistant', content: text },
+		];
 		messages.push(...added);
 		length += JSON.stringify(added).length;
 	}
 	messages.push({ role: 'user', content: 'Go on.' });
-	const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
-	return caller === 'chat'
-		? {
-				model: 'alias',
-				messages,
-				tools: [{ type: 'function', function: { name: 'get_weather', parameters: schema } }],
-				max_completion_tokens: 500,
-			}
-		: { model: 'alias', messages, tools: [{ name: 'get_weather', input_schema: schema }], max_tokens: 500 };
+	const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+	const tools = [{ type: 'function', function: { name: 'get_weather', parameters } }];
+	return spoken(caller, { model: 'alias', messages, tools, max_completion_tokens: 500 });
+}
+
+/** A request of chat completions in the dialect of the client. */
+function spoken(caller: ClientDialectName, request: JsonObject): JsonObject {
+	if (isSameDialect(caller, 'chat')) return request;
+	return translateRequest('chat', caller, request, { model: samples[caller].models[1], maxOutputTokens: 64_000 }).body;
 }
 
 function answerOf(provider: Translation['provider']): JsonObject {
-	const vendor = samples[provider];
+	const { recordings: vendor } = samples[provider];
 	const recording = readRecordings(vendor).find((one) => one.name === `${vendor}/text.json`);
 	if (recording === undefined) throw new Error(`no recording ${vendor}/text`);
 	return recording.response.json as JsonObject;

@@ -1,7 +1,8 @@
 /** Requests with something else in any place: translated or refused, never the gateway's own failure. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { translations } from '../../test/support/translations.ts';
+import { samples, translations } from '../../test/support/translations.ts';
+import type { ClientDialectName } from '../core/dialect-name.ts';
 import { Refusal } from '../core/refusal.ts';
 import { parseExactly } from './json/exact-json.ts';
 import type { JsonObject } from './json/parse-body.ts';
@@ -120,23 +121,18 @@ function withMark(value: unknown, [name, ...rest]: readonly string[]): unknown {
 	return Object.fromEntries(Object.entries(value as object).map(([key, inner]): [string, unknown] => [key, changed(key, inner)]));
 }
 
-const modelsOf = {
-	messages: ['claude-haiku-4-5', 'claude-opus-5'],
-	gemini: ['gemini-2.5-flash', 'gemini-3-pro'],
-	'gemini-openai': ['gemini-2.5-flash', 'gemini-3-pro'],
-	chat: ['gpt-4o', 'gpt-5.6'],
-};
+const sound: Readonly<Record<ClientDialectName, JsonObject>> = { chat, messages };
 
 describe.each(translations.map((translation) => [`${translation.caller} to ${translation.provider}`, translation] as const))(
 	'%s',
 	(_name, translation) => {
-		const sound = translation.caller === 'chat' ? chat : messages;
-		const models = modelsOf[translation.provider];
-		const places = placesOf(sound).filter(({ length }) => length > 0);
+		const whole = sound[translation.caller];
+		const { models } = samples[translation.provider];
+		const places = placesOf(whole).filter(({ length }) => length > 0);
 
 		test.each(odd)('%s in any place', (text) => {
 			for (const place of places) {
-				const request = parseExactly(JSON.stringify(withMark(sound, place)).replace('"\\u0000"', () => text)) as JsonObject;
+				const request = parseExactly(JSON.stringify(withMark(whole, place)).replace('"\\u0000"', () => text)) as JsonObject;
 				for (const model of models) {
 					try {
 						expect(
@@ -161,7 +157,7 @@ describe.each(translations.map((translation) => [`${translation.caller} to ${tra
 							const changed = JSON.stringify(withMark(request, place)).replace('"\\u0000"', () => text);
 							return parseExactly(changed);
 						};
-						const first = twice(one, sound);
+						const first = twice(one, whole);
 						const isInside = one.every((name, at) => other[at] === name) || other.every((name, at) => one[at] === name);
 						const request = (isInside ? first : twice(other, first)) as JsonObject;
 						try {

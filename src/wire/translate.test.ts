@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { samples } from '../../test/support/translations.ts';
 import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
 import type { JsonObject } from './json/parse-body.ts';
 import { isSameDialect, translateRequest } from './translate.ts';
 
-const models: Readonly<Record<DialectName, string>> = {
-	chat: 'gpt-4o',
-	messages: 'claude-opus-4-6',
-	gemini: 'gemini-2.5-pro',
-	'gemini-openai': 'gemini-2.5-pro',
-};
-
 function translated(client: ClientDialectName, provider: DialectName, request: JsonObject): JsonObject {
-	return translateRequest(client, provider, { max_tokens: 9, ...request }, { model: models[provider], maxOutputTokens: undefined }).body;
+	return translateRequest(
+		client,
+		provider,
+		{ max_tokens: 9, ...request },
+		{ model: samples[provider].models[0], maxOutputTokens: undefined },
+	).body;
 }
 
 test('requests of one dialect are sent on, all others are translated', () => {

@@ -4,6 +4,20 @@ import type { ResponseTranslation } from '../../src/wire/conversation/translatio
 import { clientDialects, dialects } from '../../src/wire/dialects/dialects.ts';
 import { isSameDialect, responseTranslation } from '../../src/wire/translate.ts';
 
+/** What tests and benchmarks need of each dialect. */
+interface DialectSamples {
+	/** Folder of `test/fixtures/recorded`. */
+	readonly recordings: string;
+	readonly models: readonly [older: string, newer: string];
+}
+
+export const samples: Readonly<Record<DialectName, DialectSamples>> = {
+	chat: { recordings: 'openai', models: ['gpt-4o', 'gpt-5.6'] },
+	messages: { recordings: 'anthropic', models: ['claude-haiku-4-5', 'claude-opus-5'] },
+	gemini: { recordings: 'gemini', models: ['gemini-2.5-pro', 'gemini-3-pro-preview'] },
+	'gemini-openai': { recordings: 'openai', models: ['gemini-2.5-pro', 'gemini-3-pro-preview'] },
+};
+
 export interface Translation extends ResponseTranslation {
 	readonly caller: ClientDialectName;
 	readonly provider: DialectName;

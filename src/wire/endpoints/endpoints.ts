@@ -1,6 +1,6 @@
-import { chat } from '../dialects/chat/chat.ts';
+import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import type { ClientDialect } from '../dialects/dialect.ts';
-import { messages } from '../dialects/messages/messages.ts';
+import { clientDialects } from '../dialects/dialects.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -17,9 +17,10 @@ function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
 	};
 }
 
+const paths: Readonly<Record<ClientDialectName, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+
 export const endpoints: readonly Endpoint[] = [
-	inferenceEndpoint('/v1/chat/completions', chat),
-	inferenceEndpoint('/v1/messages', messages),
+	...clientDialectNames.map((name) => inferenceEndpoint(paths[name], clientDialects[name])),
 	countTokens,
 ];
 
