@@ -23,7 +23,7 @@ const beside: Readonly<Record<string, { mayImport: readonly string[]; importedBy
 	'content-filter': { mayImport: ['policy'], importedBy: '^src/composition/' },
 };
 
-/** What runs in production. */
+/** Paths of all code that runs in production. */
 const product = `^(src|${Object.keys(beside).join('|')})/`;
 
 /** Folders that see neither a package nor a built-in module. */

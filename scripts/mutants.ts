@@ -4,7 +4,7 @@ import { parseSync } from 'vite';
 export interface Mutant {
 	readonly line: number;
 	readonly column: number;
-	/** What is replaced, and by what. */
+	/** Source text before the change. */
 	readonly original: string;
 	readonly replacement: string;
 }
@@ -105,14 +105,14 @@ function collect(node: Node, source: string, places: Place[]): void {
 	if (/^(Import|ExportAll)/.test(node.type) || isNode(node['source'])) return;
 	if (node.type.startsWith('TS') && !transparentTypes.has(node.type)) return;
 	const replacements = replacementsOf(node, source);
-	// What is the whole of a condition or of a returned value has its place already.
+	// A whole condition or returned value was added with its statement.
 	const isNew = !places.some(({ start, end }) => start === node.start && end === node.end);
 	if (isNew && replacements.length > 0) places.push({ start: node.start, end: node.end, replacements });
 	places.push(...placesOfStatement(node, source));
 	for (const child of childrenOf(node)) collect(child, source, places);
 }
 
-/** What an expression becomes. */
+/** Texts that may replace the expression, each a mutant. */
 function replacementsOf(node: Node, source: string): string[] {
 	/** In parentheses where another operator could take it apart. */
 	const text = (part: unknown): string => {

@@ -40,7 +40,7 @@ interface Order {
 }
 
 interface Result {
-	/** What failed first. */
+	/** Name of the first test that failed. */
 	readonly failure: string | undefined;
 	readonly reached: readonly number[];
 }

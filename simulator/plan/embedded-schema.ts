@@ -8,7 +8,7 @@ const maxUnclosed = 64;
 const asking = '(?:conform|match|follow|adher|accord|valid|fit|instance|output|respond|reply|answer|return|produce|format)';
 const asksForSchema = new RegExp(`${asking}[^.]{0,120}schema|schema[^.]{0,120}${asking}`, 'i');
 
-/** What is returned where JSON is demanded and no schema is known. */
+/** Schema for prompts that ask for JSON and show no schema. */
 export const anyJson: JsonObject = { type: 'object', properties: { answer: { type: 'string' } } };
 
 /**

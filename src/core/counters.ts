@@ -10,7 +10,7 @@ export interface CounterReading {
 	readonly reservedTokens: number;
 	/** Of the budgets asked for, in their order. */
 	readonly budgets: readonly BudgetReading[];
-	/** Another one each time the team's counters were lost and summed up anew. Undefined where only their process can lose them. */
+	/** Changes when the team's counters are lost and summed up again. Undefined for counters in memory. */
 	readonly generation?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a role asks of the client that reaches other servers. Its implementation is `io/http1/client/upstream-client.ts`. */
+/** Client for requests to other servers, as roles see it. Implemented in `io/http1/`. */
 import type { Fault } from './fault.ts';
 import type { ByteStream, HttpResponse } from './handler.ts';
 import type { Refusal } from './refusal.ts';
