@@ -4,8 +4,10 @@ import { workedMs } from '../../../../test/support/worked-ms.ts';
 import { readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
 import { runnableFileNames } from './code-signatures.ts';
 import { badBots } from './known-bots.ts';
+import { beyondManuals } from './manual-line.ts';
 import { rules } from './rule-catalogue.ts';
 import { RuleSet } from './rule-set.ts';
+import type { Signature } from './signature.ts';
 
 const length = 65_536;
 
@@ -49,6 +51,26 @@ describe('64 KB of hostile text takes a signature less than 10 ms', () => {
 			expect(slow).toEqual([]);
 		},
 	);
+});
+
+/** Beginnings of command lines. Each pair of them, repeated within the longest line that is looked at, can be divided in many ways. */
+const commands =
+	'git a;¦git a|¦grep a;¦sed b|¦awk c;¦jq a||¦do a;¦do ;;¦[ a;¦[[ a&&¦get-a a|¦get-a ¦sudo ¦a=b ¦a=a a=a ¦npm a & ¦then ¦for a in ¦if [ ¦ ;;¦a;a|¦ 2>&1'.split(
+		'¦',
+	);
+
+test('64 KB of command lines that come to nothing at their end take less than 20 ms', () => {
+	const [signature] = beyondManuals([{ pattern: /\(;/ } as unknown as Signature]);
+	let worst: [number, string] = [0, ''];
+	for (const one of [...seeds.map((seed) => seed.replaceAll('\n', '')), ...commands]) {
+		for (const other of commands.includes(one) ? commands : ['']) {
+			const start = `${one}${other}`.repeat(400).slice(0, 396);
+			const text = `${start} (;\n`.repeat(164);
+			const cpuMs = leastCpuMs(() => signature?.pattern.test(text));
+			if (cpuMs > worst[0]) worst = [cpuMs, start.slice(0, 40)];
+		}
+	}
+	expect(worst[0], `of ${worst[1]}`).toBeLessThan(20);
 });
 
 test('64 KB of hostile text is decoded in less than 10 ms', () => {

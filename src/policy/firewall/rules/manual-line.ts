@@ -12,8 +12,10 @@ const readingCmdlet =
 /** Programs that take a pattern or a program, which has separators of its own. */
 const filters = 'grep|egrep|rg|sed|awk|jq|yq|do|\\[\\[?';
 const inPattern = '(?:[^\\n;|&]|(?<=[\\w)$/"\'])[|;](?=[\\w(/"\']))';
-const command = `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?:(?:${filters}) ${inPattern}{1,160}|(?:${tools})(?: [^\\n;|&]{1,160})?|${readingCmdlet})`;
-const line = new RegExp(`^(?:[$>] )?${command}(?: ?(?:\\|\\|?|&&|;) ?${command}){0,5}$`);
+/** One program with its arguments. A look-ahead gives nothing back once it has matched, so that the time stays linear. */
+const program = `(?:(?:${filters}) ${inPattern}{1,160}|(?:${tools})(?![^ \\n;|&])(?: [^\\n;|&]{1,160})?|${readingCmdlet})`;
+const command = (group: number): string => `(?:sudo )?(?:[a-z_]{1,30}=[^ ;|&]{0,40} ){0,3}(?=(${program}))\\${group}`;
+const line = new RegExp(`^(?:[$>] )?${command(1)}(?: ?(?:\\|\\|?|&&|;) ?${command(2)}){0,5}$`);
 
 const systemDirectory = '(?:^|[ =:<>"\'@])/(?:$|[ *?:]|(?:etc|proc|sys|boot|root|dev/(?!null)|var|home|tmp|opt|srv|lib|mnt|run)\\b)';
 const foreign = new RegExp(
