@@ -4,25 +4,31 @@ import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions }
 
 export type HttpClientName = 'native' | 'undici';
 
-/** Undici is loaded when it is first needed: it costs a start more than everything else of the data plane's client. */
-export function createHttpClient(name: HttpClientName, options: UpstreamClientOptions): UpstreamClient {
+async function importUndici(options: UpstreamClientOptions): Promise<UpstreamClient> {
+	const { createUndiciClient } = await import('./undici/undici-client.ts');
+	return createUndiciClient(options);
+}
+
+/**
+ * With `native`, undici is loaded with the first request through a proxy: it costs a start more than the rest of the data plane's client.
+ * @param loadUndici called at most once; each request that needs undici fails as it does.
+ */
+export function createHttpClient(name: HttpClientName, options: UpstreamClientOptions, loadUndici = importUndici): UpstreamClient {
 	let undici: Promise<UpstreamClient> | undefined;
 	let isClosed = false;
-	const loadUndici = async (): Promise<UpstreamClient> => {
-		const { createUndiciClient } = await import('./undici/undici-client.ts');
-		return createUndiciClient(options);
-	};
 	const viaUndici: UpstreamClient['send'] = async (request) => {
-		const client = await (undici ??= loadUndici());
+		const client = await (undici ??= loadUndici(options));
 		if (isClosed) throw new Fault('provider_unreachable', { cause: new Error('The process is stopping') });
 		return client.send(request);
 	};
+	const ignore = (): void => undefined;
 	const closeUndici = (): void => {
 		isClosed = true;
-		void undici?.then((client) => client.close());
+		void undici?.then((client) => client.close(), ignore);
 	};
 	if (name === 'undici') {
-		undici = loadUndici();
+		undici = loadUndici(options);
+		undici.catch(ignore);
 		return { send: viaUndici, close: closeUndici };
 	}
 	const native = createUpstreamClient(options);
