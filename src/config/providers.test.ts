@@ -30,6 +30,14 @@ describe('the built-in providers', () => {
 		]);
 	});
 
+	it('name the environment where its proxy is none, and the file where it is its own', () => {
+		const fromEnvironment = refusal(() => parse('', { HTTPS_PROXY: 'socks5://user:hush@proxy.test:1080' }));
+		expect(fromEnvironment).toContain('providers.provider_a.proxy: must be `direct` or the URL of an HTTP proxy');
+		expect(fromEnvironment).toContain('(it comes from HTTPS_PROXY or HTTP_PROXY of the environment)');
+		expect(fromEnvironment).not.toContain('hush');
+		expect(refusal(() => parse('providers: { provider_a: { proxy: "socks5://proxy.test" } }'))).not.toContain('environment');
+	});
+
 	it('may be changed field by field, and others added', () => {
 		const { providers } = parse(
 			'providers: { provider_a: { headers: { x-team: blue } }, provider_d: { base_url: "https://x.openai.azure.com/" , deployments: { gpt: } }, local: { kind: openai-compatible, base_url: "http://127.0.0.1:11434/v1", allow_private_network: true } }',

@@ -43,9 +43,12 @@ function unfolded(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 	return inside?.flatMap((inner) => unfolded({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
 }
 
-/** Names the variable when a provider's key came from there and not from the file. */
+/** Names the variable when a provider's key or a proxy came from there and not from the file. */
 function originOf(fitted: Raw, path: Path): string {
 	const [section, name, field] = path;
+	if (path.at(-1) === 'proxy' && (valueAt(fitted, path) ?? null) === null) {
+		return ' (it comes from HTTPS_PROXY or HTTP_PROXY of the environment)';
+	}
 	if (section !== 'providers' || field !== 'api_key' || valueAt(fitted, path) !== undefined) return '';
 	const builtIn = Object.entries(builtInProviders).find(([provider]) => provider === name)?.[1];
 	return builtIn === undefined ? '' : ` (it comes from the environment variable ${builtIn.keyVariable})`;
