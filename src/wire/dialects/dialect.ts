@@ -6,7 +6,6 @@ import type { ResponseReading, ResponseWriting } from '../conversation/response.
 import type { ResponseTranslation } from '../conversation/translation.ts';
 import type { EventBatch } from '../events/event-batch.ts';
 import type { MarkLine } from '../events/event-boundaries.ts';
-import type { ForeignMarks } from '../foreign-marks.ts';
 import type { GatewayError } from '../gateway-error.ts';
 import type { JsonBody, JsonObject } from '../json/parse-body.ts';
 import type { Edit } from '../json/splice-body.ts';
@@ -15,6 +14,7 @@ import type { Repair, RepairTarget } from '../repair-parameters.ts';
 import type { TextViews } from '../text-view.ts';
 import type { RequestedOutput } from '../usage/output-cap.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
+import type { VendorFields } from '../vendor-fields.ts';
 
 /** One vendor's format, as providers speak it. */
 export interface Dialect {
@@ -77,7 +77,7 @@ export interface ClientDialect extends Dialect {
 	/** Input of a request that its bytes do not tell the size of. */
 	inputContent(members: JsonObject): InputContent;
 	/** What other vendors may have left in a conversation. */
-	readonly foreignMarks: ForeignMarks;
+	readonly vendorFields: VendorFields;
 	/** What the target's model is known to reject of a request. Undefined where the request stays as it is. */
 	repair(members: JsonObject, target: RepairTarget): Repair | undefined;
 	/** The kind of provider whose price list names the models of this dialect's vendor. */

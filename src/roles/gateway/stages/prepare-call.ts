@@ -9,12 +9,12 @@ import type { ResponseTranslation, TranslatedCall } from '../../../wire/conversa
 import type { Dialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
-import { unmarkingSteps } from '../../../wire/foreign-marks.ts';
 import type { JsonBody } from '../../../wire/json/parse-body.ts';
 import { WrittenBody } from '../../../wire/json/written-body.ts';
 import type { Provider } from '../../../wire/providers/provider.ts';
 import { type Repair, repairingSteps } from '../../../wire/repair-parameters.ts';
 import { isSameDialect, responseTranslation, translateRequest } from '../../../wire/translate.ts';
+import { removeVendorFieldsSteps } from '../../../wire/vendor-fields.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type Call, placedMembers } from './read-call.ts';
 import { refuseThread } from './refuse-thread.ts';
@@ -57,8 +57,8 @@ const none: readonly string[] = [];
 export function passOn(call: Call, target: Target, team: string, parts: GatewayParts): PreparedCall | undefined {
 	const provider = providerFor(call, target, parts);
 	const isSpoken = isSameDialect(call.format.name, provider.protocol.wire);
-	const isMarked = call.format.foreignMarks.mayBeIn(call.body.members);
-	if (!isSpoken || isMarked || call.endpoint.estimateFor(provider) !== undefined) return undefined;
+	const hasVendorFields = call.format.vendorFields.mayBeIn(call.body.members);
+	if (!isSpoken || hasVendorFields || call.endpoint.estimateFor(provider) !== undefined) return undefined;
 	const read = readTarget(call, target, team, parts);
 	return repairFor(call, read, provider, parts) === undefined ? untranslated(call, read, provider, call.body) : undefined;
 }
@@ -89,10 +89,10 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	const estimate = call.endpoint.estimateFor(provider);
 	if (estimate !== undefined) return { ...untranslated(call, read, provider, call.body, [estimate.warning]), estimate };
 	if (isSameDialect(call.format.name, spoken)) {
-		const unmarked = yield* unmarkingSteps(call.body, call.format.foreignMarks, knownAs, placedMembers);
+		const cleaned = yield* removeVendorFieldsSteps(call.body, call.format.vendorFields, knownAs, placedMembers);
 		const repair = repairFor(call, read, provider, parts);
-		if (repair === undefined) return untranslated(call, read, provider, unmarked);
-		return untranslated(call, read, provider, yield* repairingSteps(unmarked, repair, placedMembers), repair.warnings);
+		if (repair === undefined) return untranslated(call, read, provider, cleaned);
+		return untranslated(call, read, provider, yield* repairingSteps(cleaned, repair, placedMembers), repair.warnings);
 	}
 	const providerFormat = dialects[spoken];
 	const translation = responseTranslation(call.format.name, spoken);

@@ -9,7 +9,6 @@ import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { ChatCapEnding } from './cap-ending.ts';
-import { chatForeignMarks } from './foreign-marks.ts';
 import { chatInputContent } from './input-content.ts';
 import { repairChat } from './repair.ts';
 import { readChatRequest } from './request-reader.ts';
@@ -17,6 +16,7 @@ import { chatRequestWriter } from './request-writer.ts';
 import { chatReading, chatWriting } from './response.ts';
 import { chatTextViews } from './texts.ts';
 import { askForUsage } from './usage.ts';
+import { chatVendorFields } from './vendor-fields.ts';
 
 const required: FieldTable = { model: modelName };
 
@@ -73,7 +73,7 @@ export const chat: ClientDialect = {
 	tellsUsageNext: isFinished,
 	followToCap: (request) => new ChatCapEnding(request),
 	inputContent: chatInputContent,
-	foreignMarks: chatForeignMarks,
+	vendorFields: chatVendorFields,
 	repair: repairChat,
 	vendorKind: 'openai',
 	storedTurnsField: () => undefined,

@@ -21,13 +21,13 @@ import {
 } from '../field-checks.ts';
 import { markedCacheWrites } from './cache-writes.ts';
 import { MessagesCapEnding } from './cap-ending.ts';
-import { messagesForeignMarks } from './foreign-marks.ts';
 import { messagesInputContent } from './input-content.ts';
 import { repairMessages } from './repair.ts';
 import { readMessagesRequest } from './request-reader.ts';
 import { messagesRequestWriter } from './request-writer.ts';
 import { messagesReading, messagesWriting } from './response.ts';
 import { messagesTextViews } from './texts.ts';
+import { messagesVendorFields } from './vendor-fields.ts';
 
 export const cap = integerOf(0, greatestCap);
 
@@ -84,7 +84,7 @@ export const messages: ClientDialect = {
 	tellsUsageNext: (tail) => tail.lastIndexOf('"content_block_stop"') > tail.lastIndexOf('"content_block_start"'),
 	followToCap: () => new MessagesCapEnding(),
 	inputContent: messagesInputContent,
-	foreignMarks: messagesForeignMarks,
+	vendorFields: messagesVendorFields,
 	repair: repairMessages,
 	vendorKind: 'anthropic',
 	storedTurnsField: ({ thread }) => (thread === undefined || thread === null ? undefined : 'thread'),

@@ -1,6 +1,6 @@
 /**
- * What the answers of one vendor carry for its own next turn, in places where another vendor's format has none. It comes back in the
- * conversation; a provider that did not write it would refuse it, so it is taken out, and nothing is put in its place.
+ * Removes fields of other vendors from a conversation. Responses of one vendor carry fields for its next turn, such as signatures, and
+ * clients send them back. A provider of another vendor would reject them.
  */
 import type { Steps } from '../core/steps.ts';
 import { signatureOf } from './conversation/thought-signature.ts';
@@ -10,7 +10,7 @@ import { spliceBody } from './json/splice-body.ts';
 import type { ValuePath } from './text-view.ts';
 
 /** Where a dialect has room for what other vendors left. */
-export interface ForeignMarks {
+export interface VendorFields {
 	/** Lets most conversations through: where this is false, `find` finds nothing. */
 	mayBeIn(members: JsonObject): boolean;
 	/** @param knownAs the vendor's name of the model that the conversation goes to. */
@@ -18,10 +18,10 @@ export interface ForeignMarks {
 }
 
 /** Of a dialect whose requests have their turns in `messages`. */
-export function marksInMessages(
+export function vendorFieldsInMessages(
 	mayHold: (message: JsonObject) => boolean,
 	find: (message: JsonObject, knownAs: string) => readonly ValuePath[],
-): ForeignMarks {
+): VendorFields {
 	return {
 		mayBeIn: ({ messages }) => Array.isArray(messages) && messages.some((message) => isJsonObject(message) && mayHold(message)),
 		find: ({ messages }, knownAs) =>
@@ -35,8 +35,13 @@ export const geminiName = /(?:^|\/)gemini-/;
 export const claudeName = /(?:^|[/.])claude-/;
 
 /** @param wanted as for `parseBody`. @returns the body itself, to the byte, where there is nothing to take out. */
-export function* unmarkingSteps(body: JsonBody, marks: ForeignMarks, knownAs: string, wanted: ReadonlySet<string>): Steps<JsonBody> {
-	const paths = marks.mayBeIn(body.members) ? marks.find(body.members, knownAs) : [];
+export function* removeVendorFieldsSteps(
+	body: JsonBody,
+	fields: VendorFields,
+	knownAs: string,
+	wanted: ReadonlySet<string>,
+): Steps<JsonBody> {
+	const paths = fields.mayBeIn(body.members) ? fields.find(body.members, knownAs) : [];
 	if (paths.length === 0) return body;
 	yield;
 	const bytes = spliceBody(body.bytes, cutValues(body.bytes, paths));

@@ -1,11 +1,11 @@
-import { claudeName, geminiName, marksInMessages, signaturesIn, signaturesOfEach } from '../../foreign-marks.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import type { ValuePath } from '../../text-view.ts';
+import { claudeName, geminiName, signaturesIn, signaturesOfEach, vendorFieldsInMessages } from '../../vendor-fields.ts';
 
 /** Those that OpenAI serves itself; its open ones are served by others, who tell of reasoning. */
 const openaiName = /^(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o\d)/;
 
-export const chatForeignMarks = marksInMessages(
+export const chatVendorFields = vendorFieldsInMessages(
 	({ extra_content, thinking_blocks, reasoning_content, tool_calls }) =>
 		extra_content !== undefined ||
 		thinking_blocks !== undefined ||

@@ -1,8 +1,8 @@
-import { claudeName, geminiName, marksInMessages, signaturesOfEach } from '../../foreign-marks.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import type { ValuePath } from '../../text-view.ts';
+import { claudeName, geminiName, signaturesOfEach, vendorFieldsInMessages } from '../../vendor-fields.ts';
 
-export const messagesForeignMarks = marksInMessages(
+export const messagesVendorFields = vendorFieldsInMessages(
 	({ content }) =>
 		Array.isArray(content) &&
 		content.some((block) => isJsonObject(block) && (block.extra_content !== undefined || block.signature !== undefined)),

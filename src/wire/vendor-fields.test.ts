@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ClientDialectName } from '../core/dialect-name.ts';
 import { atOnce } from '../core/steps.ts';
 import { clientDialects } from './dialects/dialects.ts';
-import { unmarkingSteps } from './foreign-marks.ts';
 import { parseBody } from './json/parse-body.ts';
+import { removeVendorFieldsSteps } from './vendor-fields.ts';
 
 function sent(format: ClientDialectName, text: string, knownAs: string): string {
 	const body = parseBody(Buffer.from(text), new Set(['model']));
-	const outgoing = atOnce(unmarkingSteps(body, clientDialects[format].foreignMarks, knownAs, new Set(['model'])));
+	const outgoing = atOnce(removeVendorFieldsSteps(body, clientDialects[format].vendorFields, knownAs, new Set(['model'])));
 	if (outgoing.bytes.equals(body.bytes)) expect(outgoing).toBe(body);
 	expect(outgoing.members).toEqual(JSON.parse(outgoing.bytes.toString()));
 	const { start, end } = outgoing.ranges.get('model') ?? { start: 0, end: 0 };
