@@ -12,6 +12,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Upstream, UpstreamRequest } from '../../../core/upstream.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
+import { PoolCache } from './pool-cache.ts';
 import { UpstreamCall } from './upstream-call.ts';
 import { createConnector } from './upstream-connector.ts';
 import { UpstreamPool } from './upstream-pool.ts';
@@ -35,9 +36,6 @@ export interface UpstreamClient {
 	close(): void;
 }
 
-/** More origins than any configuration names; the oldest pool gives way. */
-const maxPools = 64;
-
 /** The precision of time limits. */
 export const sweepMs = 20;
 
@@ -45,43 +43,23 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 	const { clock, log } = options;
 	const deadlines = new DeadlineSweep(clock, sweepMs);
 	const parts = { clock, log, deadlines };
-	const publicPools = new Map<string, UpstreamPool>();
-	const privatePools = new Map<string, UpstreamPool>();
-	const poolFor = ({ origin, mayReachPrivateNetwork }: UpstreamRequest): UpstreamPool => {
-		const pools = mayReachPrivateNetwork ? privatePools : publicPools;
-		let pool = pools.get(origin);
-		if (pool === undefined) {
+	const publicPools = new PoolCache<UpstreamPool>();
+	const privatePools = new PoolCache<UpstreamPool>();
+	const poolFor = ({ origin, mayReachPrivateNetwork }: UpstreamRequest): UpstreamPool =>
+		(mayReachPrivateNetwork ? privatePools : publicPools).of(origin, () => {
 			const { maxConnectionsPerOrigin: maxConnections, isAllowedAddress, lookup, ca } = options;
 			const isAllowed = mayReachPrivateNetwork ? undefined : isAllowedAddress;
-			pool = new UpstreamPool({
-				clock,
-				deadlines,
-				maxConnections,
-				connect: createConnector(origin, { clock, lookup, ca, isAllowedAddress: isAllowed }),
-			});
-			evictOldest(pools);
-			pools.set(origin, pool);
-		}
-		return pool;
-	};
+			const connect = createConnector(origin, { clock, lookup, ca, isAllowedAddress: isAllowed });
+			return new UpstreamPool({ clock, deadlines, maxConnections, connect });
+		});
 	return {
 		send: (request) =>
 			new Promise((resolve, reject) => {
 				new UpstreamCall(parts, request, resolve, reject).enter(poolFor(request));
 			}),
 		close() {
-			const pools = [...publicPools.values(), ...privatePools.values()];
-			publicPools.clear();
-			privatePools.clear();
-			for (const pool of pools) pool.destroy(new Error('The process is stopping'));
+			publicPools.destroy();
+			privatePools.destroy();
 		},
 	};
-}
-
-/** Makes room for one pool more. */
-export function evictOldest(pools: Map<string, { retire(): void }>): void {
-	const [oldest] = pools;
-	if (oldest === undefined || pools.size < maxPools) return;
-	pools.delete(oldest[0]);
-	oldest[1].retire();
 }

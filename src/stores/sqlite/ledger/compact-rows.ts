@@ -49,6 +49,10 @@ export function readLine(line: string): CompactOpen {
 	const compact = decodeJson(line, itemsFrom);
 	const columns = compact.length === columnsOfEarlierOpen ? fromEarlierOpen(compact) : compact;
 	if (columns.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
+	return openFrom(columns);
+}
+
+function openFrom(columns: readonly unknown[]): CompactOpen {
 	const [id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold] = columns;
 	return [
 		textFrom(id),
@@ -102,22 +106,9 @@ function isCount(value: unknown): value is number {
 
 /** @param value columns as `prepareRows` selects them. */
 export function compactRowFrom(value: unknown): CompactRow {
-	const [sequence, id, startedMs, team, clientId, provider, model, dialect, isStreamed, ...rest] = itemsFrom(value);
-	const [priceVersion, budgets, hold, outcome, ...end] = rest;
-	const opened = [
-		numberFrom(sequence),
-		textFrom(id),
-		numberFrom(startedMs),
-		textFrom(team),
-		textFrom(clientId),
-		textFrom(provider),
-		textFrom(model),
-		textFrom(dialect),
-		numberFrom(isStreamed),
-		textFrom(priceVersion),
-		textFrom(budgets),
-		numberOrTextFrom(hold),
-	] as const;
+	const [sequence, ...columns] = itemsFrom(value);
+	const [outcome, ...end] = columns.slice(columnsOfOpen);
+	const opened = [numberFrom(sequence), ...openFrom(columns)] as const;
 	if (outcome === null) return [...opened, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 	const [durationMs, status, isEstimated, input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, cost] = end;
 	return [
