@@ -23,7 +23,7 @@ export class RecentEnds {
 		this.next = (this.next + 1) % mostRemembered;
 	}
 
-	/** The oldest first; of a call that was told to end several times each of them. @param team whose ends alone are asked for, where given */
+	/** Oldest first; a call that ended several times appears several times. @param team undefined: all teams */
 	latest(nowMs: number, team?: string): (readonly [id: string, end: End])[] {
 		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
 		const asked = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));

@@ -1,19 +1,17 @@
 /**
- * What sockets receive is read into one piece of memory and copied out of it. The runtime would make a buffer of 64 KiB for each read, of
- * which a request or an answer fills one, pass it through a stream, and leave it to the collector of garbage, which frees such buffers one
- * by one while nothing else runs. Copies that are small share memory, too: whoever keeps one for long copies it (`core/own-pages.ts`). See
- * `docs/decisions/0025-reads-share-a-room.md`.
+ * Sockets read into one shared buffer, and data is copied out of it. The runtime would make a buffer of 64 KiB for each read. Small copies
+ * share memory, too: code that keeps one for long copies it (`core/own-pages.ts`). See `docs/decisions/0025-reads-share-a-room.md`.
  */
 import { type BoundSocket, type OnReadOpts, Socket } from 'node:net';
 
-const roomBytes = 65_536;
+const sharedBytes = 65_536;
 
-/** One for all sockets: what is in it is copied before anything else can be read. */
-const room = Buffer.allocUnsafeSlow(roomBytes);
+/** One for all sockets: its content is copied before anything else can be read. */
+const shared = Buffer.allocUnsafeSlow(sharedBytes);
 
 /** What one socket reads: it has no `data` events then. To be given to it as `onread`. */
 export class SocketReads implements OnReadOpts {
-	readonly buffer = room;
+	readonly buffer = shared;
 	/** So many of the next bytes are not copied for `take`, which keeps none of them. A read that goes beyond is copied whole. */
 	lentBytes = 0;
 	/** Is given what comes, piece by piece. */
@@ -26,7 +24,7 @@ export class SocketReads implements OnReadOpts {
 	}
 
 	readonly callback = (count: number): boolean => {
-		const bytes = count <= this.lentBytes ? room.subarray(0, count) : copyOfRoom(count);
+		const bytes = count <= this.lentBytes ? shared.subarray(0, count) : copyOfShared(count);
 		this.lentBytes = Math.max(0, this.lentBytes - count);
 		if (this.take === undefined) return this.untaken(bytes);
 		this.take(bytes);
@@ -34,9 +32,9 @@ export class SocketReads implements OnReadOpts {
 	};
 }
 
-function copyOfRoom(count: number): Buffer {
+function copyOfShared(count: number): Buffer {
 	const bytes = Buffer.allocUnsafe(count);
-	room.copy(bytes, 0, 0, count);
+	shared.copy(bytes, 0, 0, count);
 	return bytes;
 }
 

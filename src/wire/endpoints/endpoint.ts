@@ -2,18 +2,18 @@ import type { ClientDialect } from '../dialects/dialect.ts';
 import type { JsonObject } from '../json/parse-body.ts';
 import type { Provider } from '../providers/provider.ts';
 
-/** An address that requests of a model are sent to. All of them take the same way through the stages. */
+/** An address for inference requests. All endpoints share one path through the stages. */
 export interface Endpoint {
 	/** Where it is served, and what SDKs append to their base address. */
 	readonly path: string;
 	readonly dialect: ClientDialect;
-	/** `usage`: requests count on all limits of their team, and cost what the response reports. Else nothing but a limit of their own. */
+	/** `usage`: all limits of the team apply, and the reported usage is billed. `OwnLimit`: free, with a separate limit. */
 	readonly bills: 'usage' | OwnLimit;
 	/** Whether clients may ask for a stream. */
 	readonly canStream: boolean;
 	/** `generated`: a model writes the response, which begins late and is screened. `computed`: it begins soon and has no text of a model. */
 	readonly response: 'generated' | 'computed';
-	/** What responds in place of a provider that does not serve the endpoint; undefined where the provider does. */
+	/** Response for a provider that does not serve the endpoint; undefined where the provider does. */
 	estimateFor(provider: Provider): Estimate | undefined;
 	/**
 	 * Path with query of the address at a provider that serves it.

@@ -1,6 +1,6 @@
 /**
- * A connection whose reading can be held. While undici's parser is paused, the end of a response that lasts until the connection
- * ends makes it throw where only the process hears of it; so the parser is never paused, and its connection falls silent instead.
+ * A socket that stops reading in place of undici's parser. A paused parser throws an uncaught error when a response ends with its
+ * connection (decision 0034).
  */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';

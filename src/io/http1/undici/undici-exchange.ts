@@ -1,4 +1,4 @@
-/** Carries one call over undici: what undici tells of its response becomes what the call is told. */
+/** Adapts one call to undici's dispatch handler. */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { isByteStream } from '../../../core/byte-stream.ts';

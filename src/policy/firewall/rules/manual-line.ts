@@ -1,7 +1,6 @@
 /**
- * Tells a command line as manuals have it (`git rebase -i HEAD~3`, `ps aux | grep node`) from one that was put behind a value. The whole value
- * is the line, so that it ends nothing; each program in it is an everyday tool; and it neither asks who and where the server is, nor names
- * the system's files, nor fetches or runs what lies elsewhere.
+ * Recognizes command lines as manuals show them (`git rebase -i HEAD~3`, `ps aux | grep node`), as opposed to injected ones. The whole
+ * value must be the line, with everyday tools only. It must not query the server's identity, name system files, or fetch or run code.
  */
 import type { Signature } from './signature.ts';
 
@@ -21,7 +20,7 @@ const systemDirectory = '(?:^|[ =:<>"\'@])/(?:$|[ *?:]|(?:etc|proc|sys|boot|root
 const foreign = new RegExp(
 	[
 		systemDirectory,
-		// What is put in by the shell, but for where the work is done and on how many processors.
+		// Substitutions, except the working directory, dates, the number of processors and git.
 		'\\$\\((?!(?:pwd|nproc|date(?: \\+[\\w%-]{1,20})?|git [\\w -]{1,40})\\))|[`\\r]|[<>]\\(|\\$\\{|\\$ifs|\\{[^ }\\n]{0,40},',
 		'\\b(?:passwd|shadow|id_rsa|authorized_keys)\\b|\\.(?:ssh|aws|env|php\\d?|jspx?|aspx?)\\b|\\.\\.\\/\\.\\.|\\bwin\\.ini\\b',
 		'(?:^|[ ="\'])[a-z]:|\\\\\\\\|%[a-z_]{2,30}%',
@@ -56,7 +55,7 @@ function withoutManuals(text: string): string {
 		.join('\n');
 }
 
-/** What the signatures find apart from lines of manuals. */
+/** Limits signatures to text that is not a command line of a manual. */
 export function beyondManuals(signatures: readonly Signature[]): readonly Signature[] {
 	return signatures.map((signature) => {
 		const { pattern } = signature;

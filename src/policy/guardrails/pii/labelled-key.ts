@@ -1,4 +1,4 @@
-/** Keys that begin in no way of their own, or in one that no list has: what is written before them says that they are keys. */
+/** Keys without a known beginning, found by the label before them. */
 import type { Span } from './email.ts';
 import { isRandomText } from './random-text.ts';
 

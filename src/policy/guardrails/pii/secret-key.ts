@@ -140,7 +140,7 @@ const middles: readonly Middle[] = [
 ];
 const longestBefore = 40;
 
-/** A beginning that no list has, and that says itself that a key follows: `pat`, `key`, `secret`, `live`. */
+/** Prefixes that no list has, but that contain `pat`, `key`, `secret` or `live`. */
 const selfNames = '(?<![A-Za-z0-9])(?:pat|key|apikey|tok|token|tkn|secret|sk|rk|live|prod|auth|[A-Z]{0,6}(?:PAT|KEY|TOKEN|SECRET))';
 const selfNamed = `[_-](?=[A-Za-z0-9][\\w-]{23})(?<=${selfNames}[_-])`;
 const selfNamedBefore = new RegExp(`(?<![\\w-])(?:[A-Za-z][\\w-]{0,17}[_-])?${selfNames}$`);

@@ -22,7 +22,7 @@ const renewalsPerHold = 3;
 
 const nothingUsed: MeteredUsage = { usage: noUsage, isEstimated: false };
 
-/** What was decided of a call when it was admitted. */
+/** Terms under which a request was admitted. */
 export interface PermitTerms extends BodyEdits {
 	/** In the ledger, for as long as the call stays with this target. */
 	readonly row: OpenRow;
@@ -33,7 +33,7 @@ export interface PermitTerms extends BodyEdits {
 	readonly holds: readonly BudgetHold[];
 	/** How long they last unless they are renewed. */
 	readonly holdMs: number;
-	/** What they come to, of a stream that is ended when its budgets allow no more. Undefined of every other request. */
+	/** Initial reservation of a stream that a budget can stop. Undefined for other requests. */
 	readonly stopsAtNanoUsd: bigint | undefined;
 	/** Of the request, for answers that tell of no usage. */
 	readonly inputTokens: number;
@@ -50,7 +50,7 @@ export interface PermitTerms extends BodyEdits {
 	/** The caller did not ask for usage in its stream, but we do. */
 	readonly isUnasked: boolean;
 	readonly reader: UsageReader;
-	/** What is seen of the answer may be little of what it costs. */
+	/** The response may show little of its cost, because reasoning can be hidden. */
 	readonly mayThinkUnseen: boolean;
 }
 
@@ -79,7 +79,7 @@ export class BilledPermit implements Permit {
 	#renewedMs: number;
 	#booked: MeteredUsage | undefined;
 
-	/** What it stands for has been taken from the limits and budgets of the team. @param scope holds it from now on. */
+	/** The team's counters already contain the reservation. @param scope holds the permit. */
 	constructor(terms: PermitTerms, scope: CallScope, parts: GatewayParts) {
 		this.terms = terms;
 		this.#scope = scope;
@@ -191,7 +191,7 @@ export class BilledPermit implements Permit {
 		this.#streamed = metered;
 	}
 
-	/** What may have reached the provider, without a response, is charged what was reserved for it: nobody knows what it did. */
+	/** Charges the reservation if the provider may have received the request and sent no response: its real cost is unknown. */
 	release({ kind, status, isEarly }: RequestOutcome): void {
 		const { row, earlierTargets } = this.terms;
 		if (this.#streamed !== undefined) this.#endStreamed(ledgerOutcomeOf(kind), this.#streamed, isEarly);
@@ -206,7 +206,7 @@ export class BilledPermit implements Permit {
 		}
 	}
 
-	/** @param isEarly the provider would have told. */
+	/** @param isEarly the stream ended before the provider could report usage. */
 	#endStreamed(outcome: CallOutcome, metered: MeteredUsage, isEarly: boolean): void {
 		const charged = isEarly && this.#reservation !== undefined ? this.#reservation.charged(metered) : this.charged(metered, isEarly);
 		if (outcome === 'complete' && !metered.isEstimated) this.terms.usual.noteCounted(metered);
@@ -230,8 +230,8 @@ export class BilledPermit implements Permit {
 	}
 
 	/**
-	 * What is charged for what was metered: as told, else no less than what was thought unseen, and no more than the model can write.
-	 * @param isLeft else what was thought would be free for whoever leaves before it is told.
+	 * Usage to charge: reported usage as it is; estimated usage at least the hidden reasoning, at most the output limit.
+	 * @param isLeft true: the client disconnected. Hidden reasoning would otherwise be free.
 	 */
 	charged(metered: MeteredUsage, isLeft = false): MeteredUsage {
 		if (!metered.isEstimated) return metered;

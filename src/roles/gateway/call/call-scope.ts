@@ -73,7 +73,7 @@ export class CallScope implements Listed {
 		this.#held.push(held);
 		const reason = this.#abortReason;
 		if (reason === undefined || held.abort === undefined) return;
-		// Its owner is not ready before it has been told that it is held.
+		// The owner returns from `hold` before it is aborted.
 		queueMicrotask(() => this.#abort(held, reason));
 	}
 

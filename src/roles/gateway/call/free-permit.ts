@@ -5,11 +5,11 @@ import type { BodyEdits, Permit } from './permit.ts';
 interface Admitted {
 	readonly id: string;
 	readonly team: string;
-	/** That the request was counted on; the team's own as a rule. */
+	/** Counter of the request, by default the team's. */
 	readonly counter: string;
 }
 
-/** Of a request that costs nothing: it has taken one of a limit of its own, and the ledger does not know it. */
+/** Permit of a request that costs nothing. It counts on a separate limit and has no ledger entry. */
 export class FreePermit implements Permit {
 	readonly edits: BodyEdits = { capEdits: [], usageEdits: [] };
 	readonly mayCost = false;
@@ -35,7 +35,7 @@ export class FreePermit implements Permit {
 	}
 }
 
-/** Tells the counters that a request has ended which nothing was booked for. The client does not wait for it. */
+/** Releases a request without cost from the counters. The client does not wait for it. */
 export function giveBack({ id, team, counter }: Admitted, { ports, work: { settlements } }: GatewayParts): void {
 	settlements.begin();
 	const failed = (cause: unknown): void => {

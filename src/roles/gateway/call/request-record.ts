@@ -25,7 +25,7 @@ export class RequestRecord {
 	/** `x-ratelimit-*` of the client's team; undefined while its counters are not known. */
 	limitHeaders: Readonly<Record<string, string>> | undefined;
 	readonly #reported: Writable<CallFacts> = new CallFacts();
-	/** The same until the end. */
+	/** Written to until the end; writes after it go nowhere. */
 	#written = this.#reported;
 	#team: Team | undefined;
 	#warnings: readonly string[] = [];
@@ -44,7 +44,7 @@ export class RequestRecord {
 		return { provider, model, warnings: this.#warnings };
 	}
 
-	/** The next target is tried, or the one before it remains the last. */
+	/** Set when the next target is tried, and restored when that target is skipped. */
 	set ofTarget({ provider, model, warnings }: TargetRecord) {
 		this.#written.provider = provider;
 		this.#written.model = model;

@@ -1,4 +1,4 @@
-/** What the threads of the spool wrote as JSON text for the thread that sends it. */
+/** Decodes rows that the spool's threads pass as JSON text to the sending thread. */
 import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
 import { callOutcomes } from '../../contracts/ledger.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
