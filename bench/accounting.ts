@@ -10,7 +10,7 @@ import type { HttpRequest } from '../src/core/handler.ts';
 import { noMetrics } from '../src/core/metrics.ts';
 import { createRequestIds } from '../src/io/request-ids.ts';
 import { systemClock } from '../src/io/system-clock.ts';
-import { measureInput } from '../src/policy/budgets/input-size.ts';
+import { measureInput } from '../src/policy/budgets/estimate.ts';
 import { createGateway, type Gateway } from '../src/roles/gateway/gateway.ts';
 import type { GatewayPorts } from '../src/roles/gateway/gateway-settings.ts';
 import { TrafficBook } from '../src/roles/gateway/provider-traffic.ts';

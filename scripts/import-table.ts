@@ -34,7 +34,7 @@ const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'roles', shared: '[^/]+\\.ts$' },
 	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
 	{ folder: 'wire/providers', shared: '(providers?|protocol|relayed-headers|scrub-secrets)\\.ts$' },
-	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|hold-back|judge|masks|screening|text-scan|verdicts)\\.ts$)' },
+	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|hold-back|masks|screening|text-scan|verdicts)\\.ts$)' },
 ];
 
 /** Packages that a pure folder may use all the same: they too know no clock, no network and no process. */

@@ -1,5 +1,5 @@
 /** Generated sentences with an IP address, and with what only looks like one. */
-import { findPii } from '../../src/policy/guardrails/pii/find-pii.ts';
+import { findPii } from '../../src/policy/guardrails/pii/pii-detector.ts';
 
 interface IpRow {
 	readonly text: string;

@@ -1,7 +1,8 @@
 /** 20,000 ordinary sentences: 12,000 of `test/suites/ordinary-sentences` and 8,000 made of their words, with what neighbours easily spell. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { WordList, type WordMatch } from '../../src/policy/guardrails/words/word-list.ts';
+import type { WordMatch } from '../../src/policy/guardrails/words/walk.ts';
+import { WordList } from '../../src/policy/guardrails/words/word-list.ts';
 import { blockWords } from './block-words.ts';
 
 const madeCount = 8000;

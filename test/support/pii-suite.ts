@@ -1,7 +1,7 @@
 /** Runs the finder of personal data over the suite of marked texts. */
 import { readFileSync } from 'node:fs';
 import { plainDigits } from '../../src/policy/guardrails/folding/plain-digits.ts';
-import { findPii } from '../../src/policy/guardrails/pii/find-pii.ts';
+import { findPii } from '../../src/policy/guardrails/pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
 
 interface SuiteRow {

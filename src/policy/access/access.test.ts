@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { compactToken } from '../../../test/support/test-issuer.ts';
-import { readBearer } from './bearer.ts';
-import { type ClaimRules, judgeClaims } from './claims.ts';
+import { type ClaimRules, judgeClaims, readUnverifiedCaller } from './claims.ts';
 import { requireScope } from './require-scope.ts';
-import { readUnverifiedCaller } from './unverified-caller.ts';
+import { readBearer } from './token-headers.ts';
 
 const rules: ClaimRules = { issuer: 'https://issuer.example', audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null };
 const now = 1_800_000_000;

@@ -1,6 +1,6 @@
 import { picoUsdPerNanoUsd } from '../../core/money.ts';
 import type { Price, PriceTier } from '../../core/price.ts';
-import type { CacheWrites } from '../../core/request-facts.ts';
+import type { CacheWrites, Surcharges } from '../../core/request-facts.ts';
 import type { Usage } from '../../core/usage.ts';
 
 /**
@@ -76,4 +76,13 @@ function max(first: bigint, ...others: bigint[]): bigint {
 	let greatest = first;
 	for (const other of others) if (other > greatest) greatest = other;
 	return greatest;
+}
+
+/** @returns the field of a request that asks for what costs more; undefined: none does. */
+export function surchargedField(request: Readonly<Record<string, unknown>>, surcharges: Surcharges): string | undefined {
+	for (const field in surcharges) {
+		const value = request[field];
+		if (typeof value === 'string' && surcharges[field]?.has(value) !== true) return field;
+	}
+	return undefined;
 }

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import type { InputContent } from '../../core/request-facts.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
-import { estimatedOutputTokens } from './estimate.ts';
-import { type InputSize, measureInput } from './input-size.ts';
+import { estimatedOutputTokens, type InputSize, measureInput } from './estimate.ts';
 import { capFor, contextWindowOf, mostInputTokensOf } from './model-limits.ts';
 
 function contentOf(members: Record<string, unknown>, dialect: ClientDialectName = 'chat'): InputContent {

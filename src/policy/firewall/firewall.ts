@@ -2,12 +2,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpRequest } from '../../core/handler.ts';
 import type { Log } from '../../core/log.ts';
-import type { Metrics } from '../../core/metrics.ts';
+import type { Counter, Metrics } from '../../core/metrics.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { watchBeginning } from './body-watch.ts';
 import { createClientAddressReader, createProxyTest } from './client-address.ts';
 import type { IpRangeSet } from './ip-range-set.ts';
-import { MatchReport } from './match-report.ts';
 import type { RuleAction } from './rules/rule-catalogue.ts';
 import { type RuleMatch, RuleSet, sizeLimits } from './rules/rule-set.ts';
 import { type SourceKey, sourceKey } from './source-key.ts';
@@ -85,4 +84,32 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 		}
 		return rules.watchesBodies && request.announcedLength !== 0 ? watched(request) : request;
 	};
+}
+
+/** One line a rule in so long; what comes between is only counted. */
+const quietMs = 1000;
+
+/** Tells what rules matched: each match as a figure, some as log lines. Never what they matched. */
+class MatchReport {
+	readonly #matches: Counter;
+	readonly #log: Log;
+	/** By rule; rules are few. */
+	readonly #lastLines = new Map<string, { atMs: number; leftOut: number }>();
+
+	constructor(metrics: Metrics, log: Log) {
+		this.#log = log;
+		this.#matches = metrics.counter('tollgate_firewall_matches_total', 'Requests that matched a firewall rule.', ['rule', 'action']);
+	}
+
+	/** @param nowMs monotonic. */
+	tell(requestId: string, { rule, part, action }: RuleMatch, nowMs: number): void {
+		this.#matches.add(1, { rule, action });
+		const last = this.#lastLines.get(rule);
+		if (last !== undefined && nowMs - last.atMs < quietMs) {
+			last.leftOut++;
+			return;
+		}
+		this.#log.info('firewall rule matched', { requestId, rule, part, action, leftOut: last?.leftOut ?? 0 });
+		this.#lastLines.set(rule, { atMs: nowMs, leftOut: 0 });
+	}
 }

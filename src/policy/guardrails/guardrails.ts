@@ -1,10 +1,8 @@
 /** The guardrails of one configuration, compiled once and used by every call. */
 import { type ContentCategory, type ContentStrength, contentCategories, thresholdsOf } from './content/content-category.ts';
-import type { ContentScorer } from './content/content-scorer.ts';
-import { beginShownReading } from './content/shown-reading.ts';
-import type { Policy, RuleAction, SpanDetector, Stage } from './guardrail.ts';
+import { beginShownReading, type ContentScorer } from './content/content-scorer.ts';
+import type { Judgement, Policy, RuleAction, SpanDetector, Stage, TextJudge } from './guardrail.ts';
 import { HoldBack } from './hold-back.ts';
-import type { Judgement, TextJudge } from './judge.ts';
 import { createPatternDetector, type PatternSettings } from './patterns/pattern-detector.ts';
 import { createPiiDetector } from './pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from './pii/pii-kind.ts';
@@ -13,7 +11,7 @@ import { TextScan } from './text-scan.ts';
 import { HeldThread } from './threads/held-thread.ts';
 import { createTopicJudge, type TopicSettings } from './topics/topic-judge.ts';
 import { type RuleActions, Verdicts } from './verdicts.ts';
-import { buildWordDetector } from './words/word-detector.ts';
+import { buildWordDetector } from './words/word-list.ts';
 
 export interface GuardrailSettings {
 	/** Else everything is evaluated and nothing done. */

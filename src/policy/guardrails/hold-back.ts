@@ -1,6 +1,5 @@
 /** One text of a stream under enforcement: what may leave of it, and how it reads then. */
-import type { Finding } from './guardrail.ts';
-import type { JudgedText } from './judge.ts';
+import type { Finding, JudgedText } from './guardrail.ts';
 import { addMask, applyMasks, type Mask, maskOf } from './masks.ts';
 import type { TextScan } from './text-scan.ts';
 import type { Verdicts } from './verdicts.ts';

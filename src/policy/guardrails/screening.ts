@@ -1,6 +1,5 @@
 import type { Steps } from '../../core/steps.ts';
-import type { Finding } from './guardrail.ts';
-import type { Judgement } from './judge.ts';
+import type { Finding, Judgement } from './guardrail.ts';
 import { applyMasks, type Mask, maskOf, orderMasks } from './masks.ts';
 import type { FoundSpan } from './text-scan.ts';
 import { type PlacedSpan, type ThreadedText, threadSteps } from './threads/joined-texts.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { guardrailsWith, piiRules } from '../../../test/support/guarded-gateway.ts';
 import { compileGuardrails, type Guardrails } from './guardrails.ts';
 import { TextScan } from './text-scan.ts';
-import { buildWordDetector } from './words/word-detector.ts';
+import { buildWordDetector } from './words/word-list.ts';
 
 function done<Result>(steps: Generator<unknown, Result>): Result {
 	for (;;) {

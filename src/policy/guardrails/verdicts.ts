@@ -1,6 +1,5 @@
 /** What becomes of a finding: by the team's rules, the stage, and whether guardrails are enforced. */
-import type { AssessedAction, Finding, Policy, RuleAction, Stage } from './guardrail.ts';
-import type { Judgement } from './judge.ts';
+import type { AssessedAction, Finding, Judgement, Policy, RuleAction, Stage } from './guardrail.ts';
 import type { FoundSpan } from './text-scan.ts';
 
 /** By rule: `words`, `pii.email`, `topics.<name>`; what is not named is as its policy, or as the settings say. */

@@ -3,8 +3,7 @@ import { Fault } from '../../core/fault.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { mayFallBack, tellsHealth } from './attempt-result.ts';
 import { type Moment, ProviderHealth } from './provider-health.ts';
-import { RetryBudget } from './retry-budget.ts';
-import { type FailedAttempt, retryWaitMs } from './retry-wait.ts';
+import { type FailedAttempt, RetryBudget, retryWaitMs } from './retries.ts';
 import type { TrafficTerms } from './traffic-terms.ts';
 
 const middle = (): number => 0.5;

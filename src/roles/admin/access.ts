@@ -2,9 +2,9 @@
 import type { Caller } from '../../core/caller.ts';
 import type { HeaderFields } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { readBearer } from '../../policy/access/bearer.ts';
 import { invalidToken } from '../../policy/access/invalid-token.ts';
 import { requireScope } from '../../policy/access/require-scope.ts';
+import { readBearer } from '../../policy/access/token-headers.ts';
 import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
 import { sourceKey } from '../../policy/firewall/source-key.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';

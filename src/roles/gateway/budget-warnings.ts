@@ -2,8 +2,8 @@ import type { BudgetReading } from '../../core/counters.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { formatUsd } from '../../core/money.ts';
+import { crossed } from '../../policy/limits/call-limits.ts';
 import { allModels, type BudgetTerms } from '../../policy/limits/team-terms.ts';
-import { crossed } from '../../policy/limits/warning-threshold.ts';
 
 /** What was booked on budgets at once. */
 export interface Booking {

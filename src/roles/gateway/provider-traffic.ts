@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { type AttemptResult, tellsHealth } from '../../policy/resilience/attempt-result.ts';
 import { ProviderHealth } from '../../policy/resilience/provider-health.ts';
-import { RetryBudget } from '../../policy/resilience/retry-budget.ts';
+import { RetryBudget } from '../../policy/resilience/retries.ts';
 import type { TrafficTerms } from '../../policy/resilience/traffic-terms.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 

@@ -1,7 +1,6 @@
 /** Programs in the languages of servers: `PHPHighRiskMethodsVariables`, `JavaDeserializationRCE`, `Log4JRCE`, `GenericCodeInjection`. */
 import phpFunctionNames from './php-functions.json' with { type: 'json' };
-import { anyOf, callOf, packed, plain, raw, type Signature, type TextTest, uncommented } from './signature.ts';
-import { wordsOf } from './words-of.ts';
+import { anyOf, callOf, packed, plain, raw, type Signature, type TextTest, uncommented, wordsOf } from './signature.ts';
 
 /** Functions of PHP that reach the system, files, memory or other code, and are words of no language. */
 const phpFunctions = wordsOf(phpFunctionNames.reachingFunctions);

@@ -3,8 +3,7 @@
  * have not? Texts come without quotes, backslashes and carets, which shells drop inside words.
  */
 import names from './command-names.json' with { type: 'json' };
-import type { TextTest } from './signature.ts';
-import { wordsOf } from './words-of.ts';
+import { type TextTest, wordsOf } from './signature.ts';
 
 /** Names that are words of no language. */
 const oddUnixCommands = wordsOf(names.oddUnixCommands);

@@ -1,7 +1,7 @@
 /** `SQLi`: pieces of queries that end a value and go on as SQL, names that only databases have, and operators of document databases. */
 import { callOf, plain, type Signature, uncommented } from './signature.ts';
-import { distinctiveSqlFunctions, wordSqlFunctions } from './sql-functions.ts';
 import { sqlInjection } from './sql-injection.ts';
+import { distinctiveSqlFunctions, wordSqlFunctions } from './sql-tokens.ts';
 
 const documentOperators =
 	'eq|ne|n?in|[gl]te?|regex|options|exists|where|not|x?or|nor|and|all|size|type|mod|slice|elemmatch|expr|jsonschema|text|search|comment|function|accumulator|lookup|near|geowithin|bitsallset|rand';

@@ -3,10 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { workedMs } from '../../../../test/support/worked-ms.ts';
 import { readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
 import { runnableFileNames } from './code-signatures.ts';
-import { badBots } from './known-bots.ts';
-import { beyondManuals } from './manual-line.ts';
+import { beyondManuals } from './command-signatures.ts';
 import { rules } from './rule-catalogue.ts';
-import { RuleSet } from './rule-set.ts';
+import { badBots, RuleSet } from './rule-set.ts';
 import type { Signature } from './signature.ts';
 
 const length = 65_536;

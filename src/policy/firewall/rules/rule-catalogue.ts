@@ -7,8 +7,7 @@ import { unixCommands, windowsCommands } from './command-signatures.ts';
 import { queryInjection } from './database-signatures.ts';
 import { hiddenFiles, innerAddresses, localFiles, metadataAddresses, remoteFiles, restrictedExtensions } from './file-signatures.ts';
 import { crossSiteScripting } from './markup-signatures.ts';
-import { brokenPath, headerInjection, ldapInjection, xpathInjection } from './protocol-signatures.ts';
-import { sessionFixation } from './session-signatures.ts';
+import { brokenPath, headerInjection, ldapInjection, sessionFixation, xpathInjection } from './protocol-signatures.ts';
 import type { Signature } from './signature.ts';
 
 export type RuleAction = 'block' | 'count' | 'off';

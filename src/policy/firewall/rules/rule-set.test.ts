@@ -3,8 +3,7 @@ import { seededNumbers } from '../../../../test/support/mutations.ts';
 import { sdkRequests } from '../../../../test/support/sdk-requests.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
 import { type RuleAction, ruleNames, rules } from './rule-catalogue.ts';
-import { RuleSet, sizeLimits } from './rule-set.ts';
-import { VerdictCache } from './verdict-cache.ts';
+import { RuleSet, sizeLimits, VerdictCache } from './rule-set.ts';
 
 type Head = Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'>;
 

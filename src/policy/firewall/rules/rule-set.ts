@@ -4,11 +4,13 @@ import { memoizeByHeaders } from '../../../core/header-memo.ts';
 import { tokenHeaders } from '../../access/token-headers.ts';
 import { type Reading, readBodyText, readCookies, readHeaderValue, readPath, readQuery } from './canonical-text.ts';
 import { runnableFileNames } from './code-signatures.ts';
-import { badBots } from './known-bots.ts';
+import { frameworkSession, sessionArgument } from './protocol-signatures.ts';
 import { type RuleAction, type RulePart, rules, type SpecialRuleName } from './rule-catalogue.ts';
-import { frameworkSession, sessionArgument } from './session-signatures.ts';
 import type { Signature } from './signature.ts';
-import { VerdictCache } from './verdict-cache.ts';
+
+/** `UserAgent_BadBots`: programs that look for holes and say who they are. Libraries and tools for callers are none of these. */
+export const badBots =
+	/\b(?:acunetix|appscan|arachni|bsqlbf|burpcollaborator|cgichk|cloudmapping experiment|commix|crowdstrike scanner|dav\.pm\/v|detectify|dirbuster|dirsearch|dotdotpwn|evil(?:bot|scanner)|feroxbuster|ffuf|fimap|fuzz faster|gobuster|gootkit|grendel-scan|havij|jaascois|jbrofuzz|jorgee|l9explore|l9tcpid|libwhisker|masscan|morfeus|mysqloit|n-stealth|nessus|netsparker|nikto|nmap|nsauditor|nuclei|openvas|pmafind|prog\.customcrawler|sitelockspider|skipfish|sqlmap|sqlninja|sqlpowerinjector|struts-pwn|sysscan|tbi-webscanner|uil2pn|w3af|webbandit|webinspect|webshag|websiteinspector|webtrends security|wfuzz|whatweb|whcc\/|wordpress hash grabber|wpscan|xmlrpc exploit|zgrab|zmeu|aiodnsbrute|aquatone|autosploit|backdorm|brutus|bbqsql|beefproject|bilbo|black widow|burp(?: ?suite|collab)|cansecwest|censysinspect|cmsmap|crackmapexec|dalfox|dirb(?= |\/|$)|domsink|droopescan|dnsenum|eyewitness|expanse, a palo|fierce|golismero|grabber\/|hakrawler|hexometer|(?:thc-)?hydra(?: |\/|$)|httprint|httpx - open|jaeles|jndi-?exploit|joomscan|jsky|katana(?: |\/|$)|kiterunner|leakix|metasploit|metis|mozilla\/5\.0 sf|muieblackcat|naabu|netlab360|nimbostratus|nosqlmap|nsearch|odin(?: scan|\/)|paros(?: |\/|$)|patator|pangolin|photon\/|project(?:discovery|sonar)|qualys|rapid7|recon-ng|reaver|rustscan|scanbot|scaninfo|securitytrails|shodan|sn1per|sqlbrute|sqlsus|sslscan|sslyze|subfinder|testssl|theharvester|tplmap|uniscan|vega\/|vuls\/|wafw00f|wapiti|webcruiser|webscarab|webvulnscan|whatwaf|wprecon|x5s|xsser|xsstrike|xspear|zaproxy|zap\/|zoomeye|zollard)\b/i;
 
 /** A rule that a request matched, and what is to be done about it. */
 export interface RuleMatch {
@@ -200,4 +202,39 @@ function joined(some: Matches, more: Matches): Matches {
 
 function isNothing(field: string | string[] | undefined): boolean {
 	return field === undefined || field.length === 0;
+}
+
+/**
+ * Remembers what was found for a text. Bounded: when the younger half is full, the older one is forgotten; what is asked for
+ * again moves to the younger.
+ */
+export class VerdictCache<Verdict> {
+	readonly #halfSize: number;
+	#young = new Map<string, Verdict>();
+	#old = new Map<string, Verdict>();
+
+	/** @param size texts remembered at most. */
+	constructor(size: number) {
+		this.#halfSize = Math.max(1, size >> 1);
+	}
+
+	get(text: string): Verdict | undefined {
+		const young = this.#young.get(text);
+		if (young !== undefined) return young;
+		const old = this.#old.get(text);
+		if (old !== undefined) this.set(text, old);
+		return old;
+	}
+
+	set(text: string, verdict: Verdict): void {
+		if (this.#young.size >= this.#halfSize) {
+			this.#old = this.#young;
+			this.#young = new Map();
+		}
+		this.#young.set(text, verdict);
+	}
+
+	get size(): number {
+		return this.#young.size + this.#old.size;
+	}
 }

@@ -7,7 +7,16 @@
  * u update, z set, V values, D drop or truncate, R create and the like, T table and the like, E exec and the like, C case, H when, t then,
  * X into; j anything else.
  */
-import { commonSqlFunctions, distinctiveSqlFunctions, wordSqlFunctions } from './sql-functions.ts';
+
+import { wordsOf } from './signature.ts';
+import names from './sql-functions.json' with { type: 'json' };
+
+/** Names that are words of no language and functions of few others: a call by such a name is a piece of SQL. */
+export const distinctiveSqlFunctions = wordsOf(names.distinctiveSqlFunctions);
+/** Names that are words too: calls have the bracket directly behind them. */
+export const wordSqlFunctions = wordsOf(names.wordSqlFunctions);
+/** Names that are functions elsewhere too, or words: calls that mean SQL only next to other tokens of it. */
+const commonSqlFunctions = wordsOf(names.commonSqlFunctions);
 
 const keywords: ReadonlyMap<string, string> = new Map(
 	Object.entries({

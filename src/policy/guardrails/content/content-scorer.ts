@@ -2,9 +2,10 @@
  * Judges text by the words that it uses, offline. It reads words, not meaning: see `docs/reference/content-filter-figures.md`
  * for what that catches and what it cannot.
  */
-import { type ContentHead, type ContentScores, contentHeads } from './content-category.ts';
+
+import { shownTexts } from '../folding/shown-text.ts';
+import { type ContentCategory, type ContentHead, type ContentScores, contentCategories, contentHeads } from './content-category.ts';
 import { bucketCount, type ContentWeights, headStride, pairBucket, parseWeights, wordBucket } from './content-weights.ts';
-import { Lexicon } from './lexicon.ts';
 import { WordReader } from './word-reader.ts';
 
 export interface ContentScorer {
@@ -220,4 +221,68 @@ class Reading implements ContentReading {
 		);
 		return { hate, harassment, violence, sexual, self_harm, misconduct, prompt_attack };
 	}
+}
+
+/** Which classes a word belongs to, by its hash: open addressing in one array, for most words miss. */
+class Lexicon {
+	/** Hash and classes in turn; no classes, no entry. */
+	readonly #slots: Int32Array;
+	readonly #mask: number;
+
+	constructor(hashes: Int32Array, classes: Uint32Array) {
+		let size = 64;
+		while (size < hashes.length * 4) size *= 2;
+		this.#slots = new Int32Array(size * 2);
+		this.#mask = size - 1;
+		for (const [index, hash] of hashes.entries()) {
+			let at = hash & this.#mask;
+			while (this.#slots[at * 2 + 1] !== 0) at = (at + 1) & this.#mask;
+			this.#slots[at * 2] = hash;
+			this.#slots[at * 2 + 1] = classes[index] ?? 0;
+		}
+	}
+
+	/** A bit for each class; 0 for a word of none. */
+	classesOf(hash: number): number {
+		const slots = this.#slots;
+		let at = hash & this.#mask;
+		for (;;) {
+			const classes = slots[at * 2 + 1] ?? 0;
+			if (classes === 0 || slots[at * 2] === hash) return classes;
+			at = (at + 1) & this.#mask;
+		}
+	}
+}
+
+/** So much of what came before is read again: a disguise may be cut by the end of a piece. */
+const contextLength = 1024;
+/** Without one of these no text is shown otherwise than it is written. */
+const mayDiffer = /<[a-z!?/]|[\u202d\u202e]|&(?:amp;|lt|#)|%|data:|\\[ux]/i;
+
+type ShownReading = Pick<ContentReading, 'add' | 'scores' | 'end'>;
+
+/** Scores a text as it is written and, where that differs, as it is shown: a tag inside a word hides the word from nobody who reads. */
+export function beginShownReading(scorer: ContentScorer): ShownReading {
+	const reading = scorer.begin();
+	const highest: Record<ContentCategory, number> = { hate: 0, violence: 0, sexual: 0, misconduct: 0, prompt_attack: 0 };
+	let recent = '';
+	const withShown = (written: ContentScores): ContentScores => {
+		const scores = { ...written };
+		for (const category of contentCategories) scores[category] = Math.max(written[category], highest[category]);
+		return scores;
+	};
+	return {
+		add(piece) {
+			reading.add(piece);
+			const text = recent + piece;
+			recent = text.slice(-contextLength);
+			if (!mayDiffer.test(text)) return;
+			for (const shown of shownTexts(text, false)) {
+				const scores = scorer.score(shown.text);
+				for (const category of contentCategories) highest[category] = Math.max(highest[category], scores[category]);
+			}
+		},
+		scores: () => withShown(reading.scores()),
+		end: () => withShown(reading.end()),
+	};
 }

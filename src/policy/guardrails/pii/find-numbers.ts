@@ -1,12 +1,11 @@
 /** What the digits of one run are: cards, social security numbers, addresses, telephone numbers, in this order. */
-import { announcesCard, isCard, longestCard, shortestCard } from './card.ts';
+import { announcesCard, isCard, isSsn, longestCard, shortestCard } from './account-numbers.ts';
 import { isIpv4 } from './ip-spellings.ts';
 import { contextAfter, contextBefore, extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup, NumberRun } from './number-run.ts';
 import { announcesSomethingElse, isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isGluedAfter, isGluedBefore } from './signs.ts';
-import { isSsn } from './ssn.ts';
 
 /** Four numbers with dots between them may be a version or a place in a document as well. */
 const aboutVersion =

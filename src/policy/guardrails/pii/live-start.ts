@@ -1,9 +1,8 @@
 /** How much of a text's end is undecided, while more of it may follow. */
-import { addressSign, longestEmail, readAddress } from './email.ts';
+import { addressSign, longestEmail, readAddress, spokenEmailStart } from './email.ts';
 import { maxLabelAfter } from './labels.ts';
 import { isDigitCode, isSeparatorCode } from './number-run.ts';
 import { isSignAt } from './signs.ts';
-import { spokenEmailStart } from './spoken-email.ts';
 import { longestGap } from './spread-numbers.ts';
 
 /** No match is longer. */

@@ -2,13 +2,12 @@
  * Numbers whose groups are kept apart by anything but letters: two spaces, a new line, `_`, `/`, brackets, the marks of Markdown.
  * Only what a check digit or a strict shape tells from any other figures: cards, social security numbers, numbers led by `+`.
  */
-import { isListedCard, longestCard, shortestCard } from './card.ts';
+import { isListedCard, isSsn, longestCard, shortestCard } from './account-numbers.ts';
 import { extensionEnd, isLabelledSsn } from './labels.ts';
 import type { DigitGroup } from './number-run.ts';
 import { isPhone, leastPhoneDigits, mostPhoneDigits } from './phone.ts';
 import type { PiiKind, PiiMatch } from './pii-kind.ts';
 import { isAlphanumeric, isSignAt } from './signs.ts';
-import { isSsn } from './ssn.ts';
 
 /** Between two groups. */
 export const longestGap = 16;

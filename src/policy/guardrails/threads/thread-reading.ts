@@ -1,6 +1,6 @@
 /** Reads what the texts of a thread say together: only around their ends, for the rest was read of each by itself. */
 
-import type { JudgedText, Judgement } from '../judge.ts';
+import type { JudgedText, Judgement } from '../guardrail.ts';
 import { contextLength, type FoundSpan, type TextScan } from '../text-scan.ts';
 import { firstWordsEnd, JoinedPlaces, joinsWords, lastWordsStart, separators, type ThreadedText } from './joined-texts.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JudgedText } from '../judge.ts';
-import { wordsOf } from './stem.ts';
-import { createTopicJudge } from './topic-judge.ts';
+import type { JudgedText } from '../guardrail.ts';
+import { createTopicJudge, wordsOf } from './topic-judge.ts';
 
 const judge = createTopicJudge([
 	{ name: 'gambling', description: '', examples: ['free roulette wheel tricks'], keywords: ['sure bet'] },

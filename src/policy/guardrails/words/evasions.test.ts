@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { buildWordList as build, measureOrdinarySentences } from '../../../../test/support/ordinary-sentences.ts';
 import { evasions, safeSentences as safe, listedWords as words } from '../../../../test/support/word-evasions.ts';
 import { workedMs } from '../../../../test/support/worked-ms.ts';
-import { WordList, type WordMatch } from './word-list.ts';
+import type { WordMatch } from './walk.ts';
+import { WordList } from './word-list.ts';
 
 function find(list: WordList, text: string): readonly string[] {
 	const matches: WordMatch[] = [];

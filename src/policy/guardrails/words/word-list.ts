@@ -1,12 +1,11 @@
 /** The words and phrases that an operator listed, found however they are disguised, in time linear in the text. */
+import type { SpanDetector } from '../guardrail.ts';
 import { Automaton } from './automaton.ts';
 import { readEntry } from './entry.ts';
 import { sortInSteps } from './sort-in-steps.ts';
 import { type Reading, symbolsOf } from './symbols.ts';
 import type { Listed, WordMatch } from './walk.ts';
 import { WordSearch } from './word-search.ts';
-
-export type { WordMatch } from './walk.ts';
 
 /** Entries that are read between two pauses. */
 const entriesPerStep = 200;
@@ -67,4 +66,17 @@ export class WordList {
 function bySymbols({ symbols: one }: Listed, { symbols: other }: Listed): number {
 	if (one === other) return 0;
 	return one < other ? -1 : 1;
+}
+
+/** Pauses now and then while it is built. */
+export function* buildWordDetector(entries: readonly string[]): Generator<void, SpanDetector> {
+	const list = yield* WordList.build(entries);
+	return {
+		find(text, isOpen, spans) {
+			const matches: WordMatch[] = [];
+			const live = list.find(text, isOpen, matches);
+			for (const { start, end } of matches) spans.push({ policy: 'words', category: 'listed', start, end });
+			return live;
+		},
+	};
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HealthReport, ProviderReport } from '../../../core/health-report.ts';
-import { joinReports } from '../../../policy/resilience/join-reports.ts';
+import { joinReports } from '../../../policy/resilience/provider-health.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { defineOperation, type Operation } from '../operation.ts';

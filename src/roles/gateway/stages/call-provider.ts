@@ -1,7 +1,7 @@
 import { Fault } from '../../../core/fault.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
-import { retryWaitMs } from '../../../policy/resilience/retry-wait.ts';
+import { retryWaitMs } from '../../../policy/resilience/retries.ts';
 import type { CallScope } from '../call/call-scope.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-parts.ts';
 import { type AttemptLimits, timeoutsLeft } from '../provider-timeouts.ts';

@@ -1,8 +1,8 @@
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
+import { readUnverifiedCaller } from '../../../policy/access/claims.ts';
 import { requireScope } from '../../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../../policy/access/token-headers.ts';
-import { readUnverifiedCaller } from '../../../policy/access/unverified-caller.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
 /**

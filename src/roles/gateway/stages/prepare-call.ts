@@ -1,7 +1,7 @@
 import { Fault } from '../../../core/fault.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { atOnce, type Steps } from '../../../core/steps.ts';
-import { measureInput } from '../../../policy/budgets/input-size.ts';
+import { measureInput } from '../../../policy/budgets/estimate.ts';
 import { maxOutputTokensOf } from '../../../policy/budgets/model-limits.ts';
 import type { Target } from '../../../policy/routing/target.ts';
 import type { ModelFacts } from '../../../wire/conversation/model-facts.ts';

@@ -2,7 +2,7 @@ import { discardStream, streamOf } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
-import { measureInput } from '../../../policy/budgets/input-size.ts';
+import { measureInput } from '../../../policy/budgets/estimate.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
 import { type Edit, spliceBody, splicedPieces } from '../../../wire/json/splice-body.ts';
 import type { Protocol } from '../../../wire/providers/protocol.ts';

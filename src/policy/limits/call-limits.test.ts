@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CounterReading } from '../../core/counters.ts';
-import { judgeReading, type WantedHold } from './judge-reading.ts';
+import { judgeReading, type WantedHold } from './call-limits.ts';
 
 const reading: CounterReading = {
 	nowMs: Date.UTC(2026, 10, 21),

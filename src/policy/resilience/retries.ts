@@ -40,3 +40,25 @@ export function retryWaitMs(attempt: FailedAttempt, terms: TrafficTerms, chance:
 function isNeverConnected(result: Exclude<AttemptResult, number>): boolean {
 	return result instanceof Fault && result.code === 'provider_unreachable';
 }
+
+/** What one call adds: retries are at most a fifth of the calls. */
+const retriesPerCall = 0.2;
+
+/** Saved up at most, and to begin with, so that a provider with few calls has some. */
+const maxSavedRetries = 10;
+
+/** Keeps retries from multiplying the load on a provider that has too much of it already. */
+export class RetryBudget {
+	#balance = maxSavedRetries;
+
+	countCall(): void {
+		this.#balance = Math.min(this.#balance + retriesPerCall, maxSavedRetries);
+	}
+
+	/** @returns whether one more retry is allowed; it is taken then. */
+	take(): boolean {
+		if (this.#balance < 1) return false;
+		this.#balance--;
+		return true;
+	}
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HealthReport } from '../../core/health-report.ts';
-import { joinReports } from './join-reports.ts';
+import { joinReports } from './provider-health.ts';
 
 const unknown: HealthReport = { state: 'unknown', sinceMs: null, detail: null };
 const well: HealthReport = { state: 'healthy', sinceMs: null, detail: null };
