@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { ProviderReport } from '../core/health-report.ts';
 import type { Log } from '../core/log.ts';
-import type { ProviderReports } from '../stores/contracts/provider-reports.ts';
+import type { ProviderReports } from '../stores/contracts/records.ts';
 
 const lookEveryMs = 1_000;
 /** What has not changed is told again so often. */

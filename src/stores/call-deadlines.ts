@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import { type AtHand, CountersUnreachable } from './contracts/admission.ts';
+import { type AdmissionStore, type AtHand, CountersUnreachable } from './contracts/admission.ts';
 
 /** No answer in time. */
 export class CountersLate extends CountersUnreachable {}
@@ -64,5 +64,21 @@ export class CallDeadlines {
 		}
 		this.waiting.splice(0, first);
 		this.timer = this.waiting.length === 0 ? undefined : this.clock.after(this.tickMs, this.onTick);
+	};
+}
+
+/** The same store, whose operations fail with `CountersLate` when they take too long. */
+export function inTime(store: AdmissionStore, deadlines: CallDeadlines): AdmissionStore {
+	return {
+		admit: (request) => deadlines.race(store.admit(request)),
+		settle: (settlement) => deadlines.race(store.settle(settlement)),
+		release: (id, team) => deadlines.race(store.release(id, team)),
+		extend: (id, team, holds) => deadlines.race(store.extend(id, team, holds)),
+		grow: (id, team, holds, holdMs) => deadlines.race(store.grow(id, team, holds, holdMs)),
+		read: (team, budgets) => deadlines.race(store.read(team, budgets)),
+		restore: (totals) => deadlines.race(store.restore(totals)),
+		rehold: (team, calls) => deadlines.race(store.rehold(team, calls)),
+		onReturn: (listener) => store.onReturn(listener),
+		close: () => store.close(),
 	};
 }

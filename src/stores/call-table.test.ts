@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CallTable } from './call-table.ts';
-import { markOf } from './id-mark.ts';
+import { CallTable, markOf } from './call-table.ts';
 
 interface Call {
 	readonly id: string;

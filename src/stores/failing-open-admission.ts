@@ -5,8 +5,7 @@
  */
 import type { Timer } from '../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
-import { AwayTeams } from './away-teams.ts';
-import { CallDeadlines, CountersLate } from './call-deadlines.ts';
+import { CallDeadlines, CountersLate, inTime } from './call-deadlines.ts';
 import { CallsInFlight } from './calls-in-flight.ts';
 import {
 	type AdmissionRequest,
@@ -19,10 +18,13 @@ import {
 	type Settlement,
 	type TeamTotals,
 } from './contracts/admission.ts';
-import type { CounterStoreState, FailingOpenAdmission, FailingOpenPorts, FailingOpenSettings } from './failing-open-settings.ts';
 import {
+	type CounterStoreState,
 	catchUpMs,
 	catchUpPatience,
+	type FailingOpenAdmission,
+	type FailingOpenPorts,
+	type FailingOpenSettings,
 	failuresToOpen,
 	holdsWhileAway,
 	oneDelayMs,
@@ -31,13 +33,11 @@ import {
 	probeTeam,
 	restorePatience,
 	settlementMs,
-} from './failing-open-times.ts';
-import { inTime } from './in-time.ts';
+} from './failing-open-settings.ts';
 import { LastKnown } from './last-known.ts';
-import { RecentEnds } from './recent-ends.ts';
 import { CountersNotRestored, createTeamRestorer, type RestoringPorts, restoreMissing } from './restoring-admission.ts';
-import { StandIns } from './stand-in-counters.ts';
-import { Undelivered } from './undelivered.ts';
+import { AwayTeams, StandIns } from './stand-in-counters.ts';
+import { RecentEnds, Undelivered } from './undelivered.ts';
 
 export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, ports: FailingOpenPorts): FailingOpenAdmission {
 	return new FailingOpen(store, settings, ports);

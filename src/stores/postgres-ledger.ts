@@ -10,6 +10,7 @@ import type { PostgresLedgerCalls } from './postgres/ledger/postgres-ledger-call
 import type { PostgresLedgerThreadData } from './postgres/ledger/postgres-ledger-worker.ts';
 import { openSpoolingLedger, type SpoolingLedger, type SqliteLedgerSettings } from './sqlite/sqlite-ledger.ts';
 import { createStoreThread, type StoreThread } from './store-thread.ts';
+import { msPerDay, msPerHour } from './sum-tables.ts';
 
 export interface PostgresLedgerSettings extends SqliteLedgerSettings {
 	/** `postgres://user:password@host:port/database`. */
@@ -25,9 +26,8 @@ export interface PostgresLedgerDeps {
 	readonly log: Log;
 }
 
-const msPerHour = 3_600_000;
 /** Rows that were sent stay on this disk for so long. */
-const keepSentMs = 24 * msPerHour;
+const keepSentMs = msPerDay;
 const reportDeadlineMs = 5_000;
 
 type PostgresThread = StoreThread<PostgresLedgerCalls>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/core/clock.ts';
 import type { ProviderReport } from '../../src/core/health-report.ts';
-import type { ProviderReports } from '../../src/stores/contracts/provider-reports.ts';
+import type { ProviderReports } from '../../src/stores/contracts/records.ts';
 
 /** @param clock without one nothing is forgotten by itself. */
 export function createMemoryProviderReports(clock?: Clock): ProviderReports {

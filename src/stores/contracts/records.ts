@@ -1,7 +1,8 @@
 /** What is remembered of clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
+
+import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
 import type { Team } from '../../core/team.ts';
-import type { ProviderReports } from './provider-reports.ts';
 
 export interface RecordStore {
 	readonly clients: ClientStore;
@@ -182,4 +183,13 @@ export interface SigningKeyStore {
 	 * has changed. As far as the store can, nothing of the former text is left in its files.
 	 */
 	replacePrivateJwks(changes: readonly PrivateJwkChange[]): Promise<void>;
+}
+
+/** What processes that serve calls tell of their providers, for admin APIs in other processes. Nobody is told of changes. */
+export interface ProviderReports {
+	/** Takes the place of what `process` told before. It is forgotten after `lifeMs`, by the clock of the store. */
+	tell(process: string, report: ProviderReport, lifeMs: number): Promise<void>;
+	forget(process: string): Promise<void>;
+	/** By process, of all that are remembered. */
+	read(): Promise<ReadonlyMap<string, ProviderReport>>;
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading, Declined } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
+import { OpenList } from '../../core/open-list.ts';
 import {
 	type AdmissionRequest,
 	type AdmissionStore,
@@ -16,7 +17,6 @@ import {
 } from '../contracts/admission.ts';
 import { EndedCalls } from './ended-calls.ts';
 import { FadingMap } from './fading-map.ts';
-import { HoldSchedule } from './hold-schedule.ts';
 import { type Hold, TeamCounters } from './team-counters.ts';
 
 /** Teams that nobody asked about for so long are forgotten; their holds have ended before. */
@@ -175,4 +175,46 @@ function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Decli
 	if (request.dailyTokens !== null && team.tokens + team.reservedTokens >= request.dailyTokens) return { binding: 'daily_tokens' };
 	const budget = request.holds.find((hold) => !team.allows(hold, 0n));
 	return budget === undefined ? undefined : { binding: 'budget', budget: budget.budget };
+}
+
+/** Work of one turn of the loop; what remains is ended by the next. Late is safe: it holds too much, never too little. */
+const maxEndedATurn = 2000;
+
+/** Ends holds whose time is over, by whole seconds, so that the cost of looking does not grow with what is held. */
+class HoldSchedule {
+	private readonly bySecond = new Map<number, OpenList<Hold>>();
+	private lookedAtSecond = -Infinity;
+
+	add(hold: Hold, endsMs: number): void {
+		hold.endsAtSecond = Math.ceil(endsMs / 1000);
+		let holds = this.bySecond.get(hold.endsAtSecond);
+		if (holds === undefined) {
+			holds = new OpenList();
+			this.bySecond.set(hold.endsAtSecond, holds);
+		}
+		holds.add(hold);
+	}
+
+	remove(hold: Hold): void {
+		this.bySecond.get(hold.endsAtSecond)?.remove(hold);
+	}
+
+	endDue(nowMs: number): void {
+		const second = Math.floor(nowMs / 1000);
+		if (second === this.lookedAtSecond) return;
+		let ended = 0;
+		for (const [dueSecond, holds] of this.bySecond) {
+			if (dueSecond > second) continue;
+			for (let hold = holds.pop(); hold !== undefined; hold = holds.pop()) {
+				hold.team.giveBack(hold);
+				if (++ended === maxEndedATurn) return;
+			}
+			this.bySecond.delete(dueSecond);
+		}
+		this.lookedAtSecond = second;
+	}
+
+	clear(): void {
+		this.bySecond.clear();
+	}
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ProviderReports } from '../contracts/provider-reports.ts';
+import type { ProviderReports } from '../contracts/records.ts';
 import type { RecordsDatabase } from './records-database.ts';
 
 /** Outside of the turns in which records change: a report has one writer, and is no news to others. */

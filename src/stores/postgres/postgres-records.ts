@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
+import { prepareFirst } from './migrate.ts';
 import { createAuditLog } from './postgres-audit.ts';
 import { budgetTable } from './postgres-budgets.ts';
 import { createClientTable } from './postgres-clients.ts';
@@ -11,7 +12,6 @@ import { createPostgresProviderReports } from './postgres-provider-reports.ts';
 import { routingRuleTable } from './postgres-routing-rules.ts';
 import { createPostgresSigningKeys } from './postgres-signing-keys.ts';
 import { createTeamTable } from './postgres-teams.ts';
-import { prepareFirst } from './prepared-connection.ts';
 import { RecordWatch } from './record-watch.ts';
 import { createRecordsDatabase, readVersion } from './records-database.ts';
 import { type RecordTables, recordsSchema } from './records-schema.ts';

@@ -1,18 +1,18 @@
 /** The ledger in one SQLite file, written by a thread of its own and read by another; several processes may share the file. */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Log } from '../../core/log.ts';
 import type { Ledger, LedgerReader } from '../contracts/ledger.ts';
 import type { LedgerSpool } from '../contracts/ledger-spool.ts';
-import type { StoreThread } from '../store-thread.ts';
+import { createStoreThread, type StoreThread, type ThreadCalls } from '../store-thread.ts';
+import { msPerDay, msPerHour } from '../sum-tables.ts';
 import { AssessmentQueue } from './ledger/assessment-queue.ts';
 import { ledgerRowOf } from './ledger/compact-rows.ts';
 import type { ReaderCalls, UnsentAssessments, WriterCalls } from './ledger/ledger-calls.ts';
 import { LedgerQueue, type LedgerQueueDeps } from './ledger/ledger-queue.ts';
 import { ledgerFileName } from './ledger/ledger-schema.ts';
-import { createLedgerThread } from './ledger/ledger-thread.ts';
 import type { LedgerThreadData } from './ledger/ledger-worker.ts';
 import { OpenJournal } from './ledger/open-journal.ts';
 import { packBatch } from './ledger/packed-batch.ts';
@@ -32,7 +32,6 @@ export interface SqliteLedgerDeps {
 	readonly log: Log;
 }
 
-const msPerHour = 3_600_000;
 /** Some ten megabytes of log when batches are small. */
 const batchesPerCheckpoint = 250;
 
@@ -235,8 +234,13 @@ function retain(days: number, prune: (beforeMs: number) => Promise<number>, { cl
 	let timer: Timer | undefined;
 	const work = (): void => {
 		timer = clock.after(msPerHour, work);
-		prune(clock.nowMs() - days * 24 * msPerHour).catch((cause: unknown) => log.warn('old ledger rows could not be deleted', { cause }));
+		prune(clock.nowMs() - days * msPerDay).catch((cause: unknown) => log.warn('old ledger rows could not be deleted', { cause }));
 	};
 	work();
 	return () => timer?.cancel();
+}
+
+export function createLedgerThread<Calls extends ThreadCalls>(data: LedgerThreadData): StoreThread<Calls> {
+	const file = new URL(`./ledger/ledger-worker${extname(import.meta.url)}`, import.meta.url);
+	return createStoreThread({ file, name: `ledger ${data.kind}`, data });
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../core/clock.ts';
 import type { HealthReport, ProviderReport } from '../../core/health-report.ts';
-import type { ProviderReports } from '../contracts/provider-reports.ts';
+import type { ProviderReports } from '../contracts/records.ts';
 import { byName, type Decode, decodeJson, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { readMigrations } from '../read-migrations.ts';
 import { read, textOf } from './database.ts';

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { dayNumberOf } from '../../../core/day-number.ts';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
+import { amounts, dayName, differencesIn, hourName, hoursPerDay, msPerHour, sumsOf } from '../../sum-tables.ts';
 import { type Database, listDays } from './ledger-days.ts';
-import { amounts, amountsOfCall, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
+import { amountsOfCall } from './postgres-ledger-schema.ts';
 
 /**
  * Rows against sums by hour and team, where no row may have been pruned, day by day; sums by hour against those by day for
@@ -23,8 +24,6 @@ export async function checkLedger(db: Database): Promise<readonly LedgerDifferen
 	return [...differences, ...(await checkDays(db))];
 }
 
-const sumsOf = (columns: readonly string[]): string => columns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(', ');
-
 async function checkHours(db: Database, fromHour: number, toHour: number): Promise<LedgerDifference[]> {
 	// Written out, so that the plan leaves out the other partitions.
 	const ofRows = sql.raw(`started_ms >= ${fromHour * msPerHour} AND started_ms < ${toHour * msPerHour}`);
@@ -33,14 +32,14 @@ async function checkHours(db: Database, fromHour: number, toHour: number): Promi
 		FROM (SELECT started_ms, team, ${sql.raw(amountsOfCall('calls'))} FROM tollgate.ledger_calls AS calls WHERE ${ofRows}) AS calls GROUP BY 1, 2`;
 	const sums = sql`SELECT period, team, ${sql.raw(sumsOf(amounts))} FROM tollgate.ledger_hourly
 		WHERE period >= ${fromHour} AND period < ${toHour} GROUP BY 1, 2`;
-	return compare(db, rows, sums, (hour) => new Date(hour * msPerHour).toISOString().slice(0, 13));
+	return compare(db, rows, sums, hourName);
 }
 
 async function checkDays(db: Database): Promise<LedgerDifference[]> {
 	const ofHours = sql`SELECT period / ${sql.raw(String(hoursPerDay))} AS period, team, ${sql.raw(sumsOf(amounts))}
 		FROM tollgate.ledger_hourly GROUP BY 1, 2`;
 	const ofDays = sql`SELECT period, team, ${sql.raw(sumsOf(amounts))} FROM tollgate.ledger_daily GROUP BY 1, 2`;
-	return compare(db, ofHours, ofDays, (day) => new Date(day * msPerDay).toISOString().slice(0, 10));
+	return compare(db, ofHours, ofDays, dayName);
 }
 
 async function compare(
@@ -55,13 +54,5 @@ async function compare(
 		FROM (${expected}) AS e FULL JOIN (${found}) AS f USING (period, team)
 		WHERE ${sql.raw(amounts.map((name) => `coalesce(e.${name}, 0) <> coalesce(f.${name}, 0)`).join(' OR '))}
 		ORDER BY 1, 2`.execute(db);
-	return rows.flatMap((row) =>
-		amounts
-			.map((name) => ({
-				what: `${nameOf(Number(row['period']))} team ${String(row['team'])}: ${name}`,
-				expected: String(row[`expected_${name}`]),
-				found: String(row[`found_${name}`]),
-			}))
-			.filter((difference) => difference.expected !== difference.found),
-	);
+	return rows.flatMap((row) => differencesIn(row, nameOf(Number(row['period'])), row['team']));
 }

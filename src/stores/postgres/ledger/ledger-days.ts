@@ -1,7 +1,8 @@
 /** Partitions of `ledger_calls`, one for each UTC day. */
+
 import { type Kysely, sql } from 'kysely';
 import { dayNumberOf } from '../../../core/day-number.ts';
-import { msPerDay } from './postgres-ledger-schema.ts';
+import { msPerDay } from '../../sum-tables.ts';
 
 export type Database = Kysely<unknown>;
 

@@ -1,33 +1,31 @@
 /** Reports, read from PostgreSQL in the order and form that every ledger gives them. */
+
 import { sql } from 'kysely';
 import {
 	type CallOutcome,
 	type CostQuery,
 	type LedgerRow,
 	mostRowsLookedThrough,
+	type OpenRequest,
 	type RowPage,
 	type RowQuery,
 	type SummaryName,
 	type SummaryQuery,
 	type SummaryRow,
 	summaryNames,
+	type TeamQuery,
+	type TeamSnapshot,
 } from '../../contracts/ledger.ts';
 import { decodeJson, listOf, textFrom } from '../../decode.ts';
+import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
 import { textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
-import { amounts, hoursPerDay, msPerDay, msPerHour } from './postgres-ledger-schema.ts';
 
-/** Whole days are read from the sums by day, what remains at either end from those by hour. */
 export async function summarize(
 	db: Database,
 	{ fromMs, toMs, period, team, by = summaryNames, limit, after }: SummaryQuery,
 ): Promise<readonly SummaryRow[]> {
-	const fromHour = Math.floor(fromMs / msPerHour);
-	const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
-	const fromDay = Math.ceil(fromHour / hoursPerDay);
-	const toDay = Math.max(fromDay, Math.floor(toHour / hoursPerDay));
-	const headEnd = toDay > fromDay ? fromDay * hoursPerDay : toHour;
-	const tailStart = toDay > fromDay ? toDay * hoursPerDay : toHour;
+	const { fromHour, headEnd, tailStart, toHour, fromDay, toDay } = periodBounds(fromMs, toMs);
 	const ofTeam = team === undefined ? sql`` : sql`AND team = ${team}`;
 	const who = Object.entries(keyColumns).map(([name, column]) => (by.some((one) => one === name) ? column : `'' AS ${column}`));
 	const columns = sql.raw(`${who.join(', ')}, ${amounts.join(', ')}`);
@@ -195,4 +193,44 @@ function usageOf(row: CountColumns): SummaryRow['usage'] {
 		outputTokens: Number(row.output_tokens),
 		reasoningTokens: Number(row.reasoning_tokens),
 	};
+}
+
+/** What the ledger says of one team at one moment: statements of a transaction that reads committed rows would each see another moment: requests end between them. */
+export function readTeam(db: Database, query: TeamQuery): Promise<TeamSnapshot> {
+	return db
+		.transaction()
+		.setIsolationLevel('repeatable read')
+		.setAccessMode('read only')
+		.execute(async (transaction) => {
+			const { team, spans, requests } = query;
+			const sums: (readonly SummaryRow[])[] = [];
+			for (const span of spans) sums.push(await summarize(transaction, { ...span, team }));
+			if (requests === undefined) return { sums, openRequests: [], endedIds: [] };
+			const endedIds = await listEnded(transaction, team, requests);
+			return { sums, openRequests: await listOpen(transaction, team), endedIds };
+		});
+}
+
+async function listEnded(
+	db: Database,
+	team: string,
+	{ endedSinceMs, startedSinceMs }: NonNullable<TeamQuery['requests']>,
+): Promise<readonly string[]> {
+	const { rows } = await sql<{ id: string }>`
+		SELECT id FROM tollgate.ledger_calls
+		WHERE team = ${team} AND outcome IS NOT NULL AND ended_ms >= ${endedSinceMs} AND started_ms >= ${startedSinceMs}`.execute(db);
+	return rows.map(({ id }) => id);
+}
+
+async function listOpen(db: Database, team: string): Promise<readonly OpenRequest[]> {
+	const { rows } = await sql<{ id: string; started_ms: bigint; is_streamed: boolean; budgets: string; hold_nano_usd: bigint }>`
+		SELECT id, started_ms, is_streamed, budgets, hold_nano_usd FROM tollgate.ledger_calls
+		WHERE team = ${team} AND outcome IS NULL`.execute(db);
+	return rows.map((row) => ({
+		id: row.id,
+		startedMs: Number(row.started_ms),
+		isStreamed: row.is_streamed,
+		budgets: decodeJson(row.budgets, listOf(textFrom)),
+		holdNanoUsd: row.hold_nano_usd,
+	}));
 }

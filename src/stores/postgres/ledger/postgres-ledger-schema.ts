@@ -1,4 +1,5 @@
 import { readMigrations } from '../../read-migrations.ts';
+import { amounts } from '../../sum-tables.ts';
 import type { SchemaPart } from '../migrate.ts';
 
 export const postgresLedgerSchema: SchemaPart = {
@@ -6,20 +7,7 @@ export const postgresLedgerSchema: SchemaPart = {
 	steps: readMigrations(new URL('../migrations/ledger/', import.meta.url)),
 };
 
-/** The columns of sums, which reports add up. */
-export const amounts = [
-	'requests',
-	'input_tokens',
-	'cache_read_tokens',
-	'cache_write_tokens',
-	'cache_write_hour_tokens',
-	'output_tokens',
-	'reasoning_tokens',
-	'cost_nano_usd',
-	'estimated_cost_nano_usd',
-] as const;
-
-/** The same of a row of `ledger_calls`, except for `requests`. @param table its name or alias in the statement. */
+/** The amounts of a row of `ledger_calls`, except for `requests`. @param table its name or alias in the statement. */
 export function amountsOfCall(table: string): string {
 	return amounts
 		.slice(1)
@@ -33,7 +21,3 @@ export function amountsOfCall(table: string): string {
 
 /** Rows between two numbers of `ledger_sequence`. */
 export const mostRowsPerBatch = 10_000;
-
-export const msPerHour = 3_600_000;
-export const hoursPerDay = 24;
-export const msPerDay = hoursPerDay * msPerHour;

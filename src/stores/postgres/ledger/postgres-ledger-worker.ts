@@ -1,4 +1,5 @@
 /** Entry of the thread that talks to PostgreSQL about the ledger. */
+
 import { workerData } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { Clock } from '../../../core/clock.ts';
@@ -6,19 +7,18 @@ import { dayNumberOf } from '../../../core/day-number.ts';
 import { requireAssessmentCursor } from '../../contracts/assessments.ts';
 import { decodeJson, listOf, membersFrom, textFrom } from '../../decode.ts';
 import { serveThreadCalls } from '../../store-thread.ts';
+import { msPerDay } from '../../sum-tables.ts';
 import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection, type PostgresSettings } from '../postgres-connection.ts';
-import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
 import { type Database, makeDay, shareDays } from './ledger-days.ts';
-import { listRows, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
+import { listRows, readTeam, requireCursor, sumCosts, summarize } from './ledger-reading.ts';
+import { closeLost, pruneDays } from './ledger-upkeep.ts';
 import { listAssessments, pruneAssessments, sendAssessments, verdictsOf } from './postgres-assessments.ts';
 import type { PostgresLedgerCalls } from './postgres-ledger-calls.ts';
-import { msPerDay, postgresLedgerSchema } from './postgres-ledger-schema.ts';
-import { pruneDays } from './prune-days.ts';
+import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
 import { createSendRows } from './send-rows.ts';
 import { assessmentFrom, spooledRowFrom } from './spooled-texts.ts';
-import { readTeam } from './team-reading.ts';
 
 export type PostgresLedgerThreadData = Pick<PostgresSettings, 'url'>;
 

@@ -8,11 +8,10 @@ import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contrac
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
 import { migrate } from '../migrate.ts';
 import { openPostgres, type PostgresConnection } from '../postgres-connection.ts';
-import { closeLost } from './close-lost.ts';
 import { checkLedger } from './ledger-check.ts';
 import { listRows, summarize } from './ledger-reading.ts';
+import { closeLost, pruneDays } from './ledger-upkeep.ts';
 import { postgresLedgerSchema } from './postgres-ledger-schema.ts';
-import { pruneDays } from './prune-days.ts';
 import { createSendRows, writeBatch } from './send-rows.ts';
 
 let server: PostgresDatabase;

@@ -1,8 +1,10 @@
 /** Adds to the sums by hour and by day what a transaction changed, in the order in which every process does it. */
+
 import { sql } from 'kysely';
+import { amounts, hoursPerDay, msPerHour } from '../../sum-tables.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
-import { amounts, amountsOfCall, hoursPerDay, msPerHour } from './postgres-ledger-schema.ts';
+import { amountsOfCall } from './postgres-ledger-schema.ts';
 
 /** As `changedSums` selects it; numbers come as bigints or decimal text. */
 export interface SumChange {

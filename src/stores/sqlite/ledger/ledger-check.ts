@@ -1,10 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
+import { amounts, dayName, differencesIn, hourName, hoursPerDay, msPerHour, sumsOf } from '../../sum-tables.ts';
 import type { Row } from '../database.ts';
-import { amounts, amountsOfCall } from './ledger-schema.ts';
-import { hoursPerDay, msPerHour } from './ledger-sums.ts';
-
-const sumsOf = (columns: readonly string[]): string => columns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(', ');
+import { amountsOfCall } from './ledger-schema.ts';
 
 /** Rows against sums by hour and team, where no row may have been pruned; sums by hour against those by day for all time. */
 export function createLedgerCheck(database: DatabaseSync): () => LedgerDifference[] {
@@ -22,8 +20,8 @@ export function createLedgerCheck(database: DatabaseSync): () => LedgerDifferenc
 		database.exec('BEGIN');
 		try {
 			return [
-				...ofHours().flatMap((row) => differencesIn(row, hourName(Number(row['period'])))),
-				...ofDays().flatMap((row) => differencesIn(row, dayName(Number(row['period'])))),
+				...ofHours().flatMap((row) => differencesIn(row, hourName(Number(row['period'])), row['team_name'])),
+				...ofDays().flatMap((row) => differencesIn(row, dayName(Number(row['period'])), row['team_name'])),
 			];
 		} finally {
 			if (database.isTransaction) database.exec('COMMIT');
@@ -46,22 +44,4 @@ function prepareComparison(database: DatabaseSync, expected: string, found: stri
 		ORDER BY period, team_name`);
 	statement.setReadBigInts(true);
 	return () => statement.all();
-}
-
-function differencesIn(row: Row, period: string): LedgerDifference[] {
-	return amounts
-		.map((name) => ({
-			what: `${period} team ${String(row['team_name'])}: ${name}`,
-			expected: String(row[`expected_${name}`]),
-			found: String(row[`found_${name}`]),
-		}))
-		.filter(({ expected, found }) => expected !== found);
-}
-
-function hourName(hour: number): string {
-	return new Date(hour * msPerHour).toISOString().slice(0, 13);
-}
-
-function dayName(day: number): string {
-	return new Date(day * hoursPerDay * msPerHour).toISOString().slice(0, 10);
 }

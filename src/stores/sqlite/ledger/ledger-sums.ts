@@ -1,10 +1,8 @@
 /** Sums by hour and by day, kept in the transaction that writes the rows: gathered in memory, then written once a key. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { hoursPerDay, msPerHour } from '../../sum-tables.ts';
 import type { CompactInteger } from './ledger-calls.ts';
 import type { CallEnd } from './packed-batch.ts';
-
-export const msPerHour = 3_600_000;
-export const hoursPerDay = 24;
 
 /** Numbers of a row that say where it counts, in the hour of its start. */
 export interface SumKey {

@@ -7,15 +7,17 @@ import { serveThreadCalls } from '../../store-thread.ts';
 import { lowerThreadPriority } from '../../thread-priority.ts';
 import { migrate } from '../migrate.ts';
 import { type Durability, openDatabase } from '../open-database.ts';
-import { createAssessmentReading } from './assessment-reading.ts';
-import { createAssessmentWriting } from './assessment-writing.ts';
+import { createAssessmentReading, createAssessmentWriting } from './assessment-table.ts';
+import { createCallPages } from './call-pages.ts';
 import type { ReaderCalls, WriterCalls } from './ledger-calls.ts';
-import { createLedgerReading } from './ledger-reader.ts';
+import { createLedgerCheck } from './ledger-check.ts';
 import { ledgerFileName, ledgerSchema } from './ledger-schema.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { readLeftJournals } from './open-journal.ts';
-import { createOutboxReading } from './outbox-reading.ts';
+import { createOutboxReading } from './outbox.ts';
 import { buryDeadRuns, createSendingLock, isRunAlive } from './run-lock.ts';
+import { createCostSums, createSummaries } from './summaries.ts';
+import { createTeamReading } from './team-reading.ts';
 
 export interface LedgerThreadData {
 	readonly kind: 'writer' | 'reader';
@@ -126,11 +128,17 @@ function writerCalls(): WriterCalls {
 
 const nothingUnsent = { through: 0, count: 0, assessments: '[]' };
 
+/** On a connection of their own, which writing never waits for. */
 function readerCalls(): ReaderCalls {
 	const sending = createSendingLock(data.dataDir);
 	const connection = connect((database) => {
+		const summarize = createSummaries(database);
 		return {
-			...createLedgerReading(database),
+			summarize,
+			sumCosts: createCostSums(database),
+			list: createCallPages(database),
+			readTeam: createTeamReading(database, summarize),
+			check: createLedgerCheck(database),
 			...createAssessmentReading(database),
 			readOutbox: createOutboxReading(database),
 			checkpoint: () => database.exec('PRAGMA wal_checkpoint(PASSIVE)'),
@@ -142,7 +150,7 @@ function readerCalls(): ReaderCalls {
 		sumCosts: (query) => connection.use((reading) => reading.sumCosts(query)),
 		list: (query) => connection.use((reading) => reading.list(query)),
 		readTeam: (query) => connection.use((reading) => reading.readTeam(query)),
-		check: () => connection.use((reading) => reading.check(null)),
+		check: () => connection.use((reading) => reading.check()),
 		readOutbox: (limit) => connection.use((reading) => reading.readOutbox(limit, sending.take())),
 		listAssessments: (query) => connection.use((reading) => reading.listAssessments(query)),
 		verdictsOf: (requestIds) => connection.use((reading) => reading.verdictsOf(requestIds)),

@@ -1,17 +1,19 @@
 /** Writes the ledger's rows and sums, in the thread that owns the connection. What a call returns is committed. */
+
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { noUsage } from '../../../core/usage.ts';
 import type { InterruptedRow } from '../../contracts/ledger.ts';
 import type { SpoolProgress } from '../../contracts/ledger-spool.ts';
+import { msPerHour } from '../../sum-tables.ts';
 import { createTransaction, type Row, textOf } from '../database.ts';
 import { sqliteCode } from '../open-database.ts';
 import { type CallRows, createCallRows } from './call-rows.ts';
 import { interruptedOutcome, readBudgets } from './compact-rows.ts';
 import type { PackedBatch, RowException } from './ledger-calls.ts';
 import { createLedgerNames } from './ledger-names.ts';
-import { createSums, type GatheredSums, msPerHour } from './ledger-sums.ts';
+import { createSums, type GatheredSums } from './ledger-sums.ts';
 import type { LeftJournal } from './open-journal.ts';
-import { createOutboxWriting } from './outbox-writing.ts';
+import { createOutboxWriting } from './outbox.ts';
 import { type CallEnd, type CallOpening, endOf, openingOf, readEnds, readOpenings } from './packed-batch.ts';
 import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-call-id.ts';
 

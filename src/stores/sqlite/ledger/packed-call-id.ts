@@ -1,4 +1,4 @@
-import { markOf } from '../../id-mark.ts';
+import { markOf } from '../../call-table.ts';
 
 const prefix = 'req_';
 const digits = 32;

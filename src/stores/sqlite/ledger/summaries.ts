@@ -1,11 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type SummaryName, type SummaryQuery, type SummaryRow, summaryNames } from '../../contracts/ledger.ts';
+import { type CostQuery, type SummaryName, type SummaryQuery, type SummaryRow, summaryNames } from '../../contracts/ledger.ts';
+import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
 import { bigintOf } from '../database.ts';
 import { usageOf } from './compact-rows.ts';
-import { amounts } from './ledger-schema.ts';
-import { hoursPerDay, msPerHour } from './ledger-sums.ts';
 
-/** Whole days are read from the sums by day, what remains at either end from those by hour. */
 export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => SummaryRow[] {
 	const statements = new Map<string, StatementSync>();
 	return ({ fromMs, toMs, period, team, by = summaryNames, limit = -1, after }) => {
@@ -13,23 +11,10 @@ export function createSummaries(database: DatabaseSync): (query: SummaryQuery) =
 		const kind = JSON.stringify([period, isOfTeam, summaryNames.map((name) => by.includes(name))]);
 		const statement = statements.get(kind) ?? prepare(database, isOfTeam ? ofTeam : range, period, by);
 		statements.set(kind, statement);
-		const fromHour = Math.floor(fromMs / msPerHour);
-		const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
-		const fromDay = Math.ceil(fromHour / hoursPerDay);
-		const toDay = Math.max(fromDay, Math.floor(toHour / hoursPerDay));
-		const hasDays = toDay > fromDay;
-		const bounds = {
-			fromHour,
-			headEnd: hasDays ? fromDay * hoursPerDay : toHour,
-			tailStart: hasDays ? toDay * hoursPerDay : toHour,
-			toHour,
-			fromDay,
-			toDay,
-		};
 		const key = { period: '', team: '', clientId: '', provider: '', model: '', ...after };
 		const past = { isFirst: after === undefined ? 1 : 0, afterPeriod: key.period, afterTeam: key.team, afterClient: key.clientId };
 		const page = { ...past, afterProvider: key.provider, afterModel: key.model, limit };
-		const rows = statement.all({ ...bounds, ...page, ...(isOfTeam && { team }) });
+		const rows = statement.all({ ...periodBounds(fromMs, toMs), ...page, ...(isOfTeam && { team }) });
 		return rows.map((row) => ({
 			period: String(row['period_name']),
 			team: String(row['team_name']),
@@ -104,3 +89,26 @@ function prepare(
 }
 
 const keys = { team: 'team', clientId: 'client', provider: 'provider', model: 'model' } as const satisfies Record<SummaryName, string>;
+
+/** Sums are ordered by day, then team: one look for each day finds a team's among those of all others. */
+export function createCostSums(database: DatabaseSync): (query: CostQuery) => bigint[] {
+	const statement = database.prepare(`
+		WITH RECURSIVE ends AS (
+			SELECT max(:fromDay, (SELECT min(period) FROM daily)) AS first, min(:toDay, (SELECT max(period) FROM daily) + 1) AS past
+		), days (at) AS MATERIALIZED (
+			SELECT first FROM ends WHERE first < past UNION ALL SELECT at + 1 FROM days WHERE at + 1 < (SELECT past FROM ends)
+		), wanted AS (
+			SELECT key AS place, value ->> 1 IS NULL AS has_all_models,
+				(SELECT id FROM names WHERE name = value ->> 0) AS team, (SELECT id FROM names WHERE name = value ->> 1) AS model
+			FROM json_each(:of)
+		)
+		SELECT coalesce((
+			SELECT sum(cost_nano_usd) FROM days CROSS JOIN daily
+				ON period = at AND daily.team = wanted.team AND (has_all_models OR daily.model = wanted.model)
+		), 0) AS cost FROM wanted ORDER BY place`);
+	statement.setReadBigInts(true);
+	return ({ fromMs, toMs, of }) =>
+		statement
+			.all({ fromDay: fromMs / msPerDay, toDay: toMs / msPerDay, of: JSON.stringify(of.map(({ team, model }) => [team, model])) })
+			.map((row) => bigintOf(row, 'cost'));
+}

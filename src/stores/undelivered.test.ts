@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentEnds } from './recent-ends.ts';
+import { RecentEnds } from './undelivered.ts';
 
 const end = { team: 'red' };
 const idsOf = (recent: RecentEnds, nowMs: number) => recent.latest(nowMs).map(([id]) => id);

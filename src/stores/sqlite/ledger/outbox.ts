@@ -1,9 +1,32 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { SpooledRow, SpoolPart } from '../../contracts/ledger-spool.ts';
+import type { SpooledRow, SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { integerOf, integerOrNullOf } from '../database.ts';
 import { prepareRows, rowsOf } from './call-pages.ts';
 import { ledgerRowOf } from './compact-rows.ts';
 import type { CompactRow } from './ledger-calls.ts';
+import { packCallId } from './packed-call-id.ts';
+
+interface OutboxWriting {
+	/** Inside the caller's transaction. */
+	forget(done: SpoolProgress): void;
+	/** Whether it is short enough to compare rows with. */
+	isShort(): boolean;
+}
+
+const longestForComparing = 10_000;
+
+export function createOutboxWriting(database: DatabaseSync): OutboxWriting {
+	const deleteThrough = database.prepare('DELETE FROM outbox WHERE position <= ?');
+	const keep = database.prepare('UPDATE calls SET is_spooled = NULL WHERE id = ?');
+	const measure = database.prepare('SELECT coalesce(max(position) - min(position), 0) AS length FROM outbox');
+	return {
+		forget({ through, refusedIds }) {
+			for (const id of refusedIds) keep.run(packCallId(id));
+			deleteThrough.run(through);
+		},
+		isShort: () => integerOf(measure.get() ?? {}, 'length') < longestForComparing,
+	};
+}
 
 /** The oldest entries as their rows are now, in one snapshot. Entries whose row the retention has deleted have none. */
 export function createOutboxReading(database: DatabaseSync): (limit: number, isOurs: boolean) => SpoolPart {
