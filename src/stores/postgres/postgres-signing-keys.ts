@@ -1,11 +1,10 @@
-import type { Selectable } from 'kysely';
-import type { SigningKeyRecord, SigningKeyStore } from '../contracts/records.ts';
+import type { SigningKeyStore } from '../contracts/records.ts';
+import { signingKeyOf } from '../record-shapes.ts';
 import type { RecordsDatabase } from './records-database.ts';
-import type { SigningKeysTable } from './records-schema.ts';
 
 export function createPostgresSigningKeys({ read, write }: RecordsDatabase): SigningKeyStore {
 	return {
-		list: () => read(async (db) => (await db.selectFrom('signing_keys').selectAll().orderBy('sequence').execute()).map(keyOf)),
+		list: () => read(async (db) => (await db.selectFrom('signing_keys').selectAll().orderBy('sequence').execute()).map(signingKeyOf)),
 		rotate: (key, expectedNewestKid, retire) =>
 			write(async ({ db, nextVersion }) => {
 				const newest = await db.selectFrom('signing_keys').select('kid').orderBy('sequence', 'desc').limit(1).executeTakeFirst();
@@ -33,15 +32,5 @@ export function createPostgresSigningKeys({ read, write }: RecordsDatabase): Sig
 					await db.updateTable('signing_keys').set({ private_jwk: to }).where('kid', '=', kid).where('private_jwk', '=', from).execute();
 				}
 			}),
-	};
-}
-
-function keyOf(row: Selectable<SigningKeysTable>): SigningKeyRecord {
-	return {
-		kid: row.kid,
-		privateJwk: row.private_jwk,
-		createdAtMs: Number(row.created_at_ms),
-		activeFromMs: Number(row.active_from_ms),
-		retiredAtMs: row.retired_at_ms === null ? null : Number(row.retired_at_ms),
 	};
 }

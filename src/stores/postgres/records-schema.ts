@@ -1,8 +1,6 @@
 import type { ColumnType, Generated, Kysely } from 'kysely';
 import type { ProviderReport } from '../../core/health-report.ts';
-import type { RoutingMatch, RoutingRule } from '../../core/routing-rule.ts';
-import type { TeamLimits } from '../../core/team.ts';
-import type { AuditEntry, ClientRecord } from '../contracts/records.ts';
+import type { AuditEntry } from '../contracts/records.ts';
 import { readMigrations } from '../read-migrations.ts';
 import type { SchemaPart } from './migrate.ts';
 
@@ -16,68 +14,7 @@ type Integer = ColumnType<bigint, bigint | number, bigint | number>;
 type IntegerOrNull = ColumnType<bigint | null, bigint | number | null, bigint | number | null>;
 /** Written as JSON text. */
 type Json<Value> = ColumnType<Value, string, string>;
-type JsonOrNull<Value> = ColumnType<Value | null, string | null, string | null>;
 type Sequence = Generated<bigint>;
-
-export interface ClientsTable {
-	id: string;
-	name: string;
-	secrets: Json<ClientRecord['secrets']>;
-	scopes: string[];
-	is_disabled: boolean;
-	created_at_ms: Integer;
-	updated_at_ms: Integer;
-	version: Integer;
-}
-
-export interface TeamsTable {
-	id: string;
-	name: string;
-	tier: string;
-	client_ids: string[];
-	limits: JsonOrNull<TeamLimits>;
-	metadata: JsonOrNull<Record<string, string>>;
-	created_at_ms: IntegerOrNull;
-	updated_at_ms: IntegerOrNull;
-	version: Integer;
-}
-
-export interface BudgetsTable {
-	id: string;
-	team: string;
-	model: string | null;
-	period: string;
-	limit_nano_usd: bigint;
-	warning_threshold_percent: number;
-	hard_limit_percent: number;
-	created_at_ms: Integer;
-	updated_at_ms: Integer;
-	version: Integer;
-}
-
-export interface PriceOverridesTable {
-	provider: string;
-	model: string;
-	input_pico_usd: bigint;
-	output_pico_usd: bigint;
-	cache_read_pico_usd: bigint;
-	cache_write_pico_usd: bigint;
-	updated_at_ms: Integer;
-	version: Integer;
-}
-
-export interface RoutingRulesTable {
-	id: string;
-	name: string;
-	priority: Integer;
-	is_enabled: boolean;
-	match: Json<RoutingMatch>;
-	strategy: RoutingRule['strategy'];
-	targets: Json<RoutingRule['targets']>;
-	created_at_ms: Integer;
-	updated_at_ms: Integer;
-	version: Integer;
-}
 
 export interface AuditTable {
 	sequence: Sequence;
@@ -106,12 +43,8 @@ export interface ProviderReportsTable {
 	expires_at: Date;
 }
 
+/** Those of versioned records are in `record-shapes.ts`. */
 export interface RecordTables {
-	clients: ClientsTable;
-	teams: TeamsTable;
-	budgets: BudgetsTable;
-	price_overrides: PriceOverridesTable;
-	routing_rules: RoutingRulesTable;
 	audit: AuditTable;
 	signing_keys: SigningKeysTable;
 	provider_reports: ProviderReportsTable;

@@ -1,7 +1,6 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../core/fault.ts';
-
-export type Row = Readonly<Record<string, SQLOutputValue>>;
+import { integerOf } from '../row.ts';
 
 /**
  * Runs statements that only read.
@@ -49,30 +48,4 @@ export function createWrite(database: DatabaseSync, written: () => void): Write 
 		if (countChanges() !== before) written();
 		return result;
 	};
-}
-
-export function textOf(row: Row, column: string): string {
-	const value = row[column];
-	if (typeof value !== 'string') throw new TypeError(`Column ${column} is not text`);
-	return value;
-}
-
-export function textOrNullOf(row: Row, column: string): string | null {
-	return row[column] === null ? null : textOf(row, column);
-}
-
-export function integerOf(row: Row, column: string): number {
-	const value = row[column];
-	if (typeof value !== 'number' && typeof value !== 'bigint') throw new TypeError(`Column ${column} is not a number`);
-	return Number(value);
-}
-
-export function integerOrNullOf(row: Row, column: string): number | null {
-	return row[column] === null ? null : integerOf(row, column);
-}
-
-export function bigintOf(row: Row, column: string): bigint {
-	const value = row[column];
-	if (typeof value !== 'bigint') throw new TypeError(`Column ${column} was not read as a bigint`);
-	return value;
 }

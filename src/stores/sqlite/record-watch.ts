@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { integerOf } from './database.ts';
+import { integerOf } from '../row.ts';
 
 const pollEveryMs = 500;
 

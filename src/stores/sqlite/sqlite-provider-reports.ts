@@ -5,7 +5,8 @@ import type { HealthReport, ProviderReport } from '../../core/health-report.ts';
 import type { ProviderReports } from '../contracts/records.ts';
 import { byName, type Decode, decodeJson, membersFrom, numberFrom, oneOf, orNull, textFrom } from '../decode.ts';
 import { readMigrations } from '../read-migrations.ts';
-import { read, textOf } from './database.ts';
+import { textOf } from '../row.ts';
+import { read } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
 

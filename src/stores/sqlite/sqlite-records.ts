@@ -5,18 +5,15 @@ import type { Log } from '../../core/log.ts';
 import { createRecordChanges } from '../contracts/record-changes.ts';
 import type { RecordStore } from '../contracts/records.ts';
 import { readMigrations } from '../read-migrations.ts';
+import { priceOverrideShape, routingRuleShape } from '../record-shapes.ts';
 import { createWrite } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
+import { createBudgetTable, createClientTable, createTable, createTeamTable } from './record-tables.ts';
 import { createRecordWatch } from './record-watch.ts';
 import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
-import { createBudgetTable } from './sqlite-budgets.ts';
-import { createClientTable } from './sqlite-clients.ts';
-import { createPriceOverrideTable } from './sqlite-price-overrides.ts';
 import { createSqliteProviderReports } from './sqlite-provider-reports.ts';
-import { createRoutingRuleTable } from './sqlite-routing-rules.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
-import { createTeamTable } from './sqlite-teams.ts';
 import { createChangeBook, storeOf } from './versioned-records.ts';
 
 export const recordsFileName = 'records.db';
@@ -46,13 +43,13 @@ export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteR
 	const providerReports = createSqliteProviderReports(settings.dataDir, deps.clock);
 	const budgets = createRecordChanges(createBudgetTable(database), book);
 	const teams = createRecordChanges(createTeamTable(database, budgets), book);
-	const priceOverrides = createRecordChanges(createPriceOverrideTable(database), book);
+	const priceOverrides = createRecordChanges(createTable(database, priceOverrideShape), book);
 	return {
 		clients: storeOf(createRecordChanges(createClientTable(database, teams), book), write),
 		teams: storeOf(teams, write),
 		budgets: storeOf(budgets, write),
 		priceOverrides: storeOf(priceOverrides, write),
-		routingRules: storeOf(createRecordChanges(createRoutingRuleTable(database), book), write),
+		routingRules: storeOf(createRecordChanges(createTable(database, routingRuleShape), book), write),
 		audit: auditLogOf(audit, write),
 		signingKeys: createSqliteSigningKeys(database, write),
 		providerReports,

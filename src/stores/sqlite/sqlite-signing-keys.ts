@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { SigningKeyRecord, SigningKeyStore } from '../contracts/records.ts';
-import type { Row, Write } from './database.ts';
-import { integerOf, integerOrNullOf, read, textOf } from './database.ts';
+import type { SigningKeyStore } from '../contracts/records.ts';
+import { signingKeyOf } from '../record-shapes.ts';
+import { textOf } from '../row.ts';
+import type { Write } from './database.ts';
+import { read } from './database.ts';
 
 export function createSqliteSigningKeys(database: DatabaseSync, write: Write): SigningKeyStore {
 	const selectAll = database.prepare('SELECT * FROM signing_keys ORDER BY sequence');
@@ -13,7 +15,7 @@ export function createSqliteSigningKeys(database: DatabaseSync, write: Write): S
 	const replaceJwk = database.prepare('UPDATE signing_keys SET private_jwk = ? WHERE kid = ? AND private_jwk = ?');
 	const deleteRetired = database.prepare('DELETE FROM signing_keys WHERE retired_at_ms < ?');
 	return {
-		list: () => read(() => selectAll.all().map(keyOf)),
+		list: () => read(() => selectAll.all().map(signingKeyOf)),
 		rotate: (key, expectedNewestKid, retire) =>
 			write(() => {
 				const newest = selectNewest.get();
@@ -32,15 +34,5 @@ export function createSqliteSigningKeys(database: DatabaseSync, write: Write): S
 			// The former text would stay in free space of the file, and in the log beside it.
 			await read(() => database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'));
 		},
-	};
-}
-
-function keyOf(row: Row): SigningKeyRecord {
-	return {
-		kid: textOf(row, 'kid'),
-		privateJwk: textOf(row, 'private_jwk'),
-		createdAtMs: integerOf(row, 'created_at_ms'),
-		activeFromMs: integerOf(row, 'active_from_ms'),
-		retiredAtMs: integerOrNullOf(row, 'retired_at_ms'),
 	};
 }

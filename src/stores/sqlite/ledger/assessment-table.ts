@@ -11,7 +11,8 @@ import {
 	type Verdict,
 	verdictOf,
 } from '../../contracts/assessments.ts';
-import { createTransaction, integerOf } from '../database.ts';
+import { integerOf } from '../../row.ts';
+import { createTransaction } from '../database.ts';
 import { assessmentOf } from './compact-assessments.ts';
 import type { CompactAssessment, UnsentAssessments } from './ledger-calls.ts';
 import { packCallId } from './packed-call-id.ts';

@@ -1,6 +1,6 @@
 /** Puts rows into the file several at a time: opening the table and its indexes for each would cost a fifth of it. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { integerOf } from '../database.ts';
+import { integerOf } from '../../row.ts';
 import type { CallTerms } from './ledger-names.ts';
 import type { CallEnd, CallOpening } from './packed-batch.ts';
 import { bindCallId, ownIdBytes } from './packed-call-id.ts';

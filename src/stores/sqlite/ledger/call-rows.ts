@@ -1,7 +1,7 @@
 /** Puts single rows into the file and into the sums, inside the caller's transaction. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Closing } from '../../contracts/ledger.ts';
-import { integerOf, type Row } from '../database.ts';
+import { integerOf, type Row } from '../../row.ts';
 import { createCallInserts, type NewCall } from './call-inserts.ts';
 import type { CompactInteger } from './ledger-calls.ts';
 import type { LedgerNames } from './ledger-names.ts';

@@ -1,5 +1,5 @@
 import { type Assessment, assessmentActions, assessmentOutcomes, assessmentStages } from '../../contracts/assessments.ts';
-import { integerOf, type Row, textOf } from '../database.ts';
+import { integerOf, type Row, textOf } from '../../row.ts';
 import type { CompactAssessment } from './ledger-calls.ts';
 import { readCallId } from './packed-call-id.ts';
 

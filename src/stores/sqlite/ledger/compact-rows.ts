@@ -1,7 +1,7 @@
 import { clientDialectNames } from '../../../core/dialect-name.ts';
 import type { CallOutcome, ClosedRow, LedgerRow, OpenRow } from '../../contracts/ledger.ts';
 import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from '../../decode.ts';
-import type { Row } from '../database.ts';
+import type { Row } from '../../row.ts';
 import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-calls.ts';
 
 /** By the number that stands for them in the file: only ever append. */

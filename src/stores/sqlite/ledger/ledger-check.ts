@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerDifference } from '../../contracts/ledger.ts';
+import type { Row } from '../../row.ts';
 import { amounts, dayName, differencesIn, hourName, hoursPerDay, msPerHour, sumsOf } from '../../sum-tables.ts';
-import type { Row } from '../database.ts';
 import { amountsOfCall } from './ledger-schema.ts';
 
 /** Rows against sums by hour and team, where no row may have been pruned; sums by hour against those by day for all time. */

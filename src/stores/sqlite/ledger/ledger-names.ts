@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { decodeJson, itemsFrom, numberFrom, textFrom } from '../../decode.ts';
-import { integerOf } from '../database.ts';
+import { integerOf } from '../../row.ts';
 import type { CompactOpen } from './ledger-calls.ts';
 
 /** Callers choose model names, so that these must not grow without bound. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SpooledRow, SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
-import { integerOf, integerOrNullOf } from '../database.ts';
+import { integerOf, integerOrNullOf } from '../../row.ts';
 import { prepareRows, rowsOf } from './call-pages.ts';
 import { ledgerRowOf } from './compact-rows.ts';
 import type { CompactRow } from './ledger-calls.ts';

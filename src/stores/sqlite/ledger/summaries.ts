@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CostQuery, type SummaryName, type SummaryQuery, type SummaryRow, summaryNames } from '../../contracts/ledger.ts';
+import { bigintOf } from '../../row.ts';
 import { amounts, hoursPerDay, msPerDay, periodBounds } from '../../sum-tables.ts';
-import { bigintOf } from '../database.ts';
 import { usageOf } from './compact-rows.ts';
 
 export function createSummaries(database: DatabaseSync): (query: SummaryQuery) => SummaryRow[] {

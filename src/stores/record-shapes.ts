@@ -1,0 +1,208 @@
+/** Tables of records, whose columns SQLite and PostgreSQL name alike. */
+import { clientDialectNames } from '../core/dialect-name.ts';
+import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../core/routing-rule.ts';
+import type { Team, TeamLimits } from '../core/team.ts';
+import type { RecordTable } from './contracts/record-changes.ts';
+import type { Budget, ClientRecord, PriceKey, PriceOverride, SigningKeyRecord } from './contracts/records.ts';
+import { byName, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from './decode.ts';
+import { bigintOf, booleanOf, integerOf, integerOrNullOf, jsonOf, type Row, textOf, textOrNullOf, wordsOf } from './row.ts';
+
+/** Lists are of words without spaces. */
+export type ColumnValue = string | number | bigint | boolean | null | readonly string[];
+
+export interface RecordShape<Key, Value> extends Pick<RecordTable<Key, Value, never>, 'kind' | 'keyOf' | 'nameOf'> {
+	readonly table: string;
+	/** Names of columns. */
+	readonly key: readonly string[];
+	/** In the order of `key`. */
+	keyValues(key: Key): string[];
+	/** By name, except for `version`. */
+	readonly columns: Readonly<Record<string, (value: Value) => ColumnValue>>;
+	/** @throws TypeError */
+	valueOf(row: Row): Value;
+}
+
+const byId = {
+	key: ['id'],
+	keyOf: ({ id }: { readonly id: string }) => id,
+	nameOf: (id: string) => id,
+	keyValues: (id: string) => [id],
+};
+
+const secretFrom = (value: unknown): ClientRecord['secrets'][number] => {
+	const { hash, expiresAtMs } = membersFrom(value);
+	return { hash: textFrom(hash), expiresAtMs: orNull(numberFrom)(expiresAtMs) };
+};
+
+export const clientShape: RecordShape<string, ClientRecord> = {
+	...byId,
+	kind: 'client',
+	table: 'clients',
+	columns: {
+		id: ({ id }) => id,
+		name: ({ name }) => name,
+		secrets: ({ secrets }) => JSON.stringify(secrets),
+		scopes: ({ scopes }) => scopes,
+		is_disabled: ({ isDisabled }) => isDisabled,
+		created_at_ms: ({ createdAtMs }) => createdAtMs,
+		updated_at_ms: ({ updatedAtMs }) => updatedAtMs,
+	},
+	valueOf: (row) => ({
+		id: textOf(row, 'id'),
+		name: textOf(row, 'name'),
+		secrets: jsonOf(row, 'secrets', listOf(secretFrom)),
+		scopes: wordsOf(row, 'scopes'),
+		isDisabled: booleanOf(row, 'is_disabled'),
+		createdAtMs: integerOf(row, 'created_at_ms'),
+		updatedAtMs: integerOf(row, 'updated_at_ms'),
+	}),
+};
+
+const limitFrom = orNull(numberFrom);
+
+function limitsFrom(value: unknown): TeamLimits {
+	const { requestsPerMinute, dailyTokens } = membersFrom(value);
+	return {
+		...(requestsPerMinute !== undefined && { requestsPerMinute: limitFrom(requestsPerMinute) }),
+		...(dailyTokens !== undefined && { dailyTokens: limitFrom(dailyTokens) }),
+	};
+}
+
+export const teamShape: RecordShape<string, Team> = {
+	...byId,
+	kind: 'team',
+	table: 'teams',
+	columns: {
+		id: ({ id }) => id,
+		name: ({ name }) => name,
+		tier: ({ tier }) => tier,
+		client_ids: ({ clientIds }) => clientIds,
+		limits: ({ limits }) => (limits === undefined ? null : JSON.stringify(limits)),
+		metadata: ({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata)),
+		created_at_ms: ({ createdAtMs = null }) => createdAtMs,
+		updated_at_ms: ({ updatedAtMs = null }) => updatedAtMs,
+	},
+	valueOf(row) {
+		const limits = jsonOf(row, 'limits', orNull(limitsFrom));
+		const metadata = jsonOf(row, 'metadata', orNull(byName(textFrom)));
+		const createdAtMs = integerOrNullOf(row, 'created_at_ms');
+		const updatedAtMs = integerOrNullOf(row, 'updated_at_ms');
+		return {
+			id: textOf(row, 'id'),
+			name: textOf(row, 'name'),
+			tier: textOf(row, 'tier'),
+			clientIds: jsonOf(row, 'client_ids', listOf(textFrom)),
+			...(limits !== null && { limits }),
+			...(metadata !== null && { metadata }),
+			...(createdAtMs !== null && { createdAtMs }),
+			...(updatedAtMs !== null && { updatedAtMs }),
+		};
+	},
+};
+
+export const budgetShape: RecordShape<string, Budget> = {
+	...byId,
+	kind: 'budget',
+	table: 'budgets',
+	columns: {
+		id: ({ id }) => id,
+		team: ({ team }) => team,
+		model: ({ model }) => model,
+		period: ({ period }) => period,
+		limit_nano_usd: ({ limitNanoUsd }) => limitNanoUsd,
+		warning_threshold_percent: ({ warningThresholdPercent }) => warningThresholdPercent,
+		hard_limit_percent: ({ hardLimitPercent }) => hardLimitPercent,
+		created_at_ms: ({ createdAtMs }) => createdAtMs,
+		updated_at_ms: ({ updatedAtMs }) => updatedAtMs,
+	},
+	valueOf: (row) => ({
+		id: textOf(row, 'id'),
+		team: textOf(row, 'team'),
+		model: textOrNullOf(row, 'model'),
+		period: 'monthly',
+		limitNanoUsd: bigintOf(row, 'limit_nano_usd'),
+		warningThresholdPercent: Number(row['warning_threshold_percent']),
+		hardLimitPercent: Number(row['hard_limit_percent']),
+		createdAtMs: integerOf(row, 'created_at_ms'),
+		updatedAtMs: integerOf(row, 'updated_at_ms'),
+	}),
+};
+
+export const priceOverrideShape: RecordShape<PriceKey, PriceOverride> = {
+	kind: 'price_override',
+	table: 'price_overrides',
+	key: ['provider', 'model'],
+	keyOf: ({ provider, model }) => ({ provider, model }),
+	nameOf: ({ provider, model }) => `${provider}/${model}`,
+	keyValues: ({ provider, model }) => [provider, model],
+	columns: {
+		provider: ({ provider }) => provider,
+		model: ({ model }) => model,
+		input_pico_usd: ({ inputPicoUsd }) => inputPicoUsd,
+		output_pico_usd: ({ outputPicoUsd }) => outputPicoUsd,
+		cache_read_pico_usd: ({ cacheReadPicoUsd }) => cacheReadPicoUsd,
+		cache_write_pico_usd: ({ cacheWritePicoUsd }) => cacheWritePicoUsd,
+		updated_at_ms: ({ updatedAtMs }) => updatedAtMs,
+	},
+	valueOf: (row) => ({
+		provider: textOf(row, 'provider'),
+		model: textOf(row, 'model'),
+		inputPicoUsd: bigintOf(row, 'input_pico_usd'),
+		outputPicoUsd: bigintOf(row, 'output_pico_usd'),
+		cacheReadPicoUsd: bigintOf(row, 'cache_read_pico_usd'),
+		cacheWritePicoUsd: bigintOf(row, 'cache_write_pico_usd'),
+		updatedAtMs: integerOf(row, 'updated_at_ms'),
+	}),
+};
+
+const textOrNull = orNull(textFrom);
+const strategyFrom = oneOf(['priority', 'weighted']);
+const formatFrom = orNull(oneOf(clientDialectNames));
+
+function matchFrom(value: unknown): RoutingMatch {
+	const { model, team, format } = membersFrom(value);
+	return { model: textOrNull(model), team: textOrNull(team), format: formatFrom(format) };
+}
+
+function targetFrom(value: unknown): RoutingRuleTarget {
+	const { provider, model, weight } = membersFrom(value);
+	return { provider: textFrom(provider), model: textOrNull(model), weight: numberFrom(weight) };
+}
+
+export const routingRuleShape: RecordShape<string, RoutingRule> = {
+	...byId,
+	kind: 'routing_rule',
+	table: 'routing_rules',
+	columns: {
+		id: ({ id }) => id,
+		name: ({ name }) => name,
+		priority: ({ priority }) => priority,
+		is_enabled: ({ isEnabled }) => isEnabled,
+		match: ({ match }) => JSON.stringify(match),
+		strategy: ({ strategy }) => strategy,
+		targets: ({ targets }) => JSON.stringify(targets),
+		created_at_ms: ({ createdAtMs }) => createdAtMs,
+		updated_at_ms: ({ updatedAtMs }) => updatedAtMs,
+	},
+	valueOf: (row) => ({
+		id: textOf(row, 'id'),
+		name: textOf(row, 'name'),
+		priority: integerOf(row, 'priority'),
+		isEnabled: booleanOf(row, 'is_enabled'),
+		match: jsonOf(row, 'match', matchFrom),
+		strategy: strategyFrom(row['strategy']),
+		targets: jsonOf(row, 'targets', listOf(targetFrom)),
+		createdAtMs: integerOf(row, 'created_at_ms'),
+		updatedAtMs: integerOf(row, 'updated_at_ms'),
+	}),
+};
+
+export function signingKeyOf(row: Row): SigningKeyRecord {
+	return {
+		kid: textOf(row, 'kid'),
+		privateJwk: textOf(row, 'private_jwk'),
+		createdAtMs: integerOf(row, 'created_at_ms'),
+		activeFromMs: integerOf(row, 'active_from_ms'),
+		retiredAtMs: integerOrNullOf(row, 'retired_at_ms'),
+	};
+}
