@@ -1,7 +1,6 @@
 /** Arguments in, exit code out. What a command needs is loaded only when it runs, so that the token helper starts fast. */
 import { readFileSync } from 'node:fs';
-import { outputOf } from './cli/output-of.ts';
-import { runCli } from './cli/run-cli.ts';
+import { outputOf, runCli } from './cli/run-cli.ts';
 
 const { version } = JSON.parse(readFileSync(new URL(import.meta.resolve('tollgate/package.json')), 'utf8')) as { version: string };
 

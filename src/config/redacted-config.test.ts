@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changesBetween } from './diff.ts';
 import { parseConfig } from './load.ts';
 import { redactedYaml } from './redacted-config.ts';
 import type { Config } from './schema.ts';
 import { alternatives, isSecret, type SchemaNode, schemaTree } from './schema-tree.ts';
+import { changesBetween } from './watch.ts';
 
 const parse = (text: string): Config => parseConfig(text, { file: 'tollgate.yaml', env: {} }).config;
 

@@ -5,12 +5,22 @@ import { edge } from './sections/edge.ts';
 import { gateway } from './sections/gateway.ts';
 import { guardrails } from './sections/guardrails.ts';
 import { admin, identity, simulator } from './sections/identity.ts';
-import { metrics } from './sections/metrics.ts';
 import { providers } from './sections/providers.ts';
 import { routing } from './sections/routing.ts';
 import { stores } from './sections/stores.ts';
 import { budgets, teams, tiers } from './sections/teams.ts';
-import { nonEmpty, restart } from './values.ts';
+import { listen, nonEmpty, restart } from './values.ts';
+
+const metrics = z.strictObject({
+	listen: listen
+		.nullable()
+		.default(null)
+		.meta(restart('Address where `GET /metrics` is answered to anyone who can reach it; null means on the admin address alone.')),
+	team_label: z
+		.boolean()
+		.default(false)
+		.describe('Whether calls, tokens and cost are counted by team too; teams that are not registered are counted together.'),
+});
 
 const log = z.strictObject({
 	level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least important lines that are logged.'),

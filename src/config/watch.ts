@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { changesBetween } from './diff.ts';
 import type { LoadedConfig } from './load.ts';
 import { ConfigError } from './problem.ts';
+import { formatPath, isRecord, type Path } from './raw.ts';
+import { redactedAt } from './redacted-config.ts';
 import type { Config } from './schema.ts';
+import { needsRestart } from './schema-tree.ts';
 
 export interface WatchOptions {
 	readonly initial: LoadedConfig;
@@ -130,17 +132,17 @@ class Watch implements ConfigWatch {
 			this.#follow(next.files);
 			// What is put back to what the process began with is in force already.
 			const sinceStart = changesBetween(initial.config, next.config);
-			const needsRestart = changes
+			const restartPaths = changes
 				.filter(
 					(change) =>
 						change.needsRestart && sinceStart.some((other) => isWithin(change.path, other.path) || isWithin(other.path, change.path)),
 				)
 				.map((change) => change.path);
-			if (changes.length > 0) onChange(next.config, needsRestart);
+			if (changes.length > 0) onChange(next.config, restartPaths);
 			this.#current = next.config;
 			log.info(changes.length > 0 ? 'configuration changed' : 'configuration unchanged', {
 				changes: changes.map(({ path, before, after }) => ({ path, before, after })),
-				needs_restart: needsRestart,
+				needs_restart: restartPaths,
 			});
 			return true;
 		} catch (cause) {
@@ -202,4 +204,40 @@ function contentOf(files: readonly string[]): string | undefined {
 		}
 	}
 	return hash.digest('base64');
+}
+
+interface ConfigChange {
+	readonly path: string;
+	/** Values as they may be logged; undefined where the setting did not exist. */
+	readonly before: unknown;
+	readonly after: unknown;
+	readonly needsRestart: boolean;
+}
+
+/** Every setting that differs, secrets redacted. Lists that grew or shrank are one change. */
+export function changesBetween(before: Config, after: Config): ConfigChange[] {
+	return compare(before, after, []).map(({ path, before: old, after: current }) => ({
+		path: formatPath(path),
+		before: redactedAt(path, old),
+		after: redactedAt(path, current),
+		needsRestart: needsRestart(path),
+	}));
+}
+
+interface Difference {
+	readonly path: Path;
+	readonly before: unknown;
+	readonly after: unknown;
+}
+
+function compare(before: unknown, after: unknown, path: Path): Difference[] {
+	if (Object.is(before, after)) return [];
+	if (isRecord(before) && isRecord(after)) {
+		const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+		return [...keys].flatMap((key) => compare(before[key], after[key], [...path, key]));
+	}
+	if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+		return before.flatMap((item: unknown, index) => compare(item, after[index], [...path, index]));
+	}
+	return [{ path, before, after }];
 }

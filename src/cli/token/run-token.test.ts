@@ -67,8 +67,7 @@ function variables(more: Record<string, string> = {}): Record<string, string> {
 }
 
 const entry = `
-import { runCli } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../run-cli.ts')).href)};
-import { outputOf } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../output-of.ts')).href)};
+import { outputOf, runCli } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../run-cli.ts')).href)};
 const { stdout, stderr, env } = process;
 process.exitCode = await runCli(process.argv.slice(1), { version: '0', stdout: outputOf(stdout), stderr: outputOf(stderr), env, operations: {} });
 `;

@@ -1,6 +1,6 @@
+import { TokenRequestFailure } from '../command-failure.ts';
 import type { CliEnvironment } from '../environment.ts';
 import type { CachedToken } from './token-cache.ts';
-import { TokenRequestFailure } from './token-request-failure.ts';
 import { isSecretExposed, readTokenSettings, type TokenSettings } from './token-settings.ts';
 
 export interface TokenOptions {

@@ -6,7 +6,7 @@ import {
 	readTokenErrorCode,
 	type TokenAnswer,
 } from '../../client/token-answer.ts';
-import { TokenRequestFailure } from './token-request-failure.ts';
+import { TokenRequestFailure } from '../command-failure.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 /**

@@ -1,5 +1,8 @@
 /** Who may ask the admin API for what. Requests without a token that counts are counted by their source address. */
+
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Caller } from '../../core/caller.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { HeaderFields } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { invalidToken } from '../../policy/access/invalid-token.ts';
@@ -7,8 +10,8 @@ import { requireScope } from '../../policy/access/require-scope.ts';
 import { readBearer } from '../../policy/access/token-headers.ts';
 import { createClientAddressReader } from '../../policy/firewall/client-address.ts';
 import { sourceKey } from '../../policy/firewall/source-key.ts';
+import { msToNextMinute } from '../../policy/limits/utc-time.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
-import { createRequestThrottle } from './request-throttle.ts';
 
 export interface Requester {
 	/** For the audit log. */
@@ -94,4 +97,37 @@ export function createTokenAccess(
 /** For commands, which may open the stores anyway. The server that has it must never listen. */
 export function createTrustedAccess(actor: string): Access {
 	return { identify: () => Promise.resolve({ actor, clientId: '' }), countStranger: () => undefined };
+}
+
+const mostRemembered = 10_000;
+
+interface Count {
+	readonly minute: number;
+	requests: number;
+}
+
+/**
+ * Counts requests by requester and UTC minute; of more than 10,000 requesters the longest known are forgotten.
+ * @param maxPerMinute asked anew each time. @param describe the refusal, given the limit.
+ * @returns what counts one. @throws Refusal `admin_rate_exceeded`.
+ */
+function createRequestThrottle(clock: Clock, maxPerMinute: () => number, describe: (limit: number) => string): (requester: string) => void {
+	const counts = new BoundedMap<string, Count>(mostRemembered);
+	return (requester) => {
+		const nowMs = clock.nowMs();
+		const minute = Math.floor(nowMs / 60_000);
+		let count = counts.get(requester);
+		if (count?.minute !== minute) {
+			count = { minute, requests: 0 };
+			counts.set(requester, count);
+		}
+		const limit = maxPerMinute();
+		if (count.requests >= limit) {
+			throw new Refusal('admin_rate_exceeded', {
+				message: describe(limit),
+				retryAfterSeconds: Math.ceil(msToNextMinute(nowMs) / 1000),
+			});
+		}
+		count.requests++;
+	};
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createTurns } from './admin-parts.ts';
 
 test('tasks run one after another, also past one that failed', async () => {
 	const takeTurn = createTurns();

@@ -9,7 +9,6 @@ import type { TierSettings } from '../../policy/limits/team-terms.ts';
 import type { AdmissionStore } from '../../stores/contracts/admission.ts';
 import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
-import type { ReadMetrics } from './metrics-route.ts';
 import type { PinnedClient } from './schemas/client.ts';
 
 /** Members may change with the configuration: they are read when they count. */
@@ -70,6 +69,9 @@ export interface ExplainedRequest {
 	/** By lower-case name. */
 	readonly headers: Readonly<Record<string, string>>;
 }
+
+/** Figures in the text that scrapers read. */
+export type ReadMetrics = () => Promise<{ readonly contentType: string; readonly text: string }>;
 
 export interface AdminPorts {
 	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;

@@ -1,12 +1,11 @@
 /** The admin API: teams, budgets, prices, usage and clients, for operators and their tools. */
 import type { Role } from '../../core/handler.ts';
 import { type Access, createTokenAccess } from './access.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, createTurns } from './admin-parts.ts';
 import { createAdminServer } from './admin-server.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
 import { createBudgetMeter } from './budget-meter.ts';
 import { keepLists } from './known-lists.ts';
-import { metricsOperation } from './metrics-route.ts';
 import type { Operation } from './operation.ts';
 import { assessmentOperations } from './resources/assessments.ts';
 import { auditOperations } from './resources/audit.ts';
@@ -15,13 +14,12 @@ import { clientOperations } from './resources/clients.ts';
 import { configurationOperations } from './resources/configuration.ts';
 import { explainOperations } from './resources/explain.ts';
 import { pricingOperations } from './resources/pricing.ts';
-import { publicOperations } from './resources/public.ts';
+import { metricsOperation, publicOperations } from './resources/public.ts';
 import { requestOperations } from './resources/requests.ts';
 import { routingOperations } from './resources/routing.ts';
 import { teamOperations } from './resources/teams.ts';
 import { usageOperations } from './resources/usage.ts';
 import { createTeamLookup } from './team-lookup.ts';
-import { createTurns } from './turns.ts';
 
 export interface Admin extends Role {
 	readonly name: 'admin';

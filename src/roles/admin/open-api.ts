@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { faults } from '../../core/fault.ts';
 import { type RefusalCode, refusals } from '../../core/refusal.ts';
 import type { Operation } from './operation.ts';
-import { problem } from './schemas/problem.ts';
+import { problem } from './problem-answers.ts';
 import { schemaNames } from './schemas/values.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,10 +1,24 @@
 /** Errors as the admin API answers them: `application/problem+json`, RFC 9457. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Fault, faults } from '../../core/fault.ts';
 import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
 import type { ErrorAnswer } from '../document-server.ts';
 import { FieldsRefusal } from './fields-refusal.ts';
-import type { problem } from './schemas/problem.ts';
+import { named } from './schemas/values.ts';
+
+/** RFC 9457. */
+export const problem = named(
+	'Problem',
+	z.strictObject({
+		type: z.string().describe('`urn:tollgate:problem:` and the code.'),
+		title: z.string(),
+		status: z.int(),
+		detail: z.string(),
+		code: z.string(),
+		errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Each field at fault.'),
+		request_id: z.string(),
+	}),
+);
 
 export type ProblemAnswer = ErrorAnswer<z.output<typeof problem>>;
 

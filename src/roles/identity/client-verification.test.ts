@@ -9,7 +9,7 @@ import { createClientsAdministration } from '../../stores/contracts/clients-admi
 import type { ClientStore } from '../../stores/contracts/records.ts';
 import { createAttemptThrottle } from './attempt-throttle.ts';
 import { type ClientVerification, createClientVerification } from './client-verification.ts';
-import { readConfiguredClients } from './configured-clients.ts';
+import { readConfiguredClients } from './identity.ts';
 
 const address = '192.0.2.1';
 

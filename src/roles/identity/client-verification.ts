@@ -7,11 +7,17 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Derivation, ScryptCost } from '../../stores/contracts/client-secret.ts';
-import { derivationKey, derive, isHashOf, newDerivation, parseSecretHash } from '../../stores/contracts/client-secret.ts';
+import {
+	type Derivation,
+	derivationKey,
+	derive,
+	isHashOf,
+	newDerivation,
+	parseSecretHash,
+	type ScryptCost,
+} from '../../stores/contracts/client-secret.ts';
 import type { ClientRecord } from '../../stores/contracts/records.ts';
 import type { AttemptThrottle } from './attempt-throttle.ts';
-import { createBoundedQueue } from './bounded-queue.ts';
 import type { ClientCredentials } from './client-credentials.ts';
 
 export interface ClientVerification {
@@ -106,4 +112,35 @@ async function findMatch(secret: string, encodedHashes: readonly string[], decoy
 		}
 	}
 	return match;
+}
+
+interface BoundedQueue {
+	/** Runs `task` when its turn comes. @throws Refusal `overloaded` at once when too many wait; what the task throws. */
+	run<Result>(task: () => Promise<Result>): Promise<Result>;
+}
+
+/** First come, first served: at most `concurrency` tasks run and `capacity` wait. */
+function createBoundedQueue(concurrency: number, capacity: number): BoundedQueue {
+	const waiting: (() => void)[] = [];
+	let running = 0;
+	return {
+		async run(task) {
+			if (running >= concurrency) {
+				if (waiting.length >= capacity) {
+					throw new Refusal('overloaded', { message: 'Too many secrets are being checked, retry in a second', retryAfterSeconds: 1 });
+				}
+				// Whoever ends hands its place over, so that nobody takes it between the two.
+				await new Promise<void>((resolve) => waiting.push(resolve));
+			} else {
+				running++;
+			}
+			try {
+				return await task();
+			} finally {
+				const next = waiting.shift();
+				if (next === undefined) running--;
+				else next();
+			}
+		},
+	};
 }

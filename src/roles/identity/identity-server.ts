@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Log } from '../../core/log.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { createDocumentServer } from '../document-server.ts';
-import { describeIssuer, issuerPath } from './discovery.ts';
 import { answerError, maxBodyBytes } from './error-answers.ts';
+import { scopeNames } from './granted-scopes.ts';
 import type { IdentitySettings } from './settings.ts';
 import type { PublishedKey } from './signing-keys.ts';
 import type { Grant, TokenRequest } from './token-endpoint.ts';
@@ -89,4 +89,32 @@ function addHealth(app: FastifyInstance, { checkReady }: IdentityServerParts): v
 		reply.status(isReady ? 200 : 503);
 		return { status: isReady ? 'ready' : 'not_ready', checks: { records: { status: isReady ? 'ok' : 'failing' } } };
 	});
+}
+
+interface IssuerMetadata {
+	readonly issuer: string;
+	readonly token_endpoint: string;
+	readonly jwks_uri: string;
+	readonly [member: string]: unknown;
+}
+
+/** RFC 8414 section 2 and OpenID Connect Discovery 1.0 section 3, whose required members some clients insist on. */
+function describeIssuer(issuer: string, scopeBase: string): IssuerMetadata {
+	const base = issuer.replace(/\/$/, '');
+	return {
+		issuer,
+		token_endpoint: `${base}/oauth2/token`,
+		jwks_uri: `${base}/.well-known/jwks.json`,
+		grant_types_supported: ['client_credentials'],
+		token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+		scopes_supported: scopeNames.map((name) => `${scopeBase}/${name}`),
+		response_types_supported: [],
+		subject_types_supported: ['public'],
+		id_token_signing_alg_values_supported: ['RS256'],
+	};
+}
+
+/** The path of an issuer's URL, without a closing slash; empty for most. */
+function issuerPath(issuer: string): string {
+	return new URL(issuer).pathname.replace(/\/$/, '');
 }

@@ -3,16 +3,26 @@ import { z } from 'zod';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Author, Budget, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { budget, budgetChange, budgetRecordBody, budgetWish } from '../schemas/budget.ts';
 import { named, nanoUsdOf } from '../schemas/values.ts';
+import {
+	answerCreated,
+	deleteStored,
+	entityTag,
+	findStored,
+	type RequestedChange,
+	requireMatch,
+	requireSameId,
+} from '../stored-records.ts';
 
 const tag = 'budgets';
 const params = z.strictObject({ id: z.string() });
 const one = { schema: budget, hasEntityTag: true } as const;
+
+const missing = 'No budget has this id';
 
 const budgetList = named('BudgetList', pageOf(budget));
 
@@ -75,14 +85,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
-			run: ({ params: { id }, ifMatch, author }) =>
-				takeTurn(async () => {
-					const before = await storedBudget(parts, id);
-					requireMatch(ifMatch, entityTag(before.version));
-					const outcome = await records.budgets.delete(id, { author, ifVersion: before.version });
-					if (outcome !== 'deleted') throw new Refusal('record_stale');
-					return {};
-				}),
+			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.budgets, id, missing, { ifMatch, author })),
 		}),
 	];
 }
@@ -106,17 +109,16 @@ async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>
 	const outcome = await parts.records.budgets.create(record, { author });
 	if (outcome === 'id_taken') throw fieldTaken('id', `is taken: there is a budget \`${record.id}\``);
 	if (outcome === 'scope_taken') throw scopeTaken(record);
-	const { headers, ...answer } = await answerBudget(parts, await storedBudget(parts, record.id));
-	return { ...answer, headers: { ...headers, location: `/budgets/${encodeURIComponent(record.id)}` } };
+	return answerCreated(await answerBudget(parts, await storedBudget(parts, record.id)), '/budgets', record.id);
 }
 
 async function changeBudget(
 	parts: AdminParts,
 	id: string,
 	change: z.output<typeof budgetChange>,
-	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+	{ ifMatch, author }: RequestedChange,
 ): Promise<Answer> {
-	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	requireSameId(change, id);
 	const { version, ...before } = await storedBudget(parts, id);
 	requireMatch(ifMatch, entityTag(version));
 	const record: Budget = {
@@ -136,10 +138,8 @@ async function changeBudget(
 	return answerBudget(parts, await storedBudget(parts, id));
 }
 
-async function storedBudget({ records }: AdminParts, id: string): Promise<Stored<Budget>> {
-	const found = await records.budgets.get(id);
-	if (found === undefined) throw new Refusal('record_unknown', { message: 'No budget has this id' });
-	return found;
+function storedBudget({ records }: AdminParts, id: string): Promise<Stored<Budget>> {
+	return findStored(records.budgets, id, missing);
 }
 
 async function answerBudget(parts: AdminParts, record: Stored<Budget>): Promise<Answer> {

@@ -3,8 +3,7 @@ import { Refusal } from '../../../core/refusal.ts';
 import { createClientsAdministration } from '../../../stores/contracts/clients-administration.ts';
 import type { Author, ClientRecord, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
-import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
+import { fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import {
@@ -18,9 +17,12 @@ import {
 	rotation,
 } from '../schemas/client.ts';
 import { named } from '../schemas/values.ts';
+import { answerCreated, deleteStored, entityTag, findStored, requireMatch, requireSameId } from '../stored-records.ts';
 
 const tag = 'clients';
 const params = z.strictObject({ id: z.string() });
+
+const missing = 'No client has this id';
 
 const clientList = named('ClientList', pageOf(client));
 
@@ -98,7 +100,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
-					if (body.id !== undefined && body.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+					requireSameId(body, id);
 					const { version, ...before } = await changeable(parts, id, ifMatch);
 					const record: ClientRecord = {
 						...before,
@@ -128,7 +130,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 					const { version: ifVersion } = await changeable(parts, id, ifMatch);
 					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
 					const rotated = await administration(parts).rotateSecret(id, overlapSeconds, { author, ifVersion });
-					if (rotated === undefined) throw new Refusal('record_unknown', { message: 'No client has this id' });
+					if (rotated === undefined) throw new Refusal('record_unknown', { message: missing });
 					return answerClient(parts, await storedClient(parts, id), rotated.secret);
 				}),
 		}),
@@ -144,10 +146,8 @@ function changingOperations(parts: AdminParts): Operation[] {
 			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
-					const { version: ifVersion } = await changeable(parts, id, ifMatch);
-					const outcome = await records.clients.delete(id, { author, ifVersion });
-					if (outcome !== 'deleted') throw new Refusal('record_stale');
-					return {};
+					requireUnpinned(parts, id);
+					return deleteStored(records.clients, id, missing, { ifMatch, author });
 				}),
 		}),
 	];
@@ -159,8 +159,8 @@ async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>
 	const { id, name, scopes = ['invoke'] } = wish;
 	const created = await administration(parts).createClient({ id, name, scopes }, { author });
 	if (created === 'id_taken') throw taken();
-	const { headers, ...answer } = await answerClient(parts, await storedClient(parts, created.record.id), created.secret);
-	return { ...answer, headers: { ...headers, location: `/clients/${encodeURIComponent(created.record.id)}` } };
+	const answer = await answerClient(parts, await storedClient(parts, created.record.id), created.secret);
+	return answerCreated(answer, '/clients', created.record.id);
 }
 
 function administration({ records, clock }: AdminParts) {
@@ -168,18 +168,20 @@ function administration({ records, clock }: AdminParts) {
 }
 
 async function changeable(parts: AdminParts, id: string, ifMatch: string | undefined): Promise<Stored<ClientRecord>> {
-	if (pinnedOf(parts, id) !== undefined) {
-		throw new Refusal('record_pinned', { message: 'The client is part of the configuration: change it there' });
-	}
+	requireUnpinned(parts, id);
 	const found = await storedClient(parts, id);
 	requireMatch(ifMatch, entityTag(found.version));
 	return found;
 }
 
-async function storedClient({ records }: AdminParts, id: string): Promise<Stored<ClientRecord>> {
-	const found = await records.clients.get(id);
-	if (found === undefined) throw new Refusal('record_unknown', { message: 'No client has this id' });
-	return found;
+function requireUnpinned(parts: AdminParts, id: string): void {
+	if (pinnedOf(parts, id) !== undefined) {
+		throw new Refusal('record_pinned', { message: 'The client is part of the configuration: change it there' });
+	}
+}
+
+function storedClient({ records }: AdminParts, id: string): Promise<Stored<ClientRecord>> {
+	return findStored(records.clients, id, missing);
 }
 
 function pinnedOf({ configured }: AdminParts, id: string) {

@@ -5,17 +5,17 @@ import { defaultPrice, listDefaultPrices, listedModel } from '../../../policy/bu
 import { otherModel } from '../../../policy/limits/reported-models.ts';
 import { dayOf } from '../../../policy/limits/utc-time.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
-import type { Author, PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
+import type { PriceKey, PriceOverride, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import type { AdminProvider } from '../admin-settings.ts';
 import { checkFields } from '../check-fields.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid } from '../fields-refusal.ts';
 import { monthsBefore } from '../months.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { type OrderedRows, orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { defaultBody, overrideBody, type PriceBody, price, priceChange, unpricedBody } from '../schemas/price.ts';
 import { modelName, named, picoUsdOf } from '../schemas/values.ts';
+import { deleteStored, entityTag, type RequestedChange, requireMatch } from '../stored-records.ts';
 
 const tag = 'pricing';
 const params = z.strictObject({ provider: z.string(), model: z.string().describe('May hold slashes and colons, encoded or not.') });
@@ -91,15 +91,7 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
 			run: ({ params: asked, ifMatch, author }) =>
-				takeTurn(async () => {
-					const key = keyNamed(asked, parts);
-					const before = await records.priceOverrides.get(key);
-					if (before === undefined) throw new Refusal('record_unknown', { message: 'The model has no override' });
-					requireMatch(ifMatch, entityTag(before.version));
-					const outcome = await records.priceOverrides.delete(key, { author, ifVersion: before.version });
-					if (outcome !== 'deleted') throw new Refusal('record_stale');
-					return {};
-				}),
+				takeTurn(() => deleteStored(records.priceOverrides, keyNamed(asked, parts), 'The model has no override', { ifMatch, author })),
 		}),
 	];
 }
@@ -108,7 +100,7 @@ async function setPrice(
 	parts: AdminParts,
 	{ provider, model: asked }: PriceKey,
 	body: z.output<typeof priceChange>,
-	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+	{ ifMatch, author }: RequestedChange,
 ): Promise<Answer> {
 	const { model } = checkFields(z.object({ model: modelName }), { model: asked }, parts.nearestName);
 	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider) {

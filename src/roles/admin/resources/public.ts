@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AdminSettings } from '../admin-settings.ts';
+import type { AdminSettings, ReadMetrics } from '../admin-settings.ts';
 import { docsPage, docsPolicy } from '../docs-page.ts';
 import { describeOperations, type OpenApiDocument } from '../open-api.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -70,4 +70,20 @@ export function publicOperations(
 function once<Made>(make: () => Made): () => Made {
 	let made: Made | undefined;
 	return () => (made ??= make());
+}
+
+/** @param isOpen scrapers need no access token. */
+export function metricsOperation(read: ReadMetrics, isOpen: boolean): Operation {
+	return defineOperation({
+		method: 'GET',
+		path: '/metrics',
+		tag: 'public',
+		summary: 'Figures of this process, for Prometheus',
+		...(isOpen && { access: 'public' as const }),
+		success: { status: 200, otherTypes: ['text/plain'] },
+		async run() {
+			const { contentType, text } = await read();
+			return { text, headers: { 'content-type': contentType } };
+		},
+	});
 }

@@ -5,16 +5,26 @@ import type { RoutingRule } from '../../../core/routing-rule.ts';
 import { providerNamed } from '../../../policy/routing/provider-names.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { matchOf, routingRule, routingRuleBody, routingRuleChange, routingRuleWish, targetsOf } from '../schemas/routing-rule.ts';
 import { named } from '../schemas/values.ts';
+import {
+	answerCreated,
+	deleteStored,
+	entityTag,
+	findStored,
+	type RequestedChange,
+	requireMatch,
+	requireSameId,
+} from '../stored-records.ts';
 
 const tag = 'routing';
 const params = z.strictObject({ id: z.string() });
 const one = { schema: routingRule, hasEntityTag: true } as const;
+const missing = 'No routing rule has this id';
+
 const ruleList = named('RoutingRuleList', pageOf(routingRule));
 
 const defaultPriority = 100;
@@ -75,14 +85,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
-			run: ({ params: { id }, ifMatch, author }) =>
-				takeTurn(async () => {
-					const { version } = await storedRule(parts, id);
-					requireMatch(ifMatch, entityTag(version));
-					const outcome = await records.routingRules.delete(id, { author, ifVersion: version });
-					if (outcome !== 'deleted') throw new Refusal('record_stale');
-					return {};
-				}),
+			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.routingRules, id, missing, { ifMatch, author })),
 		}),
 	];
 }
@@ -103,17 +106,16 @@ async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWi
 	if ((await parts.records.routingRules.create(rule, { author })) !== 'created') {
 		throw fieldTaken('id', `is taken: there is a rule \`${rule.id}\``);
 	}
-	const { headers, ...answer } = answerRule(await storedRule(parts, rule.id));
-	return { ...answer, headers: { ...headers, location: `/routing/${encodeURIComponent(rule.id)}` } };
+	return answerCreated(answerRule(await storedRule(parts, rule.id)), '/routing', rule.id);
 }
 
 async function changeRule(
 	parts: AdminParts,
 	id: string,
 	change: z.output<typeof routingRuleChange>,
-	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+	{ ifMatch, author }: RequestedChange,
 ): Promise<Answer> {
-	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	requireSameId(change, id);
 	const { version, ...before } = await storedRule(parts, id);
 	requireMatch(ifMatch, entityTag(version));
 	const rule: RoutingRule = {
@@ -131,10 +133,8 @@ async function changeRule(
 	return answerRule(await storedRule(parts, id));
 }
 
-async function storedRule({ records }: AdminParts, id: string): Promise<Stored<RoutingRule>> {
-	const found = await records.routingRules.get(id);
-	if (found === undefined) throw new Refusal('record_unknown', { message: 'No routing rule has this id' });
-	return found;
+function storedRule({ records }: AdminParts, id: string): Promise<Stored<RoutingRule>> {
+	return findStored(records.routingRules, id, missing);
 }
 
 function answerRule(rule: Stored<RoutingRule>): Answer {

@@ -3,16 +3,26 @@ import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Author, Stored } from '../../../stores/contracts/records.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
 import { fieldInvalid, fieldTaken } from '../fields-refusal.ts';
 import { type Answer, defineOperation, type Operation } from '../operation.ts';
 import { orderRows, pageOf, pageQuery, takePage, whileSame } from '../page.ts';
 import { limitsOf, team, teamBody, teamChange, teamWish } from '../schemas/team.ts';
 import { named } from '../schemas/values.ts';
+import {
+	answerCreated,
+	deleteStored,
+	entityTag,
+	findStored,
+	type RequestedChange,
+	requireMatch,
+	requireSameId,
+} from '../stored-records.ts';
 
 const tag = 'teams';
 const params = z.strictObject({ id: z.string() });
 const one = { schema: team, hasEntityTag: true } as const;
+
+const missing = 'No team has this id';
 
 const teamList = named('TeamList', pageOf(team));
 
@@ -89,11 +99,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
-					const before = await storedTeam(parts, id);
-					requireMatch(ifMatch, entityTag(before.version));
-					const outcome = await records.teams.delete(id, { author, ifVersion: before.version });
-					if (outcome !== 'deleted') throw new Refusal('record_stale');
-					return {};
+					return deleteStored(records.teams, id, missing, { ifMatch, author });
 				}),
 		}),
 	];
@@ -120,17 +126,16 @@ async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, au
 	const outcome = await parts.records.teams.create(record, { author });
 	if (outcome === 'id_taken') throw taken();
 	if (outcome === 'client_taken') throw await clientTaken(parts, record);
-	const { headers, ...answer } = answerTeam(await storedTeam(parts, id));
-	return { ...answer, headers: { ...headers, location: `/teams/${encodeURIComponent(id)}` } };
+	return answerCreated(answerTeam(await storedTeam(parts, id)), '/teams', id);
 }
 
 async function changeTeam(
 	parts: AdminParts,
 	id: string,
 	change: z.output<typeof teamChange>,
-	{ ifMatch, author }: { ifMatch: string | undefined; author: Author },
+	{ ifMatch, author }: RequestedChange,
 ): Promise<Answer> {
-	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	requireSameId(change, id);
 	requireUnpinned(parts, id);
 	const before = await storedTeam(parts, id);
 	requireMatch(ifMatch, entityTag(before.version));
@@ -155,10 +160,8 @@ function answerTeam(record: Stored<Team>): Answer {
 	return { body: teamBody(record, false), headers: { etag: entityTag(record.version) } };
 }
 
-async function storedTeam({ records }: AdminParts, id: string): Promise<Stored<Team>> {
-	const found = await records.teams.get(id);
-	if (found === undefined) throw new Refusal('record_unknown', { message: 'No team has this id' });
-	return found;
+function storedTeam({ records }: AdminParts, id: string): Promise<Stored<Team>> {
+	return findStored(records.teams, id, missing);
 }
 
 function isPinned({ configured }: AdminParts, id: string): boolean {
