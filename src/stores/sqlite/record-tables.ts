@@ -1,9 +1,11 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Team } from '../../core/team.ts';
-import type { RecordChanges, RecordTable } from '../contracts/record-changes.ts';
-import type { Budget, ClientRecord, Stored } from '../contracts/records.ts';
+import type { ChangeBook, RecordChanges, RecordTable } from '../contracts/record-changes.ts';
+import type { Budget, ClientRecord, Stored, VersionedStore } from '../contracts/records.ts';
 import { budgetShape, type ColumnValue, clientShape, type RecordShape, teamShape } from '../record-shapes.ts';
 import { integerOf, type Row, textOf } from '../row.ts';
+import { read, type Write } from './database.ts';
+import type { AuditTable } from './sqlite-audit.ts';
 
 /** @param apart columns whose values lie in another table, and the expressions that read them. */
 export function createTable<Key, Value extends object>(
@@ -36,7 +38,7 @@ export function createTable<Key, Value extends object>(
 			return row && stored(row);
 		},
 		list: () => selectAll.all().map(stored),
-		put: (value) => void upsert.run(...columns.map(([, read]) => inputOf(read(value))), value.version),
+		put: (value) => void upsert.run(...columns.map(([, valueIn]) => inputOf(valueIn(value))), value.version),
 		remove: (unwanted) => void remove.run(...keyValues(unwanted)),
 	};
 }
@@ -108,5 +110,23 @@ export function createClientTable(database: DatabaseSync, teams: TeamChanges): R
 			const team = row && teams.get(textOf(row, 'team_id'));
 			if (team !== undefined) teams.replace({ ...team, clientIds: team.clientIds.filter((other) => other !== id) }, terms);
 		},
+	};
+}
+
+export function createChangeBook(database: DatabaseSync, audit: AuditTable): ChangeBook {
+	const raise = database.prepare('UPDATE record_versions SET last = last + 1 RETURNING last');
+	return { nextVersion: () => integerOf(raise.get() ?? {}, 'last'), append: audit.append };
+}
+
+export function storeOf<Key, Value, Conflict extends string>(
+	records: RecordChanges<Key, Value, Conflict>,
+	write: Write,
+): VersionedStore<Key, Value, Conflict> {
+	return {
+		get: (key) => read(() => records.get(key)),
+		list: () => read(() => records.list()),
+		create: (value, terms) => write(() => records.create(value, terms)),
+		replace: (value, terms) => write(() => records.replace(value, terms)),
+		delete: (key, terms) => write(() => records.delete(key, terms)),
 	};
 }

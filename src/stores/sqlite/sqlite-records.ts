@@ -9,12 +9,11 @@ import { priceOverrideShape, routingRuleShape } from '../record-shapes.ts';
 import { createWrite } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
-import { createBudgetTable, createClientTable, createTable, createTeamTable } from './record-tables.ts';
+import { createBudgetTable, createChangeBook, createClientTable, createTable, createTeamTable, storeOf } from './record-tables.ts';
 import { createRecordWatch } from './record-watch.ts';
 import { auditLogOf, createAuditTable } from './sqlite-audit.ts';
 import { createSqliteProviderReports } from './sqlite-provider-reports.ts';
 import { createSqliteSigningKeys } from './sqlite-signing-keys.ts';
-import { createChangeBook, storeOf } from './versioned-records.ts';
 
 export const recordsFileName = 'records.db';
 
