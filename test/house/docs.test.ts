@@ -12,9 +12,12 @@ test.each(generatedDocs)('%s is what `npm run docs` writes', async (path, genera
 	expect(read(path)).toBe(await generate());
 });
 
-test('the table of decisions names each once, in order', () => {
-	const listed = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\((\1-[\w-]+\.md)\) \|/gm)].map(([, , file]) => file);
-	expect(listed).toEqual(globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).toSorted());
+test('the table of decisions lists each record by its title, in order and without gaps', () => {
+	const rows = read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\((\1-[\w-]+\.md)\) \| (.+?) \|/gm);
+	const listed = [...rows].map(([, number, file, title]) => `${file}: # ${number}: ${title}`);
+	const files = globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).toSorted();
+	expect(listed).toEqual(files.map((file) => `${file}: ${read(`docs/decisions/${file}`).split('\n', 1)[0]}`));
+	expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
 });
 
 describe('the error reference', () => {

@@ -1,5 +1,5 @@
 /**
- * The way out: one pool of keep-alive HTTP/1.1 connections per origin and address allowance (decision 0019). Bytes pass as they are,
+ * The way out: one pool of keep-alive HTTP/1.1 connections per origin and address allowance (decision 0017). Bytes pass as they are,
  * nothing is decompressed, redirected or sent twice.
  *
  * A server may close a resting connection at the moment a request is written to it. Whether it read the request cannot

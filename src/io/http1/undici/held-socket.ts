@@ -1,6 +1,6 @@
 /**
  * A socket that stops reading in place of undici's parser. A paused parser throws an uncaught error when a response ends with its
- * connection (decision 0034).
+ * connection (decision 0017).
  */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
