@@ -3,10 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { testTraffic } from '../../../test/support/gateway-bench.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { createRememberedLog } from '../../../test/support/remembered-log.ts';
-import { CallScope } from './call/call-scope.ts';
-import { OpenCalls } from './call/open-calls.ts';
-import { completed } from './call/request-outcome.ts';
+import { CallScope, completed } from './call/call-scope.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { OpenCalls } from './gateway-work.ts';
 
 const maxWaitMs = 1000;
 

@@ -1,8 +1,10 @@
+import type { HttpRequest } from '../../core/handler.ts';
+import { OpenList } from '../../core/open-list.ts';
+import { Refusal } from '../../core/refusal.ts';
 import { ReportedModels } from '../../policy/limits/reported-models.ts';
 import { UsualRequests } from '../../policy/limits/usual-requests.ts';
 import { BodySpace } from '../../policy/overload/body-space.ts';
-import { OpenCalls } from './call/open-calls.ts';
-import { Settlements } from './settlements.ts';
+import type { CallScope } from './call/call-scope.ts';
 
 /** What is under way in a process. It outlives configurations: a call that began under one is found, and waited for, under the next. */
 export class GatewayWork {
@@ -13,4 +15,58 @@ export class GatewayWork {
 	readonly reportedModels = new ReportedModels();
 	/** Calls that hold money of a budget now. */
 	openHolds = 0;
+}
+
+/** What calls that have ended are still being booked; the process waits for it before it goes. */
+export class Settlements {
+	#running = 0;
+	readonly #waiting: (() => void)[] = [];
+
+	get count(): number {
+		return this.#running;
+	}
+
+	begin(): void {
+		this.#running++;
+	}
+
+	end(): void {
+		this.#running--;
+		if (this.#running > 0) return;
+		for (const resolve of this.#waiting.splice(0)) resolve();
+	}
+
+	/** Resolves when nothing is under way. */
+	settled(): Promise<void> {
+		return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => void this.#waiting.push(resolve));
+	}
+}
+
+/** Requests whose body has been read, until they end. */
+export class OpenCalls {
+	readonly #calls = new OpenList<CallScope>();
+
+	get count(): number {
+		return this.#calls.size;
+	}
+
+	get streamCount(): number {
+		let count = 0;
+		this.#calls.each(({ record }) => {
+			if (record.facts.isStreamed === true) count++;
+		});
+		return count;
+	}
+
+	/** From now on the request is aborted when its client disconnects, or by `endAll`. */
+	add(scope: CallScope, request: Pick<HttpRequest, 'onClientGone'>): void {
+		scope.enlist(this.#calls);
+		request.onClientGone(() => scope.abort(new Refusal('client_closed')));
+	}
+
+	/** Streams end by an error event, other requests by an error response. */
+	endAll(): void {
+		const reason = new Refusal('draining', { message: 'The gateway is shutting down: retry', retryAfterSeconds: 1 });
+		this.#calls.each((scope) => scope.abort(reason));
+	}
 }

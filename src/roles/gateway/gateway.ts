@@ -4,17 +4,14 @@ import { canonicalPath } from '../../wire/canonical-path.ts';
 import { requireTextViews } from '../../wire/dialects/require-text-views.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
-import { CallScope } from './call/call-scope.ts';
-import { completed, failed } from './call/request-outcome.ts';
+import { CallScope, completed, failed } from './call/call-scope.ts';
 import { renderFailure } from './failure.ts';
 import { assembleParts, type GatewayParts } from './gateway-parts.ts';
 import type { GatewayPorts, GatewaySettings } from './gateway-settings.ts';
-import { noteLimits } from './note-limits.ts';
 import { serveInference } from './serve-inference.ts';
-import { serveLimits } from './serve-limits.ts';
+import { noteLimits, serveLimits } from './serve-limits.ts';
 import { modelPath, serveModel, serveModels } from './serve-models.ts';
-import { identifyCaller } from './stages/identify-caller.ts';
-import { noteTeam } from './stages/identify-team.ts';
+import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 import { EventBody } from './streams/event-source.ts';
 
 export interface Gateway {

@@ -6,8 +6,7 @@ import { answerHeaders } from './answer-headers.ts';
 import type { RequestRecord } from './call/request-record.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { unlessUnreachable } from './stages/admit-call.ts';
-import { identifyCaller } from './stages/identify-caller.ts';
-import { noteTeam } from './stages/identify-team.ts';
+import { identifyCaller, noteTeam } from './stages/identify-caller.ts';
 
 /** What the caller's team may still do, of all its limits and budgets; counts as no request. @throws Fault `records_unavailable`. */
 export async function serveLimits(request: HttpRequest, record: RequestRecord, parts: GatewayParts): Promise<HttpResponse> {
@@ -21,4 +20,15 @@ export async function serveLimits(request: HttpRequest, record: RequestRecord, p
 	record.limitHeaders = rateLimitHeaders(terms, reading);
 	const headers = { ...answerHeaders(request, record, ports.clock), 'content-type': 'application/json', 'cache-control': 'no-store' };
 	return { status: 200, headers, body: JSON.stringify(describeLimits({ team: team.id, ...terms }, reading)), facts: record.facts };
+}
+
+/** For answers to requests that took nothing of their team's limits. While the counters are away such answers do without. */
+export async function noteLimits(record: RequestRecord, { ports, terms }: GatewayParts): Promise<void> {
+	const { team, facts } = record;
+	if (team === undefined || record.limitHeaders !== undefined || facts.isUncounted === true) return;
+	try {
+		record.limitHeaders = rateLimitHeaders(terms.termsOf(team, []), await ports.admission.read(team.id, []));
+	} catch (cause) {
+		ports.log.debug('the counters of a team could not be read', { team: team.id, cause });
+	}
 }

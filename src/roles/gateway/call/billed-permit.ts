@@ -9,10 +9,8 @@ import { type MeteredUsage, meterAnswer, type ToldAnswer, UsageMeter } from '../
 import type { UsageReader } from '../../../wire/usage/usage-reader.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { StreamReservation, StreamStopped } from '../stream-reservation.ts';
-import type { CallScope } from './call-scope.ts';
-import { giveBack } from './free-permit.ts';
-import type { BodyEdits, Permit } from './permit.ts';
-import type { RequestOutcome } from './request-outcome.ts';
+import type { CallScope, RequestOutcome } from './call-scope.ts';
+import { type BodyEdits, type Permit, releaseCounters } from './permit.ts';
 
 /** Of one answer; models that show no thoughts are slower. */
 const mostTokensPerSecond = 500;
@@ -202,7 +200,7 @@ export class BilledPermit implements Permit {
 		else {
 			// The ledger never had an entry.
 			this.#leave();
-			giveBack({ ...row, counter: row.team }, this.#parts);
+			releaseCounters({ ...row, counter: row.team }, this.#parts);
 		}
 	}
 

@@ -3,8 +3,7 @@ import { createRememberedLog } from '../../../../test/support/remembered-log.ts'
 import { Fault } from '../../../core/fault.ts';
 import { OpenList } from '../../../core/open-list.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import { CallScope, type Held } from './call-scope.ts';
-import { completed, failed, type RequestOutcome, upstreamError } from './request-outcome.ts';
+import { CallScope, completed, failed, type Held, type RequestOutcome, upstreamError } from './call-scope.ts';
 
 const outcomes: readonly RequestOutcome[] = [
 	completed(200),

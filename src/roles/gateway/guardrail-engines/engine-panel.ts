@@ -1,9 +1,13 @@
 /** Which engines the calls of a team are shown to, by rule, and what becomes of what they say. */
-import type { Stage } from '../../../policy/guardrails/guardrail.ts';
+import type { Finding, Stage } from '../../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../../policy/guardrails/guardrails.ts';
 import { ruleOfEngine } from '../../../policy/guardrails/verdicts.ts';
 import type { Asked, GuardrailEngine } from './guardrail-engines.ts';
-import type { Trip } from './trip.ts';
+
+/** What tripped, as it is told. */
+export interface Trip extends Pick<Finding, 'category' | 'action'> {
+	readonly policy: string;
+}
 
 const engineFailed = '.failed';
 

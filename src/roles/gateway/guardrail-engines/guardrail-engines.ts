@@ -1,15 +1,38 @@
 /** Engines that judge texts elsewhere: bounded in time and number, counted, and never the reason that a call fails by accident. */
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
-import type { Metrics } from '../../../core/metrics.ts';
+import type { Counter, Histogram, Metrics } from '../../../core/metrics.ts';
 import type { Upstream } from '../../../core/upstream.ts';
 import type { EngineAnswer, EngineFinding, EngineStage, EngineUsage } from '../../../wire/guardrail-engines/engine.ts';
 import { engineProtocol } from '../../../wire/guardrail-engines/engine-protocols.ts';
-import { EngineCounts } from './engine-counts.ts';
-import type { EngineJudgement, JudgedFinding } from './engine-judgement.ts';
 import type { EnginePrice, EngineSettings } from './engine-settings.ts';
-import { Places } from './places.ts';
-import { type EnginePlace, type EngineTrouble, sendToEngine } from './send-to-engine.ts';
+import { type EngineFailure, type EnginePlace, type EngineTrouble, sendToEngine } from './send-to-engine.ts';
+
+type EngineJudgement = EngineVerdict | EngineFailed;
+
+interface EngineReport {
+	/** One for each category, its highest score; only those that are to be noted. Of a failure, what was found in spite of it. */
+	readonly findings: readonly JudgedFinding[];
+	readonly usage: EngineUsage;
+	/** Undefined where the engine's price is not known. */
+	readonly costNanoUsd: bigint | undefined;
+}
+
+interface JudgedFinding extends EngineFinding {
+	/** Whether it is sure enough to block; else it is only noted. */
+	readonly isSure: boolean;
+}
+
+interface EngineVerdict extends EngineReport {
+	readonly outcome: 'judged';
+}
+
+interface EngineFailed extends EngineReport {
+	readonly outcome: 'failed';
+	readonly failure: EngineFailure;
+	/** The engine is to fail closed: under enforcement the call is blocked. */
+	readonly isBlocking: boolean;
+}
 
 export interface GuardrailEngine extends Pick<EngineSettings, 'name' | 'action'> {
 	/** Judges texts of one call together. Never rejects but for a defect, and is over when its time is. */
@@ -141,4 +164,100 @@ function costOf(usage: EngineUsage, price: EnginePrice | undefined): bigint | un
 	const picoUsd =
 		BigInt(usage.inputTokens) * inputPicoUsd + BigInt(usage.outputTokens) * outputPicoUsd + BigInt(usage.units) * thousandUnitsNanoUsd;
 	return (picoUsd + 999n) / 1000n;
+}
+
+const nanoUsdPerUsd = 1e9;
+
+/** What engines did and what they cost, by engine. */
+class EngineCounts {
+	readonly #judgements: Counter;
+	readonly #seconds: Histogram;
+	readonly #usage: Counter;
+	readonly #costUsd: Counter;
+	readonly #unpriced: Counter;
+
+	constructor(metrics: Metrics) {
+		this.#judgements = metrics.counter(
+			'tollgate_guardrail_engine_judgements_total',
+			'Judgements asked of guardrail engines, by outcome: judged, or why not',
+			['engine', 'outcome'],
+		);
+		this.#seconds = metrics.histogram(
+			'tollgate_guardrail_engine_seconds',
+			'Time that a judgement took',
+			[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2],
+			['engine'],
+		);
+		this.#usage = metrics.counter('tollgate_guardrail_engine_usage_total', 'What guardrail engines charge for', ['engine', 'unit']);
+		this.#costUsd = metrics.counter(
+			'tollgate_guardrail_engine_cost_usd_total',
+			'US dollars that guardrail engines cost, where their price is known',
+			['engine'],
+		);
+		this.#unpriced = metrics.counter(
+			'tollgate_guardrail_engine_unpriced_total',
+			'Judgements that were charged for at a price that is not known',
+			['engine'],
+		);
+	}
+
+	add(engine: string, judgement: EngineJudgement, durationMs: number): void {
+		this.#judgements.add(1, { engine, outcome: judgement.outcome === 'judged' ? 'judged' : judgement.failure });
+		this.#seconds.observe(durationMs / 1000, { engine });
+		const { usage, costNanoUsd } = judgement;
+		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { engine, unit: 'input_tokens' });
+		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { engine, unit: 'output_tokens' });
+		if (usage.units > 0) this.#usage.add(usage.units, { engine, unit: 'units' });
+		if (costNanoUsd === undefined) this.#unpriced.add(1, { engine });
+		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { engine });
+	}
+}
+
+interface Waiting {
+	readonly begin: () => void;
+	readonly timer: Timer;
+}
+
+/** So many may work at a time; a bounded number waits, in order, for as long as each may. */
+class Places {
+	readonly #clock: Clock;
+	readonly #mostWaiting: number;
+	readonly #waiting = new Set<Waiting>();
+	#free: number;
+
+	constructor(clock: Clock, count: number, mostWaiting: number) {
+		this.#clock = clock;
+		this.#free = count;
+		this.#mostWaiting = mostWaiting;
+	}
+
+	/** @returns whether there was a place in time; who got one gives it back with `leave`. */
+	enter(mostMs: number): Promise<boolean> {
+		if (this.#free > 0) {
+			this.#free--;
+			return Promise.resolve(true);
+		}
+		if (this.#waiting.size >= this.#mostWaiting || mostMs <= 0) return Promise.resolve(false);
+		return new Promise((resolve) => {
+			const waiting: Waiting = {
+				begin: () => resolve(true),
+				timer: this.#clock.after(mostMs, () => {
+					this.#waiting.delete(waiting);
+					resolve(false);
+				}),
+			};
+			this.#waiting.add(waiting);
+		});
+	}
+
+	leave(): void {
+		const [next] = this.#waiting;
+		if (next === undefined) {
+			this.#free++;
+			return;
+		}
+		this.#waiting.delete(next);
+		next.timer.cancel();
+		next.begin();
+	}
 }

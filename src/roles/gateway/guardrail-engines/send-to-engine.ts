@@ -6,9 +6,11 @@ import type { ByteStream } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Upstream, UpstreamResponse } from '../../../core/upstream.ts';
 import type { EngineAnswer, EngineProtocol, EngineRequest } from '../../../wire/guardrail-engines/engine.ts';
-import type { EngineFailure } from './engine-judgement.ts';
 import { type EngineSettings, timeoutsWithin } from './engine-settings.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
+
+/** `abandoned`: nobody waited any more. `busy`: no place came free in time. `too_large`: it would take too many requests. */
+export type EngineFailure = 'timeout' | 'unreachable' | 'status' | 'malformed' | 'busy' | 'too_large' | 'abandoned';
 
 export interface EngineTrouble {
 	readonly failure: EngineFailure;

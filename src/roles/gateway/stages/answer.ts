@@ -7,9 +7,8 @@ import { isEncoded, mediaTypeOf, relayedHeaders } from '../../../wire/providers/
 import { scrubSecrets } from '../../../wire/providers/scrub-secrets.ts';
 import { addAnswerHeaders, addWarnings } from '../answer-headers.ts';
 import { BilledPermit } from '../call/billed-permit.ts';
-import type { CallScope } from '../call/call-scope.ts';
+import { type CallScope, upstreamError } from '../call/call-scope.ts';
 import type { Permit } from '../call/permit.ts';
-import { upstreamError } from '../call/request-outcome.ts';
 import { describeFailure, isPermanent } from '../failure.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { EventBody } from '../streams/event-source.ts';

@@ -9,6 +9,7 @@ import {
 	summaryOf,
 	testSettings,
 } from '../../../../test/support/gateway-bench.ts';
+import { readRetryAfterMs } from './call-provider.ts';
 
 describe('what the provider is asked', () => {
 	it('is the caller’s body, byte for byte', async () => {
@@ -73,4 +74,12 @@ describe('what the provider is asked', () => {
 			expect(bench.sent).toHaveLength(0);
 		}
 	});
+});
+
+it('a wait is read in seconds, in milliseconds and as a date', () => {
+	const nowMs = Date.UTC(2026, 10, 21);
+	expect(readRetryAfterMs({ 'retry-after': '2' }, nowMs)).toBe(2000);
+	expect(readRetryAfterMs({ 'retry-after': '2', 'retry-after-ms': '150' }, nowMs)).toBe(150);
+	expect(readRetryAfterMs({ 'retry-after': 'Sat, 21 Nov 2026 00:00:07 GMT' }, nowMs)).toBe(7000);
+	expect([readRetryAfterMs({ 'retry-after': 'soon' }, nowMs), readRetryAfterMs({}, nowMs)]).toEqual([undefined, undefined]);
 });

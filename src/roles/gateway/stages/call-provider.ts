@@ -1,13 +1,13 @@
+import type { Clock } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
+import type { HeaderFields } from '../../../core/handler.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { AttemptResult } from '../../../policy/resilience/attempt-result.ts';
 import { retryWaitMs } from '../../../policy/resilience/retries.ts';
 import type { CallScope } from '../call/call-scope.ts';
 import type { BoundTraffic, GatewayParts } from '../gateway-parts.ts';
 import { type AttemptLimits, timeoutsLeft } from '../provider-timeouts.ts';
-import { readRetryAfterMs } from '../retry-after.ts';
 import type { PreparedCall } from './prepare-call.ts';
-import { pauseCall } from './reach-upstream.ts';
 import { estimatedReply, isSpendStop, type Reply, sendCall } from './send-call.ts';
 import type { Taken } from './take-target.ts';
 
@@ -23,7 +23,7 @@ export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts
 	if (prepared.estimate !== undefined) return Promise.resolve(estimatedReply(prepared, prepared.estimate));
 	const bound = parts.traffic.get(prepared.provider.name);
 	if (bound === undefined) throw new Error(`nothing bounds calls to \`${prepared.provider.name}\``);
-	if (isRetried(prepared)) bound.traffic.retryBudget.countCall();
+	if (countsForHealth(prepared)) bound.traffic.retryBudget.countCall();
 	return callFrom(taken, 0, bound, scope, parts);
 }
 
@@ -32,7 +32,8 @@ function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scop
 	return attempt(taken, bound, scope, parts).then((outcome) => {
 		// A stream goes on, and keeps its slot.
 		if (outcome instanceof Error || Buffer.isBuffer(outcome.body)) scope.releaseSlot();
-		if (isRetried(taken.prepared) && (taken.permit.mayCost || !isOutOfTime(outcome))) bound.traffic.note(resultOf(outcome), bound.terms);
+		const isNoted = countsForHealth(taken.prepared) && (taken.permit.mayCost || !isOutOfTime(outcome));
+		if (isNoted) bound.traffic.note(resultOf(outcome), bound.terms);
 		const waitMs = waitBeforeRetry(taken, outcome, retriesBefore, bound, scope, parts);
 		if (waitMs === undefined) return outcome;
 		bound.traffic.retries++;
@@ -41,7 +42,7 @@ function callFrom(taken: Taken, retriesBefore: number, bound: BoundTraffic, scop
 }
 
 /** What is free is sent once, and vendors serve it apart from inference: it says nothing of the provider's health. */
-function isRetried({ endpoint }: PreparedCall): boolean {
+function countsForHealth({ endpoint }: PreparedCall): boolean {
 	return endpoint.bills === 'usage';
 }
 
@@ -88,7 +89,7 @@ function waitBeforeRetry(
 	{ ports, settings }: GatewayParts,
 ): number | undefined {
 	const result = resultOf(outcome);
-	if (terms.retries === 0 || !isRetried(prepared) || (typeof result === 'number' && result < 400)) return undefined;
+	if (terms.retries === 0 || !countsForHealth(prepared) || (typeof result === 'number' && result < 400)) return undefined;
 	const reply = outcome instanceof Error ? undefined : outcome;
 	const waitMs = retryWaitMs(
 		{
@@ -103,4 +104,26 @@ function waitBeforeRetry(
 		traffic.chance,
 	);
 	return waitMs !== undefined && traffic.retryBudget.take() ? waitMs : undefined;
+}
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date (RFC 9110 section 10.2.3). */
+export function readRetryAfterMs(headers: HeaderFields, nowMs: number): number | undefined {
+	const { 'retry-after-ms': inMs, 'retry-after': after } = headers;
+	if (typeof inMs === 'string' && isNumber(inMs)) return Number(inMs);
+	if (typeof after !== 'string') return undefined;
+	if (isNumber(after)) return Number(after) * 1000;
+	const atMs = Date.parse(after);
+	return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+function isNumber(text: string): boolean {
+	return /^\d{1,9}(\.\d+)?$/.test(text.trim());
+}
+
+/** @throws what the call was ended with. */
+function pauseCall(ms: number, scope: CallScope, clock: Clock): Promise<void> {
+	return scope.wait((resolve) => {
+		const timer = clock.after(ms, () => resolve(undefined));
+		return () => timer.cancel();
+	});
 }

@@ -1,9 +1,13 @@
 import type { Caller } from '../../../core/caller.ts';
 import type { HttpRequest } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Team } from '../../../core/team.ts';
 import { readUnverifiedCaller } from '../../../policy/access/claims.ts';
 import { requireScope } from '../../../policy/access/require-scope.ts';
 import { readAccessToken } from '../../../policy/access/token-headers.ts';
+import type { RequestRecord } from '../call/request-record.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import type { GatewaySettings, TeamDirectory } from '../gateway-settings.ts';
 
 /**
  * Who calls. An edge in this process has proven it; otherwise the access token is judged here, or only read
@@ -15,4 +19,30 @@ export function identifyCaller(request: HttpRequest, { settings, ports, invokeSc
 	const accessToken = readAccessToken(request.headers, settings.tokenHeaders);
 	const caller = settings.trustEdge ? readUnverifiedCaller(accessToken) : ports.verifier.verify(accessToken);
 	return caller instanceof Promise ? caller.then((verified) => requireScope(verified, invokeScope)) : requireScope(caller, invokeScope);
+}
+
+/** The caller's team, noted for the request's log line and for the header fields of its answer. @throws as `identifyTeam` does. */
+export function noteTeam(caller: Caller, record: RequestRecord, { settings, ports }: GatewayParts): Team {
+	record.identifyClient(caller.clientId);
+	const team = identifyTeam(caller, settings, ports.teams);
+	record.identifyTeam(team);
+	return team;
+}
+
+/** The caller's team; a client without one is its own, or refused. @throws Refusal `client_unregistered`. */
+export function identifyTeam(
+	{ clientId }: Pick<Caller, 'clientId'>,
+	{ unregisteredClients }: GatewaySettings,
+	teams: Pick<TeamDirectory, 'teamOf' | 'team'>,
+): Team {
+	const team = teams.teamOf(clientId);
+	if (team !== undefined) return team;
+	if (unregisteredClients === 'reject') throw new Refusal('client_unregistered');
+	// Who names clients, a foreign issuer perhaps, must not be able to spend a team's budgets.
+	if (teams.team(clientId) !== undefined) {
+		throw new Refusal('client_unregistered', {
+			message: `The client's id, ${clientId}, is that of a team that it does not belong to: ask an administrator to add it to a team`,
+		});
+	}
+	return { id: clientId, name: clientId, tier: unregisteredClients.tier, clientIds: [clientId] };
 }

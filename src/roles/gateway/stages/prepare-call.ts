@@ -17,7 +17,6 @@ import { isSameDialect, responseTranslation, translateRequest } from '../../../w
 import { removeVendorFieldsSteps } from '../../../wire/vendor-fields.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type Call, placedMembers } from './read-call.ts';
-import { refuseThread } from './refuse-thread.ts';
 
 interface TranslatedPart {
 	readonly translation: ResponseTranslation;
@@ -200,4 +199,20 @@ function providerFor(call: Call, { provider: name }: Target, parts: GatewayParts
 	if (!provider.isConfigured && call.endpoint.estimateFor(provider) === undefined) throw new Fault('provider_key_unset');
 	refuseThread(call, provider, parts);
 	return provider;
+}
+
+/** On these details Anthropic's SDKs send the whole conversation without `thread`, and go on so. */
+const details = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
+
+/**
+ * A request with `thread` holds the newest turns alone: the rest is stored at Anthropic, where guardrails cannot read it, nor a budget
+ * know what it can cost at most.
+ * @throws Refusal `thread_unsupported_request`.
+ */
+export function refuseThread({ format, body }: Call, provider: Provider, { settings: { budgets }, guarding }: GatewayParts): void {
+	const field = format.storedTurnsField(body.members);
+	if (field === undefined) return;
+	const isBounded = budgets.isEnabled && budgets.hold === 'worst_case';
+	if (isSameDialect(format.name, provider.protocol.wire) && guarding === undefined && !isBounded) return;
+	throw new Refusal('thread_unsupported_request', { param: field, details });
 }

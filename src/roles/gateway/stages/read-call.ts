@@ -1,13 +1,13 @@
 import { readWhole, takeWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
+import { ownTurn } from '../../../core/own-turn.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import type { Steps } from '../../../core/steps.ts';
+import { atOnce, type Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';
 import type { Endpoint } from '../../../wire/endpoints/endpoint.ts';
 import { type JsonBody, parseBody, parsingSteps } from '../../../wire/json/parse-body.ts';
-import { inTurns, isLargeBody } from '../in-turns.ts';
 
 /** One inference request, read and found sound. */
 export interface Call {
@@ -103,4 +103,24 @@ function isJson(contentType: string): boolean {
 		const [name = '', value = ''] = parameter.split('=');
 		return name.trim() !== 'charset' || charsets.has(value.trim().replaceAll('"', ''));
 	});
+}
+
+/** One of 1 MB is read, translated and written in some milliseconds each. */
+const largeBodyBytes = 256 * 1024;
+
+export function isLargeBody(bodyBytes: number): boolean {
+	return bodyBytes > largeBodyBytes;
+}
+
+/** Does what is to be done with a body; for a large one, others have their turn after each step. */
+export function inTurns<Result>(bodyBytes: number, steps: Steps<Result>): Result | Promise<Result> {
+	return isLargeBody(bodyBytes) ? turnByTurn(steps) : atOnce(steps);
+}
+
+async function turnByTurn<Result>(steps: Steps<Result>): Promise<Result> {
+	for (;;) {
+		const step = steps.next();
+		if (step.done === true) return step.value;
+		await ownTurn();
+	}
 }

@@ -5,10 +5,8 @@ import { repeatedMemberSteps } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import { textEdits } from '../../../wire/text-edits.ts';
 import type { TextView } from '../../../wire/text-view.ts';
-import type { Guarding } from '../guarding.ts';
-import { inTurns } from '../in-turns.ts';
-import { maskedTexts } from './masked-texts.ts';
-import { type Call, placedMembers } from './read-call.ts';
+import { type Guarding, maskedTexts } from '../guarding.ts';
+import { type Call, inTurns, placedMembers } from './read-call.ts';
 
 /** Names are the caller's, and may be as long as the body. */
 const longestParam = 200;

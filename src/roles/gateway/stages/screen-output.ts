@@ -4,14 +4,13 @@ import { isJsonObject, type JsonObject } from '../../../wire/json/parse-body.ts'
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import { spliceBody } from '../../../wire/json/splice-body.ts';
 import type { RequestRecord } from '../call/request-record.ts';
-import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
+import { blocked, type GuardedCall, type Guarding, maskEdits, maskedTexts } from '../guarding.ts';
 import { BlockingGuard } from '../streams/blocking-guard.ts';
 import { EventBody, type EventSource } from '../streams/event-source.ts';
 import { ModeratedGuard } from '../streams/moderated-guard.ts';
 import { MonitoringGuard, type ObservesTexts } from '../streams/monitoring-guard.ts';
 import { StreamRelay } from '../streams/stream-relay.ts';
 import { ambiguous } from '../streams/view-event.ts';
-import { maskEdits, maskedTexts } from './masked-texts.ts';
 import type { Call } from './read-call.ts';
 
 /**

@@ -1,6 +1,7 @@
-import { discardStream, streamOf } from '../../../core/byte-stream.ts';
+import { discardStream, gather, streamOf } from '../../../core/byte-stream.ts';
 import { Fault } from '../../../core/fault.ts';
 import type { ByteStream } from '../../../core/handler.ts';
+import { Refusal } from '../../../core/refusal.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
 import { measureInput } from '../../../policy/budgets/estimate.ts';
 import type { Estimate } from '../../../wire/endpoints/endpoint.ts';
@@ -12,7 +13,6 @@ import type { CallScope, Held } from '../call/call-scope.ts';
 import type { BodyEdits, Permit } from '../call/permit.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { PreparedCall } from './prepare-call.ts';
-import { readAnswer, requireWanted } from './reach-upstream.ts';
 
 /** What the provider said: the whole of it, or a stream that has just begun. */
 export interface Reply {
@@ -171,4 +171,29 @@ function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream
 	throw new Fault('provider_answer_invalid', {
 		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
 	});
+}
+
+/** For an answer that has just begun: the call may have been ended in this very turn. @throws what it was ended with. */
+function requireWanted(response: UpstreamResponse, scope: CallScope): void {
+	if (scope.isAborted) discardStream(response.body);
+	scope.requireRunning();
+}
+
+/** Reads an answer whole. @throws Fault `provider_answer_invalid` when it is longer; what the stream, or the call, ended with. */
+function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Buffer | Promise<Buffer> {
+	const whole = response.body.takeWhole?.();
+	if (whole === undefined) return awaitAnswer(response, scope, maxBytes);
+	if (whole.length > maxBytes) throw tooLong(maxBytes);
+	return whole;
+}
+
+function awaitAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Promise<Buffer> {
+	return scope.wait((resolve, reject) => {
+		const flow = gather(response.body, maxBytes, resolve, (cause) => reject(cause instanceof Refusal ? tooLong(maxBytes) : cause));
+		return () => flow.cancel();
+	});
+}
+
+function tooLong(maxBytes: number): Fault {
+	return new Fault('provider_answer_invalid', { message: `The provider's answer is longer than ${maxBytes} bytes` });
 }

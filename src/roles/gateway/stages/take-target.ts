@@ -2,16 +2,16 @@ import { Fault } from '../../../core/fault.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Team } from '../../../core/team.ts';
 import type { Target } from '../../../policy/routing/target.ts';
+import type { OwnLimit } from '../../../wire/endpoints/endpoint.ts';
 import { BilledPermit } from '../call/billed-permit.ts';
 import type { CallScope } from '../call/call-scope.ts';
-import type { Permit } from '../call/permit.ts';
+import { FreePermit, type Permit } from '../call/permit.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { inTurns } from '../in-turns.ts';
-import { admitCall } from './admit-call.ts';
-import { admitFreeCall } from './admit-free-call.ts';
+import { noteLimits } from '../serve-limits.ts';
+import { admitCall, takeLimits } from './admit-call.ts';
 import { isFirstChoice } from './choose-targets.ts';
 import { type PreparedCall, passOn, preparingSteps } from './prepare-call.ts';
-import type { Call } from './read-call.ts';
+import { type Call, inTurns } from './read-call.ts';
 
 /** A call that may go to its target. */
 export interface Taken {
@@ -84,4 +84,32 @@ function admitted(
 export function maySkip(cause: unknown, hasBefore: boolean, isLast: boolean, isFirst: () => boolean): cause is Refusal | Fault {
 	if (cause instanceof Fault) return cause.code === 'provider_key_unset' && (hasBefore || !isLast);
 	return cause instanceof Refusal && (hasBefore || (!isLast && !isFirst()));
+}
+
+/** Takes one of the endpoint's own limit, whose counter has a name that no registered team has. @throws LimitRefusal */
+export async function admitFreeCall(
+	{ request: { id }, target }: PreparedCall,
+	{ counter, requestsFactor }: OwnLimit,
+	team: Team,
+	scope: CallScope,
+	parts: GatewayParts,
+): Promise<FreePermit> {
+	const { requestsPerMinute, ...others } = parts.terms.termsOf(team, []);
+	const terms = {
+		...others,
+		requestsPerMinute: requestsPerMinute === null ? null : requestsPerMinute * requestsFactor,
+		dailyTokens: null,
+		budgets: [],
+	};
+	const row = { id, team: `:${counter}:${team.id}` };
+	const usual = parts.work.usual.of(team.id, target.model);
+	try {
+		await takeLimits(row, { terms, holds: [], reservedTokens: 0, usual }, parts.settings.timeouts.totalMs, scope.record, parts);
+	} finally {
+		// The response tells of the team's own limits.
+		scope.record.limitHeaders = undefined;
+	}
+	const permit = new FreePermit({ id, team: team.id, counter: row.team }, scope, parts);
+	await noteLimits(scope.record, parts);
+	return permit;
 }

@@ -7,7 +7,7 @@ import type { TextView } from '../../../wire/text-view.ts';
 import type { RequestRecord } from '../call/request-record.ts';
 import { describeFailure } from '../failure.ts';
 import { blocked, type GuardedCall, type Guarding } from '../guarding.ts';
-import type { Trip } from '../guardrail-engines/trip.ts';
+import type { Trip } from '../guardrail-engines/engine-panel.ts';
 import { BlockingGuard } from './blocking-guard.ts';
 import { type EventSink, type EventSource, errorEvent, heartbeatEvent } from './event-source.ts';
 import type { StreamRelay } from './stream-relay.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { createRememberedLog } from '../../../../test/support/remembered-log.ts';
-import { Refusal } from '../../../core/refusal.ts';
-import { CallScope } from './call-scope.ts';
-import { OpenCalls } from './open-calls.ts';
-import { completed } from './request-outcome.ts';
+import { createRememberedLog } from '../../../test/support/remembered-log.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { CallScope, completed } from './call/call-scope.ts';
+import { OpenCalls } from './gateway-work.ts';
 
 function open(calls: OpenCalls, isStreamed?: boolean): { readonly scope: CallScope; readonly aborts: string[] } {
 	const scope = new CallScope('req-1', createRememberedLog());
