@@ -1,11 +1,7 @@
 /** A JSON schema within a prompt, as clients write it for models without structured outputs, is followed on every wire. */
 import { expect, test } from 'vitest';
-import { streamOf } from '../src/core/byte-stream.ts';
+import { askSimulator } from '../test/support/ask-simulator.ts';
 import { schemaErrors } from '../test/support/json-schema-validator.ts';
-import { createTestClock } from '../test/support/start-simulator.ts';
-import { createSimulator } from './simulator.ts';
-
-const { handle } = createSimulator({}, { clock: createTestClock(), setOutage: () => undefined });
 
 interface Content {
 	readonly choices: readonly { readonly message: { readonly content: string } }[];
@@ -14,21 +10,7 @@ interface Content {
 }
 
 async function ask(path: string, body: object): Promise<string> {
-	const bytes = Buffer.from(JSON.stringify(body));
-	const response = await handle({
-		id: 'r1',
-		method: 'POST',
-		path,
-		query: '',
-		headers: { authorization: 'Bearer k', 'api-key': 'k', 'x-api-key': 'k', 'x-goog-api-key': 'k', 'anthropic-version': '2023-06-01' },
-		body: streamOf([bytes]),
-		announcedLength: bytes.length,
-		peerAddress: '127.0.0.1',
-		arrivedMs: 0,
-		onClientGone: () => undefined,
-	});
-	if (response.status !== 200 || typeof response.body !== 'string') throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
-	const { choices, content, candidates } = JSON.parse(response.body) as Partial<Content>;
+	const { choices, content, candidates } = JSON.parse(await askSimulator(path, body)) as Partial<Content>;
 	return choices?.[0]?.message.content ?? content?.[0]?.text ?? candidates?.[0]?.content.parts.map(({ text }) => text).join('') ?? '';
 }
 

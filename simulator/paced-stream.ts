@@ -1,8 +1,7 @@
 /** Events on their way at a provider's pace, and the ways in which they fail to arrive. */
 
 import type { Clock, Timer } from '../src/core/clock.ts';
-import { ConnectionReset } from '../src/core/connection-reset.ts';
-import type { ByteSink, ByteStream } from '../src/core/handler.ts';
+import { type ByteSink, type ByteStream, ConnectionReset } from '../src/core/handler.ts';
 import type { BreakOff } from './faults/fault-plan.ts';
 import type { WireEvent } from './wires/wire.ts';
 

@@ -1,8 +1,7 @@
 /** One inference call from its bytes to its answer: access, faults, recordings, the plan, the rendering, the bill. */
 import { readWhole } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
-import { ConnectionReset } from '../src/core/connection-reset.ts';
-import type { HttpRequest, HttpResponse } from '../src/core/handler.ts';
+import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
 import { Refusal } from '../src/core/refusal.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readWhole } from '../src/core/byte-stream.ts';
 import type { Clock } from '../src/core/clock.ts';
-import { ConnectionReset } from '../src/core/connection-reset.ts';
-import type { HttpRequest, HttpResponse } from '../src/core/handler.ts';
+import { ConnectionReset, type HttpRequest, type HttpResponse } from '../src/core/handler.ts';
 import { readFaultNames, splitModelName } from './faults/fault-names.ts';
 import type { FaultPlan } from './faults/fault-plan.ts';
 import { isObject, type JsonObject } from './json-value.ts';

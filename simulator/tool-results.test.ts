@@ -1,30 +1,6 @@
 /** Tool loops: after the results of parallel calls comes a final text that quotes each of them, on every wire. */
 import { expect, test } from 'vitest';
-import { streamOf } from '../src/core/byte-stream.ts';
-import { createTestClock } from '../test/support/start-simulator.ts';
-import { createSimulator } from './simulator.ts';
-
-const { handle } = createSimulator({}, { clock: createTestClock(), setOutage: () => undefined });
-
-async function ask(path: string, body: object): Promise<string> {
-	const bytes = Buffer.from(JSON.stringify(body));
-	const response = await handle({
-		id: 'r1',
-		method: 'POST',
-		path,
-		query: '',
-		headers: { authorization: 'Bearer k', 'api-key': 'k', 'x-api-key': 'k', 'x-goog-api-key': 'k', 'anthropic-version': '2023-06-01' },
-		body: streamOf([bytes]),
-		announcedLength: bytes.length,
-		peerAddress: '127.0.0.1',
-		arrivedMs: 0,
-		onClientGone: () => undefined,
-	});
-	if (response.status !== 200 || typeof response.body !== 'string') {
-		throw new Error(`answered ${response.status}: ${JSON.stringify(response.body)}`);
-	}
-	return response.body;
-}
+import { askSimulator } from '../test/support/ask-simulator.ts';
 
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const question = 'What is the weather in Boston and Paris?';
@@ -77,7 +53,7 @@ const loops: readonly (readonly [string, string, object])[] = [
 ];
 
 test.each(loops)('%s', async (_wire, path, body) => {
-	const text = await ask(path, body);
+	const text = await askSimulator(path, body);
 	expect(text).toContain('11 degrees');
 	expect(text).toContain('22 degrees');
 	expect(text, 'no further call').not.toMatch(/"(?:tool_calls|tool_use|functionCall)"/);
@@ -87,7 +63,7 @@ test('what an agent adds to a question is no part of it', async () => {
 	const reminder = { type: 'text', text: '<system-reminder>\nThe weather tool is there.\n</system-reminder>\n' };
 	const tools = [{ name: 'get_weather', input_schema: schema }];
 	const messages = [{ role: 'user', content: [reminder, { type: 'text', text: 'Hello there' }] }];
-	const text = await ask('/anthropic/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 200, tools, messages });
+	const text = await askSimulator('/anthropic/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 200, tools, messages });
 	expect(text).toContain('You wrote: Hello there');
 	expect(text).not.toContain('tool_use"');
 });

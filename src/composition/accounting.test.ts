@@ -7,6 +7,7 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryLedger } from '../../test/support/memory-ledger.ts';
 import { createMemoryRecords } from '../../test/support/memory-records.ts';
 import { parseConfig } from '../config/load.ts';
+import { silentLog } from '../core/log.ts';
 import { noUsage } from '../core/usage.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { counterName } from '../policy/limits/team-terms.ts';
@@ -14,7 +15,6 @@ import { periodOf } from '../policy/limits/utc-time.ts';
 import { openRecordsSnapshot } from '../stores/records-snapshot.ts';
 import { openAccounting, sumUpFrom } from './accounting.ts';
 import { createWorld } from './part.ts';
-import { silentLog } from './silent-log.ts';
 
 const budget = {
 	team: 'red',

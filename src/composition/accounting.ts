@@ -1,8 +1,9 @@
 /** Counters and ledger of the gateway, and how the first are summed up from the second. */
 import type { Config } from '../config/schema.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
 import type { ProviderReport } from '../core/health-report.ts';
+import type { Log } from '../core/log.ts';
 import type { Readiness } from '../core/readiness.ts';
 import { totalTokens } from '../core/usage.ts';
 import { counterName, modelOfCounter } from '../policy/limits/team-terms.ts';
@@ -13,7 +14,7 @@ import { UnpricedModels } from '../roles/gateway/unpriced-models.ts';
 import { type AdmissionStore, type BudgetTotal, type HeldCall, rememberEndedMs } from '../stores/contracts/admission.ts';
 import type { Ledger, LedgerReader, LedgerRow, OpenRequest, RowPage, SummaryRow } from '../stores/contracts/ledger.ts';
 import type { RecordStore } from '../stores/contracts/records.ts';
-import { beginCounterRun } from '../stores/counter-runs.ts';
+import { beginCounterRun, releaseDeadRuns } from '../stores/counter-runs.ts';
 import { failOpen } from '../stores/failing-open-admission.ts';
 import type { CounterStoreState } from '../stores/failing-open-settings.ts';
 import { createMemoryAdmission } from '../stores/memory/memory-admission.ts';
@@ -26,7 +27,6 @@ import type { World } from './part.ts';
 import { ProviderReporter } from './provider-reports.ts';
 import { RecoveredBookings } from './recovered-bookings.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
-import { UnrecordedReservations } from './unrecorded-reservations.ts';
 
 export interface Accounting {
 	/** Teams, budgets and prices as calls meet them. */
@@ -235,4 +235,44 @@ async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number): 
 function monthOf(period: string): { fromMs: number; toMs: number } {
 	const [year = 0, month = 1] = period.split('-').map(Number);
 	return { fromMs: Date.UTC(year, month - 1), toMs: Date.UTC(year, month) };
+}
+
+interface UnrecordedReservationsPorts {
+	readonly dataDir: string;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Releases what a process that died reserves still in shared counters. @returns how many reservations there were. */
+	readonly abandon: (owner: string) => Promise<number>;
+}
+
+/** Between attempts to reach the counters. */
+const againMs = 5000;
+
+/** Reservations of processes that died before they recorded the request in the ledger. */
+class UnrecordedReservations {
+	readonly #ports: UnrecordedReservationsPorts;
+	#timer: Timer | undefined;
+	#isStopped = false;
+
+	constructor(ports: UnrecordedReservationsPorts) {
+		this.#ports = ports;
+	}
+
+	/** To be called once the ledger entries of such processes are settled: what they reserve still has none. */
+	async release(): Promise<void> {
+		const { dataDir, clock, log, abandon } = this.#ports;
+		if (this.#isStopped) return;
+		try {
+			const requests = await releaseDeadRuns(dataDir, abandon);
+			if (requests > 0) log.warn('requests that an earlier process admitted and did not record are released', { requests });
+		} catch (cause) {
+			log.debug('reservations of an earlier process are not released yet', { cause });
+			if (!this.#isStopped) this.#timer = clock.after(againMs, () => void this.release());
+		}
+	}
+
+	stop(): void {
+		this.#isStopped = true;
+		this.#timer?.cancel();
+	}
 }

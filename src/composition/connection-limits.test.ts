@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { parseConfig } from '../config/load.ts';
-import { connectionLimits } from './connection-limits.ts';
+import { connectionLimits, parseDescriptorLimit } from './connection-limits.ts';
 
 const configOf = (text: string) => parseConfig(text, { file: null, env: {} }).config;
 
@@ -35,4 +35,16 @@ describe('connections under a descriptor limit', () => {
 		const { clients, perOrigin } = connectionLimits(configOf('{}'), 10);
 		expect(Math.min(clients, perOrigin)).toBeGreaterThanOrEqual(1);
 	});
+});
+
+const textWith = (soft: string): string =>
+	`Limit                     Soft Limit           Hard Limit           Units\nMax processes             63321                63321                processes\nMax open files            ${soft.padEnd(21)}unlimited            files\n`;
+
+test.each([
+	[textWith('256'), 256],
+	[textWith('1048576'), 1_048_576],
+	[textWith('unlimited'), undefined],
+	['', undefined],
+])('the soft limit counts: %#', (text, limit) => {
+	expect(parseDescriptorLimit(text)).toBe(limit);
 });

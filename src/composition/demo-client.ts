@@ -1,9 +1,33 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { derive, isHashOf, parseSecretHash } from '../stores/contracts/client-secret.ts';
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
 import type { ClientRecord, RecordStore } from '../stores/contracts/records.ts';
-import { keepDemoSecret, readDemoSecret } from './demo-secret.ts';
+
+/** The demo client's secret in a private file of the data directory: each start shows it, and `tollgate token --demo` uses it. */
+
+const fileName = 'demo-secret';
+
+/** @returns undefined where none is kept. */
+export function readDemoSecret(dataDir: string): string | undefined {
+	try {
+		return /^[\w-]{32,}$/.exec(readFileSync(join(dataDir, fileName), 'utf8').trim())?.[0];
+	} catch {
+		return undefined;
+	}
+}
+
+export function keepDemoSecret(dataDir: string, secret: string): void {
+	mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+	const file = join(dataDir, fileName);
+	const draft = `${file}.new`;
+	// A file that is there would keep its mode.
+	rmSync(draft, { force: true });
+	writeFileSync(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+	renameSync(draft, file);
+}
 
 export const demoClientId = 'demo';
 const demoTeamId = 'demo-team';

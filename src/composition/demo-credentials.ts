@@ -1,9 +1,8 @@
 import { CommandFailure } from '../cli/command-failure.ts';
 import type { DemoCredentials } from '../cli/environment.ts';
 import { identityUrl } from '../config/identity-url.ts';
-import { demoClientId } from './demo-client.ts';
+import { demoClientId, readDemoSecret } from './demo-client.ts';
 import { loadRunningConfig } from './demo-mark.ts';
-import { readDemoSecret } from './demo-secret.ts';
 
 /** @throws CommandFailure 1 where no demo ran last, or its secret is not kept. */
 export function demoCredentials(env: Readonly<Record<string, string | undefined>>): DemoCredentials {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TestIssuer } from '../../test/support/test-issuer.ts';
 import type { DoctorCheck } from '../cli/environment.ts';
+import { silentLog } from '../core/log.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { examine } from './doctor.ts';
-import { silentLog } from './silent-log.ts';
 
 function makeDirectory(): string {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-doctor-'));

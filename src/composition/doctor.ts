@@ -1,4 +1,5 @@
 /** `tollgate doctor`: is what the configuration names there? Calls no provider; a connection is all it makes, and it changes nothing. */
+
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -8,6 +9,8 @@ import { proxyOf } from '../config/proxy.ts';
 import type { Config } from '../config/schema.ts';
 import { findUnsetKeys } from '../config/unset-keys.ts';
 import { configWarnings } from '../config/warnings.ts';
+import { silentLog } from '../core/log.ts';
+import { withoutBrackets } from '../core/url-host.ts';
 import { remoteKeySet } from '../io/key-set-source.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { parseKeySet } from '../io/verification-keys.ts';
@@ -18,7 +21,6 @@ import { openSqliteRecords, recordsFileName } from '../stores/sqlite/sqlite-reco
 import { loadRunningConfig } from './demo-mark.ts';
 import { areStoresMigrated } from './open-stores.ts';
 import { accessTokenSettings } from './settings.ts';
-import { silentLog } from './silent-log.ts';
 
 const connectMs = 3000;
 const noFile = 'no file: every setting has its default; --config or TOLLGATE_CONFIG names one';
@@ -116,7 +118,7 @@ async function examineProvider(name: string, config: Config, isNamed: boolean): 
 	// A proxy resolves the provider's name itself; whether it may connect shows with the first call.
 	const proxy = proxyOf(provider.proxy);
 	const { hostname, port, protocol } = new URL(proxy?.origin ?? provider.base_url);
-	const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+	const address = { host: withoutBrackets(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
 	const problem = await connectionProblem(address);
 	return {
 		name,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { silentLog } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { counterName } from '../policy/limits/team-terms.ts';
@@ -13,7 +14,6 @@ import type { LedgerReader } from '../stores/contracts/ledger.ts';
 import { openRedisAdmission } from '../stores/redis/redis-admission.ts';
 import { sumUpFrom } from './accounting.ts';
 import { openLedgerReader } from './open-stores.ts';
-import { silentLog } from './silent-log.ts';
 
 const ledgerFile = 'ledger.db';
 

@@ -9,6 +9,7 @@ import { nearestName } from '../config/nearest.ts';
 import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../core/log.ts';
+import { silentLog } from '../core/log.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { createTrustedAccess } from '../roles/admin/access.ts';
 import { createLocalAdmin } from '../roles/admin/admin.ts';
@@ -27,7 +28,6 @@ import { contentScorerFor } from './guardrails.ts';
 import { listModels } from './listed-models.ts';
 import { openLedgerReader, openRecords } from './open-stores.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
-import { silentLog } from './silent-log.ts';
 
 /**
  * An address, from the options or `TOLLGATE_ADMIN_URL`, goes first. Stores may be open in a running product too: every change is one

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ClientOperations } from '../cli/environment.ts';
+import { silentLog } from '../core/log.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { openSqliteRecords } from '../stores/sqlite/sqlite-records.ts';
 import { openAdmin } from './open-admin.ts';
 import { openClients } from './open-clients.ts';
-import { silentLog } from './silent-log.ts';
 
 interface Subject {
 	readonly clients: ClientOperations;

@@ -2,10 +2,10 @@ import { createClientOperations } from '../cli/admin/client-operations.ts';
 import type { AdminOptions, ClientOperations, ConfigOptions } from '../cli/environment.ts';
 import type { Environment } from '../config/defaults.ts';
 import { loadConfig } from '../config/load.ts';
+import { silentLog } from '../core/log.ts';
 import { systemClock } from '../io/system-clock.ts';
 import { openAdmin } from './open-admin.ts';
 import { type MigratedPart, migrateStores } from './open-stores.ts';
-import { silentLog } from './silent-log.ts';
 
 export async function openClients(options: AdminOptions, env: Environment): Promise<ClientOperations> {
 	return createClientOperations(await openAdmin(options, env));

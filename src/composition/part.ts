@@ -2,14 +2,13 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Handler, Role } from '../core/handler.ts';
 import type { Log } from '../core/log.ts';
-import { readDescriptorLimit } from '../io/descriptor-limit.ts';
 import { createHttpServer, type HttpServer, type TlsMaterial } from '../io/http1/server/http-server.ts';
 import { createMetrics, type ScrapedMetrics } from '../io/metrics.ts';
 import { createRequestIds } from '../io/request-ids.ts';
 import type { RequestObserver } from '../io/request-log.ts';
 import { createProxyTest } from '../policy/firewall/client-address.ts';
 import { renderEdgeRefusal } from '../wire/pages.ts';
-import { type ConnectionLimits, connectionLimits } from './connection-limits.ts';
+import { type ConnectionLimits, divideDescriptors } from './connection-limits.ts';
 import { listenAddress, serverLimits } from './settings.ts';
 import { scrapeWorkers } from './worker-metrics.ts';
 
@@ -43,25 +42,12 @@ export type Phase = 'serving' | 'leaving' | 'draining';
 
 export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'phase' | 'opened'>): World {
 	const { config, clock, log } = parts;
-	const descriptorLimit = readDescriptorLimit();
-	const connections = connectionLimits(config, descriptorLimit);
-	noteLowered(config, connections, descriptorLimit, log);
-	return { ...parts, connections, metrics: createMetrics(() => scrapeWorkers(clock)), newRequestId: createRequestIds(clock) };
-}
-
-/** Fewer than this are too few for most deployments. */
-const fewConnections = 1000;
-
-function noteLowered(
-	{ edge: { limits }, roles }: Config,
-	{ clients }: ConnectionLimits,
-	descriptorLimit: number | undefined,
-	log: Log,
-): void {
-	const configured = limits.max_connections;
-	if (clients === configured || !roles.some((role) => role === 'edge' || role === 'gateway')) return;
-	const fields = { max_connections: clients, configured, descriptor_limit: descriptorLimit };
-	log[clients < fewConnections ? 'warn' : 'info']('fewer connections than configured: raise the descriptor limit', fields);
+	return {
+		...parts,
+		connections: divideDescriptors(config, log),
+		metrics: createMetrics(() => scrapeWorkers(clock)),
+		newRequestId: createRequestIds(clock),
+	};
 }
 
 export interface ServeOptions {

@@ -3,8 +3,7 @@ import { parseConfig } from '../config/load.ts';
 import { formatPath, isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
-import { guardrailEngineSettings } from './guardrail-engine-settings.ts';
-import { guardrailSettings } from './guardrails.ts';
+import { guardrailEngineSettings, guardrailSettings } from './guardrails.ts';
 import { sealingSettings } from './open-signing-keys.ts';
 import { withRestartSettingsOf } from './running-settings.ts';
 import {
@@ -16,6 +15,7 @@ import {
 	forwardSettings,
 	gatewaySettings,
 	ipRateSettings,
+	listenAddresses,
 	liveIdentitySettings,
 	overloadSettings,
 	reputationSettings,
@@ -217,4 +217,15 @@ providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${f
 	expect({ ...aliasFacts }).toEqual({ mine: understood });
 	expect({ ...routing.aliases }).toEqual({ mine: 'provider_d/ours', plain: 'provider_d/ours' });
 	expect(providers.find(({ name }) => name === 'provider_d')?.modelFacts).toEqual({ ours: understood, other: understood });
+});
+
+const addressesOf = (text: string): unknown => listenAddresses(parseConfig(text, { file: null, env: {} }).config);
+
+test('addresses are those of what listens', () => {
+	expect(addressesOf('')).toEqual({ gateway: '127.0.0.1:8787', identity: '127.0.0.1:8789' });
+	expect(addressesOf('{ roles: [edge, admin], enable_admin_api: true, metrics: { listen: "127.0.0.1:9" } }')).toEqual({
+		edge: '127.0.0.1:8080',
+		admin: '127.0.0.1:8788',
+		metrics: '127.0.0.1:9',
+	});
 });

@@ -1,3 +1,5 @@
+import { withBrackets } from '../core/url-host.ts';
+
 export interface ListenAddress {
 	/** Without brackets. */
 	readonly host: string;
@@ -10,16 +12,12 @@ export function parseListen(text: string): ListenAddress | undefined {
 	const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
 	const host = match?.[1] ?? match?.[2];
 	const port = Number(match?.[3]);
-	if (host === undefined || port > 65_535 || !URL.canParse(`http://${urlHost(host)}`)) return undefined;
+	if (host === undefined || port > 65_535 || !URL.canParse(`http://${withBrackets(host)}`)) return undefined;
 	return { host, port };
 }
 
 /** The URL at which this machine reaches a listening address: a wildcard becomes loopback. */
 export function listenUrl({ host, port }: ListenAddress): string {
 	const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-	return `http://${urlHost(reachable)}:${port}`;
-}
-
-function urlHost(host: string): string {
-	return host.includes(':') ? `[${host}]` : host;
+	return `http://${withBrackets(reachable)}:${port}`;
 }

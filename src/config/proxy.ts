@@ -1,12 +1,24 @@
 /** Proxies between the gateway and providers: the setting `proxy`, and what the environment says in its place. */
+
 import type { UpstreamProxy } from '../core/upstream.ts';
+import { withoutBrackets } from '../core/url-host.ts';
 import { parseIpAddress, parseIpRange } from '../policy/firewall/ip-address.ts';
 import { isThisMachine } from './base-url.ts';
+import { nonEmpty, secret } from './values.ts';
 
 /** In place of a proxy's URL: none, whatever the environment says. */
 export const noProxy = 'direct';
 
-export const proxyProblem = 'must be `direct` or the URL of an HTTP proxy, such as http://USER:PASSWORD@proxy.example.com:3128';
+const proxyProblem = 'must be `direct` or the URL of an HTTP proxy, such as http://USER:PASSWORD@proxy.example.com:3128';
+
+/** The setting and its file. @param to names what is reached, for the description. */
+export function proxySettings(to: string) {
+	const description = `HTTP proxy to the ${to}, as a URL with or without credentials, or \`direct\` for none; null means what \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say.`;
+	return {
+		proxy: nonEmpty.refine(isProxySetting, proxyProblem).nullable().default(null).meta(secret(description)),
+		proxy_file: nonEmpty.optional().describe('File that holds the URL of the proxy.'),
+	};
+}
 
 export function isProxySetting(text: string): boolean {
 	return text === noProxy || (/^https?:\/\/[^\s/?#\\]+\/?$/i.test(text) && URL.canParse(text) && hasReadableCredentials(new URL(text)));
@@ -49,7 +61,7 @@ function valueOf(name: string, env: Readonly<Record<string, string | undefined>>
 
 /** Names with all that is below them, addresses, ranges, each with or without a port; `*` for everything. */
 function isExempt(url: URL, list: string): boolean {
-	const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+	const host = withoutBrackets(url.hostname).replace(/\.$/, '');
 	const port = url.port || (url.protocol === 'https:' ? '443' : '80');
 	return list
 		.split(/[\s,]+/)
@@ -58,7 +70,7 @@ function isExempt(url: URL, list: string): boolean {
 			if (entry === '*') return true;
 			const [, named = entry, namedPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
 			if (namedPort !== undefined && namedPort !== port) return false;
-			const pattern = named.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+			const pattern = withoutBrackets(named).toLowerCase();
 			if (isInRange(host, pattern)) return true;
 			const suffix = pattern.replace(/^\*?\./, '').replace(/\.$/, '');
 			return host === suffix || host.endsWith(`.${suffix}`);

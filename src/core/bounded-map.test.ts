@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { workedMs } from '../../test/support/worked-ms.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap, remembering } from './bounded-map.ts';
 
 test('remembers what is set, until it is deleted', () => {
 	const map = new BoundedMap<string, number>(3);
@@ -85,4 +85,17 @@ test('the cost of a new entry does not grow with the capacity', () => {
 	const ratio = Math.min(...costs.map((one) => one.large)) / Math.max(1, Math.min(...costs.map((one) => one.small)));
 	// A search through the map would cost 500 times as much; reading memory outside the processor's caches costs up to 20 times as much.
 	expect(ratio).toBeLessThan(50);
+});
+
+test('asks once for each key, nothing found included, until it is forgotten', () => {
+	const asked: string[] = [];
+	const lengthOf = remembering(16, (key) => {
+		asked.push(key);
+		return key === '' ? undefined : key.length;
+	});
+	expect(['a', 'bc', 'a', '', ''].map(lengthOf)).toEqual([1, 2, 1, undefined, undefined]);
+	expect(asked).toEqual(['a', 'bc', '']);
+	for (let index = 0; index < 16; index++) lengthOf(`${index}`);
+	expect(lengthOf('a')).toBe(1);
+	expect(asked.filter((key) => key === 'a')).toHaveLength(2);
 });

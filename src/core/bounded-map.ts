@@ -57,3 +57,16 @@ export class BoundedMap<Key, Value extends object | string | number | boolean> {
 		}
 	}
 }
+
+/** The function, which remembers what it found for so many of the latest keys: for texts that callers choose, such as models' names. */
+export function remembering<Value>(capacity: number, find: (key: string) => Value): (key: string) => Value {
+	const found = new BoundedMap<string, { readonly value: Value }>(capacity);
+	return (key) => {
+		let known = found.get(key);
+		if (known === undefined) {
+			known = { value: find(key) };
+			found.set(key, known);
+		}
+		return known.value;
+	};
+}

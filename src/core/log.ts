@@ -6,4 +6,7 @@ export interface Log {
 	error(event: string, fields?: LogFields): void;
 }
 
+/** For what must leave no line, such as commands whose output is all that their user wants to see. */
+export const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -8,9 +8,8 @@ import { makeSigningKey, TestIssuer } from '../../test/support/test-issuer.ts';
 import { until } from '../../test/support/until.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { AccessTokenVerifier } from '../policy/access/access-token-verifier.ts';
-import { createAccessTokenVerifier } from './access-tokens.ts';
+import { createAccessTokenVerifier, RecentCallers } from './access-tokens.ts';
 import { KeySet } from './key-set.ts';
-import { RecentCallers } from './recent-callers.ts';
 
 async function startBench(cacheSize = 100) {
 	const clock = new ManualClock();

@@ -1,5 +1,6 @@
 /** Verifies access tokens against the issuer's key set and remembers whose they are. */
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../core/bounded-map.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { Fault } from '../core/fault.ts';
@@ -8,7 +9,6 @@ import { type ClaimRules, judgeClaims } from '../policy/access/claims.ts';
 import { type CompactToken, longestAccessToken, readCompactToken } from '../policy/access/compact-token.ts';
 import { invalidToken } from '../policy/access/invalid-token.ts';
 import type { KeySet } from './key-set.ts';
-import { RecentCallers } from './recent-callers.ts';
 import { isSignedBy, type VerificationKey } from './verification-keys.ts';
 
 export interface AccessTokenSettings extends ClaimRules {
@@ -97,5 +97,48 @@ class KeySetVerifier implements AccessTokenVerifier {
 
 	#nowSeconds(): number {
 		return this.#clock.nowMs() / 1000;
+	}
+}
+
+interface Entry {
+	readonly caller: Caller;
+	readonly usableUntilSeconds: number;
+	/** When it was put in its place among the others. */
+	placedSeconds: number;
+}
+
+/** Callers of the access tokens seen lately, by digest. When full, those not asked for longest are forgotten. */
+export class RecentCallers {
+	/** Those that are asked for are set again, once a second at most: the oldest are those not asked for longest. */
+	readonly #entries: BoundedMap<string, Entry>;
+
+	constructor(capacity: number) {
+		this.#entries = new BoundedMap(capacity);
+	}
+
+	get size(): number {
+		return this.#entries.size;
+	}
+
+	get(digest: string, nowSeconds: number): Caller | undefined {
+		const entry = this.#entries.get(digest);
+		if (entry === undefined) return undefined;
+		if (nowSeconds >= entry.usableUntilSeconds) {
+			this.#entries.delete(digest);
+			return undefined;
+		}
+		if (nowSeconds - entry.placedSeconds >= 1) {
+			entry.placedSeconds = nowSeconds;
+			this.#entries.set(digest, entry);
+		}
+		return entry.caller;
+	}
+
+	add(digest: string, caller: Caller, usableUntilSeconds: number, nowSeconds: number): void {
+		this.#entries.set(digest, { caller, usableUntilSeconds, placedSeconds: nowSeconds });
+	}
+
+	clear(): void {
+		this.#entries.clear();
 	}
 }

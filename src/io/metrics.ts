@@ -1,7 +1,6 @@
 /** Figures as Prometheus scrapes them. They are counted here, because prom-client's own counting costs a hash a time. */
 import { type Metric, Registry } from 'prom-client';
 import type { Counter, Histogram, Labels, Metrics, Sample } from '../core/metrics.ts';
-import { mergeExpositions } from './merge-expositions.ts';
 import { processMetrics } from './process-metrics.ts';
 
 export interface Exposition {
@@ -250,4 +249,37 @@ function checkNames({ name, help, type, labels }: About): void {
 		if (!/^[a-z][a-z0-9_]*$/.test(one) || one === 'le') throw new Error(`Metric ${name}: ${one} is not a name for a metric or label`);
 	}
 	if (help === '') throw new Error(`Metric ${name} has no help text`);
+}
+
+interface Family {
+	/** Help and type. */
+	readonly head: string[];
+	readonly lines: string[];
+}
+
+/** The figures of several processes as one text. Each series says by its label `worker` whose it is. @param texts by worker. */
+export function mergeExpositions(texts: ReadonlyMap<string, string>): string {
+	const families = new Map<string, Family>();
+	for (const [worker, text] of texts) {
+		let family: Family = { head: [], lines: [] };
+		let isNew = true;
+		for (const line of text.split('\n')) {
+			if (line === '') continue;
+			if (line.startsWith('# HELP ')) {
+				const name = line.split(' ', 3)[2] ?? '';
+				isNew = !families.has(name);
+				family = families.get(name) ?? { head: [], lines: [] };
+				families.set(name, family);
+			}
+			if (!line.startsWith('#')) family.lines.push(labelled(line, worker));
+			else if (isNew) family.head.push(line);
+		}
+	}
+	return [...families.values()].map(({ head, lines }) => `${[...head, ...lines].join('\n')}\n`).join('\n');
+}
+
+function labelled(line: string, worker: string): string {
+	const end = line.search(/[{ ]/);
+	const [name, rest] = [line.slice(0, end), line.slice(end)];
+	return rest.startsWith('{') ? `${name}{worker="${worker}",${rest.slice(1)}` : `${name}{worker="${worker}"}${rest}`;
 }

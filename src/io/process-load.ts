@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage, threadCpuUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Timer } from '../core/clock.ts';
-import { ownTurn } from '../core/own-turn.ts';
+import { ownTurn } from '../core/steps.ts';
 import type { LoadSample } from '../policy/overload/load-shedder.ts';
 
 /** Code that runs for the first times is slow: processor time of the thread that belongs to the start, once the roles listen. */

@@ -1,7 +1,7 @@
 /** Bodies that have come already are given at once, on the way in and on the way back. */
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { RawClient } from '../../test/support/raw-client.ts';
-import { startHttpServer } from '../../test/support/start-http-server.ts';
+import { describe, expect, test } from 'vitest';
+import type { RawClient } from '../../test/support/raw-client.ts';
+import { connectRaw, serve } from '../../test/support/raw-http-server.ts';
 import { until } from '../../test/support/until.ts';
 import { answered, answers, chunkedHead, request, startClient, startServer } from '../../test/support/upstream-under-test.ts';
 import { readWhole, takeWhole } from '../core/byte-stream.ts';
@@ -10,11 +10,7 @@ import type { ByteStream, Handler } from '../core/handler.ts';
 /** The connection of a client whose requests are answered by what `read` makes of their bodies. */
 async function connect(read: (body: ByteStream) => Promise<string>): Promise<RawClient> {
 	const handler: Handler = async ({ body }) => ({ status: 200, headers: {}, body: await read(body) });
-	const started = await startHttpServer(handler);
-	onTestFinished(() => started.server.destroy());
-	const client = new RawClient(started.port);
-	onTestFinished(() => client.destroy());
-	return client;
+	return connectRaw(await serve(handler));
 }
 
 const taken = async (body: ByteStream): Promise<string> => String(takeWhole(body, 1000));

@@ -2,8 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isByteStream } from '../../src/core/byte-stream.ts';
-import { ConnectionReset } from '../../src/core/connection-reset.ts';
-import type { ByteStream, Handler, HttpRequest } from '../../src/core/handler.ts';
+import { type ByteStream, ConnectionReset, type Handler, type HttpRequest } from '../../src/core/handler.ts';
 
 export interface ServedHandler {
 	/** Such as `http://127.0.0.1:40123`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { guardrailEngineSettings } from '../../composition/guardrail-engine-settings.ts';
+import { guardrailEngineSettings } from '../../composition/guardrails.ts';
 import { parseConfig } from '../load.ts';
 
 const settingsOf = (...engines: object[]) =>

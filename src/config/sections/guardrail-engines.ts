@@ -4,7 +4,7 @@ import { judgeForms } from '../../wire/guardrail-engines/chat-judge.ts';
 import { engineCategories } from '../../wire/guardrail-engines/engine.ts';
 import { engineKinds } from '../../wire/guardrail-engines/engine-protocols.ts';
 import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
-import { isProxySetting, proxyProblem } from '../proxy.ts';
+import { proxySettings } from '../proxy.ts';
 import { isRecord } from '../raw.ts';
 import { integer, nonEmpty, rate, secret, secretText, usd, webAddress } from '../values.ts';
 
@@ -30,16 +30,7 @@ const fields = z.strictObject({
 		.boolean()
 		.default(false)
 		.describe('Whether the engine may be reached by plain http and at private and loopback addresses.'),
-	proxy: nonEmpty
-		.refine(isProxySetting, proxyProblem)
-		.nullable()
-		.default(null)
-		.meta(
-			secret(
-				'HTTP proxy to the engine, as a URL with or without credentials, or `direct` for none; null means what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.',
-			),
-		),
-	proxy_file: nonEmpty.optional().describe('File that holds the URL of the proxy.'),
+	...proxySettings('engine'),
 	api_key: secretText.nullable().default(null).meta(secret('Key for the engine; null sends none.')),
 	api_key_file: nonEmpty.optional().describe('File that holds the key.'),
 	model: text.nullable().default(null).describe('Model that judges; for `openai-moderation` null means `omni-moderation-latest`.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { providerKinds } from '../../wire/providers/provider.ts';
 import { normaliseBaseUrl, privateNetworkProblem } from '../base-url.ts';
-import { isProxySetting, proxyProblem } from '../proxy.ts';
+import { proxySettings } from '../proxy.ts';
 import { isRecord } from '../raw.ts';
 import { entryName, integer, nonEmpty, secret, secretText, webAddress } from '../values.ts';
 import { modelFacts } from './model-facts.ts';
@@ -44,16 +44,7 @@ const fields = z.strictObject({
 		.boolean()
 		.default(false)
 		.describe('Whether the provider may be reached by plain http and at private and loopback addresses.'),
-	proxy: nonEmpty
-		.refine(isProxySetting, proxyProblem)
-		.nullable()
-		.default(null)
-		.meta(
-			secret(
-				'HTTP proxy to the provider, as a URL with or without credentials, or `direct` for none; null means what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.',
-			),
-		),
-	proxy_file: nonEmpty.optional().describe('File that holds the URL of the proxy.'),
+	...proxySettings('provider'),
 	api_version: z
 		.string()
 		.regex(/^\d{4}-\d{2}-\d{2}(-preview)?$/, 'must be a date such as 2024-10-21, with or without -preview')

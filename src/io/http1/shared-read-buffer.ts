@@ -1,6 +1,6 @@
 /**
  * Sockets read into one shared buffer, and data is copied out of it. The runtime would make a buffer of 64 KiB for each read. Small copies
- * share memory, too: code that keeps one for long copies it (`core/own-pages.ts`). See `docs/decisions/0017-http-implementation.md`.
+ * share memory, too: code that keeps one for long copies it (`core/byte-pieces.ts`). See `docs/decisions/0017-http-implementation.md`.
  */
 import { type BoundSocket, type OnReadOpts, Socket } from 'node:net';
 

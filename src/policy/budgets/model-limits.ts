@@ -1,5 +1,5 @@
 /** The least that must be known of models to bound what a call can cost. */
-import { remembering } from '../../core/remembering.ts';
+import { remembering } from '../../core/bounded-map.ts';
 
 interface Limits {
 	/** Input and output together. */

@@ -1,5 +1,5 @@
 /** Whether what is seen of an answer says little of what it costs, because its model may have thought without showing it. */
-import { remembering } from '../../core/remembering.ts';
+import { remembering } from '../../core/bounded-map.ts';
 
 export interface ThinkingCall {
 	/** Of the provider. */

@@ -1,3 +1,5 @@
+import { withoutBrackets } from '../../core/url-host.ts';
+
 export interface IpAddress {
 	readonly family: 4 | 6;
 	/** The 32 or 128 bits as one number. */
@@ -6,7 +8,7 @@ export interface IpAddress {
 
 /** Strict dotted decimals or RFC 4291 section 2.2 text; brackets around and a zone after an IPv6 address are dropped. */
 export function parseIpAddress(text: string): IpAddress | undefined {
-	const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+	const bare = withoutBrackets(text);
 	if (!bare.includes(':')) {
 		const bits = bare === text ? parseIpv4(bare) : undefined;
 		return bits === undefined ? undefined : { family: 4, bits };

@@ -1,7 +1,7 @@
 /** The HTTP side of the admin API: access, bounds, reading and answering. What is done is the operations' business. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ownTurn } from '../../core/own-turn.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { ownTurn } from '../../core/steps.ts';
 import { createDocumentServer } from '../document-server.ts';
 import type { Access, AccessRequest, Requester } from './access.ts';
 import type { AdminPorts } from './admin-settings.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { ClientDialectName } from '../../core/dialect-name.ts';
 import { Fault } from '../../core/fault.ts';
 import type { HttpRequest } from '../../core/handler.ts';
-import type { Log } from '../../core/log.ts';
+import { silentLog } from '../../core/log.ts';
 import { noMetrics } from '../../core/metrics.ts';
 import { formatUsd, formatUsdPerMillionTokens } from '../../core/money.ts';
 import type { Price } from '../../core/price.ts';
@@ -134,7 +134,6 @@ export interface ExplainedUpstream {
 export type ExplainCall = (request: ExplainRequest) => Promise<Explanation>;
 
 const mostDifferences = 200;
-const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** @throws Error when the settings contradict themselves. */
 export function createExplainer(settings: GatewaySettings, ports: ExplainPorts): ExplainCall {
@@ -346,9 +345,9 @@ function portsWithoutEffect({ teams, verifier, clock }: ExplainPorts): GatewayPo
 		},
 		ledger: { open: refuse, close: refuse, assess: refuse },
 		unpriced: new UnpricedModels(),
-		traffic: new TrafficBook({ clock, log: silent, metrics: noMetrics, chance: () => 0 }),
+		traffic: new TrafficBook({ clock, log: silentLog, metrics: noMetrics, chance: () => 0 }),
 		clock,
-		log: silent,
+		log: silentLog,
 		readiness: refuse,
 	};
 }

@@ -2,8 +2,8 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Counter, noMetrics } from '../../core/metrics.ts';
-import { ownTurn } from '../../core/own-turn.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { ownTurn } from '../../core/steps.ts';
 import type { Stage } from '../../policy/guardrails/guardrail.ts';
 import type { GuardrailSettings, Guardrails } from '../../policy/guardrails/guardrails.ts';
 import type { Screening } from '../../policy/guardrails/screening.ts';

@@ -2,6 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { uncorkAtTurnEnd } from '../../core/turn-end.ts';
+import { withoutBrackets } from '../../core/url-host.ts';
 import { CountersUnreachable } from '../contracts/admission.ts';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 import type { Script } from './script.ts';
@@ -168,7 +169,7 @@ function readUrl(url: string): ServerOptions & { address: string } {
 		if (!/^rediss?:$/.test(protocol) || hostname === '' || !Number.isInteger(db)) throw new TypeError('not of Redis');
 		return {
 			address: `${protocol}//${hostname}:${port || 6379}`,
-			host: hostname.replace(/^\[|\]$/g, ''),
+			host: withoutBrackets(hostname),
 			port: Number(port || 6379),
 			db,
 			...(username === '' ? {} : { username: decodeURIComponent(username) }),

@@ -1,4 +1,4 @@
-import { OwnPages } from '../../core/own-pages.ts';
+import { OwnPages } from '../../core/byte-pieces.ts';
 
 /** Remembers the end of a stream. */
 export class RecentBytes {

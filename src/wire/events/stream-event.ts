@@ -1,4 +1,4 @@
-import type { OwnPages } from '../../core/own-pages.ts';
+import type { OwnPages } from '../../core/byte-pieces.ts';
 import { parseExactly } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 

@@ -7,13 +7,13 @@ import { Fault } from '../../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import type { UpstreamRequest, UpstreamResponse } from '../../../core/upstream.ts';
+import type { UpstreamRequest, UpstreamResponse, UpstreamTimeouts } from '../../../core/upstream.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
 import { SafeSink } from '../../safe-sink.ts';
 import { requestHead } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import type { RequestCarrier } from './upstream-connection.ts';
-import { causeText, faultOf, isOurs, timeoutFault, type UpstreamPhase } from './upstream-faults.ts';
+import { ConnectTimeout } from './upstream-connector.ts';
 import type { CallPool, WaitingCall } from './upstream-pool.ts';
 
 export interface UpstreamCallParts {
@@ -250,4 +250,41 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 /** A body that comes in pieces may have begun to come. */
 function isRepeatable({ body }: UpstreamRequest): boolean {
 	return !isByteStream(body);
+}
+
+/** Not written yet, written and waiting for a head, or receiving a body. */
+type UpstreamPhase = 'connecting' | 'waiting' | 'answering';
+
+/** Whether a request ended by what this side did: that is no news of the server. */
+function isOurs(cause: unknown): boolean {
+	return cause instanceof Refusal || (cause instanceof Fault && !cause.code.startsWith('provider_'));
+}
+
+/** What an error of a connection or of the system means. What this side did passes as it is. */
+function faultOf(error: Error, phase: UpstreamPhase): Error {
+	if (isOurs(error)) return error;
+	if (error instanceof ConnectTimeout) return new Fault('provider_connect_timeout', { cause: error });
+	return new Fault(phase === 'answering' ? 'provider_disconnected' : 'provider_unreachable', { cause: error });
+}
+
+/** Whose limit passed in this phase. */
+function timeoutFault(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): Fault {
+	if (isTotal) return new Fault('provider_total_timeout', { message: `The response was not complete within ${timeouts.totalMs} ms` });
+	switch (phase) {
+		case 'connecting':
+			return new Fault('provider_connect_timeout', { message: `No connection to the provider within ${timeouts.connectMs} ms` });
+		case 'waiting':
+			return new Fault('provider_first_byte_timeout', { message: `The provider sent nothing within ${timeouts.firstByteMs} ms` });
+		case 'answering':
+			return new Fault('provider_idle_timeout', { message: `The provider fell silent for ${timeouts.idleMs} ms` });
+	}
+}
+
+/** For a log line: the innermost words, which name the system's error. */
+function causeText(cause: unknown): string {
+	let innermost = cause;
+	while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+	if (!(innermost instanceof Error)) return String(innermost);
+	const { code } = innermost as NodeJS.ErrnoException;
+	return code === undefined || innermost.message.includes(code) ? innermost.message : `${code}: ${innermost.message}`;
 }

@@ -10,12 +10,11 @@
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
-import type { Upstream, UpstreamRequest } from '../../../core/upstream.ts';
+import type { Upstream, UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
-import { PoolCache } from './pool-cache.ts';
 import { UpstreamCall } from './upstream-call.ts';
-import { createConnector } from './upstream-connector.ts';
-import { UpstreamPool } from './upstream-pool.ts';
+import { type ConnectorOptions, createConnector } from './upstream-connector.ts';
+import { type CallPool, UpstreamPool } from './upstream-pool.ts';
 
 export interface UpstreamClientOptions {
 	readonly clock: Clock;
@@ -37,29 +36,64 @@ export interface UpstreamClient {
 }
 
 /** The precision of time limits. */
-export const sweepMs = 20;
+const sweepMs = 20;
+
+/** More than any configuration names; the oldest pool gives way. */
+const maxPools = 64;
+
+/** The connections to one destination. */
+export interface Pool extends CallPool {
+	/** Takes no further requests; those it has go on. */
+	retire(): void;
+	destroy(cause: Error): void;
+}
+
+export interface PoolOptions extends ConnectorOptions {
+	readonly origin: string;
+	readonly proxy: UpstreamProxy | undefined;
+	readonly maxConnections: number;
+	readonly deadlines: DeadlineSweep;
+}
 
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
-	const { clock, log } = options;
+	return createPooledClient(options, (pool) => new UpstreamPool({ ...pool, connect: createConnector(pool.origin, pool) }));
+}
+
+/** @param createPool called where there is none for the destination. */
+export function createPooledClient(options: UpstreamClientOptions, createPool: (options: PoolOptions) => Pool): UpstreamClient {
+	const { clock, log, lookup, ca, isAllowedAddress, maxConnectionsPerOrigin: maxConnections } = options;
 	const deadlines = new DeadlineSweep(clock, sweepMs);
 	const parts = { clock, log, deadlines };
-	const publicPools = new PoolCache<UpstreamPool>();
-	const privatePools = new PoolCache<UpstreamPool>();
-	const poolFor = ({ origin, mayReachPrivateNetwork }: UpstreamRequest): UpstreamPool =>
-		(mayReachPrivateNetwork ? privatePools : publicPools).of(origin, () => {
-			const { maxConnectionsPerOrigin: maxConnections, isAllowedAddress, lookup, ca } = options;
+	const [publicPools, privatePools] = [new Map<string, Pool>(), new Map<string, Pool>()];
+	const poolFor = ({ origin, proxy, mayReachPrivateNetwork }: UpstreamRequest): Pool => {
+		const pools = mayReachPrivateNetwork ? privatePools : publicPools;
+		const key = proxy === undefined ? origin : `${origin} ${proxy.origin} ${proxy.authorization}`;
+		let pool = pools.get(key);
+		if (pool === undefined) {
 			const isAllowed = mayReachPrivateNetwork ? undefined : isAllowedAddress;
-			const connect = createConnector(origin, { clock, lookup, ca, isAllowedAddress: isAllowed });
-			return new UpstreamPool({ clock, deadlines, maxConnections, connect });
-		});
+			pool = createPool({ origin, proxy, maxConnections, clock, deadlines, lookup, ca, isAllowedAddress: isAllowed });
+			retireOldest(pools);
+			pools.set(key, pool);
+		}
+		return pool;
+	};
 	return {
 		send: (request) =>
 			new Promise((resolve, reject) => {
 				new UpstreamCall(parts, request, resolve, reject).enter(poolFor(request));
 			}),
 		close() {
-			publicPools.destroy();
-			privatePools.destroy();
+			const pools = [...publicPools.values(), ...privatePools.values()];
+			publicPools.clear();
+			privatePools.clear();
+			for (const pool of pools) pool.destroy(new Error('The process is stopping'));
 		},
 	};
+}
+
+function retireOldest(pools: Map<string, Pool>): void {
+	const [oldest] = pools;
+	if (oldest === undefined || pools.size < maxPools) return;
+	pools.delete(oldest[0]);
+	oldest[1].retire();
 }

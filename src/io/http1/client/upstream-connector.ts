@@ -2,7 +2,8 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock, Timer } from '../../../core/clock.ts';
+import { withoutBrackets } from '../../../core/url-host.ts';
 import { SocketReads } from '../shared-read-buffer.ts';
 
 /** The name leads to addresses that this request may not reach, or is itself such an address. */
@@ -67,16 +68,11 @@ export function createSocketOpener(origin: string, options: ConnectorOptions): O
 	const { hostname, port, isTls } = placeOf(origin);
 	const lookup = guardLookup(options.lookup ?? systemLookup, isAllowedAddress);
 	const secure = createTlsOptions(hostname, options.ca);
-	return (limitMs, extra, tell) => {
-		const refusal = refusedLiteral(hostname, isAllowedAddress);
-		if (refusal !== undefined) {
-			queueMicrotask(() => tell(refusal));
-			return () => undefined;
-		}
+	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, extra, tell) => {
 		const target = { host: hostname, port, lookup, ...extra };
 		const socket = isTls ? secure.keepSession(connectTls({ ...target, ...secure.options() })) : connectTcp(target);
 		return tellWhenOpen(socket, isTls ? 'secureConnect' : 'connect', { clock, limitMs, hostname }, tell);
-	};
+	});
 }
 
 export interface Place {
@@ -89,7 +85,7 @@ export interface Place {
 export function placeOf(origin: string): Place {
 	const { protocol, port, hostname } = new URL(origin);
 	const isTls = protocol === 'https:';
-	return { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || (isTls ? 443 : 80)), isTls };
+	return { hostname: withoutBrackets(hostname), port: Number(port || (isTls ? 443 : 80)), isTls };
 }
 
 /** Options of TLS to one host; remembers the latest session for the next connection. */
@@ -112,10 +108,24 @@ export function createTlsOptions(
 	};
 }
 
-/** Why an address that stands in place of a name may not be reached. */
-export function refusedLiteral(hostname: string, isAllowedAddress: ConnectorOptions['isAllowedAddress']): AddressRefused | undefined {
-	if (isAllowedAddress === undefined || isIP(hostname) === 0 || isAllowedAddress(hostname)) return undefined;
-	return new AddressRefused(hostname, [hostname]);
+/** Opens nothing where an address that may not be reached stands in place of a name. */
+export function openUnlessRefused(hostname: string, isAllowedAddress: ConnectorOptions['isAllowedAddress'], open: OpenSocket): OpenSocket {
+	if (isAllowedAddress === undefined || isIP(hostname) === 0 || isAllowedAddress(hostname)) return open;
+	return (_limitMs, _extra, tell) => {
+		queueMicrotask(() => tell(new AddressRefused(hostname, [hostname])));
+		return () => undefined;
+	};
+}
+
+/** Tells the first result alone, within the timer's limit. */
+export function tellFirst(timer: Timer, tell: (result: Socket | Error) => void): (result: Socket | Error) => void {
+	let isTold = false;
+	return (result) => {
+		if (isTold) return;
+		isTold = true;
+		timer.cancel();
+		tell(result);
+	};
 }
 
 /** @returns what ends the attempt. */
@@ -127,13 +137,7 @@ export function tellWhenOpen(
 ): () => void {
 	socket.setNoDelay(true).setKeepAlive(true, 60_000);
 	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
-	let isTold = false;
-	const tellOnce = (result: Socket | Error): void => {
-		if (isTold) return;
-		isTold = true;
-		timer.cancel();
-		tell(result);
-	};
+	const tellOnce = tellFirst(timer, tell);
 	// Stays for good: an error that nobody listens to would end the process.
 	socket.on('error', tellOnce);
 	socket.once(event, () => tellOnce(socket));

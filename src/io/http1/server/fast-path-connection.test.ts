@@ -1,8 +1,8 @@
 import { createServer, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { RawClient } from '../../../../test/support/raw-client.ts';
-import { type HttpServerOverrides, type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
+import type { RawClient } from '../../../../test/support/raw-client.ts';
+import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../../core/byte-stream.ts';
 import type { Handler } from '../../../core/handler.ts';
@@ -16,18 +16,6 @@ import { ServerConnection } from './server-connection.ts';
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 const post = (body: string): string => `POST /${body} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-
-async function serve(handler: Handler, overrides?: HttpServerOverrides): Promise<StartedHttpServer> {
-	const started = await startHttpServer(handler, overrides);
-	onTestFinished(() => started.server.destroy());
-	return started;
-}
-
-function client(port: number): RawClient {
-	const raw = new RawClient(port);
-	onTestFinished(() => raw.destroy());
-	return raw;
-}
 
 const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
 
@@ -71,7 +59,7 @@ describe.each(ways)('a connection %s', (_way, accept) => {
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 		onTestFinished(() => void server.close());
 		const address = server.address();
-		return { clock, accepted, handedOver, raw: client(typeof address === 'object' ? (address?.port ?? 0) : 0) };
+		return { clock, accepted, handedOver, raw: connectRaw({ port: typeof address === 'object' ? (address?.port ?? 0) : 0 }) };
 	}
 
 	async function answerLast({ accepted, raw }: Seen): Promise<void> {
@@ -165,7 +153,7 @@ test.each([1000, 70_000, 130_000])('a client that leaves is noticed while nobody
 		await gone.promise;
 		return { status: 200, headers: {}, body: null };
 	});
-	const raw = client(started.port).send(post('x'.repeat(bytes)).replace('/'.padEnd(bytes + 1, 'x'), '/'));
+	const raw = connectRaw(started).send(post('x'.repeat(bytes)).replace('/'.padEnd(bytes + 1, 'x'), '/'));
 	await until(() => started.server.inFlight === 1);
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	raw.socket.resetAndDestroy();
@@ -175,7 +163,7 @@ test.each([1000, 70_000, 130_000])('a client that leaves is noticed while nobody
 describe('requests that come before their turn', () => {
 	test('are answered in order, whoever reads them', async () => {
 		const started = await serve(echo);
-		const raw = client(started.port);
+		const raw = connectRaw(started);
 		raw.send(
 			`${post('first')}${post('second')}POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nthird\r\n0\r\n\r\n${post('fourth')}`,
 		);
@@ -191,7 +179,7 @@ describe('requests that come before their turn', () => {
 			await waiting;
 			return await echo(request);
 		});
-		const raw = client(started.port).send(post('x'));
+		const raw = connectRaw(started).send(post('x'));
 		const many = 200_000;
 		raw.send(get.repeat(many));
 		await until(() => started.server.inFlight === 1);
@@ -212,7 +200,7 @@ test('what follows an answered request is not skipped where it is no request', a
 		readOn ??= () => flow.resume();
 		return await Promise.resolve({ status: 200, headers: {}, body: 'soon' });
 	});
-	const raw = client(started.port);
+	const raw = connectRaw(started);
 	await raw.send('POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbegin').untilReceived('soon');
 	for (const bytes of ['+', 'end', '\0', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n']) {
 		raw.send(bytes);
@@ -233,7 +221,7 @@ test('a client that wants its connection to end gets its answer, the end, and no
 		return await echo(request);
 	});
 	const last = 'POST /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nlast';
-	const raw = await client(started.port).send(post('first')).send(`${last}${get}`).untilClosed();
+	const raw = await connectRaw(started).send(post('first')).send(`${last}${get}`).untilClosed();
 	expect([raw.statuses, paths]).toEqual([
 		[200, 200],
 		['/first', '/last'],
@@ -267,7 +255,7 @@ test('memory is lent to a reader that copies, and every byte arrives, with pause
 			}),
 	);
 	const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${large.length}\r\n\r\n`;
-	const raw = client(started.port);
+	const raw = connectRaw(started);
 	// The third begins in the read in which the second ends.
 	raw.send(head).send(large);
 	await raw.untilReceived('true');
@@ -364,7 +352,7 @@ test.each([
 	['x-a', '\u0100'],
 ])('a field that would break the head is a defect, not an answer: %j', async (name, value) => {
 	const started = await serve(async () => await Promise.resolve({ status: 200, headers: { [name]: value }, body: 'text' }));
-	const raw = await client(started.port).send(get).untilReceived('defect');
+	const raw = await connectRaw(started).send(get).untilReceived('defect');
 	expect(raw.statuses).toEqual([500]);
 	expect(raw.text).not.toContain('set-cookie');
 });
@@ -372,7 +360,7 @@ test.each([
 test('a connection may rest a little longer than its client is told', async () => {
 	const clock = new ManualClock();
 	const started = await serve(echo, { clock, limits: { keepAliveMs: 5000 } });
-	const raw = await client(started.port).send(post('word')).untilReceived('word');
+	const raw = await connectRaw(started).send(post('word')).untilReceived('word');
 	expect(raw.text).toContain('Keep-Alive: timeout=5\r\n');
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	clock.advance(5900);
@@ -384,9 +372,9 @@ test('a connection may rest a little longer than its client is told', async () =
 
 test('a connection that rests ends with a drain, whoever has read its requests', async () => {
 	const started = await serve(echo);
-	const resting = await client(started.port).send(post('word')).untilReceived('word');
-	const other = await client(started.port).send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('200 OK');
-	const fresh = client(started.port);
+	const resting = await connectRaw(started).send(post('word')).untilReceived('word');
+	const other = await connectRaw(started).send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('200 OK');
+	const fresh = connectRaw(started);
 	await until(() => started.server.openConnections === 3);
 	started.server.drain();
 	for (const raw of [resting, other, fresh]) await raw.untilClosed();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { RawClient } from '../../../../test/support/raw-client.ts';
-import { startHttpServer } from '../../../../test/support/start-http-server.ts';
+import { describe, expect, test } from 'vitest';
+import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
 import { HeaderBlockCache } from './header-block-cache.ts';
@@ -149,14 +148,12 @@ test('whatever comes on a connection is read as if it came alone', () => {
 
 test('a server answers requests whose heads come again as it answers the first', async () => {
 	const seen: object[] = [];
-	const started = await startHttpServer(async ({ announcedLength, headers, body }) => {
+	const started = await serve(async ({ announcedLength, headers, body }) => {
 		seen.push(headers);
 		const text = (await readWhole(body, 1000)).toString();
 		return { status: 200, headers: {}, body: `<${headers['authorization'] as string} ${announcedLength} ${text}>` };
 	});
-	onTestFinished(() => started.server.destroy());
-	const client = new RawClient(started.port);
-	onTestFinished(() => client.destroy());
+	const client = connectRaw(started);
 	const bodies = ['a', 'bb', 'ccc', 'd'.repeat(12), '', 'e'];
 	for (const [index, body] of bodies.entries()) {
 		client.send(post(`${body.length}`) + body);

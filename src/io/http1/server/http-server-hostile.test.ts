@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { RawClient } from '../../../../test/support/raw-client.ts';
-import { type HttpServerOverrides, type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
+import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
+import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
 import type { Handler } from '../../../core/handler.ts';
@@ -13,18 +14,6 @@ import type { Handler } from '../../../core/handler.ts';
 const suites = join(import.meta.dirname, '../../../../test/suites');
 
 const echo: Handler = async (request) => ({ status: 200, headers: {}, body: await readWhole(request.body, 1_000_000) });
-
-async function serve(handler: Handler, overrides?: HttpServerOverrides): Promise<StartedHttpServer> {
-	const started = await startHttpServer(handler, overrides);
-	onTestFinished(() => started.server.destroy());
-	return started;
-}
-
-function client(started: StartedHttpServer): RawClient {
-	const raw = new RawClient(started.port);
-	onTestFinished(() => raw.destroy());
-	return raw;
-}
 
 interface ProbeCase {
 	readonly id: string;
@@ -111,7 +100,7 @@ describe('bytes that can be read in two ways', () => {
 			paths.push(request.path);
 			return await echo(request);
 		});
-		const raw = await client(started)
+		const raw = await connectRaw(started)
 			.send(head + smuggled)
 			.untilClosed();
 		expect(raw.statuses).toEqual([400]);
@@ -122,7 +111,7 @@ describe('bytes that can be read in two ways', () => {
 
 	test('and an answer before them is still given', async () => {
 		const started = await serve(echo);
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello');
 		raw.send(`GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n${smuggled}`);
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([200, 400]);
@@ -135,7 +124,7 @@ describe('bytes that can be read in two ways', () => {
 			await new Promise<void>((resolve) => (release = resolve));
 			return { status: 200, headers: {}, body: 'mine' };
 		});
-		const raw = client(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n\0\0\0');
+		const raw = connectRaw(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n\0\0\0');
 		await until(() => started.server.inFlight === 1);
 		release();
 		await raw.untilClosed();
@@ -145,14 +134,16 @@ describe('bytes that can be read in two ways', () => {
 
 	test('more requests at once than any client pipelines end the connection, where node:http reads them', async () => {
 		const started = await serve(async () => await new Promise(() => undefined), { hasFastPath: false });
-		const raw = await client(started).send(smuggled.repeat(150)).untilClosed();
+		const raw = await connectRaw(started).send(smuggled.repeat(150)).untilClosed();
 		expect(raw.statuses).toEqual([]);
 		expect(started.server.inFlight).toBe(100);
 	});
 
 	test('a malformed chunk reaches whoever reads the body', async () => {
 		const started = await serve(echo);
-		const raw = client(started).send(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n${smuggled}`);
+		const raw = connectRaw(started).send(
+			`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n${smuggled}`,
+		);
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([400]);
 		expect(raw.text).toContain('http_malformed: ');
@@ -160,7 +151,7 @@ describe('bytes that can be read in two ways', () => {
 
 	test('fields after a body are refused', async () => {
 		const started = await serve(echo);
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: b\r\n\r\n');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: b\r\n\r\n');
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([400]);
 		expect(raw.text).toContain('http_malformed: ');
@@ -170,7 +161,7 @@ describe('bytes that can be read in two ways', () => {
 		['HTTP/0.9', 'GET /\r\n\r\n'],
 		['HTTP/2.0', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n'],
 	])('%s is another version', async (_version, head) => {
-		const raw = await client(await serve(echo))
+		const raw = await connectRaw(await serve(echo))
 			.send(head)
 			.untilClosed();
 		expect(raw.statuses).toEqual([505]);
@@ -181,7 +172,7 @@ describe('bytes that can be read in two ways', () => {
 		['too many bytes', `X: ${'y'.repeat(20_000)}\r\n`, 'header fields are too large'],
 		['too many fields', 'X: y\r\n'.repeat(150), 'more than 100 header fields'],
 	])('a head of %s', async (_what, fields, message) => {
-		const raw = await client(await serve(echo))
+		const raw = await connectRaw(await serve(echo))
 			.send(`GET / HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
 			.untilClosed();
 		expect(raw.statuses).toEqual([431]);
@@ -191,7 +182,7 @@ describe('bytes that can be read in two ways', () => {
 	});
 
 	test('an unknown expectation', async () => {
-		const raw = await client(await serve(echo))
+		const raw = await connectRaw(await serve(echo))
 			.send('GET / HTTP/1.1\r\nHost: a\r\nExpect: a-cake\r\n\r\n')
 			.untilClosed();
 		expect(raw.statuses).toEqual([417]);
@@ -206,7 +197,7 @@ describe('slow clients', () => {
 		['that say nothing', ''],
 		['that never end their head', 'GET / HTTP/1.1\r\nHost: a\r\nX: '],
 	])('%s are disconnected', async (_what, bytes) => {
-		const raw = client(await serve(echo, { limits })).send(bytes);
+		const raw = connectRaw(await serve(echo, { limits })).send(bytes);
 		await raw.untilClosed();
 		expect(raw.text).toBe('');
 	});
@@ -214,7 +205,7 @@ describe('slow clients', () => {
 	test('that never end their body are told, and disconnected', async () => {
 		const clock = new ManualClock();
 		const started = await serve(echo, { clock });
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
 		await until(() => started.server.inFlight === 1);
 		clock.advance(59_000);
 		await new Promise((resolve) => setImmediate(resolve));
@@ -227,8 +218,8 @@ describe('slow clients', () => {
 
 	test('do not hold up others', async () => {
 		const started = await serve(echo, { limits });
-		const slow = Array.from({ length: 50 }, () => client(started).send('GET / HTTP/1.1\r\nHost: a\r\nX: '));
-		const good = client(started);
+		const slow = Array.from({ length: 50 }, () => connectRaw(started).send('GET / HTTP/1.1\r\nHost: a\r\nX: '));
+		const good = connectRaw(started);
 		for (let turn = 0; turn < 20; turn++) {
 			good.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n${String(turn).padStart(2, '0')}`);
 			await until(() => good.statuses.length > turn);
@@ -281,7 +272,7 @@ describe('JSONTestSuite', () => {
 			received.push(await readWhole(request.body, 1_000_000));
 			return { status: 204, headers: {}, body: null };
 		});
-		const raw = client(started);
+		const raw = connectRaw(started);
 		for (const body of bodies) raw.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n`).send(body);
 		await until(() => received.length === bodies.length);
 		expect(received.every((body, index) => body.equals(bodies[index] ?? Buffer.alloc(0)))).toBe(true);

@@ -1,28 +1,16 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectGarbage } from '../../../../test/support/collect-garbage.ts';
 import { HandFedStream } from '../../../../test/support/hand-fed-stream.ts';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { RawClient } from '../../../../test/support/raw-client.ts';
-import { type HttpServerOverrides, type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
+import type { RawClient } from '../../../../test/support/raw-client.ts';
+import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
+import type { HttpServerOverrides, StartedHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole } from '../../../core/byte-stream.ts';
-import { ConnectionReset } from '../../../core/connection-reset.ts';
 import { Fault } from '../../../core/fault.ts';
-import type { ByteFlow, Handler, HttpResponse } from '../../../core/handler.ts';
+import { type ByteFlow, ConnectionReset, type HttpResponse } from '../../../core/handler.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-
-async function serve(handler: Handler, overrides?: HttpServerOverrides): Promise<StartedHttpServer> {
-	const started = await startHttpServer(handler, overrides);
-	onTestFinished(() => started.server.destroy());
-	return started;
-}
-
-function client(started: StartedHttpServer): RawClient {
-	const raw = new RawClient(started.port);
-	onTestFinished(() => raw.destroy());
-	return raw;
-}
 
 interface StreamedAnswer {
 	readonly started: StartedHttpServer;
@@ -34,7 +22,7 @@ interface StreamedAnswer {
 async function answerWithStream(headers: HttpResponse['headers'] = {}, overrides?: HttpServerOverrides): Promise<StreamedAnswer> {
 	const stream = new HandFedStream();
 	const started = await serve(async () => await Promise.resolve({ status: 200, headers, body: stream }), overrides);
-	const raw = client(started).send(get);
+	const raw = connectRaw(started).send(get);
 	await until(() => stream.sink !== undefined);
 	return { started, raw, stream };
 }
@@ -84,7 +72,7 @@ describe('a streamed answer', () => {
 			},
 		};
 		const started = await serve(async () => await Promise.resolve({ status: 200, headers: { 'content-length': '3' }, body }));
-		const raw = client(started);
+		const raw = connectRaw(started);
 		let reads = 0;
 		raw.socket.on('data', () => reads++);
 		await raw.send(get).untilReceived('\r\n\r\nall');
@@ -141,7 +129,7 @@ describe('a streamed answer', () => {
 			await new Promise<void>((resolve) => (release = resolve));
 			return { status: 200, headers: {}, body: stream };
 		});
-		const raw = client(started).send(get);
+		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
 		await until(() => started.server.openConnections === 0);
@@ -162,7 +150,7 @@ describe('a streamed answer', () => {
 				},
 			},
 		}));
-		const raw = await client(started).send(get).untilClosed();
+		const raw = await connectRaw(started).send(get).untilClosed();
 		expect(raw.text).not.toContain('bug');
 		expect(started.log.lines.map((line) => line.event)).toContain('defect');
 	});
@@ -187,7 +175,7 @@ describe('a client that leaves', () => {
 			ask = () => request.onClientGone(() => told.push('late'));
 			return await new Promise<HttpResponse>(() => undefined);
 		});
-		const raw = client(started).send(get);
+		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
 		await until(() => told.length === 1);
@@ -201,7 +189,7 @@ describe('a client that leaves', () => {
 			(request) =>
 				new Promise<HttpResponse>((resolve) => request.onClientGone(() => resolve({ status: 200, headers: {}, body: 'too late', facts }))),
 		);
-		const raw = client(started).send(get);
+		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.socket.end();
 		await until(() => started.requestLines().length === 1);
@@ -218,7 +206,7 @@ describe('a client that leaves', () => {
 			request.onClientGone(() => (isTold = true));
 			return await new Promise<HttpResponse>(() => undefined);
 		});
-		const raw = client(started).send(get);
+		const raw = connectRaw(started).send(get);
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
 		await until(() => isTold);
@@ -231,7 +219,7 @@ describe('a client that leaves', () => {
 			await readWhole(request.body, 1000).catch((error: unknown) => (cause = error));
 			return { status: 200, headers: {}, body: null };
 		});
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello');
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
 		await until(() => cause !== undefined);
@@ -246,7 +234,7 @@ describe('a client that leaves', () => {
 			request.onClientGone(() => (isTold = true));
 			return await Promise.resolve({ status: 200, headers: {}, body: 'done' });
 		});
-		const raw = await client(started).send(get).untilReceived('done');
+		const raw = await connectRaw(started).send(get).untilReceived('done');
 		raw.destroy();
 		await until(() => started.server.openConnections === 0);
 		expect(isTold).toBe(false);
@@ -291,7 +279,7 @@ describe('a client that does not read', () => {
 			sources.push(stream);
 			return await Promise.resolve({ status: 200, headers: {}, body: stream });
 		});
-		const stalled = Array.from({ length: 20 }, () => client(started).send(get));
+		const stalled = Array.from({ length: 20 }, () => connectRaw(started).send(get));
 		for (const raw of stalled) raw.socket.pause();
 		await until(() => sources.filter((stream) => stream.sink !== undefined).length === 20);
 		collectGarbage();
@@ -305,7 +293,7 @@ describe('a client that does not read', () => {
 		};
 		await until(() => heldBytes() < 20 * (cap + 2 * 65_536), 'a bounded buffer');
 		expect(sources.every((stream) => stream.isPaused)).toBe(true);
-		const quick = await client(started).send('GET /quick HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('quick');
+		const quick = await connectRaw(started).send('GET /quick HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('quick');
 		expect(quick.statuses).toEqual([200]);
 	});
 
@@ -313,11 +301,11 @@ describe('a client that does not read', () => {
 		const clock = new ManualClock();
 		const body = Buffer.alloc(20_000_000, 'z');
 		const started = await serve(async () => await Promise.resolve({ status: 200, headers: {}, body }), { clock });
-		const reading = client(started).send(get);
+		const reading = connectRaw(started).send(get);
 		await until(() => started.requestLines().length === 1);
 		await until(() => reading.receivedBytes > body.length);
 		expect(reading.text).toContain('content-length: 20000000');
-		const idle = client(started).send(get);
+		const idle = connectRaw(started).send(get);
 		idle.socket.pause();
 		await until(() => started.server.inFlight === 1);
 		await until(() => {
@@ -347,7 +335,7 @@ describe('a request body', () => {
 					});
 				}),
 		);
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n');
 		raw.send(Buffer.alloc(8_000_000));
 		await until(() => received > 0);
 		await new Promise((resolve) => setTimeout(resolve, 20));

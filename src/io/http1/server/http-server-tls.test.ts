@@ -6,8 +6,7 @@ import { createCertificate } from '../../../../test/support/certificates.ts';
 import { type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../../core/byte-stream.ts';
-import { ConnectionReset } from '../../../core/connection-reset.ts';
-import type { Handler } from '../../../core/handler.ts';
+import { ConnectionReset, type Handler } from '../../../core/handler.ts';
 
 const [first, second] = [createCertificate('first'), createCertificate('second')];
 const started: StartedHttpServer[] = [];

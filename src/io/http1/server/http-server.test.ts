@@ -1,25 +1,12 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
-import { RawClient } from '../../../../test/support/raw-client.ts';
-import { type HttpServerOverrides, type StartedHttpServer, startHttpServer } from '../../../../test/support/start-http-server.ts';
+import { connectRaw, serve } from '../../../../test/support/raw-http-server.ts';
+import { startHttpServer } from '../../../../test/support/start-http-server.ts';
 import { until } from '../../../../test/support/until.ts';
 import { readWhole, streamOf } from '../../../core/byte-stream.ts';
-import { ConnectionReset } from '../../../core/connection-reset.ts';
 import { Fault } from '../../../core/fault.ts';
-import type { Handler, HttpRequest, HttpResponse } from '../../../core/handler.ts';
+import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } from '../../../core/handler.ts';
 import { Refusal } from '../../../core/refusal.ts';
-
-async function serve(handler: Handler, overrides?: HttpServerOverrides): Promise<StartedHttpServer> {
-	const started = await startHttpServer(handler, overrides);
-	onTestFinished(() => started.server.destroy());
-	return started;
-}
-
-function client(started: StartedHttpServer): RawClient {
-	const raw = new RawClient(started.port);
-	onTestFinished(() => raw.destroy());
-	return raw;
-}
 
 const text = (body: HttpResponse['body'], more: Partial<HttpResponse> = {}): HttpResponse => ({
 	status: 200,
@@ -54,7 +41,7 @@ describe('a request', () => {
 			lengths.push(request.announcedLength);
 			return await echo(request);
 		});
-		const raw = client(started);
+		const raw = connectRaw(started);
 		raw.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
 		raw.send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n');
 		raw.send(post('hello'));
@@ -65,7 +52,7 @@ describe('a request', () => {
 
 	test('keeps its connection for the next ones', async () => {
 		const started = await serve(echo);
-		const raw = client(started);
+		const raw = connectRaw(started);
 		for (const word of ['first', 'second', 'third']) await raw.send(post(word)).untilReceived(word);
 		expect(raw.statuses).toEqual([200, 200, 200]);
 		expect(raw.text).toContain('Keep-Alive: timeout=75');
@@ -74,7 +61,7 @@ describe('a request', () => {
 
 	test('that awaits permission to send its body gets it when the body is read', async () => {
 		const started = await serve(echo);
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
 		await raw.untilReceived('100 Continue\r\n\r\n');
 		await raw.send('hello').untilReceived('hello');
 		expect(raw.statuses).toEqual([100, 200]);
@@ -86,7 +73,7 @@ describe('a request', () => {
 			if (request.method === 'DELETE') await new Promise<void>((resolve) => (release = resolve));
 			return await echo(request);
 		});
-		const raw = client(started).send('DELETE / HTTP/1.1\r\nHost: a\r\n\r\n').send(post('hello', 'Expect: 100-continue'));
+		const raw = connectRaw(started).send('DELETE / HTTP/1.1\r\nHost: a\r\n\r\n').send(post('hello', 'Expect: 100-continue'));
 		await until(() => started.server.inFlight === 2);
 		release();
 		await raw.untilReceived('hello');
@@ -96,7 +83,7 @@ describe('a request', () => {
 
 	test('that is refused before its body is read is not asked to send it', async () => {
 		const started = await serve(async () => await Promise.reject(new Refusal('token_missing')));
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
 		await raw.untilClosed();
 		expect(raw.statuses).toEqual([401]);
 		expect(raw.text).toMatch(/connection: close/i);
@@ -104,7 +91,7 @@ describe('a request', () => {
 
 	test('leaves nothing unread on a connection that goes on', async () => {
 		const started = await serve(async () => await Promise.resolve(text('enough')));
-		const raw = client(started);
+		const raw = connectRaw(started);
 		await raw.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\nbegin').untilReceived('enough');
 		await raw.send(Buffer.alloc(5995, 'x')).send(post('again')).untilReceived('enoughHTTP/1.1 200');
 		expect(raw.statuses).toEqual([200, 200]);
@@ -112,7 +99,7 @@ describe('a request', () => {
 
 	test('is answered in its turn though the end of a body that nobody read comes with it', async () => {
 		const started = await serve(async ({ path }) => await Promise.resolve(text(`${path}.`)));
-		const raw = client(started);
+		const raw = connectRaw(started);
 		await raw.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nbegin').untilReceived('/a.');
 		raw.send('+rest'.concat('GET /b HTTP/1.1\r\nHost: a\r\n\r\n', 'POST /c HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nab'));
 		await raw.untilReceived('/c.');
@@ -122,7 +109,7 @@ describe('a request', () => {
 
 	test('with a large body that nobody reads is answered in full before the connection ends', async () => {
 		const started = await serve(async () => await Promise.reject(new Refusal('body_too_large')));
-		const raw = client(started);
+		const raw = connectRaw(started);
 		// Like a client that looks for an answer only when it has sent everything.
 		raw.socket.pause();
 		raw.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n`);
@@ -140,7 +127,7 @@ describe('a request', () => {
 		['one byte over it', 1_000_001, 413],
 	])('with a chunked body %s', async (_where, bytes, status) => {
 		const started = await serve(echo);
-		const raw = client(started).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+		const raw = connectRaw(started).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
 		raw
 			.send(`${bytes.toString(16)}\r\n`)
 			.send(Buffer.alloc(bytes, 'y'))
@@ -164,7 +151,7 @@ describe('an answer', () => {
 	test('to HEAD has no body', async () => {
 		const bodies = [text('hello'), text(streamOf([Buffer.from('hello')])), text(null)];
 		const started = await serve(async () => await Promise.resolve(bodies.shift() ?? text('hello')));
-		const raw = client(started);
+		const raw = connectRaw(started);
 		for (let index = 1; index <= 3; index++) {
 			raw.send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');
 			await until(() => raw.statuses.length === index);
@@ -176,7 +163,7 @@ describe('an answer', () => {
 	test('carries repeated fields and never what belongs to the connection', async () => {
 		const headers = { 'set-cookie': ['a=1', 'b=2'], connection: 'upgrade', 'transfer-encoding': 'gzip', 'keep-alive': 'timeout=1' };
 		const started = await serve(async () => await Promise.resolve(text('x', { headers })));
-		const raw = await client(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('\r\n\r\nx');
+		const raw = await connectRaw(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('\r\n\r\nx');
 		expect(raw.text.match(/set-cookie: \w=\d/g)).toEqual(['set-cookie: a=1', 'set-cookie: b=2']);
 		expect(raw.text).not.toMatch(/upgrade|gzip|timeout=1\r/);
 	});
@@ -195,7 +182,7 @@ describe('an answer', () => {
 
 	test('ends its connection when it says so', async () => {
 		const started = await serve(async () => await Promise.resolve(text('bye', { closesConnection: true })));
-		const raw = await client(started).send(post('x')).send(post('y')).untilClosed();
+		const raw = await connectRaw(started).send(post('x')).send(post('y')).untilClosed();
 		expect(raw.text.match(/bye/g)).toHaveLength(1);
 	});
 
@@ -239,7 +226,7 @@ describe('a handler that throws', () => {
 
 	test('a reset, and the client sees no answer', async () => {
 		const started = await serve(async () => await Promise.reject(new ConnectionReset()));
-		const raw = await client(started).send(post('x')).untilClosed();
+		const raw = await connectRaw(started).send(post('x')).untilClosed();
 		expect(raw.text).toBe('');
 	});
 });
@@ -289,8 +276,8 @@ describe('the server', () => {
 		const started = await serve(async (request) =>
 			request.path === '/slow' ? await new Promise<HttpResponse>((resolve) => (release = resolve)) : text('quick'),
 		);
-		const resting = await client(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('quick');
-		const busy = client(started).send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+		const resting = await connectRaw(started).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').untilReceived('quick');
+		const busy = connectRaw(started).send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
 		await until(() => started.server.inFlight === 1);
 		started.server.drain();
 		await resting.untilClosed();
@@ -307,7 +294,7 @@ describe('the server', () => {
 	test('is not idle while a handler works for a client that has left', async () => {
 		let release: (response: HttpResponse) => void = () => undefined;
 		const started = await serve(async () => await new Promise<HttpResponse>((resolve) => (release = resolve)));
-		const raw = client(started).send(post('x'));
+		const raw = connectRaw(started).send(post('x'));
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
 		await until(() => started.server.openConnections === 0);
@@ -320,16 +307,16 @@ describe('the server', () => {
 
 	test('refuses connections beyond its number, and says so once', async () => {
 		const started = await serve(echo, { limits: { maxConnections: 2 } });
-		const held = [client(started).send(post('a')), client(started).send(post('b'))];
+		const held = [connectRaw(started).send(post('a')), connectRaw(started).send(post('b'))];
 		await until(() => held.every((raw) => raw.statuses.length === 1));
-		for (let index = 0; index < 3; index++) await client(started).send(post('c')).untilClosed();
+		for (let index = 0; index < 3; index++) await connectRaw(started).send(post('c')).untilClosed();
 		expect(started.log.lines.filter((line) => line.event === 'connections refused')).toHaveLength(1);
 		expect(started.server.openConnections).toBe(2);
 	});
 
 	test('ends a connection after its number of requests', async () => {
 		const started = await serve(echo, { limits: { maxRequestsPerConnection: 2 } });
-		const raw = client(started);
+		const raw = connectRaw(started);
 		await raw.send(post('first')).untilReceived('first');
 		await raw.send(post('second')).untilClosed();
 		expect(raw.statuses).toEqual([200, 200]);
@@ -338,9 +325,9 @@ describe('the server', () => {
 	test('leaves no timer and no connection behind', async () => {
 		const clock = new ManualClock();
 		const started = await serve(echo, { clock });
-		const raw = await client(started).send(post('hello')).untilReceived('hello');
+		const raw = await connectRaw(started).send(post('hello')).untilReceived('hello');
 		raw.destroy();
-		await client(started).send('GET * HTTP/1.1\r\nHost: a\r\n\r\n').untilClosed();
+		await connectRaw(started).send('GET * HTTP/1.1\r\nHost: a\r\n\r\n').untilClosed();
 		await until(() => started.server.openConnections === 0);
 		clock.advance(5000);
 		expect(clock.pending).toBe(0);

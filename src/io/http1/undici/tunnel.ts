@@ -1,16 +1,17 @@
 /** Opens connections through an HTTP proxy by CONNECT (RFC 9110 section 9.3.6), with TLS to the origin inside. */
 import https from 'node:https';
-import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { UpstreamProxy } from '../../../core/upstream.ts';
+import { withBrackets } from '../../../core/url-host.ts';
 import { http } from '../../node-http.ts';
 import {
 	type ConnectorOptions,
 	ConnectTimeout,
 	createTlsOptions,
 	type OpenSocket,
+	openUnlessRefused,
 	placeOf,
-	refusedLiteral,
+	tellFirst,
 	tellWhenOpen,
 } from '../client/upstream-connector.ts';
 
@@ -31,14 +32,9 @@ export class ProxyRejected extends Error {
 export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options: ConnectorOptions): OpenSocket {
 	const { clock, isAllowedAddress, lookup, ca } = options;
 	const { hostname, port } = placeOf(origin);
-	const authority = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+	const authority = `${withBrackets(hostname)}:${port}`;
 	const secure = createTlsOptions(hostname, ca);
-	return (limitMs, _extra, tell) => {
-		const refusal = refusedLiteral(hostname, isAllowedAddress);
-		if (refusal !== undefined) {
-			queueMicrotask(() => tell(refusal));
-			return () => undefined;
-		}
+	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, _extra, tell) => {
 		const startMs = clock.monotonicMs();
 		let cancel = (): void => void connecting.destroy(new Error('Nobody waits for this connection any more'));
 		const { hostname: host, port: proxyPort, isTls } = placeOf(proxy.origin);
@@ -53,13 +49,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 			...(isTls && ca !== undefined && { ca }),
 		});
 		const timer = clock.after(limitMs, () => connecting.destroy(new ConnectTimeout(`No connection through ${proxy.origin} in time`)));
-		let isTold = false;
-		const tellOnce = (result: Socket | Error): void => {
-			if (isTold) return;
-			isTold = true;
-			timer.cancel();
-			tell(result);
-		};
+		const tellOnce = tellFirst(timer, tell);
 		connecting.on('error', tellOnce);
 		connecting.on('connect', ({ statusCode = 0 }, tunnel, early) => {
 			timer.cancel();
@@ -81,5 +71,5 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 		});
 		connecting.end();
 		return () => cancel();
-	};
+	});
 }

@@ -28,14 +28,14 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	#isOver = false;
 	#hasEnded = false;
 
-	/** To be told before the request starts. */
-	assign(connection: Holdable): void {
-		this.#connection = connection;
-	}
-
 	constructor(call: WaitingCall, listener: ExchangeListener) {
 		this.#call = call;
 		this.#listener = listener;
+	}
+
+	/** To be told before the request starts. */
+	assign(connection: Holdable): void {
+		this.#connection = connection;
 	}
 
 	/** The body as undici takes it. The header fields must have its length, which undici does not count for pieces. */

@@ -1,20 +1,17 @@
 /** The connections to one origin that undici keeps, for calls of the upstream client. */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import { type buildConnector, Client, Pool as ClientPool, type Dispatcher } from 'undici';
 import type { UpstreamProxy, UpstreamRequest } from '../../../core/upstream.ts';
 import { bodyLength } from '../client/request-head.ts';
-import { type ConnectorOptions, createSocketOpener, type OpenSocket, placeOf, refusedLiteral } from '../client/upstream-connector.ts';
-import type { CallPool, WaitingCall } from '../client/upstream-pool.ts';
+import type { Pool, PoolOptions } from '../client/upstream-client.ts';
+import { createSocketOpener, type OpenSocket, openUnlessRefused, placeOf } from '../client/upstream-connector.ts';
+import type { WaitingCall } from '../client/upstream-pool.ts';
 import { HeldSocket } from './held-socket.ts';
 import { createTunnelOpener, ProxyRejected } from './tunnel.ts';
 import { type Holdable, UndiciExchange } from './undici-exchange.ts';
 
-export interface UndiciPoolOptions extends ConnectorOptions {
-	readonly origin: string;
-	readonly proxy: UpstreamProxy | undefined;
-	readonly maxConnections: number;
-}
+export type UndiciPoolOptions = Omit<PoolOptions, 'deadlines'>;
 
 /** As the native client has it; see `upstream-connection.ts`. */
 const restMs = 4000;
@@ -22,11 +19,11 @@ const maxAnnouncedRestMs = 60_000;
 const restMarginMs = 2000;
 const maxHeadBytes = 65_536;
 
-export class UndiciPool implements CallPool {
+export class UndiciPool implements Pool {
 	readonly #origin: string;
 	/** Requests without TLS name their origin to the proxy, which sends them on; others go through a tunnel. */
 	readonly #forwardingProxy: UpstreamProxy | undefined;
-	readonly #pool: Pool;
+	readonly #pool: ClientPool;
 	readonly #maxConnections: number;
 	/** Calls that undici is not given yet: it keeps what it is given, with the body, until a connection is free. */
 	readonly #waiting = new Set<WaitingCall>();
@@ -50,7 +47,7 @@ export class UndiciPool implements CallPool {
 		this.#maxConnections = maxConnections;
 		this.#forwardingProxy = isForwarding ? proxy : undefined;
 		const open = createOpener(options);
-		this.#pool = new Pool(isForwarding ? proxy.origin : origin, {
+		this.#pool = new ClientPool(isForwarding ? proxy.origin : origin, {
 			connections: maxConnections,
 			pipelining: 1,
 			allowH2: false,
@@ -188,10 +185,5 @@ function createOpener(options: UndiciPoolOptions): OpenSocket {
 	if (isTls) return createTunnelOpener(origin, proxy, options);
 	// The operator names the proxy, at whatever address; the origin's name is for the proxy to judge.
 	const openProxy = createSocketOpener(proxy.origin, { ...options, isAllowedAddress: undefined });
-	return (limitMs, extra, tell) => {
-		const refusal = refusedLiteral(hostname, isAllowedAddress);
-		if (refusal === undefined) return openProxy(limitMs, extra, tell);
-		queueMicrotask(() => tell(refusal));
-		return () => undefined;
-	};
+	return openUnlessRefused(hostname, isAllowedAddress, openProxy);
 }

@@ -1,8 +1,7 @@
 import { readWhole, takeWhole, tooLargeMessage, wrapStream } from '../../../core/byte-stream.ts';
 import type { ByteStream, HeaderFields, HttpRequest } from '../../../core/handler.ts';
-import { ownTurn } from '../../../core/own-turn.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import { atOnce, type Steps } from '../../../core/steps.ts';
+import { atOnce, ownTurn, type Steps } from '../../../core/steps.ts';
 import type { BodyHold } from '../../../policy/overload/body-space.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { dialects } from '../../../wire/dialects/dialects.ts';

@@ -1,5 +1,5 @@
+import { OwnPages } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
-import { OwnPages } from '../../../core/own-pages.ts';
 import type { Finding } from '../../../policy/guardrails/guardrail.ts';
 import type { Guardrails } from '../../../policy/guardrails/guardrails.ts';
 import type { HeldThread, ThreadPiece } from '../../../policy/guardrails/threads/held-thread.ts';

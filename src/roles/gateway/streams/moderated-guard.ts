@@ -1,5 +1,5 @@
+import { OwnPages } from '../../../core/byte-pieces.ts';
 import type { ByteFlow } from '../../../core/handler.ts';
-import { OwnPages } from '../../../core/own-pages.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
 import type { StreamEvent } from '../../../wire/events/stream-event.ts';

@@ -1,4 +1,4 @@
-import { remembering } from '../../../core/remembering.ts';
+import { remembering } from '../../../core/bounded-map.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { dropWarning, type Repair, type RepairTarget } from '../../repair-parameters.ts';
 import { claudeModel, lastSamplingVersion } from './model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownTurn } from './own-turn.ts';
+import { ownTurn } from './steps.ts';
 
 test('a crowd goes on one in each turn of the event loop, in order, and leaves room for others in each', async () => {
 	const seen: (number | 'other')[] = [];
