@@ -144,15 +144,7 @@ export class CallMetrics {
 
 const ofModel = ['provider', 'model'];
 
-interface ModelDeclarations {
-	readonly tokens: Counter;
-	readonly reasoning: Counter;
-	readonly cost: Counter;
-	readonly estimated: Counter;
-	readonly upstream: Histogram;
-}
-
-function declareModelCounters(metrics: Metrics): ModelDeclarations {
+function declareModelCounters(metrics: Metrics) {
 	return {
 		tokens: metrics.counter(
 			'tollgate_tokens_total',
@@ -190,13 +182,7 @@ function modelCounters(metrics: Metrics, provider: string, model: string): Model
 	};
 }
 
-interface TeamDeclarations {
-	readonly calls: Counter;
-	readonly tokens: Counter;
-	readonly cost: Counter;
-}
-
-function declareTeamCounters(metrics: Metrics): TeamDeclarations {
+function declareTeamCounters(metrics: Metrics) {
 	const registered = 'With `metrics.team_label`; teams that are not registered are `other`.';
 	return {
 		calls: metrics.counter('tollgate_team_calls_total', `Ended calls by team. ${registered}`, ['team']),

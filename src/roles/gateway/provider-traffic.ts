@@ -66,45 +66,16 @@ export class TrafficBook {
 	constructor(ports: TrafficPorts) {
 		this.#ports = ports;
 		const { metrics } = ports;
-		const samples = (read: (traffic: ProviderTraffic) => number) => () =>
-			[...this.#byName.values()].map((traffic) => ({ labels: { provider: traffic.name }, value: read(traffic) }));
-		const labels = ['provider'];
-		metrics.gauge(
-			'tollgate_provider_ejected',
-			'Whether the provider is ejected.',
-			samples(({ health }) => Number(health.isEjected)),
-			labels,
-		);
-		metrics.gauge(
-			'tollgate_provider_calls_in_flight',
-			'Calls that the provider has.',
-			samples(({ concurrency }) => concurrency.inFlight),
-			labels,
-		);
-		metrics.gauge(
-			'tollgate_provider_calls_queued',
-			'Requests that wait for a slot.',
-			samples(({ concurrency }) => concurrency.queued),
-			labels,
-		);
-		metrics.total(
-			'tollgate_provider_ejections_total',
-			'Times that the provider was ejected.',
-			samples(({ ejections }) => ejections),
-			labels,
-		);
-		metrics.total(
-			'tollgate_provider_retries_total',
-			'Calls sent to the provider again.',
-			samples(({ retries }) => retries),
-			labels,
-		);
-		metrics.total(
-			'tollgate_provider_fallbacks_total',
-			'Calls that went on to another target.',
-			samples(({ fallbacks }) => fallbacks),
-			labels,
-		);
+		const declare = (kind: 'gauge' | 'total', name: string, help: string, read: (traffic: ProviderTraffic) => number): void => {
+			const samples = () => [...this.#byName.values()].map((traffic) => ({ labels: { provider: traffic.name }, value: read(traffic) }));
+			metrics[kind](`tollgate_provider_${name}`, help, samples, ['provider']);
+		};
+		declare('gauge', 'ejected', 'Whether the provider is ejected.', ({ health }) => Number(health.isEjected));
+		declare('gauge', 'calls_in_flight', 'Calls that the provider has.', ({ concurrency }) => concurrency.inFlight);
+		declare('gauge', 'calls_queued', 'Requests that wait for a slot.', ({ concurrency }) => concurrency.queued);
+		declare('total', 'ejections_total', 'Times that the provider was ejected.', ({ ejections }) => ejections);
+		declare('total', 'retries_total', 'Calls sent to the provider again.', ({ retries }) => retries);
+		declare('total', 'fallbacks_total', 'Calls that went on to another target.', ({ fallbacks }) => fallbacks);
 	}
 
 	of(name: string): ProviderTraffic {

@@ -144,7 +144,7 @@ export function judgeCall(call: PreparedCall, team: Team, nowMs: number, parts: 
 	const { price } = priced;
 	const isWorstCase = settings.budgets.hold === 'worst_case';
 	if (isWorstCase && terms.budgets.length > 0) requireListPrice(call, priced);
-	const need = isWorstCase ? worstCase(call, price) : estimate(call, price);
+	const need = needOf(call, price, isWorstCase);
 	const isStoppable = terms.budgets.length > 0 && !isWorstCase && call.isStreamed && settings.budgets.onStreamOver === 'stop';
 	const part = isStoppable ? firstPart(call, need, price, parts) : { amountNanoUsd: need.amountNanoUsd, check: checkOf(isWorstCase) };
 	const holds: readonly BudgetHold[] =
@@ -324,53 +324,38 @@ export interface Need {
 	readonly capEdits: readonly Edit[];
 }
 
-/** The cap that a request gets by default is written into it, whatever is held. */
-function estimate(call: PreparedCall, price: Price): Need {
-	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
-	const { estimatedTokens: inputTokens } = inputOf(call);
-	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
-	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
-	const outputTokens = estimatedOutputTokens(Math.min(capTokens ?? defaultCapTokens ?? most, most), choices);
-	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
-	return {
-		amountNanoUsd: plainCostNanoUsd(inputTokens, outputTokens, price),
-		estimatedInputTokens: inputTokens,
-		inputTokens,
-		outputTokens,
-		mostOutputTokens: most * choices,
-		allowedOutputTokens: cap.tokens * choices,
-		choices,
-		capTokens: cap.tokens,
-		capEdits: lacksDefaultCap(call, capTokens) ? providerFormat.writeCap(outgoing, cap.tokens) : none,
-	};
-}
-
-/** The cap is what makes the worst case finite, so the request is made to have one. */
-function worstCase(call: PreparedCall, price: Price): Need {
+/**
+ * The worst case is finite by a cap, so the request is made to have one. The cap that a request gets by default is written into it,
+ * whatever is held.
+ */
+function needOf(call: PreparedCall, price: Price, isWorstCase: boolean): Need {
 	const { outgoing, providerFormat, knownAs, maxOutputTokens, defaultCapTokens } = call;
 	const { estimatedTokens, highestTokens } = inputOf(call);
 	const { capTokens, choices } = providerFormat.requestedOutput(outgoing.members);
-	const cap = capFor(knownAs, capTokens ?? defaultCapTokens, maxOutputTokens);
-	const outputTokens = cap.tokens * choices;
+	const asked = capTokens ?? defaultCapTokens;
+	const most = mostOutputTokensOf(knownAs, maxOutputTokens);
+	const cap = capFor(knownAs, asked, maxOutputTokens);
+	const allowedOutputTokens = cap.tokens * choices;
+	const inputTokens = isWorstCase ? highestTokens : estimatedTokens;
+	const outputTokens = isWorstCase ? allowedOutputTokens : estimatedOutputTokens(Math.min(asked ?? most, most), choices);
+	// A translation has written the default already, where the provider's format has a place for it.
+	const lacksCap = (isWorstCase && cap.mustWrite) || (defaultCapTokens !== undefined && capTokens === undefined);
 	return {
-		amountNanoUsd: worstCaseNanoUsd(highestTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes)),
+		amountNanoUsd: isWorstCase
+			? worstCaseNanoUsd(inputTokens, outputTokens, price, providerFormat.cacheWrites(outgoing.bytes))
+			: plainCostNanoUsd(inputTokens, outputTokens, price),
 		estimatedInputTokens: estimatedTokens,
-		inputTokens: highestTokens,
+		inputTokens,
 		outputTokens,
-		mostOutputTokens: mostOutputTokensOf(knownAs, maxOutputTokens) * choices,
-		allowedOutputTokens: outputTokens,
+		mostOutputTokens: most * choices,
+		allowedOutputTokens,
 		choices,
 		capTokens: cap.tokens,
-		capEdits: cap.mustWrite || lacksDefaultCap(call, capTokens) ? providerFormat.writeCap(outgoing, cap.tokens) : none,
+		capEdits: lacksCap ? providerFormat.writeCap(outgoing, cap.tokens) : none,
 	};
 }
 
 /** The bytes are those that are sent; the dialect that knows what is in them is the client's. */
 function inputOf({ format, body, outgoing, knownAs }: PreparedCall): InputSize {
 	return measureInput(outgoing, format.inputContent(body.members), knownAs);
-}
-
-/** A translation has written it already, where the provider's format has a place for it. */
-function lacksDefaultCap({ defaultCapTokens }: PreparedCall, capTokens: number | undefined): boolean {
-	return defaultCapTokens !== undefined && capTokens === undefined;
 }
