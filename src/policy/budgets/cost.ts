@@ -1,6 +1,6 @@
+import type { CacheWrites, Surcharges } from '../../core/cost-factors.ts';
 import { picoUsdPerNanoUsd } from '../../core/money.ts';
 import type { Price, PriceTier } from '../../core/price.ts';
-import type { CacheWrites, Surcharges } from '../../core/request-facts.ts';
 import type { Usage } from '../../core/usage.ts';
 
 /**

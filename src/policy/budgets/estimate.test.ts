@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { InputContent } from '../../core/cost-factors.ts';
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
-import type { InputContent } from '../../core/request-facts.ts';
 import { clientDialects } from '../../wire/dialects/dialects.ts';
 import { estimatedOutputTokens, type InputSize, measureInput } from './estimate.ts';
 import { capFor, contextWindowOf, mostInputTokensOf } from './model-limits.ts';

@@ -1,4 +1,4 @@
-import type { InputContent } from '../../core/request-facts.ts';
+import type { InputContent } from '../../core/cost-factors.ts';
 import { contextWindowOf, mostInputTokensOf } from './model-limits.ts';
 
 /** How much a request gives a model to read, from its bytes: nothing is tokenised before a call. */

@@ -1,5 +1,5 @@
+import type { CacheWrites, InputContent, Surcharges } from '../../core/cost-factors.ts';
 import type { ClientDialectName, DialectName } from '../../core/dialect-name.ts';
-import type { CacheWrites, InputContent, Surcharges } from '../../core/request-facts.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { RequestReader, RequestWriter } from '../conversation/request-translation.ts';
 import type { ResponseReading, ResponseWriting } from '../conversation/response.ts';

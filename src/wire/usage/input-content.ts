@@ -1,5 +1,5 @@
 /** Parts and tools of requests, counted by the rules of a dialect: not what they say, but what their size depends on. */
-import type { InputContent } from '../../core/request-facts.ts';
+import type { InputContent } from '../../core/cost-factors.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 
 export interface PartRules {

@@ -1,4 +1,4 @@
-import type { InputContent } from '../../../core/request-facts.ts';
+import type { InputContent } from '../../../core/cost-factors.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { attachedTo, contentsOf, countTools, type PartRules } from '../../usage/input-content.ts';
 

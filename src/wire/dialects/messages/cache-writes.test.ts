@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CacheWrites } from '../../../core/request-facts.ts';
+import type { CacheWrites } from '../../../core/cost-factors.ts';
 import { dialects } from '../dialects.ts';
 
 const marked = (ttl: string): string => `{"messages":[{"content":[{"type":"text","text":"hi","cache_control":${ttl}}]}]}`;

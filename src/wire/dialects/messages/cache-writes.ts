@@ -1,4 +1,4 @@
-import type { CacheWrites } from '../../../core/request-facts.ts';
+import type { CacheWrites } from '../../../core/cost-factors.ts';
 
 /**
  * Read from the bytes, because a mark may stand in any part, tool or member. A text that only mentions the field counts as asking: the

@@ -1,4 +1,4 @@
-import type { Surcharges } from '../../../core/request-facts.ts';
+import type { Surcharges } from '../../../core/cost-factors.ts';
 import type { LineMark } from '../../events/event-boundaries.ts';
 import { equals, valueOffset } from '../../events/line-value.ts';
 import { errorMembers } from '../../gateway-error.ts';

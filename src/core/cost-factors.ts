@@ -1,4 +1,4 @@
-/** Facts of a request that its dialect knows, and budgets make an amount of. */
+/** Factors of what a request costs: its dialect finds them, and budgets make an amount of them. */
 
 /**
  * Whether a request may write to a prompt cache, and for how long. A cache write costs more than other input on some models, so a
