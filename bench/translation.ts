@@ -6,15 +6,13 @@
 
 import type { ClientDialectName } from '../src/core/dialect-name.ts';
 import { atOnce, type Steps } from '../src/core/steps.ts';
-import type { TranslatedCall } from '../src/wire/conversation/translation.ts';
+import type { TranslatedCall } from '../src/wire/conversation/response.ts';
 import { clientDialects } from '../src/wire/dialects/dialects.ts';
-import { type JsonBody, type JsonObject, parsingSteps } from '../src/wire/json/parse-body.ts';
-import { WrittenBody } from '../src/wire/json/written-body.ts';
+import { type JsonBody, type JsonObject, parsingSteps, WrittenBody } from '../src/wire/json/parse-body.ts';
 import { isSameDialect, translateRequest } from '../src/wire/translate.ts';
 import { eventsIn } from '../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../test/support/recordings.ts';
-import type { Translation } from '../test/support/translations.ts';
-import { samples, translations } from '../test/support/translations.ts';
+import { samples, type Translation, translations } from '../test/support/translations.ts';
 
 const exactJson = JSON as unknown as { rawJSON(text: string): unknown };
 /** The system counts CPU time in ticks, of which a step may be less than one. */

@@ -1,6 +1,6 @@
 /** Changes of single texts in a body, every other byte kept. */
 import { locateValues } from './json/locate-values.ts';
-import { replacedTokens } from './json/replaced-tokens.ts';
+import type { ByteRange } from './json/scan-members.ts';
 import type { Edit } from './json/splice-body.ts';
 import type { ViewedText } from './text-view.ts';
 
@@ -19,4 +19,40 @@ export function textEdits(bytes: Buffer, changes: readonly (readonly [ViewedText
 		if (!isValue) return [{ ...range, text: JSON.stringify(text) }];
 		return replacedTokens(bytes, range, before, text) ?? [{ ...range, text }];
 	});
+}
+
+/** A string, a number or a word such as `true`, or one sign. */
+const token = /"(?:[^"\\]|\\.)*"|[^\s"{}[\],:]+|[{}[\],:]/g;
+
+/**
+ * What to change in the bytes of a JSON value so that it says what `changed` says in place of `written`: single strings and numbers,
+ * so that white space and the digits of others stay as they are.
+ * @param written the value as `JSON.stringify` writes it.
+ * @returns undefined where the three do not go side by side, as with members that occur twice.
+ */
+export function replacedTokens(bytes: Buffer, { start, end }: ByteRange, written: string, changed: string): readonly Edit[] | undefined {
+	// One character a byte, so that offsets are those of the bytes.
+	const raw = [...bytes.toString('latin1', start, end).matchAll(token)];
+	const before = written.match(token) ?? [];
+	const after = changed.match(token) ?? [];
+	if (raw.length !== before.length || raw.length !== after.length) return undefined;
+	const edits: Edit[] = [];
+	for (const [index, found] of raw.entries()) {
+		const from = start + found.index;
+		const to = from + found[0].length;
+		const old = before[index] ?? '';
+		const text = after[index] ?? '';
+		if (!isSame(bytes.toString('utf8', from, to), old)) return undefined;
+		if (text !== old) edits.push({ start: from, end: to, text });
+	}
+	return edits;
+}
+
+function isSame(one: string, other: string): boolean {
+	if (one === other) return true;
+	try {
+		return JSON.stringify(JSON.parse(one)) === other;
+	} catch {
+		return false;
+	}
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../test/support/recordings.ts';
 import { translations } from '../../test/support/translations.ts';
-import type { TranslatedCall } from './conversation/translation.ts';
+import type { TranslatedCall } from './conversation/response.ts';
 import { parseExactly } from './json/exact-json.ts';
 import { isJsonObject, type JsonObject } from './json/parse-body.ts';
 import { translateRequest } from './translate.ts';

@@ -1,10 +1,8 @@
 /** From one dialect to another: requests through the typed conversation, responses through one reader and one writer. */
 import type { ClientDialectName, DialectName } from '../core/dialect-name.ts';
 import { viewOf } from './conversation/json-view.ts';
-import type { TranslatedRequest, TranslationTarget } from './conversation/request-translation.ts';
-import { RequestWarnings } from './conversation/request-warnings.ts';
-import { translateResponses } from './conversation/response-translation.ts';
-import type { ResponseTranslation } from './conversation/translation.ts';
+import { RequestWarnings, type TranslatedRequest, type TranslationTarget } from './conversation/request-translation.ts';
+import { type ResponseTranslation, translateResponses } from './conversation/translation.ts';
 import { clientDialects, dialects } from './dialects/dialects.ts';
 import type { JsonObject } from './json/parse-body.ts';
 

@@ -3,7 +3,7 @@
  * clients send them back. A provider of another vendor would reject them.
  */
 import type { Steps } from '../core/steps.ts';
-import { signatureOf } from './conversation/thought-signature.ts';
+import { signatureOf } from './conversation/extensions.ts';
 import { cutValues } from './json/locate-values.ts';
 import { isJsonObject, type JsonBody, type JsonObject, parsingSteps } from './json/parse-body.ts';
 import { spliceBody } from './json/splice-body.ts';

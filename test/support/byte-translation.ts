@@ -1,4 +1,5 @@
-import type { ResponseTranslation, TranslatedCall } from '../../src/wire/conversation/translation.ts';
+import type { TranslatedCall } from '../../src/wire/conversation/response.ts';
+import type { ResponseTranslation } from '../../src/wire/conversation/translation.ts';
 import { EventBatch } from '../../src/wire/events/event-batch.ts';
 import { EventFramer } from '../../src/wire/events/event-framer.ts';
 import { StreamEvent } from '../../src/wire/events/stream-event.ts';

@@ -81,7 +81,9 @@ function typed(parent: unknown, name: string, path: string): string[] {
 
 function extra(value: unknown, known: Shape, path: string): string[] {
 	if (!isJsonObject(value)) return [path];
-	return Object.keys(value).flatMap((name) => (known.includes(name) ? [] : [`${path}.${name}`]));
+	// What is undefined is not written.
+	const names = Object.keys(value).filter((name) => value[name] !== undefined);
+	return names.flatMap((name) => (known.includes(name) ? [] : [`${path}.${name}`]));
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,7 +1,7 @@
 import type { Handler, HttpRequest, HttpResponse } from '../../core/handler.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { canonicalPath } from '../../wire/canonical-path.ts';
-import { requireTextViews } from '../../wire/dialects/require-text-views.ts';
+import { requireTextViews } from '../../wire/endpoints/endpoint.ts';
 import { endpoints } from '../../wire/endpoints/endpoints.ts';
 import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { CallScope, completed, failed } from './call/call-scope.ts';

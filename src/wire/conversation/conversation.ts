@@ -21,8 +21,8 @@ export type Capability =
 /** Each method throws Refusal `field_invalid` for what the client's own dialect does not allow. */
 export interface Conversation {
 	readonly isStreamed: boolean;
-	/** In the client's order, read as they are taken. Each call that a turn makes is answered by the results turn that follows it. */
-	turns(): Iterable<Turn>;
+	/** Gives each turn as soon as it is read, in the client's order. The calls that a turn makes are answered by the results turn that follows. */
+	readTurns(take: (turn: Turn) => void): void;
 	/** Empty where there are none. */
 	tools(): readonly Tool[];
 	/** Of a request with tools. */

@@ -4,10 +4,9 @@ import { readChatRequest } from '../dialects/chat/request-reader.ts';
 import { readMessagesRequest } from '../dialects/messages/request-reader.ts';
 import { parseExactly } from '../json/exact-json.ts';
 import type { JsonObject } from '../json/parse-body.ts';
-import type { Capability, ContentPart, Turn } from './conversation.ts';
+import type { Capability, ContentPart, Conversation, Turn } from './conversation.ts';
 import { isTrue, type JsonView, numberIn, objectIn, requireObject, requireText, viewOf, visibleTextIn } from './json-view.ts';
-import type { RequestReader } from './request-translation.ts';
-import { RequestWarnings } from './request-warnings.ts';
+import { type RequestReader, RequestWarnings } from './request-translation.ts';
 
 const body = parseExactly('{"a":[{"b":"x"}],"n":1,"big":12345678901234567890,"none":null,"yes":true,"blank":" "}') as JsonObject;
 
@@ -60,6 +59,14 @@ class WatchedView implements JsonView {
 
 	member(name: string): JsonView {
 		return new WatchedView(this.#inner.member(name), this.#decoded);
+	}
+
+	has(name: string): boolean {
+		return this.#inner.has(name);
+	}
+
+	textOf(name: string): string | undefined {
+		return this.member(name).text();
 	}
 
 	names(): readonly string[] {
@@ -130,13 +137,15 @@ describe.each(requests)('the reader of %s', (_name, read, request, attachments) 
 	const takes: ReadonlySet<Capability> = new Set(['audio']);
 	const paths = attachments.map((path) => `messages[0].content${path}`);
 
-	function partsOf(turns: Iterable<Turn>): readonly ContentPart[] {
-		return [...turns].flatMap((turn) => (turn.role === 'user' ? turn.parts : []));
+	function partsOf(conversation: Conversation): readonly ContentPart[] {
+		const turns: Turn[] = [];
+		conversation.readTurns((turn) => turns.push(turn));
+		return turns.flatMap((turn) => (turn.role === 'user' ? turn.parts : []));
 	}
 
 	test('decodes no attachment before it is written, and no message or part as a whole', () => {
 		const decoded: string[] = [];
-		const parts = partsOf(read(new WatchedView(viewOf(request), decoded), takes, new RequestWarnings()).turns());
+		const parts = partsOf(read(new WatchedView(viewOf(request), decoded), takes, new RequestWarnings()));
 		expect(parts).toHaveLength(attachments.length);
 		expect(decoded.filter((path) => paths.includes(path))).toEqual([]);
 		expect(decoded.filter((path) => /^messages(\[0\](\.content(\[\d\])?)?)?$/.test(path))).toEqual([]);

@@ -2,9 +2,10 @@
  * A JSON value of a client's request. Readers of requests see bodies through views alone, and ask a view for no more than they
  * need: a large body need not be parsed whole, nor its long strings decoded before they are written.
  */
+
+import { Refusal } from '../../core/refusal.ts';
 import { isExactInteger } from '../json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
-import { rejectField } from './reject-field.ts';
 
 /** The place of a value in the client's request. */
 export interface Place {
@@ -18,6 +19,10 @@ export interface JsonView extends Place {
 	readonly isGiven: boolean;
 	/** A view of kind `absent` where there is no such member. */
 	member(name: string): JsonView;
+	/** Whether a member is given. */
+	has(name: string): boolean;
+	/** A member's string, decoded; undefined for anything else. */
+	textOf(name: string): string | undefined;
 	/** The names of an object's members, in their order. */
 	names(): readonly string[];
 	/** The elements of an array; none for anything else. */
@@ -68,6 +73,16 @@ class ParsedView implements JsonView {
 
 	member(name: string): JsonView {
 		return new ParsedView(isJsonObject(this.#value) ? this.#value[name] : undefined, this, name);
+	}
+
+	has(name: string): boolean {
+		const value = this.#value;
+		return isJsonObject(value) && value[name] !== undefined && value[name] !== null;
+	}
+
+	textOf(name: string): string | undefined {
+		const value = isJsonObject(this.#value) ? this.#value[name] : undefined;
+		return typeof value === 'string' ? value : undefined;
 	}
 
 	names(): readonly string[] {
@@ -125,4 +140,12 @@ export function requireObject(view: JsonView): JsonView {
 
 export function isBlank(text: string): boolean {
 	return text.trim() === '';
+}
+
+/**
+ * Rejects what has no equivalent, or what the provider would take for something else.
+ * @param rest what is wrong and what to do, to follow the field's name.
+ */
+export function rejectField(param: string, rest: string): never {
+	throw new Refusal('field_invalid', { param, message: `\`${param}\` ${rest}` });
 }

@@ -1,7 +1,7 @@
 /** What the models of all dialects may have in common: limits of sampling, of sequences to stop at, and of the shape of responses. */
-import type { NumberSetting, Setting } from './conversation.ts';
-import { rejectField } from './reject-field.ts';
-import type { RequestWarnings } from './request-warnings.ts';
+import type { FunctionTool, NumberSetting, Setting, Tool } from './conversation.ts';
+import { rejectField } from './json-view.ts';
+import type { RequestWarnings } from './request-translation.ts';
 
 export interface ModelLimits {
 	/** Other values of `temperature` and `top_p` than 1. */
@@ -48,4 +48,9 @@ export function requireStopCount(field: string, stops: readonly string[], max: n
 export function requireSchemaTaken(field: string, model: ModelLimits): void {
 	if (model.takesSchema) return;
 	rejectField(field, 'asks for an answer by a schema, which the model does not take: ask in words, or another model');
+}
+
+/** @throws Refusal `field_invalid` for a tool that only its own vendor knows. */
+export function requireFunctions(tools: readonly Tool[]): readonly FunctionTool[] {
+	return tools.map((tool) => (tool.kind === 'function' ? tool : rejectField(tool.at.path, tool.cure)));
 }

@@ -3,7 +3,6 @@ import type { JsonObject } from '../json/parse-body.ts';
 import type { Capability, Conversation } from './conversation.ts';
 import type { JsonView } from './json-view.ts';
 import type { ModelFacts } from './model-facts.ts';
-import type { RequestWarnings } from './request-warnings.ts';
 
 /** A model, with what operators say of it. */
 export interface TranslationTarget extends ModelFacts {
@@ -41,4 +40,40 @@ export interface RequestWriter {
 		/** @throws Refusal `field_invalid`. */
 		adapt(request: JsonObject, target: TranslationTarget, warnings: RequestWarnings): JsonObject;
 	};
+}
+
+/** A name that may stand in a header; others are a client's mistake or malice. */
+const plainName = /^[\w.[\]-]{1,64}$/;
+
+/** Enough to find a mistake by; a header has an end. */
+const maxWarnings = 24;
+
+/** What was dropped or changed in a request, each reported once. */
+export class RequestWarnings {
+	readonly #sentences: string[] = [];
+	readonly #notes: string[] = [];
+
+	/** @param what ASCII and of our own words, for it goes into a header. */
+	add(field: string, what: string): void {
+		addTo(this.#sentences, field, what);
+	}
+
+	/** What was changed so that the other dialect says the same. As `add`. */
+	note(field: string, what: string): void {
+		addTo(this.#notes, field, what);
+	}
+
+	list(): readonly string[] {
+		return this.#sentences;
+	}
+
+	notes(): readonly string[] {
+		return this.#notes;
+	}
+}
+
+function addTo(sentences: string[], field: string, what: string): void {
+	if (sentences.length >= maxWarnings) return;
+	const sentence = `${plainName.test(field) ? field : 'a field of unusual name'}: ${what}`;
+	if (!sentences.includes(sentence)) sentences.push(sentence);
 }

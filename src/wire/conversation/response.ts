@@ -2,7 +2,7 @@
 import type { Usage } from '../../core/usage.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
-import type { TranslatedCall } from './translation.ts';
+import type { MeteredUsage } from '../usage/usage-meter.ts';
 
 /** `refused`: the model declined in words of its own. `filtered`: a filter of the provider's stopped it. */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'filtered' | 'refused';
@@ -74,6 +74,26 @@ export interface ResponseSink {
 	finish(finish: Finish, choice: number): void;
 	end(usage: ReportedUsage): void;
 	fail(error: ProviderError): void;
+}
+
+/** What answers need to know of their request. */
+export interface TranslatedCall {
+	/** The caller's request. */
+	readonly request: JsonObject;
+	/** Model name that the caller used. */
+	readonly model: string;
+	readonly requestId: string;
+	/** Unix seconds of the request's arrival. */
+	readonly nowSeconds: number;
+	/** About what the provider will count of the request, for streams that must begin with it. */
+	readonly estimatedInputTokens?: number;
+	/** What the answer is charged as, as far as it has come: what its provider told, or what the gateway counted instead. */
+	readonly charged?: () => MeteredUsage | undefined;
+}
+
+/** What callers are told of usage at the end: what they are charged. @param told by the provider. */
+export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCall): Usage | undefined {
+	return charged?.()?.usage ?? told;
 }
 
 export interface StreamReader {

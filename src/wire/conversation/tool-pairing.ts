@@ -1,6 +1,5 @@
 import type { Capability, ContentPart, ResultsTurn, ToolCall, ToolResult } from './conversation.ts';
-import { isBlank, type Place } from './json-view.ts';
-import { rejectField } from './reject-field.ts';
+import { isBlank, type Place, rejectField } from './json-view.ts';
 
 /** How a client's dialect tells what is wrong, to follow the path. */
 export interface PairingWords {

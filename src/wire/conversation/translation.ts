@@ -1,7 +1,8 @@
-import type { Usage } from '../../core/usage.ts';
-import type { EventBatch } from '../events/event-batch.ts';
+import { Fault } from '../../core/fault.ts';
+import { EventBatch, noEvents } from '../events/event-batch.ts';
+import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
-import type { MeteredUsage } from '../usage/usage-meter.ts';
+import type { ResponseReading, ResponseWriting, StreamReader, ToolNaming, TranslatedCall, WrittenStream } from './response.ts';
 
 /** How the responses of a provider of one dialect are written for a client of another. Pure. */
 export interface ResponseTranslation {
@@ -15,26 +16,6 @@ export interface ResponseTranslation {
 	 */
 	translateError(status: number, body: JsonObject | undefined, call: TranslatedCall): TranslatedError;
 	translateStream(call: TranslatedCall): StreamTranslation;
-}
-
-/** What answers need to know of their request. */
-export interface TranslatedCall {
-	/** The caller's request. */
-	readonly request: JsonObject;
-	/** Model name that the caller used. */
-	readonly model: string;
-	readonly requestId: string;
-	/** Unix seconds of the request's arrival. */
-	readonly nowSeconds: number;
-	/** About what the provider will count of the request, for streams that must begin with it. */
-	readonly estimatedInputTokens?: number;
-	/** What the answer is charged as, as far as it has come: what its provider told, or what the gateway counted instead. */
-	readonly charged?: () => MeteredUsage | undefined;
-}
-
-/** What callers are told of usage at the end: what they are charged. @param told by the provider. */
-export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCall): Usage | undefined {
-	return charged?.()?.usage ?? told;
 }
 
 export interface TranslatedError {
@@ -53,4 +34,89 @@ export interface StreamTranslation {
 	readonly isTerminated: boolean;
 	/** True once an error event of the provider's was passed on. */
 	readonly hasFailed: boolean;
+}
+
+/** Reads a stream event by event. What stood before an invalid event is written first; then it throws. */
+export class TranslatedStream implements StreamTranslation {
+	readonly #reader: StreamReader;
+	readonly #written: WrittenStream;
+	#fault: Fault | undefined;
+
+	constructor(reader: StreamReader, written: WrittenStream) {
+		this.#reader = reader;
+		this.#written = written;
+	}
+
+	get isTerminated(): boolean {
+		return this.#written.isTerminated;
+	}
+
+	get hasFailed(): boolean {
+		return this.#written.hasFailed;
+	}
+
+	push(batch: EventBatch): EventBatch {
+		if (this.#fault !== undefined) throw this.#fault;
+		try {
+			for (const event of batch.events) this.#read(event);
+		} catch (cause) {
+			if (!(cause instanceof Fault)) throw cause;
+			this.#fault = cause;
+		}
+		const events = this.#take();
+		if (events === noEvents && this.#fault !== undefined) throw this.#fault;
+		return events;
+	}
+
+	/** @throws Fault `provider_disconnected` when the provider has not said why it ended. */
+	end(): EventBatch {
+		if (this.#fault !== undefined) throw this.#fault;
+		if (!this.isTerminated && !this.hasFailed) this.#reader.end();
+		return this.#take();
+	}
+
+	#read(event: StreamEvent): void {
+		if (!this.isTerminated && !this.hasFailed && event.data !== undefined) this.#reader.read(event);
+	}
+
+	#take(): EventBatch {
+		const events = this.#written.take();
+		return events.length === 0 ? noEvents : EventBatch.ofTexts(events);
+	}
+}
+
+/** The way back from a provider dialect to a client dialect. */
+export function translateResponses(reading: ResponseReading, writing: ResponseWriting): ResponseTranslation {
+	return {
+		translateAnswer(body, call) {
+			const writer = writing.createBodyWriter(
+				call,
+				toolNaming(reading, () => writing.toolNames(call.request)),
+			);
+			reading.readBody(body, writer);
+			return writer.body();
+		},
+		answerWarnings: (body) => (reading.finishWarnings?.(body) ?? []).map((warning) => `${writing.finishField}: ${warning}`),
+		translateError(status, body, call) {
+			const error = reading.readError(status, body);
+			const { retryAfterSeconds } = error;
+			return { body: writing.writeError(error, call), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+		},
+		translateStream(call) {
+			const writer = writing.createStreamWriter(
+				call,
+				toolNaming(reading, () => writing.toolNames(call.request)),
+			);
+			return new TranslatedStream(reading.createStreamReader(writer), writer);
+		},
+	};
+}
+
+/** Looks at the offered tools only when one is called. */
+function toolNaming({ fitToolName }: ResponseReading, namesOf: () => readonly string[]): ToolNaming {
+	let offered: ReadonlyMap<string, string> | undefined;
+	return (name) => {
+		offered ??= new Map(namesOf().map((one) => [fitToolName(one), one]));
+		return offered.get(name) ?? name;
+	};
 }

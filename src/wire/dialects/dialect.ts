@@ -12,7 +12,7 @@ import type { Edit } from '../json/splice-body.ts';
 import type { ProviderKind } from '../providers/provider.ts';
 import type { Repair, RepairTarget } from '../repair-parameters.ts';
 import type { TextViews } from '../text-view.ts';
-import type { RequestedOutput } from '../usage/output-cap.ts';
+import type { RequestedOutput } from '../usage/request-facts.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
 import type { VendorFields } from '../vendor-fields.ts';
 

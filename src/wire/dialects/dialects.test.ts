@@ -4,8 +4,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { errorTypeOf, renderGatewayError } from '../gateway-error.ts';
 import { chat as chatCompletions } from './chat/chat.ts';
 import type { ClientDialect } from './dialect.ts';
-import { messages } from './messages/messages.ts';
-import { tokenCounting } from './messages/token-counting.ts';
+import { messages, tokenCounting } from './messages/messages.ts';
 
 function verdict(format: ClientDialect, body: Record<string, unknown>): string {
 	try {

@@ -1,8 +1,8 @@
 import { expect, expectTypeOf, it } from 'vitest';
+import { requireTextViews } from '../endpoints/endpoint.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { chat } from './chat/chat.ts';
 import type { ClientDialect } from './dialect.ts';
-import { requireTextViews } from './require-text-views.ts';
 
 it('every endpoint shows its texts', () => {
 	for (const endpoint of endpoints) {

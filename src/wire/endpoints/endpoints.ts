@@ -1,8 +1,8 @@
 import { type ClientDialectName, clientDialectNames } from '../../core/dialect-name.ts';
 import type { ClientDialect } from '../dialects/dialect.ts';
 import { clientDialects } from '../dialects/dialects.ts';
-import { countTokens } from './count-tokens.ts';
-import type { Endpoint } from './endpoint.ts';
+import { tokenCounting } from '../dialects/messages/messages.ts';
+import type { Endpoint, Estimate } from './endpoint.ts';
 
 /** A model generates text there, whoever provides it: requests are translated where the provider has another dialect. */
 function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
@@ -18,6 +18,25 @@ function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
 }
 
 const paths: Readonly<Record<ClientDialectName, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+
+const estimate: Estimate = {
+	warning: 'input_tokens: estimated, for the provider of the model does not count',
+	respond: (inputTokens) => ({ input_tokens: inputTokens }),
+};
+
+/**
+ * How many input tokens a messages request has. Vendors charge nothing for it. Clients count before each request, so that counts have a
+ * limit of their own.
+ */
+const countTokens: Endpoint = {
+	path: '/v1/messages/count_tokens',
+	dialect: tokenCounting,
+	bills: { counter: 'count_tokens', requestsFactor: 10 },
+	canStream: false,
+	response: 'computed',
+	estimateFor: ({ countsTokens }) => (countsTokens ? undefined : estimate),
+	locate: (provider, _model, query) => provider.locateCount(query),
+};
 
 export const endpoints: readonly Endpoint[] = [
 	...clientDialectNames.map((name) => inferenceEndpoint(paths[name], clientDialects[name])),

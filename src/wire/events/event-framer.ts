@@ -1,8 +1,7 @@
 import { BytePieces } from '../../core/byte-pieces.ts';
-import { ByteOrderMarkFilter } from './byte-order-mark.ts';
 import { EventBatch } from './event-batch.ts';
 import { EventBoundaries, type MarkLine } from './event-boundaries.ts';
-import { missingEnd } from './missing-end.ts';
+import { StreamEvent } from './stream-event.ts';
 
 /** What the end of a stream leaves of an event that has not ended. */
 export interface LastEvent {
@@ -81,4 +80,48 @@ export class EventFramer {
 			ends.map((end) => end + before),
 		);
 	}
+}
+
+const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+const none = Buffer.alloc(0);
+
+/**
+ * Removes the byte order mark that a server may put before its first event. Clients differ in whether they ignore it or lose that event
+ * (WHATWG HTML section 9.2.5 ignores it).
+ */
+export class ByteOrderMarkFilter {
+	/** The first bytes of a mark, if it is one. */
+	#pending: Buffer | undefined = none;
+
+	/** @returns the chunk without a mark; nothing while fewer bytes have come than a mark has. */
+	push(chunk: Buffer): Buffer {
+		if (this.#pending === undefined) return chunk;
+		if (this.#pending.length === 0 && chunk.length > 0 && chunk[0] !== mark[0]) {
+			this.#pending = undefined;
+			return chunk;
+		}
+		const bytes = Buffer.concat([this.#pending, chunk]);
+		if (bytes.length < mark.length && mark.subarray(0, bytes.length).equals(bytes)) {
+			this.#pending = bytes;
+			return none;
+		}
+		this.#pending = undefined;
+		return bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
+	}
+}
+
+const emptyLine = Buffer.from('\n');
+const lineEndAndEmptyLine = Buffer.from('\n\n');
+const lineFeed = 0x0a;
+
+/**
+ * Some servers end a stream without the empty line after its last event.
+ * @param event the rest of a stream that has ended.
+ * @returns what to append to make it an event; undefined for half of one, or none.
+ */
+export function missingEnd(event: Buffer): Buffer | undefined {
+	const read = StreamEvent.ofBytes(event);
+	const isWhole = read.data?.trim() === '[DONE]' || read.value() !== undefined;
+	if (!isWhole) return undefined;
+	return event.at(-1) === lineFeed ? emptyLine : lineEndAndEmptyLine;
 }

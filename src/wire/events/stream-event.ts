@@ -106,3 +106,6 @@ function readFields(raw: string): Fields {
 	}
 	return { name, data, otherLines: otherLines ?? noLines };
 }
+
+/** A comment: keeps an idle stream alive and means nothing to its reader. */
+export const heartbeat = Buffer.from(': keepalive\n\n');

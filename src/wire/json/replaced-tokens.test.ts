@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { replacedTokens } from './replaced-tokens.ts';
+import { replacedTokens } from '../text-edits.ts';
 import { spliceBody } from './splice-body.ts';
 
 function replace(raw: string, changed: (written: string) => string): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WrittenBody } from './written-body.ts';
+import { WrittenBody } from './parse-body.ts';
 
 test.each([
 	['plain', true],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, parseBody } from '../json/parse-body.ts';
 import { spliceBody } from '../json/splice-body.ts';
-import { type RequestedOutput, requestedOutput, writeCap } from './output-cap.ts';
+import { type RequestedOutput, requestedOutput, writeCap } from './request-facts.ts';
 
 const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRecordings, recordedBytes } from '../../../test/support/recordings.ts';
 import type { Usage } from '../../core/usage.ts';
-import { usageOfChat, usageOfGemini, usageOfMessages } from './told-usage.ts';
 import { readTold } from './usage-meter.ts';
-import { chatUsage, geminiUsage, messagesUsage, type UsageReader } from './usage-reader.ts';
+import { chatUsage, geminiUsage, messagesUsage, type UsageReader, usageOfChat, usageOfGemini, usageOfMessages } from './usage-reader.ts';
 
 /** Input, cache read, cache write, of it for an hour, output, of it reasoning. */
 type Figures = readonly [number, number, number, number, number, number];

@@ -9,7 +9,7 @@ import { geminiOpenAiWire } from '../../../simulator/wires/gemini/gemini-openai.
 import { openAiWire } from '../../../simulator/wires/openai/openai.ts';
 import type { Wire, WireTarget } from '../../../simulator/wires/wire.ts';
 import { eventsIn } from '../../../test/support/byte-translation.ts';
-import { askForUsage } from '../dialects/chat/usage.ts';
+import { askForUsage } from '../dialects/chat/request-edits.ts';
 import { parseBody } from '../json/parse-body.ts';
 import { spliceBody } from '../json/splice-body.ts';
 import { UsageMeter } from './usage-meter.ts';

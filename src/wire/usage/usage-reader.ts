@@ -1,7 +1,6 @@
-import type { Usage } from '../../core/usage.ts';
-import type { JsonObject } from '../json/parse-body.ts';
+import { noUsage, type Usage } from '../../core/usage.ts';
+import { isJsonObject, type JsonObject } from '../json/parse-body.ts';
 import { WantedKeys } from './key-scan.ts';
-import { usageOfChat, usageOfGemini, usageOfMessages } from './told-usage.ts';
 
 /** What a model writes: a text, a thought, what seals a thought, the object of a tool's arguments, or sound and images in base64. */
 export type WrittenKind = 'text' | 'thought' | 'seal' | 'object' | 'media';
@@ -74,4 +73,86 @@ function wanting(
 		wanted: new WantedKeys([member, ...kinds.map(([name]) => name), ...others]),
 		written: [undefined, ...kinds.map(([, kind]) => kind)],
 	};
+}
+
+/** What providers tell of a call's tokens, each in its own convention, made into buckets that do not overlap. */
+/** No call takes more; what says so is damaged. */
+const mostTokens = 1_000_000_000;
+
+/** @returns undefined for what is no count: negative, fractional, beyond any call, or no number. */
+function count(value: unknown): number | undefined {
+	return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens ? (value as number) : undefined;
+}
+
+const none: JsonObject = {};
+
+function members(value: unknown): JsonObject {
+	return isJsonObject(value) ? value : none;
+}
+
+/**
+ * Chat completions. `prompt_tokens` includes cache reads and writes, `completion_tokens` includes reasoning. Some vendors
+ * tell of reasoning in the total alone: what exceeds prompt and completion is output.
+ * @returns undefined when there is no sound count of both.
+ */
+export function usageOfChat(told: unknown): Usage | undefined {
+	const usage = members(told);
+	const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
+	const prompt = count(prompt_tokens);
+	const completion = count(completion_tokens) ?? 0;
+	if (prompt === undefined || (completion_tokens !== undefined && count(completion_tokens) === undefined)) return undefined;
+	const outputTokens = Math.max(completion, (count(total_tokens) ?? 0) - prompt);
+	const read = count(members(prompt_tokens_details).cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? 0;
+	const cacheReadTokens = Math.min(read, prompt);
+	const cacheWriteTokens = Math.min(count(members(prompt_tokens_details).cache_write_tokens) ?? 0, prompt - cacheReadTokens);
+	const reasoning = count(members(completion_tokens_details).reasoning_tokens) ?? 0;
+	return {
+		inputTokens: prompt - cacheReadTokens - cacheWriteTokens,
+		cacheReadTokens,
+		cacheWriteTokens,
+		cacheWriteHourTokens: 0,
+		outputTokens,
+		reasoningTokens: Math.min(Math.max(reasoning, outputTokens - completion), outputTokens),
+	};
+}
+
+/**
+ * Messages. `input_tokens` excludes cache reads and writes, `output_tokens` includes thinking; cache writes are also told
+ * by lifetime.
+ * @returns undefined when there is no sound count of input or output.
+ */
+export function usageOfMessages(told: unknown): Usage | undefined {
+	const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cache_creation, output_tokens_details } =
+		members(told);
+	const inputTokens = count(input_tokens);
+	const outputTokens = count(output_tokens);
+	if (inputTokens === undefined || outputTokens === undefined) return undefined;
+	const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = members(cache_creation);
+	const writeHour = count(ephemeral_1h_input_tokens) ?? 0;
+	const cacheWriteTokens = count(cache_creation_input_tokens) ?? (count(ephemeral_5m_input_tokens) ?? 0) + writeHour;
+	return {
+		inputTokens,
+		cacheReadTokens: count(cache_read_input_tokens) ?? 0,
+		cacheWriteTokens,
+		cacheWriteHourTokens: Math.min(writeHour, cacheWriteTokens),
+		outputTokens,
+		reasoningTokens: Math.min(count(members(output_tokens_details).thinking_tokens) ?? 0, outputTokens),
+	};
+}
+
+/**
+ * Gemini's own format. `promptTokenCount` includes what a cache gave, but not what tools put into the prompt;
+ * `candidatesTokenCount`, which may be absent, excludes thoughts.
+ * @returns undefined when there is no sound count of the prompt.
+ */
+export function usageOfGemini(told: unknown): Usage | undefined {
+	const { promptTokenCount, toolUsePromptTokenCount, cachedContentTokenCount, candidatesTokenCount, thoughtsTokenCount, totalTokenCount } =
+		members(told);
+	const ownPrompt = count(promptTokenCount);
+	if (ownPrompt === undefined) return undefined;
+	const prompt = ownPrompt + (count(toolUsePromptTokenCount) ?? 0);
+	const cacheReadTokens = Math.min(count(cachedContentTokenCount) ?? 0, prompt);
+	const reasoningTokens = count(thoughtsTokenCount) ?? 0;
+	const outputTokens = Math.max((count(candidatesTokenCount) ?? 0) + reasoningTokens, (count(totalTokenCount) ?? 0) - prompt);
+	return { ...noUsage, inputTokens: prompt - cacheReadTokens, cacheReadTokens, outputTokens, reasoningTokens };
 }

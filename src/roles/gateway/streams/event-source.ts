@@ -1,8 +1,7 @@
 import type { ByteFlow, ByteSink, ByteStream } from '../../../core/handler.ts';
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
 import { EventBatch } from '../../../wire/events/event-batch.ts';
-import { heartbeat } from '../../../wire/events/heartbeat.ts';
-import { StreamEvent } from '../../../wire/events/stream-event.ts';
+import { heartbeat, StreamEvent } from '../../../wire/events/stream-event.ts';
 import type { GatewayError } from '../../../wire/gateway-error.ts';
 
 /** Events on their way to the client: relay, guards and connection hand the same ones on. Rules of `ByteStream` and `ByteSink` hold. */

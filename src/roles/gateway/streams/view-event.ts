@@ -1,6 +1,5 @@
 import type { ClientDialect } from '../../../wire/dialects/dialect.ts';
-import { heartbeat } from '../../../wire/events/heartbeat.ts';
-import type { StreamEvent } from '../../../wire/events/stream-event.ts';
+import { heartbeat, type StreamEvent } from '../../../wire/events/stream-event.ts';
 import { repeatsMember } from '../../../wire/json/repeated-member.ts';
 import type { EventView, Unreadable } from '../../../wire/text-view.ts';
 

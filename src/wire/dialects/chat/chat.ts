@@ -1,22 +1,19 @@
 import type { Surcharges } from '../../../core/cost-factors.ts';
-import type { LineMark } from '../../events/event-boundaries.ts';
-import { equals, startsWith, valueOffset } from '../../events/line-value.ts';
+import { equals, type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { asksFor } from '../../usage/asked-thinking.ts';
-import { greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { asksFor, greatestCap, mostChoices, requestedOutput, writeCap } from '../../usage/request-facts.ts';
 import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
 import { ChatCapEnding } from './cap-ending.ts';
-import { chatInputContent } from './input-content.ts';
-import { repairChat } from './repair.ts';
+import { askForUsage, chatVendorFields, repairChat } from './request-edits.ts';
+import { chatInputContent } from './request-facts.ts';
 import { readChatRequest } from './request-reader.ts';
 import { chatRequestWriter } from './request-writer.ts';
-import { chatReading, chatWriting } from './response.ts';
+import { chatReading } from './response-reader.ts';
+import { chatWriting } from './response-writer.ts';
 import { chatTextViews } from './texts.ts';
-import { askForUsage } from './usage.ts';
-import { chatVendorFields } from './vendor-fields.ts';
 
 const required: FieldTable = { model: modelName };
 

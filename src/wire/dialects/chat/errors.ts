@@ -1,7 +1,5 @@
-import { errorMessageOf, errorObjectOf } from '../../conversation/error-message.ts';
-import { numberOf } from '../../conversation/read-json.ts';
-import type { ProviderError } from '../../conversation/response.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import { errorMessageOf, errorObjectOf, numberOf } from '../../conversation/read-json.ts';
+import type { ProviderError, TranslatedCall } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 

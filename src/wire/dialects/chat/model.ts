@@ -1,3 +1,4 @@
+import { remembering } from '../../../core/bounded-map.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
@@ -67,7 +68,9 @@ function toldEfforts(thinking: TranslationTarget['thinking'], { efforts }: ChatM
 }
 
 /** By the name at the provider. A name that is none of OpenAI's is taken for a model of another vendor behind a compatible server. */
-export function chatModel(name: string): ChatModel {
+export const chatModel = remembering(1000, modelNamed);
+
+function modelNamed(name: string): ChatModel {
 	// Fine-tuned models are named `ft:<model>:...`, and resellers put the vendor before a slash.
 	const base = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '');
 	const generation = /^o(\d)(-mini)?(?:-|$)/.exec(base);

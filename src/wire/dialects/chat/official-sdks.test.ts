@@ -7,7 +7,7 @@ import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { scrubSecrets } from '../../providers/scrub-secrets.ts';
 import { translateRequest } from '../../translate.ts';

@@ -1,22 +1,23 @@
-import type { AssistantTurn, ResultsTurn, ToolCall, ToolResult, Turn } from '../../conversation/conversation.ts';
+import type {
+	AssistantTurn,
+	ContentPart,
+	FilePart,
+	MediaSource,
+	ResultsTurn,
+	ToolCall,
+	ToolResult,
+	Turn,
+} from '../../conversation/conversation.ts';
+import { withSignature } from '../../conversation/extensions.ts';
 import { fitName, longestCallId, longestToolName } from '../../conversation/fit-name.ts';
-import { isBlank } from '../../conversation/json-view.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
-import { withSignature } from '../../conversation/thought-signature.ts';
+import { isBlank, rejectField } from '../../conversation/json-view.ts';
+import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { resultParts } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import type { ChatModel } from './model.ts';
-import { type ChatPart, contentOf, writePart } from './request-content.ts';
 
-/** Messages of chat completions. @throws Refusal `field_invalid` for what has no equivalent. */
-export function writeMessages(turns: Iterable<Turn>, model: ChatModel, warnings: RequestWarnings): readonly JsonObject[] {
-	const list = new MessageList(model, warnings);
-	for (const turn of turns) list.add(turn);
-	return list.finish();
-}
-
-class MessageList {
+/** Messages of chat completions. */
+export class MessageList {
 	readonly #model: ChatModel;
 	readonly #warnings: RequestWarnings;
 	readonly #messages: JsonObject[] = [];
@@ -30,17 +31,16 @@ class MessageList {
 		this.#warnings = warnings;
 	}
 
+	/** @throws Refusal `field_invalid` for what has no equivalent. */
 	add(turn: Turn): void {
 		if (turn.role !== 'assistant') this.#endAssistant();
 		this.#isAssistantLast = turn.role === 'assistant';
 		switch (turn.role) {
-			case 'system': {
-				const parts = turn.parts.flatMap(writePart);
-				if (parts.length > 0) this.#messages.push({ role: this.#model.systemRole, content: this.#contentOf(parts) });
+			case 'system':
+				if (turn.parts.length > 0) this.#messages.push({ role: this.#model.systemRole, content: this.#contentOf(turn.parts) });
 				return;
-			}
 			case 'user':
-				this.#messages.push({ role: 'user', content: this.#contentOf(turn.parts.flatMap(writePart)) });
+				this.#messages.push({ role: 'user', content: this.#contentOf(turn.parts) });
 				return;
 			case 'assistant':
 				this.#addAssistant(turn);
@@ -56,8 +56,12 @@ class MessageList {
 		return this.#messages;
 	}
 
-	#contentOf(parts: readonly ChatPart[]): string | readonly ChatPart[] {
-		return contentOf(parts, this.#model.takesTextParts);
+	/** As short as it can be said: one text is a string, and so are several where parts may not be taken. */
+	#contentOf(parts: readonly ContentPart[]): string | readonly ChatPart[] {
+		const [first] = parts;
+		if (first?.type === 'text' && parts.length === 1) return first.text;
+		const written = writeParts(parts);
+		return !this.#model.takesTextParts && written.every(({ type }) => type === 'text') ? textsOf(written) : written;
 	}
 
 	/** Reasoning is dropped: it is the other vendor's, and must never be taken for text. */
@@ -105,10 +109,84 @@ class MessageList {
 
 	#addResult(result: ToolResult): readonly ChatPart[] {
 		const id = fitName(result.call.id, longestCallId);
-		const parts = resultParts(result).flatMap(writePart);
-		const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+		const parts = writeParts(resultParts(result));
+		const text = textsOf(parts);
 		this.#messages.push({ role: 'tool', tool_call_id: id, content: result.isError ? `Error: ${text}` : text });
 		const others = parts.filter(({ type }) => type !== 'text');
 		return others.length === 0 ? [] : [{ type: 'text', text: `Result of call ${id}:` }, ...others];
 	}
+}
+
+/** A part of a chat message's content. */
+type ChatPart =
+	| { readonly type: 'text'; readonly text: string }
+	| { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+	| { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
+
+const imageTypes: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+
+function writeParts(parts: readonly ContentPart[]): readonly ChatPart[] {
+	const written: ChatPart[] = [];
+	for (const part of parts) writePart(part, written);
+	return written;
+}
+
+function textsOf(parts: readonly ChatPart[]): string {
+	let texts: string | undefined;
+	for (const part of parts) if (part.type === 'text') texts = texts === undefined ? part.text : `${texts}\n${part.text}`;
+	return texts ?? '';
+}
+
+function writePart(part: ContentPart, to: ChatPart[]): void {
+	switch (part.type) {
+		case 'text':
+			to.push({ type: 'text', text: part.text });
+			return;
+		case 'image':
+			to.push({ type: 'image_url', image_url: { url: imageUrl(part.source) } });
+			return;
+		case 'audio':
+			return rejectField(part.at.path, 'cannot be passed on to the model’s provider: send its transcript');
+		case 'file':
+			writeFile(part, to);
+			return;
+		case 'opaque':
+			return rejectField(part.at.path, part.cure);
+	}
+}
+
+function imageUrl(source: MediaSource): string {
+	switch (source.kind) {
+		case 'link':
+			return source.url;
+		case 'data': {
+			const { mediaType } = source;
+			if (mediaType !== undefined && imageTypes.includes(mediaType)) return dataUrl(mediaType, source.base64());
+			return rejectField(source.at.path, `must be one of \`${imageTypes.join('`, `')}\``);
+		}
+		case 'invalid':
+			return rejectField(source.at.path, 'must be an address or data in base64');
+		case 'foreign':
+			return rejectField(source.at.path, source.cure);
+	}
+}
+
+function writeFile({ source, filename, title, context }: FilePart, to: ChatPart[]): void {
+	switch (source.kind) {
+		case 'data': {
+			const name = filename ?? (title === undefined ? 'document.pdf' : `${title.replace(/\.pdf$/i, '')}.pdf`);
+			if (context !== undefined) to.push({ type: 'text', text: context });
+			to.push({ type: 'file', file: { filename: name, file_data: dataUrl(source.mediaType ?? 'application/pdf', source.base64()) } });
+			return;
+		}
+		case 'link':
+		case 'invalid':
+			return rejectField(source.at.path, 'must be the file itself in base64');
+		case 'foreign':
+			return rejectField(source.at.path, source.cure);
+	}
+}
+
+function dataUrl(mediaType: string, base64: string): string {
+	return `data:${mediaType};base64,${base64}`;
 }

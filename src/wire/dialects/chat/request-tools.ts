@@ -1,7 +1,6 @@
 import type { Tool, ToolChoice } from '../../conversation/conversation.ts';
 import { cacheMarkOf } from '../../conversation/extensions.ts';
-import { isTrue, type JsonView, objectIn, requireObject } from '../../conversation/json-view.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
+import { isTrue, type JsonView, objectIn, rejectField, requireObject } from '../../conversation/json-view.ts';
 
 /** The deprecated pair `functions` and `function_call`: its client expects the old shape of response too. */
 export function usesFunctions(request: JsonView): boolean {
@@ -25,7 +24,7 @@ export function readTools(request: JsonView): readonly Tool[] {
 
 /** @param tool what other vendors' marks stand in. */
 function functionTool(definition: JsonView, tool: JsonView): Tool {
-	const name = definition.member('name').text();
+	const name = definition.textOf('name');
 	if (name === undefined || name === '') return rejectField(`${definition.path}.name`, 'must be a non-empty string');
 	const schema = definition.member('parameters');
 	if (schema.isGiven && schema.kind !== 'object') rejectField(schema.path, 'must be a JSON schema as an object');
@@ -33,7 +32,7 @@ function functionTool(definition: JsonView, tool: JsonView): Tool {
 		kind: 'function',
 		at: definition,
 		name,
-		description: definition.member('description').text(),
+		description: definition.textOf('description'),
 		parameters: objectIn(schema),
 		isStrict: isTrue(definition.member('strict')),
 		cacheMark: cacheMarkOf(tool),
@@ -70,7 +69,7 @@ function readChoice(choice: JsonView): ReadChoice {
 	if (!choice.isGiven) return plainChoice('auto');
 	const word = choice.text();
 	if (word === 'auto' || word === 'none' || word === 'required') return plainChoice(word);
-	const type = choice.member('type').text();
+	const type = choice.textOf('type');
 	if (type === 'function') return namedChoice(choice.member('function').member('name'), choice);
 	const allowed = choice.member('allowed_tools');
 	if (type === 'allowed_tools' && allowed.kind === 'object') return allowedTools(allowed);
@@ -91,7 +90,7 @@ function namedChoice(view: JsonView, choice: JsonView): ReadChoice {
 }
 
 function allowedTools(allowed: JsonView): ReadChoice {
-	const mode = allowed.member('mode').text();
+	const mode = allowed.textOf('mode');
 	if (mode !== 'auto' && mode !== 'required') return rejectField(`${allowed.path}.mode`, 'must be `auto` or `required`');
 	const tools = allowed.member('tools');
 	if (tools.kind !== 'array') return rejectField(tools.path, 'must be an array');

@@ -1,19 +1,22 @@
 import type {
 	AssistantPart,
 	Capability,
+	ContentPart,
+	MediaSource,
 	ReasoningPart,
 	ResultsTurn,
+	TextPart,
 	ToolArguments,
 	ToolCall,
 	Turn,
 	VendorSignature,
 } from '../../conversation/conversation.ts';
-import { signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
-import { type JsonView, requireObject, requireText } from '../../conversation/json-view.ts';
+import { cacheMarkOf, signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
+import { isBlank, type JsonView, rejectField, requireObject, requireText } from '../../conversation/json-view.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
-import { readContent, readTexts } from './request-parts.ts';
+import type { JsonObject } from '../../json/parse-body.ts';
+import { longestHead, parseDataUrlHead } from './data-url.ts';
 
 const pairingWords: PairingWords = {
 	unasked: 'names no tool call of the assistant message before it: send each result right after its call',
@@ -24,25 +27,25 @@ const pairingWords: PairingWords = {
 };
 
 /** Each message is a turn, but results are one. @throws Refusal `field_invalid`. */
-export function* readTurns(messages: JsonView, takes: ReadonlySet<Capability>): Generator<Turn> {
+export function readTurns(messages: JsonView, takes: ReadonlySet<Capability>, take: (turn: Turn) => void): void {
 	if (messages.kind !== 'array') rejectField(messages.path, 'must be an array');
 	const pairing = new ToolPairing(pairingWords);
 	for (const [index, message] of messages.items().entries()) {
 		const turn = readTurn(requireObject(message), index, takes, pairing);
 		if (turn === undefined) continue;
 		const results = resultsBefore(turn, takes, pairing);
-		if (results !== undefined) yield results;
+		if (results !== undefined) take(results);
 		if (turn.role === 'assistant') for (const part of turn.parts) if (part.type === 'call') pairing.open(part);
-		yield turn;
+		take(turn);
 	}
 	const results = pairing.close();
-	if (results !== undefined) yield results;
+	if (results !== undefined) take(results);
 }
 
 /** What a message says; undefined for a result, which waits for those of the other calls. */
 function readTurn(message: JsonView, index: number, takes: ReadonlySet<Capability>, pairing: ToolPairing): Turn | undefined {
 	const content = message.member('content');
-	switch (message.member('role').text()) {
+	switch (message.textOf('role')) {
 		case 'system':
 		case 'developer':
 			return { role: 'system', at: message, parts: readTexts(content, takes), isOneText: true };
@@ -80,56 +83,134 @@ function addResult(content: JsonView, at: JsonView, id: string, takes: ReadonlyS
 
 /** Reasoning, then text, then calls: the order in which they were made. */
 function assistantParts(message: JsonView, index: number, takes: ReadonlySet<Capability>): readonly AssistantPart[] {
-	if (message.member('audio').isGiven) {
+	if (message.has('audio')) {
 		const why = takes.has('audio') ? 'this model does not know what another one spoke' : 'this model neither hears nor speaks';
 		rejectField(`${message.path}.audio`, `cannot be passed on: ${why}. Send its transcript`);
 	}
-	const said = [...readTexts(message.member('content'), takes), ...readTexts(message.member('refusal'), takes)];
-	const calls = readCalls(message, index);
-	if (said.length === 0 && calls.length === 0) return [];
-	return [...message.member('thinking_blocks').items().map(reasoningPart), ...said, ...calls];
+	const parts: AssistantPart[] = message.has('thinking_blocks') ? message.member('thinking_blocks').items().map(reasoningPart) : [];
+	const reasoned = parts.length;
+	for (const name of ['content', 'refusal']) {
+		if (message.has(name)) for (const text of readTexts(message.member(name), takes)) parts.push(text);
+	}
+	if (message.has('tool_calls')) {
+		const calls = message.member('tool_calls');
+		if (calls.kind !== 'array') rejectField(calls.path, 'must be an array');
+		for (const call of calls.items()) parts.push(readCall(requireObject(call)));
+	}
+	if (message.has('function_call')) {
+		const legacy = message.member('function_call');
+		parts.push(callPart(legacy, legacy, `call_${index}`, undefined));
+	}
+	return parts.length === reasoned ? nothing : parts;
 }
 
 function reasoningPart(block: JsonView): ReasoningPart {
 	return { type: 'reasoning', at: block, field: 'thinking_blocks', vendor: 'anthropic', signed: signedThinkingOf(block) };
 }
 
-function readCalls(message: JsonView, index: number): readonly AssistantPart[] {
-	const list = message.member('tool_calls');
-	if (list.isGiven && list.kind !== 'array') rejectField(list.path, 'must be an array');
-	const calls = list.items().map((call) => {
-		requireObject(call);
-		const type = call.member('type');
-		const isFunction = !type.isGiven || type.text() === 'function';
-		if (!isFunction) return { at: type, cure: 'must be `function`: this model has no custom tools' };
-		return { at: call, called: functionOf(call.member('function')), signature: thoughtSignatureOf(call) };
-	});
-	const parts = calls.map(
-		({ at, called, cure = '', signature }): AssistantPart =>
-			called === undefined ? { type: 'opaque', at, text: undefined, cure } : callPart(at, requireText(at.member('id')), called, signature),
-	);
-	const legacy = message.member('function_call');
-	return legacy.isGiven ? [...parts, callPart(legacy, `call_${index}`, functionOf(legacy), undefined)] : parts;
+function readCall(call: JsonView): AssistantPart {
+	const isFunction = !call.has('type') || call.textOf('type') === 'function';
+	if (isFunction) return callPart(call, call.member('function'), undefined, thoughtSignatureOf(call));
+	return { type: 'opaque', at: call.member('type'), text: undefined, cure: 'must be `function`: this model has no custom tools' };
 }
 
-function callPart(at: JsonView, id: string, called: CalledFunction, signature: VendorSignature | undefined): ToolCall {
-	return { type: 'call', at, id, ...called, signature };
-}
-
-type CalledFunction = Pick<ToolCall, 'name' | 'arguments'>;
-
-function functionOf(called: JsonView): CalledFunction {
+/** @param id of a call of the deprecated kind, which has none. */
+function callPart(at: JsonView, called: JsonView, id: string | undefined, signature: VendorSignature | undefined): ToolCall {
 	const name = requireText(called.member('name'));
-	const view = called.member('arguments');
-	if (view.isGiven && view.kind !== 'string') rejectArguments(view);
-	return { name, arguments: textualArguments(view) };
+	const given = new TextualArguments(called.member('arguments'));
+	return { type: 'call', at, id: id ?? requireText(at.member('id')), name, arguments: given, signature };
 }
 
-function textualArguments(view: JsonView): ToolArguments {
-	const text = (): string => view.text() ?? '';
-	return { text, object: () => parseArguments(text()) ?? rejectArguments(view) };
+class TextualArguments implements ToolArguments {
+	readonly #view: JsonView;
+
+	constructor(view: JsonView) {
+		this.#view = view;
+		if (view.isGiven && view.kind !== 'string') this.#reject();
+	}
+
+	text(): string {
+		return this.#view.text() ?? '';
+	}
+
+	object(): JsonObject {
+		return parseArguments(this.text()) ?? this.#reject();
+	}
+
+	#reject(): never {
+		return rejectField(this.#view.path, 'must be a JSON object as a string');
+	}
 }
 
-function rejectArguments(view: JsonView): never {
-	return rejectField(view.path, 'must be a JSON object as a string');
+const nothing: readonly never[] = [];
+
+/** The content of a message; texts that show nothing are left out. @throws Refusal `field_invalid`. */
+function readContent(content: JsonView, takes: ReadonlySet<Capability>): readonly ContentPart[] {
+	if (!content.isGiven) return nothing;
+	if (content.kind === 'string') return textParts(content, content);
+	if (content.kind !== 'array') return rejectField(content.path, 'must be a string or an array of parts');
+	return content.items().flatMap((part) => readPart(requireObject(part), takes));
+}
+
+/** Content that can be nothing but text, such as a system message's. @throws Refusal `field_invalid`. */
+function readTexts(content: JsonView, takes: ReadonlySet<Capability>): readonly TextPart[] {
+	if (content.kind === 'string') return textParts(content, content);
+	const parts = readContent(content, takes);
+	for (const part of parts) if (part.type === 'opaque') rejectField(part.at.path, part.cure);
+	return parts.map((part) =>
+		part.type === 'text' ? part : rejectField(content.path, 'must be text alone: send other parts in a user message'),
+	);
+}
+
+function readPart(part: JsonView, takes: ReadonlySet<Capability>): readonly ContentPart[] {
+	switch (part.textOf('type')) {
+		case 'text':
+			return textParts(part, part.member('text'));
+		case 'refusal':
+			return textParts(part, part.member('refusal'));
+		case 'image_url':
+			return [{ type: 'image', at: part, source: imageSource(part.member('image_url').member('url')), cacheMark: cacheMarkOf(part) }];
+		case 'file':
+			return [filePart(part, part.member('file'))];
+		case 'input_audio':
+			return takes.has('audio') ? [audioPart(part.member('input_audio'))] : [opaquePart(part, takes)];
+		default:
+			return [opaquePart(part, takes)];
+	}
+}
+
+function opaquePart(part: JsonView, takes: ReadonlySet<Capability>): ContentPart {
+	const known = takes.has('audio') ? '`text`, `image_url`, `input_audio` or `file`' : '`text`, `image_url` or `file`';
+	return { type: 'opaque', at: part.member('type'), text: undefined, cure: `is none that this model’s provider takes: send ${known}` };
+}
+
+function textParts(part: JsonView, said: JsonView): readonly TextPart[] {
+	const text = requireText(said);
+	return isBlank(text) ? nothing : [{ type: 'text', at: part, text, cacheMark: cacheMarkOf(part) }];
+}
+
+/** Addresses are passed on for the provider to fetch; the gateway fetches nothing for a client. */
+function imageSource(url: JsonView): MediaSource {
+	if (url.kind !== 'string') return rejectField(url.path, 'must be a string: an https address or a data URL in base64');
+	return /^https?:\/\//i.test(url.prefix(longestHead)) ? { kind: 'link', at: url, url: requireText(url) } : dataSource(url);
+}
+
+function dataSource(url: JsonView): MediaSource {
+	const head = parseDataUrlHead(url.prefix(longestHead));
+	if (head === undefined) return { kind: 'invalid', at: url };
+	return { kind: 'data', at: url, mediaType: head.mediaType, base64: () => requireText(url).slice(head.dataStart) };
+}
+
+function audioPart(audio: JsonView): ContentPart {
+	return { type: 'audio', at: audio, format: audio.textOf('format'), base64: () => requireText(audio.member('data')) };
+}
+
+function filePart(part: JsonView, file: JsonView): ContentPart {
+	const data = file.member('file_data');
+	const filename = file.textOf('filename');
+	const source: MediaSource =
+		data.kind === 'string'
+			? dataSource(data)
+			: { kind: 'foreign', at: file, cure: 'must carry its content in `file_data`: files that another provider keeps cannot be read' };
+	return { type: 'file', at: part, source, filename, title: undefined, context: undefined, cacheMark: cacheMarkOf(part) };
 }

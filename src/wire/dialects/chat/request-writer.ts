@@ -1,14 +1,19 @@
-import type { Conversation, OutputFormat, ToolChoice } from '../../conversation/conversation.ts';
+import {
+	type Conversation,
+	type Effort,
+	efforts,
+	type NumberSetting,
+	type OutputFormat,
+	type ReasoningSetting,
+	type ToolChoice,
+} from '../../conversation/conversation.ts';
 import { fitName, longestToolName } from '../../conversation/fit-name.ts';
-import { requireFunctions } from '../../conversation/function-tools.ts';
-import { requireSchemaTaken, requireStopCount, takenSampling, takenStops } from '../../conversation/model-limits.ts';
-import type { RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import { requireFunctions, requireSchemaTaken, requireStopCount, takenSampling, takenStops } from '../../conversation/model-limits.ts';
+import type { RequestWarnings, RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
 import { sha256Hex } from '../../conversation/sha256.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { type ChatModel, chatModelOf } from './model.ts';
-import { reasoningEffort } from './reasoning-effort.ts';
-import { writeMessages } from './request-messages.ts';
+import { MessageList } from './request-messages.ts';
 
 const maxStops = 4;
 /** OpenAI rejects longer names of users. */
@@ -31,25 +36,28 @@ export function chatRequest(
 		type: 'function',
 		function: {
 			name: fitName(name, longestToolName),
-			...(description !== undefined && { description }),
+			description,
 			parameters: parametersOf(parameters ?? {}),
-			...(isStrict !== undefined && { strict: isStrict }),
+			strict: isStrict,
 		},
 	}));
 	const effort = reasoningEffort(conversation.reasoning(), model, tools.length > 0, warnings);
-	const messages = writeMessages(conversation.turns(), model, warnings);
+	const list = new MessageList(model, warnings);
+	conversation.readTurns((turn) => list.add(turn));
+	const messages = list.finish();
 	const cap = conversation.outputCap(target.maxOutputTokens)?.value ?? target.defaultMaxTokens;
 	return {
 		model: target.model,
 		messages,
-		...(cap !== undefined && { [model.tokenParam]: cap }),
-		...writeStops(conversation, model, warnings),
-		...writeSampling(conversation, model, warnings),
+		[model.tokenParam]: cap,
+		stop: writeStops(conversation, model, warnings),
+		temperature: writeNumber('temperature', conversation, model, warnings),
+		top_p: writeNumber('topP', conversation, model, warnings),
 		...(tools.length > 0 && { tools, ...writeToolChoice(conversation.toolChoice(), model) }),
-		...(effort !== undefined && { reasoning_effort: effort }),
-		...writeOutputFormat(conversation.outputFormat(), model),
-		...writeUser(conversation.userId()),
-		...writeTier(conversation.serviceTier(), warnings),
+		reasoning_effort: effort,
+		response_format: writeOutputFormat(conversation.outputFormat(), model),
+		user: writeUser(conversation.userId()),
+		service_tier: writeTier(conversation.serviceTier(), warnings),
 		...(conversation.isStreamed && { stream: true, stream_options: { include_usage: true } }),
 	};
 }
@@ -61,58 +69,84 @@ function parametersOf(schema: JsonObject): JsonObject {
 	return { ...schema, type, properties: schema.properties ?? {} };
 }
 
-function writeStops(conversation: Conversation, model: ChatModel, warnings: RequestWarnings): JsonObject {
+function writeStops(conversation: Conversation, model: ChatModel, warnings: RequestWarnings): readonly string[] | undefined {
 	const asked = conversation.stops();
 	const stops = takenStops(asked, model, warnings);
 	requireStopCount(asked.field, stops, maxStops);
-	return stops.length === 0 ? {} : { stop: stops };
+	return stops.length === 0 ? undefined : stops;
 }
 
-function writeSampling(conversation: Conversation, model: ChatModel, warnings: RequestWarnings): JsonObject {
-	const taken: Record<string, number> = {};
-	for (const [name, member] of [['temperature', 'temperature'] as const, ['topP', 'top_p'] as const]) {
-		const asked = conversation.number(name);
-		const value = asked === undefined ? undefined : takenSampling(name, asked, model, warnings);
-		if (value !== undefined) taken[member] = value;
-	}
-	return taken;
+function writeNumber(name: NumberSetting, conversation: Conversation, model: ChatModel, warnings: RequestWarnings): number | undefined {
+	const asked = conversation.number(name);
+	return asked && takenSampling(name, asked, model, warnings);
 }
 
 function writeToolChoice({ mode, named, isSingle }: ToolChoice, { takesParallelFlag }: ChatModel): JsonObject {
 	if (mode === undefined) return {};
 	const choice = named === undefined ? mode : { type: 'function', function: { name: fitName(named, longestToolName) } };
 	const isFlagged = isSingle && takesParallelFlag && mode !== 'none';
-	return { tool_choice: choice, ...(isFlagged && { parallel_tool_calls: false }) };
+	return { tool_choice: choice, parallel_tool_calls: isFlagged ? false : undefined };
 }
 
-function writeOutputFormat(format: OutputFormat | undefined, model: ChatModel): JsonObject {
+function writeOutputFormat(format: OutputFormat | undefined, model: ChatModel): JsonObject | undefined {
 	switch (format?.kind) {
 		case undefined:
-			return {};
+			return undefined;
 		case 'json':
-			return { response_format: { type: 'json_object' } };
+			return { type: 'json_object' };
 		case 'schema':
 			requireSchemaTaken(format.field, model);
-			return { response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: format.schema } } };
+			return { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: format.schema } };
 	}
 }
 
 /** Some clients put a whole JSON text there. */
-function writeUser(id: string | undefined): JsonObject {
-	if (id === undefined) return {};
-	return { user: id.length <= maxUserLength ? id : sha256Hex(id) };
+function writeUser(id: string | undefined): string | undefined {
+	return id === undefined || id.length <= maxUserLength ? id : sha256Hex(id);
 }
 
-function writeTier(tier: ReturnType<Conversation['serviceTier']>, warnings: RequestWarnings): JsonObject {
-	switch (tier) {
-		case undefined:
-			return {};
-		case 'auto':
-			return { service_tier: 'auto' };
-		case 'standard':
-			return { service_tier: 'default' };
-		case 'other':
-			warnings.add('service_tier', 'ignored');
-			return {};
+function writeTier(tier: ReturnType<Conversation['serviceTier']>, warnings: RequestWarnings): string | undefined {
+	if (tier === 'other') warnings.add('service_tier', 'ignored');
+	return tier === 'other' || tier === undefined ? undefined : tier === 'auto' ? tier : 'default';
+}
+
+/** Operators may name efforts that are none of these. */
+const ladder: readonly string[] = efforts;
+
+/** @returns undefined: the model decides. @param hasTools the translated request offers tools. */
+function reasoningEffort(
+	wanted: ReasoningSetting | undefined,
+	model: ChatModel,
+	hasTools: boolean,
+	warnings: RequestWarnings,
+): string | undefined {
+	if (hasTools && model.toolsNeedEffortNone) {
+		warnings.add('reasoning_effort', 'none because the model takes no tools otherwise');
+		return 'none';
 	}
+	const asked = wanted?.effort ?? effortOfBudget(wanted?.budget);
+	if (wanted === undefined || asked === undefined) return undefined;
+	if (asked === 'none') return model.efforts.includes('none') ? 'none' : undefined;
+	if (model.efforts.length === 0) {
+		warnings.add(wanted.field, 'ignored because the model does not reason');
+		return undefined;
+	}
+	if (asked === 'unknown') {
+		warnings.add(wanted.effortField, 'ignored because it is not known');
+		return undefined;
+	}
+	const given = nearest(asked, model.efforts);
+	if (given !== undefined && given !== asked) warnings.add(wanted.effortField, `${given} as the nearest that the model takes`);
+	return given;
+}
+
+function effortOfBudget(budget: number | undefined): Effort | undefined {
+	if (budget === undefined) return undefined;
+	if (budget <= 2048) return 'low';
+	return budget <= 8192 ? 'medium' : 'high';
+}
+
+/** The same, else the next lower one, else the least. */
+function nearest(effort: Effort, taken: readonly string[]): string | undefined {
+	return taken.findLast((one) => one !== 'none' && ladder.indexOf(one) <= ladder.indexOf(effort)) ?? taken[0];
 }

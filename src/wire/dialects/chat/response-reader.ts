@@ -1,18 +1,19 @@
 import { Fault } from '../../../core/fault.ts';
+import { signatureOf } from '../../conversation/extensions.ts';
+import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
-import type { Finish, ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
-import { signatureOf } from '../../conversation/thought-signature.ts';
+import type { Finish, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { usageOfChat } from '../../usage/told-usage.ts';
-import { readChunkError } from './errors.ts';
+import { usageOfChat } from '../../usage/usage-reader.ts';
+import { readChunkError, readError } from './errors.ts';
 import { responseInvalid, SequentialCalls } from './sequential-calls.ts';
 
 /** Translated requests ask for one choice. */
 const choice = 0;
 
 /** The first choice is the response. @throws Fault `provider_answer_invalid`. */
-export function readBody(body: JsonObject, sink: ResponseSink): void {
+function readBody(body: JsonObject, sink: ResponseSink): void {
 	const first: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined;
 	if (!isJsonObject(first)) throw responseInvalid('without a choice');
 	// Azure's filter leaves the message out.
@@ -51,7 +52,7 @@ function argumentsOf(given: unknown, finishReason: unknown): string {
 }
 
 /** What ends the response waits for the end of the stream, because usage comes last. */
-export class ChatStreamReader implements StreamReader {
+class ChatStreamReader implements StreamReader {
 	readonly #sink: ResponseSink;
 	readonly #calls: SequentialCalls;
 	#hasStarted = false;
@@ -146,3 +147,10 @@ function contentText(content: unknown): string {
 function reportedUsage(reported: unknown): ReportedUsage {
 	return { usage: usageOfChat(reported), reportsCacheWrites: false, reportsReasoning: true };
 }
+
+export const chatReading: ResponseReading = {
+	createStreamReader: (sink) => new ChatStreamReader(sink),
+	readBody,
+	readError,
+	fitToolName: (name) => fitName(name, longestToolName),
+};

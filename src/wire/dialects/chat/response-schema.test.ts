@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { chatChunkSchema, chatCompletionSchema } from '../../../../test/support/chat-answer-schema.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
-import type { Translation } from '../../../../test/support/translations.ts';
-import { chatToGemini, chatToMessages } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import { chatToGemini, chatToMessages, type Translation } from '../../../../test/support/translations.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const requests: readonly JsonObject[] = [

@@ -4,7 +4,7 @@ import { type ByteTranslation, translateBytes } from '../../../../test/support/b
 import { readRecordings } from '../../../../test/support/recordings.ts';
 import { messagesToChat } from '../../../../test/support/translations.ts';
 import { Fault } from '../../../core/fault.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const call: TranslatedCall = { request: {}, model: 'asked-model', requestId: 'req_7', nowSeconds: 1_790_000_000 };

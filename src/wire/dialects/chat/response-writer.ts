@@ -1,19 +1,21 @@
 import { totalTokens, type Usage } from '../../../core/usage.ts';
+import { withSignature } from '../../conversation/extensions.ts';
 import { viewOf } from '../../conversation/json-view.ts';
-import type {
-	BodyWriter,
-	Finish,
-	FinishReason,
-	ProviderError,
-	ReportedUsage,
-	ResponseSink,
-	ResponseStart,
-	StartedCall,
-	ToolNaming,
-	WrittenStream,
+import {
+	type BodyWriter,
+	type Finish,
+	type FinishReason,
+	type ProviderError,
+	type ReportedUsage,
+	type ResponseSink,
+	type ResponseStart,
+	type ResponseWriting,
+	type StartedCall,
+	type ToolNaming,
+	type TranslatedCall,
+	toldToCaller,
+	type WrittenStream,
 } from '../../conversation/response.ts';
-import { withSignature } from '../../conversation/thought-signature.ts';
-import { type TranslatedCall, toldToCaller } from '../../conversation/translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { writeError } from './errors.ts';
 import { usesFunctions } from './request-tools.ts';
@@ -94,7 +96,7 @@ class Choice {
 	readonly calls: WrittenCall[] = [];
 }
 
-export class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
+class CompletionBodyWriter extends CompletionWriter implements BodyWriter {
 	readonly #choices = new Map<number, Choice>();
 	#start: ResponseStart = { id: undefined, model: undefined };
 	#usage: JsonObject | undefined;
@@ -208,7 +210,7 @@ interface StreamedChoice {
 }
 
 /** Writes the chunks of one chat completion, in the shape that its client asked for. */
-export class CompletionStreamWriter extends CompletionWriter implements ResponseSink, WrittenStream {
+class CompletionStreamWriter extends CompletionWriter implements ResponseSink, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
 	readonly #wantsUsage: boolean;
@@ -330,7 +332,7 @@ export function wantsUsage({ request: { stream_options: options } }: TranslatedC
 	return isJsonObject(options) && options.include_usage === true;
 }
 
-export function toolNames({ tools, functions }: JsonObject): readonly string[] {
+function toolNames({ tools, functions }: JsonObject): readonly string[] {
 	return [...itemsOf(tools), ...itemsOf(functions)].flatMap((tool) => {
 		const { name } = isJsonObject(tool) ? (isJsonObject(tool.function) ? tool.function : tool) : {};
 		return typeof name === 'string' ? [name] : [];
@@ -340,3 +342,11 @@ export function toolNames({ tools, functions }: JsonObject): readonly string[] {
 function itemsOf(value: unknown): readonly unknown[] {
 	return Array.isArray(value) ? value : [];
 }
+
+export const chatWriting: ResponseWriting = {
+	createStreamWriter: (call, toolNameOf) => new CompletionStreamWriter(call, toolNameOf),
+	createBodyWriter: (call, toolNameOf) => new CompletionBodyWriter(call, toolNameOf),
+	writeError,
+	toolNames,
+	finishField: 'finish_reason',
+};

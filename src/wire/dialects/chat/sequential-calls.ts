@@ -1,7 +1,7 @@
 import { Fault } from '../../../core/fault.ts';
+import { signatureOf } from '../../conversation/extensions.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import type { ResponseSink } from '../../conversation/response.ts';
-import { signatureOf } from '../../conversation/thought-signature.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 interface StreamedCall {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBody } from '../../json/parse-body.ts';
 import { spliceBody } from '../../json/splice-body.ts';
-import { askForUsage } from './usage.ts';
+import { askForUsage } from './request-edits.ts';
 
 const placed = new Set(['model', 'stream_options']);
 

@@ -1,13 +1,32 @@
+import { type ResponseTranslation, TranslatedStream } from '../../conversation/translation.ts';
 import { chat } from '../chat/chat.ts';
+import { writeError } from '../chat/errors.ts';
+import { chatReading } from '../chat/response-reader.ts';
 import type { Dialect } from '../dialect.ts';
+import { readError } from '../gemini/errors.ts';
 import { geminiOpenaiRequestWriter } from './request-writer.ts';
-import { geminiOpenaiReading, repairedResponses } from './response.ts';
+import { repairBody, StreamRepair } from './response-repair.ts';
+
+/** For clients of chat completions: what deviates is repaired, and all else passes. */
+const repairedResponses: ResponseTranslation = {
+	translateAnswer: repairBody,
+	translateError(status, body, call) {
+		const error = readError(status, body);
+		const { retryAfterSeconds } = error;
+		return { body: writeError(error, call), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+	},
+	translateStream(call) {
+		const repair = new StreamRepair(call);
+		return new TranslatedStream(repair, repair);
+	},
+};
 
 /** What Gemini makes of chat completions. */
 export const geminiOpenai: Dialect = {
 	...chat,
 	name: 'gemini-openai',
 	requestWriter: geminiOpenaiRequestWriter,
-	responses: geminiOpenaiReading,
+	/** But for errors, which are Google's. */
+	responses: { ...chatReading, readError },
 	repairs: { of: 'chat', responses: repairedResponses },
 };

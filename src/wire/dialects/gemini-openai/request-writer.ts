@@ -1,11 +1,11 @@
+import { noSignature, signatureOf, withSignature } from '../../conversation/extensions.ts';
 import { requireSchemaTaken, takenSampling, takenStops } from '../../conversation/model-limits.ts';
-import type { RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import type { RequestWarnings, RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { chatModelOf } from '../chat/model.ts';
 import { chatRequest } from '../chat/request-writer.ts';
 import { geminiModelOf } from '../gemini/model.ts';
-import { markUnsigned } from './mark-unsigned.ts';
+import { unsignedCalls } from '../gemini/request-contents.ts';
 
 /** Writes requests for what Gemini makes of chat completions. */
 export const geminiOpenaiRequestWriter: RequestWriter = {
@@ -62,4 +62,16 @@ function fitSettings(request: JsonObject, target: TranslationTarget, warnings: R
 
 function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
+}
+
+/** Chat messages whose first call of each turn says that it has no signature, where it has none. */
+export function markUnsigned(messages: readonly unknown[], warnings: RequestWarnings): readonly unknown[] {
+	return messages.map((message) => {
+		if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;
+		const [first, ...others] = message.tool_calls as readonly unknown[];
+		if (!isJsonObject(first) || signatureOf(first) !== undefined || signatureOf(message) !== undefined) return message;
+		warnings.add('messages', unsignedCalls);
+		const marked: JsonObject = { ...first, ...withSignature(noSignature) };
+		return { ...message, tool_calls: [marked, ...others] };
+	});
 }

@@ -1,5 +1,4 @@
-import { errorMessageOf } from '../../conversation/error-message.ts';
-import { numberOf } from '../../conversation/read-json.ts';
+import { errorMessageOf, numberOf } from '../../conversation/read-json.ts';
 import type { ProviderError } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';

@@ -1,13 +1,11 @@
-import type { LineMark } from '../../events/event-boundaries.ts';
-import { startsWith, valueOffset } from '../../events/line-value.ts';
+import { type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
 import type { Edit } from '../../json/splice-body.ts';
-import { asksFor } from '../../usage/asked-thinking.ts';
-import { requestedOutput } from '../../usage/output-cap.ts';
+import { asksFor, requestedOutput } from '../../usage/request-facts.ts';
 import { geminiUsage } from '../../usage/usage-reader.ts';
 import type { Dialect } from '../dialect.ts';
 import { geminiRequestWriter } from './request-writer.ts';
-import { geminiReading } from './response.ts';
+import { geminiReading } from './response-reader.ts';
 
 /** Gemini's `generateContent`. Its streams have no last event: they end. */
 export const gemini: Dialect = {

@@ -1,3 +1,5 @@
+import { remembering } from '../../../core/bounded-map.ts';
+import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
@@ -57,7 +59,9 @@ function toldThinking(
 }
 
 /** By the name at the provider. An unknown model is taken for one of the newest family. */
-export function geminiModel(name: string): GeminiModel {
+export const geminiModel = remembering(1000, modelNamed);
+
+function modelNamed(name: string): GeminiModel {
 	const base = name.replace(/^models\//, '');
 	if (base.startsWith('gemma-')) return { ...unthinking, takesSchema: false };
 	const version = Number(/^gemini-(\d+(?:\.\d+)?)/.exec(base)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -83,4 +87,11 @@ function budgetFloor(base: string, isPro: boolean): number {
 function levelsOf(version: number, isPro: boolean): readonly string[] {
 	if (!isPro) return ['minimal', 'low', 'medium', 'high'];
 	return version < 3.1 ? ['low', 'high'] : ['low', 'medium', 'high'];
+}
+
+/** A tool's name as Gemini takes it: as others do, but it begins with a letter or `_`. */
+export function geminiToolName(name: string): string {
+	if (/^[a-zA-Z_][a-zA-Z0-9_.:-]*$/.test(name) && name.length <= longestToolName) return name;
+	const fitted = fitName(name, longestToolName - 1);
+	return /^[a-zA-Z_]/.test(fitted) ? fitted : `_${fitted}`;
 }

@@ -7,9 +7,8 @@ import OpenAI6 from 'openai-6';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { type Recording, readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
-import type { Translation } from '../../../../test/support/translations.ts';
-import { chatToGemini, messagesToGemini } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import { chatToGemini, messagesToGemini, type Translation } from '../../../../test/support/translations.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 // Both lines have the same surface; the newer one's types serve for both.

@@ -5,114 +5,162 @@ import type {
 	ImagePart,
 	MediaSource,
 	ResultsTurn,
+	SystemTurn,
 	ToolCall,
 	Turn,
 } from '../../conversation/conversation.ts';
-import { isBlank } from '../../conversation/json-view.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
-import { noSignature } from '../../conversation/thought-signature.ts';
+import { noSignature } from '../../conversation/extensions.ts';
+import { isBlank, rejectField } from '../../conversation/json-view.ts';
+import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { inOrderOfCalls, resultParts } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { Contents } from './contents.ts';
-import { linkedPart, mediaPart } from './media.ts';
-import type { GeminiModel } from './model.ts';
-import { geminiToolName } from './tool-names.ts';
+import { type GeminiModel, geminiToolName } from './model.ts';
 
 export const unsignedCalls = 'tool calls without their thought signature are marked as such';
 
-export interface WrittenTurns {
-	/** Parts of the system instruction. */
-	readonly instructions: readonly JsonObject[];
-	readonly contents: readonly unknown[];
+interface Content {
+	readonly role: 'user' | 'model';
+	readonly parts: JsonObject[];
 }
 
-/** @throws Refusal `field_invalid` for what has no equivalent. */
-export function writeTurns(turns: Iterable<Turn>, model: GeminiModel, warnings: RequestWarnings): WrittenTurns {
-	const instructions: JsonObject[] = [];
-	const contents = new Contents();
-	for (const turn of turns) {
+/** Turns as Gemini takes them: neighbours of one role joined. */
+export class Contents {
+	/** Parts of the system instruction. */
+	readonly instructions: JsonObject[] = [];
+	readonly #model: GeminiModel;
+	readonly #warnings: RequestWarnings;
+	readonly #contents: Content[] = [];
+	/** Nothing joins results, whose number must be that of the calls. */
+	#isLastClosed = false;
+
+	constructor(model: GeminiModel, warnings: RequestWarnings) {
+		this.#model = model;
+		this.#warnings = warnings;
+	}
+
+	/** @throws Refusal `field_invalid` for what has no equivalent. */
+	add(turn: Turn): void {
 		switch (turn.role) {
-			case 'system': {
-				const texts = turn.parts.map(({ text }) => text);
-				if (texts.length === 0) break;
-				if (contents.list.length > 0) warnings.add('messages', 'later system messages moved to the front');
-				for (const text of turn.isOneText ? [texts.join('')] : texts) instructions.push({ text });
+			case 'system':
+				this.#addSystem(turn);
 				break;
-			}
 			case 'user':
-				contents.add('user', turn.parts.flatMap(contentParts));
+				this.#join('user', contentParts(turn.parts));
 				break;
 			case 'assistant':
-				addAssistant(contents, turn, warnings);
+				this.#join('model', this.#assistantParts(turn));
 				break;
 			case 'results':
-				addResults(contents, turn);
+				this.#addResults(turn);
 		}
 	}
-	if (!contents.list.some(({ role }) => role === 'user')) rejectField('messages', 'must hold a user message with content');
-	if (contents.list.at(-1)?.role === 'model') warnings.add('messages', 'the last one may be answered and not continued');
-	if (model.needsSignatures && contents.markUnsigned(noSignature)) warnings.add('messages', unsignedCalls);
-	return { instructions, contents: contents.list };
-}
 
-/** Reasoning is dropped: what is not signed by this provider is of no use to it, and must never be taken for text. */
-function addAssistant(contents: Contents, { parts, signature }: AssistantTurn, warnings: RequestWarnings): void {
-	let text = '';
-	const calls: JsonObject[] = [];
-	for (const part of parts) {
-		switch (part.type) {
-			case 'text':
-				text += part.text;
-				break;
-			case 'reasoning':
-				break;
-			case 'call':
-				calls.push(callPart(part));
-				break;
-			case 'opaque':
-				warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or left out');
-				text += part.text ?? rejectField(part.at.path, part.cure);
-		}
+	/** @throws Refusal `field_invalid` for a conversation that cannot be answered. */
+	finish(): readonly Content[] {
+		const contents = this.#contents;
+		if (!contents.some(({ role }) => role === 'user')) rejectField('messages', 'must hold a user message with content');
+		if (contents.at(-1)?.role === 'model') this.#warnings.add('messages', 'the last one may be answered and not continued');
+		if (this.#model.needsSignatures && this.#markUnsigned()) this.#warnings.add('messages', unsignedCalls);
+		return contents;
 	}
-	const said = isBlank(text) ? [] : [{ text, ...(signature !== undefined && { thoughtSignature: signature.value }) }];
-	if (said.length > 0 || calls.length > 0) contents.add('model', [...said, ...calls]);
+
+	#join(role: Content['role'], parts: JsonObject[]): void {
+		if (parts.length === 0) return;
+		const last = this.#contents.at(-1);
+		if (last?.role === role && !this.#isLastClosed) for (const part of parts) last.parts.push(part);
+		else this.#contents.push({ role, parts });
+		this.#isLastClosed = false;
+	}
+
+	#addSystem({ parts, isOneText }: SystemTurn): void {
+		const texts = parts.map(({ text }) => text);
+		if (texts.length === 0) return;
+		if (this.#contents.length > 0) this.#warnings.add('messages', 'later system messages moved to the front');
+		for (const text of isOneText ? [texts.join('')] : texts) this.instructions.push({ text });
+	}
+
+	/** Reasoning is dropped: what is not signed by this provider is of no use to it, and must never be taken for text. */
+	#assistantParts({ parts, signature }: AssistantTurn): JsonObject[] {
+		let text = '';
+		const calls: JsonObject[] = [];
+		for (const part of parts) {
+			switch (part.type) {
+				case 'text':
+					text += part.text;
+					break;
+				case 'reasoning':
+					break;
+				case 'call':
+					calls.push(callPart(part));
+					break;
+				case 'opaque':
+					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or left out');
+					text += part.text ?? rejectField(part.at.path, part.cure);
+			}
+		}
+		return isBlank(text) ? calls : [{ text, thoughtSignature: signature?.value }, ...calls];
+	}
+
+	/** One turn with all results, and one with the images and files that came with them. */
+	#addResults(turn: ResultsTurn): void {
+		const attachments: JsonObject[] = [];
+		const parts = inOrderOfCalls(turn).map((result): JsonObject => {
+			const { id, name } = result.call;
+			const text: string[] = [];
+			const others: JsonObject[] = [];
+			for (const part of contentParts(resultParts(result))) {
+				if (typeof part.text === 'string') text.push(part.text);
+				else others.push(part);
+			}
+			if (others.length > 0) attachments.push({ text: `Result of call ${id}:` }, ...others);
+			const said = text.join('\n');
+			return { functionResponse: { id, name: geminiToolName(name), response: result.isError ? { error: said } : { result: said } } };
+		});
+		this.#contents.push({ role: 'user', parts });
+		this.#isLastClosed = true;
+		this.#join('user', attachments);
+	}
+
+	/** Marks the first call of each turn that has no signature, where the model demands one: of parallel calls only the first has it. */
+	#markUnsigned(): boolean {
+		let isMarked = false;
+		for (const { parts } of this.#contents) {
+			const first = parts.findIndex((part) => part.functionCall !== undefined);
+			const part = parts[first];
+			if (part === undefined || part.thoughtSignature !== undefined) continue;
+			parts[first] = { ...part, thoughtSignature: noSignature };
+			isMarked = true;
+		}
+		return isMarked;
+	}
 }
 
 function callPart({ id, name, arguments: given, signature }: ToolCall): JsonObject {
-	return {
-		functionCall: { id, name: geminiToolName(name), args: given.object() },
-		...(signature !== undefined && { thoughtSignature: signature.value }),
-	};
+	return { functionCall: { id, name: geminiToolName(name), args: given.object() }, thoughtSignature: signature?.value };
 }
 
-/** One turn with all results, and one with the images and files that came with them. */
-function addResults(contents: Contents, turn: ResultsTurn): void {
-	const attachments: JsonObject[] = [];
-	const results = inOrderOfCalls(turn).map((result) => {
-		const { id, name } = result.call;
-		const parts = resultParts(result).flatMap(contentParts);
-		const text = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join('\n');
-		const others = parts.filter((part) => part.text === undefined);
-		if (others.length > 0) attachments.push({ text: `Result of call ${id}:` }, ...others);
-		return { functionResponse: { id, name: geminiToolName(name), response: result.isError ? { error: text } : { result: text } } };
-	});
-	contents.addResults(results);
-	if (attachments.length > 0) contents.add('user', attachments);
+function contentParts(parts: readonly ContentPart[]): JsonObject[] {
+	const written: JsonObject[] = [];
+	for (const part of parts) addPart(part, written);
+	return written;
 }
 
-function contentParts(part: ContentPart): readonly JsonObject[] {
+function addPart(part: ContentPart, to: JsonObject[]): void {
 	switch (part.type) {
 		case 'text':
-			return [{ text: part.text }];
+			to.push({ text: part.text });
+			return;
 		case 'image':
-			return [imagePart(part)];
+			to.push(imagePart(part));
+			return;
 		case 'audio': {
 			const data = part.format === undefined ? undefined : mediaPart(`audio/${part.format}`, part.base64());
-			return [data ?? rejectField(`${part.at.path}.format`, 'must be `wav` or `mp3`')];
+			to.push(data ?? rejectField(`${part.at.path}.format`, 'must be `wav` or `mp3`'));
+			return;
 		}
 		case 'file':
-			return fileParts(part);
+			addFile(part, to);
+			return;
 		case 'opaque':
 			return rejectField(part.at.path, part.cure);
 	}
@@ -127,13 +175,11 @@ function imagePart({ source }: ImagePart): JsonObject {
 	return sourcePart(source, 'image/') ?? rejectField(source.at.path, `must be an image of type ${imageTypes}`);
 }
 
-function fileParts({ source, title, context }: FilePart): readonly JsonObject[] {
+function addFile({ source, title, context }: FilePart, to: JsonObject[]): void {
 	const heading = [title, context].filter((text) => text !== undefined).join('\n');
+	if (heading !== '') to.push({ text: heading });
 	const part = sourcePart(source, '');
-	return [
-		...(heading === '' ? [] : [{ text: heading }]),
-		part ?? rejectField(source.at.path, 'must be a data URL in base64 of a PDF, a text, an image or a recording'),
-	];
+	to.push(part ?? rejectField(source.at.path, 'must be a data URL in base64 of a PDF, a text, an image or a recording'));
 }
 
 /** @returns undefined for data that the provider does not take. */
@@ -150,4 +196,31 @@ function sourcePart(source: MediaSource, kind: 'image/' | ''): JsonObject | unde
 		case 'foreign':
 			return rejectField(source.at.path, source.cure);
 	}
+}
+
+/** Types that the provider names in its documents; it says itself what a model cannot read. */
+const mediaTypes = /^(?:image\/(?:png|jpeg|webp|gif|heic|heif)|audio\/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|application\/pdf|text\/[\w.+-]+)$/;
+
+/** @returns undefined for a type that the provider does not take. */
+function mediaPart(mediaType: string, data: string): JsonObject | undefined {
+	const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
+	return mediaTypes.test(type) ? { inlineData: { mimeType: type, data } } : undefined;
+}
+
+const byEnding: Readonly<Record<string, string>> = {
+	png: 'image/png',
+	jpg: 'image/jpeg',
+	jpeg: 'image/jpeg',
+	webp: 'image/webp',
+	gif: 'image/gif',
+	heic: 'image/heic',
+	heif: 'image/heif',
+	pdf: 'application/pdf',
+};
+
+/** An address is passed on for the provider to fetch; the gateway fetches nothing for a caller. */
+function linkedPart(url: string): JsonObject {
+	const ending = /\.([a-z]{3,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+	const mimeType = byEnding[ending];
+	return { fileData: { fileUri: url, mimeType } };
 }

@@ -1,14 +1,18 @@
-import type { Capability, Conversation, NumberSetting, OutputFormat, ToolChoice } from '../../conversation/conversation.ts';
-import { requireFunctions } from '../../conversation/function-tools.ts';
-import { requireSchemaTaken, requireStopCount, takenSampling, takenStops } from '../../conversation/model-limits.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
-import type { RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import {
+	type Capability,
+	type Conversation,
+	type Effort,
+	efforts,
+	type NumberSetting,
+	type ReasoningSetting,
+	type ToolChoice,
+} from '../../conversation/conversation.ts';
+import { rejectField } from '../../conversation/json-view.ts';
+import { requireFunctions, requireSchemaTaken, requireStopCount, takenSampling, takenStops } from '../../conversation/model-limits.ts';
+import type { RequestWarnings, RequestWriter, TranslationTarget } from '../../conversation/request-translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
-import { type GeminiModel, geminiModelOf } from './model.ts';
-import { writeTurns } from './request-contents.ts';
-import { thinkingConfig } from './thinking.ts';
-import { geminiToolName } from './tool-names.ts';
+import { type GeminiModel, geminiModelOf, geminiToolName } from './model.ts';
+import { Contents } from './request-contents.ts';
 
 const takes: ReadonlySet<Capability> = new Set([
 	'audio',
@@ -27,24 +31,30 @@ export const geminiRequestWriter: RequestWriter = {
 	write(conversation, target, warnings) {
 		const model = geminiModelOf(target);
 		if (conversation.serviceTier() === 'other') warnings.add('service_tier', 'ignored');
-		const { instructions, contents } = writeTurns(conversation.turns(), model, warnings);
-		const tools = writeTools(conversation, warnings);
-		const format = writeOutputFormat(conversation.outputFormat(), model);
+		const turns = new Contents(model, warnings);
+		conversation.readTurns((turn) => turns.add(turn));
+		const { instructions } = turns;
+		const contents = turns.finish();
+		const { tools, toolConfig } = writeTools(conversation, warnings);
+		const format = conversation.outputFormat();
+		if (format?.kind === 'schema') requireSchemaTaken(format.field, model);
 		const reasoning = conversation.reasoning();
-		const thinking = reasoning === undefined ? undefined : thinkingConfig(reasoning, model, warnings);
+		const thinking = reasoning && thinkingConfig(reasoning, model, warnings);
 		const config = {
-			...writeCap(conversation, target),
+			maxOutputTokens: writeCap(conversation, target),
 			...writeNumbers(conversation, model, warnings),
-			...writeStops(conversation, model, warnings),
-			...writeCandidates(conversation),
-			...format,
-			...(thinking !== undefined && { thinkingConfig: thinking }),
+			stopSequences: writeStops(conversation, model, warnings),
+			candidateCount: writeCandidates(conversation),
+			responseMimeType: format && 'application/json',
+			responseJsonSchema: format?.kind === 'schema' ? format.schema : undefined,
+			thinkingConfig: thinking,
 		};
 		const body = {
-			...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
+			systemInstruction: instructions.length > 0 ? { parts: instructions } : undefined,
 			contents,
-			...tools,
-			...(Object.keys(config).length > 0 && { generationConfig: config }),
+			tools,
+			toolConfig,
+			generationConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
 		};
 		return { body };
 	},
@@ -62,30 +72,27 @@ function writeTools(conversation: Conversation, warnings: RequestWarnings): Json
 		if (isStrict === true) warnings.add('strict', 'ignored, for the provider does not enforce the schemas of tools');
 		return {
 			name: geminiToolName(name),
-			...(description !== undefined && { description }),
-			...(parameters !== undefined && { parametersJsonSchema: parameters }),
+			description,
+			parametersJsonSchema: parameters,
 		};
 	});
-	return { tools: [{ functionDeclarations }], ...callingConfig(choice) };
+	return { tools: [{ functionDeclarations }], toolConfig: callingConfig(choice) };
 }
 
-function callingConfig({ mode, allowed }: ToolChoice): JsonObject {
+function callingConfig({ mode, allowed }: ToolChoice): JsonObject | undefined {
 	switch (mode) {
 		case undefined:
 		case 'auto':
-			return {};
+			return undefined;
 		case 'none':
-			return { toolConfig: { functionCallingConfig: { mode: 'NONE' } } };
-		case 'required': {
-			const names = allowed === undefined ? {} : { allowedFunctionNames: allowed.map(geminiToolName) };
-			return { toolConfig: { functionCallingConfig: { mode: 'ANY', ...names } } };
-		}
+			return { functionCallingConfig: { mode: 'NONE' } };
+		case 'required':
+			return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: allowed?.map(geminiToolName) } };
 	}
 }
 
-function writeCap(conversation: Conversation, { maxOutputTokens: max, defaultMaxTokens: usual }: TranslationTarget): JsonObject {
-	const cap = conversation.outputCap(max)?.value ?? (usual === undefined ? undefined : Math.min(usual, max ?? usual));
-	return cap === undefined ? {} : { maxOutputTokens: cap };
+function writeCap(conversation: Conversation, { maxOutputTokens: max, defaultMaxTokens: usual }: TranslationTarget): number | undefined {
+	return conversation.outputCap(max)?.value ?? (usual === undefined ? undefined : Math.min(usual, max ?? usual));
 }
 
 const numbers: readonly NumberSetting[] = ['temperature', 'topP', 'topK', 'seed', 'frequencyPenalty', 'presencePenalty'];
@@ -128,31 +135,75 @@ function takenNumber(
 
 const maxStops = 5;
 
-function writeStops(conversation: Conversation, model: GeminiModel, warnings: RequestWarnings): JsonObject {
+function writeStops(conversation: Conversation, model: GeminiModel, warnings: RequestWarnings): readonly string[] | undefined {
 	const { field, value } = conversation.stops();
 	const stops = takenStops({ field, value: value.filter((stop) => stop !== '') }, model, warnings);
 	requireStopCount(field, stops, maxStops);
-	return stops.length === 0 ? {} : { stopSequences: stops };
+	return stops.length === 0 ? undefined : stops;
 }
 
 const maxCandidates = 8;
 
-function writeCandidates(conversation: Conversation): JsonObject {
+function writeCandidates(conversation: Conversation): number | undefined {
 	const asked = conversation.candidates();
-	if (asked === undefined || asked.value === 1) return {};
+	if (asked === undefined || asked.value === 1) return undefined;
 	const { field, value } = asked;
 	if (!Number.isInteger(value) || value < 1 || value > maxCandidates) rejectField(field, `must be an integer of 1 to ${maxCandidates}`);
-	return { candidateCount: value };
+	return value;
 }
 
-function writeOutputFormat(format: OutputFormat | undefined, model: GeminiModel): JsonObject {
-	switch (format?.kind) {
-		case undefined:
-			return {};
-		case 'json':
-			return { responseMimeType: 'application/json' };
-		case 'schema':
-			requireSchemaTaken(format.field, model);
-			return { responseMimeType: 'application/json', responseJsonSchema: format.schema };
+/** As Google's own layer for chat completions has them. */
+const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576, max: 24_576 };
+/** Operators may name levels that are none of these. */
+const ladder: readonly string[] = efforts;
+
+/** @returns undefined where nothing is to be said of it. */
+function thinkingConfig(asked: ReasoningSetting, model: GeminiModel, warnings: RequestWarnings): JsonObject | undefined {
+	const wanted = { ...asked, effort: knownEffort(asked, warnings) };
+	const { field, effort, budget, isShown } = wanted;
+	if (effort === undefined && budget === undefined && !isShown) return undefined;
+	if (model.thinking === 'none') {
+		if (effort !== 'none') warnings.add(field, 'ignored because the model does not think');
+		return undefined;
 	}
+	const shown = isShown && effort !== 'none' ? { includeThoughts: true } : {};
+	return { ...(model.thinking === 'budget' ? byBudget(wanted, model, warnings) : byLevel(wanted, model, warnings)), ...shown };
+}
+
+interface WantedThinking extends Pick<ReasoningSetting, 'field' | 'budget'> {
+	readonly effort: Effort | undefined;
+}
+
+function knownEffort({ effort, effortField }: ReasoningSetting, warnings: RequestWarnings): Effort | undefined {
+	if (effort !== 'unknown') return effort;
+	warnings.add(effortField, 'ignored because it is not known');
+	return undefined;
+}
+
+function byBudget({ field, effort, budget }: WantedThinking, model: GeminiModel, warnings: RequestWarnings): JsonObject {
+	if (effort === 'none') {
+		if (model.mayDisableThinking) return { thinkingBudget: 0 };
+		warnings.add(field, `${model.leastBudget} tokens as the least that the model thinks`);
+		return { thinkingBudget: model.leastBudget };
+	}
+	const asked = budget ?? (effort === undefined ? undefined : budgets[effort]);
+	if (asked === undefined) return {};
+	const given = Math.min(Math.max(asked, model.leastBudget), model.mostBudget);
+	if (budget !== undefined && given !== budget) warnings.add(field, `${given} tokens as the nearest that the model takes`);
+	return { thinkingBudget: given };
+}
+
+function byLevel({ field, effort, budget }: WantedThinking, { levels }: GeminiModel, warnings: RequestWarnings): JsonObject {
+	const [least] = levels;
+	const asked = effort === 'none' ? 'minimal' : (effort ?? (budget === undefined ? undefined : levelOfBudget(budget)));
+	if (asked === undefined || least === undefined) return {};
+	const reachable = levels.filter((level) => ladder.indexOf(level) <= ladder.indexOf(asked));
+	const level = reachable.at(-1) ?? least;
+	if (effort !== undefined && level !== effort) warnings.add(field, `${level} as the nearest that the model takes`);
+	return { thinkingLevel: level };
+}
+
+function levelOfBudget(budget: number): string {
+	if (budget <= 2048) return 'low';
+	return budget <= 8192 ? 'medium' : 'high';
 }

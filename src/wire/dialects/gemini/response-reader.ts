@@ -1,15 +1,15 @@
 import { Fault } from '../../../core/fault.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import type { FinishReason, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { usageOfGemini } from '../../usage/told-usage.ts';
+import { usageOfGemini } from '../../usage/usage-reader.ts';
 import { CandidateReader, responseInvalid } from './candidate-reader.ts';
 import { readError } from './errors.ts';
-import { blockReasonOf, candidatesOf, finishOf } from './finish.ts';
+import { geminiToolName } from './model.ts';
 
 /** @throws Fault `provider_answer_invalid`. */
-export function readBody(body: JsonObject, sink: ResponseSink): void {
+function readBody(body: JsonObject, sink: ResponseSink): void {
 	const candidates = sink.takesChoices ? candidatesOf(body) : candidatesOf(body).slice(0, 1);
 	const blockReason = blockReasonOf(body);
 	if (candidates.length === 0 && blockReason === undefined) throw responseInvalid('without a candidate');
@@ -25,7 +25,7 @@ export function readBody(body: JsonObject, sink: ResponseSink): void {
 }
 
 /** Nothing marks the last partial response: what ends the response waits for the end of the stream. */
-export class GeminiStreamReader implements StreamReader {
+class GeminiStreamReader implements StreamReader {
 	readonly #sink: ResponseSink;
 	readonly #candidates = new Map<number, CandidateReader>();
 	#hasStarted = false;
@@ -104,3 +104,62 @@ function inputUsage(reported: unknown): Usage | undefined {
 function reportedUsage(reported: unknown): ReportedUsage {
 	return { usage: usageOfGemini(reported), reportsCacheWrites: false, reportsReasoning: true };
 }
+
+/** The provider's filters, and what it will not repeat or speak. */
+const filtered: ReadonlySet<unknown> = new Set([
+	'SAFETY',
+	'RECITATION',
+	'LANGUAGE',
+	'BLOCKLIST',
+	'PROHIBITED_CONTENT',
+	'SPII',
+	'MODEL_ARMOR',
+	'IMAGE_SAFETY',
+	'IMAGE_PROHIBITED_CONTENT',
+	'IMAGE_RECITATION',
+]);
+
+/** The model failed: what it said before stands, and nothing is no answer. */
+const failed: ReadonlySet<unknown> = new Set([
+	'MALFORMED_FUNCTION_CALL',
+	'UNEXPECTED_TOOL_CALL',
+	'TOO_MANY_TOOL_CALLS',
+	'MISSING_THOUGHT_SIGNATURE',
+	'MALFORMED_RESPONSE',
+	'NO_IMAGE',
+	'IMAGE_OTHER',
+	'OTHER',
+]);
+
+/** @throws Fault `provider_answer_invalid` for an answer that is none. */
+export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): FinishReason {
+	if (finishReason === 'MAX_TOKENS') return 'length';
+	if (filtered.has(finishReason)) return 'filtered';
+	if (typeof finishReason === 'string' && failed.has(finishReason) && !hasParts) {
+		throw responseInvalid(`with nothing but \`${finishReason}\``);
+	}
+	return hasCalls ? 'calls' : 'stop';
+}
+
+function finishWarnings(body: JsonObject): readonly string[] {
+	const reasons = candidatesOf(body).map(({ finishReason }) => finishReason);
+	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map((reason) => `the model broke off with ${String(reason)}`);
+}
+
+/** Why the prompt got no answer; undefined: nothing was said of it. */
+export function blockReasonOf({ promptFeedback }: JsonObject): string | undefined {
+	const reason = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;
+	return typeof reason === 'string' ? reason : undefined;
+}
+
+export function candidatesOf({ candidates }: JsonObject): readonly JsonObject[] {
+	return Array.isArray(candidates) ? candidates.filter(isJsonObject) : [];
+}
+
+export const geminiReading: ResponseReading = {
+	createStreamReader: (sink) => new GeminiStreamReader(sink),
+	readBody,
+	readError,
+	finishWarnings,
+	fitToolName: geminiToolName,
+};

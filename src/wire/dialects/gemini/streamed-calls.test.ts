@@ -6,9 +6,14 @@ import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
 import { describe, expect, test } from 'vitest';
 import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings } from '../../../../test/support/recordings.ts';
-import type { Translation } from '../../../../test/support/translations.ts';
-import { chatToGemini, chatToGeminiOpenai, messagesToGemini, messagesToGeminiOpenai } from '../../../../test/support/translations.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import {
+	chatToGemini,
+	chatToGeminiOpenai,
+	messagesToGemini,
+	messagesToGeminiOpenai,
+	type Translation,
+} from '../../../../test/support/translations.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 7, thoughtsTokenCount: 3, totalTokenCount: 19 };

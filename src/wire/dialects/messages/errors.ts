@@ -1,6 +1,5 @@
-import { errorMessageOf } from '../../conversation/error-message.ts';
-import type { ProviderError } from '../../conversation/response.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import { errorMessageOf } from '../../conversation/read-json.ts';
+import type { ProviderError, TranslatedCall } from '../../conversation/response.ts';
 import { errorTypeOf } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 

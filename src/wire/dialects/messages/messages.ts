@@ -1,10 +1,8 @@
 import type { Surcharges } from '../../../core/cost-factors.ts';
-import type { LineMark } from '../../events/event-boundaries.ts';
-import { equals, valueOffset } from '../../events/line-value.ts';
+import { equals, type LineMark, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject } from '../../json/parse-body.ts';
-import { asksFor } from '../../usage/asked-thinking.ts';
-import { greatestCap, requestedOutput, writeCap } from '../../usage/output-cap.ts';
+import { asksFor, greatestCap, requestedOutput, writeCap } from '../../usage/request-facts.ts';
 import { messagesUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import {
@@ -19,17 +17,16 @@ import {
 	number,
 	object,
 } from '../field-checks.ts';
-import { markedCacheWrites } from './cache-writes.ts';
 import { MessagesCapEnding } from './cap-ending.ts';
-import { messagesInputContent } from './input-content.ts';
-import { repairMessages } from './repair.ts';
+import { messagesVendorFields, repairMessages } from './request-edits.ts';
+import { markedCacheWrites, messagesInputContent } from './request-facts.ts';
 import { readMessagesRequest } from './request-reader.ts';
 import { messagesRequestWriter } from './request-writer.ts';
-import { messagesReading, messagesWriting } from './response.ts';
+import { messagesReading } from './response-reader.ts';
+import { messagesWriting } from './response-writer.ts';
 import { messagesTextViews } from './texts.ts';
-import { messagesVendorFields } from './vendor-fields.ts';
 
-export const cap = integerOf(0, greatestCap);
+const cap = integerOf(0, greatestCap);
 
 /** `max_tokens: 0` only fills the prompt cache. */
 const required: FieldTable = { model: modelName, max_tokens: cap };
@@ -48,9 +45,9 @@ const optional: FieldTable = {
 
 const capMembers = ['max_tokens'] as const;
 
-export const thinking: FieldTable = { budget_tokens: cap };
+const thinking: FieldTable = { budget_tokens: cap };
 
-const surcharges: Surcharges = {
+export const surcharges: Surcharges = {
 	service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'flex']),
 	speed: new Set(['standard']),
 	inference_geo: new Set(['global']),
@@ -99,3 +96,17 @@ function markLine(bytes: Buffer, start: number, end: number): LineMark {
 	if (equals(bytes, event, end, 'message_stop')) return 'terminal';
 	return equals(bytes, event, end, 'error') ? 'error' : 'none';
 }
+
+const requiredOfCount: FieldTable = { model: modelName };
+
+const optionalOfCount: FieldTable = { max_tokens: cap, tools: array, tool_choice: object, thinking: object };
+
+/** A messages request that is only counted. */
+export const tokenCounting: ClientDialect = {
+	...messages,
+	validate(body) {
+		checkFields(body, requiredOfCount, optionalOfCount);
+		checkInside(body, 'thinking', thinking);
+		checkMessages(body, () => false);
+	},
+};

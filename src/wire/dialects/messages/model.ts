@@ -1,3 +1,4 @@
+import { remembering } from '../../../core/bounded-map.ts';
 import type { ModelLimits } from '../../conversation/model-limits.ts';
 import type { TranslationTarget } from '../../conversation/request-translation.ts';
 
@@ -53,7 +54,9 @@ export function claudeModelOf({ model, knownAs, ...said }: TranslationTarget): C
 }
 
 /** By the name at the provider. An unknown model is taken for one of the newest family: the least is sent to it. */
-export function claudeModel(name: string): ClaudeModel {
+export const claudeModel = remembering(1000, modelNamed);
+
+function modelNamed(name: string): ClaudeModel {
 	const known = readName(name);
 	const version = known?.version ?? Number.POSITIVE_INFINITY;
 	const takesSampling = version < 406 || (version === 406 && known?.family === 'opus');

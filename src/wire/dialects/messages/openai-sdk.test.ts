@@ -9,7 +9,8 @@ import { readRecordings, recordedBytes } from '../../../../test/support/recordin
 import { type StartedSimulator, startSimulator } from '../../../../test/support/start-simulator.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import type { StreamTranslation, TranslatedCall } from '../../conversation/translation.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
+import type { StreamTranslation } from '../../conversation/translation.ts';
 import { EventFramer } from '../../events/event-framer.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { translateRequest } from '../../translate.ts';

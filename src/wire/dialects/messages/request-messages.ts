@@ -1,69 +1,229 @@
-import type { AssistantTurn, SystemTurn, Turn } from '../../conversation/conversation.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import type {
+	AssistantTurn,
+	CacheMark,
+	ContentPart,
+	FilePart,
+	MediaSource,
+	ReasoningPart,
+	TextPart,
+	ToolCall,
+	ToolResult,
+	Turn,
+} from '../../conversation/conversation.ts';
+import { fitName } from '../../conversation/fit-name.ts';
+import { isBlank, rejectField } from '../../conversation/json-view.ts';
+import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { inOrderOfCalls } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import type { ClaudeModel } from './model.ts';
-import { contentBlock, resultBlock, textBlock, thinkingBlock, toolUseBlock } from './request-blocks.ts';
-import { TurnList } from './turn-list.ts';
 
-/** @throws Refusal `field_invalid` for what has no equivalent. */
-export function writeTurns(turns: Iterable<Turn>, model: ClaudeModel, warnings: RequestWarnings): TurnList {
-	const list = new TurnList();
-	let isAwaitingResults = false;
-	for (const turn of turns) {
+interface MessageTurn {
+	readonly role: 'user' | 'assistant' | 'system';
+	readonly content: JsonObject[];
+}
+
+/** Turns as the provider takes them: neighbours of one role joined. */
+export class TurnList {
+	readonly system: JsonObject[] = [];
+	readonly #model: ClaudeModel;
+	readonly #warnings: RequestWarnings;
+	readonly #turns: MessageTurn[] = [];
+	#isAwaitingResults = false;
+
+	constructor(model: ClaudeModel, warnings: RequestWarnings) {
+		this.#model = model;
+		this.#warnings = warnings;
+	}
+
+	/** @throws Refusal `field_invalid` for what has no equivalent. */
+	add(turn: Turn): void {
 		switch (turn.role) {
 			case 'system':
-				addSystem(list, turn, model.takesMidSystem && !isAwaitingResults, warnings);
+				this.#addSystem(turn.parts.map(textBlock));
 				break;
 			case 'user':
-				list.add('user', turn.parts.map(contentBlock));
+				this.#join('user', turn.parts.map(contentBlock));
 				break;
-			case 'assistant': {
-				const blocks = assistantBlocks(turn, model, warnings);
-				if (blocks.length > 0) list.add('assistant', blocks);
-				isAwaitingResults ||= turn.parts.some(({ type }) => type === 'call');
+			case 'assistant':
+				this.#join('assistant', this.#assistantBlocks(turn));
 				break;
-			}
 			case 'results':
-				list.add('user', inOrderOfCalls(turn).map(resultBlock));
-				isAwaitingResults = false;
+				this.#join('user', inOrderOfCalls(turn).map(resultBlock));
+				this.#isAwaitingResults = false;
 		}
 	}
-	return list;
-}
 
-/** Where the model cannot take it in its place, it joins the front, as the vendor's own layer for chat completions does. */
-function addSystem(list: TurnList, { parts }: SystemTurn, mayStay: boolean, warnings: RequestWarnings): void {
-	if (parts.length === 0) return;
-	const blocks = parts.map(textBlock);
-	if (!list.isEmpty && mayStay) {
-		list.add('system', blocks);
-		return;
+	#join(role: MessageTurn['role'], blocks: JsonObject[]): void {
+		if (blocks.length === 0) return;
+		const last = this.#turns.at(-1);
+		if (last?.role !== role) this.#turns.push({ role, content: blocks });
+		else for (const block of blocks) last.content.push(block);
 	}
-	if (!list.isEmpty) warnings.add('messages', 'later system messages moved to the front');
-	for (const block of blocks) list.system.push(block);
-}
 
-/** Reasoning stays as a whole or not at all, for the provider rejects a turn whose thinking is not as it was. */
-function assistantBlocks({ parts }: AssistantTurn, model: ClaudeModel, warnings: RequestWarnings): readonly JsonObject[] {
-	const foreign = parts.find((part) => part.type === 'reasoning' && (part.signed === undefined || model.thinking === 'none'));
-	if (foreign?.type === 'reasoning') warnings.add(foreign.field, 'dropped where unsigned or of no use to the model');
-	const blocks: JsonObject[] = [];
-	for (const part of parts) {
-		switch (part.type) {
-			case 'text':
-				blocks.push(textBlock(part));
-				break;
-			case 'reasoning':
-				if (foreign === undefined && part.signed !== undefined) blocks.push(thinkingBlock(part.signed));
-				break;
-			case 'call':
-				blocks.push(toolUseBlock(part));
-				break;
-			case 'opaque':
-				blocks.push(textBlock({ text: part.text ?? rejectField(part.at.path, part.cure) }));
+	/** Where the model cannot take it in its place, it joins the front, as the vendor's own layer for chat completions does. */
+	#addSystem(blocks: JsonObject[]): void {
+		const isFirst = this.#turns.length === 0;
+		if (!isFirst && this.#model.takesMidSystem && !this.#isAwaitingResults) {
+			this.#join('system', blocks);
+			return;
 		}
+		if (!isFirst && blocks.length > 0) this.#warnings.add('messages', 'later system messages moved to the front');
+		for (const block of blocks) this.system.push(block);
 	}
-	return blocks;
+
+	/** Reasoning stays as a whole or not at all, for the provider rejects a turn whose thinking is not as it was. */
+	#assistantBlocks({ parts }: AssistantTurn): JsonObject[] {
+		const hasNoUse = this.#model.thinking === 'none';
+		const foreign = parts.find((part) => part.type === 'reasoning' && (part.signed === undefined || hasNoUse));
+		if (foreign?.type === 'reasoning') this.#warnings.add(foreign.field, 'dropped where unsigned or of no use to the model');
+		const blocks: JsonObject[] = [];
+		for (const part of parts) {
+			switch (part.type) {
+				case 'text':
+					blocks.push(textBlock(part));
+					break;
+				case 'reasoning':
+					if (foreign === undefined && part.signed !== undefined) blocks.push(thinkingBlock(part.signed));
+					break;
+				case 'call':
+					blocks.push({ type: 'tool_use', id: toolUseId(part), name: part.name, input: part.arguments.object() });
+					this.#isAwaitingResults = true;
+					break;
+				case 'opaque':
+					blocks.push({ type: 'text', text: part.text ?? rejectField(part.at.path, part.cure) });
+			}
+		}
+		return blocks;
+	}
+
+	/** The turn that thinking must have opened, had it been on, was called without it or has lost it. */
+	get hasLostThinking(): boolean {
+		const last = this.#turns.at(-1);
+		if (last?.role !== 'user' || last.content[0]?.type !== 'tool_result') return false;
+		const first = this.#turns.at(-2)?.content[0]?.type;
+		return first !== 'thinking' && first !== 'redacted_thinking';
+	}
+
+	/** Names of the tools called so far, each once. */
+	get calledTools(): readonly string[] {
+		const names = new Set<string>();
+		for (const { content } of this.#turns) for (const { type, name } of content) if (type === 'tool_use') names.add(String(name));
+		return [...names];
+	}
+
+	/** @throws Refusal `field_invalid` for what cannot be continued by the model. */
+	finish(): readonly MessageTurn[] {
+		const last = this.#turns.at(-1);
+		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField('messages', 'must hold a user message with content');
+		if (last?.role !== 'assistant') return this.#turns;
+		if (!this.#model.takesPrefill) {
+			rejectField('messages', 'must not end with an assistant message: this model does not continue one. End with a user message');
+		}
+		const text = last.content.at(-1);
+		if (typeof text?.text === 'string') last.content[last.content.length - 1] = { ...text, text: text.text.trimEnd() };
+		return this.#turns;
+	}
+}
+
+export function writeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
+	return mark && { type: 'ephemeral', ttl: mark.ttl };
+}
+
+function textBlock({ text, cacheMark }: TextPart): JsonObject {
+	return { type: 'text', text, cache_control: writeCacheMark(cacheMark) };
+}
+
+/** @throws Refusal `field_invalid` for a part without equivalent. */
+function contentBlock(part: ContentPart): JsonObject {
+	switch (part.type) {
+		case 'text':
+			return textBlock(part);
+		case 'image':
+			return { type: 'image', source: imageSource(part.source), cache_control: writeCacheMark(part.cacheMark) };
+		case 'audio':
+			return rejectField(part.at.path, 'cannot be passed on: this model does not hear. Send its transcript');
+		case 'file':
+			return documentBlock(part);
+		case 'opaque':
+			return rejectField(part.at.path, part.cure);
+	}
+}
+
+function resultBlock({ call, content, isError }: ToolResult): JsonObject {
+	const said = typeof content === 'string' ? (isBlank(content) ? '' : content) : content.map(contentBlock);
+	return {
+		type: 'tool_result',
+		tool_use_id: toolUseId(call),
+		content: said.length > 0 ? said : undefined,
+		is_error: isError ? true : undefined,
+	};
+}
+
+/** What the provider signed or encrypted itself, as it was. */
+function thinkingBlock(signed: NonNullable<ReasoningPart['signed']>): JsonObject {
+	switch (signed.kind) {
+		case 'encrypted':
+			return { type: 'redacted_thinking', data: signed.data };
+		case 'text':
+			return { type: 'thinking', thinking: signed.text, signature: signed.signature };
+	}
+}
+
+/** Longer ones have not been seen to be taken. */
+const maxUseIdLength = 128;
+
+/** Far longer than any vendor's; each has to be hashed. */
+const maxIdLength = 1024;
+
+/** A tool call's id as the provider takes it, the same for the call and its result. @throws Refusal `field_invalid`. */
+function toolUseId({ id, at }: ToolCall): string {
+	if (id.length > maxIdLength) rejectField(`${at.path}.id`, `must be a string of at most ${maxIdLength} characters`);
+	return fitName(id, maxUseIdLength);
+}
+
+const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+function imageSource(source: MediaSource): JsonObject {
+	switch (source.kind) {
+		case 'link':
+			return { type: 'url', url: source.url };
+		case 'data': {
+			const mediaType = source.mediaType === 'image/jpg' ? 'image/jpeg' : (source.mediaType ?? '');
+			if (!imageTypes.has(mediaType)) rejectField(source.at.path, 'must be an image of type jpeg, png, gif or webp');
+			return { type: 'base64', media_type: mediaType, data: source.base64() };
+		}
+		case 'invalid':
+			return rejectField(source.at.path, 'must be an https address or a data URL in base64');
+		case 'foreign':
+			return rejectField(source.at.path, source.cure);
+	}
+}
+
+function documentBlock({ source, title, filename, cacheMark }: FilePart): JsonObject {
+	const name = title ?? filename;
+	return {
+		type: 'document',
+		source: documentSource(source),
+		title: name === undefined || isBlank(name) ? undefined : name,
+		cache_control: writeCacheMark(cacheMark),
+	};
+}
+
+function documentSource(source: MediaSource): JsonObject {
+	switch (source.kind) {
+		case 'link':
+			return { type: 'url', url: source.url };
+		case 'data':
+			if (source.mediaType === 'application/pdf') return { type: 'base64', media_type: source.mediaType, data: source.base64() };
+			if (source.mediaType?.startsWith('text/') !== true) return rejectFile(source.at.path);
+			return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.base64(), 'base64').toString('utf8') };
+		case 'invalid':
+			return rejectFile(source.at.path);
+		case 'foreign':
+			return rejectField(source.at.path, source.cure);
+	}
+}
+
+function rejectFile(path: string): never {
+	return rejectField(path, 'must be a data URL in base64 of type application/pdf or text');
 }

@@ -11,11 +11,8 @@ import {
 	type ToolChoice,
 	type Turn,
 } from '../../conversation/conversation.ts';
-import { isTrue, type JsonView, numberIn, objectIn, requireObject, visibleTextIn } from '../../conversation/json-view.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
-import type { RequestReader } from '../../conversation/request-translation.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
-import { judgeOtherFields } from './other-fields.ts';
+import { isTrue, type JsonView, numberIn, objectIn, rejectField, requireObject, visibleTextIn } from '../../conversation/json-view.ts';
+import type { RequestReader, RequestWarnings } from '../../conversation/request-translation.ts';
 import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
 
@@ -49,8 +46,8 @@ class MessagesRequest implements Conversation {
 		return isTrue(this.#body.member('stream'));
 	}
 
-	turns(): Iterable<Turn> {
-		return readTurns(this.#body, this.#takes, this.#warnings);
+	readTurns(take: (turn: Turn) => void): void {
+		readTurns(this.#body, this.#takes, this.#warnings, take);
 	}
 
 	tools(): readonly Tool[] {
@@ -92,10 +89,10 @@ class MessagesRequest implements Conversation {
 		const thinking = this.#body.member('thinking');
 		const asked = this.#body.member('output_config').member('effort');
 		if (thinking.kind !== 'object' && !asked.isGiven) return undefined;
-		const type = thinking.member('type').text();
+		const type = thinking.textOf('type');
 		const fields = { field: thinking.kind === 'object' ? 'thinking' : asked.path, effortField: asked.path };
 		if (type === 'disabled') return { ...fields, effort: 'none', budget: undefined, isShown: false };
-		const isShown = (type === 'enabled' || type === 'adaptive') && thinking.member('display').text() !== 'omitted';
+		const isShown = (type === 'enabled' || type === 'adaptive') && thinking.textOf('display') !== 'omitted';
 		return {
 			...fields,
 			effort: asked.isGiven ? (efforts.find((one) => one === asked.value()) ?? 'unknown') : undefined,
@@ -120,7 +117,7 @@ class MessagesRequest implements Conversation {
 	}
 
 	userId(): string | undefined {
-		const id = this.#body.member('metadata').member('user_id').text();
+		const id = this.#body.member('metadata').textOf('user_id');
 		return id === '' ? undefined : id;
 	}
 
@@ -130,4 +127,41 @@ class MessagesRequest implements Conversation {
 		const word = tier.text();
 		return word === 'auto' ? word : word === 'standard_only' ? 'standard' : 'other';
 	}
+}
+
+/** Fields that the conversation carries, or that mean nothing outside their vendor. */
+const handledElsewhere: ReadonlySet<string> = new Set([
+	'model',
+	'messages',
+	'system',
+	'max_tokens',
+	'stop_sequences',
+	'temperature',
+	'top_p',
+	'stream',
+	'tools',
+	'tool_choice',
+	'thinking',
+	'output_config',
+	'output_format',
+	'metadata',
+	'service_tier',
+	'cache_control',
+	'betas',
+]);
+
+/**
+ * Judges the fields that have no equivalent: all but one are hints.
+ * @throws Refusal `field_invalid`.
+ */
+function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
+	for (const name of request.names()) {
+		const field = request.member(name);
+		if (handledElsewhere.has(name) || !field.isGiven || (name === 'top_k' && takes.has('topK'))) continue;
+		if (name !== 'mcp_servers') warnings.add(name, 'ignored');
+		else if (field.kind !== 'array' || field.items().length > 0) {
+			rejectField(name, 'has no equivalent at the model’s provider: leave it out');
+		}
+	}
+	if (request.member('thinking').textOf('type') === 'between_tools') warnings.add('thinking', 'ignored');
 }

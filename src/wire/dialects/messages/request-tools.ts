@@ -1,7 +1,6 @@
 import type { Tool, ToolChoice } from '../../conversation/conversation.ts';
 import { cacheMarkOf } from '../../conversation/extensions.ts';
-import { isTrue, type JsonView, objectIn, requireObject, requireText } from '../../conversation/json-view.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
+import { isTrue, type JsonView, objectIn, rejectField, requireObject, requireText } from '../../conversation/json-view.ts';
 
 /** Tools that the vendor runs itself, or trained its own models for, are the vendor's alone. @throws Refusal `field_invalid`. */
 export function readTools(tools: JsonView): readonly Tool[] {
@@ -19,7 +18,7 @@ function functionTool(tool: JsonView): Tool {
 		kind: 'function',
 		at: tool,
 		name: requireText(tool.member('name')),
-		description: tool.member('description').text(),
+		description: tool.textOf('description'),
 		parameters: objectIn(requireObject(tool.member('input_schema'))),
 		isStrict: strict.kind === 'boolean' ? isTrue(strict) : undefined,
 		cacheMark: cacheMarkOf(tool),

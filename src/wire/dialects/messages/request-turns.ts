@@ -1,11 +1,28 @@
-import type { AssistantPart, Capability, ContentPart, ToolCall, Turn, UserTurn } from '../../conversation/conversation.ts';
-import { signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
-import { isTrue, type JsonView, objectIn, requireObject, requireText } from '../../conversation/json-view.ts';
-import { rejectField } from '../../conversation/reject-field.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import type {
+	AssistantPart,
+	Capability,
+	ContentPart,
+	FilePart,
+	MediaSource,
+	ResultsTurn,
+	TextPart,
+	ToolCall,
+	Turn,
+} from '../../conversation/conversation.ts';
+import { cacheMarkOf, signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
+import {
+	isBlank,
+	isTrue,
+	type JsonView,
+	objectIn,
+	rejectField,
+	requireObject,
+	requireText,
+	visibleTextIn,
+} from '../../conversation/json-view.ts';
+import type { RequestWarnings } from '../../conversation/request-translation.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
-import { BlockReader, blocksOf, noEquivalent, readTexts } from './request-parts.ts';
-import { describeServerBlock } from './server-blocks.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 const unasked = 'must be the id of a `tool_use` in the assistant message before, answered once';
 
@@ -17,102 +34,195 @@ const pairingWords: PairingWords = {
 	repeatedCall: 'must differ from the ids of the other calls',
 };
 
-/** Consecutive messages of one role go on with what the first one says. @throws Refusal `field_invalid`. */
-export function* readTurns(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): Generator<Turn> {
+/** Gives the turns of a request. Consecutive messages of one role go on with what the first one says. @throws Refusal `field_invalid`. */
+export function readTurns(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings, take: (turn: Turn) => void): void {
+	const reader = new TurnReader(takes, warnings, take);
 	const system = request.member('system');
-	if (system.isGiven) yield systemTurn(system, requireTextBlocks(system));
-	const reader = new BlockReader(takes, warnings);
-	const pairing = new ToolPairing(pairingWords);
-	const messages = request.member('messages').items();
-	for (let start = 0, end = 0; start < messages.length; start = end) {
-		const role = roleAt(messages, start);
-		end = start + 1;
-		while (end < messages.length && roleAt(messages, end) === role) end++;
-		const run = messages.slice(start, end);
+	if (system.isGiven) reader.readSystem(system);
+	for (const message of request.member('messages').items()) reader.read(requireObject(message));
+	reader.end();
+}
+
+class TurnReader {
+	readonly #takes: ReadonlySet<Capability>;
+	readonly #warnings: RequestWarnings;
+	readonly #take: (turn: Turn) => void;
+	readonly #pairing = new ToolPairing(pairingWords);
+	/** The first of the messages of the user that were read last. */
+	#user: JsonView | undefined;
+	#userParts: ContentPart[] = [];
+	#hasResults = false;
+	/** Of the message before. */
+	#role: string | undefined;
+
+	constructor(takes: ReadonlySet<Capability>, warnings: RequestWarnings, take: (turn: Turn) => void) {
+		this.#takes = takes;
+		this.#warnings = warnings;
+		this.#take = take;
+	}
+
+	readSystem(system: JsonView): void {
+		const isRead = system.kind === 'string' || system.kind === 'array';
+		if (!isRead) rejectField(system.path, 'must be a string or an array of text blocks');
+		this.#take({ role: 'system', at: system, parts: readTexts(system), isOneText: false });
+	}
+
+	read(message: JsonView): void {
+		const role = message.textOf('role');
+		const content = message.member('content');
+		const goesOn = role === this.#role;
+		this.#role = role;
+		if (role !== 'user') this.#endUser();
 		switch (role) {
-			case 'user': {
-				const turn = readUser(run, pairing, reader);
-				if (turn !== undefined && pairing.isAwaitingResults) rejectOpaque(turn);
-				const results = turn === undefined ? undefined : pairing.close();
-				if (results !== undefined) yield results;
-				if (turn !== undefined) yield turn;
+			case 'user':
+				this.#user ??= message;
+				for (const block of blocksOf(content)) this.#addUserBlock(block);
 				break;
-			}
 			case 'assistant': {
-				const results = pairing.close();
-				if (results !== undefined) yield results;
-				for (const message of run) yield readAssistant(message, pairing);
+				if (!goesOn) this.#takeResults(this.#pairing.close());
+				const parts = blocksOf(content).map(assistantPart);
+				for (const part of parts) if (part.type === 'call') this.#pairing.open(part);
+				this.#take({ role, at: message, parts, signature: undefined });
 				break;
 			}
-			case 'system': {
-				const results = pairing.closeForInstructions(takes);
-				if (results !== undefined) yield results;
-				for (const message of run) yield systemTurn(message, message.member('content'));
+			case 'system':
+				this.#takeResults(this.#pairing.closeForInstructions(this.#takes));
+				this.#take({ role, at: message, parts: readTexts(content), isOneText: false });
 				break;
-			}
 			default:
-				rejectField(`messages[${start}].role`, 'must be `user`, `assistant` or `system`');
+				rejectField(`${message.path}.role`, 'must be `user`, `assistant` or `system`');
 		}
 	}
-	const results = pairing.close();
-	if (results !== undefined) yield results;
-}
 
-function roleAt(messages: readonly JsonView[], index: number): string | undefined {
-	const message = messages[index];
-	return message === undefined ? undefined : requireObject(message).member('role').text();
-}
+	end(): void {
+		this.#endUser();
+		this.#takeResults(this.#pairing.close());
+	}
 
-function requireTextBlocks(system: JsonView): JsonView {
-	const isRead = system.kind === 'string' || system.kind === 'array';
-	return isRead ? system : rejectField(system.path, 'must be a string or an array of text blocks');
-}
+	/** Results go to their calls; what the user says besides is one turn after them. */
+	#endUser(): void {
+		const [at, parts, hasResults] = [this.#user, this.#userParts, this.#hasResults];
+		if (at === undefined) return;
+		this.#user = undefined;
+		this.#userParts = [];
+		this.#hasResults = false;
+		if (parts.length === 0) {
+			if (!hasResults) rejectField(`${at.path}.content`, 'must hold something else than empty text');
+			return;
+		}
+		// A block of a kind that nobody knows may have been meant as the result that is missing.
+		const unknown = this.#pairing.isAwaitingResults ? parts.find((part) => part.type === 'opaque') : undefined;
+		if (unknown !== undefined) rejectField(unknown.at.path, unknown.cure);
+		this.#takeResults(this.#pairing.close());
+		this.#take({ role: 'user', at, parts });
+	}
 
-function systemTurn(at: JsonView, content: JsonView): Turn {
-	return { role: 'system', at, parts: readTexts(content), isOneText: false };
-}
+	#takeResults(results: ResultsTurn | undefined): void {
+		if (results !== undefined) this.#take(results);
+	}
 
-/** Results go to their calls; what the user says besides is one turn after them. @returns undefined for results alone. */
-function readUser(messages: readonly JsonView[], pairing: ToolPairing, reader: BlockReader): UserTurn | undefined {
-	const parts: ContentPart[] = [];
-	let hasResults = false;
-	for (const message of messages) {
-		for (const block of blocksOf(message.member('content'))) {
-			if (block.member('type').text() === 'tool_result') {
-				addResult(block, pairing, reader);
-				hasResults = true;
-			} else {
-				for (const part of reader.block(block)) parts.push(part);
+	#addUserBlock(block: JsonView): void {
+		if (block.textOf('type') !== 'tool_result') {
+			this.#add(block, this.#userParts);
+			return;
+		}
+		this.#hasResults = true;
+		const at = block.member('tool_use_id');
+		const call = this.#pairing.callOf(requireText(at), at);
+		const content = block.member('content');
+		const parts: ContentPart[] = [];
+		if (content.isGiven) this.#addBlocks(content, parts);
+		this.#pairing.answer({ type: 'result', at, call, content: content.text() ?? parts, isError: isTrue(block.member('is_error')) });
+	}
+
+	/** A string, or a list of blocks. */
+	#addBlocks(content: JsonView, to: ContentPart[]): void {
+		for (const block of blocksOf(content)) this.#add(block, to);
+	}
+
+	/** A block that a user, a tool or a document may hold. Texts that show nothing are left out. */
+	#add(block: JsonView, to: ContentPart[]): void {
+		if (block.kind === 'string') return addText(block, requireText(block), to);
+		switch (block.textOf('type')) {
+			case 'text':
+				return addText(block, requireText(block.member('text')), to);
+			case 'image':
+				to.push({ type: 'image', at: block, source: imageSource(requireObject(block.member('source'))), cacheMark: cacheMarkOf(block) });
+				return;
+			case 'document':
+				return this.#addDocument(block, requireObject(block.member('source')), to);
+			case 'search_result': {
+				const inner = block.member('content').items();
+				const texts = inner.map((one) => one.member('text'));
+				return addText(block, joinVisible([block.member('title'), block.member('source'), ...texts]), to);
 			}
+			case 'tool_reference':
+				return addText(block, requireText(block.member('tool_name')), to);
+			default:
+				to.push({ type: 'opaque', at: block.member('type'), text: undefined, cure: noEquivalent });
 		}
 	}
-	const [at] = messages;
-	if (at === undefined || (parts.length === 0 && hasResults)) return undefined;
-	return parts.length > 0 ? { role: 'user', at, parts } : rejectField(`${at.path}.content`, 'must hold something else than empty text');
+
+	#addDocument(block: JsonView, source: JsonView, to: ContentPart[]): void {
+		if (isTrue(block.member('citations').member('enabled'))) this.#warnings.add('citations', 'ignored');
+		const heading = joinVisible([block.member('title'), block.member('context')]);
+		switch (source.textOf('type')) {
+			case 'base64': {
+				const mediaType = source.member('media_type');
+				if (mediaType.text() !== 'application/pdf') rejectField(mediaType.path, 'must be `application/pdf`');
+				to.push(filePart(block, dataSource(source)));
+				return;
+			}
+			case 'text': {
+				const text = requireText(source.member('data'));
+				return addText(block, heading === '' ? text : `${heading}\n${text}`, to);
+			}
+			case 'content':
+				addText(block, heading, to);
+				return this.#addBlocks(source.member('content'), to);
+			case 'url':
+				to.push(filePart(block, this.#takes.has('fileLinks') ? linkSource(source) : this.#foreignDocument(source)));
+				return;
+			default:
+				to.push(filePart(block, this.#foreignDocument(source)));
+		}
+	}
+
+	#foreignDocument(source: JsonView): MediaSource {
+		const known = this.#takes.has('fileLinks') ? '`base64`, `url`, `text` or `content`' : '`base64`, `text` or `content`';
+		return { kind: 'foreign', at: source.member('type'), cure: `must be ${known}: send the document itself` };
+	}
 }
 
-/** A block of a kind that nobody knows may have been meant as the result that is missing. */
-function rejectOpaque({ parts }: UserTurn): void {
-	for (const part of parts) if (part.type === 'opaque') rejectField(part.at.path, part.cure);
+const noEquivalent = 'names a kind of block that the model’s provider has no equivalent for: leave it out';
+
+/** The blocks of a list; a string is a block of text by itself. @throws Refusal `field_invalid`. */
+function blocksOf(content: JsonView): readonly JsonView[] {
+	if (content.kind === 'string') return [content];
+	if (content.kind !== 'array') return rejectField(content.path, 'must be a string or an array');
+	const blocks = content.items();
+	for (const block of blocks) requireObject(block);
+	return blocks;
 }
 
-function addResult(block: JsonView, pairing: ToolPairing, reader: BlockReader): void {
-	const at = block.member('tool_use_id');
-	const call = pairing.callOf(requireText(at), at);
-	const content = block.member('content');
-	const parts = content.isGiven ? reader.content(content) : [];
-	pairing.answer({ type: 'result', at, call, content: content.text() ?? parts, isError: isTrue(block.member('is_error')) });
+/** Instructions, which can be nothing but text. @throws Refusal `field_invalid`. */
+function readTexts(content: JsonView): readonly TextPart[] {
+	const texts: TextPart[] = [];
+	for (const block of blocksOf(content)) {
+		const text = block.kind === 'string' ? block : block.member('text');
+		if (text !== block && block.textOf('type') !== 'text') rejectField(`${block.path}.type`, 'must be `text`');
+		addText(block, requireText(text), texts);
+	}
+	return texts;
 }
 
-function readAssistant(message: JsonView, pairing: ToolPairing): Turn {
-	const parts = blocksOf(message.member('content')).map(assistantPart);
-	for (const part of parts) if (part.type === 'call') pairing.open(part);
-	return { role: 'assistant', at: message, parts, signature: undefined };
+function addText(block: JsonView, text: string, to: (TextPart | ContentPart)[]): void {
+	if (!isBlank(text)) to.push({ type: 'text', at: block, text, cacheMark: cacheMarkOf(block) });
 }
 
 function assistantPart(block: JsonView): AssistantPart {
 	if (block.kind === 'string') return { type: 'text', at: block, text: requireText(block) };
-	switch (block.member('type').text()) {
+	switch (block.textOf('type')) {
 		case 'text':
 			return { type: 'text', at: block, text: requireText(block.member('text')) };
 		case 'thinking':
@@ -136,4 +246,55 @@ function toolCall(block: JsonView): ToolCall {
 		arguments: { text: () => JSON.stringify(object), object: () => object },
 		signature: thoughtSignatureOf(block),
 	};
+}
+
+function filePart(block: JsonView, source: MediaSource): FilePart {
+	const [title, context] = [visibleTextIn(block.member('title')), visibleTextIn(block.member('context'))];
+	return { type: 'file', at: block, source, filename: undefined, title, context, cacheMark: cacheMarkOf(block) };
+}
+
+function imageSource(source: JsonView): MediaSource {
+	switch (source.textOf('type')) {
+		case 'url':
+			return linkSource(source);
+		case 'base64':
+			return dataSource(source);
+		default:
+			return { kind: 'foreign', at: source.member('type'), cure: 'must be `base64` or `url`: files of the other vendor cannot be read' };
+	}
+}
+
+function linkSource(source: JsonView): MediaSource {
+	return { kind: 'link', at: source.member('type'), url: requireText(source.member('url')) };
+}
+
+function dataSource(source: JsonView): MediaSource {
+	const at = source.member('media_type');
+	return { kind: 'data', at, mediaType: at.text(), base64: () => requireText(source.member('data')) };
+}
+
+function joinVisible(texts: readonly JsonView[]): string {
+	return texts.flatMap((text) => visibleTextIn(text) ?? []).join('\n');
+}
+
+const longestInput = 500;
+
+/** What a block of a tool that the other vendor ran itself says, in a line of text; empty when there is nothing to say. */
+export function describeServerBlock(block: JsonObject): string {
+	const { type, name, input, content } = block;
+	if (type === 'server_tool_use' || type === 'mcp_tool_use') {
+		return `\n[Called ${typeof name === 'string' ? name : 'a tool'} with ${(JSON.stringify(input) ?? '{}').slice(0, longestInput)}]\n`;
+	}
+	if (typeof type !== 'string' || !type.endsWith('_tool_result')) return '';
+	return `\n${[`[Result of ${type.slice(0, -'_tool_result'.length)}]`, ...linesOf(content)].join('\n')}\n`;
+}
+
+/** Titles with addresses, texts and outputs; what is encrypted for its own vendor is nobody's to read. */
+function linesOf(content: unknown): string[] {
+	if (typeof content === 'string') return [content];
+	if (Array.isArray(content)) return content.flatMap(linesOf);
+	if (!isJsonObject(content)) return [];
+	const { title, url, text, stdout, stderr, error_code, content: inner } = content;
+	const said = [title, url, text, stdout, stderr, error_code].filter((value) => typeof value === 'string' && value !== '');
+	return [...(said.length === 0 ? [] : [said.join(' ')]), ...linesOf(inner)];
 }

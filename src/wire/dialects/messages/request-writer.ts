@@ -1,43 +1,41 @@
 import type { Conversation, FunctionTool, ToolChoice } from '../../conversation/conversation.ts';
-import { requireFunctions } from '../../conversation/function-tools.ts';
 import { isBlank } from '../../conversation/json-view.ts';
-import { requireSchemaTaken, takenStops } from '../../conversation/model-limits.ts';
-import type { RequestWriter } from '../../conversation/request-translation.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
-import type { JsonObject } from '../../json/parse-body.ts';
-import { closedSchema } from './closed-schema.ts';
+import { requireFunctions, requireSchemaTaken, takenStops } from '../../conversation/model-limits.ts';
+import type { RequestWarnings, RequestWriter } from '../../conversation/request-translation.ts';
+import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { type ClaudeModel, claudeModelOf } from './model.ts';
-import { outputCapOf } from './output-cap.ts';
-import { writeCacheMark } from './request-blocks.ts';
-import { writeTurns } from './request-messages.ts';
-import { writeThinking } from './thinking.ts';
-import type { TurnList } from './turn-list.ts';
+import { TurnList, writeCacheMark } from './request-messages.ts';
+import { outputCapOf, writeThinking } from './thinking.ts';
 
 /** Writes requests for messages. */
 export const messagesRequestWriter: RequestWriter = {
 	takes: new Set(['instructionsAnywhere']),
 	write(conversation, target, warnings) {
 		const model = claudeModelOf(target);
-		const turns = writeTurns(conversation.turns(), model, warnings);
-		const messages = turns.finish(model);
-		const format = writeOutputFormat(conversation, model, turns, warnings);
-		const { members: tools, isForced } = writeTools(conversation, turns);
+		const turns = new TurnList(model, warnings);
+		conversation.readTurns((turn) => turns.add(turn));
+		const { system } = turns;
+		const messages = turns.finish();
+		const format = writeOutputFormat(conversation, model, system, warnings);
+		const { tools, tool_choice, isForced } = writeTools(conversation, turns);
 		const circumstances = { isForced, hasLostThinking: turns.hasLostThinking, isPrefilled: messages.at(-1)?.role === 'assistant' };
 		const cap = outputCapOf(conversation, target);
 		const { thinking, effort, maxTokens } = writeThinking(conversation.reasoning(), model, target, cap, circumstances, warnings);
+		const isThinking = thinking !== undefined && thinking.type !== 'disabled';
 		const body = {
 			model: target.model,
 			max_tokens: maxTokens,
-			...(turns.system.length > 0 && { system: turns.system }),
+			system: system.length > 0 ? system : undefined,
 			messages,
-			...tools,
-			...(thinking !== undefined && { thinking }),
-			...writeOutputConfig(effort, format),
-			...writeSampling(conversation, model, thinking !== undefined && thinking.type !== 'disabled', warnings),
-			...writeStops(conversation, model, warnings),
-			...writeUser(conversation.userId()),
-			...writeTier(conversation.serviceTier(), warnings),
-			...(conversation.isStreamed && { stream: true }),
+			tools,
+			tool_choice,
+			thinking,
+			output_config: (effort ?? format) === undefined ? undefined : { effort, format },
+			...writeSampling(conversation, model, isThinking, warnings),
+			stop_sequences: writeStops(conversation, model, warnings),
+			metadata: writeUser(conversation.userId()),
+			service_tier: writeTier(conversation.serviceTier(), warnings),
+			stream: conversation.isStreamed ? true : undefined,
 		};
 		return { body, headers: { 'anthropic-version': model.version } };
 	},
@@ -47,7 +45,7 @@ export const messagesRequestWriter: RequestWriter = {
 function writeOutputFormat(
 	conversation: Conversation,
 	model: ClaudeModel,
-	{ system }: TurnList,
+	system: JsonObject[],
 	warnings: RequestWarnings,
 ): JsonObject | undefined {
 	const format = conversation.outputFormat();
@@ -64,42 +62,37 @@ function writeOutputFormat(
 	}
 }
 
-function writeOutputConfig(effort: string | undefined, format: JsonObject | undefined): JsonObject {
-	if (effort === undefined && format === undefined) return {};
-	return { output_config: { ...(effort !== undefined && { effort }), ...(format !== undefined && { format }) } };
-}
-
 interface WrittenTools {
-	/** To be spread into the request. */
-	readonly members: JsonObject;
+	readonly tools?: readonly JsonObject[];
+	readonly tool_choice?: JsonObject | undefined;
 	/** The model may not respond without a call. */
 	readonly isForced: boolean;
 }
 
 function writeTools(conversation: Conversation, turns: TurnList): WrittenTools {
 	const defined = requireFunctions(conversation.tools());
-	if (defined.length === 0) return { members: toolsOfHistory(turns), isForced: false };
+	if (defined.length === 0) return toolsOfHistory(turns.calledTools);
 	const choice = conversation.toolChoice();
 	const { named, allowed } = choice;
 	const offered = named !== undefined || allowed === undefined ? defined : defined.filter(({ name }) => allowed.includes(name));
-	return { members: { tools: offered.map(toolOf), ...writeToolChoice(choice) }, isForced: choice.mode === 'required' };
+	return { tools: offered.map(toolOf), tool_choice: writeToolChoice(choice), isForced: choice.mode === 'required' };
 }
 
 /** A history of calls without a definition is rejected; those made up for it must not be called. */
-function toolsOfHistory({ calledTools }: TurnList): JsonObject {
-	if (calledTools.length === 0) return {};
-	const tools = calledTools.map((name) => ({ name, input_schema: { type: 'object', properties: {} } }));
-	return { tools, tool_choice: { type: 'none' } };
+function toolsOfHistory(called: readonly string[]): WrittenTools {
+	if (called.length === 0) return { isForced: false };
+	const tools = called.map((name) => ({ name, input_schema: { type: 'object', properties: {} } }));
+	return { tools, tool_choice: { type: 'none' }, isForced: false };
 }
 
 function toolOf({ name, description, parameters, isStrict, cacheMark }: FunctionTool): JsonObject {
 	const schema = objectSchema(parameters ?? { type: 'object', properties: {} });
 	return {
 		name,
-		...(description !== undefined && { description }),
+		description,
 		input_schema: isStrict === true ? closedSchema(schema) : schema,
-		...(isStrict === true && { strict: true }),
-		...writeCacheMark(cacheMark),
+		strict: isStrict === true ? true : undefined,
+		cache_control: writeCacheMark(cacheMark),
 	};
 }
 
@@ -108,11 +101,11 @@ function objectSchema(schema: JsonObject): JsonObject {
 	return schema.type === 'object' ? schema : { ...schema, type: 'object' };
 }
 
-function writeToolChoice({ mode = 'auto', named, isSingle }: ToolChoice): JsonObject {
-	if (mode === 'none') return { tool_choice: { type: 'none' } };
-	if (mode === 'auto' && !isSingle) return {};
-	const choice = named === undefined ? { type: mode === 'auto' ? 'auto' : 'any' } : { type: 'tool', name: named };
-	return { tool_choice: { ...choice, ...(isSingle && { disable_parallel_tool_use: true }) } };
+function writeToolChoice({ mode = 'auto', named, isSingle }: ToolChoice): JsonObject | undefined {
+	if (mode === 'none') return { type: 'none' };
+	if (mode === 'auto' && !isSingle) return undefined;
+	const type = named !== undefined ? 'tool' : mode === 'auto' ? 'auto' : 'any';
+	return { type, name: named, disable_parallel_tool_use: isSingle ? true : undefined };
 }
 
 /** From here on `top_p` is as good as none. */
@@ -139,27 +132,51 @@ function writeSampling(conversation: Conversation, model: ClaudeModel, isThinkin
 	return { temperature: Math.min(value, max) };
 }
 
-function writeStops(conversation: Conversation, model: ClaudeModel, warnings: RequestWarnings): JsonObject {
+function writeStops(conversation: Conversation, model: ClaudeModel, warnings: RequestWarnings): readonly string[] | undefined {
 	const { field, value } = conversation.stops();
+	if (value.length === 0) return undefined;
 	if (value.some(isBlank)) warnings.add(field, 'blank sequences ignored');
 	const stops = takenStops({ field, value: value.filter((stop) => !isBlank(stop)) }, model, warnings);
-	return stops.length === 0 ? {} : { stop_sequences: stops };
+	return stops.length === 0 ? undefined : stops;
 }
 
-function writeUser(id: string | undefined): JsonObject {
-	return id === undefined ? {} : { metadata: { user_id: id } };
+function writeUser(id: string | undefined): JsonObject | undefined {
+	return id === undefined ? undefined : { user_id: id };
 }
 
-function writeTier(tier: ReturnType<Conversation['serviceTier']>, warnings: RequestWarnings): JsonObject {
-	switch (tier) {
-		case undefined:
-			return {};
-		case 'auto':
-			return { service_tier: 'auto' };
-		case 'standard':
-			return { service_tier: 'standard_only' };
-		case 'other':
-			warnings.add('service_tier', 'ignored');
-			return {};
+function writeTier(tier: ReturnType<Conversation['serviceTier']>, warnings: RequestWarnings): string | undefined {
+	if (tier === 'other') warnings.add('service_tier', 'ignored');
+	return tier === 'other' || tier === undefined ? undefined : tier === 'auto' ? tier : 'standard_only';
+}
+
+const schemaMaps = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
+const schemaLists = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const schemas = ['items', 'not', 'if', 'then', 'else', 'contains'];
+
+/**
+ * A JSON schema whose objects say that they take no further properties, as the provider demands of schemas that it enforces.
+ * What a schema says of it already stays, and so does everything else.
+ */
+export function closedSchema(schema: unknown): unknown {
+	if (!isJsonObject(schema)) return schema;
+	const closed: Record<string, unknown> = { ...schema };
+	for (const name of schemaMaps) {
+		const map = schema[name];
+		if (isJsonObject(map)) closed[name] = Object.fromEntries(Object.entries(map).map(([key, value]) => [key, closedSchema(value)]));
 	}
+	for (const name of schemaLists) {
+		const list = schema[name];
+		if (Array.isArray(list)) closed[name] = list.map(closedSchema);
+	}
+	for (const name of schemas) {
+		const inner = schema[name];
+		if (isJsonObject(inner)) closed[name] = closedSchema(inner);
+	}
+	if (isObjectSchema(schema) && schema.additionalProperties === undefined) closed.additionalProperties = false;
+	return closed;
+}
+
+function isObjectSchema({ type, properties }: JsonObject): boolean {
+	if (type === undefined) return isJsonObject(properties);
+	return type === 'object' || (Array.isArray(type) && type.includes('object'));
 }

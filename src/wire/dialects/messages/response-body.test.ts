@@ -4,7 +4,7 @@ import { translateBytes } from '../../../../test/support/byte-translation.ts';
 import { readRecordings, recordedBytes } from '../../../../test/support/recordings.ts';
 import { chatToMessages } from '../../../../test/support/translations.ts';
 import { Fault } from '../../../core/fault.ts';
-import type { TranslatedCall } from '../../conversation/translation.ts';
+import type { TranslatedCall } from '../../conversation/response.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 
 const folder = new URL('../../../../test/fixtures/translation/chat-to-messages/', import.meta.url);

@@ -1,17 +1,15 @@
 import { Fault } from '../../../core/fault.ts';
-import type { Finish, ReportedUsage, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import type { Finish, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { usageOfMessages } from '../../usage/told-usage.ts';
-import { messagesUsage } from '../../usage/usage-reader.ts';
-import { readEventError } from './errors.ts';
-import { isReplayable } from './signed-reasoning.ts';
+import { messagesUsage, usageOfMessages } from '../../usage/usage-reader.ts';
+import { readError, readEventError } from './errors.ts';
 
 /** There is one. */
 const choice = 0;
 
 /** @throws Fault `provider_answer_invalid`. */
-export function readBody(body: JsonObject, sink: ResponseSink): void {
+function readBody(body: JsonObject, sink: ResponseSink): void {
 	const { content } = body;
 	if (body.type !== 'message' || !Array.isArray(content)) {
 		throw new Fault('provider_answer_invalid', { message: 'The provider answered with JSON that is no message: retry later' });
@@ -32,7 +30,7 @@ export function readBody(body: JsonObject, sink: ResponseSink): void {
 }
 
 /** A turn that was paused is to be sent back so that it continues, for which other dialects have no word. */
-export function finishWarnings({ stop_reason: reason }: JsonObject): readonly string[] {
+function finishWarnings({ stop_reason: reason }: JsonObject): readonly string[] {
 	return reason === 'pause_turn' ? ['stop for pause_turn, after which the turn is not over'] : [];
 }
 
@@ -49,7 +47,7 @@ interface OpenBlock {
 	readonly data: unknown;
 }
 
-export class MessagesStreamReader implements StreamReader {
+class MessagesStreamReader implements StreamReader {
 	readonly #sink: ResponseSink;
 	#block: OpenBlock | undefined;
 	#usage: JsonObject | undefined;
@@ -215,3 +213,18 @@ function reportedUsage(reported: unknown): ReportedUsage {
 function invalid(what: string): Fault {
 	return new Fault('provider_answer_invalid', { message: `The provider’s response holds ${what}: retry later` });
 }
+
+/** Thinking that the provider takes back: what it signed or encrypted itself, as it was. */
+export function isReplayable(block: unknown): block is JsonObject {
+	if (!isJsonObject(block)) return false;
+	if (block.type === 'redacted_thinking') return typeof block.data === 'string' && block.data !== '';
+	return block.type === 'thinking' && typeof block.thinking === 'string' && typeof block.signature === 'string' && block.signature !== '';
+}
+
+export const messagesReading: ResponseReading = {
+	createStreamReader: (sink) => new MessagesStreamReader(sink),
+	readBody,
+	readError,
+	finishWarnings,
+	fitToolName: (name) => name,
+};

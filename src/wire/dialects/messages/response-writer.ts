@@ -1,20 +1,22 @@
 import type { Usage } from '../../../core/usage.ts';
+import { withSignature } from '../../conversation/extensions.ts';
 import { fitName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
-import type {
-	BodyWriter,
-	Finish,
-	FinishReason,
-	ProviderError,
-	ReportedUsage,
-	ResponseSink,
-	ResponseStart,
-	StartedCall,
-	ToolNaming,
-	WrittenStream,
+import {
+	type BodyWriter,
+	type Finish,
+	type FinishReason,
+	type ProviderError,
+	type ReportedUsage,
+	type ResponseSink,
+	type ResponseStart,
+	type ResponseWriting,
+	type StartedCall,
+	type ToolNaming,
+	type TranslatedCall,
+	toldToCaller,
+	type WrittenStream,
 } from '../../conversation/response.ts';
-import { withSignature } from '../../conversation/thought-signature.ts';
-import { type TranslatedCall, toldToCaller } from '../../conversation/translation.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { writeError } from './errors.ts';
 
@@ -108,7 +110,7 @@ abstract class MessageWriter {
 	}
 }
 
-export class MessageBodyWriter extends MessageWriter implements BodyWriter {
+class MessageBodyWriter extends MessageWriter implements BodyWriter {
 	readonly #content: JsonObject[] = [];
 	/** Of the last block, when it is a call. */
 	#arguments: string | undefined;
@@ -179,7 +181,7 @@ export class MessageBodyWriter extends MessageWriter implements BodyWriter {
 type BlockKind = 'text' | 'thinking' | 'tool_use';
 
 /** Writes the events of one message: blocks strictly one after the other, counted from 0. */
-export class MessageStreamWriter extends MessageWriter implements ResponseSink, WrittenStream {
+class MessageStreamWriter extends MessageWriter implements ResponseSink, WrittenStream {
 	isTerminated = false;
 	hasFailed = false;
 	#events: string[] = [];
@@ -265,7 +267,15 @@ export class MessageStreamWriter extends MessageWriter implements ResponseSink, 
 	}
 }
 
-export function toolNames({ tools }: JsonObject): readonly string[] {
+function toolNames({ tools }: JsonObject): readonly string[] {
 	const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
 	return list.flatMap((tool) => (isJsonObject(tool) && typeof tool.name === 'string' ? [tool.name] : []));
 }
+
+export const messagesWriting: ResponseWriting = {
+	createStreamWriter: (call, toolNameOf) => new MessageStreamWriter(call, toolNameOf),
+	createBodyWriter: (call, toolNameOf) => new MessageBodyWriter(call, toolNameOf),
+	writeError,
+	toolNames,
+	finishField: 'stop_reason',
+};

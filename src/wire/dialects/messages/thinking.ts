@@ -1,9 +1,7 @@
-import type { ReasoningSetting } from '../../conversation/conversation.ts';
-import type { TranslationTarget } from '../../conversation/request-translation.ts';
-import type { RequestWarnings } from '../../conversation/request-warnings.ts';
+import type { Conversation, OutputCap, ReasoningSetting } from '../../conversation/conversation.ts';
+import type { RequestWarnings, TranslationTarget } from '../../conversation/request-translation.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
 import { allEfforts, type ClaudeModel } from './model.ts';
-import type { GivenCap } from './output-cap.ts';
 
 export interface WrittenThinking {
 	readonly maxTokens: number;
@@ -97,4 +95,23 @@ function withBudget(
 		warnings.note(cap.field, `raised to ${raised}, for ${budget} of them are for thinking`);
 	}
 	return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+/** What every Claude model can write. */
+const leastMaximum = 4096;
+
+/** A non-streaming response shows nothing for as long as it takes, so without a cap it is kept to a few minutes. */
+const nonStreamingDefault = 16_384;
+
+/** The cap, which this provider demands: the client's, else the default, which has no field. */
+export type GivenCap = Omit<OutputCap, 'field'> & Partial<Pick<OutputCap, 'field'>>;
+
+/** @throws Refusal `field_invalid`. */
+export function outputCapOf(conversation: Conversation, target: TranslationTarget): GivenCap {
+	const { maxOutputTokens: max, defaultMaxTokens } = target;
+	const cap = conversation.outputCap(max);
+	if (cap !== undefined) return cap;
+	const usual = max ?? leastMaximum;
+	const value = defaultMaxTokens ?? (conversation.isStreamed ? usual : Math.min(usual, nonStreamingDefault));
+	return { value: Math.min(value, max ?? value), includesReasoning: false };
 }

@@ -1,6 +1,6 @@
 import type { InputContent } from '../../../core/cost-factors.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
-import { attachedTo, contentsOf, countTools, type PartRules } from '../../usage/input-content.ts';
+import { attachedTo, contentsOf, countTools, type PartRules } from '../../usage/request-facts.ts';
 
 const rules: PartRules = {
 	// Thinking and tool calls in parts are extensions of compatible servers.

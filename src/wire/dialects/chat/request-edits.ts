@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonBody, type JsonObject } from '../../json/parse-body.ts';
+import { scanMembers } from '../../json/scan-members.ts';
+import type { Edit } from '../../json/splice-body.ts';
+import { dropWarning, type Repair, type RepairTarget } from '../../repair-parameters.ts';
+import type { ValuePath } from '../../text-view.ts';
+import { claudeName, geminiName, signaturesIn, signaturesOfEach, vendorFieldsInMessages } from '../../vendor-fields.ts';
+import { chatModel } from './model.ts';
+
+const option: ReadonlySet<string> = new Set(['include_usage']);
+const nothing: readonly Edit[] = [];
+const closeBrace = 0x7d;
+const openBrace = 0x7b;
+
+/**
+ * What to change in a request so that its stream tells of usage. Nothing when it is no stream, asks already, or has
+ * options that the provider will refuse anyway; then the stream must reach the caller with its usage.
+ * @param body with the place of `stream_options` known.
+ */
+export function askForUsage({ bytes, members, ranges }: JsonBody): readonly Edit[] {
+	if (members.stream !== true) return nothing;
+	const options = members.stream_options;
+	const range = ranges.get('stream_options');
+	if (range === undefined) {
+		// The last brace is the body's own, and it has members: `stream` at least.
+		const end = bytes.lastIndexOf(closeBrace);
+		return options === undefined ? [{ start: end, end, text: ',"stream_options":{"include_usage":true}' }] : [];
+	}
+	if (options === null) return [{ ...range, text: '{"include_usage":true}' }];
+	if (!isJsonObject(options)) return [];
+	const asked = options.include_usage;
+	if (asked === undefined) {
+		const start = bytes.indexOf(openBrace, range.start) + 1;
+		return [{ start, end: start, text: `"include_usage":true${Object.keys(options).length === 0 ? '' : ','}` }];
+	}
+	if (asked !== false && asked !== null) return [];
+	const found = scanMembers(bytes.subarray(range.start, range.end), option);
+	const value = found.ranges.get('include_usage');
+	if (value === undefined || found.repeated !== undefined) return [{ ...range, text: JSON.stringify({ ...options, include_usage: true }) }];
+	return [{ start: range.start + value.start, end: range.start + value.end, text: 'true' }];
+}
+
+/** Those that OpenAI serves itself; its open ones are served by others, who tell of reasoning. */
+const openaiName = /^(?:ft:)?(?:gpt-(?!oss)|chatgpt-|o\d)/;
+
+export const chatVendorFields = vendorFieldsInMessages(
+	({ extra_content, thinking_blocks, reasoning_content, tool_calls }) =>
+		extra_content !== undefined ||
+		thinking_blocks !== undefined ||
+		reasoning_content !== undefined ||
+		(Array.isArray(tool_calls) && tool_calls.some((call) => isJsonObject(call) && call.extra_content !== undefined)),
+	foreignToChat,
+);
+
+function foreignToChat(message: JsonObject, knownAs: string): readonly ValuePath[] {
+	const calls: readonly unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+	return [
+		...(geminiName.test(knownAs) ? [] : [...signaturesIn(message, []), ...signaturesOfEach(calls, ['tool_calls'])]),
+		...(message.thinking_blocks !== undefined && !claudeName.test(knownAs) ? [['thinking_blocks']] : []),
+		...(message.reasoning_content !== undefined && openaiName.test(knownAs) ? [['reasoning_content']] : []),
+	];
+}
+
+export function repairChat(members: JsonObject, { knownAs, isListed, said }: RepairTarget): Repair | undefined {
+	const { max_tokens, max_completion_tokens, temperature, top_p, reasoning_effort } = members;
+	const hasCap = isGiven(max_tokens);
+	if (!hasCap && temperature === undefined && top_p === undefined) return undefined;
+	const named = isListed() ? chatModel(knownAs) : undefined;
+	const rejectsCap = hasCap && (said.tokenParam ?? named?.tokenParam) === 'max_completion_tokens';
+	// Newer reasoning models sample freely once they are told not to reason.
+	const samples = reasoning_effort === 'none' && named?.efforts.includes('none') === true;
+	const rejectsSampling = said.sampling === undefined ? named?.takesSampling === false && !samples : said.sampling === 'none';
+	const dropped = rejectsSampling ? ['temperature', 'top_p'].filter((name) => isOtherThanOne(members[name])) : [];
+	if (!rejectsCap && dropped.length === 0) return undefined;
+	const hasBoth = rejectsCap && isGiven(max_completion_tokens);
+	const renamesCap = rejectsCap && !hasBoth;
+	const removed = [...dropped];
+	if (hasBoth) removed.push('max_tokens');
+	// A null under the new name would be a second member of that name.
+	if (renamesCap && max_completion_tokens !== undefined) removed.push('max_completion_tokens');
+	return {
+		removed,
+		renamed: renamesCap ? ['max_tokens', 'max_completion_tokens'] : undefined,
+		warnings: [
+			...(renamesCap ? ['max_tokens: sent as max_completion_tokens, the name that the model accepts'] : []),
+			...(hasBoth ? ['max_tokens: dropped, because the request has max_completion_tokens'] : []),
+			...dropped.map(dropWarning),
+		],
+	};
+}
+
+function isGiven(value: unknown): boolean {
+	return value !== undefined && value !== null;
+}
+
+/** What is no number is the client's mistake, which the provider's own error names. */
+function isOtherThanOne(value: unknown): boolean {
+	return typeof value === 'number' && value !== 1;
+}

@@ -1,0 +1,123 @@
+import type { InputContent } from '../../core/cost-factors.ts';
+import { isJsonObject, type JsonBody, type JsonObject } from '../json/parse-body.ts';
+import type { Edit } from '../json/splice-body.ts';
+
+/** Parts and tools of requests, counted by the rules of a dialect: not what they say, but what their size depends on. */
+export interface PartRules {
+	/** Types of parts that are all text, or tool calls. Any other is taken for an attachment. */
+	readonly texts: ReadonlySet<unknown>;
+	/** The type of parts that hold parts. */
+	readonly nested?: string;
+	/** Members of a part that hold the data or the address of an attachment. */
+	readonly holders: readonly string[];
+}
+
+/** Of attachments, with their data. */
+export type Attached = Pick<InputContent, 'attachments' | 'attachedBytes'>;
+
+export function attachedTo(contents: readonly unknown[], rules: PartRules): Attached {
+	const found = { attachments: 0, attachedBytes: 0 };
+	for (const content of contents) countParts(content, rules, found);
+	return found;
+}
+
+function countParts(content: unknown, rules: PartRules, found: { attachments: number; attachedBytes: number }): void {
+	if (!Array.isArray(content)) return;
+	for (const part of content as readonly unknown[]) {
+		if (!isJsonObject(part) || rules.texts.has(part.type)) continue;
+		if (part.type !== undefined && part.type === rules.nested) {
+			countParts(part.content, rules, found);
+			continue;
+		}
+		found.attachments++;
+		for (const name of rules.holders) found.attachedBytes += dataBytes(part[name]);
+	}
+}
+
+/** Base64 and addresses are ASCII. */
+function dataBytes(holder: unknown): number {
+	if (!isJsonObject(holder)) return 0;
+	let bytes = 0;
+	for (const data of [holder.data, holder.url, holder.file_data]) if (typeof data === 'string') bytes += data.length;
+	return bytes;
+}
+
+/** Tools with a type of the provider's that the client runs. Servers of chat completions may pass them on to their vendor. */
+const clientRun = /^(?:bash|text_editor|memory|computer|browser)_/;
+
+export function countTools({ tools, mcp_servers }: JsonObject): Pick<InputContent, 'hasTools' | 'definedTools' | 'serverTools'> {
+	let definedTools = 0;
+	let serverTools = Array.isArray(mcp_servers) ? 1 : 0;
+	const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
+	for (const tool of list) {
+		const type = isJsonObject(tool) ? tool.type : undefined;
+		if (typeof type !== 'string' || type === 'function' || type === 'custom') continue;
+		if (clientRun.test(type)) definedTools++;
+		else serverTools++;
+	}
+	return { hasTools: list.length > 0, definedTools, serverTools };
+}
+
+/** The contents of a request's turns. */
+export function contentsOf(turns: unknown): readonly unknown[] {
+	return Array.isArray(turns) ? turns.map((turn: unknown) => (isJsonObject(turn) ? turn.content : undefined)) : [];
+}
+
+/** No provider gives more choices; OpenAI's most. */
+export const mostChoices = 128;
+/** Greater numbers are no caps: providers count in 32 bits, and money must stay countable. */
+export const greatestCap = 2 ** 31 - 1;
+
+/** What a request, in either format, asks for at most. */
+export interface RequestedOutput {
+	/** Of one choice; of two caps the greater, for providers differ in which they take. Undefined: no cap. */
+	readonly capTokens: number | undefined;
+	readonly choices: number;
+}
+
+/**
+ * @param capMembers the members of `request` that cap a choice's output.
+ * @param choices how many the request asks for, if it can.
+ */
+export function requestedOutput(request: JsonObject, capMembers: readonly string[], choices?: unknown): RequestedOutput {
+	let capTokens: number | undefined;
+	for (const name of capMembers) {
+		const cap = wholeNumber(request[name], greatestCap);
+		if (cap !== undefined && cap > (capTokens ?? -1)) capTokens = cap;
+	}
+	return { capTokens, choices: Math.max(1, wholeNumber(choices, mostChoices) ?? 1) };
+}
+
+/** What is out of bounds is refused where requests are read; what comes here all the same must not become an amount. */
+function wholeNumber(value: unknown, most: number): number | undefined {
+	if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
+	return Math.min(Math.max(0, Math.ceil(value)), most);
+}
+
+/**
+ * Changes or adds the cap of a request. A member that is null is none.
+ * @param body with the places of the members known.
+ * @param capMembers the members that cap; the first is what the provider reads, added when the request has none.
+ */
+export function writeCap(
+	{ bytes, members, ranges }: JsonBody,
+	tokens: number,
+	capMembers: readonly [string, ...string[]],
+): readonly Edit[] {
+	const text = String(tokens);
+	const edits = capMembers.flatMap((name) => {
+		const range = ranges.get(name);
+		return range === undefined || members[name] === null ? [] : [{ ...range, text }];
+	});
+	if (edits.length > 0) return edits;
+	const [name] = capMembers;
+	const range = ranges.get(name);
+	if (range !== undefined) return [{ ...range, text }];
+	const end = bytes.lastIndexOf(0x7d);
+	return [{ start: end, end, text: `,"${name}":${text}` }];
+}
+
+/** Whether a setting asks for thinking; undefined where it says nothing. @param off the value that turns it off. */
+export function asksFor(setting: unknown, off: string | number): boolean | undefined {
+	return typeof setting === 'string' || typeof setting === 'number' ? setting !== off : undefined;
+}
