@@ -133,6 +133,11 @@ export function requireText(view: JsonView): string {
 	return view.text() ?? rejectField(view.path, 'must be a string');
 }
 
+/** As `requireText`, of a member. @throws Refusal `field_invalid`. */
+export function requireTextOf(view: JsonView, name: string): string {
+	return view.textOf(name) ?? requireText(view.member(name));
+}
+
 /** @throws Refusal `field_invalid`. */
 export function requireObject(view: JsonView): JsonView {
 	return view.kind === 'object' ? view : rejectField(view.path, 'must be an object');

@@ -1,4 +1,5 @@
 /** A model's response in no vendor's format: readers of provider dialects tell it, writers of client dialects write it. */
+import { Fault } from '../../core/fault.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { StreamEvent } from '../events/stream-event.ts';
 import type { JsonObject } from '../json/parse-body.ts';
@@ -143,3 +144,7 @@ export interface ResponseWriting {
 
 /** A tool's name as the client knows it, from the provider's. */
 export type ToolNaming = (name: string) => string;
+
+export function responseInvalid(what: string): Fault {
+	return new Fault('provider_answer_invalid', { message: `The provider answered ${what}: retry` });
+}

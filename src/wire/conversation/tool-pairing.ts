@@ -16,9 +16,9 @@ export interface PairingWords {
 /** Joins each call of the assistant with its result: every call has exactly one, before the next turn but instructions. */
 export class ToolPairing {
 	readonly #words: PairingWords;
-	/** By id, in their order. */
-	readonly #calls = new Map<string, ToolCall>();
-	readonly #results = new Map<string, ToolResult>();
+	readonly #byId = new Map<string, { readonly call: ToolCall; isAnswered: boolean }>();
+	#calls: ToolCall[] = [];
+	#results: ToolResult[] = [];
 
 	constructor(words: PairingWords) {
 		this.#words = words;
@@ -26,28 +26,31 @@ export class ToolPairing {
 
 	/** @throws Refusal `field_invalid` for two open calls of one id. */
 	open(call: ToolCall): void {
-		if (this.#calls.has(call.id)) rejectField(`${call.at.path}.id`, this.#words.repeatedCall);
-		this.#calls.set(call.id, call);
+		if (this.#byId.has(call.id)) rejectField(`${call.at.path}.id`, this.#words.repeatedCall);
+		this.#byId.set(call.id, { call, isAnswered: false });
+		this.#calls.push(call);
 	}
 
 	get isAwaitingResults(): boolean {
-		return this.#calls.size > this.#results.size;
+		return this.#calls.length > this.#results.length;
 	}
 
 	/** The call that a result names. @throws Refusal `field_invalid` for none, or one that has a result. */
 	callOf(id: string, at: Place): ToolCall {
-		const call = this.#calls.get(id);
-		if (call === undefined) return rejectField(at.path, this.#words.unasked);
-		return this.#results.has(id) ? rejectField(at.path, this.#words.repeatedResult) : call;
+		const open = this.#byId.get(id);
+		if (open === undefined) return rejectField(at.path, this.#words.unasked);
+		return open.isAnswered ? rejectField(at.path, this.#words.repeatedResult) : open.call;
 	}
 
 	answer(result: ToolResult): void {
-		this.#results.set(result.call.id, result);
+		const open = this.#byId.get(result.call.id);
+		if (open !== undefined) open.isAnswered = true;
+		this.#results.push(result);
 	}
 
 	/** The id of the last open call when it is of that name, for results that name no id. */
 	lastCallOf(name: unknown): string | undefined {
-		const last = [...this.#calls.values()].at(-1);
+		const last = this.#calls.at(-1);
 		return last?.name === name ? last?.id : undefined;
 	}
 
@@ -58,13 +61,14 @@ export class ToolPairing {
 
 	/** The results of all open calls; undefined where there is none. @throws Refusal `field_invalid` for a call without. */
 	close(): ResultsTurn | undefined {
-		if (this.#calls.size === 0) return undefined;
-		for (const { id, at } of this.#calls.values()) {
-			if (!this.#results.has(id)) rejectField(`${at.path}${this.#words.unansweredMember}`, this.#words.unanswered);
+		if (this.#calls.length === 0) return undefined;
+		for (const { call, isAnswered } of this.isAwaitingResults ? this.#byId.values() : []) {
+			if (!isAnswered) rejectField(`${call.at.path}${this.#words.unansweredMember}`, this.#words.unanswered);
 		}
-		const turn: ResultsTurn = { role: 'results', results: [...this.#results.values()], calls: [...this.#calls.values()] };
-		this.#calls.clear();
-		this.#results.clear();
+		const turn: ResultsTurn = { role: 'results', results: this.#results, calls: this.#calls };
+		this.#byId.clear();
+		this.#calls = [];
+		this.#results = [];
 		return turn;
 	}
 }

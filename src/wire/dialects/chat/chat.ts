@@ -1,4 +1,3 @@
-import type { Surcharges } from '../../../core/cost-factors.ts';
 import { equals, type LineMark, startsWith, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
@@ -6,6 +5,7 @@ import { asksFor, greatestCap, mostChoices, requestedOutput, writeCap } from '..
 import { chatUsage } from '../../usage/usage-reader.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { array, boolean, checkFields, checkMessages, type FieldTable, integerOf, modelName, number, object } from '../field-checks.ts';
+import { surcharges } from '../messages/request-facts.ts';
 import { ChatCapEnding } from './cap-ending.ts';
 import { askForUsage, chatVendorFields, repairChat } from './request-edits.ts';
 import { chatInputContent } from './request-facts.ts';
@@ -36,13 +36,6 @@ const capMembers = ['max_completion_tokens', 'max_tokens'] as const;
 /** An assistant turn may consist of tool calls alone; the deprecated role `function` may answer with null. */
 const rolesWithoutContent: ReadonlySet<string> = new Set(['assistant', 'function']);
 
-/** Compatible servers may pass Anthropic's fields on to it. */
-const surcharges: Surcharges = {
-	service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'flex']),
-	speed: new Set(['standard']),
-	inference_geo: new Set(['global']),
-};
-
 /** OpenAI's chat completions. */
 export const chat: ClientDialect = {
 	name: 'chat',
@@ -64,6 +57,7 @@ export const chat: ClientDialect = {
 	// Servers write by themselves, where the model's price says what that costs.
 	cacheWrites: () => 'short',
 	asksForThinking,
+	/** Compatible servers may pass Anthropic's fields on to it. */
 	surcharges,
 	markLine,
 	isComplete: isFinished,

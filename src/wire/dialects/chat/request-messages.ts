@@ -84,12 +84,9 @@ export class MessageList {
 	}
 
 	#call({ id, name, arguments: given, signature }: ToolCall): JsonObject {
-		return {
-			id: fitName(id, longestCallId),
-			type: 'function',
-			function: { name: fitName(name, longestToolName), arguments: given.text() },
-			...(this.#model.takesSignatures && withSignature(signature?.value)),
-		};
+		const called = { name: fitName(name, longestToolName), arguments: given.text() };
+		const call = { id: fitName(id, longestCallId), type: 'function', function: called };
+		return this.#model.takesSignatures ? { ...call, ...withSignature(signature?.value) } : call;
 	}
 
 	/** A message of nothing is left out. */

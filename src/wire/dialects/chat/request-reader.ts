@@ -11,7 +11,7 @@ import {
 	type ToolChoice,
 	type Turn,
 } from '../../conversation/conversation.ts';
-import { isTrue, type JsonView, numberIn, objectIn, rejectField, requireText } from '../../conversation/json-view.ts';
+import { isTrue, type JsonView, numberIn, objectIn, rejectField, requireText, requireTextOf } from '../../conversation/json-view.ts';
 import type { RequestReader, RequestWarnings } from '../../conversation/request-translation.ts';
 import { readToolChoice, readTools } from './request-tools.ts';
 import { readTurns } from './request-turns.ts';
@@ -73,36 +73,33 @@ class ChatRequest implements Conversation {
 
 	number(name: NumberSetting): Setting<number> | undefined {
 		const field = numberFields[name];
-		if (field === undefined) return undefined;
-		const view = this.#body.member(field);
-		if (!view.isGiven) return undefined;
-		return { field, value: numberIn(view) ?? rejectField(field, 'must be a number') };
+		if (field === undefined || !this.#body.has(field)) return undefined;
+		return { field, value: numberIn(this.#body.member(field)) ?? rejectField(field, 'must be a number') };
 	}
 
 	stops(): Setting<readonly string[]> {
+		if (!this.#body.has('stop')) return { field: 'stop', value: [] };
 		const stop = this.#body.member('stop');
-		if (!stop.isGiven) return { field: 'stop', value: [] };
 		return { field: 'stop', value: (stop.kind === 'array' ? stop.items() : [stop]).map(requireText) };
 	}
 
 	candidates(): Setting<number> | undefined {
-		const count = this.#body.member('n');
-		return count.isGiven ? { field: 'n', value: numberIn(count) ?? Number.NaN } : undefined;
+		return this.#body.has('n') ? { field: 'n', value: numberIn(this.#body.member('n')) ?? Number.NaN } : undefined;
 	}
 
 	reasoning(): ReasoningSetting | undefined {
 		const field = 'reasoning_effort';
-		const wanted = this.#body.member(field);
-		if (!wanted.isGiven) return undefined;
-		const effort = efforts.find((one) => one === wanted.value());
+		if (!this.#body.has(field)) return undefined;
+		const wanted = this.#body.textOf(field);
+		const effort = efforts.find((one) => one === wanted);
 		if (effort === undefined) return rejectField(field, `must be one of ${efforts.join(', ')}`);
 		return { field, effort, effortField: field, budget: undefined, isShown: true };
 	}
 
 	outputFormat(): OutputFormat | undefined {
 		const field = 'response_format';
+		if (!this.#body.has(field)) return undefined;
 		const format = this.#body.member(field);
-		if (!format.isGiven) return undefined;
 		switch (format.textOf('type')) {
 			case 'text':
 				return undefined;
@@ -118,15 +115,14 @@ class ChatRequest implements Conversation {
 	}
 
 	userId(): string | undefined {
-		const newer = this.#body.member('safety_identifier');
-		const id = newer.isGiven ? newer : this.#body.member('user');
-		return id.isGiven && id.value() !== '' ? requireText(id) : undefined;
+		const field = this.#body.has('safety_identifier') ? 'safety_identifier' : 'user';
+		const id = this.#body.has(field) ? requireTextOf(this.#body, field) : '';
+		return id === '' ? undefined : id;
 	}
 
 	serviceTier(): ReturnType<Conversation['serviceTier']> {
-		const tier = this.#body.member('service_tier');
-		if (!tier.isGiven) return undefined;
-		const word = tier.text();
+		if (!this.#body.has('service_tier')) return undefined;
+		const word = this.#body.textOf('service_tier');
 		return word === 'auto' ? word : word === 'default' ? 'standard' : 'other';
 	}
 }

@@ -12,7 +12,7 @@ import type {
 	VendorSignature,
 } from '../../conversation/conversation.ts';
 import { cacheMarkOf, signedThinkingOf, thoughtSignatureOf } from '../../conversation/extensions.ts';
-import { isBlank, type JsonView, rejectField, requireObject, requireText } from '../../conversation/json-view.ts';
+import { isBlank, type JsonView, rejectField, requireObject, requireText, requireTextOf } from '../../conversation/json-view.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
 import type { JsonObject } from '../../json/parse-body.ts';
@@ -116,9 +116,9 @@ function readCall(call: JsonView): AssistantPart {
 
 /** @param id of a call of the deprecated kind, which has none. */
 function callPart(at: JsonView, called: JsonView, id: string | undefined, signature: VendorSignature | undefined): ToolCall {
-	const name = requireText(called.member('name'));
+	const name = requireTextOf(called, 'name');
 	const given = new TextualArguments(called.member('arguments'));
-	return { type: 'call', at, id: id ?? requireText(at.member('id')), name, arguments: given, signature };
+	return { type: 'call', at, id: id ?? requireTextOf(at, 'id'), name, arguments: given, signature };
 }
 
 class TextualArguments implements ToolArguments {
@@ -202,7 +202,7 @@ function dataSource(url: JsonView): MediaSource {
 }
 
 function audioPart(audio: JsonView): ContentPart {
-	return { type: 'audio', at: audio, format: audio.textOf('format'), base64: () => requireText(audio.member('data')) };
+	return { type: 'audio', at: audio, format: audio.textOf('format'), base64: () => requireTextOf(audio, 'data') };
 }
 
 function filePart(part: JsonView, file: JsonView): ContentPart {

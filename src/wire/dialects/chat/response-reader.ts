@@ -2,12 +2,19 @@ import { Fault } from '../../../core/fault.ts';
 import { signatureOf } from '../../conversation/extensions.ts';
 import { fitName, longestToolName } from '../../conversation/fit-name.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
-import type { Finish, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import {
+	type Finish,
+	type ReportedUsage,
+	type ResponseReading,
+	type ResponseSink,
+	responseInvalid,
+	type StreamReader,
+} from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfChat } from '../../usage/usage-reader.ts';
 import { readChunkError, readError } from './errors.ts';
-import { responseInvalid, SequentialCalls } from './sequential-calls.ts';
+import { SequentialCalls } from './sequential-calls.ts';
 
 /** Translated requests ask for one choice. */
 const choice = 0;

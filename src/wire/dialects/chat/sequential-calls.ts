@@ -1,7 +1,6 @@
-import { Fault } from '../../../core/fault.ts';
 import { signatureOf } from '../../conversation/extensions.ts';
 import { parseArguments } from '../../conversation/read-json.ts';
-import type { ResponseSink } from '../../conversation/response.ts';
+import { type ResponseSink, responseInvalid } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 interface StreamedCall {
@@ -145,8 +144,4 @@ function argumentsInvalid(): Error {
 function textOf(given: unknown): string {
 	if (typeof given === 'string') return given;
 	return isJsonObject(given) ? JSON.stringify(given) : '';
-}
-
-export function responseInvalid(what: string): Fault {
-	return new Fault('provider_answer_invalid', { message: `The provider answered ${what}: retry` });
 }

@@ -1,11 +1,10 @@
 import { Fault } from '../../../core/fault.ts';
-import type { StreamReader, TranslatedCall, WrittenStream } from '../../conversation/response.ts';
+import { responseInvalid, type StreamReader, type TranslatedCall, type WrittenStream } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfChat } from '../../usage/usage-reader.ts';
 import { writeError } from '../chat/errors.ts';
 import { wantsUsage, writeUsage } from '../chat/response-writer.ts';
-import { responseInvalid } from '../chat/sequential-calls.ts';
 import { readError } from '../gemini/errors.ts';
 import { unlisted } from '../gemini/response-reader.ts';
 

@@ -1,5 +1,4 @@
-import { Fault } from '../../../core/fault.ts';
-import type { ResponseSink } from '../../conversation/response.ts';
+import { type ResponseSink, responseInvalid } from '../../conversation/response.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
 /** Reads the parts of one candidate, from a non-streaming response or from the pieces of a stream. */
@@ -66,10 +65,6 @@ export class CandidateReader {
 		this.#sink.startCall({ id, name, signature }, this.#choice);
 		this.#sink.addArguments(JSON.stringify(isJsonObject(args) ? args : {}), this.#choice);
 	}
-}
-
-export function responseInvalid(what: string): Fault {
-	return new Fault('provider_answer_invalid', { message: `The provider answered ${what}: retry` });
 }
 
 type Container = Record<string, unknown> | unknown[];

@@ -1,10 +1,17 @@
 import { Fault } from '../../../core/fault.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { FinishReason, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
+import {
+	type FinishReason,
+	type ReportedUsage,
+	type ResponseReading,
+	type ResponseSink,
+	responseInvalid,
+	type StreamReader,
+} from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { usageOfGemini } from '../../usage/usage-reader.ts';
-import { CandidateReader, responseInvalid } from './candidate-reader.ts';
+import { CandidateReader } from './candidate-reader.ts';
 import { readError } from './errors.ts';
 import { geminiToolName } from './model.ts';
 

@@ -1,4 +1,3 @@
-import type { Surcharges } from '../../../core/cost-factors.ts';
 import { equals, type LineMark, valueOffset } from '../../events/event-boundaries.ts';
 import { errorMembers } from '../../gateway-error.ts';
 import { isJsonObject } from '../../json/parse-body.ts';
@@ -19,7 +18,7 @@ import {
 } from '../field-checks.ts';
 import { MessagesCapEnding } from './cap-ending.ts';
 import { messagesVendorFields, repairMessages } from './request-edits.ts';
-import { markedCacheWrites, messagesInputContent } from './request-facts.ts';
+import { markedCacheWrites, messagesInputContent, surcharges } from './request-facts.ts';
 import { readMessagesRequest } from './request-reader.ts';
 import { messagesRequestWriter } from './request-writer.ts';
 import { messagesReading } from './response-reader.ts';
@@ -46,12 +45,6 @@ const optional: FieldTable = {
 const capMembers = ['max_tokens'] as const;
 
 const thinking: FieldTable = { budget_tokens: cap };
-
-export const surcharges: Surcharges = {
-	service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'flex']),
-	speed: new Set(['standard']),
-	inference_geo: new Set(['global']),
-};
 
 /** Anthropic's messages. */
 export const messages: ClientDialect = {

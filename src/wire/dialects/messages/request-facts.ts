@@ -1,6 +1,12 @@
-import type { CacheWrites, InputContent } from '../../../core/cost-factors.ts';
+import type { CacheWrites, InputContent, Surcharges } from '../../../core/cost-factors.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 import { attachedTo, contentsOf, countTools, type PartRules } from '../../usage/request-facts.ts';
+
+export const surcharges: Surcharges = {
+	service_tier: new Set(['auto', 'default', 'standard', 'standard_only', 'flex']),
+	speed: new Set(['standard']),
+	inference_geo: new Set(['global']),
+};
 
 const rules: PartRules = {
 	texts: new Set(['text', 'thinking', 'redacted_thinking', 'tool_use', 'server_tool_use']),

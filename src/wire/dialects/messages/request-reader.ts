@@ -69,14 +69,15 @@ class MessagesRequest implements Conversation {
 
 	number(name: NumberSetting): Setting<number> | undefined {
 		const field = numberFields[name];
-		const value = field === undefined ? undefined : numberIn(this.#body.member(field));
-		return field === undefined || value === undefined ? undefined : { field, value };
+		if (field === undefined || !this.#body.has(field)) return undefined;
+		const value = numberIn(this.#body.member(field));
+		return value === undefined ? undefined : { field, value };
 	}
 
 	/** Blank ones are rejected as by their own vendor: another provider might stop at them. */
 	stops(): Setting<readonly string[]> {
 		const field = 'stop_sequences';
-		const stops = this.#body.member(field).items();
+		const stops = this.#body.has(field) ? this.#body.member(field).items() : [];
 		const value = stops.map((stop) => visibleTextIn(stop) ?? rejectField(stop.path, 'must be a string with a visible character'));
 		return { field, value };
 	}
@@ -86,6 +87,7 @@ class MessagesRequest implements Conversation {
 	}
 
 	reasoning(): ReasoningSetting | undefined {
+		if (!this.#body.has('thinking') && !this.#body.has('output_config')) return undefined;
 		const thinking = this.#body.member('thinking');
 		const asked = this.#body.member('output_config').member('effort');
 		if (thinking.kind !== 'object' && !asked.isGiven) return undefined;
@@ -102,6 +104,7 @@ class MessagesRequest implements Conversation {
 	}
 
 	outputFormat(): OutputFormat | undefined {
+		if (!this.#body.has('output_config') && !this.#body.has('output_format')) return undefined;
 		const config = this.#body.member('output_config');
 		for (const name of config.names()) {
 			if (name !== 'effort' && name !== 'format') this.#warnings.add(`output_config.${name}`, 'ignored');
@@ -122,9 +125,8 @@ class MessagesRequest implements Conversation {
 	}
 
 	serviceTier(): ReturnType<Conversation['serviceTier']> {
-		const tier = this.#body.member('service_tier');
-		if (!tier.isGiven) return undefined;
-		const word = tier.text();
+		if (!this.#body.has('service_tier')) return undefined;
+		const word = this.#body.textOf('service_tier');
 		return word === 'auto' ? word : word === 'standard_only' ? 'standard' : 'other';
 	}
 }
@@ -156,10 +158,13 @@ const handledElsewhere: ReadonlySet<string> = new Set([
  */
 function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, warnings: RequestWarnings): void {
 	for (const name of request.names()) {
-		const field = request.member(name);
-		if (handledElsewhere.has(name) || !field.isGiven || (name === 'top_k' && takes.has('topK'))) continue;
-		if (name !== 'mcp_servers') warnings.add(name, 'ignored');
-		else if (field.kind !== 'array' || field.items().length > 0) {
+		if (handledElsewhere.has(name) || !request.has(name) || (name === 'top_k' && takes.has('topK'))) continue;
+		if (name !== 'mcp_servers') {
+			warnings.add(name, 'ignored');
+			continue;
+		}
+		const servers = request.member(name);
+		if (servers.kind !== 'array' || servers.items().length > 0) {
 			rejectField(name, 'has no equivalent at the model’s provider: leave it out');
 		}
 	}

@@ -1,6 +1,6 @@
 import type { Tool, ToolChoice } from '../../conversation/conversation.ts';
 import { cacheMarkOf } from '../../conversation/extensions.ts';
-import { isTrue, type JsonView, objectIn, rejectField, requireObject, requireText } from '../../conversation/json-view.ts';
+import { isTrue, type JsonView, objectIn, rejectField, requireObject, requireTextOf } from '../../conversation/json-view.ts';
 
 /** Tools that the vendor runs itself, or trained its own models for, are the vendor's alone. @throws Refusal `field_invalid`. */
 export function readTools(tools: JsonView): readonly Tool[] {
@@ -17,7 +17,7 @@ function functionTool(tool: JsonView): Tool {
 	return {
 		kind: 'function',
 		at: tool,
-		name: requireText(tool.member('name')),
+		name: requireTextOf(tool, 'name'),
 		description: tool.textOf('description'),
 		parameters: objectIn(requireObject(tool.member('input_schema'))),
 		isStrict: strict.kind === 'boolean' ? isTrue(strict) : undefined,
@@ -38,7 +38,7 @@ export function readToolChoice(choice: JsonView): ToolChoice {
 		case 'any':
 			return { ...common, mode: 'required' };
 		case 'tool': {
-			const name = requireText(choice.member('name'));
+			const name = requireTextOf(choice, 'name');
 			return { ...common, mode: 'required', named: name, allowed: [name] };
 		}
 		default:

@@ -18,6 +18,7 @@ import {
 	rejectField,
 	requireObject,
 	requireText,
+	requireTextOf,
 	visibleTextIn,
 } from '../../conversation/json-view.ts';
 import type { RequestWarnings } from '../../conversation/request-translation.ts';
@@ -145,7 +146,7 @@ class TurnReader {
 		if (block.kind === 'string') return addText(block, requireText(block), to);
 		switch (block.textOf('type')) {
 			case 'text':
-				return addText(block, requireText(block.member('text')), to);
+				return addText(block, requireTextOf(block, 'text'), to);
 			case 'image':
 				to.push({ type: 'image', at: block, source: imageSource(requireObject(block.member('source'))), cacheMark: cacheMarkOf(block) });
 				return;
@@ -157,7 +158,7 @@ class TurnReader {
 				return addText(block, joinVisible([block.member('title'), block.member('source'), ...texts]), to);
 			}
 			case 'tool_reference':
-				return addText(block, requireText(block.member('tool_name')), to);
+				return addText(block, requireTextOf(block, 'tool_name'), to);
 			default:
 				to.push({ type: 'opaque', at: block.member('type'), text: undefined, cure: noEquivalent });
 		}
@@ -174,7 +175,7 @@ class TurnReader {
 				return;
 			}
 			case 'text': {
-				const text = requireText(source.member('data'));
+				const text = requireTextOf(source, 'data');
 				return addText(block, heading === '' ? text : `${heading}\n${text}`, to);
 			}
 			case 'content':
@@ -224,7 +225,7 @@ function assistantPart(block: JsonView): AssistantPart {
 	if (block.kind === 'string') return { type: 'text', at: block, text: requireText(block) };
 	switch (block.textOf('type')) {
 		case 'text':
-			return { type: 'text', at: block, text: requireText(block.member('text')) };
+			return { type: 'text', at: block, text: requireTextOf(block, 'text') };
 		case 'thinking':
 		case 'redacted_thinking':
 			return { type: 'reasoning', at: block, field: 'thinking', vendor: 'anthropic', signed: signedThinkingOf(block) };
@@ -241,8 +242,8 @@ function toolCall(block: JsonView): ToolCall {
 	return {
 		type: 'call',
 		at: block,
-		id: requireText(block.member('id')),
-		name: requireText(block.member('name')),
+		id: requireTextOf(block, 'id'),
+		name: requireTextOf(block, 'name'),
 		arguments: { text: () => JSON.stringify(object), object: () => object },
 		signature: thoughtSignatureOf(block),
 	};
@@ -265,12 +266,12 @@ function imageSource(source: JsonView): MediaSource {
 }
 
 function linkSource(source: JsonView): MediaSource {
-	return { kind: 'link', at: source.member('type'), url: requireText(source.member('url')) };
+	return { kind: 'link', at: source.member('type'), url: requireTextOf(source, 'url') };
 }
 
 function dataSource(source: JsonView): MediaSource {
 	const at = source.member('media_type');
-	return { kind: 'data', at, mediaType: at.text(), base64: () => requireText(source.member('data')) };
+	return { kind: 'data', at, mediaType: at.text(), base64: () => requireTextOf(source, 'data') };
 }
 
 function joinVisible(texts: readonly JsonView[]): string {
