@@ -150,25 +150,25 @@ function tooManyValues(): Refusal {
 	return new Refusal('body_too_large', { message: `The body holds more than ${maxValues} values: send fewer` });
 }
 
-/** @returns the offset after the closing quote of the string whose content begins at `from`. */
-export function endOfString(bytes: Buffer, from: number): number {
+/** @returns the offset after the closing quote of the string whose content begins at `from`; `end` without one before it. */
+export function endOfString(bytes: Buffer, from: number, end = bytes.length): number {
 	let at = from;
-	for (let loopBytes = nearBytes; at < bytes.length; loopBytes *= 2) {
-		const near = Math.min(at + loopBytes, bytes.length);
+	for (let loopBytes = nearBytes; at < end; loopBytes *= 2) {
+		const near = Math.min(at + loopBytes, end);
 		for (; at < near; at++) {
 			const byte = bytes[at];
 			if (byte === quote) return at + 1;
 			if (byte === backslash) at++;
 		}
 		const found = bytes.indexOf(quote, at);
-		if (found === -1) return bytes.length;
+		if (found === -1 || found >= end) return end;
 		let before = found - 1;
 		while (before >= at && bytes[before] === backslash) before--;
 		const isEscaped = (found - before) % 2 === 0;
 		if (!isEscaped) return found + 1;
 		at = found + 1;
 	}
-	return bytes.length;
+	return end;
 }
 
 function wantedKey(bytes: Buffer, start: number, end: number, isEscaped: boolean, wanted: ReadonlySet<string>): string | undefined {

@@ -2,9 +2,9 @@
  * Walks over the members of one JSON text and stops at those with the wanted names, at any depth. Strings are not
  * decoded: a key that is written with escapes is not found, and no text can look like a key, for its quotes are escaped.
  */
+import { endOfString } from '../json/scan-members.ts';
 
 const quote = 0x22;
-const backslash = 0x5c;
 const colon = 0x3a;
 const openBrace = 0x7b;
 const openBracket = 0x5b;
@@ -13,9 +13,6 @@ const closeBrace = 0x7d;
 const lastAscii = 0x7f;
 /** Clears the bit that tells `{` from `[` and `}` from `]`. */
 const asBracket = 0xdf;
-
-/** As in `scan-members.ts`: a loop, then a native search; after each that was in vain the loop goes on for twice as long. */
-const nearBytes = 48;
 
 /** Names to look for. Made once for many scans. */
 export class WantedKeys {
@@ -86,7 +83,7 @@ export class KeyScan {
 			const byte = bytes[at++] ?? 0;
 			if (byte === quote) {
 				const keyStart = at - 1;
-				at = endOfString(bytes, at, end) + 1;
+				at = endOfString(bytes, at, end);
 				const afterKey = bytes[at] === colon ? at : skipSpace(bytes, at, end);
 				if (bytes[afterKey] !== colon || afterKey >= end) continue;
 				const name = this.#wanted.find(bytes, keyStart + 1, at - 1);
@@ -135,9 +132,10 @@ export class KeyScan {
 	/** Goes over the string value of the member that the scan has stopped at. @returns its length in bytes; -1 when it is no string. */
 	skipText(): number {
 		if (this.#bytes[this.valueStart] !== quote || this.valueStart >= this.#end) return -1;
-		const textEnd = endOfString(this.#bytes, this.valueStart + 1, this.#end);
-		this.#at = textEnd + 1;
-		return textEnd - this.valueStart - 1;
+		const textStart = this.valueStart + 1;
+		this.#at = endOfString(this.#bytes, textStart, this.#end);
+		const isClosed = this.#at > textStart && this.#bytes[this.#at - 1] === quote;
+		return this.#at - textStart - (isClosed ? 1 : 0);
 	}
 
 	/** Bytes that are not ASCII, of the value that was gone over last. @param length as `skipText` or `skipObject` returned it. */
@@ -154,7 +152,7 @@ function endOfBrackets(bytes: Buffer, from: number, end: number): number {
 	let depth = 0;
 	for (let at = from; at < end; at++) {
 		const byte = bytes[at] ?? 0;
-		if (byte === quote) at = endOfString(bytes, at + 1, end);
+		if (byte === quote) at = endOfString(bytes, at + 1, end) - 1;
 		else if (byte >= openBracket) {
 			const bracket = byte & asBracket;
 			if (bracket === openBracket) depth++;
@@ -168,24 +166,4 @@ export function skipSpace(bytes: Buffer, from: number, end: number): number {
 	let at = from;
 	while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0a || bytes[at] === 0x0d)) at++;
 	return at;
-}
-
-/** @returns the offset of the closing quote; `end` without one. */
-function endOfString(bytes: Buffer, from: number, end: number): number {
-	let at = from;
-	for (let loopBytes = nearBytes; at < end; loopBytes *= 2) {
-		const near = Math.min(at + loopBytes, end);
-		for (; at < near; at++) {
-			const byte = bytes[at];
-			if (byte === quote) return at;
-			if (byte === backslash) at++;
-		}
-		const found = bytes.indexOf(quote, at);
-		if (found === -1 || found >= end) return end;
-		let before = found - 1;
-		while (before >= at && bytes[before] === backslash) before--;
-		if ((found - before) % 2 === 1) return found;
-		at = found + 1;
-	}
-	return end;
 }

@@ -281,7 +281,7 @@ function joinVisible(texts: readonly JsonView[]): string {
 const longestInput = 500;
 
 /** What a block of a tool that the other vendor ran itself says, in a line of text; empty when there is nothing to say. */
-export function describeServerBlock(block: JsonObject): string {
+function describeServerBlock(block: JsonObject): string {
 	const { type, name, input, content } = block;
 	if (type === 'server_tool_use' || type === 'mcp_tool_use') {
 		return `\n[Called ${typeof name === 'string' ? name : 'a tool'} with ${(JSON.stringify(input) ?? '{}').slice(0, longestInput)}]\n`;

@@ -1,4 +1,6 @@
 import { Fault } from '../../../core/fault.ts';
+import { signedThinkingOf } from '../../conversation/extensions.ts';
+import { viewOf } from '../../conversation/json-view.ts';
 import type { Finish, ReportedUsage, ResponseReading, ResponseSink, StreamReader } from '../../conversation/response.ts';
 import type { StreamEvent } from '../../events/stream-event.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
@@ -214,11 +216,9 @@ function invalid(what: string): Fault {
 	return new Fault('provider_answer_invalid', { message: `The provider’s response holds ${what}: retry later` });
 }
 
-/** Thinking that the provider takes back: what it signed or encrypted itself, as it was. */
-export function isReplayable(block: unknown): block is JsonObject {
-	if (!isJsonObject(block)) return false;
-	if (block.type === 'redacted_thinking') return typeof block.data === 'string' && block.data !== '';
-	return block.type === 'thinking' && typeof block.thinking === 'string' && typeof block.signature === 'string' && block.signature !== '';
+/** What the provider takes back: what it signed or encrypted itself, as it was. */
+function isReplayable(block: JsonObject): boolean {
+	return signedThinkingOf(viewOf(block)) !== undefined;
 }
 
 export const messagesReading: ResponseReading = {
