@@ -46,8 +46,9 @@ export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolC
 	const defined = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
 	const { mode, named, names } = choice;
 	const allowed = names === undefined ? defined : defined.filter((name) => names.has(name));
-	const known: ReadonlySet<unknown> = new Set(defined);
-	if (allowed.length === 0 || [...(names ?? [])].some((name) => !known.has(name))) rejectName(isLegacy ? 'function_call' : 'tool_choice');
+	const known: ReadonlySet<unknown> | undefined = names && new Set(defined);
+	if (allowed.length === 0 || [...(names ?? [])].some((name) => known?.has(name) !== true))
+		rejectName(isLegacy ? 'function_call' : 'tool_choice');
 	return {
 		mode,
 		named,

@@ -132,7 +132,7 @@ class TurnReader {
 		const call = this.#pairing.callOf(requireText(at), at);
 		const content = block.member('content');
 		const parts: ContentPart[] = [];
-		if (content.isGiven) this.#addBlocks(content, parts);
+		if (content.isGiven && content.kind !== 'string') this.#addBlocks(content, parts);
 		this.#pairing.answer({ type: 'result', at, call, content: content.text() ?? parts, isError: isTrue(block.member('is_error')) });
 	}
 
