@@ -47,8 +47,8 @@ export function readToolChoice(request: JsonView, tools: readonly Tool[]): ToolC
 	const { mode, named, names } = choice;
 	const allowed = names === undefined ? defined : defined.filter((name) => names.has(name));
 	const known: ReadonlySet<unknown> | undefined = names && new Set(defined);
-	if (allowed.length === 0 || [...(names ?? [])].some((name) => known?.has(name) !== true))
-		rejectName(isLegacy ? 'function_call' : 'tool_choice');
+	const namesUnknown = [...(names ?? [])].some((name) => known?.has(name) !== true);
+	if (allowed.length === 0 || namesUnknown) rejectName(isLegacy ? 'function_call' : 'tool_choice');
 	return {
 		mode,
 		named,
