@@ -6,6 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { configDefaults } from 'vitest/config';
@@ -20,6 +21,7 @@ const { values, positionals } = parseArgs({
 		sample: { type: 'string', default: '100' },
 		seed: { type: 'string', default: '1' },
 		seconds: { type: 'string', default: '20' },
+		engines: { type: 'string', default: String(availableParallelism()) },
 		root: { type: 'string', default: home },
 		engine: { type: 'boolean', default: false },
 	},
@@ -31,6 +33,15 @@ const limitMs = Number(values.seconds) * 1000;
 interface Source extends MutableSource {
 	readonly path: string;
 	readonly firstId: number;
+}
+
+interface TestFile {
+	readonly path: string;
+	readonly ms: number;
+	/** Numbers of mutants. */
+	readonly reached: ReadonlySet<number>;
+	runs: number;
+	noticed: number;
 }
 
 interface Order {
@@ -72,6 +83,7 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 			reporters: [],
 			pool: 'threads',
 			maxWorkers: 1,
+			bail: 1,
 			testTimeout: limitMs,
 			related: [...byPath.keys()],
 			...(unit !== undefined && { include: [...unit.include], exclude: [...configDefaults.exclude, ...unit.exclude] }),
@@ -111,30 +123,48 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 	process.send?.(specifications.map(({ moduleId }) => moduleId));
 }
 
-let engine: ChildProcess | undefined;
+/** A process that runs tests, one order at a time. Started anew after one that took too long. */
+class Engine {
+	#child: ChildProcess | undefined;
 
-async function startEngine(): Promise<string[]> {
-	engine = fork(import.meta.filename, ['--engine', '--root', root, '--seconds', values.seconds, ...positionals], {
-		stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-	});
-	const [tests] = (await once(engine, 'message')) as [string[]];
-	return tests;
+	/** @returns the files of tests that import a source. */
+	async start(): Promise<string[]> {
+		this.#child = fork(import.meta.filename, ['--engine', '--root', root, '--seconds', values.seconds, ...positionals], {
+			stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+		});
+		const [tests] = (await once(this.#child, 'message')) as [string[]];
+		return tests;
+	}
+
+	/** @returns undefined when the time was up. */
+	async run(order: Order, withinMs = limitMs): Promise<Result | undefined> {
+		if (this.#child === undefined) await this.start();
+		this.#child?.send(order);
+		const answer: Promise<unknown[]> =
+			this.#child === undefined ? Promise.resolve([]) : once(this.#child, 'message', { signal: AbortSignal.timeout(withinMs) });
+		const result = (await answer.catch(() => [])) as Result[];
+		if (result.length === 0) this.stop();
+		return result[0];
+	}
+
+	stop(): void {
+		this.#child?.kill('SIGKILL');
+		this.#child = undefined;
+	}
 }
 
-/** @returns undefined when the time was up. */
-async function runTest(order: Order, withinMs = limitMs): Promise<Result | undefined> {
-	if (engine === undefined) await startEngine();
-	engine?.send(order);
-	const answer: Promise<unknown[]> =
-		engine === undefined ? Promise.resolve([]) : once(engine, 'message', { signal: AbortSignal.timeout(withinMs) });
-	const result = (await answer.catch(() => [])) as Result[];
-	if (result.length === 0) stopEngine();
-	return result[0];
-}
-
-function stopEngine(): void {
-	engine?.kill('SIGKILL');
-	engine = undefined;
+/** Takes the items in their order, each with the first engine that is idle. */
+async function forEachWith<Item>(
+	engines: readonly Engine[],
+	items: readonly Item[],
+	run: (engine: Engine, item: Item) => Promise<void>,
+): Promise<void> {
+	const rest = items.values();
+	await Promise.all(
+		engines.map(async (engine) => {
+			for (const item of rest) await run(engine, item);
+		}),
+	);
 }
 
 /** Numbers from 0 to 1 that a seed determines (mulberry32). */
@@ -158,41 +188,51 @@ async function testMutants(sources: readonly Source[]): Promise<void> {
 		.map(({ one }) => one)
 		.toSorted((left, right) => left.id - right.id);
 
-	const tests: { path: string; ms: number; reached: ReadonlySet<number> }[] = [];
-	for (const path of await startEngine()) {
+	const engines = Array.from({ length: Number(values.engines) }, () => new Engine());
+	const [paths = []] = await Promise.all(engines.map((engine) => engine.start()));
+	const tests: TestFile[] = [];
+	await forEachWith(engines, paths, async (engine, path) => {
 		const beganMs = performance.now();
-		const result = await runTest({ test: path, active: -1 }, limitMs / 4);
+		const result = await engine.run({ test: path, active: -1 }, limitMs / 2);
 		if (result !== undefined && result.failure === undefined) {
-			tests.push({ path, ms: performance.now() - beganMs, reached: new Set(result.reached) });
+			tests.push({ path, ms: performance.now() - beganMs, reached: new Set(result.reached), runs: 0, noticed: 0 });
 		} else console.log(`left out, without a mutant: ${relative(root, path)} ${result?.failure ?? 'takes too long'}`);
-	}
+	});
 	console.log(`${tests.length} files of tests, ${all.length} mutants`);
 
 	const counts = { killed: 0, byTime: 0, survived: 0, unreached: 0 };
-	for (const { source, mutant, id } of sample) {
+	await forEachWith(engines, sample, async (engine, { source, mutant, id }) => {
 		const isBeside = (path: string): boolean => dirname(path) === dirname(source.path);
 		const isNamed = (path: string): boolean => basename(path).startsWith(basename(source.path, '.ts'));
-		const nearness = (path: string): number => Number(isBeside(path)) + Number(isNamed(path));
-		const reaching = tests
-			.filter(({ reached }) => reached.has(id))
-			.toSorted((left, right) => nearness(right.path) - nearness(left.path) || left.ms - right.ms);
+		const costs = new Map(
+			tests
+				.filter(({ reached }) => reached.has(id))
+				.map((test) => {
+					const { path, ms, runs, noticed } = test;
+					return [test, (ms * (runs + 3)) / (noticed + Number(isBeside(path)) + Number(isNamed(path)) + 1)];
+				}),
+		);
+		/** The files that notice most for their time come first. */
+		const reaching = [...costs.keys()].toSorted((left, right) => (costs.get(left) ?? 0) - (costs.get(right) ?? 0));
 		let outcome: 'killed' | 'byTime' | 'survived' = 'survived';
-		for (const { path } of reaching) {
-			const result = await runTest({ test: path, active: id });
+		for (const test of reaching) {
+			const result = await engine.run({ test: test.path, active: id });
+			test.runs += 1;
 			if (result !== undefined && result.failure === undefined) continue;
+			test.noticed += 1;
 			outcome = result === undefined ? 'byTime' : 'killed';
 			break;
 		}
 		counts[outcome] += 1;
-		if (outcome !== 'survived') continue;
+		if (outcome !== 'survived') return;
 		if (reaching.length === 0) counts.unreached += 1;
 		const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 80);
 		const place = `${relative(root, source.path)}:${mutant.line}:${mutant.column}`;
 		console.log(
 			`${reaching.length === 0 ? 'unreached' : 'survived'} ${place}  ${shorten(mutant.original)}  ->  ${shorten(mutant.replacement)}`,
 		);
-	}
-	stopEngine();
+	});
+	for (const engine of engines) engine.stop();
 	const noticed = counts.killed + counts.byTime;
 	const ofTime = `${((performance.now() - startedMs) / 1000).toFixed(0)} s`;
 	console.log(

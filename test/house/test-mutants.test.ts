@@ -58,7 +58,7 @@ test('a weak test lets mutants survive, which are named with their places; an en
 	// What fails in one file is no failure of the other.
 	writeFileSync(join(directory, 'limit.test.ts'), `${weakTest} expect([isBelow(1, 3), isBelow(4, 3)]).toEqual([true, false]); });`);
 	writeFileSync(join(directory, 'sum.test.ts'), `${weakTest} expect(sum([1, 2])).toBe(3); });`);
-	const script = [join(root, 'scripts/test-mutants.ts'), '--root', directory, '--seconds', '20', 'limit.ts'];
+	const script = [join(root, 'scripts/test-mutants.ts'), '--root', directory, '--seconds', '20', '--engines', '1', 'limit.ts'];
 	const { stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
 	const lines = stdout.trim().split('\n');
 	expect(lines.slice(0, -1)).toEqual([
