@@ -21,6 +21,7 @@ const { values, positionals } = parseArgs({
 		sample: { type: 'string', default: '100' },
 		seed: { type: 'string', default: '1' },
 		seconds: { type: 'string', default: '20' },
+		tests: { type: 'string', default: '.' },
 		engines: { type: 'string', default: String(availableParallelism()) },
 		root: { type: 'string', default: home },
 		engine: { type: 'boolean', default: false },
@@ -84,6 +85,8 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 			pool: 'threads',
 			maxWorkers: 1,
 			bail: 1,
+			// The cache on disk does not know which sources have mutants.
+			fsModuleCache: false,
 			testTimeout: limitMs,
 			related: [...byPath.keys()],
 			...(unit !== undefined && { include: [...unit.include], exclude: [...configDefaults.exclude, ...unit.exclude] }),
@@ -189,15 +192,20 @@ async function testMutants(sources: readonly Source[]): Promise<void> {
 		.toSorted((left, right) => left.id - right.id);
 
 	const engines = Array.from({ length: Number(values.engines) }, () => new Engine());
-	const [paths = []] = await Promise.all(engines.map((engine) => engine.start()));
+	const [related = []] = await Promise.all(engines.map((engine) => engine.start()));
 	const tests: TestFile[] = [];
-	await forEachWith(engines, paths, async (engine, path) => {
-		const beganMs = performance.now();
-		const result = await engine.run({ test: path, active: -1 }, limitMs / 2);
-		if (result !== undefined && result.failure === undefined) {
-			tests.push({ path, ms: performance.now() - beganMs, reached: new Set(result.reached), runs: 0, noticed: 0 });
-		} else console.log(`left out, without a mutant: ${relative(root, path)} ${result?.failure ?? 'takes too long'}`);
-	});
+	const isOutside = (path: string): boolean => relative(join(root, values.tests), path).startsWith('..');
+	await forEachWith(
+		engines,
+		related.filter((path) => !isOutside(path)),
+		async (engine, path) => {
+			const beganMs = performance.now();
+			const result = await engine.run({ test: path, active: -1 }, limitMs / 2);
+			if (result !== undefined && result.failure === undefined) {
+				tests.push({ path, ms: performance.now() - beganMs, reached: new Set(result.reached), runs: 0, noticed: 0 });
+			} else console.log(`left out, without a mutant: ${relative(root, path)} ${result?.failure ?? 'takes too long'}`);
+		},
+	);
 	console.log(`${tests.length} files of tests, ${all.length} mutants`);
 
 	const counts = { killed: 0, byTime: 0, survived: 0, unreached: 0 };
