@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultPricesPath, generatePrices } from '../../../scripts/generate-prices.ts';
 import { noUsage } from '../../core/usage.ts';
 import { costNanoUsd } from './cost.ts';
-import { defaultPrice, defaultPricesDay, listDefaultPrices, overridePrice } from './price-of.ts';
+import { defaultPrice, defaultPricesDay, listDefaultPrices, listedModels, overridePrice } from './price-of.ts';
 
 const day = defaultPricesDay;
 const kinds = ['anthropic', 'azure-openai', 'gemini', 'openai'] as const;
@@ -48,6 +48,8 @@ describe('the default price', () => {
 		['openai', 'ft:gpt-3.5-turbo-0125:acme::1', '3 3 3 3 6'],
 		['gemini', 'gemini-2.5-pro', '1.25 0.125 1.25 1.25 10'],
 		['gemini', 'gemini-2.5-pro-preview-06-05', '1.25 0.125 1.25 1.25 10'],
+		['gemini', 'gemini-2.5-pro-preview-2025-06-05', '1.25 0.125 1.25 1.25 10'],
+		['gemini', 'gemini-2.5-pro-preview-exp-001', '1.25 0.125 1.25 1.25 10'],
 		['gemini', 'models/gemini-2.5-pro', '1.25 0.125 1.25 1.25 10'],
 		['gemini', 'gemini-2.0-flash-001', '0.1 0.025 0.1 0.1 0.4'],
 		['gemini', 'gemini-2.0-flash-lite-001', '0.075 0.075 0.075 0.075 0.3'],
@@ -83,6 +85,7 @@ describe('the default price', () => {
 		['azure-openai', 'o4-mini-turbo'],
 		['azure-openai', 'production-chat'],
 		['gemini', 'gemini-1.5-flash-8b'],
+		['gemini', 'gemini-2.5-pro-preview-exp-latest-001'],
 		['gemini', 'gemini-2.5-pro-tts'],
 		['gemini', 'gemini-2.5-flash-image'],
 		['gemini', 'gemini-3.6-flash-lite'],
@@ -188,4 +191,10 @@ it('Azure lists OpenAI’s models beside its own, each once', () => {
 	expect(models).toContain('phi-4');
 	expect(new Set(models).size).toBe(models.length);
 	expect(models).toEqual(models.toSorted());
+});
+
+it('lists the models of a kind by the names that any of its clients may know', () => {
+	expect(listedModels('openai')).toContain('gpt-4o-mini');
+	expect(listedModels('openai').filter((model) => model.startsWith('ft:'))).toEqual([]);
+	expect(listedModels('openai-compatible')).toEqual([]);
 });

@@ -44,3 +44,20 @@ test('what brings no new tokens changes nothing', () => {
 	pace.arrived(12, 12, 5001);
 	expect(pace.inFlightTokens).toBe(inFlightTokens);
 });
+
+test('the first arrival is a usual one', () => {
+	const pace = new StreamPace();
+	pace.arrived(8, 1, 0);
+	expect(pace).toMatchObject({ pieceTokens: 8, inFlightTokens: 8 + 8 });
+});
+
+test('a rate is measured over a quarter of a second at least, then in the mean', () => {
+	const pace = new StreamPace();
+	pace.arrived(10, 1, 0);
+	pace.arrived(20, 2, 249);
+	expect(pace.tokensWithin(1000)).toBe(0);
+	pace.arrived(30, 3, 250);
+	expect(pace.tokensWithin(1000)).toBe(80);
+	pace.arrived(230, 4, 500);
+	expect(pace.tokensWithin(1000)).toBe(440);
+});
