@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { compactToken } from '../../../test/support/test-issuer.ts';
 import { type ClaimRules, judgeClaims, readUnverifiedCaller } from './claims.ts';
+import { longestAccessToken, readCompactToken } from './compact-token.ts';
 import { requireScope } from './require-scope.ts';
-import { readBearer } from './token-headers.ts';
+import { readAccessToken, readBearer } from './token-headers.ts';
 
 const rules: ClaimRules = { issuer: 'https://issuer.example', audience: null, clockSkewSeconds: 5, maxLifetimeSeconds: null };
 const now = 1_800_000_000;
@@ -66,9 +67,51 @@ describe('times', () => {
 		}
 	});
 
+	test('the lifetime counts from iat, which does not lie after exp', () => {
+		const lifetime = { maxLifetimeSeconds: 60 };
+		expect(judge({ iat: now - 1, exp: now + 59 }, lifetime).clientId).toBe('agent');
+		expect(() => judge({ iat: now - 1, exp: now + 60 }, lifetime)).toThrow(refused);
+		expect(judge({ iat: now, exp: now }).clientId, 'within the skew').toBe('agent');
+		expect(() => judge({ iat: now + 1, exp: now })).toThrow(refused);
+	});
+
 	test('without iat the lifetime counts from now', () => {
 		expect(judge({ iat: undefined }, { maxLifetimeSeconds: 60 }).clientId).toBe('agent');
 		expect(() => judge({ iat: undefined, exp: now + 61 }, { maxLifetimeSeconds: 60 })).toThrow(refused);
+	});
+});
+
+describe('claims that every access token has', () => {
+	test.each<Claims>([
+		{ iss: undefined },
+		{ iss: '' },
+		{ iss: 7 },
+		{ iss: 'https://other.example' },
+		{ exp: undefined },
+		{ exp: '1' },
+		{ exp: 0 },
+		{ exp: -1 },
+		{ token_use: 'id' },
+		{ token_use: null },
+	])('%j is refused', (claims) => {
+		expect(() => judge(claims)).toThrow(refused);
+	});
+
+	test('the longest client id has 256 characters, and the shortest one', () => {
+		for (const clientId of ['x', 'x'.repeat(256), '~ ~']) expect(judge({ client_id: clientId }).clientId).toBe(clientId);
+	});
+
+	test('token_use may say that it is one', () => {
+		expect(judge({ token_use: 'access' })).toEqual({
+			clientId: 'agent',
+			issuer: rules.issuer,
+			scopes: new Set(['a', 'b']),
+			expiresAtSeconds: now + 60,
+		});
+	});
+
+	test('what is no JSON object has none', () => {
+		expect(() => judgeClaims(Buffer.from('[]'), rules, now)).toThrow(refused);
 	});
 });
 
@@ -102,6 +145,72 @@ describe('the bearer of a header', () => {
 
 	test('two headers are refused', () => {
 		expect(() => readBearer(['Bearer a', 'Bearer a'])).toThrow(refused);
+	});
+});
+
+describe('the access token of a request', () => {
+	const all = ['authorization', 'x-api-key', 'api-key'] as const;
+
+	test.each<[Readonly<Record<string, string>>, string]>([
+		[{ authorization: 'Bearer a', 'x-api-key': 'b' }, 'a'],
+		[{ 'x-api-key': 'b' }, 'b'],
+		[{ 'api-key': 'b' }, 'b'],
+		[{ 'x-api-key': '', 'api-key': 'b' }, 'b'],
+		[{ 'x-api-key': 'b', 'api-key': 'b' }, 'b'],
+		[{ 'api-key': 'b', 'x-goog-api-key': 'c' }, 'b'],
+	])('of %j is %s', (headers, accessToken) => {
+		expect(readAccessToken(headers, all)).toBe(accessToken);
+	});
+
+	test.each<[Readonly<Record<string, string | string[]>>, string]>([
+		[{}, 'token_missing'],
+		[{ 'x-api-key': '' }, 'token_missing'],
+		[{ 'x-goog-api-key': 'c' }, 'token_missing'],
+		[{ authorization: '', 'x-api-key': 'b' }, 'token_missing'],
+		[{ 'x-api-key': 'b', 'api-key': 'c' }, 'token_invalid'],
+		[{ 'x-api-key': ['b', 'b'] }, 'token_invalid'],
+	])('of %j is refused: %s', (headers, code) => {
+		expect(() => readAccessToken(headers, all)).toThrow(expect.objectContaining({ code }));
+	});
+});
+
+describe('a token in its compact form', () => {
+	const sign = () => Buffer.from('abc');
+	const of = (header: unknown) => readCompactToken(compactToken(header as Claims, goodClaims, sign));
+
+	test('is read with what its signature is over', () => {
+		const accessToken = compactToken({ alg: 'RS256', kid: 'k', typ: 'at+JWT' }, goodClaims, sign);
+		const token = readCompactToken(accessToken);
+		expect(token).toMatchObject({ algorithm: 'RS256', keyId: 'k', signedText: accessToken.slice(0, accessToken.lastIndexOf('.')) });
+		expect([JSON.parse(token.payload.toString()), token.signature.toString()]).toEqual([goodClaims, 'abc']);
+	});
+
+	test('has a key id of at most 256 characters', () => {
+		expect(of({ alg: 'RS256', kid: 'k'.repeat(256) }).keyId).toHaveLength(256);
+	});
+
+	test.each<unknown>([
+		{ kid: 'k' },
+		{ alg: 1, kid: 'k' },
+		{ alg: 'RS256' },
+		{ alg: 'RS256', kid: '' },
+		{ alg: 'RS256', kid: 1 },
+		{ alg: 'RS256', kid: 'k'.repeat(257) },
+		{ alg: 'RS256', kid: 'k', typ: 1 },
+		{ alg: 'RS256', kid: 'k', typ: 'id+jwt' },
+		{ alg: 'RS256', kid: 'k', crit: [] },
+		[],
+	])('whose header is %j is refused', (header) => {
+		expect(() => of(header)).toThrow(refused);
+	});
+
+	test('is at most 8192 characters long', () => {
+		const shortest = compactToken({ alg: 'RS256', kid: 'k' }, '', sign);
+		const fill = longestAccessToken - shortest.length;
+		const [head = '', , signature = ''] = shortest.split('.');
+		const ofLength = (length: number) => [head, 'A'.repeat(length), signature].join('.');
+		expect(readCompactToken(ofLength(fill)).keyId).toBe('k');
+		expect(() => readCompactToken(ofLength(fill + 4))).toThrow(refused);
 	});
 });
 
