@@ -29,3 +29,10 @@ it('healthy since the last of them found it so; what failed before is still told
 	expect(joinReports([well, { ...wellAgain, sinceMs: 40, detail: 'older' }, wellAgain])).toEqual({ ...wellAgain, ejectedBy: 0 });
 	expect(joinReports([well, { ...well, detail: 'answered 502' }])).toEqual({ ...well, detail: 'answered 502', ejectedBy: 0 });
 });
+
+it.each([[[10, 20, 30]], [[30, 10, 20]], [[20, 30, 10]]])(
+	'the latest failure is told, in whatever order the gateways report: %j',
+	(times) => {
+		expect(joinReports([unknown, ...times.map((sinceMs) => ill(sinceMs, `at ${sinceMs}`))])).toEqual({ ...ill(10, 'at 30'), ejectedBy: 3 });
+	},
+);

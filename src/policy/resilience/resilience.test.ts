@@ -13,9 +13,11 @@ describe('what follows an attempt', () => {
 		[200, false, 'well'],
 		[400, false, 'well'],
 		[401, true, 'well'],
+		[403, true, 'well'],
 		[404, true, 'well'],
 		[422, false, 'well'],
 		[429, true, 'well'],
+		[499, false, 'well'],
 		[500, true, 'ill'],
 		[503, true, 'ill'],
 		[529, true, undefined],
@@ -74,6 +76,26 @@ describe('retries', () => {
 		expect(wait({ result: 429, retryAfterMs: 3000 })).toBe(3000);
 		expect(wait({ result: 429, retryAfterMs: 3000, remainingMs: 5000 })).toBeUndefined();
 		expect(wait({ result: 429, retryAfterMs: 30_000, remainingMs: 600_000 })).toBeUndefined();
+	});
+
+	it('wait no longer than ten seconds, or half of the time that is left', () => {
+		const told = (retryAfterMs: number, remainingMs: number) => wait({ result: 429, retryAfterMs, remainingMs });
+		expect([told(10_000, 60_000), told(10_001, 60_000), told(3000, 6000), told(3000, 5999)]).toEqual([10_000, undefined, 3000, undefined]);
+		expect(told(10, 60_000), 'less than it would wait anyway').toBe(75);
+	});
+
+	it('wait at most two seconds where they are not told for how long', () => {
+		const waits = [4, 5, 9].map((retriesBefore) => retryWaitMs({ ...refused, retriesBefore }, { ...terms, retries: 10 }, () => 1));
+		expect(waits).toEqual([1600, 2000, 2000]);
+	});
+
+	it('are one more for each five calls', () => {
+		const budget = new RetryBudget();
+		while (budget.take());
+		for (let call = 0; call < 4; call++) budget.countCall();
+		expect(budget.take()).toBe(false);
+		budget.countCall();
+		expect([budget.take(), budget.take()]).toEqual([true, false]);
 	});
 
 	it('are a fifth of the calls, after the ten that are saved up', () => {
@@ -139,6 +161,40 @@ describe('health', () => {
 			false,
 			true,
 		]);
+	});
+
+	it('is waited for twice as long each time, up to a minute, and at least half of that', () => {
+		for (const [chance, share] of [
+			[() => 1, 1],
+			[() => 0, 0.5],
+		] as const) {
+			const health = new ProviderHealth();
+			expect(health.failed('first', 1, at(0), chance)).toBe(true);
+			let nowMs = 0;
+			for (const longestMs of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+				const untilMs = nowMs + longestMs * share;
+				expect([health.takeTurn(untilMs - 1, chance), health.takeTurn(untilMs, chance)]).toEqual([false, true]);
+				nowMs = untilMs;
+				expect(health.failed('still', 1, at(nowMs), chance)).toBe(false);
+			}
+			expect(health.report()).toEqual({ state: 'unhealthy', sinceMs: 0, detail: 'still' });
+		}
+	});
+
+	it('says what failed last, also of a provider that is not ejected, or no longer', () => {
+		const health = new ProviderHealth();
+		failTimes(health, 2, 7);
+		expect(health.report()).toEqual({ state: 'healthy', sinceMs: null, detail: 'answered 500' });
+		failTimes(health, 1, 9);
+		expect([health.succeeded(12), health.succeeded(15)]).toEqual([true, false]);
+		expect(health.report()).toEqual({ state: 'healthy', sinceMs: 12, detail: 'answered 500' });
+	});
+
+	it('goes by the monotonic clock, and is told by the other', () => {
+		const health = new ProviderHealth();
+		health.failed('x', 1, { unixMs: 1_000_000, monotonicMs: 100 }, () => 1);
+		expect(health.report().sinceMs).toBe(1_000_000);
+		expect([health.takeTurn(5099, middle), health.takeTurn(5100, middle)]).toEqual([false, true]);
 	});
 
 	it('is never waited for longer than a minute', () => {
