@@ -42,6 +42,10 @@ describe('rules', () => {
 		['gpt-*-mini*', 'gpt-5-mini-2026', true],
 		['a*a', 'a', false],
 		['a*b*c', 'a-c-b', false],
+		['a*x*c', 'abc', false],
+		['a*bc*c', 'abc', false],
+		['a*b*b*c', 'abc', false],
+		['a*b*b*c', 'abbc', true],
 		['*', '', true],
 		['gpt.5*', 'gpt-5', false],
 	])('of the pattern %s: %s, %s', (model, name, isMatch) => {

@@ -56,6 +56,8 @@ describe('resolveTargets', () => {
 		['opus', 'provider_b opus'],
 		['oracle', 'provider_b oracle'],
 		['claude', 'provider_b claude'],
+		['provider_ax', 'provider_b provider_ax'],
+		['anthropicx', 'provider_b anthropicx'],
 		['__proto__', 'provider_b __proto__'],
 		['constructor', 'provider_b constructor'],
 		['toString/x', 'provider_b toString/x'],
@@ -162,6 +164,21 @@ describe('resolveTargets', () => {
 		expect(routing.resolveTargets({ ...call, model: 'openai/gpt-oss' })[0]).toEqual({ provider: 'own', model: 'openai/gpt-oss' });
 	});
 
+	it.each([
+		['claude-x', 'provider_a', 'anthropic'],
+		['gpt-5', 'provider_b', 'openai'],
+		['gemini-3', 'provider_c', 'gemini'],
+	])('serves %s by %s, else by the first of kind %s', (model, name, kind) => {
+		const own = { name: 'own', kind };
+		const providerOf = (more: (typeof providers)[number][]) =>
+			new Routing({ ...settings, aliases: {}, defaults: { chat: 'other' } }, [
+				{ name: 'other', kind: 'openai-compatible' },
+				own,
+				...more,
+			]).resolveTargets({ ...call, model })[0].provider;
+		expect([providerOf([{ name, kind }]), providerOf([])]).toEqual([name, 'own']);
+	});
+
 	it('serves a family by a provider of its kind when none has the customary name', () => {
 		const routing = new Routing({ ...settings, aliases: {}, defaults: { chat: 'fallback' } }, [
 			{ name: 'fallback', kind: 'openai' },
@@ -211,5 +228,58 @@ describe('resolveTargets', () => {
 		const listed = ['gpt-5 provider_b', 'provider_b/anything provider_b', 'provider_d/gpt-5 provider_d', 'provider_b/fast provider_b'];
 		expect(namesOf('green', [], known)).toEqual([...configured, ...listed]);
 		expect(namesOf('green', rules, known)).toContain('anything provider_c');
+	});
+});
+
+const rule = {
+	id: 'r',
+	name: 'r',
+	priority: 1,
+	isEnabled: true,
+	match: { model: 'ruled', team: 'red', format: null },
+	strategy: 'priority' as const,
+	targets: [{ provider: 'provider_c', model: 'gemini-x', weight: 1 }],
+	createdAtMs: 0,
+	updatedAtMs: 0,
+};
+const lost = { ...rule, id: 'lost', targets: [{ provider: 'unknown', model: null, weight: 1 }] };
+
+describe('explain', () => {
+	it.each([
+		['gpt-5', ' provider_a ', 'provider_header', null],
+		['provider_b/x', undefined, 'prefix', null],
+		['ruled', undefined, 'rule', 'r'],
+		['fast', undefined, 'alias', null],
+		['llama', undefined, 'configured_model', null],
+		['gpt-5', undefined, 'family', null],
+		['unknown', undefined, 'default', null],
+	])('of %s with the header %s is %s', (model, providerHeader, by, id) => {
+		const routing = new Routing({ ...settings, providerHeader: 'optional' }, providers);
+		expect(routing.explain({ ...call, model, providerHeader, rules: [lost, rule] })).toEqual({ by, rule: id });
+	});
+});
+
+describe('findTarget', () => {
+	const find = (model: string, more: Partial<RoutingSettings> = {}): string => {
+		const found = new Routing({ ...settings, providerHeader: 'required', ...more }, providers).findTarget({
+			...call,
+			model,
+			rules: [rule],
+		});
+		return found === undefined ? 'nowhere' : `${found.target.provider} ${found.target.model} ${found.isDefault}`;
+	};
+
+	it.each([
+		['local/x', 'local x false'],
+		['ruled', 'provider_c gemini-x false'],
+		['fast', 'provider_b gpt-5-mini false'],
+		['gpt-5', 'provider_b gpt-5 false'],
+		['unknown', 'provider_b unknown true'],
+	])('of %s is %s', (model, expected) => {
+		expect(find(model)).toBe(expected);
+	});
+
+	it('leads nowhere without a default that is configured', () => {
+		expect([find('unknown', { defaults: {} }), find('unknown', { defaults: { chat: 'missing' } })]).toEqual(['nowhere', 'nowhere']);
 	});
 });
