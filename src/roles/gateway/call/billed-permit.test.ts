@@ -197,6 +197,11 @@ describe('a request that costs', () => {
 	});
 });
 
+it('a permit carries the edits that the request needs', () => {
+	const edits = { capEdits: [{ start: 1, end: 2, text: '7' }], usageEdits: [{ start: 3, end: 3, text: 'x' }] };
+	expect(new Bench(edits).permit.edits).toMatchObject(edits);
+});
+
 describe('the end of a request', () => {
 	it('that nothing was sent for and no ledger entry is open for gives back the counters alone', async () => {
 		const bench = new Bench();
@@ -422,11 +427,15 @@ describe('the reservation of a stream', () => {
 
 	it('is renewed after each third of its time, until the end', () => {
 		const bench = new Bench();
-		for (const ms of [0, 9999, 1, 0, 9999, 1]) {
+		const renewals = [0, 9999, 1, 0, 9999, 1].map((ms) => {
 			bench.clock.advance(ms);
 			bench.permit.renew();
-		}
-		expect(bench.renewed).toEqual([30_000, 30_000]);
+			return bench.renewed.length;
+		});
+		expect([renewals, bench.renewed]).toEqual([
+			[0, 0, 1, 1, 1, 2],
+			[30_000, 30_000],
+		]);
 		bench.scope.end(completed(200));
 		bench.clock.advance(30_000);
 		bench.permit.renew();
@@ -445,8 +454,50 @@ describe('the reservation of a stream', () => {
 		expect(bench.aborts).toEqual([]);
 	});
 
-	it('can be stopped by its budget only where one is set to', () => {
-		expect([new Bench().permit.isStoppable, new Bench({ stopsAtNanoUsd: 50n }).permit.isStoppable]).toEqual([false, true]);
+	it('is renewed by what it grows by, where the budget can stop the stream', async () => {
+		const bench = new Bench({ stopsAtNanoUsd: 105n });
+		const { permit } = bench;
+		bench.grow = () => Promise.resolve(10_000n);
+		bench.send();
+		const meter = permit.createMeter();
+		meter.pushOpaque(Buffer.alloc(400));
+		permit.delivered(meter);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect([permit.isStoppable, bench.renewed, bench.extended, bench.aborts]).toEqual([true, [30_000], [], []]);
+		bench.scope.end(completed(200));
+		meter.pushOpaque(Buffer.alloc(4000));
+		permit.delivered(meter);
+		expect(bench.renewed, 'after the end').toHaveLength(1);
+	});
+
+	it('stops the stream where the budget has no more, and is all that is charged', async () => {
+		const { permit, ...bench } = new Bench({ stopsAtNanoUsd: 105n }, 'stop');
+		void permit.open();
+		permit.markSent();
+		const meter = permit.createMeter();
+		for (let part = 0; part < 5; part++) {
+			meter.pushOpaque(Buffer.alloc(4));
+			permit.delivered(meter);
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		expect(bench.aborts).toEqual(['budget_exceeded']);
+		permit.meterStreamed(meter.read());
+		bench.scope.end(failed(new Refusal('budget_exceeded')));
+		expect(bench.closed).toMatchObject([{ outcome: 'broken', isEstimated: true }]);
+		expect(bench.closed[0]?.costNanoUsd).toBeLessThanOrEqual(105n);
+	});
+
+	it('of a stream that a budget can stop is judged by closely counted text, others by what it is at most', () => {
+		const { permit, usual } = new Bench({ stopsAtNanoUsd: 105n });
+		usual.tokensPerCounted = 2;
+		const [close, rough] = [permit.createMeter(), new Bench().permit.createMeter()];
+		for (const meter of [close, rough]) meter.pushOpaque(Buffer.alloc(30));
+		expect([close.read().countedTokens, rough.read().countedTokens]).toEqual([rough.deliveredTokens(), undefined]);
+		expect(close.deliveredTokens()).toBe(2 * rough.deliveredTokens());
+	});
+
+	it('is not one that a budget can stop unless that is asked for', () => {
+		expect(new Bench().permit.isStoppable).toBe(false);
 	});
 });
 
