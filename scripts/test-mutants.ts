@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, matchesGlob, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { configDefaults } from 'vitest/config';
 import { createVitest } from 'vitest/node';
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
 		sample: { type: 'string', default: '100' },
 		seed: { type: 'string', default: '1' },
 		seconds: { type: 'string', default: '20' },
-		tests: { type: 'string', default: '.' },
+		tests: { type: 'string', default: '**' },
 		engines: { type: 'string', default: String(availableParallelism()) },
 		root: { type: 'string', default: home },
 		engine: { type: 'boolean', default: false },
@@ -194,10 +194,9 @@ async function testMutants(sources: readonly Source[]): Promise<void> {
 	const engines = Array.from({ length: Number(values.engines) }, () => new Engine());
 	const [related = []] = await Promise.all(engines.map((engine) => engine.start()));
 	const tests: TestFile[] = [];
-	const isOutside = (path: string): boolean => relative(join(root, values.tests), path).startsWith('..');
 	await forEachWith(
 		engines,
-		related.filter((path) => !isOutside(path)),
+		related.filter((path) => matchesGlob(relative(root, path), values.tests)),
 		async (engine, path) => {
 			const beganMs = performance.now();
 			const result = await engine.run({ test: path, active: -1 }, limitMs / 2);

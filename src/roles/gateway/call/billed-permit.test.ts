@@ -247,6 +247,7 @@ describe('the end of a request', () => {
 		]);
 		expect(bench.counted).toMatchObject([{ provider: 'provider_b', model: 'gpt-4o', team: 'team-1', upstreamMs: 700, ...charged }]);
 		expect(bench.warned).toEqual([charged.costNanoUsd]);
+		expect(bench.scope.record.facts).toMatchObject({ costNanoUsd: charged.costNanoUsd, outputTokens: charged.usage.outputTokens });
 	});
 
 	it('after a complete response charges that, whatever the client gets', () => {
