@@ -16,8 +16,7 @@ import type { EndedCall } from '../call-metrics.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { GatewayWork } from '../gateway-work.ts';
 import { BilledPermit, type PermitTerms } from './billed-permit.ts';
-import { CallScope } from './call-scope.ts';
-import { completed, failed, upstreamError } from './request-outcome.ts';
+import { CallScope, completed, failed, upstreamError } from './call-scope.ts';
 
 /** Of a token: 1 nanodollar of input, 10 of output. */
 const price: Price = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { surchargedField } from './surcharges.ts';
+import { surchargedField } from './cost.ts';
 
 const surcharges = { service_tier: new Set(['auto', 'default']), speed: new Set(['standard']) };
 
