@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { faultNames } from './faults/fault-names.ts';
 
-test('the guide lists each fault as it is', () => {
-	const guide = readFileSync(new URL('../docs/guide/simulator.md', import.meta.url), 'utf8');
-	const faults = guide.slice(guide.indexOf('## Faults'), guide.indexOf('## Control'));
+test('the reference lists each fault as it is', () => {
+	const page = readFileSync(new URL('../docs/reference/simulator.md', import.meta.url), 'utf8');
+	const faults = page.slice(page.indexOf('## Faults'), page.indexOf('## Control'));
 	const rows = [...faults.matchAll(/^\| `([^`]+)` \| (?:([^,|]+), (\d+) )?\| (.*) \|$/gm)].map(([, words, meaning, otherwise, effect]) => ({
 		words,
 		...(meaning === undefined ? {} : { number: { meaning, otherwise: Number(otherwise) } }),
