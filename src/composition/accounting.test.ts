@@ -72,7 +72,7 @@ it('the budget of a model is summed up from its calls under all names, but those
 it('counters that are restored after a reload follow the configuration in force, not that of the start', async () => {
 	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-accounting-'));
 	const configWith = (totalMs: number, facts: string) => {
-		const provider = `{ kind: openai, base_url: "https://b.example/v1", model_facts: { ours: ${facts} } }`;
+		const provider = `{ kind: openai, base_url: "https://b.example/v1", model_capabilities: { ours: ${facts} } }`;
 		const text = `data_dir: ${dataDir}\ngateway: { timeouts: { total_ms: ${totalMs} } }\nproviders: { b: ${provider} }`;
 		return parseConfig(text, { file: null, env: {} }).config;
 	};

@@ -18,5 +18,5 @@ export function reconfigurableExplainer(
 }
 
 export function explainedEngines({ guardrails }: Config): ExplainedEngine[] {
-	return guardrails.engines.map(({ name, action }) => ({ name, action }));
+	return guardrails.moderation_providers.map(({ name, action }) => ({ name, action }));
 }

@@ -25,7 +25,7 @@ export function guardrailSettings(config: Config): GuardrailSettings | undefined
 			action: content.enabled ? content.action : 'none',
 		})),
 		pii: byName(piiKinds, (kind) => (pii.enabled ? piiAction(pii.types, kind) : 'none')),
-		masksAnswers: pii.mask_answers,
+		masksAnswers: pii.mask_responses,
 		words: { entries: guardrails.words, action: guardrails.words_action },
 		patterns: guardrails.patterns,
 		// Topics belong to enforcement (Spec: Guardrails), unless they are wanted always.
@@ -55,10 +55,10 @@ export function contentScorerFor(settings: GuardrailSettings | undefined): Conte
 	return scorer;
 }
 
-type Engine = Config['guardrails']['engines'][number];
+type Engine = Config['guardrails']['moderation_providers'][number];
 
 export function guardrailEngineSettings({ guardrails }: Pick<Config, 'guardrails'>): EngineSettings[] {
-	return guardrails.engines.map((engine) => ({
+	return guardrails.moderation_providers.map((engine) => ({
 		name: engine.name,
 		action: engine.action,
 		protocol: protocolOf(engine),

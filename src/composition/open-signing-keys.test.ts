@@ -27,7 +27,7 @@ function temporaryDirectory(): string {
 }
 
 function configure(dataDir: string, sealingKey: string | null = null, records = 'sqlite'): Config {
-	const settings = { data_dir: dataDir, stores: { records }, identity: { sealing_key: sealingKey } };
+	const settings = { data_dir: dataDir, stores: { records }, identity: { encryption_key: sealingKey } };
 	return parseConfig(JSON.stringify(settings), { file: null, env: {} }).config;
 }
 

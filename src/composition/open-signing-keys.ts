@@ -15,7 +15,7 @@ export interface OpenedSigningKeys {
 export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Log): OpenedSigningKeys {
 	let sealing = openSealing(sealingSettings(config));
 	if (sealing === undefined) {
-		log.warn('signing keys lie in clear in PostgreSQL', { remedy: 'set identity.sealing_key_file, the same in every identity process' });
+		log.warn('signing keys lie in clear in PostgreSQL', { remedy: 'set identity.encryption_key_file, the same in every identity process' });
 	}
 	const signingKeys = createSealedSigningKeys(stored, () => sealing, log);
 	return {
@@ -40,12 +40,12 @@ export interface SealingSettings {
 }
 
 export function sealingSettings({ data_dir: dataDir, identity, stores }: Config): SealingSettings {
-	return { configured: identity.sealing_key, dataDir: stores.records === 'sqlite' ? dataDir : null };
+	return { configured: identity.encryption_key, dataDir: stores.records === 'sqlite' ? dataDir : null };
 }
 
 function openSealing({ configured, dataDir }: SealingSettings): Sealing | undefined {
 	const named = configured === null ? [] : parseSealingKeys(configured);
-	if (named === undefined) throw new Error('identity.sealing_key holds what the schema should have refused');
+	if (named === undefined) throw new Error('identity.encryption_key holds what the schema should have refused');
 	const ofFile = dataDir === null ? [] : readSealingKeyFile(dataDir, configured === null);
 	const [first, ...others] = [...named, ...ofFile];
 	return first === undefined ? undefined : createSealing([first, ...others]);

@@ -38,7 +38,7 @@ routing: { aliases: { fast: provider_b/gpt-one } }
 guardrails:
   topics: [{ name: sport, description: Games, examples: [Who won?] }]
   words: [word]
-  engines: [{ name: judge, kind: openai-moderation, base_url: https://judge.example, api_key: key-of-judge }]
+  moderation_providers: [{ name: judge, kind: openai-moderation, base_url: https://judge.example, api_key: key-of-judge }]
 `,
 	{ file: null, env: {} },
 ).config;
@@ -51,7 +51,7 @@ const running: Config = {
 
 /** Of a provider or an engine of another kind, or without enforcement. */
 const ofOtherKinds =
-	/^providers\.provider_[abd]\.speaks$|^guardrails\.topics_when$|^guardrails\.engines\[0\]\.(form|policy|category|guardrail_\w+|region|access_key_id|secret_access_key|session_token|\w+_usd_per_\w+|usd_per_\w+)$/;
+	/^providers\.provider_[abd]\.dialect$|^guardrails\.topics_when$|^guardrails\.moderation_providers\[0\]\.(form|policy|category|guardrail_\w+|region|access_key_id|secret_access_key|session_token|\w+_usd_per_\w+|usd_per_\w+)$/;
 const otherChoices: Readonly<Record<string, string>> = { native: 'openai', lenient: 'strict', enforcing: 'always' };
 
 /** Everything that follows a changed file. */
@@ -192,7 +192,7 @@ test('what may be said of a model is understood alike of an alias, a model and a
 	const { config } = parseConfig(
 		`
 routing: { aliases: { mine: ${facts.replace('{', '{ target: provider_d/ours,')}, plain: provider_d/ours } }
-providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${facts} }, model_facts: { other: ${facts} } } }
+providers: { provider_d: { base_url: https://d.example, deployments: { ours: ${facts} }, model_capabilities: { other: ${facts} } } }
 `,
 		{ file: null, env: {} },
 	);

@@ -68,7 +68,7 @@ function budgetSettings({ enable_budgets: isEnabled, budgets }: Config): Gateway
 		isEnabled,
 		warningThresholdPercent: budgets.warning_threshold_percent,
 		hardLimitPercent: budgets.hard_limit_percent,
-		hold: budgets.hold,
+		hold: budgets.reservation,
 		onStreamOver: budgets.on_stream_over,
 		stoppedStream: budgets.stopped_stream,
 		defaultOutputCaps: budgets.default_max_output_tokens ?? undefined,
@@ -90,11 +90,11 @@ function providerSettings(name: string, provider: ProviderConfig): GatewaySettin
 		proxy: proxyOf(provider.proxy),
 		apiVersion: provider.api_version,
 		headers: provider.headers,
-		asksForStreamUsage: provider.ask_for_stream_usage,
-		speaksOpenai: provider.speaks === 'openai',
+		asksForStreamUsage: provider.request_stream_usage,
+		speaksOpenai: provider.dialect === 'openai',
 		models: [...Object.keys(provider.deployments), ...provider.models],
 		modelFacts: Object.fromEntries(
-			[...Object.entries(provider.model_facts), ...Object.entries(provider.deployments)].map(([model, facts]) => [
+			[...Object.entries(provider.model_capabilities), ...Object.entries(provider.deployments)].map(([model, facts]) => [
 				model,
 				modelFacts(facts),
 			]),
@@ -115,7 +115,7 @@ export function tlsMaterial({ edge: { tls } }: Config): TlsMaterial | undefined 
 	return certificate === null || privateKey === null ? undefined : { certificate, privateKey };
 }
 
-function modelFacts(facts: ProviderConfig['model_facts'][string]): ModelFacts {
+function modelFacts(facts: ProviderConfig['model_capabilities'][string]): ModelFacts {
 	return {
 		knownAs: facts.model,
 		maxOutputTokens: facts.max_output_tokens,

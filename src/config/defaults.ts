@@ -56,11 +56,11 @@ export function ownEngineAddress(kind: unknown, region: unknown): string {
 }
 
 function layEngines(guardrails: Raw, env: Environment): Raw {
-	const engines = guardrails['engines'];
+	const engines = guardrails['moderation_providers'];
 	if (!Array.isArray(engines)) return guardrails;
 	return {
 		...guardrails,
-		engines: engines.map((engine: unknown) =>
+		moderation_providers: engines.map((engine: unknown) =>
 			isRecord(engine) ? withProxy(engine, engine['base_url'] ?? ownEngineAddress(engine['kind'], engine['region']), env) : engine,
 		),
 	};

@@ -139,7 +139,7 @@ describe('parseConfig', () => {
 		['identity: { clients: [{ id: a, secret: hunter2, secret_hash: hunter2 }] }', 'scrypt'],
 		['budgets: { default_rate: { input_usd_per_million_tokens: "0.000000001" } }', 'budgets.default_rate.input_usd_per_million_tokens'],
 		['budgets: { default_rate: { output_usd_per_million_tokens: -1 } }', 'output_usd_per_million_tokens: must be at least 0'],
-		['budgets: { hold: hunter2 }', 'must be one of estimate, worst_case'],
+		['budgets: { reservation: hunter2 }', 'must be one of estimate, worst_case'],
 		['budgets: { default_max_output_tokens: lots }', 'must be a number of tokens, or a mapping of `default`, `models` and `teams`'],
 		['log: { level: hunter2 }', 'must be one of debug, info, warn, error'],
 	])('says what is wrong with %j and does not repeat its text', (text, expected) => {

@@ -147,7 +147,7 @@ describe('base_url', () => {
 		[{ kind: 'openai', headers: { host: 'a' } }, 'is set by the gateway itself'],
 		[{ kind: 'openai', headers: { 'x-team': 'a\r\nb' } }, 'printable ASCII'],
 		[{ kind: 'antropic' }, 'must be one of anthropic'],
-		[{ kind: 'openai', speaks: 'openai' }, 'is for kind gemini only'],
+		[{ kind: 'openai', dialect: 'openai' }, 'is for kind gemini only'],
 	])('%j is refused', (fields, expected) => {
 		expect(refusal(() => provider(fields))).toContain(expected);
 	});

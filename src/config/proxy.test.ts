@@ -83,7 +83,7 @@ describe('a configuration', () => {
 					straight: { kind: 'openai', proxy: 'direct' },
 					near: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1', allow_private_network: true },
 				},
-				guardrails: { engines: [engine, { ...engine, name: 'n', proxy: 'direct' }] },
+				guardrails: { moderation_providers: [engine, { ...engine, name: 'n', proxy: 'direct' }] },
 			},
 			{ HTTPS_PROXY: 'http://secure:3128', NO_PROXY: 'anthropic.com' },
 		);
@@ -95,7 +95,7 @@ describe('a configuration', () => {
 			provider_a: null,
 			provider_b: 'http://secure:3128',
 		});
-		expect(config.guardrails.engines.map(({ proxy }) => proxy)).toEqual(['http://secure:3128', 'direct']);
+		expect(config.guardrails.moderation_providers.map(({ proxy }) => proxy)).toEqual(['http://secure:3128', 'direct']);
 	});
 
 	it('shows no proxy’s credentials', () => {

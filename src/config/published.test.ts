@@ -48,7 +48,7 @@ describe('the JSON Schema', () => {
 		'gateway: { listen: nowhere }',
 		'gateway: { max_body_bytes: lots }',
 		'gateway: { max_body_bytes: -1 }',
-		'budgets: { hold: maybe }',
+		'budgets: { reservation: maybe }',
 		'providers: { provider_a: { kind: antropic } }',
 		'teams: { unregistered_clients: refuse }',
 		'edge: { firewall: { per_ip: { request: 1 } } }',

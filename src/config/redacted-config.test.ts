@@ -12,7 +12,7 @@ const withSecrets = (secret: string): string =>
 	JSON.stringify({
 		providers: { provider_a: { api_key: secret, headers: { 'x-key': secret } }, mine: { kind: 'openai', api_key: secret } },
 		identity: { clients: [{ id: 'a', secret }] },
-		guardrails: { engines: [{ name: 'e', kind: 'openai-moderation', api_key: secret }] },
+		guardrails: { moderation_providers: [{ name: 'e', kind: 'openai-moderation', api_key: secret }] },
 	});
 
 describe('redactedYaml', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { StoreUnusable } from './contracts/store-unusable.ts';
-import { readSealingKeyFile, sealingKeyFileName } from './sealing-key-file.ts';
+import { earlierKeyFileName, readSealingKeyFile, sealingKeyFileName } from './sealing-key-file.ts';
 
 function temporaryDirectory(): string {
 	const path = mkdtempSync(join(tmpdir(), 'tollgate-sealing-'));
@@ -32,6 +32,14 @@ test('several keys, one a line, are all read, in their order', () => {
 	const path = join(dataDir, sealingKeyFileName);
 	writeFileSync(path, `${'ab'.repeat(32)}\n${readFileSync(path, 'utf8')}`);
 	expect(readSealingKeyFile(dataDir, true)).toEqual([Buffer.from('ab'.repeat(32), 'hex'), first]);
+});
+
+test.each([true, false])('the key of an earlier release is kept under the new name, may make one %s', (mayMake) => {
+	const dataDir = temporaryDirectory();
+	writeFileSync(join(dataDir, earlierKeyFileName), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+	expect(readSealingKeyFile(dataDir, mayMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
+	expect(readdirSync(dataDir)).toEqual([sealingKeyFileName]);
+	expect(readSealingKeyFile(dataDir, mayMake)).toEqual([Buffer.from('ab'.repeat(32), 'hex')]);
 });
 
 test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that holds %j is refused, and left as it is', (text) => {

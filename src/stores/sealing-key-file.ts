@@ -1,11 +1,13 @@
 /** The sealing key that is made when nobody names one: a file beside the embedded records, of which a stolen database says nothing. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreUnusable } from './contracts/store-unusable.ts';
 import { newSealingKey, parseSealingKeys } from './sealing.ts';
 
-export const sealingKeyFileName = 'sealing.key';
+export const sealingKeyFileName = 'encryption.key';
+/** Name of the file in data directories that an earlier release made. */
+export const earlierKeyFileName = 'sealing.key';
 
 /**
  * @param mayMake one is made, readable to its owner only, when there is none; processes that do so at once end up with the same.
@@ -16,7 +18,7 @@ export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] 
 	const path = join(dataDir, sealingKeyFileName);
 	let text: string;
 	try {
-		if (!existsSync(path)) {
+		if (!existsSync(path) && !adoptEarlierFile(dataDir, path)) {
 			if (!mayMake) return [];
 			makeKeyFile(dataDir, path);
 		}
@@ -49,6 +51,24 @@ function makeKeyFile(dataDir: string, path: string): void {
 	} finally {
 		rmSync(draft, { force: true });
 	}
+	flushDirectory(dataDir);
+}
+
+/** @returns whether the file is there now. */
+function adoptEarlierFile(dataDir: string, path: string): boolean {
+	const earlier = join(dataDir, earlierKeyFileName);
+	if (!existsSync(earlier)) return existsSync(path);
+	try {
+		renameSync(earlier, path);
+	} catch (cause) {
+		// Another process was quicker.
+		if (!existsSync(path)) throw cause;
+	}
+	flushDirectory(dataDir);
+	return true;
+}
+
+function flushDirectory(dataDir: string): void {
 	const directory = openSync(dataDir, 'r');
 	try {
 		fsyncSync(directory);

@@ -21,7 +21,7 @@ test('300 requests at once to each of two models succeed on one budget of ten do
 	const fleet = await startFleet({
 		teams: { crowd: { monthlyBudgetUsd: '10.00' } },
 		givesWay: true,
-		budgets: { hold: 'worst_case' },
+		budgets: { reservation: 'worst_case' },
 	});
 	onTestFinished(() => fleet.close());
 	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}-slow-first-byte-3000` });

@@ -21,7 +21,7 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 		fleet = await startFleet({
 			teams: { whole: { dailyTokens: 1000 }, streamed: { dailyTokens: 1000 }, money: { monthlyBudgetUsd: usdOf(limitNanoUsd) } },
 			counters: redis?.url ?? 'memory',
-			budgets: { hold: 'worst_case' },
+			budgets: { reservation: 'worst_case' },
 		});
 		await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
 	});

@@ -29,7 +29,7 @@ test.each(plans)(
 			clockErrors: [0, 0],
 			counters: redis.url,
 			givesWay: true,
-			budgets: { hold: 'estimate', on_stream_over: 'stop', stopped_stream: ending },
+			budgets: { reservation: 'estimate', on_stream_over: 'stop', stopped_stream: ending },
 		});
 		onTestFinished(() => fleet.close());
 		await fleet.simulator.pace(eventMs);

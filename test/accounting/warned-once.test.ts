@@ -46,7 +46,7 @@ async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
 	const fleet = await startFleet({
 		teams: { restarted: tenCalls, interrupted: tenCalls },
 		counters: redis?.url ?? 'memory',
-		budgets: { hold: 'worst_case' },
+		budgets: { reservation: 'worst_case' },
 	});
 	onTestFinished(() => fleet.close());
 	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });

@@ -134,7 +134,7 @@ async function openSite(): Promise<Site> {
 				...poor.map(({ id, model }) => [id, { rpm: null, daily_tokens: null, monthly_budget_usd: usdOf(budgetOf(model)) }] as const),
 			]),
 			teams: { unregistered_clients: 'reject', registered: teams.map((id) => ({ id, tier: id, client_ids: [id] })) },
-			budgets: { hold: 'worst_case', store_failure: 'deny' },
+			budgets: { reservation: 'worst_case', store_failure: 'deny' },
 			stores: { records: await to('PostgreSQL', postgres.url), counters: await to('Redis', redis.url) },
 			providers: simulatedProviders(simulatorUrl),
 		});

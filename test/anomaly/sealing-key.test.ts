@@ -21,14 +21,14 @@ afterAll(() => postgres.stop());
 const [one, two] = [randomBytes(32), randomBytes(32)];
 
 test('two identity processes agree on keys that the database holds only sealed, and lose nothing while the sealing key is replaced', async () => {
-	const keyFile = join(temporaryDirectory(), 'sealing.key');
+	const keyFile = join(temporaryDirectory(), 'encryption.key');
 	const seal = (...keys: Buffer[]): void => {
 		writeFileSync(`${keyFile}.new`, keys.map((key) => `${key.toString('base64')}\n`).join(''), { mode: 0o600 });
 		renameSync(`${keyFile}.new`, keyFile);
 	};
 	seal(one);
 	const start = async (): Promise<Product> => {
-		const identity = { public_url: 'https://identity.example', sealing_key_file: keyFile };
+		const identity = { public_url: 'https://identity.example', encryption_key_file: keyFile };
 		const product = await startProduct({ stores: { records: postgres.url }, identity });
 		onTestFinished(async () => void (await product.stop()));
 		return product;

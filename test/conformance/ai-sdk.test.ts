@@ -26,7 +26,7 @@ const subject = useSubject((simulatorUrl) => ({
 	providers: {
 		compat: {
 			kind: 'gemini',
-			speaks: 'openai',
+			dialect: 'openai',
 			base_url: `${simulatorUrl}/gemini`,
 			api_key: 'simulator-key',
 			allow_private_network: true,

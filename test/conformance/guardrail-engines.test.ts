@@ -33,7 +33,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 			enforce_guardrails: isEnforced,
 			guardrails: {
 				content: { enabled: false },
-				engines: names.map((name) => {
+				moderation_providers: names.map((name) => {
 					const { path, ...kind } = kinds[name];
 					const on_failure = failsClosed(name) ? 'closed' : 'open';
 					return { name, ...kind, base_url: simulatorUrl + path, allow_private_network: true, timeout_ms: 300, on_failure };

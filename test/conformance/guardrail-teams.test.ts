@@ -21,11 +21,11 @@ beforeAll(async () => {
 			enforce_guardrails: true,
 			guardrails: {
 				content: { enabled: false },
-				engines: [
+				moderation_providers: [
 					{ name: 'first', ...engine, usd_per_thousand_units: '2' },
 					{ name: 'second', ...engine, action: 'none' },
 				],
-				teams: { operator: { engine: 'log', 'engine.second': 'none' } },
+				teams: { operator: { moderation: 'log', 'moderation.second': 'none' } },
 			},
 		};
 	});
@@ -77,7 +77,7 @@ it('contract 7: a team has the engines’ rules of the deployment, or its own, a
 	expect(await enginesOf(operator.id)).toEqual([{ name: 'first', rule: 'log' }]);
 
 	const config = JSON.parse(readFileSync(product.configPath, 'utf8')) as { guardrails: { teams: object } };
-	config.guardrails.teams = { agent: { engine: 'none' }, operator: { 'engine.second': 'block' } };
+	config.guardrails.teams = { agent: { moderation: 'none' }, operator: { 'moderation.second': 'block' } };
 	writeFileSync(product.configPath, JSON.stringify(config));
 	product.process.kill('SIGHUP');
 	await eventually('the new rules', async () => ((await ask(operator.id)).status === 400 ? true : undefined));

@@ -51,7 +51,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 		providers: {
 			compat: {
 				kind: 'gemini',
-				speaks: 'openai',
+				dialect: 'openai',
 				base_url: `${simulatorUrl}/gemini`,
 				api_key: 'simulator-key',
 				allow_private_network: true,

@@ -28,7 +28,7 @@ describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () =>
 		providers: {
 			compat: {
 				kind: 'gemini',
-				speaks: 'openai',
+				dialect: 'openai',
 				base_url: `${simulatorUrl}/gemini`,
 				api_key: 'simulator-key',
 				allow_private_network: true,

@@ -78,7 +78,7 @@ async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promis
 		counters: redis.url,
 		givesWay: true,
 		// Only so is a budget kept when a busy machine gives the store no time.
-		budgets: { hold, store_failure: 'deny' },
+		budgets: { reservation: hold, store_failure: 'deny' },
 	});
 	onTestFinished(() => fleet.close());
 	return fleet;

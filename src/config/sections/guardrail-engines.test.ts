@@ -3,7 +3,9 @@ import { guardrailEngineSettings } from '../../composition/guardrails.ts';
 import { parseConfig } from '../load.ts';
 
 const settingsOf = (...engines: object[]) =>
-	guardrailEngineSettings(parseConfig(JSON.stringify({ guardrails: { engines } }), { file: 'tollgate.yaml', env: {} }).config);
+	guardrailEngineSettings(
+		parseConfig(JSON.stringify({ guardrails: { moderation_providers: engines } }), { file: 'tollgate.yaml', env: {} }).config,
+	);
 
 test('an engine of each kind', () => {
 	const settings = settingsOf(
@@ -54,15 +56,15 @@ test('what engines charge, where it is told or known', () => {
 });
 
 test.each([
-	['engine.moderatoin', 'names no rule of the guardrails, did you mean `engine.moderation`?'],
-	['engine.moderation.hate', 'names no rule of the guardrails, did you mean `engine.moderation`?'],
+	['moderation.moderatoin', 'names no rule of the guardrails, did you mean `moderation.moderation`?'],
+	['moderation.moderation.hate', 'names no rule of the guardrails, did you mean `moderation.moderation`?'],
 	['pii.emial', 'names no rule of the guardrails, did you mean `pii.email`?'],
 	['wrods', 'names no rule of the guardrails, did you mean `words`?'],
 ])('a team’s rule %s is refused', (rule, message) => {
 	const guardrails = {
-		engines: [{ name: 'moderation', kind: 'openai-moderation' }],
+		moderation_providers: [{ name: 'moderation', kind: 'openai-moderation' }],
 		topics: [{ name: 'a.b', description: 'x' }],
-		teams: { one: { engine: 'none', 'engine.moderation': 'log', words: 'none', 'topics.a.b': 'log', [rule]: 'log' } },
+		teams: { one: { moderation: 'none', 'moderation.moderation': 'log', words: 'none', 'topics.a.b': 'log', [rule]: 'log' } },
 	};
 	const parse = (): unknown => parseConfig(JSON.stringify({ guardrails }), { file: 'tollgate.yaml', env: {} });
 	expect(parse).toThrow(message);

@@ -32,7 +32,7 @@ const pii = z.strictObject({
 		.describe(
 			'Kinds of personal data that are looked for: a list, whose kinds block, or for each kind `block`, `mask`, `log` or `off`. What is not named is off.',
 		),
-	mask_answers: z.boolean().default(true).describe('Whether `mask` replaces in answers too; else it is only logged there.'),
+	mask_responses: z.boolean().default(true).describe('Whether `mask` replaces in answers too; else it is only logged there.'),
 });
 
 const topic = z.strictObject({
@@ -77,9 +77,9 @@ const fields = z.strictObject({
 		.record(teamId, z.record(nonEmpty.max(200), ruleAction))
 		.default({})
 		.describe(
-			'By team, rules that differ: a rule such as `pii.email` or `engine.moderation`, or a policy such as `words` or `engine`, and `none`, `log`, `block` or `mask`.',
+			'By team, rules that differ: a rule such as `pii.email` or `moderation.NAME`, or a policy such as `words` or `moderation`, and `none`, `log`, `block` or `mask`.',
 		),
-	engines: z.array(guardrailEngine).max(20).default([]).describe('Further engines that judge texts.'),
+	moderation_providers: z.array(guardrailEngine).max(20).default([]).describe('Further engines that judge texts.'),
 });
 
 export const guardrails = fields.superRefine((settings, context) => {
@@ -95,14 +95,14 @@ export const guardrails = fields.superRefine((settings, context) => {
 });
 
 /** Policies, and each of their rules. */
-function rulesOf({ topics, patterns, engines }: z.output<typeof fields>): string[] {
+function rulesOf({ topics, patterns, moderation_providers: engines }: z.output<typeof fields>): string[] {
 	const rules = {
 		content: contentCategories,
 		pii: piiKinds,
 		topics: topics.map(({ name }) => name),
 		words: ['listed'],
 		patterns: patterns.map(({ name }) => name),
-		engine: engines.map(({ name }) => name),
+		moderation: engines.map(({ name }) => name),
 	};
 	return Object.entries(rules).flatMap(([policy, names]) => [policy, ...names.map((name) => `${policy}.${name}`)]);
 }

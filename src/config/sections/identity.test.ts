@@ -11,11 +11,11 @@ import { redactedYaml } from '../redacted-config.ts';
 const [one, two] = [randomBytes(32), randomBytes(32)];
 
 function sealingKeyOf(text: string): string | null {
-	const file = JSON.stringify({ identity: { sealing_key: text } });
-	return parseConfig(file, { file: null, env: {} }).config.identity.sealing_key;
+	const file = JSON.stringify({ identity: { encryption_key: text } });
+	return parseConfig(file, { file: null, env: {} }).config.identity.encryption_key;
 }
 
-describe('identity.sealing_key', () => {
+describe('identity.encryption_key', () => {
 	test.each([
 		[one.toString('base64'), [one]],
 		[one.toString('base64url'), [one]],
@@ -52,14 +52,14 @@ describe('identity.sealing_key', () => {
 		onTestFinished(() => rmSync(directory, { recursive: true }));
 		const path = join(directory, 'tollgate.json');
 		writeFileSync(join(directory, 'key'), `${two.toString('base64')}\n${one.toString('base64')}\n`);
-		writeFileSync(path, JSON.stringify({ identity: { sealing_key_file: 'key' } }));
+		writeFileSync(path, JSON.stringify({ identity: { encryption_key_file: 'key' } }));
 		const { config, files } = loadConfig({ configPath: path, env: {} });
-		expect(parseSealingKeys(config.identity.sealing_key ?? '')).toEqual([two, one]);
+		expect(parseSealingKeys(config.identity.encryption_key ?? '')).toEqual([two, one]);
 		expect(files).toEqual([path, join(directory, 'key')]);
-		const inline = parseConfig(JSON.stringify({ identity: { sealing_key: one.toString('hex') } }), { file: null, env: {} }).config;
+		const inline = parseConfig(JSON.stringify({ identity: { encryption_key: one.toString('hex') } }), { file: null, env: {} }).config;
 		for (const shown of [redactedYaml(config), redactedYaml(inline)]) {
 			for (const key of [one, two]) for (const encoding of ['base64', 'hex'] as const) expect(shown).not.toContain(key.toString(encoding));
 		}
-		expect(redactedYaml(inline)).toContain('sealing_key: "***"');
+		expect(redactedYaml(inline)).toContain('encryption_key: "***"');
 	});
 });

@@ -50,7 +50,7 @@ export const identity = z.strictObject({
 		.nullable()
 		.default(null)
 		.meta(restart('URL under which callers reach the embedded identity, its `iss`; null derives it from `listen`.')),
-	sealing_key: z
+	encryption_key: z
 		.string()
 		.max(65_536)
 		.regex(
@@ -64,7 +64,7 @@ export const identity = z.strictObject({
 				'Key that seals the signing keys in the records, 32 bytes in base64 or hex, the same in every process; of several the first seals and all open. Null: with `sqlite` a key is made in `data_dir`, with PostgreSQL signing keys lie in clear.',
 			),
 		),
-	sealing_key_file: nonEmpty.optional().describe('File that holds the sealing key, or several, one a line.'),
+	encryption_key_file: nonEmpty.optional().describe('File that holds the sealing key, or several, one a line.'),
 	access_token_seconds: integer(60, 86_400).default(3600).describe('Lifetime of an access token.'),
 	key_rotation_days: integer(1, 3650)
 		.default(30)

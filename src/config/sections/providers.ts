@@ -51,17 +51,17 @@ const fields = z.strictObject({
 		.nullable()
 		.default(null)
 		.describe('Azure only: version of the classic addresses; null uses the v1 addresses.'),
-	speaks: z.enum(['native', 'openai']).default('native').describe('Gemini only: its own format, or what it makes of chat completions.'),
+	dialect: z.enum(['native', 'openai']).default('native').describe('Gemini only: its own format, or what it makes of chat completions.'),
 	deployments: z
 		.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, `.`, `_`, `-`'), modelFacts)
 		.default({})
 		.describe('Azure only: deployments by name; a request for a model of that name goes there. What stands behind the name may be said.'),
-	ask_for_stream_usage: z
+	request_stream_usage: z
 		.boolean()
 		.default(true)
 		.describe('Whether streams of chat completions are asked for usage; false for a server that refuses `stream_options`.'),
 	models: z.array(nonEmpty.max(200)).max(10_000).default([]).describe('Models that `GET /v1/models` lists for this provider.'),
-	model_facts: z
+	model_capabilities: z
 		.record(nonEmpty.max(200), modelFacts)
 		.default({})
 		.describe('What is to be known of models by their name there, where the name does not tell or tells wrong.'),
@@ -101,7 +101,7 @@ function checkProvider(value: Partial<z.output<typeof fields>>, context: z.Refin
 		if (forbidden !== undefined) problem('base_url', forbidden);
 	}
 	const hasDeployments = isRecord(value.deployments) && Object.keys(value.deployments).length > 0;
-	if (value.kind !== 'gemini' && value.speaks === 'openai') problem('speaks', 'is for kind gemini only');
+	if (value.kind !== 'gemini' && value.dialect === 'openai') problem('dialect', 'is for kind gemini only');
 	if (value.kind === 'azure-openai') {
 		if (value.base_url === null && hasDeployments) {
 			problem('base_url', 'is needed for the deployments, such as https://NAME.openai.azure.com');

@@ -59,7 +59,10 @@ export const budgets = z
 	.strictObject({
 		warning_threshold_percent: integer(1, 1000).default(80).describe('Share of a budget at which a warning is logged.'),
 		hard_limit_percent: integer(1, 1000).default(100).describe('Share of a budget at which calls are refused.'),
-		hold: z.enum(['estimate', 'worst_case']).default('estimate').describe('What a call holds of the budget until its real cost is known.'),
+		reservation: z
+			.enum(['estimate', 'worst_case'])
+			.default('estimate')
+			.describe('What a call holds of the budget until its real cost is known.'),
 		unknown_price: z
 			.enum(['allow', 'default_rate', 'reject'])
 			.default('allow')

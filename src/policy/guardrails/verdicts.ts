@@ -10,7 +10,7 @@ export function ruleOfEngine(
 	{ name, action }: { readonly name: string; readonly action: RuleAction },
 	rules: RuleActions = {},
 ): RuleAction {
-	return rules[`engine.${name}`] ?? rules['engine'] ?? action;
+	return rules[`moderation.${name}`] ?? rules['moderation'] ?? action;
 }
 
 export class Verdicts {

@@ -365,11 +365,11 @@ describe('rules of teams for engines', () => {
 	const evil = 'Something evil this way comes.';
 	const rules: readonly (readonly [GuardrailSettings['teams'][string], number, readonly string[]])[] = [
 		[{}, 400, ['req-1 input engine mod.hate BLOCK tripped']],
-		[{ engine: 'log' }, 200, ['req-1 output engine mod.hate NONE tripped', 'req-1 input engine mod.hate NONE tripped']],
-		[{ engine: 'none' }, 200, []],
-		[{ engine: 'none', 'engine.mod': 'block' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
-		[{ engine: 'mask' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
-		[{ 'engine.other': 'none' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ moderation: 'log' }, 200, ['req-1 output engine mod.hate NONE tripped', 'req-1 input engine mod.hate NONE tripped']],
+		[{ moderation: 'none' }, 200, []],
+		[{ moderation: 'none', 'moderation.mod': 'block' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ moderation: 'mask' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ 'moderation.other': 'none' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
 	];
 
 	it.each(rules)('%j: status %d', async (team, status, told) => {
@@ -377,21 +377,21 @@ describe('rules of teams for engines', () => {
 		expect((await guarded.ask(evil)).status).toBe(status);
 		await settle();
 		expect(await guarded.told()).toEqual(told);
-		expect(guarded.judged.length > 0).toBe(team['engine'] !== 'none' || team['engine.mod'] !== undefined);
+		expect(guarded.judged.length > 0).toBe(team['moderation'] !== 'none' || team['moderation.mod'] !== undefined);
 	});
 
 	it('an engine that is off is asked for the teams that have it on', async () => {
 		const off = engineWith({ action: 'none' });
-		const without = new Guarded({ teams: { 'team-2': { engine: 'block' } } }, [off]);
+		const without = new Guarded({ teams: { 'team-2': { moderation: 'block' } } }, [off]);
 		expect((await without.ask(evil)).status).toBe(200);
 		expect(without.judged).toEqual([]);
-		const asked = new Guarded({ teams: { 'team-1': { 'engine.mod': 'block' } } }, [off]);
+		const asked = new Guarded({ teams: { 'team-1': { 'moderation.mod': 'block' } } }, [off]);
 		expect((await asked.ask(evil)).status).toBe(400);
 	});
 
 	it('where nothing is enforced an engine is asked unless the rule is none, and blocks nothing', async () => {
 		for (const rule of ['block', 'log', 'none'] as const) {
-			const guarded = new Guarded({ isEnforced: false, teams: { 'team-1': { engine: rule } } }, [engineWith()], evil);
+			const guarded = new Guarded({ isEnforced: false, teams: { 'team-1': { moderation: rule } } }, [engineWith()], evil);
 			expect((await guarded.ask(evil)).status).toBe(200);
 			for (let turn = 0; turn < 20; turn++) {
 				guarded.bench.clock.advance(5);
@@ -402,7 +402,7 @@ describe('rules of teams for engines', () => {
 	});
 
 	it('nothing waits for an engine that only notes, and its failure blocks nothing', async () => {
-		const noting = new Guarded({ teams: { 'team-1': { engine: 'log' } } }, [engineWith({ onFailure: 'closed' })]);
+		const noting = new Guarded({ teams: { 'team-1': { moderation: 'log' } } }, [engineWith({ onFailure: 'closed' })]);
 		let answer = (_: HttpLike): void => undefined;
 		noting.judge = () => new Promise((resolve) => (answer = resolve));
 		const reader = await noting.read(await noting.ask('hello', true));
