@@ -119,7 +119,7 @@ async function composeProduct(
 		metrics: world.metrics,
 		noteReload,
 		async stop() {
-			phase = 'leaving';
+			phase = 'shutting_down';
 			if (delayMs > 0) await new Promise<void>((resolve) => clock.after(delayMs, resolve));
 			await close();
 		},

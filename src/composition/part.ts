@@ -37,8 +37,8 @@ export interface World {
 	readonly opened: AsyncDisposableStack;
 }
 
-/** Told to stop, a product that is leaving still serves but says that it is not ready; one that is draining takes nothing new. */
-export type Phase = 'serving' | 'leaving' | 'draining';
+/** Told to stop, a product that is shutting down still serves but says that it is not ready; one that is draining takes nothing new. */
+export type Phase = 'serving' | 'shutting_down' | 'draining';
 
 export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'phase' | 'opened'>): World {
 	const { config, clock, log } = parts;

@@ -101,7 +101,7 @@ describe('the local file', () => {
 	});
 });
 
-test('an earlier release’s database is brought up to date: how much of its sums was estimated is read from its calls', async () => {
+test('an earlier release’s database is brought up to date: estimated costs are read from its calls, assessments have their new names', async () => {
 	const url = await server.createDatabase();
 	await migratePostgres({ url }, [{ ...postgresLedgerSchema, steps: postgresLedgerSchema.steps.slice(0, 3) }], deps());
 	const day = Math.floor(ledgerNoonMs / (24 * hourMs));
@@ -114,8 +114,19 @@ test('an earlier release’s database is brought up to date: how much of its sum
 	const sums = `'red', 'c', 'p', 'claude', 3, 3, 0, 0, 0, 3, 0, 300`;
 	await query(url, `INSERT INTO tollgate.ledger_hourly VALUES (${Math.floor(ledgerNoonMs / hourMs)}, ${sums})`);
 	await query(url, `INSERT INTO tollgate.ledger_daily VALUES (${day}, ${sums})`);
+	await query(
+		url,
+		`INSERT INTO tollgate.assessments (request_id, at_ms, team, stage, policy, category, action, outcome, count)
+			SELECT 'call1', ${ledgerNoonMs}, 'red', 'input', policy, 'mod.hate', 'NONE', outcome, 1
+			FROM (VALUES ('engine', 'tripped'), ('engine2', 'failed'), ('words', 'tripped')) AS found (policy, outcome)`,
+	);
 	const { ledger } = await open({ url });
 	expect(await ledger.summarize(november)).toMatchObject([{ model: 'claude', costNanoUsd: 300n, estimatedCostNanoUsd: 200n }]);
+	expect((await ledger.listAssessments({ limit: 9 })).assessments.map(({ policy, outcome }) => `${policy} ${outcome}`).toSorted()).toEqual([
+		'engine2 failed',
+		'moderation matched',
+		'words matched',
+	]);
 	expect(await ledger.check()).toEqual([]);
 });
 

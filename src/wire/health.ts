@@ -6,7 +6,7 @@ import type { Readiness } from '../core/readiness.ts';
 export const liveness: HttpResponse = renderState(200, { status: 'ok' });
 
 /** It turns, and will not for long: an edge in front takes its requests elsewhere, others see 200 as ever. */
-export const leaving: HttpResponse = renderState(200, { status: 'leaving' });
+export const leaving: HttpResponse = renderState(200, { status: 'shutting_down' });
 
 /** Whether this is the body of `leaving`. */
 export function saysLeaving(text: string): boolean {
@@ -16,7 +16,7 @@ export function saysLeaving(text: string): boolean {
 /** The process can do its work now; not while it is shutting down. */
 export function renderReadiness({ isReady, dependencies }: Readiness, isDraining: boolean): HttpResponse {
 	if (isDraining) return renderState(503, { status: 'draining', dependencies });
-	return renderState(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', dependencies });
+	return renderState(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', dependencies });
 }
 
 function renderState(status: number, state: Readonly<Record<string, unknown>>): HttpResponse {

@@ -33,7 +33,11 @@ async function call(product: Product, accessToken: string): Promise<Response> {
 
 async function limits(product: Product, accessToken: string) {
 	const response = await fetch(`${product.gatewayUrl}/v1/limits`, { headers: { authorization: `Bearer ${accessToken}` } });
-	return (await response.json()) as { team: string; requests: { used: number } | null; budgets: { spent_usd: string; held_usd: string }[] };
+	return (await response.json()) as {
+		team: string;
+		requests: { used: number } | null;
+		budgets: { spent_usd: string; reserved_usd: string }[];
+	};
 }
 
 async function doctor(product: Product): Promise<{ name: string; ok: boolean; detail: string }[]> {
@@ -54,7 +58,7 @@ test('a team that is made beside them is known to both, and its calls count toge
 	expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
 	await eventually('all ten', async () => {
 		const [left, right] = [await limits(one, accessTokens[0] ?? ''), await limits(other, accessTokens[1] ?? '')];
-		const [spent, held] = [left.budgets[0]?.spent_usd, left.budgets[0]?.held_usd];
+		const [spent, held] = [left.budgets[0]?.spent_usd, left.budgets[0]?.reserved_usd];
 		return (held === '0.00' && spent !== '0.00' && spent === right.budgets[0]?.spent_usd) || undefined;
 	});
 	// Until then it has nothing to compare the counters with.

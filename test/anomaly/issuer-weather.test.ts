@@ -110,7 +110,7 @@ test('K7: a cold start while the issuer is down: not ready, calls are 503, heale
 	expect(await statusOf(`${plan.gatewayUrl}/`)).toBe(200);
 	const readiness = await fetch(`${plan.gatewayUrl}/readyz`);
 	expect(readiness.status).toBe(503);
-	expect(await readiness.json()).toMatchObject({ status: 'not ready', dependencies: { key_set: 'unavailable', records: 'ok' } });
+	expect(await readiness.json()).toMatchObject({ status: 'not_ready', dependencies: { key_set: 'unavailable', records: 'ok' } });
 
 	const issuer = await startIssuer();
 	const claims = { iss: `http://127.0.0.1:${port}` };

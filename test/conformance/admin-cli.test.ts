@@ -71,7 +71,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 			{ actor: 'cli', action: 'replace', before: { limits: { rpm: 7 } }, after: { limits: { rpm: 9 } } },
 			{ actor: `client:${operator.id}`, action: 'create' },
 		]);
-		expect((await overStore('team list')).stdout).toMatch(/^ID +NAME[^\n]*\npinned +pinned[^\n]*configuration\nred +red[^\n]*store\n$/);
+		expect((await overStore('team list')).stdout).toMatch(/^ID +NAME[^\n]*\npinned +pinned[^\n]*config\nred +red[^\n]*api\n$/);
 	});
 
 	it('manages budgets, prices, rules and clients, and reports usage, the same both ways', async () => {

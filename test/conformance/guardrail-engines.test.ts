@@ -123,7 +123,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 			expect(answer.text).not.toMatch(/simulate|then all/i);
 		} else expect(answer.text).not.toContain('guardrail_blocked');
 		await told(answer.id, (rows) => rows.some(({ stage, category }) => stage === 'output' && category.endsWith('.violence')));
-		expect(await verdict(answer.id, 'tripped')).toBe('tripped');
+		expect(await verdict(answer.id, 'matched')).toBe('matched');
 	});
 
 	it.each(['event: simulate-violence', 'id: simulate-violence', ': simulate-violence\ndata:'])(
@@ -168,7 +168,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 			expect([status, text.includes('guardrail_blocked'), isLate]).toEqual([isBlocked ? 400 : 200, isBlocked, false]);
 			const rows = await told(id, (all) => all.filter(({ category }) => category === `${name}.failed`).length === (isBlocked ? 1 : 2));
 			expect(rows.filter(({ stage }) => stage === 'input')).toMatchObject([
-				{ policy: 'engine', category: `${name}.failed`, action: isBlocked ? 'BLOCK' : 'NONE', outcome: 'failed' },
+				{ policy: 'moderation', category: `${name}.failed`, action: isBlocked ? 'BLOCK' : 'NONE', outcome: 'failed' },
 			]);
 			if (!isBlocked) expect(await verdict(id, 'failed')).toBe('failed');
 		}

@@ -60,9 +60,9 @@ const told = (id: string): Promise<string[]> =>
 
 const enginesOf = async (client: string): Promise<unknown> => {
 	const explained = (await admin('/explain', { client_id: client, format: 'chat', body: harmful })) as {
-		guardrails: { engines: unknown } | null;
+		guardrails: { moderation_providers: unknown } | null;
 	};
-	return explained.guardrails?.engines;
+	return explained.guardrails?.moderation_providers;
 };
 
 it('contract 7: a team has the engines’ rules of the deployment, or its own, and a changed one after the configuration was read', async () => {

@@ -60,7 +60,7 @@ export interface BudgetState {
 interface LimitsBody {
 	readonly tokens: { readonly used: number } | null;
 	readonly requests: { readonly used: number } | null;
-	readonly budgets: readonly { model: string | null; limit_usd: string; spent_usd: string; held_usd: string }[];
+	readonly budgets: readonly { model: string | null; limit_usd: string; spent_usd: string; reserved_usd: string }[];
 }
 
 export interface Limits {
@@ -78,7 +78,7 @@ export async function readLimits(url: string, accessToken: string): Promise<Limi
 		model: budget.model,
 		limitNanoUsd: nanoUsdOf(budget.limit_usd),
 		spentNanoUsd: nanoUsdOf(budget.spent_usd),
-		heldNanoUsd: nanoUsdOf(budget.held_usd),
+		heldNanoUsd: nanoUsdOf(budget.reserved_usd),
 	}));
 	return { tokensUsed: body.tokens?.used, requestsUsed: body.requests?.used, budgets };
 }

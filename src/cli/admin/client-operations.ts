@@ -7,7 +7,7 @@ import type { Row } from './resources.ts';
 export function createClientOperations(api: AdminApi): ClientOperations {
 	return {
 		async create({ id, name, scopes, team }) {
-			if (team !== undefined && (await find(api, teamPath(team)))?.body['pinned'] === true) {
+			if (team !== undefined && (await find(api, teamPath(team)))?.body['origin'] === 'config') {
 				throw new CommandFailure(1, `team: \`${team}\` is in the configuration: add the client to its client_ids there`);
 			}
 			const wish = { name, scopes, ...(id !== undefined && { id }) };
@@ -24,7 +24,7 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 		},
 		async list() {
 			const { rows } = await readRows(api, '/clients', {}, Number.POSITIVE_INFINITY);
-			return rows.filter(({ pinned }) => pinned !== true).map(listedOf);
+			return rows.filter(({ origin }) => origin !== 'config').map(listedOf);
 		},
 		async rotate(id, overlapSeconds) {
 			const request = { method: 'POST', path: `${clientPath(id)}/rotate`, body: { overlap_seconds: overlapSeconds } } as const;

@@ -57,14 +57,14 @@ describe('records', () => {
 
 	it('lists are read to their end, unless a limit says otherwise', async () => {
 		const pages: Record<string, string> = {
-			'/teams?limit=1000': '{"data":[{"id":"a","client_ids":["x","y"],"limits":{"rpm":null}}],"next_cursor":"c d"}',
-			'/teams?limit=1000&cursor=c+d': '{"data":[{"id":"b\\u001b"}],"next_cursor":null}',
+			'/teams?limit=1000': '{"data":[{"id":"a","origin":"config","client_ids":["x","y"],"limits":{"rpm":null}}],"next_cursor":"c d"}',
+			'/teams?limit=1000&cursor=c+d': '{"data":[{"id":"b\\u001b","origin":"api"}],"next_cursor":null}',
 			'/teams?limit=1': '{"data":[{"id":"a"}],"next_cursor":"c"}',
 		};
 		const answer: AdminApi['request'] = ({ path }) => Promise.resolve({ status: 200, headers: {}, text: pages[path] ?? '' });
 		const { out } = await run('team list', { answer });
 		expect(out).toBe(
-			'ID  NAME  TIER  RPM  DAILY TOKENS  CLIENTS  FROM\na   -     -     -    -             x,y      store\nb\ufffd  -     -     -    -             -        store\n',
+			'ID  NAME  TIER  RPM  DAILY TOKENS  CLIENTS  ORIGIN\na   -     -     -    -             x,y      config\nb\ufffd  -     -     -    -             -        api\n',
 		);
 		expect(JSON.parse((await run('team list --json', { answer })).out)).toHaveLength(2);
 		const cut = await run('team list --limit 1 --json', { answer });

@@ -20,7 +20,7 @@ export interface LimitsBody {
 	readonly tokens: TokensBody | null;
 	readonly budgets: readonly BudgetBody[];
 	/** Of the limits above the one with the smallest share left; null when there are none. */
-	readonly binds_first: {
+	readonly tightest_limit: {
 		readonly limit: 'requests' | 'tokens' | 'budget';
 		readonly budget?: string;
 		readonly remaining_percent: number;
@@ -45,7 +45,7 @@ interface BudgetBody {
 	readonly period: string;
 	readonly limit_usd: string;
 	readonly spent_usd: string;
-	readonly held_usd: string;
+	readonly reserved_usd: string;
 	readonly remaining_usd: string;
 	readonly remaining_percent: number;
 	readonly resets_in_seconds: number;
@@ -57,12 +57,12 @@ export function describeLimits(limits: TeamLimits, reading: CounterReading): Lim
 	const dayTokens = describeRate(limits.dailyTokens, reading.tokensToday, msToMidnight(nowMs));
 	const tokens = dayTokens && { ...dayTokens, reserved: reading.reservedTokens };
 	const budgets = limits.budgets.flatMap((limit) => describeBudget(limit, reading) ?? []);
-	const candidates: NonNullable<LimitsBody['binds_first']>[] = [];
+	const candidates: NonNullable<LimitsBody['tightest_limit']>[] = [];
 	if (requests !== null) candidates.push({ limit: 'requests', remaining_percent: shareLeft(requests) });
 	if (tokens !== null) candidates.push({ limit: 'tokens', remaining_percent: shareLeft(tokens) });
 	for (const { id, remaining_percent } of budgets) candidates.push({ limit: 'budget', budget: id, remaining_percent });
 	const [first] = candidates.toSorted((one, other) => one.remaining_percent - other.remaining_percent);
-	return { object: 'limits', team: limits.team, tier: limits.tier, requests, tokens, budgets, binds_first: first ?? null };
+	return { object: 'limits', team: limits.team, tier: limits.tier, requests, tokens, budgets, tightest_limit: first ?? null };
 }
 
 function describeRate(limit: number | null, used: number, resetMs: number): RateBody | null {
@@ -85,7 +85,7 @@ function describeBudget({ id, budget, model, limitNanoUsd }: BudgetLimit, { budg
 		period: counter.period,
 		limit_usd: formatUsd(limitNanoUsd),
 		spent_usd: formatUsd(counter.settledNanoUsd),
-		held_usd: formatUsd(counter.heldNanoUsd),
+		reserved_usd: formatUsd(counter.heldNanoUsd),
 		remaining_usd: formatUsd(remainingNanoUsd),
 		remaining_percent: limitNanoUsd === 0n ? 0 : Number((remainingNanoUsd * 10_000n) / limitNanoUsd) / 100,
 		resets_in_seconds: Math.ceil(msToPeriodEnd(counter.period, nowMs) / 1000),

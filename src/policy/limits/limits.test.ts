@@ -236,7 +236,7 @@ describe('what a team has left', () => {
 					period: '2026-11',
 					limit_usd: '100.00',
 					spent_usd: '99.00',
-					held_usd: '0.50',
+					reserved_usd: '0.50',
 					remaining_usd: '0.50',
 					remaining_percent: 0.5,
 					resets_in_seconds: 9 * 86_400 + 35_551,
@@ -247,13 +247,13 @@ describe('what a team has left', () => {
 					period: '2026-11',
 					limit_usd: '5.00',
 					spent_usd: '5.00',
-					held_usd: '0.00',
+					reserved_usd: '0.00',
 					remaining_usd: '0.00',
 					remaining_percent: 0,
 					resets_in_seconds: 9 * 86_400 + 35_551,
 				},
 			],
-			binds_first: { limit: 'budget', budget: 'opus', remaining_percent: 0 },
+			tightest_limit: { limit: 'budget', budget: 'opus', remaining_percent: 0 },
 		});
 	});
 
@@ -263,7 +263,7 @@ describe('what a team has left', () => {
 			requests: null,
 			tokens: null,
 			budgets: [],
-			binds_first: null,
+			tightest_limit: null,
 		});
 	});
 
@@ -278,7 +278,7 @@ describe('what a team has left', () => {
 		expect(describeLimits(limits, reading)).toMatchObject({
 			requests: { remaining: 0 },
 			budgets: [{ remaining_usd: '0.00', remaining_percent: 0 }],
-			binds_first: { limit: 'requests', remaining_percent: 0 },
+			tightest_limit: { limit: 'requests', remaining_percent: 0 },
 		});
 	});
 });

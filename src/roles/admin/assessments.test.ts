@@ -16,7 +16,7 @@ const found = (requestId: string, more: Partial<Assessment> = {}): Assessment =>
 	policy: 'pii',
 	category: 'email',
 	action: 'NONE',
-	outcome: 'tripped',
+	outcome: 'matched',
 	count: 1,
 	...more,
 });
@@ -32,13 +32,13 @@ describe('GET /guardrails/assessments', () => {
 	test('shows what was found, the newest first, and nothing of the text', async () => {
 		subject.ledger.assess([
 			found('one'),
-			found('two', { stage: 'output', action: 'BLOCK', policy: 'engine', category: 'judge.hate', count: 3 }),
+			found('two', { stage: 'output', action: 'BLOCK', policy: 'moderation', category: 'judge.hate', count: 3 }),
 		]);
 		const { body } = await subject.send('GET', '/guardrails/assessments');
-		const common = { time: '2026-11-21T12:00:05.000Z', team: 'red', outcome: 'tripped' };
+		const common = { time: '2026-11-21T12:00:05.000Z', team: 'red', outcome: 'matched' };
 		expect(body).toEqual({
 			data: [
-				{ ...common, request_id: 'two', stage: 'output', policy: 'engine', category: 'judge.hate', action: 'BLOCK', count: 3 },
+				{ ...common, request_id: 'two', stage: 'output', policy: 'moderation', category: 'judge.hate', action: 'BLOCK', count: 3 },
 				{ ...common, request_id: 'one', stage: 'input', policy: 'pii', category: 'email', action: 'NONE', count: 1 },
 			],
 			next_cursor: null,
@@ -88,18 +88,18 @@ describe('the rows of GET /requests', () => {
 			ledger.assess([found(id, input), ...(output === undefined ? [] : [found(id, { stage: 'output', ...output })])]);
 		both('clean', nothing, nothing);
 		both('unseen', nothing);
-		both('tripped', { outcome: 'tripped' }, nothing);
+		both('matched', { outcome: 'matched' }, nothing);
 		both('masked', { action: 'MASK', outcome: 'masked' }, nothing);
-		both('failed', nothing, { policy: 'engine', category: 'judge.failed', outcome: 'failed' });
+		both('failed', nothing, { policy: 'moderation', category: 'judge.failed', outcome: 'failed' });
 		both('images', { policy: 'unreadable', category: 'image', outcome: 'not_evaluated' }, nothing);
-		for (const id of ['off', 'clean', 'unseen', 'tripped', 'masked', 'failed', 'images']) await subject.book({ id });
+		for (const id of ['off', 'clean', 'unseen', 'matched', 'masked', 'failed', 'images']) await subject.book({ id });
 		const { body } = await subject.send('GET', '/requests');
 		const rows = body['data'] as { request_id: string; guardrails: string | null }[];
 		expect(Object.fromEntries(rows.map((row) => [row.request_id, row.guardrails]))).toEqual({
 			off: null,
 			clean: 'clean',
 			unseen: 'not_evaluated',
-			tripped: 'tripped',
+			matched: 'matched',
 			masked: 'masked',
 			failed: 'failed',
 			images: 'not_evaluated',

@@ -106,7 +106,7 @@ function usageOf(budget: MeteredBudget, { settledNanoUsd, heldNanoUsd }: Spent, 
 	return {
 		...period,
 		spent_usd: usdText(settledNanoUsd),
-		held_usd: usdText(heldNanoUsd),
+		reserved_usd: usdText(heldNanoUsd),
 		remaining_usd: usdText(leftNanoUsd > 0n ? leftNanoUsd : 0n),
 		utilization_percent: limitNanoUsd === 0n ? 100 : Number((settledNanoUsd * 10_000n) / limitNanoUsd) / 100,
 		state: leftNanoUsd <= 0n ? 'exhausted' : isWarning ? 'warning' : 'ok',

@@ -23,7 +23,7 @@ const usage = {
 	period_start: '2026-11-01T00:00:00.000Z',
 	period_end: '2026-12-01T00:00:00.000Z',
 	spent_usd: '0.00',
-	held_usd: '0.00',
+	reserved_usd: '0.00',
 	remaining_usd: '100.00',
 	utilization_percent: 0,
 	state: 'ok',
@@ -132,7 +132,13 @@ describe('usage of a budget', () => {
 		const hold = { ...month, limitNanoUsd: 100_000_000_000n, amountNanoUsd: 10_000_000n, check: 'before' as const };
 		await admission.admit({ id: 'c', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 		const read = async () => (await send('GET', '/budgets/b')).body['usage'];
-		expect(await read()).toEqual({ ...usage, spent_usd: '79.99', held_usd: '0.01', remaining_usd: '20.00', utilization_percent: 79.99 });
+		expect(await read()).toEqual({
+			...usage,
+			spent_usd: '79.99',
+			reserved_usd: '0.01',
+			remaining_usd: '20.00',
+			utilization_percent: 79.99,
+		});
 		const settle = (id: string, costNanoUsd: bigint) =>
 			admission.settle({ id, team: 'red', admittedMs: adminStartMs, tokens: 0, costNanoUsd, budgets: [month] });
 		await settle('c', 10_000_000n);

@@ -24,7 +24,7 @@ describe('a client', () => {
 			scopes: ['invoke'],
 			disabled: false,
 			secrets: [{ expires_at: null }],
-			pinned: false,
+			origin: 'api',
 			created_at: startedAt,
 			updated_at: startedAt,
 		});
@@ -117,8 +117,8 @@ describe('a client', () => {
 	});
 
 	test('of the configuration is listed, and changed there alone', async () => {
-		expect((await send('GET', '/clients')).body['data']).toMatchObject([{ id: 'pinned-client', pinned: true, secrets: [] }]);
-		expect((await send('GET', '/clients/pinned-client')).body).toMatchObject({ pinned: true });
+		expect((await send('GET', '/clients')).body['data']).toMatchObject([{ id: 'pinned-client', origin: 'config', secrets: [] }]);
+		expect((await send('GET', '/clients/pinned-client')).body).toMatchObject({ origin: 'config' });
 		expect((await send('PUT', '/clients/pinned-client', {})).body['code']).toBe('record_pinned');
 		expect((await send('DELETE', '/clients/pinned-client')).status).toBe(409);
 		expect((await send('POST', '/clients/pinned-client/rotate', {})).status).toBe(409);

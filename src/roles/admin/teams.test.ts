@@ -28,7 +28,7 @@ describe('a team', () => {
 			client_ids: ['agent'],
 			limits: { rpm: 7, daily_tokens: null },
 			metadata: { owner: 'ann' },
-			pinned: false,
+			origin: 'api',
 			created_at: startedAt,
 			updated_at: startedAt,
 		};
@@ -124,7 +124,7 @@ describe('a team', () => {
 
 	test('of the configuration is shown, and changed there alone', async () => {
 		const read = await send('GET', '/teams/pinned');
-		expect([read.status, read.body['pinned'], read.body['created_at'], read.headers.get('etag')]).toEqual([200, true, null, null]);
+		expect([read.status, read.body['origin'], read.body['created_at'], read.headers.get('etag')]).toEqual([200, 'config', null, null]);
 		const changed = await send('PUT', '/teams/pinned', { tier: 'sandbox' });
 		const deleted = await send('DELETE', '/teams/pinned');
 		expect([changed.status, changed.body['code'], deleted.status]).toEqual([409, 'record_pinned', 409]);

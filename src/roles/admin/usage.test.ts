@@ -74,7 +74,7 @@ describe('usage of a team', () => {
 						period_start: month.start,
 						period_end: month.end,
 						spent_usd: '1.500000003',
-						held_usd: '0.00',
+						reserved_usd: '0.00',
 						remaining_usd: '98.499999997',
 						utilization_percent: 1.5,
 						state: 'ok',

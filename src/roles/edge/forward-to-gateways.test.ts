@@ -46,7 +46,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	const draws: number[] = [];
 	/** What each waits for before it answers or fails. */
 	const delays = new Map<string, Promise<void>>();
-	const states = new Map<string, 'ok' | 'leaving' | 'error' | 'gone' | 'endless'>();
+	const states = new Map<string, 'ok' | 'shutting_down' | 'error' | 'gone' | 'endless'>();
 	const probe = (origin: string): { status: number; headers: object; body: ReturnType<typeof streamOf> } => {
 		const state = states.get(origin) ?? 'ok';
 		if (state === 'gone') throw new Fault('provider_connect_timeout');
@@ -181,7 +181,7 @@ describe('which gateway', () => {
 			await askWhole();
 			return origins()[0] === a;
 		};
-		states.set(a, 'leaving');
+		states.set(a, 'shutting_down');
 		await forwarding.start();
 		expect(await isChosenAt(0)).toBe(false);
 		states.clear();
@@ -194,7 +194,7 @@ describe('which gateway', () => {
 		forwarding.stop();
 	});
 
-	test.each(['leaving', 'error'] as const)('one whose GET / says %s gets nothing new', async (state) => {
+	test.each(['shutting_down', 'error'] as const)('one whose GET / says %s gets nothing new', async (state) => {
 		const { ask, origins, forwarding, states } = start();
 		states.set(a, state).set(b, state);
 		await forwarding.start();
@@ -330,7 +330,7 @@ describe('which gateway', () => {
 
 	test('one that says that it is shutting down is not put back by a response', async () => {
 		const { ask, origins, forwarding, states, probeAll } = start({ gateways: [a, b] });
-		states.set(a, 'leaving').set(b, 'gone');
+		states.set(a, 'shutting_down').set(b, 'gone');
 		await forwarding.start();
 		expect((await ask()).status).toBe(200);
 		expect(origins(), 'the one that may take connections first').toEqual([a]);

@@ -446,8 +446,10 @@ describe('GET /v1/limits', () => {
 			tier: 'standard',
 			requests: { limit: 10, used: 1, remaining: 9 },
 			tokens: { limit: 10_000, used: 1500, remaining: 8500 },
-			budgets: [{ id: 'tier-standard', model: null, limit_usd: '0.0125', spent_usd: '0.00625', held_usd: '0.00', remaining_percent: 50 }],
-			binds_first: { limit: 'budget', budget: 'tier-standard', remaining_percent: 50 },
+			budgets: [
+				{ id: 'tier-standard', model: null, limit_usd: '0.0125', spent_usd: '0.00625', reserved_usd: '0.00', remaining_percent: 50 },
+			],
+			tightest_limit: { limit: 'budget', budget: 'tier-standard', remaining_percent: 50 },
 		});
 		expect(response.headers['x-ratelimit-remaining-requests']).toBe('9');
 		expect((await bench.ask('/v1/limits', '', { authorization: undefined }, { method: 'GET' })).status).toBe(401);

@@ -345,7 +345,7 @@ describe('an explanation', () => {
 		expect(explained).toMatchObject({
 			outcome: { admitted: false, code: 'model_budget_exceeded', status: 429 },
 			price: { provider: 'provider_b', model: 'gpt-5', source: 'default', tiers: [{ input_usd_per_million_tokens: '1.25' }] },
-			hold: { mode: 'worst_case', cap_tokens: 128_000 },
+			reservation: { mode: 'worst_case', cap_tokens: 128_000 },
 			limits: {
 				budgets: [
 					{ id: 'capped-all', spent_usd: '0.00' },

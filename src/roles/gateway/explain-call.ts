@@ -66,12 +66,12 @@ export interface Explanation {
 	readonly request: {
 		readonly format: ClientDialectName;
 		readonly model: string;
-		readonly streamed: boolean;
+		readonly streaming: boolean;
 		readonly bytes: number;
 	} | null;
 	readonly route: ExplainedRoute | null;
 	readonly price: ExplainedPrice | null;
-	readonly hold: ExplainedHold | null;
+	readonly reservation: ExplainedHold | null;
 	readonly limits: LimitsBody | null;
 	readonly guardrails: ExplainedGuardrails | null;
 	readonly upstream: ExplainedUpstream | null;
@@ -162,12 +162,12 @@ export function createExplainer(settings: GatewaySettings, ports: ExplainPorts):
 			request: read = null,
 			route = null,
 			price = null,
-			hold = null,
+			reservation = null,
 			limits = null,
 			guardrails = null,
 			upstream = null,
 		} = explained;
-		return { outcome, identity, team, request: read, route, price, hold, limits, guardrails, upstream };
+		return { outcome, identity, team, request: read, route, price, reservation, limits, guardrails, upstream };
 	};
 }
 
@@ -186,7 +186,7 @@ async function explain(
 	explained.identity = { client_id: clientId, scopes };
 	explained.team = { id: team.id, name: team.name, tier: team.tier, is_registered: ports.teams.team(team.id) !== undefined };
 	const asked = await readCall(request, endpoint, parts.settings.maxBodyBytes);
-	explained.request = { format: formatName, model: asked.model, streamed: asked.isStreamed, bytes: body.length };
+	explained.request = { format: formatName, model: asked.model, streaming: asked.isStreamed, bytes: body.length };
 	const call = await explainGuardrails(asked, team.id, explained, parts, ports);
 	const targets = chooseTargets(call, team.id, parts);
 	const route = parts.routing.explain(routingFactsOf(call, team.id, parts));
@@ -198,7 +198,7 @@ async function explain(
 	const prepared = prepareFirst(call, targets, team.id, parts);
 	const judged = judgeCall(prepared, team, ports.clock.nowMs(), parts);
 	explained.price = describePrice(prepared, judged);
-	explained.hold = describeHold(judged, parts);
+	explained.reservation = describeHold(judged, parts);
 	explained.upstream = describeUpstream(asked, prepared, judged, [...prepared.warnings, ...admissionWarnings(judged, parts)]);
 	const { terms, holds } = judged;
 	const reading = await ports.readCounters(

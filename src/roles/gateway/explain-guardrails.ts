@@ -10,7 +10,7 @@ export type ExplainedEngine = Pick<EngineSettings, 'name' | 'action'>;
 
 /** What guardrails find in a request. Never the text. */
 export interface ExplainedGuardrails {
-	readonly state: 'off' | 'clean' | 'tripped' | 'masked' | 'not_evaluated';
+	readonly state: 'off' | 'clean' | 'matched' | 'masked' | 'not_evaluated';
 	/** False: nothing is done about it. */
 	readonly enforced: boolean;
 	readonly findings: readonly {
@@ -25,10 +25,10 @@ export interface ExplainedGuardrails {
 	/** Types of what cannot be read. */
 	readonly unreadable: readonly string[];
 	/** Would be asked too, and were not. */
-	readonly engines: readonly { readonly name: string; readonly rule: RuleAction }[];
+	readonly moderation_providers: readonly { readonly name: string; readonly rule: RuleAction }[];
 }
 
-export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: false, findings: [], unreadable: [], engines: [] };
+export const guardrailsOff: ExplainedGuardrails = { state: 'off', enforced: false, findings: [], unreadable: [], moderation_providers: [] };
 
 export interface ScreenedRequest {
 	readonly guardrails: ExplainedGuardrails;
@@ -56,14 +56,14 @@ export async function screenExplained(
 	);
 	const isMasked = !isBlocked && findings.some(({ action }) => action === 'MASK');
 	const unreadable = [...new Set(view.unreadable.map(({ type }) => type))];
-	const found = isMasked ? 'masked' : 'tripped';
+	const found = isMasked ? 'masked' : 'matched';
 	return {
 		guardrails: {
 			state: findings.length > 0 ? found : unreadable.length > 0 ? 'not_evaluated' : 'clean',
 			enforced: guarding.isEnforced,
 			findings: explained,
 			unreadable,
-			engines: engines
+			moderation_providers: engines
 				.map((engine) => ({ name: engine.name, rule: ruleOfEngine(engine, guardrails.settings.teams[team]) }))
 				.filter(({ rule }) => rule !== 'none'),
 		},

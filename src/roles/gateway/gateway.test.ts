@@ -237,7 +237,7 @@ describe('other addresses', () => {
 			{ authorization: undefined },
 			{ method: 'GET' },
 		);
-		expect([response.status, textOf(response)]).toEqual([503, '{"status":"not ready","dependencies":{"key_set":"unreachable"}}']);
+		expect([response.status, textOf(response)]).toEqual([503, '{"status":"not_ready","dependencies":{"key_set":"unreachable"}}']);
 		expect((await new GatewayBench().ask('/readyz', '', {}, { method: 'GET' })).status).toBe(200);
 	});
 });

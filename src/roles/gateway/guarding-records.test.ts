@@ -110,7 +110,7 @@ describe('what is booked', () => {
 		expect(guarded.bench.sent).toEqual([]);
 		expect(await guarded.money()).toMatchObject({ settled: 0n, held: 0n, requests: 0 });
 		expect((await guarded.bench.ledger.list({ limit: 9 })).rows).toEqual([]);
-		expect(await guarded.told()).toEqual(['req-1 input words listed BLOCK tripped']);
+		expect(await guarded.told()).toEqual(['req-1 input words listed BLOCK matched']);
 	});
 
 	it.each([false, true])(
@@ -133,8 +133,8 @@ describe('what is booked', () => {
 				stream ? { outcome: 'broken', status: 200 } : { outcome: 'complete', status: 400 },
 			]);
 			expect(rows[0]?.closed?.costNanoUsd).toBe(settled);
-			expect(await guarded.told()).toEqual(['req-1 output words listed BLOCK tripped']);
-			expect((await guarded.bench.ledger.verdictsOf(['req-1'])).get('req-1')).toEqual({ outcome: 'tripped', hasOutput: true });
+			expect(await guarded.told()).toEqual(['req-1 output words listed BLOCK matched']);
+			expect((await guarded.bench.ledger.verdictsOf(['req-1'])).get('req-1')).toEqual({ outcome: 'matched', hasOutput: true });
 		},
 	);
 
@@ -182,7 +182,7 @@ it('a defect of what only observes is told, and harms no call', async () => {
 	ledger.assess = assess;
 	expect((await guarded.ask('the darkfish')).status).toBe(200);
 	await pass();
-	expect((await guarded.told('tripped')).length, 'it goes on').toBeGreaterThan(0);
+	expect((await guarded.told('matched')).length, 'it goes on').toBeGreaterThan(0);
 });
 
 describe('a stream that engines judge', () => {
@@ -221,7 +221,7 @@ describe('a stream that engines judge', () => {
 		expect(reader.text).not.toMatch(/Something|lurks|DONE/);
 		expect(reader.text).toMatch(/guardrail_blocked[^]*\n\n$/);
 		expect(reader.ending).toBe('ended');
-		expect(await guarded.told()).toEqual(['req-1 output engine mod.hate BLOCK tripped']);
+		expect(await guarded.told()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
 		const { settled, held } = await guarded.money();
 		expect([settled !== undefined && settled > 0n, held]).toEqual([true, 0n]);
 	});
@@ -263,7 +263,7 @@ describe('a stream that engines judge', () => {
 		await guarded.finish();
 		expect(reader.text).toContain(expected);
 		const action = onFailure === 'open' ? 'NONE' : 'BLOCK';
-		expect(await guarded.told()).toEqual([`req-1 output engine mod.failed ${action} failed`]);
+		expect(await guarded.told()).toEqual([`req-1 output moderation mod.failed ${action} failed`]);
 	});
 
 	it('passes comments on while an engine thinks, without what they say, and nothing else; who leaves is not judged further', async () => {
@@ -364,12 +364,12 @@ describe('a stream that engines judge', () => {
 describe('rules of teams for engines', () => {
 	const evil = 'Something evil this way comes.';
 	const rules: readonly (readonly [GuardrailSettings['teams'][string], number, readonly string[]])[] = [
-		[{}, 400, ['req-1 input engine mod.hate BLOCK tripped']],
-		[{ moderation: 'log' }, 200, ['req-1 output engine mod.hate NONE tripped', 'req-1 input engine mod.hate NONE tripped']],
+		[{}, 400, ['req-1 input moderation mod.hate BLOCK matched']],
+		[{ moderation: 'log' }, 200, ['req-1 output moderation mod.hate NONE matched', 'req-1 input moderation mod.hate NONE matched']],
 		[{ moderation: 'none' }, 200, []],
-		[{ moderation: 'none', 'moderation.mod': 'block' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
-		[{ moderation: 'mask' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
-		[{ 'moderation.other': 'none' }, 400, ['req-1 input engine mod.hate BLOCK tripped']],
+		[{ moderation: 'none', 'moderation.mod': 'block' }, 400, ['req-1 input moderation mod.hate BLOCK matched']],
+		[{ moderation: 'mask' }, 400, ['req-1 input moderation mod.hate BLOCK matched']],
+		[{ 'moderation.other': 'none' }, 400, ['req-1 input moderation mod.hate BLOCK matched']],
 	];
 
 	it.each(rules)('%j: status %d', async (team, status, told) => {
@@ -418,8 +418,8 @@ describe('rules of teams for engines', () => {
 		// The answer as a whole, once, with its masks.
 		expect(noting.judged).toEqual(['hello', 'Write to [EMAIL]. Bye, and thanks.']);
 		expect((await noting.told()).toSorted()).toEqual([
-			'req-1 input engine mod.failed NONE failed',
-			'req-1 output engine mod.hate NONE tripped',
+			'req-1 input moderation mod.failed NONE failed',
+			'req-1 output moderation mod.hate NONE matched',
 			'req-1 output pii email MASK masked',
 		]);
 	});
@@ -432,6 +432,6 @@ describe('rules of teams for engines', () => {
 		await guarded.finish();
 		expect(reader.text).toContain('guardrail_blocked');
 		expect(reader.text).not.toContain('evil');
-		expect(await guarded.told()).toEqual(['req-1 output engine mod.hate BLOCK tripped']);
+		expect(await guarded.told()).toEqual(['req-1 output moderation mod.hate BLOCK matched']);
 	});
 });

@@ -21,7 +21,7 @@ export interface GuardedCall {
 	readonly team: string;
 }
 
-export type ScreeningOutcome = 'clean' | 'tripped' | 'masked' | 'not_evaluated' | 'engine_failed';
+export type ScreeningOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'engine_failed';
 
 /** Texts are read for so long between two turns of the event loop, and so much between two looks at the clock. */
 const readingMs = 2;
@@ -183,7 +183,7 @@ export class Guarding {
 				policy,
 				category,
 				action,
-				outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'tripped',
+				outcome: isEngineFailure(finding) ? 'failed' : action === 'MASK' ? 'masked' : 'matched',
 				count,
 			});
 			this.#log.info('guardrail assessment', { requestId: call.requestId, team: call.team, stage, policy, category, action, count });
@@ -279,7 +279,7 @@ function shownOf({ texts }: TextView, screening: Screening): string[] {
 
 function outcomeOf(findings: readonly Trip[]): ScreeningOutcome {
 	if (findings.length === 0) return 'clean';
-	return findings.some(({ action }) => action === 'MASK') && findings.every(({ action }) => action !== 'BLOCK') ? 'masked' : 'tripped';
+	return findings.some(({ action }) => action === 'MASK') && findings.every(({ action }) => action !== 'BLOCK') ? 'masked' : 'matched';
 }
 
 type Change = readonly [ViewedText, string];

@@ -16,7 +16,7 @@ export function assessmentContract(ledgerOf: () => Ledger): void {
 		policy: 'pii',
 		category: 'email',
 		action: 'NONE',
-		outcome: 'tripped',
+		outcome: 'matched',
 		count: 1,
 		...more,
 	});
@@ -59,12 +59,12 @@ export function assessmentContract(ledgerOf: () => Ledger): void {
 			const verdicts = await ledgerOf().verdictsOf([one, other, unknown]);
 			expect(Object.fromEntries(verdicts)).toEqual({
 				[one]: { outcome: 'clean', hasOutput: true },
-				[other]: { outcome: 'tripped', hasOutput: false },
+				[other]: { outcome: 'matched', hasOutput: false },
 			});
 		});
 
 		test('are told by their severest outcome', async () => {
-			const outcomes = ['masked', 'not_evaluated', 'failed', 'tripped'] as const;
+			const outcomes = ['masked', 'not_evaluated', 'failed', 'matched'] as const;
 			for (let most = 1; most <= outcomes.length; most++) {
 				const id = newId();
 				ledgerOf().assess(outcomes.slice(0, most).map((outcome, index) => rowOf(id, { outcome, category: `${index}` })));

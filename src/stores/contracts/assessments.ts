@@ -1,7 +1,7 @@
 /** What guardrails found in calls, and that they looked. Never the text. Kept beside the ledger, as long as its rows. */
 
 /** By severity: the last one that a call has is its verdict. Their places stand for them in files: only ever append. */
-export const assessmentOutcomes = ['clean', 'masked', 'not_evaluated', 'failed', 'tripped'] as const;
+export const assessmentOutcomes = ['clean', 'masked', 'not_evaluated', 'failed', 'matched'] as const;
 export type AssessmentOutcome = (typeof assessmentOutcomes)[number];
 
 export const assessmentStages = ['input', 'output'] as const;

@@ -21,8 +21,8 @@ const assessment = named(
 		policy: z
 			.string()
 			.nullable()
-			.describe('`content`, `pii`, `topics`, `words`, `patterns`, `engine`, or `unreadable` for what was not looked at; null: clean.'),
-		category: z.string().nullable().describe('Of an engine `<engine>.<category>`; null: clean.'),
+			.describe('`content`, `pii`, `topics`, `words`, `patterns`, `moderation`, or `unreadable` for what was not looked at; null: clean.'),
+		category: z.string().nullable().describe('Of a moderation provider `<moderation_provider>.<category>`; null: clean.'),
 		action: z.enum(assessmentActions).describe('What was done. `NONE` wherever guardrails only observe.'),
 		outcome: z.enum(assessmentOutcomes).describe('`failed`: an engine could not judge.'),
 		count: z.int().describe('Findings that this stands for.'),

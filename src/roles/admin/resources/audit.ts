@@ -76,12 +76,12 @@ type Written = Readonly<Record<string, unknown>>;
 
 const renderers: Readonly<Record<AuditEntry['kind'], (written: Written, nowMs: number) => Record<string, unknown>>> = {
 	team(written) {
-		const { pinned: _, ...shown } = teamBody(written as unknown as Team, false);
+		const { origin: _, ...shown } = teamBody(written as unknown as Team, false);
 		return shown;
 	},
 	client(written, nowMs) {
 		const withoutSecrets = { ...(written as unknown as ClientRecord), secrets: [] };
-		const { pinned: _pinned, secrets: _secrets, team: _team, ...shown } = clientBody(withoutSecrets, undefined, nowMs);
+		const { origin: _origin, secrets: _secrets, team: _team, ...shown } = clientBody(withoutSecrets, undefined, nowMs);
 		return shown;
 	},
 	budget: (written) => budgetRecordBody({ ...written, limitNanoUsd: amountOf(written, 'limitNanoUsd') } as unknown as Budget),

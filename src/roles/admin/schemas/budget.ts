@@ -18,7 +18,7 @@ export const budgetUsage = named(
 		period_start: time,
 		period_end: time.describe('Exclusive.'),
 		spent_usd: usdSum.describe('By calls that have ended.'),
-		held_usd: usdSum.describe('By calls under way.'),
+		reserved_usd: usdSum.describe('By calls under way.'),
 		remaining_usd: usdSum.describe('Until calls are refused.'),
 		utilization_percent: z.number().min(0).describe('Spent, of the limit.'),
 		state: z.enum(['ok', 'warning', 'exhausted']),
@@ -43,7 +43,7 @@ export const budget = named(
 
 /** A budget that is in force: the team's own, or its tier's. */
 export const budgetInForce = named(
-	'BudgetInForce',
+	'ActiveBudget',
 	z.strictObject({
 		...budget.omit({ created_at: true, updated_at: true }).shape,
 		id: z.string(),
@@ -55,7 +55,7 @@ const period = z.literal('monthly').optional();
 const given = { id: slug.optional(), period, usage: readOnly, created_at: readOnly, updated_at: readOnly };
 
 export const budgetWish = named(
-	'BudgetWish',
+	'BudgetInput',
 	z.strictObject({
 		...given,
 		team: fields.team,
@@ -68,7 +68,7 @@ export const budgetWish = named(
 
 /** What is left out stays. */
 export const budgetChange = named(
-	'BudgetChange',
+	'BudgetUpdate',
 	z.strictObject({
 		...given,
 		team: fields.team.optional(),

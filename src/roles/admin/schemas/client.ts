@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClientRecord } from '../../../stores/contracts/records.ts';
-import { named, readOnly, text, time, timeOf, timeOrNull } from './values.ts';
+import { named, origin, readOnly, text, time, timeOf, timeOrNull } from './values.ts';
 
 const clientId = z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 
@@ -21,7 +21,7 @@ export const client = named(
 		secrets: z
 			.array(z.strictObject({ expires_at: time.nullable().describe('Null: never.') }))
 			.describe('Secrets that work: two while a rotated one overlaps. Empty for clients of the configuration.'),
-		pinned: z.boolean().describe('True: part of the configuration, and changed there.'),
+		origin,
 		created_at: timeOrNull,
 		updated_at: timeOrNull,
 	}),
@@ -35,10 +35,10 @@ export const clientWithSecret = named(
 	}),
 );
 
-const given = { team: readOnly, secrets: readOnly, pinned: readOnly, created_at: readOnly, updated_at: readOnly };
+const given = { team: readOnly, secrets: readOnly, origin: readOnly, created_at: readOnly, updated_at: readOnly };
 
 export const clientWish = named(
-	'ClientWish',
+	'ClientInput',
 	z.strictObject({
 		id: clientId.optional().describe('Made from the name unless given.'),
 		name: text(200),
@@ -50,7 +50,7 @@ export const clientWish = named(
 
 /** What is left out stays. */
 export const clientChange = named(
-	'ClientChange',
+	'ClientUpdate',
 	z.strictObject({
 		id: clientId.optional().describe('The one of the address.'),
 		name: text(200).optional(),
@@ -82,7 +82,7 @@ export function clientBody(record: ClientRecord, team: string | undefined, nowMs
 		secrets: record.secrets
 			.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs)
 			.map(({ expiresAtMs }) => ({ expires_at: expiresAtMs === null ? null : timeOf(expiresAtMs) })),
-		pinned: false,
+		origin: 'api',
 		created_at: timeOf(record.createdAtMs),
 		updated_at: timeOf(record.updatedAtMs),
 	};
@@ -95,6 +95,6 @@ export interface PinnedClient {
 }
 
 export function pinnedClientBody({ id, name, scopes: scopeNames }: PinnedClient, team: string | undefined): z.output<typeof client> {
-	const never = { disabled: false, secrets: [], pinned: true, created_at: null, updated_at: null };
+	const never = { disabled: false, secrets: [], origin: 'config' as const, created_at: null, updated_at: null };
 	return { id, name, team: team ?? null, scopes: [...scopeNames], ...never };
 }

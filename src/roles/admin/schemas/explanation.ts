@@ -11,7 +11,7 @@ const headers = z
 
 /** A call as it would be made. */
 export const explainWish = named(
-	'ExplainWish',
+	'ExplainInput',
 	z
 		.strictObject({
 			client_id: text(256).optional().describe('Whose call it is: a client,'),
@@ -63,7 +63,7 @@ export const explanation = named(
 				is_registered: z.boolean().describe('False: the client belongs to no team, and is its own.'),
 			})
 			.nullable(),
-		request: z.strictObject({ format: z.enum(clientDialectNames), model: z.string(), streamed: z.boolean(), bytes: z.int() }).nullable(),
+		request: z.strictObject({ format: z.enum(clientDialectNames), model: z.string(), streaming: z.boolean(), bytes: z.int() }).nullable(),
 		route: z
 			.strictObject({
 				decided_by: z.enum(['provider_header', 'rule', 'prefix', 'alias', 'configured_model', 'family', 'default']),
@@ -80,7 +80,7 @@ export const explanation = named(
 				tiers: z.array(tier),
 			})
 			.nullable(),
-		hold: z
+		reservation: z
 			.strictObject({
 				mode: z.enum(['estimate', 'worst_case']),
 				amount_usd: usdSum.describe('Held on each budget until the cost is known.'),
@@ -93,7 +93,7 @@ export const explanation = named(
 		guardrails: z
 			.strictObject({
 				state: z
-					.enum(['off', 'clean', 'tripped', 'masked', 'not_evaluated'])
+					.enum(['off', 'clean', 'matched', 'masked', 'not_evaluated'])
 					.describe('`not_evaluated`: clean, but for what cannot be read.'),
 				enforced: z.boolean().describe('False: findings change nothing.'),
 				findings: z.array(
@@ -106,7 +106,7 @@ export const explanation = named(
 					}),
 				),
 				unreadable: z.array(z.string()).describe('Types of parts that cannot be read.'),
-				engines: z
+				moderation_providers: z
 					.array(
 						z.strictObject({ name: z.string(), rule: z.enum(['log', 'block', 'mask']).describe('What is configured, for this team.') }),
 					)

@@ -35,7 +35,7 @@ export const price = named(
 export type PriceBody = z.output<typeof price>;
 
 export const priceChange = named(
-	'PriceChange',
+	'PriceUpdate',
 	z.strictObject({
 		input_usd_per_million_tokens: rate,
 		output_usd_per_million_tokens: rate,

@@ -42,7 +42,7 @@ export const routingRule = named(
 const given = { id: slug.optional(), created_at: readOnly, updated_at: readOnly };
 
 export const routingRuleWish = named(
-	'RoutingRuleWish',
+	'RoutingRuleInput',
 	z.strictObject({
 		...given,
 		name: fields.name,
@@ -56,7 +56,7 @@ export const routingRuleWish = named(
 
 /** What is left out stays. */
 export const routingRuleChange = named(
-	'RoutingRuleChange',
+	'RoutingRuleUpdate',
 	z.strictObject({
 		...given,
 		name: fields.name.optional(),

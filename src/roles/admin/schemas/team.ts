@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Team, TeamLimits } from '../../../core/team.ts';
-import { clientOfToken, named, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
+import { clientOfToken, named, origin, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
 
 const limits = {
 	rpm: z.int().min(0).max(1_000_000_000).nullable().describe('Requests a minute; null: as the tier says.'),
@@ -19,8 +19,6 @@ const fields = {
 	metadata,
 };
 
-const heading = { pinned: z.boolean().describe('True: part of the configuration, and changed there.') };
-
 export const team = named(
 	'Team',
 	z.strictObject({
@@ -30,7 +28,7 @@ export const team = named(
 		client_ids: z.array(z.string()),
 		limits: z.strictObject(limits),
 		metadata: z.record(z.string(), z.string()),
-		...heading,
+		origin,
 		created_at: timeOrNull,
 		updated_at: timeOrNull,
 	}),
@@ -40,14 +38,14 @@ const wished = {
 	limits: z.strictObject({ rpm: limits.rpm.optional(), daily_tokens: limits.daily_tokens.optional() }).nullable().optional(),
 	client_ids: fields.client_ids.optional(),
 	metadata: metadata.optional(),
-	pinned: readOnly,
+	origin: readOnly,
 	created_at: readOnly,
 	updated_at: readOnly,
 };
 
 /** What makes a team. */
 export const teamWish = named(
-	'TeamWish',
+	'TeamInput',
 	z.strictObject({
 		id: slug.optional().describe('Made from the name unless given.'),
 		name: fields.name.optional().describe('The id unless given.'),
@@ -58,7 +56,7 @@ export const teamWish = named(
 
 /** What changes a team; what is left out stays. */
 export const teamChange = named(
-	'TeamChange',
+	'TeamUpdate',
 	z.strictObject({
 		id: slug.optional().describe('The one of the address.'),
 		name: fields.name.optional(),
@@ -75,7 +73,7 @@ export function teamBody(record: Team, isPinned: boolean): z.output<typeof team>
 		client_ids: [...record.clientIds],
 		limits: { rpm: record.limits?.requestsPerMinute ?? null, daily_tokens: record.limits?.dailyTokens ?? null },
 		metadata: { ...record.metadata },
-		pinned: isPinned,
+		origin: isPinned ? 'config' : 'api',
 		created_at: timeOrNullOf(record.createdAtMs),
 		updated_at: timeOrNullOf(record.updatedAtMs),
 	};

@@ -55,6 +55,9 @@ export const time = z.iso.datetime().describe('UTC, RFC 3339.');
 
 export const timeOrNull = time.nullable().describe('UTC, RFC 3339; null for what the configuration names.');
 
+/** Records of the configuration are changed there. */
+export const origin = z.enum(['config', 'api']).describe('`config`: part of the configuration, and changed there.');
+
 export const day = z.iso.date('must be a day such as 2026-11-01');
 
 /** Given back as it was read, it counts for nothing. */

@@ -40,7 +40,7 @@ export class EnginePanel {
 			const mayStop = this.#mayStop(engine, asked.team);
 			const judgement = await engine.judge(texts, stage, asked);
 			const tell = (category: string, blocks: boolean): Trip => ({
-				policy: 'engine',
+				policy: 'moderation',
 				category: `${engine.name}.${category}`,
 				action: blocks && mayStop ? 'BLOCK' : 'NONE',
 			});
@@ -61,5 +61,5 @@ export class EnginePanel {
 }
 
 export function isEngineFailure({ policy, category }: Trip): boolean {
-	return policy === 'engine' && category.endsWith(engineFailed);
+	return policy === 'moderation' && category.endsWith(engineFailed);
 }

@@ -12,7 +12,7 @@ const found = (requestId: string): Assessment => ({
 	policy: 'pii',
 	category: 'email',
 	action: 'NONE',
-	outcome: 'tripped',
+	outcome: 'matched',
 	count: 1,
 });
 

@@ -42,6 +42,15 @@ test('calls, their outbox and the sums are read as they were meant', async () =>
 	expect(await ledger.check()).toEqual([]);
 });
 
+test('assessments of engines are those of moderation providers', async () => {
+	const ledger = await start(earlierFile());
+	const { assessments } = await ledger.listAssessments({ limit: 9 });
+	expect(assessments.map(({ policy, category, outcome }) => [policy, category, outcome])).toEqual([
+		['words', 'engine', 'matched'],
+		['moderation', 'mod.hate', 'matched'],
+	]);
+});
+
 test('calls are written next to them, and those that ran are closed', async () => {
 	const dataDir = earlierFile();
 	const ledger = await start(dataDir);
@@ -113,6 +122,8 @@ function earlierFile(): string {
 			cache_write_tokens = 300, cache_write_hour_tokens = 100, output_tokens = 4000, reasoning_tokens = 50, cost_nano_usd = 1234
 			WHERE form > 0;
 		INSERT INTO outbox (call, noted_ms) SELECT sequence, started_ms FROM calls WHERE is_spooled = 1;
+		INSERT INTO assessments (id, at_ms, team, stage, policy, category, action, outcome, count) VALUES
+			('form1', ${ledgerNoonMs}, 'red', 0, 'engine', 'mod.hate', 2, 4, 1), ('form1', ${ledgerNoonMs}, 'red', 0, 'words', 'engine', 2, 4, 1);
 		INSERT INTO hourly VALUES (${hour}, 1, 2, 3, 4, 4, 3, 60, 900, 300, 12000, 150, 3702, 0);
 		INSERT INTO daily VALUES (${Math.floor(hour / 24)}, 1, 2, 3, 4, 4, 3, 60, 900, 300, 12000, 150, 3702, 0)`);
 	database.close();

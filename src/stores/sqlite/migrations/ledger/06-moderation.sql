@@ -1,0 +1,1 @@
+UPDATE assessments SET policy = 'moderation' WHERE policy = 'engine';
