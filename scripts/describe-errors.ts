@@ -16,15 +16,15 @@ export function describeErrors(): string {
 Every error made by Tollgate, rather than by a provider, has one of these codes. Admin and inference answers carry it in their JSON
 body, the token endpoint as \`error\`, and the request's log line as \`code\`. What a provider answers itself passes through unchanged.
 
-An error that is not in these tables is a defect: status 500, the request id and nothing else; its cause is in the log.
+Any other error is an internal error (\`internal_error\`): status 500, the request id and nothing else. Its cause is in the log.
 
-## Refusals
+## Rejections
 
-Tollgate declines on purpose.
+Tollgate rejects the request on purpose.
 
 ${table(refusals)}
 
-## Faults
+## Upstream errors
 
 Something that Tollgate depends on failed.
 

@@ -71,7 +71,7 @@ async function composeProduct(
 	let phase: Phase = 'serving';
 	let delayMs = shutdownDelayMs(config);
 	const world = createWorld({ config, clock, log, phase: () => phase, opened });
-	opened.defer(reportTurnDefects((error) => log.error('defect', { error })));
+	opened.defer(reportTurnDefects((error) => log.error('internal error', { error })));
 	const has = (role: RoleName): boolean => config.roles.includes(role);
 	const hasAdmin = has('admin') && config.enable_admin_api;
 	const records =

@@ -15,7 +15,7 @@ export const faults = {
 		title: 'The provider ended the connection before its answer was complete',
 		remedy: 'Retry; what was received so far is not the whole answer.',
 	},
-	provider_answer_invalid: {
+	provider_response_invalid: {
 		status: 502,
 		title: 'The provider answered with something that is not its own format',
 		remedy: 'Retry later; operators see the content type in the log line of the request.',

@@ -158,12 +158,12 @@ export const refusals = {
 	},
 	// Admin
 	record_unknown: { status: 404, title: 'No such record', remedy: 'Compare the id with the list.' },
-	record_taken: {
+	record_conflict: {
 		status: 409,
 		title: 'Another record stands in the way',
 		remedy: 'Change the field named in `errors`, or change the other record first.',
 	},
-	record_pinned: { status: 409, title: 'The record is part of the configuration', remedy: 'Change it in the configuration file.' },
+	record_read_only: { status: 409, title: 'The record is part of the configuration', remedy: 'Change it in the configuration file.' },
 	record_stale: {
 		status: 412,
 		title: 'The record is not in the state that `if-match` names',

@@ -52,7 +52,7 @@ test('a request counts once, under its format, provider, outcome and status', as
 
 test('errors count by their code in the catalogues, and by no other word', async () => {
 	const { observe, series } = subject();
-	for (const code of ['rpm_limit_exceeded', 'provider_failed', 'defect', 'connection_reset', 'toString', 'secret']) {
+	for (const code of ['rpm_limit_exceeded', 'provider_failed', 'internal_error', 'connection_reset', 'toString', 'secret']) {
 		observe({ status: 500, code });
 	}
 	const errors = (await series())
@@ -61,7 +61,7 @@ test('errors count by their code in the catalogues, and by no other word', async
 	expect(errors).toEqual([
 		['refusal', 'rpm_limit_exceeded', 1],
 		['fault', 'provider_failed', 1],
-		['defect', 'defect', 1],
+		['defect', 'internal_error', 1],
 		['other', 'other', 3],
 	]);
 });

@@ -102,5 +102,5 @@ function formatOf({ method, target }: RequestRecord, formats: ReadonlyMap<string
 function errorOf(code: string): { kind: string; code: string } {
 	if (Object.hasOwn(refusals, code)) return { kind: 'refusal', code };
 	if (Object.hasOwn(faults, code)) return { kind: 'fault', code };
-	return { kind: code === 'defect' ? 'defect' : 'other', code: code === 'defect' ? code : 'other' };
+	return { kind: code === 'internal_error' ? 'defect' : 'other', code: code === 'internal_error' ? code : 'other' };
 }

@@ -86,7 +86,7 @@ export function renderPage(status: number, requestId: string): string {
  */
 export function renderEdgeRefusal(cause: unknown, requestId: string): HttpResponse {
 	const isExpected = cause instanceof Refusal || cause instanceof Fault;
-	const code = isExpected ? cause.code : 'defect';
+	const code = isExpected ? cause.code : 'internal_error';
 	const status = isExpected ? cause.status : 500;
 	const isBlocked = firewallCodes.has(code);
 	const headers: Record<string, string> = { ...pageHeaders };

@@ -148,7 +148,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 			});
 			expect(await way('team set pinned --rpm 1')).toMatchObject({
 				code: 1,
-				stderr: expect.stringContaining('(409 record_pinned)') as unknown,
+				stderr: expect.stringContaining('(409 record_read_only)') as unknown,
 			});
 			expect(await way('team show nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('No team has this id') as unknown });
 		}

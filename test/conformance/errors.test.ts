@@ -159,13 +159,13 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		it.each(['wrong-content-type', 'empty', 'html-200', 'malformed-json', 'end-after-1'])(
 			'a whole answer that is none, %s, is 502',
 			async (fault) => {
-				await expectGatewayError(await ask(format, `${format.family}-sim-${fault}`), 502, 'provider_answer_invalid', 'api_error');
+				await expectGatewayError(await ask(format, `${format.family}-sim-${fault}`), 502, 'provider_response_invalid', 'api_error');
 			},
 		);
 
 		it.each(['wrong-content-type', 'html-200'])('a stream that is none, %s, is 502', async (fault) => {
 			const response = await ask(format, `${format.family}-sim-${fault}`, { stream: true });
-			await expectGatewayError(response, 502, 'provider_answer_invalid', 'api_error');
+			await expectGatewayError(response, 502, 'provider_response_invalid', 'api_error');
 		});
 
 		it.each(['cut-after-1', 'cut-mid-event-1'])('a whole answer that breaks off, %s, is 502', async (fault) => {
@@ -183,7 +183,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 				});
 				const response = await ask(format, `${format.family}-sim-x`, { stream });
 				expect(response.headers.get('location')).toBeNull();
-				await expectGatewayError(response, 502, 'provider_answer_invalid', 'api_error');
+				await expectGatewayError(response, 502, 'provider_response_invalid', 'api_error');
 			}
 			expect(subject.elsewhere.requests).toBe(before);
 		});

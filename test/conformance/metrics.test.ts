@@ -128,7 +128,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 			['refusal', 'token_invalid'],
 			['refusal', 'body_not_json'],
 			['refusal', 'client_closed'],
-			['fault', 'provider_answer_invalid'],
+			['fault', 'provider_response_invalid'],
 		] as const) {
 			expect(valueOf(after, 'tollgate_errors_total', { kind, code }), `${code} is counted`).toBe(1);
 		}

@@ -11,7 +11,7 @@ const failuresToAnswer: ReadonlySet<FaultCode> = new Set<FaultCode>([
 	'provider_disconnected',
 	'provider_connect_timeout',
 	'provider_first_byte_timeout',
-	'provider_answer_invalid',
+	'provider_response_invalid',
 ]);
 
 /** Answers that are about our account there, not about the caller's request. */

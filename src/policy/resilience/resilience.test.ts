@@ -32,7 +32,7 @@ describe('what follows an attempt', () => {
 		['provider_first_byte_timeout', true, 'ill'],
 		['provider_key_unset', true, undefined],
 		['provider_total_timeout', false, 'ill'],
-		['provider_answer_invalid', true, 'ill'],
+		['provider_response_invalid', true, 'ill'],
 	] as const)('%s', (code, fallsBack, health) => {
 		const fault = new Fault(code);
 		expect([mayFallBack(fault), tellsHealth(fault)]).toEqual([fallsBack, health]);

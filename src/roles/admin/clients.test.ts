@@ -119,7 +119,7 @@ describe('a client', () => {
 	test('of the configuration is listed, and changed there alone', async () => {
 		expect((await send('GET', '/clients')).body['data']).toMatchObject([{ id: 'pinned-client', origin: 'config', secrets: [] }]);
 		expect((await send('GET', '/clients/pinned-client')).body).toMatchObject({ origin: 'config' });
-		expect((await send('PUT', '/clients/pinned-client', {})).body['code']).toBe('record_pinned');
+		expect((await send('PUT', '/clients/pinned-client', {})).body['code']).toBe('record_read_only');
 		expect((await send('DELETE', '/clients/pinned-client')).status).toBe(409);
 		expect((await send('POST', '/clients/pinned-client/rotate', {})).status).toBe(409);
 		expect((await send('POST', '/clients', { id: 'pinned-client', name: 'x' })).status).toBe(409);

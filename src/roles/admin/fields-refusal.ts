@@ -24,7 +24,7 @@ export function fieldInvalid(path: string, message: string): FieldsRefusal {
 
 /** Another record forbids the value of this field. */
 export function fieldTaken(path: string, message: string): FieldsRefusal {
-	return new FieldsRefusal('record_taken', [{ path, message }]);
+	return new FieldsRefusal('record_conflict', [{ path, message }]);
 }
 
 function describe(errors: readonly FieldError[]): string {

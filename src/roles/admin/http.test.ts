@@ -186,7 +186,7 @@ describe('when something fails', () => {
 		failing.cause = new Error('secret detail');
 		const answer = await send('GET', '/teams/red');
 		delete failing.cause;
-		expect([answer.status, answer.body['code']]).toEqual([500, 'internal']);
+		expect([answer.status, answer.body['code']]).toEqual([500, 'internal_error']);
 		expect(answer.text).not.toMatch(/secret detail|at .*\.ts/);
 		const line = subject.log.lines.find(({ level, fields }) => level === 'error' && fields['requestId'] === answer.body['request_id']);
 		expect(line?.fields['cause']).toMatchObject({ message: 'secret detail' });

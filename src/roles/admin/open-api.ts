@@ -116,16 +116,16 @@ function responsesOf(operation: Operation): Json {
 	return responses;
 }
 
-type ProblemCode = RefusalCode | 'records_unavailable' | 'key_set_unavailable' | 'internal';
+type ProblemCode = RefusalCode | 'records_unavailable' | 'key_set_unavailable' | 'internal_error';
 
 function statusOf(code: ProblemCode): number {
-	if (code === 'internal') return 500;
+	if (code === 'internal_error') return 500;
 	return code === 'records_unavailable' || code === 'key_set_unavailable' ? faults[code].status : refusals[code].status;
 }
 
 /** All that the operation may refuse, in the order of their statuses. */
 function problemCodes({ method, access, query, body, refusals: own }: Operation): ProblemCode[] {
-	const codes: ProblemCode[] = ['http_malformed', 'internal', 'fields_invalid', ...own];
+	const codes: ProblemCode[] = ['http_malformed', 'internal_error', 'fields_invalid', ...own];
 	if (access !== 'health') codes.push('admin_rate_exceeded');
 	if (access === 'admin') codes.push('token_missing', 'token_invalid', 'scope_missing', 'records_unavailable', 'key_set_unavailable');
 	if (method !== 'GET') codes.push('body_timeout', 'body_too_large', 'media_type_unsupported', 'content_encoding_unsupported');

@@ -29,7 +29,7 @@ export function answerProblem(cause: unknown, requestId: string): ProblemAnswer 
 	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
 	if (known === undefined) {
 		const detail = 'The admin API failed; its operators find the cause in the log under the request id';
-		return problemOf({ status: 500, code: 'internal', title: 'Internal error', detail, errors: [] }, requestId, {});
+		return problemOf({ status: 500, code: 'internal_error', title: 'Internal error', detail, errors: [] }, requestId, {});
 	}
 	const { code, status, message: detail } = known;
 	const { title } = known instanceof Fault ? faults[known.code] : refusals[known.code];

@@ -106,9 +106,9 @@ describe('a team', () => {
 		const changed = await send('PUT', '/teams/blue', { client_ids: ['agent'] });
 		const pinned = await send('PUT', '/teams/blue', { client_ids: ['x', 'pinned-client'] });
 		expect([created, changed, pinned].map(({ status, body }) => [status, body['code'], (body['errors'] as object[])[0]])).toEqual([
-			[409, 'record_taken', { path: 'client_ids[1]', message: 'belongs to the team `red`: a client belongs to one team' }],
-			[409, 'record_taken', { path: 'client_ids[0]', message: 'belongs to the team `red`: a client belongs to one team' }],
-			[409, 'record_taken', { path: 'client_ids[1]', message: 'belongs to the team `pinned`: a client belongs to one team' }],
+			[409, 'record_conflict', { path: 'client_ids[1]', message: 'belongs to the team `red`: a client belongs to one team' }],
+			[409, 'record_conflict', { path: 'client_ids[0]', message: 'belongs to the team `red`: a client belongs to one team' }],
+			[409, 'record_conflict', { path: 'client_ids[1]', message: 'belongs to the team `pinned`: a client belongs to one team' }],
 		]);
 		expect(await subject.state()).toBe(before);
 	});
@@ -127,7 +127,7 @@ describe('a team', () => {
 		expect([read.status, read.body['origin'], read.body['created_at'], read.headers.get('etag')]).toEqual([200, 'config', null, null]);
 		const changed = await send('PUT', '/teams/pinned', { tier: 'sandbox' });
 		const deleted = await send('DELETE', '/teams/pinned');
-		expect([changed.status, changed.body['code'], deleted.status]).toEqual([409, 'record_pinned', 409]);
+		expect([changed.status, changed.body['code'], deleted.status]).toEqual([409, 'record_read_only', 409]);
 	});
 
 	test('never changes its id', async () => {

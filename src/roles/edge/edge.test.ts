@@ -189,7 +189,7 @@ describe('refusals', () => {
 		};
 		const { log, send } = await start({ ports: { verifier: { verify } } });
 		const answer = await send(withToken('a.b.c'));
-		expect(answer).toMatchObject({ status: 500, facts: { code: 'defect' } });
+		expect(answer).toMatchObject({ status: 500, facts: { code: 'internal_error' } });
 		expect(answer.body).not.toContain('secret detail');
 		expect(log.lines.at(-1)?.level).toBe('error');
 	});

@@ -147,7 +147,7 @@ describe('an admitted call', () => {
 		async (isEnforced) => {
 			const bench = new GatewayBench(isEnforced === undefined ? {} : { guardrails: guardrailsWith({ isEnforced }) });
 			bench.respond = () => jsonAnswer(200, '{"type":"message","usage":{"input_tokens":1000,"output_tokens":500},}');
-			expect(summaryOf(await ask(bench, chatPath, chatBody.replace('gpt-5', 'claude-sonnet-4-5')))).toBe('502 provider_answer_invalid');
+			expect(summaryOf(await ask(bench, chatPath, chatBody.replace('gpt-5', 'claude-sonnet-4-5')))).toBe('502 provider_response_invalid');
 			const closed = (await rowsOf(bench)).map((row) => row.closed);
 			expect(closed).toMatchObject([
 				{ outcome: 'complete', status: 502, usage: { inputTokens: 1000, outputTokens: 500 }, isEstimated: false },

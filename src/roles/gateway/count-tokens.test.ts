@@ -146,7 +146,7 @@ describe('counting tokens', () => {
 		const bench = new GatewayBench();
 		bench.respond = () => jsonAnswer(status, told, headers);
 		const response = await bench.ask(path, body);
-		expect([summaryOf(response), response.headers['location']]).toEqual(['502 provider_answer_invalid', undefined]);
+		expect([summaryOf(response), response.headers['location']]).toEqual(['502 provider_response_invalid', undefined]);
 		expect(textOf(response)).toContain(why);
 		expect([bench.gateway.openCalls(), bench.traffic.of('provider_a').concurrency.inFlight]).toEqual([0, 0]);
 	});

@@ -64,7 +64,7 @@ describe('when the world fails', () => {
 			throw new TypeError('secret detail');
 		};
 		const response = await bench.ask(chatPath, chatBody);
-		expect(summaryOf(response)).toBe('500 defect');
+		expect(summaryOf(response)).toBe('500 internal_error');
 		expect(textOf(response)).not.toContain('secret');
 		expect(bench.log.lines).toMatchObject([{ level: 'error', fields: { requestId: 'req-1' } }]);
 		expect(String(bench.log.lines[0]?.fields.stack)).toContain('secret detail');

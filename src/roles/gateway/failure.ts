@@ -59,7 +59,7 @@ function isPage(code: string, headers: HeaderFields): boolean {
 /** What is told of a failure, inside a stream as well. Nothing of a defect but that it happened. */
 export function describeFailure(cause: unknown, requestId: string): GatewayError {
 	if (!isExpected(cause)) {
-		return { status: 500, code: 'defect', message: 'The gateway failed on this request: report it with its request id', requestId };
+		return { status: 500, code: 'internal_error', message: 'The gateway failed on this request: report it with its request id', requestId };
 	}
 	const { title, remedy } = cause instanceof Refusal ? refusals[cause.code] : faults[cause.code];
 	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;

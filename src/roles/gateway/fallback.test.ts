@@ -118,7 +118,7 @@ describe('a rule with several targets', () => {
 	it('the page of the only target is the caller’s 502', async () => {
 		const bench = benchWith({ targets: [gpt] });
 		bench.respond = () => ({ ...jsonAnswer(200, '<html>'), headers: { 'content-type': 'text/html' } });
-		expect(summaryOf(await ask(bench))).toBe('502 provider_answer_invalid');
+		expect(summaryOf(await ask(bench))).toBe('502 provider_response_invalid');
 	});
 
 	it('does not go on from a whole answer that breaks off', async () => {

@@ -325,8 +325,8 @@ describe('a stream that engines judge', () => {
 			['whole', 'complete'],
 		] as const)('when the answer is there by %s', async (when, outcome) => {
 			const { reader, response, guarded, errors, closed } = await breakOff(when);
-			expect(reader.text).toMatch(/^data: \{[^\n]*"code":"defect"[^\n]*\n\n$/);
-			expect([reader.ending, response.facts?.code, closed?.outcome]).toEqual(['ended', 'defect', outcome]);
+			expect(reader.text).toMatch(/^data: \{[^\n]*"code":"internal_error"[^\n]*\n\n$/);
+			expect([reader.ending, response.facts?.code, closed?.outcome]).toEqual(['ended', 'internal_error', outcome]);
 			expect(errors[0]).toMatchObject(notEvaluated);
 			expect(guarded.upstream?.isCancelled).toBe(when === 'half');
 			expect(await guarded.told('clean'), 'what was not judged is not clean').toEqual(['req-1 input   NONE clean']);

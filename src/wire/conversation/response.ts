@@ -98,7 +98,7 @@ export function toldToCaller(told: Usage | undefined, { charged }: TranslatedCal
 }
 
 export interface StreamReader {
-	/** @param event with data. @throws Fault `provider_answer_invalid`. */
+	/** @param event with data. @throws Fault `provider_response_invalid`. */
 	read(event: StreamEvent): void;
 	/** The stream has ended in order, and neither `end` nor `fail` was told. @throws Fault `provider_*`. */
 	end(): void;
@@ -121,7 +121,7 @@ export interface BodyWriter extends ResponseSink {
 /** How a provider dialect is read. */
 export interface ResponseReading {
 	createStreamReader(sink: ResponseSink): StreamReader;
-	/** A non-streaming response of status 200. @throws Fault `provider_answer_invalid`. */
+	/** A non-streaming response of status 200. @throws Fault `provider_response_invalid`. */
 	readBody(body: JsonObject, sink: ResponseSink): void;
 	/** @param status as the provider sent it. @param body undefined when it is not JSON. */
 	readError(status: number, body: JsonObject | undefined): ProviderError;
@@ -146,5 +146,5 @@ export interface ResponseWriting {
 export type ToolNaming = (name: string) => string;
 
 export function responseInvalid(what: string): Fault {
-	return new Fault('provider_answer_invalid', { message: `The provider answered ${what}: retry` });
+	return new Fault('provider_response_invalid', { message: `The provider answered ${what}: retry` });
 }

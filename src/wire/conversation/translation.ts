@@ -6,7 +6,7 @@ import type { ResponseReading, ResponseWriting, StreamReader, ToolNaming, Transl
 
 /** How the responses of a provider of one dialect are written for a client of another. Pure. */
 export interface ResponseTranslation {
-	/** A whole answer of status 200. @throws Fault `provider_answer_invalid` for what is no answer of the provider's format. */
+	/** A whole answer of status 200. @throws Fault `provider_response_invalid` for what is no answer of the provider's format. */
 	translateAnswer(body: JsonObject, call: TranslatedCall): JsonObject;
 	/** What a whole answer says that the caller's format cannot, in the form of a request's warnings. */
 	answerWarnings?(body: JsonObject): readonly string[];
@@ -26,7 +26,7 @@ export interface TranslatedError {
 
 /** One stream: events of the provider's dialect in, events of the client's out. */
 export interface StreamTranslation {
-	/** @throws Fault `provider_answer_invalid` for an event that cannot be understood. */
+	/** @throws Fault `provider_response_invalid` for an event that cannot be understood. */
 	push(events: EventBatch): EventBatch;
 	/** The provider's stream has ended in order: what is still owed to the client. */
 	end(): EventBatch;

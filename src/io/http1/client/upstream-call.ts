@@ -242,7 +242,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	}
 
 	private log(cause: unknown): void {
-		const code = cause instanceof Fault ? cause.code : 'defect';
+		const code = cause instanceof Fault ? cause.code : 'internal_error';
 		this.parts.log.warn('upstream failed', { origin: this.request.origin, code, phase: this.phase, reason: causeText(cause) });
 	}
 }

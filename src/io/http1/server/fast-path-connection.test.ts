@@ -352,7 +352,7 @@ test.each([
 	['x-a', '\u0100'],
 ])('a field that would break the head is a defect, not an answer: %j', async (name, value) => {
 	const started = await serve(async () => await Promise.resolve({ status: 200, headers: { [name]: value }, body: 'text' }));
-	const raw = await connectRaw(started).send(get).untilReceived('defect');
+	const raw = await connectRaw(started).send(get).untilReceived('internal_error');
 	expect(raw.statuses).toEqual([500]);
 	expect(raw.text).not.toContain('set-cookie');
 });

@@ -107,7 +107,7 @@ describe('a streamed answer', () => {
 		stream.push(piece);
 		if (ends) stream.end();
 		await raw.untilClosed();
-		expect(started.requestLines()[0]).toMatchObject({ outcome: 'broken', code: 'defect' });
+		expect(started.requestLines()[0]).toMatchObject({ outcome: 'broken', code: 'internal_error' });
 		expect(stream.isCancelled).toBe(!ends);
 	});
 
@@ -152,7 +152,7 @@ describe('a streamed answer', () => {
 		}));
 		const raw = await connectRaw(started).send(get).untilClosed();
 		expect(raw.text).not.toContain('bug');
-		expect(started.log.lines.map((line) => line.event)).toContain('defect');
+		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 });
 
@@ -210,7 +210,7 @@ describe('a client that leaves', () => {
 		await until(() => started.server.inFlight === 1);
 		raw.destroy();
 		await until(() => isTold);
-		expect(started.log.lines.map((line) => line.event)).toContain('defect');
+		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 
 	test('in the middle of its body fails whoever reads it', async () => {
@@ -360,6 +360,6 @@ describe('a request body', () => {
 		);
 		const answer = await fetch(started.origin, { method: 'POST', body: 'hello' });
 		expect(answer.status).toBe(500);
-		expect(started.log.lines.find((line) => line.event === 'defect')?.fields['error']).toBeInstanceOf(TypeError);
+		expect(started.log.lines.find((line) => line.event === 'internal error')?.fields['error']).toBeInstanceOf(TypeError);
 	});
 });

@@ -177,7 +177,7 @@ describe('an answer', () => {
 	test.each([0, 99, 1000, Number.NaN])('with the status %s is our mistake', async (status) => {
 		const started = await serve(async () => await Promise.resolve(text('x', { status })));
 		expect((await fetch(started.origin)).status).toBe(500);
-		expect(started.log.lines.map((line) => line.event)).toContain('defect');
+		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 
 	test('ends its connection when it says so', async () => {
@@ -196,7 +196,7 @@ describe('an answer', () => {
 		expect(answer.status).toBe(500);
 		expect(answer.headers.has('set-cookie')).toBe(false);
 		expect(await answer.json()).toMatchObject({ type: 'error', request_id: answer.headers.get('x-request-id') });
-		expect(started.log.lines.map((line) => line.event)).toContain('defect');
+		expect(started.log.lines.map((line) => line.event)).toContain('internal error');
 	});
 });
 
@@ -204,8 +204,8 @@ describe('a handler that throws', () => {
 	const thrown: [string, () => unknown, number, string][] = [
 		['a refusal', () => new Refusal('path_unknown'), 404, 'path_unknown'],
 		['a fault', () => new Fault('provider_first_byte_timeout'), 504, 'provider_first_byte_timeout'],
-		['our own bug', () => new TypeError('password is hunter2'), 500, 'defect'],
-		['what is no error', () => 'hunter2', 500, 'defect'],
+		['our own bug', () => new TypeError('password is hunter2'), 500, 'internal_error'],
+		['what is no error', () => 'hunter2', 500, 'internal_error'],
 	];
 	test.each(thrown)('%s', async (_what, cause, status, code) => {
 		const started = await serve(async () => await Promise.reject(cause()));
@@ -214,7 +214,7 @@ describe('a handler that throws', () => {
 		expect(await answer.text()).not.toContain('hunter2');
 		await until(() => started.requestLines().length === 1);
 		expect(started.requestLines()[0]).toMatchObject({ status, code, outcome: 'complete' });
-		expect(started.log.lines.some((line) => line.event === 'defect')).toBe(code === 'defect');
+		expect(started.log.lines.some((line) => line.event === 'internal error')).toBe(code === 'internal_error');
 	});
 
 	test('before it returns a promise', async () => {

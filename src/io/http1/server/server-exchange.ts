@@ -204,13 +204,13 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			return;
 		}
 		this.code = codeOf(cause);
-		if (!this.isClientGone && this.code === 'defect') this.logDefect(cause);
+		if (!this.isClientGone && this.code === 'internal_error') this.logDefect(cause);
 		this.write(this.renderError(cause));
 	}
 
 	private renderError(cause: unknown): HttpResponse {
 		if (cause instanceof Fault) return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
-		if (!(cause instanceof Refusal)) return plainErrorResponse(500, 'The server made a mistake', 'defect', this.id);
+		if (!(cause instanceof Refusal)) return plainErrorResponse(500, 'The server made a mistake', 'internal_error', this.id);
 		try {
 			return this.parts.renderRefusal(cause, this.id);
 		} catch (defect) {
@@ -231,10 +231,10 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		} catch (defect) {
 			discard(response.body);
 			this.logDefect(defect);
-			this.code = 'defect';
+			this.code = 'internal_error';
 			// A head that cannot be written has not been; the source of a stream that throws comes after it.
 			if (this.answer.headersSent) this.cut(defect, 'flush');
-			else this.write(plainErrorResponse(500, 'The server made a mistake', 'defect', this.id));
+			else this.write(plainErrorResponse(500, 'The server made a mistake', 'internal_error', this.id));
 		}
 	}
 
@@ -289,7 +289,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	private breakStream(cause: unknown): void {
 		if (this.isOver) return;
 		this.code = codeOf(cause);
-		if (this.code === 'defect') this.logDefect(cause);
+		if (this.code === 'internal_error') this.logDefect(cause);
 		this.cut(cause, cause instanceof ConnectionReset ? 'reset' : 'flush');
 	}
 
@@ -386,11 +386,11 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 	}
 
 	private logDefect(cause: unknown): void {
-		this.parts.log.error('defect', { requestId: this.id, error: cause });
+		this.parts.log.error('internal error', { requestId: this.id, error: cause });
 	}
 }
 
 function codeOf(cause: unknown): string {
 	if (cause instanceof ConnectionReset) return 'connection_reset';
-	return cause instanceof Refusal || cause instanceof Fault ? cause.code : 'defect';
+	return cause instanceof Refusal || cause instanceof Fault ? cause.code : 'internal_error';
 }

@@ -52,7 +52,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			description: 'What a team may spend in a UTC month, on all models or on one. What it spent before counts.',
 			body: budgetWish,
 			success: { status: 201, ...one },
-			refusals: ['record_taken'],
+			refusals: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createBudget(parts, body, author)),
 		}),
 		defineOperation({
@@ -74,7 +74,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			body: budgetChange,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown', 'record_taken', 'record_stale'],
+			refusals: ['record_unknown', 'record_conflict', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeBudget(parts, id, body, { ifMatch, author })),
 		}),
 		defineOperation({

@@ -84,7 +84,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			summary: 'Create an OAuth client',
 			body: clientWish,
 			success: { status: 201, schema: clientWithSecret, hasEntityTag: true },
-			refusals: ['record_taken'],
+			refusals: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createClient(parts, body, author)),
 		}),
 		defineOperation({
@@ -97,7 +97,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			params,
 			body: clientChange,
 			success: { status: 200, schema: client, hasEntityTag: true },
-			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
+			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireSameId(body, id);
@@ -124,7 +124,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			body: rotation,
 			isBodyOptional: true,
 			success: { status: 200, schema: clientWithSecret, hasEntityTag: true },
-			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
+			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) =>
 				takeTurn(async () => {
 					const { version: ifVersion } = await changeable(parts, id, ifMatch);
@@ -143,7 +143,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 				'It leaves its team as well. Access tokens that it already has stay valid for inference until they expire; here they count no more.',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
+			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
@@ -176,7 +176,7 @@ async function changeable(parts: AdminParts, id: string, ifMatch: string | undef
 
 function requireUnpinned(parts: AdminParts, id: string): void {
 	if (pinnedOf(parts, id) !== undefined) {
-		throw new Refusal('record_pinned', { message: 'The client is part of the configuration: change it there' });
+		throw new Refusal('record_read_only', { message: 'The client is part of the configuration: change it there' });
 	}
 }
 

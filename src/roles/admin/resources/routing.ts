@@ -52,7 +52,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			description: 'Where calls of a model, a team or a format go. It goes before aliases, families and defaults of the configuration.',
 			body: routingRuleWish,
 			success: { status: 201, ...one },
-			refusals: ['record_taken'],
+			refusals: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createRule(parts, body, author)),
 		}),
 		defineOperation({

@@ -59,7 +59,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			summary: 'Register a team',
 			body: teamWish,
 			success: { status: 201, ...one },
-			refusals: ['record_taken'],
+			refusals: ['record_conflict'],
 			run: ({ body, author }) => takeTurn(() => createTeam(parts, body, author)),
 		}),
 		defineOperation({
@@ -84,7 +84,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			params,
 			body: teamChange,
 			success: { status: 200, ...one },
-			refusals: ['record_unknown', 'record_pinned', 'record_taken', 'record_stale'],
+			refusals: ['record_unknown', 'record_read_only', 'record_conflict', 'record_stale'],
 			run: ({ params: { id }, body, ifMatch, author }) => takeTurn(() => changeTeam(parts, id, body, { ifMatch, author })),
 		}),
 		defineOperation({
@@ -95,7 +95,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			description: 'Its budgets are deleted with it; its usage stays.',
 			params,
 			success: { status: 204 },
-			refusals: ['record_unknown', 'record_pinned', 'record_stale'],
+			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
@@ -169,7 +169,7 @@ function isPinned({ configured }: AdminParts, id: string): boolean {
 }
 
 function requireUnpinned(parts: AdminParts, id: string): void {
-	if (isPinned(parts, id)) throw new Refusal('record_pinned', { message: 'The team is part of the configuration: change it there' });
+	if (isPinned(parts, id)) throw new Refusal('record_read_only', { message: 'The team is part of the configuration: change it there' });
 }
 
 async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Promise<void> {

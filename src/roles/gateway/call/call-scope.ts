@@ -30,7 +30,7 @@ export function upstreamError(status: number, code: string | undefined): Request
 /** @param cause anything that was thrown, or that the request was aborted with. */
 export function failed(cause: unknown): RequestOutcome {
 	if (cause instanceof Fault) return { kind: 'provider_failed', status: cause.status, code: cause.code, isEarly: false };
-	if (!(cause instanceof Refusal)) return { kind: 'internal_error', status: 500, code: 'defect', isEarly: false };
+	if (!(cause instanceof Refusal)) return { kind: 'internal_error', status: 500, code: 'internal_error', isEarly: false };
 	const { status, code } = cause;
 	if (code === 'draining') return { kind: 'draining', status, code, isEarly: false };
 	return { kind: code === 'client_closed' ? 'client_disconnected' : 'rejected', status, code, isEarly: true };

@@ -115,7 +115,7 @@ describe('what the provider answers', () => {
 		[302, '', { location: 'http://127.0.0.1/' }],
 	])('%i %j %j is no answer', async (status, body, headers) => {
 		const response = await answered(status, body, headers);
-		expect(summaryOf(response)).toBe('502 provider_answer_invalid');
+		expect(summaryOf(response)).toBe('502 provider_response_invalid');
 		expect(response.headers).not.toHaveProperty('location');
 	});
 

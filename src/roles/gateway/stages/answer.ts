@@ -19,7 +19,7 @@ import { isSpendStop, type Reply } from './send-call.ts';
 /**
  * The provider's reply as the caller gets it: a success byte for byte, an error by the table of errors (Spec: Errors). A success
  * that came whole is metered here; an error ends the request.
- * @throws Fault `provider_answer_invalid`
+ * @throws Fault `provider_response_invalid`
  */
 export function answer(call: PreparedCall, reply: Reply, permit: Permit, scope: CallScope, parts: GatewayParts): HttpResponse {
 	const { settings, ports } = parts;
@@ -58,12 +58,12 @@ function isError(body: Buffer): boolean {
 	return isJsonObject(error) || typeof error === 'string';
 }
 
-/** @throws Fault `provider_answer_invalid` */
+/** @throws Fault `provider_response_invalid` */
 function answerBody({ translated }: PreparedCall, permit: Permit, body: Buffer, headers: Record<string, string>): Buffer | string {
 	if (translated === undefined) return body;
 	const { translation, call } = translated;
 	const told = readObject(body);
-	if (told === undefined) throw new Fault('provider_answer_invalid');
+	if (told === undefined) throw new Fault('provider_response_invalid');
 	const answered = translation.translateAnswer(told, { ...call, charged: () => permit.answered });
 	addWarnings(headers, translation.answerWarnings?.(told) ?? []);
 	return JSON.stringify(answered);
@@ -101,7 +101,7 @@ function answerError(
 	}
 	headers['content-type'] = 'application/json';
 	delete headers['content-encoding'];
-	const failure = describeFailure(new Fault(code ?? 'provider_answer_invalid'), call.request.id);
+	const failure = describeFailure(new Fault(code ?? 'provider_response_invalid'), call.request.id);
 	return { status, headers, body: renderGatewayError({ ...failure, status }), facts: scope.record.facts };
 }
 

@@ -75,7 +75,7 @@ export function sendCall(
 		scope.record.beginResponse(response.status, ports.clock.monotonicMs() - request.arrivedMs);
 		if (response.status >= 400) permit.markDeclined();
 		const unanswered = (cause: unknown): Fault => {
-			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_answer_invalid')) return faultIn(cause);
+			if (response.status >= 400 || (cause instanceof Fault && cause.code === 'provider_response_invalid')) return faultIn(cause);
 			throw cause;
 		};
 		try {
@@ -106,12 +106,12 @@ export function isSpendStop({ response, body }: Reply, { spendStops }: Pick<Prot
 	return response.status === 429 && Buffer.isBuffer(body) && spendStops.some((stop) => body.includes(stop));
 }
 
-/** @throws Fault `provider_answer_invalid` for a page that claims to be JSON, and for half an answer. */
+/** @throws Fault `provider_response_invalid` for a page that claims to be JSON, and for half an answer. */
 function readSuccess(response: UpstreamResponse, body: Reply['body'], { providerFormat }: PreparedCall): ToldAnswer | undefined {
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
 	const told = readTold(body, providerFormat.usage);
 	if (told.isObject) return told;
-	throw new Fault('provider_answer_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+	throw new Fault('provider_response_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
 }
 
 /** In place of a provider's. */
@@ -136,7 +136,7 @@ function readReply(
 	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
 	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
 		discardStream(response.body);
-		throw new Fault('provider_answer_invalid', { message: 'The provider compressed its answer although it was asked not to' });
+		throw new Fault('provider_response_invalid', { message: 'The provider compressed its answer although it was asked not to' });
 	}
 	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
 }
@@ -163,12 +163,12 @@ function editsFor({ outgoing: body, target }: PreparedCall, { capEdits, usageEdi
 	return range === undefined ? edits : [...edits, { ...range, text: JSON.stringify(target.model) }];
 }
 
-/** @throws Fault `provider_answer_invalid` */
+/** @throws Fault `provider_response_invalid` */
 function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream' | 'application/json'): void {
 	const mediaType = mediaTypeOf(response.headers);
 	if (response.status === 200 && mediaType === expected) return;
 	discardStream(response.body);
-	throw new Fault('provider_answer_invalid', {
+	throw new Fault('provider_response_invalid', {
 		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
 	});
 }
@@ -179,7 +179,7 @@ function requireWanted(response: UpstreamResponse, scope: CallScope): void {
 	scope.requireRunning();
 }
 
-/** Reads an answer whole. @throws Fault `provider_answer_invalid` when it is longer; what the stream, or the call, ended with. */
+/** Reads an answer whole. @throws Fault `provider_response_invalid` when it is longer; what the stream, or the call, ended with. */
 function readAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: number): Buffer | Promise<Buffer> {
 	const whole = response.body.takeWhole?.();
 	if (whole === undefined) return awaitAnswer(response, scope, maxBytes);
@@ -195,5 +195,5 @@ function awaitAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: num
 }
 
 function tooLong(maxBytes: number): Fault {
-	return new Fault('provider_answer_invalid', { message: `The provider's answer is longer than ${maxBytes} bytes` });
+	return new Fault('provider_response_invalid', { message: `The provider's answer is longer than ${maxBytes} bytes` });
 }

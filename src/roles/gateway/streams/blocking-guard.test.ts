@@ -304,7 +304,7 @@ describe('a stream under enforcement', () => {
 		const answer = jsonAnswer(200, '{"choices":[]}');
 		bench.respond = () => ({ ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' } });
 		const response = await bench.ask('/v1/chat/completions', chatBody);
-		expect([response.status, textOf(response).includes('provider_answer_invalid')]).toEqual([502, true]);
+		expect([response.status, textOf(response).includes('provider_response_invalid')]).toEqual([502, true]);
 	});
 
 	it('a stream that is compressed although nobody asked is rejected before its first byte', async () => {
@@ -319,7 +319,7 @@ describe('a stream under enforcement', () => {
 			const body = JSON.stringify({ model: 'gpt-5', stream: true, messages: [{ role: 'user', content: 'hi' }] });
 			const response = await bench.ask('/v1/chat/completions', body);
 			expect(response.status).toBe(isEnforced ? 502 : 200);
-			if (isEnforced) expect(textOf(response)).toContain('provider_answer_invalid');
+			if (isEnforced) expect(textOf(response)).toContain('provider_response_invalid');
 		}
 	});
 

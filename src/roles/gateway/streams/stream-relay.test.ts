@@ -282,7 +282,7 @@ describe('StreamRelay', () => {
 			const body = new HandStream();
 			bench.respond = () => ({ status, headers: { 'content-type': type }, body });
 			const response = await bench.ask(calls.chat.path, calls.chat.body);
-			expect([response.status, response.facts?.code, body.isCancelled]).toEqual([502, 'provider_answer_invalid', true]);
+			expect([response.status, response.facts?.code, body.isCancelled]).toEqual([502, 'provider_response_invalid', true]);
 		}
 	});
 

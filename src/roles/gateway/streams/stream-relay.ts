@@ -310,7 +310,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 
 	#releaseHeld(framer: EventFramer): void {
 		if (this.#translation !== undefined) {
-			this.fail(new Fault('provider_answer_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }));
+			this.fail(new Fault('provider_response_invalid', { message: `The provider sent an event of more than ${maxHeldBytes} bytes` }));
 			return;
 		}
 		const bytes = framer.takeHeld();

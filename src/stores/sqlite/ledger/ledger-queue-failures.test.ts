@@ -259,7 +259,7 @@ describe('a listener to a close that throws', () => {
 		open('d');
 		await disk.commit();
 		expect(outcomes).toEqual(['open a: done', 'close c: closed', 'open d: done']);
-		expect(log.lines).toMatchObject([{ level: 'error', event: 'defect' }]);
+		expect(log.lines).toMatchObject([{ level: 'error', event: 'internal error' }]);
 	});
 
 	test('does not keep a database that fails from being tried again, nor rejected requests from being rejected', async () => {

@@ -154,7 +154,7 @@ export class LedgerQueue implements TurnListener {
 		try {
 			listener(outcome);
 		} catch (error) {
-			this.deps.log.error('defect', { error });
+			this.deps.log.error('internal error', { error });
 		}
 	};
 

@@ -296,5 +296,5 @@ test.each([
 	],
 ])('no answer: %s', (_what, body) => {
 	const call = { request: {}, model: 'm', requestId: 'req_7', nowSeconds: 1 };
-	expect(() => messagesToChat.translateAnswer(body, call)).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Error);
+	expect(() => messagesToChat.translateAnswer(body, call)).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Error);
 });

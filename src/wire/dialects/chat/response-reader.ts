@@ -19,7 +19,7 @@ import { SequentialCalls } from './sequential-calls.ts';
 /** Translated requests ask for one choice. */
 const choice = 0;
 
-/** The first choice is the response. @throws Fault `provider_answer_invalid`. */
+/** The first choice is the response. @throws Fault `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const first: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined;
 	if (!isJsonObject(first)) throw responseInvalid('without a choice');

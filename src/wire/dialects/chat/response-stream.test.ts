@@ -110,7 +110,7 @@ describe('what is no answer', () => {
 			fragment(opened(0, 'call_1', 'a', '{"x"')) + chunk({ content: 'Hm' }) + fragment(piece(0, ':1}')) + done,
 		],
 	])('%s', (_what, events) => {
-		expect(() => translate([events])).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);
+		expect(() => translate([events])).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Fault);
 		expect(() => translate([events])).toThrow(Fault);
 	});
 
@@ -118,7 +118,7 @@ describe('what is no answer', () => {
 		const stream = translateBytes(messagesToChat, call);
 		expect(stream.push(Buffer.from(`${chunk({ content: 'Hi' })}data: {oops\n\n`)).toString()).toContain('"text":"Hi"');
 		expect(() => stream.push(Buffer.from(chunk({ content: 'more' })))).toThrow(Fault);
-		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Fault);
 	});
 });
 

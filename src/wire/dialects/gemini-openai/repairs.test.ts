@@ -108,7 +108,7 @@ describe('a stream', () => {
 		const stream = translateBytes(chatToGeminiOpenai, call);
 		const bytes = `data: ${JSON.stringify(chunk({ content: 'Hi' }))}\n\ndata: {oops\n\n`;
 		expect(stream.push(Buffer.from(bytes)).toString()).toContain('"content":"Hi"');
-		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Fault);
+		expect(() => stream.end()).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Fault);
 	});
 
 	test.each([

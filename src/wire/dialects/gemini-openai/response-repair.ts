@@ -111,7 +111,7 @@ export class StreamRepair implements StreamReader, WrittenStream {
 	}
 }
 
-/** @throws Fault `provider_answer_invalid`. */
+/** @throws Fault `provider_response_invalid`. */
 export function repairBody(body: JsonObject, call: TranslatedCall): JsonObject {
 	const { choices } = body;
 	if (!Array.isArray(choices) || choices.length === 0) throw responseInvalid('without a choice');

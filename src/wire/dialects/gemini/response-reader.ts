@@ -15,7 +15,7 @@ import { CandidateReader } from './candidate-reader.ts';
 import { readError } from './errors.ts';
 import { geminiToolName } from './model.ts';
 
-/** @throws Fault `provider_answer_invalid`. */
+/** @throws Fault `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const candidates = sink.takesChoices ? candidatesOf(body) : candidatesOf(body).slice(0, 1);
 	const blockReason = blockReasonOf(body);
@@ -138,7 +138,7 @@ const failed: ReadonlySet<unknown> = new Set([
 	'OTHER',
 ]);
 
-/** @throws Fault `provider_answer_invalid` for an answer that is none. */
+/** @throws Fault `provider_response_invalid` for an answer that is none. */
 export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader): FinishReason {
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';

@@ -107,8 +107,8 @@ describe('why an answer ended', () => {
 	test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])('%s with nothing said is no answer', (reason) => {
 		expect(() => toldWhole(answer([], reason))).toThrow(reason);
 		expect(streamed([answer([], reason)])).toEqual({
-			chat: expect.stringMatching(/provider_answer_invalid$/) as string,
-			messages: expect.stringMatching(/provider_answer_invalid$/) as string,
+			chat: expect.stringMatching(/provider_response_invalid$/) as string,
+			messages: expect.stringMatching(/provider_response_invalid$/) as string,
 		});
 	});
 
@@ -125,7 +125,7 @@ describe('why an answer ended', () => {
 
 	test('no candidate and no reason is no answer', () => {
 		expect(() => toldWhole({ candidates: [] })).toThrow('without a candidate');
-		expect(streamed([{ usageMetadata }]).chat).toBe('provider_answer_invalid');
+		expect(streamed([{ usageMetadata }]).chat).toBe('provider_response_invalid');
 	});
 });
 

@@ -10,11 +10,11 @@ import { readError, readEventError } from './errors.ts';
 /** There is one. */
 const choice = 0;
 
-/** @throws Fault `provider_answer_invalid`. */
+/** @throws Fault `provider_response_invalid`. */
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const { content } = body;
 	if (body.type !== 'message' || !Array.isArray(content)) {
-		throw new Fault('provider_answer_invalid', { message: 'The provider answered with JSON that is no message: retry later' });
+		throw new Fault('provider_response_invalid', { message: 'The provider answered with JSON that is no message: retry later' });
 	}
 	sink.start({ id: body.id, model: body.model });
 	let hasCalls = false;
@@ -213,7 +213,7 @@ function reportedUsage(reported: unknown): ReportedUsage {
 }
 
 function invalid(what: string): Fault {
-	return new Fault('provider_answer_invalid', { message: `The provider’s response holds ${what}: retry later` });
+	return new Fault('provider_response_invalid', { message: `The provider’s response holds ${what}: retry later` });
 }
 
 /** What the provider takes back: what it signed or encrypted itself, as it was. */

@@ -343,7 +343,7 @@ describe('a stream that cannot be understood', () => {
 
 		const together = translateBytes(chatToMessages, callOf({}));
 		expect(together.push(Buffer.from(start + text('x') + bad + text('y')))).toEqual(before);
-		expect(() => together.push(Buffer.from(text('y')))).toThrow(expect.objectContaining({ code: 'provider_answer_invalid' }) as Error);
+		expect(() => together.push(Buffer.from(text('y')))).toThrow(expect.objectContaining({ code: 'provider_response_invalid' }) as Error);
 		expect(() => together.end()).toThrow(Fault);
 	});
 
