@@ -16,21 +16,30 @@ test('the counter store, the ledger and unpriced models are shown as they are at
 	const scrape = async () => readExposition((await metrics.scrape()).text);
 	let series = await scrape();
 	const figures = (...names: string[]): (number | undefined)[] => names.map((name) => valueOf(series, `tollgate_${name}`));
-	expect(figures('counter_store_up', 'counter_store_outages_total', 'uncounted_calls_total', 'unpriced_models')).toEqual([1, 0, 0, 0]);
-	expect(figures('ledger_writable', 'ledger_shipping', 'ledger_spooled_rows', 'ledger_oldest_spooled_age_seconds')).toEqual([1, 1, 0, 0]);
+	expect(figures('counter_store_up', 'counter_store_outages_total', 'uncounted_requests_total', 'unpriced_models')).toEqual([1, 0, 0, 0]);
+	expect(figures('ledger_writable', 'ledger_postgres_up', 'ledger_spooled_entries', 'ledger_oldest_spooled_age_seconds')).toEqual([
+		1, 1, 0, 0,
+	]);
 
 	store = { isReachable: false, uncounted: 7, declined: 1, failures: 9, outages: 1, undelivered: 4, lost: 2, unrestoredTeams: 3 };
 	shipping = { isShipping: false, spooledRows: 12, oldestSpooledAgeMs: 2500, refusedRows: 3 };
 	unpriced.note({ provider: 'b', model: 'new' } as Parameters<UnpricedModels['note']>[0], 'allow', createRememberedLog());
 	series = await scrape();
-	expect(figures('counter_store_up', 'counter_store_outages_total', 'counter_store_failures_total', 'uncounted_calls_total')).toEqual([
+	expect(figures('counter_store_up', 'counter_store_outages_total', 'counter_store_failures_total', 'uncounted_requests_total')).toEqual([
 		0, 1, 9, 7,
 	]);
-	expect(figures('declined_calls_total', 'counter_store_undelivered', 'counter_store_lost_total', 'unpriced_models')).toEqual([1, 4, 2, 1]);
+	expect(
+		figures(
+			'budget_unavailable_rejections_total',
+			'counter_store_pending_updates',
+			'counter_store_dropped_updates_total',
+			'unpriced_models',
+		),
+	).toEqual([1, 4, 2, 1]);
 	expect(figures('counter_store_unrestored_teams')).toEqual([3]);
-	expect(figures('ledger_shipping', 'ledger_spooled_rows', 'ledger_oldest_spooled_age_seconds', 'ledger_refused_rows_total')).toEqual([
-		0, 12, 2.5, 3,
-	]);
+	expect(
+		figures('ledger_postgres_up', 'ledger_spooled_entries', 'ledger_oldest_spooled_age_seconds', 'ledger_unstorable_entries_total'),
+	).toEqual([0, 12, 2.5, 3]);
 });
 
 test('stores that are not in use have no figures', async () => {

@@ -41,17 +41,17 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 		read(({ failures }) => failures),
 	);
 	metrics.total(
-		'tollgate_uncounted_calls_total',
+		'tollgate_uncounted_requests_total',
 		`Calls that passed uncounted while ${away} was away.`,
 		read(({ uncounted }) => uncounted),
 	);
 	metrics.total(
-		'tollgate_declined_calls_total',
+		'tollgate_budget_unavailable_rejections_total',
 		`Calls refused by \`budgets.store_failure\` while ${away} was away.`,
 		read(({ declined }) => declined),
 	);
 	metrics.gauge(
-		'tollgate_counter_store_undelivered',
+		'tollgate_counter_store_pending_updates',
 		`What ${away} is still to be told.`,
 		read(({ undelivered }) => undelivered),
 	);
@@ -61,7 +61,7 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 		read(({ unrestoredTeams }) => unrestoredTeams),
 	);
 	metrics.total(
-		'tollgate_counter_store_lost_total',
+		'tollgate_counter_store_dropped_updates_total',
 		`Ends of calls that ${away} will not be told; the ledger has them.`,
 		read(({ lost }) => lost),
 	);
@@ -80,17 +80,17 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 		read(({ isWritable }) => isWritable),
 	);
 	metrics.gauge(
-		'tollgate_ledger_queued_rows',
+		'tollgate_ledger_queued_entries',
 		'Rows that wait to be written to the disk.',
 		read(({ queuedRows }) => queuedRows),
 	);
 	metrics.total(
-		'tollgate_ledger_rejected_rows_total',
+		'tollgate_ledger_write_failures_total',
 		'Rows that could not be written when they were to be.',
 		read(({ rejectedRows }) => rejectedRows),
 	);
 	metrics.total(
-		'tollgate_ledger_lost_closes_total',
+		'tollgate_ledger_lost_entries_total',
 		'Ends of calls that will never be written.',
 		read(({ lostCloses }) => lostCloses),
 	);
@@ -100,12 +100,12 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 		read(({ droppedAssessments }) => droppedAssessments),
 	);
 	metrics.gauge(
-		'tollgate_ledger_shipping',
+		'tollgate_ledger_postgres_up',
 		'1 while rows reach PostgreSQL; 0: they wait on this disk.',
 		read(({ isShipping }) => isShipping),
 	);
 	metrics.gauge(
-		'tollgate_ledger_spooled_rows',
+		'tollgate_ledger_spooled_entries',
 		'Rows that PostgreSQL has not been told yet.',
 		read(({ spooledRows }) => spooledRows),
 	);
@@ -115,7 +115,7 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 		read((now) => (now.isShipping === undefined ? undefined : (now.oldestSpooledAgeMs ?? 0) / 1000)),
 	);
 	metrics.total(
-		'tollgate_ledger_refused_rows_total',
+		'tollgate_ledger_unstorable_entries_total',
 		'Rows that PostgreSQL can never store.',
 		read(({ refusedRows }) => refusedRows),
 	);

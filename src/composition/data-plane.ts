@@ -200,13 +200,13 @@ function measureWork(metrics: Metrics, work: GatewayWork): void {
 	const kinds = (): { labels: { kind: string }; value: number }[] => {
 		const { count, streamCount } = work.openCalls;
 		return [
-			{ labels: { kind: 'whole' }, value: count - streamCount },
-			{ labels: { kind: 'stream' }, value: streamCount },
+			{ labels: { kind: 'non_streaming' }, value: count - streamCount },
+			{ labels: { kind: 'streaming' }, value: streamCount },
 		];
 	};
-	metrics.gauge('tollgate_request_bytes_held', 'Bodies of requests in flight, in bytes.', () => work.bodySpace.heldBytes);
-	metrics.gauge('tollgate_calls_open', 'Inference calls whose answer is not complete.', kinds, ['kind']);
-	metrics.gauge('tollgate_holds_open', 'Calls that hold money of a budget.', () => work.openHolds);
+	metrics.gauge('tollgate_request_body_memory_bytes', 'Bodies of requests in flight, in bytes.', () => work.bodySpace.heldBytes);
+	metrics.gauge('tollgate_inference_requests_in_flight', 'Inference calls whose answer is not complete.', kinds, ['kind']);
+	metrics.gauge('tollgate_budget_reservations_open', 'Calls that hold money of a budget.', () => work.openHolds);
 	metrics.gauge('tollgate_settlements_pending', 'Ended calls whose cost is being booked.', () => work.settlements.count);
 }
 

@@ -16,7 +16,7 @@ export function measureProduct({ metrics, clock }: World, version: string, keySe
 	const reloads = metrics.counter('tollgate_config_reloads_total', 'Readings of a changed configuration, by whether it came into force.', [
 		'result',
 	]);
-	const [taken, refused] = [reloads.of({ result: 'ok' }), reloads.of({ result: 'refused' })];
+	const [taken, refused] = [reloads.of({ result: 'ok' }), reloads.of({ result: 'rejected' })];
 	let lastGoodMs = clock.nowMs();
 	metrics.gauge(
 		'tollgate_config_last_success_timestamp_seconds',

@@ -59,9 +59,9 @@ test('errors count by their code in the catalogues, and by no other word', async
 		.filter(({ name }) => name === 'tollgate_errors_total')
 		.map(({ labels, value }) => [labels['kind'], labels['code'], value]);
 	expect(errors).toEqual([
-		['refusal', 'rpm_limit_exceeded', 1],
-		['fault', 'provider_failed', 1],
-		['defect', 'internal_error', 1],
+		['rejected', 'rpm_limit_exceeded', 1],
+		['upstream', 'provider_failed', 1],
+		['internal', 'internal_error', 1],
 		['other', 'other', 3],
 	]);
 });

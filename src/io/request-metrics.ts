@@ -100,7 +100,7 @@ function formatOf({ method, target }: RequestRecord, formats: ReadonlyMap<string
 }
 
 function errorOf(code: string): { kind: string; code: string } {
-	if (Object.hasOwn(refusals, code)) return { kind: 'refusal', code };
-	if (Object.hasOwn(faults, code)) return { kind: 'fault', code };
-	return { kind: code === 'internal_error' ? 'defect' : 'other', code: code === 'internal_error' ? code : 'other' };
+	if (Object.hasOwn(refusals, code)) return { kind: 'rejected', code };
+	if (Object.hasOwn(faults, code)) return { kind: 'upstream', code };
+	return { kind: code === 'internal_error' ? 'internal' : 'other', code: code === 'internal_error' ? code : 'other' };
 }

@@ -57,7 +57,7 @@ async function startSite(gateway: object): Promise<Site> {
 		calls: () => calls,
 		async heldBytes() {
 			const text = await (await fetch(`http://${metricsListen}/metrics`)).text();
-			return Number(/^tollgate_request_bytes_held (\d+)$/m.exec(text)?.[1]);
+			return Number(/^tollgate_request_body_memory_bytes (\d+)$/m.exec(text)?.[1]);
 		},
 	};
 }

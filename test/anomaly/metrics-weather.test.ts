@@ -23,7 +23,7 @@ test('the counter store dies: the breaker shows, and how many calls passed uncou
 	expect(await status()).toBe(200);
 	const figures = async () => {
 		const series = await scrape(port);
-		const names = ['counter_store_up', 'counter_store_outages_total', 'uncounted_calls_total'];
+		const names = ['counter_store_up', 'counter_store_outages_total', 'uncounted_requests_total'];
 		return names.map((name) => valueOf(series, `tollgate_${name}`));
 	};
 	expect(await figures()).toEqual([1, 0, 0]);
@@ -93,7 +93,7 @@ test('an edge that runs apart shows its own', async () => {
 		const now = await scrape(port);
 		return valueOf(now, 'tollgate_requests_total', { role: 'edge', format: 'chat', status: '401' }) === 1 ? now : undefined;
 	});
-	expect(valueOf(series, 'tollgate_errors_total', { role: 'edge', kind: 'refusal', code: 'token_missing' })).toBe(1);
+	expect(valueOf(series, 'tollgate_errors_total', { role: 'edge', kind: 'rejected', code: 'token_missing' })).toBe(1);
 	expect(valueOf(series, 'tollgate_key_set_failures_total')).toBeGreaterThan(0);
 	// It has neither ledger nor calls of its own.
 	expect(valueOf(series, 'tollgate_ledger_writable')).toBeUndefined();

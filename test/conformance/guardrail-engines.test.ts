@@ -153,7 +153,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 	const breakdowns = names.flatMap((name) => Object.entries(faults).map(([how, fault]) => ({ name, how, fault })));
 	it.each(breakdowns)('$name is $how: as configured, within two seconds, counted', async ({ name, fault }) => {
 		const reason = { reset: 'unreachable', hang: 'timeout', '500': 'status', 'malformed-json': 'malformed' }[fault];
-		const series = `tollgate_guardrail_engine_judgements_total{engine="${name}",outcome="${reason}"}`;
+		const series = `tollgate_moderation_evaluations_total{moderation_provider="${name}",outcome="${reason}"}`;
 		const before = await figure(series);
 		await control('POST', 'faults', { wire: name, fault });
 		const isBlocked = isEnforced && failsClosed(name);

@@ -93,10 +93,10 @@ it('contract 7: a team has the engines’ rules of the deployment, or its own, a
 it('contract 7: what engines cost is told, at the price that the configuration names', async () => {
 	const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
 	const figure = (series: string): number => Number(new RegExp(`^${series.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
-	const units = figure('tollgate_guardrail_engine_usage_total{engine="first",unit="units"}');
+	const units = figure('tollgate_moderation_usage_total{moderation_provider="first",unit="units"}');
 	expect(units).toBeGreaterThan(0);
-	expect(figure('tollgate_guardrail_engine_cost_usd_total{engine="first"}')).toBeCloseTo(units * 0.002, 9);
+	expect(figure('tollgate_moderation_cost_usd_total{moderation_provider="first"}')).toBeCloseTo(units * 0.002, 9);
 	// OpenAI charges nothing for moderation: that is no unknown price.
-	expect(figure('tollgate_guardrail_engine_usage_total{engine="second",unit="units"}')).toBeGreaterThan(0);
-	expect(text).not.toMatch(/^tollgate_guardrail_engine_(?:cost_usd_total\{engine="second"|unpriced_total\{)/m);
+	expect(figure('tollgate_moderation_usage_total{moderation_provider="second",unit="units"}')).toBeGreaterThan(0);
+	expect(text).not.toMatch(/^tollgate_moderation_(?:cost_usd_total\{moderation_provider="second"|unpriced_total\{)/m);
 });

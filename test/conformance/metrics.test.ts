@@ -101,11 +101,11 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 				expect(valueOf(after, `${histogram}_sum`, { provider }), `${histogram} of ${provider}`).toBeGreaterThan(0);
 			}
 		}
-		expect(valueOf(after, 'tollgate_team_calls_total', { team: 'red' })).toBe(2);
+		expect(valueOf(after, 'tollgate_team_requests_total', { team: 'red' })).toBe(2);
 		expect(valueOf(after, 'tollgate_team_cost_usd_total', { team: 'red' })).toBeCloseTo(valueOf(after, 'tollgate_cost_usd_total') ?? 0, 9);
-		expect(valueOf(before, 'tollgate_team_calls_total') ?? 0).toBe(0);
-		expect(valueOf(after, 'tollgate_holds_open')).toBe(0);
-		expect(valueOf(after, 'tollgate_calls_open')).toBe(0);
+		expect(valueOf(before, 'tollgate_team_requests_total') ?? 0).toBe(0);
+		expect(valueOf(after, 'tollgate_budget_reservations_open')).toBe(0);
+		expect(valueOf(after, 'tollgate_inference_requests_in_flight')).toBe(0);
 	});
 
 	it('count refusals and faults by their code, and clients that leave', async () => {
@@ -118,22 +118,25 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		).toBe(502);
 		const leaving = await openStream();
 		const during = (await scrape()).series;
-		expect(valueOf(during, 'tollgate_calls_open', { kind: 'stream' })).toBe(1);
+		expect(valueOf(during, 'tollgate_inference_requests_in_flight', { kind: 'streaming' })).toBe(1);
 		leaving.abort();
 		const after = await untilMoved(
 			'the client left',
 			(series) => valueOf(series, 'tollgate_requests_total', { outcome: 'client_closed' }) === 1,
 		);
 		for (const [kind, code] of [
-			['refusal', 'token_invalid'],
-			['refusal', 'body_not_json'],
-			['refusal', 'client_closed'],
-			['fault', 'provider_response_invalid'],
+			['rejected', 'token_invalid'],
+			['rejected', 'body_not_json'],
+			['rejected', 'client_closed'],
+			['upstream', 'provider_response_invalid'],
 		] as const) {
 			expect(valueOf(after, 'tollgate_errors_total', { kind, code }), `${code} is counted`).toBe(1);
 		}
 		expect(
-			valueOf(await untilMoved('it is closed', (series) => valueOf(series, 'tollgate_calls_open') === 0), 'tollgate_estimated_calls_total'),
+			valueOf(
+				await untilMoved('it is closed', (series) => valueOf(series, 'tollgate_inference_requests_in_flight') === 0),
+				'tollgate_estimated_requests_total',
+			),
 		).toBeGreaterThan(0);
 	});
 
@@ -142,9 +145,9 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		expect(await admin('PUT', '/pricing/provider_b/gpt-4o-mini', price)).toBe(200);
 		expect(await admin('POST', '/budgets', { id: 'red-all', team: 'red', limit_usd: '2.00', warning_threshold_percent: 50 })).toBe(201);
 		const stream = await openStream();
-		expect(valueOf((await scrape()).series, 'tollgate_holds_open')).toBe(1);
+		expect(valueOf((await scrape()).series, 'tollgate_budget_reservations_open')).toBe(1);
 		stream.abort();
-		await untilMoved('the hold is given back', (series) => valueOf(series, 'tollgate_holds_open') === 0);
+		await untilMoved('the hold is given back', (series) => valueOf(series, 'tollgate_budget_reservations_open') === 0);
 		expect(await read(await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) }))).toBe(200);
 		await untilMoved('the warning', (series) => valueOf(series, 'tollgate_budget_warnings_total', { scope: 'team' }) === 1);
 		expect(await read(await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) }))).toBe(429);
@@ -173,7 +176,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		}
 		const other = await product?.accessToken({ id: 'operator', secret: 'secret-of-the-operator-0123456789' }, 'tollgate/invoke');
 		await read(await send(subject.current, '/v1/messages', { body: messagesBody(subject.current), accessToken: other ?? '' }));
-		const series = await untilMoved('another team', (now) => valueOf(now, 'tollgate_team_calls_total', { team: 'other' }) === 1);
+		const series = await untilMoved('another team', (now) => valueOf(now, 'tollgate_team_requests_total', { team: 'other' }) === 1);
 		const { text } = await scrape();
 		expect(text).not.toContain('canary');
 		for (const secret of [accessToken, 'simulator-key', 'secret-of-the-agent', '127.0.0.1']) expect(text).not.toContain(secret);
@@ -186,7 +189,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 	it('tell of each reading of the configuration', async () => {
 		subject.current.product?.process.kill('SIGHUP');
 		const series = await untilMoved('it was read', (now) => valueOf(now, 'tollgate_config_reloads_total', { result: 'ok' }) === 1);
-		expect(valueOf(series, 'tollgate_config_reloads_total', { result: 'refused' })).toBe(0);
+		expect(valueOf(series, 'tollgate_config_reloads_total', { result: 'rejected' })).toBe(0);
 		expect(valueOf(series, 'tollgate_config_last_success_timestamp_seconds')).toBeGreaterThan(Date.now() / 1000 - 60);
 	});
 });

@@ -51,10 +51,10 @@ test('tokens by kind, cost, estimates and time of a call', async () => {
 	expect(valueOf(found, 'tollgate_tokens_total')).toBe(50);
 	expect(valueOf(found, 'tollgate_reasoning_tokens_total', labels)).toBe(4);
 	expect(valueOf(found, 'tollgate_cost_usd_total', labels)).toBeCloseTo(3.000000002, 9);
-	expect(valueOf(found, 'tollgate_estimated_calls_total', labels)).toBe(1);
+	expect(valueOf(found, 'tollgate_estimated_requests_total', labels)).toBe(1);
 	expect(valueOf(found, 'tollgate_upstream_duration_seconds_bucket', { ...labels, le: '0.25' })).toBe(2);
 	expect(valueOf(found, 'tollgate_upstream_duration_seconds_sum', labels)).toBe(0.5);
-	expect(['calls', 'tokens'].map((what) => valueOf(found, `tollgate_team_${what}_total`, { team: 'red' }))).toEqual([2, 50]);
+	expect(['requests', 'tokens'].map((what) => valueOf(found, `tollgate_team_${what}_total`, { team: 'red' }))).toEqual([2, 50]);
 });
 
 test('a model has a name when it is priced or configured; 10,000 invented names are one series', async () => {
@@ -73,7 +73,7 @@ test('a model has a name when it is priced or configured; 10,000 invented names 
 	expect(new Set(models())).toEqual(new Set(['gpt-4o', 'ft:gpt-4o', 'own-model', 'quick-model', 'in-house', 'other']));
 	expect(models()).toHaveLength(new Set(models()).size);
 	expect(found.filter(({ labels }) => labels['team'] !== undefined && labels['team'] !== 'red' && labels['team'] !== 'other')).toEqual([]);
-	expect(valueOf(found, 'tollgate_team_calls_total', { team: 'other' })).toBe(10_000);
+	expect(valueOf(found, 'tollgate_team_requests_total', { team: 'other' })).toBe(10_000);
 
 	overrides.set('b/invented-7', { ...rates, model: 'invented-7' });
 	end({ model: 'invented-7' });

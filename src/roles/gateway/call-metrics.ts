@@ -154,7 +154,7 @@ function declareModelCounters(metrics: Metrics) {
 		reasoning: metrics.counter('tollgate_reasoning_tokens_total', 'The part of the output tokens that was reasoning.', ofModel),
 		cost: metrics.counter('tollgate_cost_usd_total', 'US dollars that ended calls cost, as the ledger has them.', ofModel),
 		estimated: metrics.counter(
-			'tollgate_estimated_calls_total',
+			'tollgate_estimated_requests_total',
 			'Calls charged by what was seen or held, because their answer told of no usage.',
 			ofModel,
 		),
@@ -185,7 +185,7 @@ function modelCounters(metrics: Metrics, provider: string, model: string): Model
 function declareTeamCounters(metrics: Metrics) {
 	const registered = 'With `metrics.team_label`; teams that are not registered are `other`.';
 	return {
-		calls: metrics.counter('tollgate_team_calls_total', `Ended calls by team. ${registered}`, ['team']),
+		calls: metrics.counter('tollgate_team_requests_total', `Ended calls by team. ${registered}`, ['team']),
 		tokens: metrics.counter('tollgate_team_tokens_total', `Tokens of ended calls by team. ${registered}`, ['team']),
 		cost: metrics.counter('tollgate_team_cost_usd_total', `US dollars that ended calls cost, by team. ${registered}`, ['team']),
 	};

@@ -21,7 +21,7 @@ export interface GuardedCall {
 	readonly team: string;
 }
 
-export type ScreeningOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'engine_failed';
+export type ScreeningOutcome = 'clean' | 'matched' | 'masked' | 'not_evaluated' | 'moderation_failed';
 
 /** Texts are read for so long between two turns of the event loop, and so much between two looks at the clock. */
 const readingMs = 2;
@@ -77,7 +77,7 @@ export class Guarding {
 		this.#settings = settings;
 		this.#clock = clock;
 		this.#log = log;
-		this.#outcomes = metrics.counter('tollgate_guardrail_screenings_total', 'Screenings by stage and outcome', ['stage', 'outcome']);
+		this.#outcomes = metrics.counter('tollgate_guardrail_evaluations_total', 'Screenings by stage and outcome', ['stage', 'outcome']);
 		this.#assessments = metrics.counter('tollgate_guardrail_assessments_total', 'Trips of guardrails by stage, policy and action', [
 			'stage',
 			'policy',
@@ -169,7 +169,7 @@ export class Guarding {
 	}
 
 	#tell(call: GuardedCall, stage: Stage, findings: readonly Trip[]): Found[] {
-		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'engine_failed' });
+		if (findings.some(isEngineFailure)) this.#outcomes.add(1, { stage, outcome: 'moderation_failed' });
 		const found: Found[] = [];
 		const counts = new Map<string, { finding: Trip; count: number }>();
 		for (const finding of findings) {

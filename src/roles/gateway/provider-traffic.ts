@@ -71,11 +71,11 @@ export class TrafficBook {
 			metrics[kind](`tollgate_provider_${name}`, help, samples, ['provider']);
 		};
 		declare('gauge', 'ejected', 'Whether the provider is ejected.', ({ health }) => Number(health.isEjected));
-		declare('gauge', 'calls_in_flight', 'Calls that the provider has.', ({ concurrency }) => concurrency.inFlight);
-		declare('gauge', 'calls_queued', 'Requests that wait for a slot.', ({ concurrency }) => concurrency.queued);
+		declare('gauge', 'requests_in_flight', 'Calls that the provider has.', ({ concurrency }) => concurrency.inFlight);
+		declare('gauge', 'requests_queued', 'Requests that wait for a slot.', ({ concurrency }) => concurrency.queued);
 		declare('total', 'ejections_total', 'Times that the provider was ejected.', ({ ejections }) => ejections);
 		declare('total', 'retries_total', 'Calls sent to the provider again.', ({ retries }) => retries);
-		declare('total', 'fallbacks_total', 'Calls that went on to another target.', ({ fallbacks }) => fallbacks);
+		declare('total', 'failovers_total', 'Calls that went on to another target.', ({ fallbacks }) => fallbacks);
 	}
 
 	of(name: string): ProviderTraffic {

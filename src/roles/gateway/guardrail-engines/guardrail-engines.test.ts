@@ -92,8 +92,8 @@ describe.each(names)('%s', (name) => {
 		expect(tripped.costNanoUsd).toBeGreaterThan(0n);
 		const units = name === 'judge' ? tripped.usage.inputTokens + tripped.usage.outputTokens : tripped.usage.units;
 		expect(units).toBeGreaterThan(0);
-		expect(added).toContainEqual(['tollgate_guardrail_engine_judgements_total', 1, { engine: name, outcome: 'judged' }]);
-		expect(added).toContainEqual(['tollgate_guardrail_engine_cost_usd_total', Number(tripped.costNanoUsd) / 1e9, { engine: name }]);
+		expect(added).toContainEqual(['tollgate_moderation_evaluations_total', 1, { moderation_provider: name, outcome: 'evaluated' }]);
+		expect(added).toContainEqual(['tollgate_moderation_cost_usd_total', Number(tripped.costNanoUsd) / 1e9, { moderation_provider: name }]);
 	});
 
 	it.each([
@@ -121,7 +121,7 @@ describe.each(names)('%s', (name) => {
 				findings: [],
 			});
 			expect(performance.now() - startedMs).toBeLessThan(2000);
-			expect(added).toEqual([['tollgate_guardrail_engine_judgements_total', 1, { engine: name, outcome: failure }]]);
+			expect(added).toEqual([['tollgate_moderation_evaluations_total', 1, { moderation_provider: name, outcome: failure }]]);
 			expect(log.lines).toMatchObject([{ event: 'guardrail engine failed', fields: { reason: failure, on_failure: onFailure } }]);
 			expect(JSON.stringify(log.lines)).not.toMatch(/the text|key/);
 		}
@@ -163,7 +163,7 @@ describe('any engine', () => {
 		for (const listener of leave) listener();
 		expect(await judgement).toMatchObject({ outcome: 'failed', failure: 'abandoned' });
 		expect(log.lines).toEqual([]);
-		expect(added).toEqual([['tollgate_guardrail_engine_judgements_total', 1, { engine: 'moderation', outcome: 'abandoned' }]]);
+		expect(added).toEqual([['tollgate_moderation_evaluations_total', 1, { moderation_provider: 'moderation', outcome: 'abandoned' }]]);
 	});
 
 	it('judges long texts in pieces, and refuses what would take too many', async () => {
@@ -200,8 +200,8 @@ describe('any engine', () => {
 		const unpriced = startEngine('judge', { price: undefined });
 		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBeUndefined();
 		expect(unpriced.log.lines).toMatchObject([{ fields: { cost_nano_usd: null } }]);
-		expect(unpriced.added).toContainEqual(['tollgate_guardrail_engine_unpriced_total', 1, { engine: 'judge' }]);
-		expect(unpriced.added.map(([name]) => name)).not.toContain('tollgate_guardrail_engine_cost_usd_total');
+		expect(unpriced.added).toContainEqual(['tollgate_moderation_unpriced_total', 1, { moderation_provider: 'judge' }]);
+		expect(unpriced.added.map(([name]) => name)).not.toContain('tollgate_moderation_cost_usd_total');
 		// What was not charged costs nothing at any price.
 		await breakEngine('judge', '500');
 		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBe(0n);

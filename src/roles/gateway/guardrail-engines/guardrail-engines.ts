@@ -178,38 +178,38 @@ class EngineCounts {
 
 	constructor(metrics: Metrics) {
 		this.#judgements = metrics.counter(
-			'tollgate_guardrail_engine_judgements_total',
-			'Judgements asked of guardrail engines, by outcome: judged, or why not',
-			['engine', 'outcome'],
+			'tollgate_moderation_evaluations_total',
+			'Judgements asked of guardrail engines, by outcome: evaluated, or why not',
+			['moderation_provider', 'outcome'],
 		);
 		this.#seconds = metrics.histogram(
-			'tollgate_guardrail_engine_seconds',
+			'tollgate_moderation_duration_seconds',
 			'Time that a judgement took',
 			[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2],
-			['engine'],
+			['moderation_provider'],
 		);
-		this.#usage = metrics.counter('tollgate_guardrail_engine_usage_total', 'What guardrail engines charge for', ['engine', 'unit']);
+		this.#usage = metrics.counter('tollgate_moderation_usage_total', 'What guardrail engines charge for', ['moderation_provider', 'unit']);
 		this.#costUsd = metrics.counter(
-			'tollgate_guardrail_engine_cost_usd_total',
+			'tollgate_moderation_cost_usd_total',
 			'US dollars that guardrail engines cost, where their price is known',
-			['engine'],
+			['moderation_provider'],
 		);
 		this.#unpriced = metrics.counter(
-			'tollgate_guardrail_engine_unpriced_total',
+			'tollgate_moderation_unpriced_total',
 			'Judgements that were charged for at a price that is not known',
-			['engine'],
+			['moderation_provider'],
 		);
 	}
 
 	add(engine: string, judgement: EngineJudgement, durationMs: number): void {
-		this.#judgements.add(1, { engine, outcome: judgement.outcome === 'judged' ? 'judged' : judgement.failure });
-		this.#seconds.observe(durationMs / 1000, { engine });
+		this.#judgements.add(1, { moderation_provider: engine, outcome: judgement.outcome === 'judged' ? 'evaluated' : judgement.failure });
+		this.#seconds.observe(durationMs / 1000, { moderation_provider: engine });
 		const { usage, costNanoUsd } = judgement;
-		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { engine, unit: 'input_tokens' });
-		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { engine, unit: 'output_tokens' });
-		if (usage.units > 0) this.#usage.add(usage.units, { engine, unit: 'units' });
-		if (costNanoUsd === undefined) this.#unpriced.add(1, { engine });
-		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { engine });
+		if (usage.inputTokens > 0) this.#usage.add(usage.inputTokens, { moderation_provider: engine, unit: 'input_tokens' });
+		if (usage.outputTokens > 0) this.#usage.add(usage.outputTokens, { moderation_provider: engine, unit: 'output_tokens' });
+		if (usage.units > 0) this.#usage.add(usage.units, { moderation_provider: engine, unit: 'units' });
+		if (costNanoUsd === undefined) this.#unpriced.add(1, { moderation_provider: engine });
+		else if (costNanoUsd > 0n) this.#costUsd.add(Number(costNanoUsd) / nanoUsdPerUsd, { moderation_provider: engine });
 	}
 }
 
