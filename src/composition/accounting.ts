@@ -57,7 +57,9 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	const ledger = await openLedger(config, world);
 	opened.defer(() => ledger.end());
 	const interrupted = await ledger.closeInterrupted();
-	if (interrupted.length > 0) log.warn('calls that an earlier process left open are charged what they held', { calls: interrupted.length });
+	if (interrupted.length > 0) {
+		log.warn('calls that an earlier process left open are charged what they held', { requests: interrupted.length });
+	}
 	// Makes the ledger ready to be read, for each team's first call.
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })

@@ -142,7 +142,7 @@ export class Workers {
 		if (this.#isStopping) return;
 		const isSound = this.#clock.monotonicMs() - startedMs >= soundMs;
 		this.#delayMs = isSound ? firstDelayMs : Math.min(this.#delayMs * 2, longestDelayMs);
-		this.#log.error('a worker died and is started again', { number, pid: worker.process.pid, code, signal, in_ms: this.#delayMs });
+		this.#log.error('a worker died and is started again', { number, pid: worker.process.pid, code, signal, restart_in_ms: this.#delayMs });
 		this.#clock.after(this.#delayMs, () => {
 			if (this.#isStopping) return;
 			const next = this.#fork(number);

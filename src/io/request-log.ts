@@ -1,9 +1,14 @@
 import type { CallFacts } from '../core/call-facts.ts';
+import { faults } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
+import { refusals } from '../core/refusal.ts';
 
-/** How an answer ended: whole, left by its client, or cut by us. */
-export type Outcome = 'complete' | 'client_closed' | 'broken';
+/**
+ * `complete`, `rejected` and `failed`: the whole response was sent, without an error of ours, with a rejection, or with an upstream or
+ * internal error. `client_closed`: the client left before. `broken`: we cut it.
+ */
+export type Outcome = 'complete' | 'rejected' | 'failed' | 'client_closed' | 'broken';
 
 export interface RequestRecord {
 	readonly requestId: string;
@@ -18,6 +23,13 @@ export interface RequestRecord {
 	readonly peer: string;
 	readonly code: string | undefined;
 	readonly facts: CallFacts;
+}
+
+/** @returns the outcome of a response that was sent completely. @param code of the error that it reports. */
+export function sentOutcome(code: string | undefined): Outcome {
+	if (code === undefined) return 'complete';
+	if (Object.hasOwn(refusals, code)) return 'rejected';
+	return code === 'internal_error' || Object.hasOwn(faults, code) ? 'failed' : 'complete';
 }
 
 const maxPathCharacters = 256;
@@ -45,7 +57,7 @@ export function logRequest(log: Log, record: RequestRecord): void {
 		provider: facts.provider,
 		model: facts.model,
 		upstreamStatus: facts.upstreamStatus,
-		isStreamed: facts.isStreamed,
+		isStreaming: facts.isStreamed,
 		inputTokens: facts.inputTokens,
 		outputTokens: facts.outputTokens,
 		costUsd: facts.costNanoUsd === undefined ? undefined : formatUsd(facts.costNanoUsd),

@@ -354,7 +354,7 @@ describe('afterwards', () => {
 		await breakDown('drop');
 		await settle('own');
 		await pass(store.close());
-		expect(log.lines.at(-1)).toMatchObject({ level: 'warn', event: 'counter store was not told everything', fields: { calls: 1 } });
+		expect(log.lines.at(-1)).toMatchObject({ level: 'warn', event: 'counter store was not told everything', fields: { requests: 1 } });
 		clock.advance(10_000);
 		expect(clock.pending).toBe(0);
 	});

@@ -200,7 +200,7 @@ class FailingOpen implements FailingOpenAdmission {
 		await this.returned();
 		this.isClosed = true;
 		this.timer?.cancel();
-		if (this.undelivered.size > 0) this.ports.log.warn('counter store was not told everything', { calls: this.undelivered.size });
+		if (this.undelivered.size > 0) this.ports.log.warn('counter store was not told everything', { requests: this.undelivered.size });
 		await this.store.close();
 	}
 
@@ -385,8 +385,8 @@ class FailingOpen implements FailingOpenAdmission {
 		this.awaySinceMs = undefined;
 		for (const team of this.undelivered.teams) this.away.add(team, this.lastOutage.sinceMs, undefined);
 		this.standIns.keep((team) => this.away.has(team));
-		const awayMs = this.lastOutage.untilMs - this.lastOutage.sinceMs;
-		log.info('counter store reachable again', { awayMs, uncounted: this.counts.uncounted, undelivered: this.undelivered.size });
+		const outageMs = this.lastOutage.untilMs - this.lastOutage.sinceMs;
+		log.info('counter store reachable again', { outageMs, uncounted: this.counts.uncounted, pendingUpdates: this.undelivered.size });
 	}
 
 	private noteFailure(cause: unknown): void {

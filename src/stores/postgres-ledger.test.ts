@@ -147,7 +147,7 @@ describe('upkeep', () => {
 			['b', 'interrupted', 777n],
 			['a', 'interrupted', 777n],
 		]);
-		await expect.poll(() => others.flatMap(({ log }) => log.lines.map(({ fields }) => fields['rows'])), { interval: 10 }).toEqual([2]);
+		await expect.poll(() => others.flatMap(({ log }) => log.lines.map(({ fields }) => fields['entries'])), { interval: 10 }).toEqual([2]);
 		expect(await soon.ledger.check()).toEqual([]);
 	});
 

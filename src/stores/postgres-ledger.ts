@@ -67,7 +67,7 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 		await within(deps.clock, address, Promise.all([shipping.flush(), assessed.flush().catch(() => undefined)])).catch((cause: unknown) => {
 			const { spooledRows } = shipping.health();
 			if (spooledRows === 0) return;
-			deps.log.warn('ledger rows wait on this disk until the next start', { address, cause, spooled_rows: spooledRows });
+			deps.log.warn('ledger rows wait on this disk until the next start', { address, cause, spooled_entries: spooledRows });
 		});
 		shipping.end();
 		await Promise.all([local.end(), reading.end()]);
@@ -166,7 +166,7 @@ function startUpkeep(
 		if (!isThere || timer === undefined) return;
 		try {
 			const lostRows = await postgres.call('upkeep', { nowMs, retainDays });
-			if (lostRows > 0) log.warn('calls whose process never came back were charged their hold', { rows: lostRows });
+			if (lostRows > 0) log.warn('calls whose process never came back were charged their hold', { entries: lostRows });
 			isFailing = false;
 		} catch (cause) {
 			// The end of the process cuts it short.

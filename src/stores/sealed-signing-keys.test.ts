@@ -82,7 +82,7 @@ describe('sealed signing keys', () => {
 		expect((await stored.list()).map(({ privateJwk }) => privateJwk.split(':')[1])).toEqual([old.keyId, old.keyId]);
 		expect(bytesOf(dataDir)).not.toContain('exponent');
 		expect(await keys.list()).toEqual(expected);
-		expect(log.lines).toEqual([{ level: 'info', event: 'signing keys sealed', fields: { kids: ['k1', 'k2'], sealedWith: old.keyId } }]);
+		expect(log.lines).toEqual([{ level: 'info', event: 'signing keys sealed', fields: { kids: ['k1', 'k2'], encryptedWith: old.keyId } }]);
 	});
 
 	test('under an older key are sealed anew, one by one process or by two at once', async () => {

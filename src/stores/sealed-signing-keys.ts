@@ -15,7 +15,7 @@ export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => S
 	async function sealAnew(changes: readonly PrivateJwkChange[], sealedWith: string): Promise<void> {
 		try {
 			await store.replacePrivateJwks(changes);
-			log.info('signing keys sealed', { kids: changes.map(({ kid }) => kid), sealedWith });
+			log.info('signing keys sealed', { kids: changes.map(({ kid }) => kid), encryptedWith: sealedWith });
 			isFailing = false;
 		} catch (cause) {
 			// They are as good as before: it is tried again with the next list.

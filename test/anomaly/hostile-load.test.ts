@@ -84,7 +84,7 @@ test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, ev
 	expect(ended).toBeGreaterThanOrEqual(50);
 	expect(await product.ended).toEqual({ code: 0, signal: null });
 	expect(product.stderr).toBe('');
-	const calls = product.log.filter((line) => line['msg'] === 'request' && line['isStreamed'] === true);
+	const calls = product.log.filter((line) => line['msg'] === 'request' && line['isStreaming'] === true);
 	expect(calls).toHaveLength(200);
 
 	const { rows, differences } = await readBooks(join(plan.directory, 'data'), String(calls[0]?.['team']));

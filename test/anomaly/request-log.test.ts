@@ -55,7 +55,7 @@ test('each way that a request can end has one line with the promised fields', as
 		status: 200,
 		outcome: 'complete',
 		upstreamStatus: 200,
-		isStreamed: false,
+		isStreaming: false,
 		firstByteMs: expect.any(Number) as unknown,
 		requestId: id,
 	});
@@ -71,16 +71,16 @@ test('each way that a request can end has one line with the promised fields', as
 		path: '/v1/messages',
 		status: 200,
 		outcome: 'complete',
-		isStreamed: true,
+		isStreaming: true,
 	});
 	expect(stream['responseBytes']).toBeGreaterThan(500);
 
 	const refused = await lineOf(product, () => callStatus(gatewayUrl, 'no.such.token'));
-	expect(refused).toMatchObject({ ...always, status: 401, outcome: 'complete', code: 'token_invalid' });
+	expect(refused).toMatchObject({ ...always, status: 401, outcome: 'rejected', code: 'token_invalid' });
 	expect(refused).not.toHaveProperty('clientId');
 
 	const mistaken = await lineOf(product, () => ask({ headers: { 'content-type': 'text/plain' } }));
-	expect(mistaken).toMatchObject({ ...always, ...known, status: 415, code: 'media_type_unsupported' });
+	expect(mistaken).toMatchObject({ ...always, ...known, status: 415, outcome: 'rejected', code: 'media_type_unsupported' });
 
 	const invalid = await lineOf(product, () => ask({ model: '' }));
 	expect(invalid).toMatchObject({ ...always, ...known, status: 400, code: 'field_invalid' });
@@ -89,7 +89,7 @@ test('each way that a request can end has one line with the promised fields', as
 	expect(passed).toMatchObject({ ...always, ...known, provider: 'provider_b', status: 429, upstreamStatus: 429, outcome: 'complete' });
 
 	const failed = await lineOf(product, () => ask({ model: 'gpt-sim-500' }));
-	expect(failed).toMatchObject({ ...always, ...known, status: 502, upstreamStatus: 500, code: 'provider_failed' });
+	expect(failed).toMatchObject({ ...always, ...known, status: 502, upstreamStatus: 500, outcome: 'failed', code: 'provider_failed' });
 
 	const unreachable = await lineOf(product, () => ask({ model: 'gpt-sim-reset' }));
 	expect(unreachable).toMatchObject({ ...always, ...known, status: 502, code: 'provider_unreachable' });
@@ -98,7 +98,7 @@ test('each way that a request can end has one line with the promised fields', as
 	expect(late).toMatchObject({ ...always, ...known, status: 504, code: 'provider_first_byte_timeout' });
 
 	const cut = await lineOf(product, async () => readStream(await ask({ model: 'gpt-sim-cut-after-2', isStreamed: true })));
-	expect(cut).toMatchObject({ ...always, ...known, status: 200, code: 'provider_disconnected', isStreamed: true });
+	expect(cut).toMatchObject({ ...always, ...known, status: 200, code: 'provider_disconnected', isStreaming: true });
 
 	const left = await lineOf(product, async () => {
 		const controller = new AbortController();
@@ -111,7 +111,7 @@ test('each way that a request can end has one line with the promised fields', as
 		expect(response.status).toBe(200);
 		controller.abort();
 	});
-	expect(left).toMatchObject({ ...always, ...known, status: 200, outcome: 'client_closed', code: 'client_closed', isStreamed: true });
+	expect(left).toMatchObject({ ...always, ...known, status: 200, outcome: 'client_closed', code: 'client_closed', isStreaming: true });
 
 	const leftEarly = await lineOf(product, async () => {
 		const controller = new AbortController();

@@ -98,8 +98,8 @@ describe('what is told of a match', () => {
 		expect(new Set(counted)).toEqual(new Set(['tollgate_firewall_matches_total CrossSiteScripting_QUERYARGUMENTS count']));
 		const fields = { requestId: 'req_0', rule: 'CrossSiteScripting_QUERYARGUMENTS', part: 'QUERYARGUMENTS', action: 'count' };
 		expect(log.lines).toEqual([
-			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, leftOut: 0 } },
-			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, leftOut: 4 } },
+			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, suppressed: 0 } },
+			{ level: 'info', event: 'firewall rule matched', fields: { ...fields, suppressed: 4 } },
 		]);
 		expect(JSON.stringify(log.lines)).not.toContain('script>');
 	});

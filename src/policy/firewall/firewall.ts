@@ -109,7 +109,7 @@ class MatchReport {
 			last.leftOut++;
 			return;
 		}
-		this.#log.info('firewall rule matched', { requestId, rule, part, action, leftOut: last?.leftOut ?? 0 });
+		this.#log.info('firewall rule matched', { requestId, rule, part, action, suppressed: last?.leftOut ?? 0 });
 		this.#lastLines.set(rule, { atMs: nowMs, leftOut: 0 });
 	}
 }

@@ -108,7 +108,7 @@ export class GatewayPool {
 		this.#ports.log.warn('a gateway is left alone', {
 			gateway: gateway.origin,
 			reason: `lost ${mostLost} requests in a row`,
-			for_ms: ejectionMs,
+			ejected_for_ms: ejectionMs,
 		});
 	}
 

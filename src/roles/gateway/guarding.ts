@@ -145,7 +145,7 @@ export class Guarding {
 		const characters = view.texts.reduce((sum, { text }) => sum + text.length, 0);
 		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
-			this.#log.warn('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, why: 'too much waits' });
+			this.#log.warn('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, reason: 'too much waits' });
 			this.#keep(call, stage, [{ policy: 'unreadable', category: 'backlog', action: 'NONE', outcome: 'not_evaluated', count: 1 }]);
 			return;
 		}

@@ -58,13 +58,13 @@ function noteFallback({ record }: CallScope, from: Taken | undefined, to: Taken,
 	const bound = failed && traffic.get(failed.provider);
 	if (failed === undefined || bound === undefined) return;
 	bound.traffic.fallbacks++;
-	const why = outcome instanceof Error ? outcome.code : outcome.response.status;
+	const reason = outcome instanceof Error ? outcome.code : outcome.response.status;
 	const { provider, model } = to.prepared.target;
 	ports.log.warn('call goes on to another target', {
 		requestId: to.prepared.request.id,
 		provider: failed.provider,
 		model: failed.model,
-		why,
+		reason,
 		to: `${provider}/${model}`,
 	});
 }

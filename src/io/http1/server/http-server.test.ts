@@ -213,7 +213,7 @@ describe('a handler that throws', () => {
 		expect(answer.status).toBe(status);
 		expect(await answer.text()).not.toContain('hunter2');
 		await until(() => started.requestLines().length === 1);
-		expect(started.requestLines()[0]).toMatchObject({ status, code, outcome: 'complete' });
+		expect(started.requestLines()[0]).toMatchObject({ status, code, outcome: status < 500 ? 'rejected' : 'failed' });
 		expect(started.log.lines.some((line) => line.event === 'internal error')).toBe(code === 'internal_error');
 	});
 

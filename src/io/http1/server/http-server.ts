@@ -8,7 +8,7 @@ import type { Log, LogFields } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { DeadlineSweep } from '../../deadline-sweep.ts';
 import { http } from '../../node-http.ts';
-import { logRequest, type RequestObserver, type RequestRecord } from '../../request-log.ts';
+import { logRequest, type RequestObserver, type RequestRecord, sentOutcome } from '../../request-log.ts';
 import { adoptSocketWithSharedBuffer } from '../shared-read-buffer.ts';
 import { FastPathConnection, type FastPathParts } from './fast-path-connection.ts';
 import { ConnectionLines } from './fast-path-response.ts';
@@ -327,7 +327,7 @@ class NodeHttpServer implements HttpServer {
 			method: '',
 			target: '',
 			status: refusal.status,
-			outcome: 'complete',
+			outcome: sentOutcome(refusal.code),
 			durationMs: 0,
 			requestBytes: 0,
 			responseBytes: bytes.length,

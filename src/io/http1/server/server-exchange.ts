@@ -8,7 +8,7 @@ import { ConnectionReset, type Handler, type HttpRequest, type HttpResponse } fr
 import type { Log } from '../../../core/log.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { DeadlineSweep, Watched } from '../../deadline-sweep.ts';
-import { logRequest, type Outcome, type RequestObserver, type RequestRecord } from '../../request-log.ts';
+import { logRequest, type Outcome, type RequestObserver, type RequestRecord, sentOutcome } from '../../request-log.ts';
 import type { ReceivedRequest, ResponseWriter } from './received-request.ts';
 import { RequestBody, type RequestBodyHooks } from './request-body.ts';
 import { discard, mayHaveBody, slices } from './response-body.ts';
@@ -370,15 +370,17 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		if (untold === undefined) return;
 		this.untold = undefined;
 		const facts: CallFacts = this.response?.facts ?? {};
+		const code = facts.code ?? this.code;
 		const record: RequestRecord = {
 			requestId: this.id,
 			method: this.message.method ?? '',
 			target: this.message.url ?? '',
 			...untold,
+			outcome: untold.outcome === 'complete' ? sentOutcome(code) : untold.outcome,
 			requestBytes: this.body.receivedBytes,
 			responseBytes: this.stream?.sentBytes ?? this.wholeBytes,
 			peer: this.connection.peerAddress,
-			code: facts.code ?? this.code,
+			code,
 			facts,
 		};
 		logRequest(this.parts.log, record);

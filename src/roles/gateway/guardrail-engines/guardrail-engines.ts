@@ -76,7 +76,7 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 		counts.add(name, judgement, durationMs);
 		const { usage, costNanoUsd } = judgement;
 		const cost = costNanoUsd === undefined ? null : String(costNanoUsd);
-		const fields = { requestId, team, engine: name, ...usage, cost_nano_usd: cost, duration_ms: Math.round(durationMs) };
+		const fields = { requestId, team, moderation_provider: name, ...usage, cost_nano_usd: cost, duration_ms: Math.round(durationMs) };
 		if (judgement.outcome === 'judged') log.debug('guardrail engine judged', fields);
 		else if (judgement.failure !== 'abandoned') {
 			log.warn('guardrail engine failed', {

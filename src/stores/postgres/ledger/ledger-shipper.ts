@@ -186,7 +186,7 @@ export class LedgerShipper {
 		const { clock, log, address } = this.deps;
 		if (this.failingSinceMs === undefined) return;
 		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
-		log.info('ledger rows are sent to postgres again', { address, failed_for_ms: failedForMs, spooled_rows: spooledRows });
+		log.info('ledger rows are sent to postgres again', { address, failed_for_ms: failedForMs, spooled_entries: spooledRows });
 		this.failingSinceMs = undefined;
 	}
 

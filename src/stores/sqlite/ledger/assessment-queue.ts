@@ -78,7 +78,7 @@ export class AssessmentQueue {
 					this.#isFailing = false;
 				},
 				(cause: unknown) => {
-					if (!this.#isFailing) log.warn('guardrail assessments cannot be written, and wait', { cause, rows: this.#waiting.length });
+					if (!this.#isFailing) log.warn('guardrail assessments cannot be written, and wait', { cause, entries: this.#waiting.length });
 					this.#isFailing = true;
 					throw cause;
 				},

@@ -259,7 +259,7 @@ describe('the end', () => {
 		await disk.fail(full);
 		await ending;
 		expect(queue.health()).toMatchObject({ lostCloses: 1, queuedRows: 0 });
-		expect(log.lines.map(({ event, fields }) => [event, fields['rows']]).slice(1)).toEqual([
+		expect(log.lines.map(({ event, fields }) => [event, fields['entries']]).slice(1)).toEqual([
 			['ledger rows were not closed; the next start charges their holds', 1],
 			['ledger rows are in the journal; the next start closes them', 1],
 		]);

@@ -335,7 +335,7 @@ export class LedgerQueue implements TurnListener {
 		const { clock, log, path } = this.deps;
 		if (this.failingSinceMs === undefined) return;
 		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
-		log.info('the ledger is written again', { path, failed_for_ms: failedForMs, queued_rows: this.countQueued() });
+		log.info('the ledger is written again', { path, failed_for_ms: failedForMs, queued_entries: this.countQueued() });
 		this.failingSinceMs = undefined;
 	}
 
@@ -354,8 +354,10 @@ export class LedgerQueue implements TurnListener {
 		const closes = this.rows.filter((row) => typeof row !== 'string');
 		const lost = closes.filter(({ line }) => line.failure !== undefined).length;
 		this.counts.lostCloses += lost;
-		if (lost > 0) log.error('ledger rows were not closed; the next start charges their holds', { path, rows: lost });
-		if (closes.length > lost) log.warn('ledger rows are in the journal; the next start closes them', { path, rows: closes.length - lost });
+		if (lost > 0) log.error('ledger rows were not closed; the next start charges their holds', { path, entries: lost });
+		if (closes.length > lost) {
+			log.warn('ledger rows are in the journal; the next start closes them', { path, entries: closes.length - lost });
+		}
 		this.rows = [];
 		ended();
 	}
