@@ -25,7 +25,7 @@ function addVerbs(group: Command, resource: Resource, run: RunTask): void {
 		for (const filter of list.filters) command.addOption(optionOf(filter));
 		command.addOption(
 			new Option(
-				'--limit <rows>',
+				'--limit <count>',
 				list.usualRows === undefined ? 'at most so many' : `at most so many; default: ${list.usualRows}`,
 			).argParser(integerWithin(1, 1_000_000)),
 		);

@@ -44,7 +44,7 @@ const usageDays = [
 	field('--from <day>', 'from', 'UTC day, inclusive, such as 2026-11-01'),
 	field('--to <day>', 'to', 'UTC day, exclusive'),
 ];
-const usageFilters = [...usageDays, field('--group-by <what>', 'group_by', 'model, provider, client or day')];
+const usageFilters = [...usageDays, field('--group-by <dimension>', 'group_by', 'model, provider, client or day')];
 /** Of what is listed and never changed here. */
 const readOnly = { argument: 'id', views: {}, fields: [] };
 
@@ -225,7 +225,7 @@ const usage: Resource = {
 			['COST USD', 'cost_usd'],
 			['ESTIMATED USD', 'estimated_cost_usd'],
 		],
-		filters: [...usageDays, field('--group-by <what>', 'group_by', 'team, model, provider, client or day; default: team')],
+		filters: [...usageDays, field('--group-by <dimension>', 'group_by', 'team, model, provider, client or day; default: team')],
 	},
 	views: {
 		show: {
