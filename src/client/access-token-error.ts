@@ -1,8 +1,8 @@
 /**
- * Why there is no access token: `unreachable` (no connection, or lost), `timeout`, `refused` (a status other than 200 without a
- * known error code), `invalid_answer` (200 without a usable token), or an error code of RFC 6749 section 5.2 such as `invalid_client`.
+ * Why there is no access token: `unreachable` (no connection, or lost), `timeout`, `rejected` (a status other than 200 without a
+ * known error code), `invalid_response` (200 without a usable token), or an error code of RFC 6749 section 5.2 such as `invalid_client`.
  */
-export type AccessTokenErrorCode = 'unreachable' | 'timeout' | 'refused' | 'invalid_answer' | (string & {});
+export type AccessTokenErrorCode = 'unreachable' | 'timeout' | 'rejected' | 'invalid_response' | (string & {});
 
 /** The token endpoint gave no access token. Holds neither the client secret nor text of the answer. */
 export class AccessTokenError extends Error {

@@ -265,15 +265,15 @@ describe('accessToken', () => {
 
 describe('errors', () => {
 	it.each([
-		['refused', 500, json({}, 500)],
+		['rejected', 500, json({}, 500)],
 		['invalid_client', 401, json({ error: 'invalid_client', error_description: secret }, 401)],
 		['invalid_scope', 400, json({ error: 'invalid_scope' }, 400)],
-		['refused', 400, json({ error: secret }, 400)],
-		['refused', 302, answer('', 302, { location: '/v1/messages' })],
-		['refused', 503, answer(Buffer.alloc(2_000_000, 'x'), 503)],
-		['invalid_answer', 200, answer('<html>')],
-		['invalid_answer', 200, json({ access_token: 'a\nb' })],
-		['invalid_answer', 200, answer(Buffer.alloc(1_048_577, ' '))],
+		['rejected', 400, json({ error: secret }, 400)],
+		['rejected', 302, answer('', 302, { location: '/v1/messages' })],
+		['rejected', 503, answer(Buffer.alloc(2_000_000, 'x'), 503)],
+		['invalid_response', 200, answer('<html>')],
+		['invalid_response', 200, json({ access_token: 'a\nb' })],
+		['invalid_response', 200, answer(Buffer.alloc(1_048_577, ' '))],
 		['unreachable', undefined, hangUp],
 	])('%s with status %s, without secrets', async (code, status, failure) => {
 		tokenFailure = failure;
@@ -289,7 +289,7 @@ describe('errors', () => {
 	it('another address than the token endpoint said only its status', async () => {
 		tokenFailure = answer('<!doctype html>', 404);
 		await expect(createSource().accessToken()).rejects.toMatchObject({
-			code: 'refused',
+			code: 'rejected',
 			message: expect.stringContaining(`HTTP 404 at ${address}/oauth2/token: is this the token endpoint?`) as unknown,
 		});
 	});

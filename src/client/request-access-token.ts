@@ -19,13 +19,13 @@ export async function requestAccessToken(request: TokenRequest): Promise<TokenAn
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
 		throw new AccessTokenError(
-			code ?? 'refused',
+			code ?? 'rejected',
 			`The token endpoint answered ${describeTokenError(status, code, request.tokenEndpoint)}`,
 			status,
 		);
 	}
 	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
-	if ('problem' in answer) throw new AccessTokenError('invalid_answer', `The token endpoint's answer ${answer.problem}`, status);
+	if ('problem' in answer) throw new AccessTokenError('invalid_response', `The token endpoint's answer ${answer.problem}`, status);
 	return answer;
 }
 
