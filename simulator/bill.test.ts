@@ -76,7 +76,7 @@ describe.each(wires)('%s', (...wire) => {
 		const { total, lines } = await simulator.bill();
 		expect(total).toMatchObject({ requests: 1, complete: 1, output_tokens: 120, reasoning_tokens: 20 });
 		expect(lines).toMatchObject([
-			{ key: 'bill', wire: wire[0], model: 'sim-tokens-100-think-20', requests: 1, input_tokens: total.input_tokens },
+			{ key: 'bill', dialect: wire[0], model: 'sim-tokens-100-think-20', requests: 1, input_tokens: total.input_tokens },
 		]);
 		expect(total.input_tokens).toBeGreaterThan(0);
 		expect(textOfStream(text).length).toBeGreaterThanOrEqual(400);
@@ -118,7 +118,7 @@ describe.each(wires)('%s', (...wire) => {
 	test('what is refused costs nothing and is counted', async () => {
 		expect((await send(requestOf(wire, 'sim-500'))).status).toBe(500);
 		expect((await send(requestOf(wire, 'sim-text', { contents: [], messages: [] }))).status).toBe(400);
-		expect((await simulator.bill()).total).toMatchObject({ requests: 2, refused: 2, complete: 0, input_tokens: 0, output_tokens: 0 });
+		expect((await simulator.bill()).total).toMatchObject({ requests: 2, rejected: 2, complete: 0, input_tokens: 0, output_tokens: 0 });
 	});
 });
 

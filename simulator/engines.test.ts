@@ -27,7 +27,7 @@ describe('engines that judge texts', () => {
 	});
 
 	it('keep a row and no key', async () => {
-		const [row] = await simulator.requests('?wire=content-safety&limit=1');
-		expect(row).toMatchObject({ outcome: 'refused', status: 400 });
+		const [row] = await simulator.requests('?dialect=content-safety&limit=1');
+		expect(row).toMatchObject({ outcome: 'rejected', status: 400 });
 	});
 });

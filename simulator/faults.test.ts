@@ -237,7 +237,7 @@ describe('where faults come from', () => {
 		[{ fault: 'stal-3' }, /names no fault/],
 		[{ fault: 'stall', time: 3 }, /time/],
 		[{ fault: 'stall', rate: 2 }, /rate/],
-		[{ fault: 'stall', wire: 'bedrock' }, /wire/],
+		[{ fault: 'stall', dialect: 'bedrock' }, /dialect/],
 	])('a rule that says nothing is refused: %j', async (rule, message_) => {
 		const { status, body } = await simulator.control('POST', '/faults', rule);
 		expect(status).toBe(400);

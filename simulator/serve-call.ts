@@ -265,7 +265,7 @@ function answerReplacement(serving: Serving, replacement: 'html' | 'empty' | 're
 
 function answerError(serving: Serving, error: VendorError): HttpResponse {
 	const { wire, requestId, key, model, call } = serving;
-	call.settle('refused');
+	call.settle('rejected');
 	return respond(serving, error.status, 'application/json', JSON.stringify(wire.renderError(error, { requestId, key, model })), error);
 }
 

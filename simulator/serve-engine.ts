@@ -43,7 +43,7 @@ export async function serveEngine(request: HttpRequest, wire: EngineWire, server
 	await suffer(request, faults, server.clock);
 	const answer = (status: number, text: string, type = 'application/json'): HttpResponse => {
 		call.row.status = status;
-		call.settle(status === 200 ? 'complete' : 'refused');
+		call.settle(status === 200 ? 'complete' : 'rejected');
 		return { status, headers: { 'content-type': type }, body: text };
 	};
 	const refuse = (status: number): HttpResponse => answer(status, JSON.stringify(wire.renderError(status)));

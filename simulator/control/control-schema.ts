@@ -4,7 +4,7 @@ import { engineWireNames } from '../wires/engine-wire.ts';
 import { wireNames } from '../wires/wire.ts';
 
 const match = {
-	wire: z.enum([...wireNames, ...engineWireNames]).optional(),
+	dialect: z.enum([...wireNames, ...engineWireNames]).optional(),
 	/** The end of the key, or all of it. */
 	key: z.string().min(1).optional(),
 	model: z.string().min(1).optional(),
@@ -41,7 +41,7 @@ export const replayBody = z
 		body_base64: z.base64().optional(),
 		sse: z.string().optional(),
 		json: z.unknown().optional(),
-		cut: z.union([z.enum(['whole', 'events']), z.strictObject({ bytes: cutBytes, seed: z.int().default(1) })]).default('whole'),
+		split: z.union([z.enum(['none', 'events']), z.strictObject({ bytes: cutBytes, seed: z.int().default(1) })]).default('none'),
 		interval_ms: z.number().min(0).max(60_000).default(0),
 	})
 	.refine(

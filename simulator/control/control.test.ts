@@ -31,9 +31,9 @@ function recorded(name: string): { status: number; headers: Record<string, strin
 }
 
 describe('recordings', () => {
-	test.each(['whole', 'events', { bytes: [1, 17], seed: 3 }, { bytes: [1, 1] }])('byte for byte, cut as %j', async (cut) => {
+	test.each(['none', 'events', { bytes: [1, 17], seed: 3 }, { bytes: [1, 1] }])('byte for byte, cut as %j', async (cut) => {
 		const { sse, status, headers } = recorded('openai/text-stream-usage');
-		await queue('/replay', { key: 'sk-replay', status, headers, sse, cut });
+		await queue('/replay', { key: 'sk-replay', status, headers, sse, split: cut });
 		const response = await fetch(`${simulator.origin}/openai/v1/chat/completions`, {
 			method: 'POST',
 			headers: { authorization: 'Bearer sk-replay' },
@@ -47,7 +47,7 @@ describe('recordings', () => {
 	});
 
 	test('pieces inside characters and lines still parse in the SDKs', async () => {
-		await queue('/replay', { wire: 'anthropic', ...recorded('anthropic/tools-parallel-stream'), cut: { bytes: [1, 5] } });
+		await queue('/replay', { dialect: 'anthropic', ...recorded('anthropic/tools-parallel-stream'), split: { bytes: [1, 5] } });
 		const message = await anthropic.messages.stream({ ...hello, max_tokens: 9 }).finalMessage();
 		expect(message.content.map((block) => block.type)).toEqual(['text', 'tool_use', 'tool_use']);
 	});
@@ -61,7 +61,7 @@ describe('recordings', () => {
 		expect((await openai.chat.completions.create(hello)).choices).toHaveLength(1);
 	});
 
-	test.each([[{}], [{ sse: 'x', json: {} }], [{ sse: 'x', cut: { bytes: [3, 1] } }], [{ sse: 'x', cut: 'sometimes' }]])(
+	test.each([[{}], [{ sse: 'x', json: {} }], [{ sse: 'x', split: { bytes: [3, 1] } }], [{ sse: 'x', split: 'sometimes' }]])(
 		'refuses %j',
 		async (body) => {
 			expect((await simulator.control('POST', '/replay', body)).status).toBe(400);
@@ -94,7 +94,7 @@ describe('scripts', () => {
 	});
 
 	test('call the given tools', async () => {
-		await queue('/script', { wire: 'anthropic', thinking: 'Hm.', text: 'Now:', calls: [{ name: 'erase', input: { path: '/x' } }] });
+		await queue('/script', { dialect: 'anthropic', thinking: 'Hm.', text: 'Now:', calls: [{ name: 'erase', input: { path: '/x' } }] });
 		const message = await anthropic.messages.create({ ...hello, max_tokens: 90 });
 		expect(message.content).toMatchObject([
 			{ type: 'thinking', thinking: 'Hm.' },
@@ -128,7 +128,7 @@ describe('what was received', () => {
 		await anthropic.messages.create({ ...hello, max_tokens: 9 });
 		expect(await simulator.requests('?model=gpt-4o')).toMatchObject([{ id }]);
 		expect(await simulator.requests(`?id=${id}`)).toHaveLength(1);
-		expect(await simulator.requests('?wire=anthropic')).toHaveLength(1);
+		expect(await simulator.requests('?dialect=anthropic')).toHaveLength(1);
 		expect(await simulator.requests('?key=sk-replay')).toHaveLength(3);
 		expect(await simulator.requests('?key=else')).toHaveLength(0);
 		expect(await simulator.requests('?limit=2')).toHaveLength(2);

@@ -69,7 +69,7 @@ function readingActions(server: CallServer): Record<string, Action> {
 			const asked = {
 				key: filter.get('key') ?? undefined,
 				model: filter.get('model') ?? undefined,
-				wire: filter.get('wire') ?? undefined,
+				dialect: filter.get('dialect') ?? undefined,
 				id: filter.get('id') ?? undefined,
 			};
 			return { status: 200, body: { data: server.requestLog.list({ limit, ...asked }) } };
@@ -158,7 +158,7 @@ async function queueRecording(request: HttpRequest, server: CallServer): Promise
 		body_base64: base64,
 		sse,
 		json,
-		cut,
+		split: cut,
 		interval_ms: intervalMs,
 		...match
 	} = await readBody(request, replayBody);

@@ -39,7 +39,7 @@ describe('rules', () => {
 
 	test('match wire, end of key and model', () => {
 		const rules = createFaultRules();
-		rules.add({ wire: 'openai', key: '1234', model: 'gpt-4o', fault: '500', rate: 1, count: null, seed: 1 });
+		rules.add({ dialect: 'openai', key: '1234', model: 'gpt-4o', fault: '500', rate: 1, count: null, seed: 1 });
 		expect(rules.take(call)).toEqual({ status: 500 });
 		expect(rules.take({ ...call, wire: 'azure' })).toEqual({});
 		expect(rules.take({ ...call, key: 'sk-other' })).toEqual({});

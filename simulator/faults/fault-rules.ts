@@ -4,7 +4,7 @@ import type { FaultPlan } from './fault-plan.ts';
 
 /** Which calls a rule or a recording is for; absent members match all. */
 export interface CallMatch {
-	readonly wire?: string | undefined;
+	readonly dialect?: string | undefined;
 	/** The end of the caller’s key. */
 	readonly key?: string | undefined;
 	readonly model?: string | undefined;
@@ -17,7 +17,7 @@ export interface MatchedCall {
 }
 
 export function matchesCall(match: CallMatch, call: MatchedCall): boolean {
-	if (match.wire !== undefined && match.wire !== call.wire) return false;
+	if (match.dialect !== undefined && match.dialect !== call.wire) return false;
 	if (match.key !== undefined && !call.key.endsWith(match.key)) return false;
 	return match.model === undefined || match.model === call.model;
 }

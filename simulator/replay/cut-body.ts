@@ -4,7 +4,7 @@ import type { ReplayCut } from './replay-queue.ts';
 /** The same bytes in pieces; none is empty. */
 export function* cutBody(body: Buffer, cut: ReplayCut): Generator<Buffer> {
 	if (body.length === 0) return;
-	if (cut === 'whole') {
+	if (cut === 'none') {
 		yield body;
 		return;
 	}

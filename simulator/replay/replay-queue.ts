@@ -11,8 +11,8 @@ export interface Recording {
 	readonly intervalMs: number;
 }
 
-/** `whole`: one piece. `events`: after each blank line. `bytes`: sizes drawn between the two, both included. */
-export type ReplayCut = 'whole' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
+/** `none`: one piece. `events`: after each blank line. `bytes`: sizes drawn between the two, both included. */
+export type ReplayCut = 'none' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
 
 export type QueuedAnswer = { readonly recording: Recording } | { readonly script: AnswerScript };
 

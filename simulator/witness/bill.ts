@@ -14,10 +14,10 @@ export interface BilledTokens {
 export const nothingBilled: BilledTokens = { input: 0, cacheWrite: 0, cacheRead: 0, output: 0, reasoning: 0 };
 
 /**
- * `complete`: sent whole. `aborted`: the client left. `broken`: a fault ended it. `refused`: an error status.
+ * `complete`: sent whole. `aborted`: the client left. `broken`: a fault ended it. `rejected`: an error status.
  * `replayed`: a recording, which is not billed.
  */
-export type CallOutcome = 'complete' | 'aborted' | 'broken' | 'refused' | 'replayed';
+export type CallOutcome = 'complete' | 'aborted' | 'broken' | 'rejected' | 'replayed';
 
 export interface BillEntry {
 	readonly key: string;
@@ -38,13 +38,13 @@ export interface Bill {
 
 interface BillLine {
 	key: string;
-	wire: string;
+	dialect: string;
 	model: string;
 	requests: number;
 	complete: number;
 	aborted: number;
 	broken: number;
-	refused: number;
+	rejected: number;
 	replayed: number;
 	input_tokens: number;
 	cache_write_tokens: number;
@@ -78,7 +78,7 @@ export function createBill(): Bill {
 			addTo(lineOf(entry), entry);
 		},
 		render() {
-			const { key: _key, wire: _wire, model: _model, ...totals } = total;
+			const { key: _key, dialect: _dialect, model: _model, ...totals } = total;
 			return { total: totals, lines: [...lines.values()] };
 		},
 		clear() {
@@ -99,16 +99,16 @@ function addTo(line: BillLine, entry: BillEntry): void {
 	line.reasoning_tokens += entry.tokens.reasoning;
 }
 
-function emptyLine(key: string, wire: string, model: string): BillLine {
+function emptyLine(key: string, dialect: string, model: string): BillLine {
 	return {
 		key,
-		wire,
+		dialect,
 		model,
 		requests: 0,
 		complete: 0,
 		aborted: 0,
 		broken: 0,
-		refused: 0,
+		rejected: 0,
 		replayed: 0,
 		input_tokens: 0,
 		cache_write_tokens: 0,

@@ -40,7 +40,7 @@ export interface RequestLog {
 		limit: number;
 		key?: string | undefined;
 		model?: string | undefined;
-		wire?: string | undefined;
+		dialect?: string | undefined;
 		id?: string | undefined;
 	}): object[];
 	clear(): void;
@@ -88,14 +88,14 @@ export function createRequestLog(): RequestLog {
 			received.set(row, kept);
 			while (received.size > mostReceived || (bodyBytes > mostBodyBytes && received.size > 1)) dropOldestReceived();
 		},
-		list({ limit, key, model, wire, id }) {
+		list({ limit, key, model, dialect, id }) {
 			const found: object[] = [];
 			const oldest = Math.max(0, rows.length - mostRows);
 			for (let index = rows.length - 1; index >= oldest && found.length < limit; index--) {
 				const row = rows[index];
 				if (row === undefined) break;
 				if (key !== undefined && row.key !== lastFour(key)) continue;
-				if ((model !== undefined && row.model !== model) || (wire !== undefined && row.wire !== wire)) continue;
+				if ((model !== undefined && row.model !== model) || (dialect !== undefined && row.wire !== dialect)) continue;
 				if (id !== undefined && row.id !== id) continue;
 				found.push(renderRow(row, received.get(row)));
 			}
@@ -141,7 +141,7 @@ function renderRow(row: RequestRow, received: Received | undefined): object {
 		method: row.method,
 		path: row.path,
 		query: row.query.replace(/(^|&)key=[^&]*/g, '$1key=…'),
-		wire: row.wire,
+		dialect: row.wire,
 		key: row.key,
 		model: row.model,
 		status: row.status,

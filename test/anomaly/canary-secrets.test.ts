@@ -129,14 +129,14 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	// Vendors quote the key that they refuse.
 	for (const status of [400, 401, 429, 500]) {
 		const message = `Incorrect API key provided: ${canaries.get('key plain-first- of provider_b') ?? 'none'}. Find yours at the vendor.`;
-		const replay = { wire: 'openai', status, json: { error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } } };
+		const replay = { dialect: 'openai', status, json: { error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } } };
 		await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(replay) });
 		expect(await keep(await call(gatewayUrl, accessToken, {}))).toMatch(/Incorrect API key provided: (?!none)/);
 	}
 	// What stands before a vendor quotes the fields that it knows from the configuration alone.
 	const extra = canaries.get('header first of provider_b') ?? 'none';
 	const quotingField = {
-		wire: 'openai',
+		dialect: 'openai',
 		status: 403,
 		json: { error: { message: `No access with x-extra: ${extra}.`, type: 'forbidden' } },
 	};
@@ -146,7 +146,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	const escaped = (canaries.get('key plain-first- of provider_b') ?? '').replaceAll('-', '\\u002d').replaceAll('p', '\\u0070');
 	plant('escaped key', escaped);
 	const body = `{"error":{"message":"Incorrect API key provided: ${escaped}","type":"invalid_request_error","code":"invalid_api_key"}}`;
-	const quoting = { wire: 'openai', status: 400, headers: { 'content-type': 'application/json' }, body };
+	const quoting = { dialect: 'openai', status: 400, headers: { 'content-type': 'application/json' }, body };
 	await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(quoting) });
 	expect(await keep(await call(gatewayUrl, accessToken, {}))).toContain('Incorrect API key provided: ***');
 	for (const token of [forged, plant('opaque token'), `${accessToken}.x`, '']) await keep(await call(gatewayUrl, token, {}));

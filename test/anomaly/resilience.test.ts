@@ -21,7 +21,7 @@ interface Usage {
 }
 
 interface BillLine {
-	readonly wire: string;
+	readonly dialect: string;
 	readonly model: string;
 	readonly requests: number;
 }
@@ -149,7 +149,7 @@ function ask(format: 'chat' | 'messages', model: string, more: object = {}): Pro
 
 async function billed(): Promise<Record<string, number>> {
 	const { lines } = (await (await fetch(`${product.simulatorUrl}/_simulator/bill`)).json()) as { lines: readonly BillLine[] };
-	return Object.fromEntries(lines.map(({ wire, model, requests }) => [`${wire} ${model}`, requests]));
+	return Object.fromEntries(lines.map(({ dialect, model, requests }) => [`${dialect} ${model}`, requests]));
 }
 
 describe.each(['chat', 'messages'] as const)('%s', (format) => {

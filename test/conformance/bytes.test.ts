@@ -16,8 +16,8 @@ const spellings: Readonly<Record<string, (body: object) => string>> = {
 		JSON.stringify(body).replace(/[\u0080-\uffff/]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
 };
 
-const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullable<Replay['cut']>])[] = [
-	['whole', 'compact', 'whole'],
+const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullable<Replay['split']>])[] = [
+	['whole', 'compact', 'none'],
 	['cut by events', 'with blanks and line breaks', 'events'],
 	[`in pieces of 1 to 17 bytes, seed ${seed}`, 'with escapes', { bytes: [1, 17], seed }],
 ];
@@ -46,7 +46,7 @@ describeOwn('contract 5: the same format passes bytes through', 'our simulator',
 			const { provider, path } = providers[vendor];
 			const { status, headers } = recording.response;
 			const bytes = recordedBytes(recording);
-			await simulator.replay({ wire: vendor, status, headers, body_base64: bytes.toString('base64'), cut });
+			await simulator.replay({ dialect: vendor, status, headers, body_base64: bytes.toString('base64'), split: cut });
 			const body = bodyOf(vendor, recording);
 			const sent = spellings[spelling]?.(body) ?? '';
 			const query = recording.request?.path.split('?')[1] ?? '';
@@ -63,7 +63,7 @@ describeOwn('contract 5: the same format passes bytes through', 'our simulator',
 			);
 			expect(response.headers.get('x-gateway-upstream-status')).toBe(expectedStatus(status) === status ? null : String(status));
 			const seen = await simulator.newestRequest();
-			expect(seen).toMatchObject({ wire: vendor, model: body['model'], query, outcome: 'replayed' });
+			expect(seen).toMatchObject({ dialect: vendor, model: body['model'], query, outcome: 'replayed' });
 			expectSameBody(seen.body ?? '', sent, body);
 			if (seen.body === sent) expect(seen.body_sha256).toBe(createHash('sha256').update(sent).digest('hex'));
 		});
@@ -84,7 +84,7 @@ describeOwn('contract 5: the same format passes bytes through', 'our simulator',
 		],
 	])('an alias changes the bytes of the model alone: %s', async (sent, expected) => {
 		const { simulator } = subject.current;
-		await simulator.replay({ wire: 'openai', json: { object: 'chat.completion' } });
+		await simulator.replay({ dialect: 'openai', json: { object: 'chat.completion' } });
 		expect((await send(subject.current, '/v1/chat/completions', { body: sent })).status).toBe(200);
 		expect((await simulator.newestRequest()).body).toBe(expected);
 	});

@@ -29,7 +29,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			it.each([400, 402, 408, 409, 413, 422, 429])('the caller’s own mistake, %i, passes unchanged', async (status) => {
 				const body = vendorError(`Grüße ${status}`);
 				await subject.current.simulator.replay({
-					wire: format.wire,
+					dialect: format.wire,
 					status,
 					headers: { 'content-type': 'application/json; charset=UTF-8', 'x-should-retry': 'true' },
 					body,
@@ -51,7 +51,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 				[529, null],
 			])('%i is 502 with the provider’s body', async (status, shouldRetry) => {
 				const body = vendorError(`Grüße ${status}`);
-				await subject.current.simulator.replay({ wire: format.wire, status, headers: { 'content-type': 'application/json' }, body });
+				await subject.current.simulator.replay({ dialect: format.wire, status, headers: { 'content-type': 'application/json' }, body });
 				const response = await ask(format, `${format.family}-sim-x`, { stream });
 				expect([response.status, await response.text()]).toEqual([502, body]);
 				expect(response.headers.get('content-type')).toBe('application/json');
@@ -77,13 +77,13 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 
 		it('a page from a provider’s own edge is passed through as what it is', async () => {
 			const body = '<html><body><h1>503 Service Unavailable</h1></body></html>\n';
-			await subject.current.simulator.replay({ wire: format.wire, status: 503, headers: { 'content-type': 'text/html' }, body });
+			await subject.current.simulator.replay({ dialect: format.wire, status: 503, headers: { 'content-type': 'text/html' }, body });
 			const response = await ask(format, `${format.family}-sim-x`);
 			expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([502, 'text/html', body]);
 		});
 
 		it('an error without a body gets ours', async () => {
-			await subject.current.simulator.replay({ wire: format.wire, status: 500, body: '' });
+			await subject.current.simulator.replay({ dialect: format.wire, status: 500, body: '' });
 			await expectGatewayError(await ask(format, `${format.family}-sim-x`), 502, 'provider_failed', 'api_error');
 		});
 
@@ -152,7 +152,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		it.concurrent('504 when the provider takes too long: in all', async () => {
 			const json = { id: 'x', padding: 'x'.repeat(600) };
 			const model = `${format.family}-sim-lasting`;
-			await subject.current.simulator.replay({ model, json, cut: { bytes: [10, 20], seed: 1 }, interval_ms: 100 });
+			await subject.current.simulator.replay({ model, json, split: { bytes: [10, 20], seed: 1 }, interval_ms: 100 });
 			await expectGatewayError(await ask(format, model), 504, 'provider_total_timeout', 'timeout_error');
 		});
 
@@ -176,7 +176,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			const before = subject.elsewhere.requests;
 			for (const stream of [false, true]) {
 				await subject.current.simulator.replay({
-					wire: format.wire,
+					dialect: format.wire,
 					status,
 					headers: { location: `${subject.elsewhere.url}/v1` },
 					body: '',
@@ -191,7 +191,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		it.each([401, 403, 400, 429, 500])('a key that the provider echoes with %i does not leave', async (status) => {
 			for (const echo of [apiKey, `${apiKey.slice(0, 8)}****************${apiKey.slice(-4)}`]) {
 				const body = vendorError(`Incorrect API key provided: ${echo}. Grüße`);
-				await subject.current.simulator.replay({ wire: format.wire, status, body, cut: { bytes: [1, 7], seed: 5 } });
+				await subject.current.simulator.replay({ dialect: format.wire, status, body, split: { bytes: [1, 7], seed: 5 } });
 				const text = await (await ask(format, `${format.family}-sim-x`)).text();
 				expect(text).toContain('Incorrect API key provided: ***. Grüße');
 				expect(text).not.toContain('cdef');

@@ -155,7 +155,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		const reason = { reset: 'unreachable', hang: 'timeout', '500': 'status', 'malformed-json': 'malformed' }[fault];
 		const series = `tollgate_moderation_evaluations_total{moderation_provider="${name}",outcome="${reason}"}`;
 		const before = await figure(series);
-		await control('POST', 'faults', { wire: name, fault });
+		await control('POST', 'faults', { dialect: name, fault });
 		const isBlocked = isEnforced && failsClosed(name);
 		const answers = await Promise.all(
 			shapes.map(async (shape) => {

@@ -16,12 +16,12 @@ interface Selection {
 }
 
 /** How each provider is told apart by what it receives. */
-const marks: Readonly<Record<string, { wire: string; key: string }>> = {
-	provider_a: { wire: 'anthropic', key: '-key' },
-	provider_b: { wire: 'openai', key: '-key' },
-	provider_d: { wire: 'azure', key: '-key' },
-	local: { wire: 'openai', key: 'ocal' },
-	second_a: { wire: 'anthropic', key: 'nd-a' },
+const marks: Readonly<Record<string, { dialect: string; key: string }>> = {
+	provider_a: { dialect: 'anthropic', key: '-key' },
+	provider_b: { dialect: 'openai', key: '-key' },
+	provider_d: { dialect: 'azure', key: '-key' },
+	local: { dialect: 'openai', key: 'ocal' },
+	second_a: { dialect: 'anthropic', key: 'nd-a' },
 };
 
 const aliases = {
@@ -74,11 +74,11 @@ async function expectSelection(subject: Subject, selection: Selection): Promise<
 	expect(markOf(seen)).toEqual({ ...marks[provider], model });
 	expect(seen.headers['x-gateway-provider']).toBeUndefined();
 	// A deployment's answer names the model behind it.
-	if (seen.wire !== 'azure') expect(answer.model).toContain(model);
+	if (seen.dialect !== 'azure') expect(answer.model).toContain(model);
 }
 
-function markOf({ wire, key, model }: SeenUpstream): { wire: string; key: string; model: string } {
-	return { wire, key, model };
+function markOf({ dialect, key, model }: SeenUpstream): { dialect: string; key: string; model: string } {
+	return { dialect, key, model };
 }
 
 async function expectRefusal(subject: Subject, header: string | undefined, expectBody: (text: string) => void): Promise<void> {

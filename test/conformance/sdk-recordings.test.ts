@@ -35,11 +35,11 @@ describeOwn('Spec: Inference endpoints, recorded answers through the official SD
 	const expectAsRecorded = async (vendor: Vendor, recording: Recording, ask: (body: never) => Promise<unknown>): Promise<void> => {
 		const { status, headers, json, sse } = recording.response;
 		await subject.current.simulator.replay({
-			wire: vendor,
+			dialect: vendor,
 			status,
 			headers,
 			body_base64: recordedBytes(recording).toString('base64'),
-			cut: { bytes: [1, 200], seed: 1 },
+			split: { bytes: [1, 200], seed: 1 },
 		});
 		const asked = ask(bodyOf(vendor, recording) as never);
 		if (status !== 200) {

@@ -30,7 +30,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			expect(streamed.choices[0]?.message.content).toBe(whole.choices[0]?.message.content);
 			expect([whole.choices[0]?.finish_reason, streamed.choices[0]?.finish_reason]).toEqual(['stop', 'stop']);
 			expect(streamed.usage?.completion_tokens).toBe(whole.usage?.completion_tokens);
-			expect((await subject.current.simulator.newestRequest()).wire).toBe('anthropic');
+			expect((await subject.current.simulator.newestRequest()).dialect).toBe('anthropic');
 		});
 
 		it('shows the thoughts of a model that hides them unless asked', async () => {
@@ -84,7 +84,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			expect(streamed.content).toEqual(whole.content);
 			expect([whole.stop_reason, streamed.stop_reason]).toEqual(['end_turn', 'end_turn']);
 			expect(streamed.usage.output_tokens).toBe(whole.usage.output_tokens);
-			expect((await subject.current.simulator.newestRequest()).wire).toBe('openai');
+			expect((await subject.current.simulator.newestRequest()).dialect).toBe('openai');
 		});
 
 		it('uses a tool and takes its result', async () => {
@@ -222,7 +222,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		['gemini', 'gemini-2.5-flash', '/v1/messages', { candidates: [broken] }, /stop_reason.*MALFORMED_FUNCTION_CALL/],
 	])('tells why an answer of %s ended where the format of the caller cannot: %s at %s', async (wire, model, path, body, told) => {
 		const { simulator } = subject.current;
-		await simulator.replay({ wire, json: body });
+		await simulator.replay({ dialect: wire, json: body });
 		const response = await send(subject.current, path, {
 			body: { model, max_tokens: 9, unheard_of: 7, messages: [{ role: 'user', content: 'x' }] },
 		});

@@ -8,7 +8,7 @@ export interface BilledRequest {
 	readonly time: string;
 	readonly model: string;
 	readonly status: number | null;
-	readonly outcome: 'complete' | 'aborted' | 'broken' | 'refused' | 'replayed' | 'pending';
+	readonly outcome: 'complete' | 'aborted' | 'broken' | 'rejected' | 'replayed' | 'pending';
 	readonly tokens: {
 		readonly input: number;
 		readonly cache_write: number;

@@ -252,7 +252,7 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bi
 		if (isWhole && !hasLeft && kind !== 'odd') {
 			expect(charged).toEqual({ outcome: 'complete', costNanoUsd: billedNanoUsd, isEstimated: false, requestId, kind });
 			exact++;
-		} else if (billed.outcome === 'refused') {
+		} else if (billed.outcome === 'rejected') {
 			expect(charged).toEqual({ outcome: 'upstream_error', costNanoUsd: 0n, isEstimated: false, requestId, kind });
 		} else {
 			// What was on its way when a stream broke has been billed, and nobody has seen it.

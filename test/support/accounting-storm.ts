@@ -50,7 +50,7 @@ export async function expectNoOverspending(rounds: number): Promise<void> {
 		print(describe({ bill, billedNanoUsd, books, spentNanoUsd, seen }));
 		for (const { outcome } of bill) outcomes.add(outcome);
 	}
-	expect(outcomes).toContain('refused');
+	expect(outcomes).toContain('rejected');
 	expect(outcomes).toContain('aborted');
 }
 

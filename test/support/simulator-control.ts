@@ -4,12 +4,12 @@ import type { BillTotal, RequestSeen } from './start-simulator.ts';
 export interface SeenUpstream extends RequestSeen {
 	readonly path: string;
 	readonly query: string;
-	readonly wire: string;
+	readonly dialect: string;
 	readonly duration_ms: number | null;
 }
 
 export interface Replay {
-	readonly wire?: string;
+	readonly dialect?: string;
 	readonly key?: string;
 	readonly model?: string;
 	readonly count?: number;
@@ -19,7 +19,7 @@ export interface Replay {
 	readonly body_base64?: string;
 	readonly sse?: string;
 	readonly json?: unknown;
-	readonly cut?: 'whole' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
+	readonly split?: 'none' | 'events' | { readonly bytes: readonly [number, number]; readonly seed: number };
 	readonly interval_ms?: number;
 }
 

@@ -51,7 +51,7 @@ export interface BillTotal {
 	readonly complete: number;
 	readonly aborted: number;
 	readonly broken: number;
-	readonly refused: number;
+	readonly rejected: number;
 	readonly replayed: number;
 	readonly input_tokens: number;
 	readonly cache_write_tokens: number;
@@ -79,7 +79,7 @@ export interface StartedSimulator {
 	readonly clock: TestClock;
 	readonly outages: readonly number[];
 	control(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
-	bill(): Promise<{ total: BillTotal; lines: (BillTotal & { key: string; wire: string; model: string })[] }>;
+	bill(): Promise<{ total: BillTotal; lines: (BillTotal & { key: string; dialect: string; model: string })[] }>;
 	requests(query?: string): Promise<RequestSeen[]>;
 	close(): Promise<void>;
 }

@@ -69,7 +69,7 @@ function startEngine(name: EngineName, overrides: Partial<EngineSettings> = {}) 
 }
 
 async function breakEngine(name: EngineName, fault: string): Promise<void> {
-	await simulator.control('POST', '/faults', { wire: name, fault });
+	await simulator.control('POST', '/faults', { dialect: name, fault });
 	onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
 }
 
@@ -175,7 +175,7 @@ describe('any engine', () => {
 	});
 
 	it('keeps what was found when another request of the same judgement fails', async () => {
-		await simulator.control('POST', '/faults', { wire: 'content-safety', fault: '500', count: 1 });
+		await simulator.control('POST', '/faults', { dialect: 'content-safety', fault: '500', count: 1 });
 		onTestFinished(async () => void (await simulator.control('DELETE', '/faults')));
 		const { engine } = startEngine('content-safety');
 		const text = 'simulate-hate '.repeat(1400);
@@ -220,7 +220,7 @@ describe('any engine', () => {
 			awsCredentials: { region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'session' },
 		});
 		expect(await judge(engine, 'simulate-misconduct')).toMatchObject({ outcome: 'judged', findings: [{ category: 'misconduct' }] });
-		const [seen] = await simulator.requests('?wire=bedrock-guardrail&limit=1');
+		const [seen] = await simulator.requests('?dialect=bedrock-guardrail&limit=1');
 		// The simulator takes the access key's id for the key.
 		expect(seen?.key).toMatch(/MPLE$/);
 		expect(seen?.headers['x-amz-security-token']).toBeDefined();
