@@ -11,6 +11,7 @@ const checks: readonly (readonly [name: string, ...command: string[]])[] = [
 	['format', 'biome', 'check', '.'],
 	['imports', 'node', 'scripts/check-imports.ts'],
 	['unused', 'knip'],
+	['prose', 'node', 'scripts/prose.ts'],
 ];
 
 export interface CheckCounts {

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findDeadLinks, readPages } from '../site/links.ts';
+import { type AllowList, type Comparison, compare, serialize } from './allow-list.ts';
+import { listFiles, pages, read, root, sources } from './files.ts';
+import { type Finding, findInFile } from './findings.ts';
+
+const allowListFile = join(import.meta.dirname, 'allowed.json');
+
+export function formatFinding({ file, line, rule, found, write }: Finding): string {
+	return `${file}:${line} ${rule}: ${found} → ${write}`;
+}
+
+/** Findings in the files of the repository; `path` limits them to one file or folder. */
+export function findAll(path = ''): Finding[] {
+	const isWanted = (file: string): boolean => file === path || path === '' || file.startsWith(`${path.replace(/\/$/, '')}/`);
+	const inFiles = listFiles([...pages, ...sources])
+		.filter(isWanted)
+		.flatMap((file) => findInFile(file, read(file)));
+	const dead = findDeadLinks(readPages()).filter(({ file }) => isWanted(file));
+	return [
+		...inFiles,
+		...dead.map(({ file, line, href }): Finding => ({ file, line, rule: 'link', found: href, write: 'a page and heading that exist' })),
+	];
+}
+
+function compareAll(): Comparison {
+	const allowed = JSON.parse(readFileSync(allowListFile, 'utf8')) as AllowList;
+	return compare(findAll(), allowed, (file) => existsSync(join(root, file)));
+}
+
+/** Lowers the allow-list to what is found; nothing in it gets higher. */
+export function shrinkAllowList(): void {
+	const { canShrink, shrunk } = compareAll();
+	if (canShrink) writeFileSync(allowListFile, serialize(shrunk));
+}
+
+/** Compares the repository with its allow-list and prints every difference; returns whether there is none. */
+export function checkProse(): boolean {
+	const { excess, canShrink } = compareAll();
+	for (const { file, rule, allowed, findings } of excess) {
+		console.log(`${file}: ${findings.length} of rule "${rule}", allowed ${allowed}`);
+		for (const finding of findings) console.log(`  ${formatFinding(finding)}`);
+	}
+	if (canShrink) console.log('The allow-list allows more than there is. Lower it: npm run check -- --shrink');
+	return excess.length === 0 && !canShrink;
+}
