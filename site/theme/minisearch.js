@@ -2010,4 +2010,4 @@
     return MiniSearch;
 
 }));
-//# sourceMappingURL=index.js.map
+

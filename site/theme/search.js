@@ -10,8 +10,8 @@ function load(path) {
 	return new Promise((resolve, reject) => {
 		const script = document.createElement('script');
 		script.src = base + path;
-		script.onload = resolve;
-		script.onerror = reject;
+		script.addEventListener('load', resolve);
+		script.addEventListener('error', reject);
 		document.head.append(script);
 	});
 }
@@ -21,7 +21,14 @@ async function createIndex() {
 	const index = new MiniSearch({
 		fields: ['heading', 'page', 'text'],
 		storeFields: ['heading', 'page', 'text'],
-		searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+		searchOptions: {
+			boost: { heading: 4, page: 2 },
+			// Decision records explain, they do not instruct.
+			boostDocument: (id) => (id.startsWith('decisions/') ? 0.3 : 1),
+			prefix: true,
+			fuzzy: 0.15,
+			combineWith: 'AND',
+		},
 	});
 	index.addAll(globalThis.searchSections);
 	return index;
@@ -54,8 +61,14 @@ async function search() {
 	list.hidden = results.length === 0;
 }
 
-input.addEventListener('focus', () => (loading ??= createIndex()), { once: true });
-input.addEventListener('input', search);
+input.addEventListener(
+	'focus',
+	() => {
+		loading ??= createIndex();
+	},
+	{ once: true },
+);
+input.addEventListener('input', () => void search());
 document.addEventListener('keydown', (event) => {
 	if (event.key === '/' && document.activeElement !== input) {
 		event.preventDefault();
