@@ -44,6 +44,20 @@ export function compare(findings: readonly Finding[], allowed: AllowList, exists
 	return { excess, canShrink: serialize(shrunk) !== serialize(allowed), shrunk };
 }
 
+/** Rules of which `list` allows more findings than the list before it, in all files together. */
+export function findGrowth(list: AllowList, before: AllowList): RuleName[] {
+	const sums = sumByRule(before);
+	return [...sumByRule(list)].filter(([rule, sum]) => sum > (sums.get(rule) ?? 0)).map(([rule]) => rule);
+}
+
+function sumByRule(list: AllowList): Map<RuleName, number> {
+	const sums = new Map<RuleName, number>();
+	for (const rules of Object.values(list)) {
+		for (const [rule, count] of entries(rules)) sums.set(rule, (sums.get(rule) ?? 0) + count);
+	}
+	return sums;
+}
+
 /** One line for each file, sorted, so that branches merge. */
 export function serialize(list: AllowList): string {
 	const lines = Object.keys(list)

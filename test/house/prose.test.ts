@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AllowList, compare, serialize } from '../../scripts/prose/allow-list.ts';
+import { type AllowList, compare, findGrowth, serialize } from '../../scripts/prose/allow-list.ts';
 import { type Finding, findInFile, type RuleName } from '../../scripts/prose/findings.ts';
 import { phrases } from '../../scripts/prose/glossary.ts';
 
@@ -232,6 +232,13 @@ describe('the allow-list', () => {
 		const { excess, shrunk } = compare(moved, allowed, exists);
 		expect(excess).toMatchObject([{ file: 'new-2.md', allowed: 1, findings: { length: 2 } }]);
 		expect(shrunk).toEqual({ 'new-1.md': { phrase: 2 }, 'new-2.md': { phrase: 1 } });
+	});
+
+	test('does not grow by hand: the sum of each rule is that of the last commit, or lower', () => {
+		expect(findGrowth(allowed, allowed)).toEqual([]);
+		expect(findGrowth({ 'moved.md': { phrase: 5, line: 1 } }, allowed)).toEqual([]);
+		expect(findGrowth({ ...allowed, 'b.md': { phrase: 1 } }, allowed)).toEqual(['phrase']);
+		expect(findGrowth({ 'a.md': { headless: 1 } }, allowed)).toEqual(['headless']);
 	});
 
 	test('is written sorted, a line for each file', () => {
