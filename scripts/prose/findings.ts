@@ -23,7 +23,7 @@ const maxArchitectureLines = 250;
 const maxVersionLines = 60;
 
 /** Folders of pages that say how to do a task. */
-export const guideFolders = /^docs\/(?:get-started|guides?|operations)\//;
+export const guideFolders = /^docs\/(?:start|guide|operations)\//;
 
 type Find = (line: number, rule: RuleName, found: string, write: string) => void;
 
@@ -78,10 +78,10 @@ const headless =
 /** A subordinate clause that no main clause follows. */
 const subordinate = /^(?:when|where|wherever)(?![\w-])[^,:—]*$/i;
 
-/** Detects a sentence that begins with a clause in place of a noun. Questions are spared, and headings such as "How it works". */
+/** Detects a sentence that begins with a clause in place of a noun. Questions are spared, and headings such as "How it works" or "When Redis is unavailable". */
 export function isHeadless({ text }: Sentence, kind: Passage['kind']): boolean {
 	const bare = text.replace(/^[^\p{L}`]+/u, '');
-	if (question.test(bare) || (kind === 'heading' && /^(?:how|why)\b/i.test(bare))) return false;
+	if (question.test(bare) || (kind === 'heading' && /^(?:how|why|what|when)\b/i.test(bare))) return false;
 	// The header of a column.
 	if (kind === 'cell' && !bare.includes(' ')) return false;
 	return headless.test(bare) || subordinate.test(bare);
