@@ -7,7 +7,7 @@ import { contentHeads } from '../src/policy/guardrails/content/content-category.
 import { readContentWeights } from './read-weights.ts';
 
 const weights = readContentWeights();
-const page = readFileSync(new URL('../docs/reference/content-filter-figures.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../docs/reference/content-filter-measurements.md', import.meta.url), 'utf8');
 
 /** Cells of the table below a heading, without its head. */
 function tableOf(heading: string): string[][] {

@@ -18,10 +18,10 @@ export function describeGuardrails(): string {
 	const blockedShare = ((100 * ordinary.blocked.length) / measured).toFixed(2);
 	const ip = measureIpAddresses();
 	const [developed, corrected, unseen] = (['developed', 'corrected', 'measured'] as const).map(measureVariants);
-	return `# What guardrails find
+	return `# Guardrail measurements
 
 Made by \`npm run docs\`; the same measurements are tests. Speed is in [bench/RESULTS.md](../../bench/RESULTS.md), the content filter in
-[content-filter-figures.md](content-filter-figures.md).
+[content-filter-measurements.md](content-filter-measurements.md).
 
 ## Personal data
 

@@ -10,7 +10,7 @@ import { describePackages } from './sbom.ts';
 export const generatedDocs: readonly (readonly [path: string, generate: () => string | Promise<string>])[] = [
 	['docs/reference/errors.md', describeErrors],
 	['docs/reference/metrics.md', describeMetrics],
-	['docs/reference/guardrail-figures.md', describeGuardrails],
+	['docs/reference/guardrail-measurements.md', describeGuardrails],
 	['docs/reference/configuration.md', () => `${configurationReference()}\n`],
 	['docs/reference/cli.md', renderCliReference],
 	['docs/reference/sbom.cdx.json', describePackages],

@@ -52,7 +52,7 @@ const heldOut = judgeRows(
 );
 writeFileSync(contentWeightsFile, weights);
 writeFileSync(
-	join(root, 'docs/reference/content-filter-figures.md'),
+	join(root, 'docs/reference/content-filter-measurements.md'),
 	describePage(heldOut, crossValidated, {
 		trainedRows: seen.length,
 		weightBytes: weights.length,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { countCrs, crsCases, runCrsCases } from '../support/crs-suite.ts';
 import { eventually } from '../support/product.ts';
-import { renderCrsTable } from '../support/security-figures.ts';
+import { renderCrsTable } from '../support/security-measurements.ts';
 import { question } from './formats.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 
@@ -26,8 +26,8 @@ describeOwn('guarantees 9.22: the core rule set’s cases, attack in line or hea
 		expect(harmless).toBeGreaterThan(100);
 		expect((100 * figures.reduce((sum, figure) => sum + figure.falselyBlocked, 0)) / harmless).toBeLessThanOrEqual(5);
 		expect(await subject.current.simulator.requestsServed()).toBe(0);
-		const page = readFileSync(new URL('../../docs/reference/security-figures.md', import.meta.url), 'utf8');
-		expect(page, 'as `node scripts/security-figures.ts` writes it').toContain(renderCrsTable(results));
+		const page = readFileSync(new URL('../../docs/reference/security-measurements.md', import.meta.url), 'utf8');
+		expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderCrsTable(results));
 	});
 });
 

@@ -1,5 +1,5 @@
 /** Models that the demo, the simulator and the guides name are ones that people can still call. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProvider } from '@pydantic/genai-prices';
 import { describe, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ test('the simulator lists no deprecated model', () => {
 	}
 });
 
-const guides = readdirSync(join(packageRoot, 'docs/guide')).map((name) => `docs/guide/${name}`);
+const guides = globSync('docs/{start,guide,concepts,operations}/**/*.md', { cwd: packageRoot }).toSorted();
 
 describe('commands and configurations of the guides name no deprecated model', () => {
 	test.each(['README.md', 'tollgate.example.yaml', ...guides])('%s', (path) => {

@@ -11,7 +11,7 @@ import {
 	templateSets,
 	variantsSeed,
 } from '../../../../test/support/firewall/measure-variants.ts';
-import { renderHarmlessTable, renderVariantTable } from '../../../../test/support/security-figures.ts';
+import { renderHarmlessTable, renderVariantTable } from '../../../../test/support/security-measurements.ts';
 import { readHeaderValue, readQuery } from './canonical-text.ts';
 import { rules } from './rule-catalogue.ts';
 
@@ -60,7 +60,7 @@ test('no pattern is left out for a sign that a text lacks, although it would mat
 });
 
 test('the page of figures says the same', () => {
-	const page = readFileSync(new URL('../../../../docs/reference/security-figures.md', import.meta.url), 'utf8');
-	expect(page, 'as `node scripts/security-figures.ts` writes it').toContain(renderVariantTable(figures));
-	expect(page, 'as `node scripts/security-figures.ts` writes it').toContain(renderHarmlessTable(harmless));
+	const page = readFileSync(new URL('../../../../docs/reference/security-measurements.md', import.meta.url), 'utf8');
+	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderVariantTable(figures));
+	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderHarmlessTable(harmless));
 });

@@ -7,7 +7,7 @@ import {
 	measureSecondReaderAttacks,
 	readDevelopedArguments,
 } from '../../../../test/support/firewall/second-reader.ts';
-import { renderSecondReaderAttacks, renderSecondReaderTable } from '../../../../test/support/security-figures.ts';
+import { renderSecondReaderAttacks, renderSecondReaderTable } from '../../../../test/support/security-measurements.ts';
 
 const leastShare = 93;
 const maxFalseShare = 1;
@@ -42,7 +42,7 @@ describe('attacks', () => {
 });
 
 test('the page of figures says the same', () => {
-	const page = readFileSync(new URL('../../../../docs/reference/security-figures.md', import.meta.url), 'utf8');
-	expect(page, 'as `node scripts/security-figures.ts` writes it').toContain(renderSecondReaderTable(harmless));
-	expect(page, 'as `node scripts/security-figures.ts` writes it').toContain(renderSecondReaderAttacks(attacks));
+	const page = readFileSync(new URL('../../../../docs/reference/security-measurements.md', import.meta.url), 'utf8');
+	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderSecondReaderTable(harmless));
+	expect(page, 'as `node scripts/security-measurements.ts` writes it').toContain(renderSecondReaderAttacks(attacks));
 });

@@ -1,5 +1,5 @@
 /**
- * Judges text by the words that it uses, offline. It reads words, not meaning: see `docs/reference/content-filter-figures.md`
+ * Judges text by the words that it uses, offline. It reads words, not meaning: see `docs/reference/content-filter-measurements.md`
  * for what that catches and what it cannot.
  */
 

@@ -1,4 +1,4 @@
-/** Measures what the firewall catches and what it blocks by mistake, and writes docs/reference/security-figures.md. */
+/** Measures what the firewall catches and what it blocks by mistake, and writes docs/reference/security-measurements.md. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crsCases, runCrsCases } from '../test/support/crs-suite.ts';
@@ -11,18 +11,18 @@ import {
 import { measureSecondReader, measureSecondReaderAttacks } from '../test/support/firewall/second-reader.ts';
 import { harmlessPrompts } from '../test/support/harmless-prompts.ts';
 import { startProduct } from '../test/support/product.ts';
-import { renderSecurityFigures } from '../test/support/security-figures.ts';
+import { renderSecurityMeasurements } from '../test/support/security-measurements.ts';
 
 const prompts = 1000;
 const product = await startProduct();
 try {
 	const crs = await runCrsCases(Number(new URL(product.gatewayUrl).port), crsCases);
 	const blocked = await countBlocked();
-	const file = join(import.meta.dirname, '../docs/reference/security-figures.md');
+	const file = join(import.meta.dirname, '../docs/reference/security-measurements.md');
 	const rules = makeMeasuredRules();
 	writeFileSync(
 		file,
-		renderSecurityFigures({
+		renderSecurityMeasurements({
 			crs,
 			variants: measureVariants(rules),
 			harmless: measureHarmless(rules),
