@@ -104,7 +104,7 @@ class Gathering implements ByteSink {
 }
 
 export function tooLargeMessage(maxBytes: number): string {
-	return `The request body is larger than ${maxBytes} bytes, the most this gateway accepts`;
+	return `The request body is larger than ${maxBytes} bytes (\`gateway.max_body_bytes\`): send a smaller body`;
 }
 
 /** A stream whose sink is wrapped: `wrap` is called once, when the stream starts. */

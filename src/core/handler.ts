@@ -92,7 +92,7 @@ export interface Role {
 export class ConnectionReset extends Error {
 	override readonly name = 'ConnectionReset';
 
-	constructor(message = 'The connection is to be destroyed without an answer') {
+	constructor(message = 'The connection is closed without a response') {
 		super(message);
 	}
 }

@@ -52,6 +52,16 @@ export interface UpstreamTimeouts {
 	readonly idleMs: number;
 	/** From start to the last byte. */
 	readonly totalMs: number;
+	/** Named in the errors of requests that exceed a limit. */
+	readonly settings?: TimeoutSettings;
+}
+
+/** Names of the settings that set the limits. */
+export interface TimeoutSettings {
+	readonly connect: string;
+	readonly firstByte: string;
+	readonly idle: string;
+	readonly total: string;
 }
 
 export interface UpstreamResponse extends HttpResponse {

@@ -81,7 +81,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 	}
 
 	#judge(token: CompactToken, key: VerificationKey, digest: string): Caller {
-		if (!isSignedBy(token, key)) throw invalidToken('not signed by the key it names');
+		if (!isSignedBy(token, key)) throw invalidToken('signature does not match the key of its kid');
 		const nowSeconds = this.#nowSeconds();
 		const caller = judgeClaims(token.payload, this.#rules, nowSeconds);
 		// After a wait the keys may be newer than what is remembered: the next call starts afresh then.
@@ -92,7 +92,7 @@ class KeySetVerifier implements AccessTokenVerifier {
 	}
 
 	#unknownKey(): Error {
-		return this.#keySet.isLoaded ? invalidToken('no key of that kid') : new Fault('key_set_unavailable');
+		return this.#keySet.isLoaded ? invalidToken('no key with this kid') : new Fault('key_set_unavailable');
 	}
 
 	#nowSeconds(): number {

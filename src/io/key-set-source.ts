@@ -40,8 +40,8 @@ async function discover(issuer: string, timeoutMs: number, getJson: GetJson): Pr
 	const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 	const document = await getJson(url, timeoutMs);
 	const { issuer: named, jwks_uri: address } = (document ?? {}) as { issuer?: unknown; jwks_uri?: unknown };
-	if (named !== issuer) throw new Error(`${url} speaks of another issuer`);
-	if (typeof address !== 'string' || !URL.canParse(address)) throw new Error(`${url} names no jwks_uri`);
+	if (named !== issuer) throw new Error(`${url} names another issuer`);
+	if (typeof address !== 'string' || !URL.canParse(address)) throw new Error(`${url} has no valid jwks_uri`);
 	const { protocol } = new URL(address);
 	const isSafe = protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'));
 	if (!isSafe) throw new Error(`${url} names a jwks_uri that is not https`);
@@ -59,12 +59,12 @@ export async function fetchJson(url: string, timeoutMs: number): Promise<unknown
 	try {
 		bytes = await fetchBytes(url, signal);
 	} catch (cause) {
-		throw signal.aborted ? new Error(`${url} did not answer within ${timeoutMs} ms`, { cause }) : cause;
+		throw signal.aborted ? new Error(`${url} timed out after ${timeoutMs} ms`, { cause }) : cause;
 	}
 	try {
 		return JSON.parse(decoder.decode(bytes)) as unknown;
 	} catch (cause) {
-		throw new Error(`${url} did not answer JSON`, { cause });
+		throw new Error(`${url} did not return JSON`, { cause });
 	}
 }
 
@@ -73,13 +73,13 @@ async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer> {
 	if (response.statusCode !== 200) {
 		// Destroyed unread it fails, and nobody is left to hear that.
 		response.on('error', () => undefined).destroy();
-		throw new Error(`${url} answered ${response.statusCode}`);
+		throw new Error(`${url} returned ${response.statusCode}`);
 	}
 	const pieces: Buffer[] = [];
 	let length = 0;
 	for await (const piece of response as AsyncIterable<Buffer>) {
 		length += piece.length;
-		if (length > mostBytes) throw new Error(`${url} answered more than ${mostBytes} bytes`);
+		if (length > mostBytes) throw new Error(`${url} returned more than ${mostBytes} bytes`);
 		pieces.push(piece);
 	}
 	return Buffer.concat(pieces);

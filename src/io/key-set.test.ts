@@ -308,14 +308,14 @@ describe('over HTTP', () => {
 	});
 
 	test.each([
-		['status_500', /answered 500/],
-		['html', /did not answer JSON/],
-		['redirect', /answered 302/],
-		['invalid_json', /did not answer JSON/],
-		['no_keys_member', /no list of keys/],
+		['status_500', /returned 500/],
+		['html', /did not return JSON/],
+		['redirect', /returned 302/],
+		['invalid_json', /did not return JSON/],
+		['no_keys_member', /no array `keys`/],
 		['too_large', /more than 153600 bytes/],
 		['eleven_keys', /has 11 keys/],
-		['hang', /did not answer within \d+ ms/],
+		['hang', /timed out after \d+ ms/],
 		['drop', /hang up|ECONNRESET/],
 	] as const)('K5: %s: the old set is kept and the error counted', async (fault, reason) => {
 		const { issuer, keySet, limit } = await startRemote(({ jwksUri }) => jwksUri);
@@ -333,7 +333,7 @@ describe('over HTTP', () => {
 	test('a discovery document of another issuer is not believed', async () => {
 		const { issuer } = await startRemote(() => null);
 		const source = remoteKeySet({ issuer: `${issuer.issuer}/`, jwksUri: null, timeoutMs: 1000 });
-		await expect(source.read()).rejects.toThrow(/speaks of another issuer/);
+		await expect(source.read()).rejects.toThrow(/names another issuer/);
 	});
 
 	test.each(['http://keys.example/jwks', 'file:///etc/keys', 'nowhere', 7])(

@@ -162,7 +162,7 @@ export class KeySet {
 		if (this.#keys !== undefined && leftMs <= 0) {
 			this.#keys = undefined;
 			this.generation++;
-			this.#log.error('key set is too old to be used', { reason: reasonOf(cause) });
+			this.#log.error('key set expired: access tokens are rejected until it can be fetched', { reason: reasonOf(cause) });
 		}
 		if (this.#keys === undefined) {
 			this.#schedule(this.#retryMs);

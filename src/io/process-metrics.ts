@@ -33,10 +33,7 @@ export function measureEventLoop(metrics: Metrics): void {
 		histogram.reset();
 		return Object.entries(seconds).map(([stat, ns]) => ({ labels: { stat }, value: Math.max(0, ns / 1e9 - pauseMs / 1000) }));
 	};
-	metrics.gauge(
-		'tollgate_event_loop_delay_seconds',
-		'How much later than due the event loop turned since the last scrape: median, 99th percentile and most.',
-		read,
-		['stat'],
-	);
+	metrics.gauge('tollgate_event_loop_delay_seconds', 'Event loop delay since the last scrape: median, 99th percentile and maximum.', read, [
+		'stat',
+	]);
 }

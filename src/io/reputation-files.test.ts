@@ -48,7 +48,7 @@ describe('a list', () => {
 		expect([isListed('198.51.100.1'), isListed('203.0.113.1')]).toEqual([true, false]);
 		writeFileSync(`${file}.new`, `${'# comment\n'.repeat(3000)}203.0.113.0/24\n`);
 		renameSync(`${file}.new`, file);
-		await untilLogged('reputation list in force');
+		await untilLogged('reputation list loaded');
 		expect([isListed('198.51.100.1'), isListed('203.0.113.1')]).toEqual([false, true]);
 	});
 
@@ -64,19 +64,19 @@ describe('a list', () => {
 		start(join(directory, 'current', 'drop.txt'));
 		symlinkSync('two', join(directory, 'next'));
 		renameSync(join(directory, 'next'), join(directory, 'current'));
-		await untilLogged('reputation list in force');
+		await untilLogged('reputation list loaded');
 		expect(isListed('203.0.113.1')).toBe(true);
 	});
 
 	test.each([
 		['malformed', '198.51.100.0/24\n<html>\n', 2, '`<html>` is neither an address nor a range'],
-		['empty', '', 0, 'holds no address and no range'],
+		['empty', '', 0, 'contains no address or range'],
 	])('that is %s is refused with line and reason, and the former one stays', async (_what, text, line, reason) => {
 		const file = join(directory, 'drop.txt');
 		writeFileSync(file, '198.51.100.0/24\n');
 		start(file);
 		writeFileSync(file, text);
-		await untilLogged('reputation list refused, the last good one stays in force');
+		await untilLogged('reputation list rejected, the previous one stays active');
 		expect(log.lines.at(-1)).toMatchObject({ level: 'error', fields: { list: 'drop', file, line, reason } });
 		expect(isListed('198.51.100.1')).toBe(true);
 	});
@@ -86,11 +86,11 @@ describe('a list', () => {
 		writeFileSync(file, '198.51.100.0/24\n');
 		start(file);
 		unlinkSync(file);
-		await untilLogged('reputation list refused, the last good one stays in force');
+		await untilLogged('reputation list rejected, the previous one stays active');
 		expect(log.lines.at(-1)?.fields).toMatchObject({ reason: 'cannot be read (ENOENT)' });
 		expect(isListed('198.51.100.1')).toBe(true);
 		writeFileSync(file, '203.0.113.0/24\n');
-		await untilLogged('reputation list in force');
+		await untilLogged('reputation list loaded');
 		expect(isListed('203.0.113.1')).toBe(true);
 	});
 
@@ -107,5 +107,5 @@ test('at the start, a list that cannot be used is an error with its line', () =>
 	writeFileSync(file, '198.51.100.0/24\nnonsense\n');
 	expect(() => start(file)).toThrow(ReputationFileError);
 	expect(() => start(join(directory, 'nowhere'))).toThrow('cannot be read (ENOENT)');
-	expect(() => start(directory)).toThrow('is not a plain file');
+	expect(() => start(directory)).toThrow('is not a regular file');
 });

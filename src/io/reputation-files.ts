@@ -95,27 +95,24 @@ export class ReputationFiles {
 			this.#refresh();
 		} catch (cause) {
 			const { line, message } = asFileError(file, cause);
-			this.#options.log.error('reputation list refused, the last good one stays in force', { list: name, file, line, reason: message });
+			this.#options.log.error('reputation list rejected, the previous one stays active', { list: name, file, line, reason: message });
 		} finally {
 			followed.isBeingRead = false;
 		}
 	}
 
 	#announce({ name, file, list }: Followed): void {
-		this.#options.log.info('reputation list in force', { list: name, file, ranges: list.ranges.size });
+		this.#options.log.info('reputation list loaded', { list: name, file, ranges: list.ranges.size });
 		const [first] = list.reserved;
 		if (first === undefined) return;
-		this.#options.log.warn(
-			'reputation list has ranges that are not of the internet; trusted proxies are exempt, other such sources are not',
-			{
-				list: name,
-				file,
-				line: first.line,
-				range: first.range,
-				what: first.what,
-				ranges: list.reserved.length,
-			},
-		);
+		this.#options.log.warn('reputation list contains private or reserved ranges; only trusted proxies are exempt', {
+			list: name,
+			file,
+			line: first.line,
+			range: first.range,
+			what: first.what,
+			ranges: list.reserved.length,
+		});
 	}
 
 	#refresh(): void {
@@ -156,7 +153,7 @@ async function readInTurns(file: string): Promise<ReputationList> {
 
 function checkSize(file: string): void {
 	const found = statSync(file);
-	if (!found.isFile()) throw new ReputationListError(0, 'is not a plain file');
+	if (!found.isFile()) throw new ReputationListError(0, 'is not a regular file');
 	if (found.size > largestBytes) throw new ReputationListError(0, `is larger than ${largestBytes} bytes`);
 }
 

@@ -30,24 +30,24 @@ const mostRemembered = 2000;
 export function createRequestObserver(metrics: Metrics, { role, formats }: RequestMetricsSettings): RequestObserver {
 	const requests = metrics.counter(
 		'tollgate_requests_total',
-		'Requests whose answer is over. `format` is `none` beside the inference endpoints.',
+		'Completed requests. `format` is `none` for paths other than inference endpoints.',
 		['role', 'format', 'provider', 'outcome', 'status'],
 	);
 	const durations = metrics.histogram(
 		'tollgate_request_duration_seconds',
-		'Inference requests, from their arrival to the last byte of the answer.',
+		'Duration of inference requests, from arrival to the last byte of the response.',
 		durationBuckets,
 		['role', 'format', 'provider'],
 	);
 	const firstBytes = metrics.histogram(
 		'tollgate_time_to_first_byte_seconds',
-		'Inference requests, from their arrival to the first byte of the provider.',
+		'Time from the arrival of an inference request to the provider’s first byte.',
 		durationBuckets,
 		['role', 'format', 'provider'],
 	);
 	const errors = metrics.counter(
 		'tollgate_errors_total',
-		'Requests that ended with an error of our own, by its code in the error reference.',
+		'Requests that ended with an error from Tollgate, by code of the error reference.',
 		['role', 'kind', 'code'],
 	);
 	// By format and provider, not by a text made of all four: that would be made and hashed for each request. Of the others there are few.

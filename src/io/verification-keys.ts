@@ -28,7 +28,7 @@ type Jwk = Readonly<Record<string, unknown>>;
  */
 export function parseKeySet(document: unknown): ParsedKeySet {
 	const listed = isRecord(document) ? document['keys'] : undefined;
-	if (!Array.isArray(listed)) throw new Error('the key set has no list of keys');
+	if (!Array.isArray(listed)) throw new Error('the key set has no array `keys`');
 	if (listed.length > mostKeys) throw new Error(`the key set has ${listed.length} keys, more than ${mostKeys}`);
 	const keys = new Map<string, VerificationKey>();
 	const skipped: { keyId: string; reason: string }[] = [];
@@ -65,7 +65,7 @@ function readKey(jwk: Jwk, keyId: string): VerificationKey | string {
 	const operations = jwk['key_ops'];
 	if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return 'key_ops does not name verify';
 	const algorithm = algorithmOf(jwk);
-	if (algorithm === undefined) return 'neither RSA, P-256 nor Ed25519';
+	if (algorithm === undefined) return 'not an RSA, P-256 or Ed25519 key';
 	if (jwk['alg'] !== undefined && jwk['alg'] !== algorithm) return `alg is not ${algorithm}`;
 	if (jwk['d'] !== undefined) return 'its private part is published';
 	try {

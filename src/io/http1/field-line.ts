@@ -8,7 +8,7 @@ const knownNames = new Set<string>();
 
 /** A header field as it is sent. @throws Error when it would break the head, or change it. */
 export function fieldLine(name: string, value: string): string {
-	if (!isFieldName(name) || unwritable.test(value)) throw new Error(`The header ${JSON.stringify(name)} cannot be written`);
+	if (!isFieldName(name) || unwritable.test(value)) throw new Error(`The header ${JSON.stringify(name)} is invalid`);
 	return `${name}: ${value}\r\n`;
 }
 

@@ -18,7 +18,7 @@ export function createHttpClient(name: HttpClientName, options: UpstreamClientOp
 	let isClosed = false;
 	const viaUndici: UpstreamClient['send'] = async (request) => {
 		const client = await (undici ??= loadUndici(options));
-		if (isClosed) throw new Fault('provider_unreachable', { cause: new Error('The process is stopping') });
+		if (isClosed) throw new Fault('provider_unreachable', { cause: new Error('The process is shutting down') });
 		return client.send(request);
 	};
 	const ignore = (): void => undefined;

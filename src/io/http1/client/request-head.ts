@@ -26,7 +26,7 @@ const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Everything before the body, a character for each byte. @throws Error when something of it would break the head, or change it. */
 export function requestHead({ origin, method, target, headers, body }: UpstreamRequest): string {
-	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The method or the target of a request cannot be sent');
+	if (!sendableMethod.test(method) || !sendableTarget.test(target)) throw new Error('The request has an invalid method or target');
 	const host = origin.slice(origin.indexOf('://') + 3);
 	const framing = framingLine(method, body, headers['content-length']);
 	return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fieldsOf(headers)}${framing}\r\n`;
@@ -36,7 +36,7 @@ const fieldsOf = memoizeByHeaders((headers: UpstreamRequest['headers']) => {
 	let fields = '';
 	for (const name in headers) {
 		if (name === 'content-length') continue;
-		if (ownNames.has(name) || name !== name.toLowerCase()) throw new Error(`The header ${JSON.stringify(name)} cannot be sent`);
+		if (ownNames.has(name) || name !== name.toLowerCase()) throw new Error(`The header ${JSON.stringify(name)} is invalid`);
 		fields += fieldLine(name, headers[name] ?? '');
 	}
 	return fields;
@@ -47,7 +47,7 @@ function framingLine(method: string, body: UpstreamRequest['body'], announced: s
 	const bytes = bodyLength(body);
 	const known = bytes === undefined ? announced : String(bytes);
 	const isWrong = announced !== undefined && (announced !== known || !length.test(announced));
-	if (isWrong) throw new Error(`${JSON.stringify(announced)} is no length of this body`);
+	if (isWrong) throw new Error(`${JSON.stringify(announced)} is not the length of this body`);
 	if (known === undefined) return 'transfer-encoding: chunked\r\n';
 	return body === null && !methodsWithBody.has(method) ? '' : `content-length: ${known}\r\n`;
 }

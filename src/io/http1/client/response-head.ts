@@ -90,7 +90,7 @@ const length = /^\d{1,15}$/;
  * @throws MalformedResponse
  */
 export function readResponseHead(text: string, method: string): ResponseHead {
-	if (!wellFormed.test(text)) throw new MalformedResponse('The head of the answer is not HTTP');
+	if (!wellFormed.test(text)) throw new MalformedResponse('The response header block is not valid HTTP');
 	const status = Number(text.slice(9, 12));
 	const headers: Record<string, string | string[]> = {};
 	const ofConnection: Record<string, string> = {};
@@ -125,7 +125,7 @@ export function responseHeadOf(status: number, rawFields: readonly string[], met
 	for (let index = 0; index + 1 < rawFields.length; index += 2) {
 		const name = rawFields[index] ?? '';
 		const value = rawFields[index + 1] ?? '';
-		if (!fieldName.test(name) || !fieldValue.test(value)) throw new MalformedResponse('The head of the answer is not HTTP');
+		if (!fieldName.test(name) || !fieldValue.test(value)) throw new MalformedResponse('The response header block is not valid HTTP');
 		const lowerCaseName = name.toLowerCase();
 		const trimmedValue = trimmed(value, 0, value.length);
 		if (hopByHopNames.has(lowerCaseName)) ofConnection[lowerCaseName] = joined(ofConnection[lowerCaseName], trimmedValue);
@@ -185,10 +185,10 @@ function framingOf(
 	transferEncoding: string | undefined,
 ): ResponseHead['framing'] {
 	if (announced !== undefined && (transferEncoding !== undefined || typeof announced !== 'string' || !length.test(announced))) {
-		throw new MalformedResponse('The answer says in two ways, or in a wrong one, how long it is');
+		throw new MalformedResponse('The response has conflicting or invalid length headers');
 	}
 	if (transferEncoding !== undefined && transferEncoding.toLowerCase() !== 'chunked') {
-		throw new MalformedResponse('The answer comes in a transfer encoding that nobody asked for');
+		throw new MalformedResponse('The response has an unsupported transfer encoding');
 	}
 	if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return 0;
 	if (transferEncoding !== undefined) return 'chunked';

@@ -69,7 +69,7 @@ export class ResponseReader {
 				case 'stopped':
 					return;
 				case 'resting':
-					throw new MalformedResponse('Bytes came that no request has asked for');
+					throw new MalformedResponse('Unexpected bytes arrived without a request');
 				case 'head':
 					bytes = this.#readHead(bytes);
 					break;
@@ -96,12 +96,12 @@ export class ResponseReader {
 	#readHead(bytes: Buffer): Buffer {
 		const whole = this.#upTo('\r\n\r\n', maxHeadBytes, bytes);
 		if (whole === undefined) {
-			if (!start.startsWith(this.#partial?.startingWith(start.length) ?? '')) throw new MalformedResponse('The answer is not HTTP');
+			if (!start.startsWith(this.#partial?.startingWith(start.length) ?? '')) throw new MalformedResponse('The response is not HTTP');
 			return nothing;
 		}
 		const head = readResponseHead(whole.toString('latin1'), this.#method);
 		const rest = bytes.subarray(this.#used);
-		if (head.status === 101) throw new MalformedResponse('The server changes the protocol, which nobody asked for');
+		if (head.status === 101) throw new MalformedResponse('The server switched protocols without a request for it');
 		// An interim answer: the real one follows.
 		if (head.status < 200) return rest;
 		this.#missingBytes = typeof head.framing === 'number' ? head.framing : 0;
@@ -127,11 +127,11 @@ export class ResponseReader {
 		const line = this.#upTo('\n', maxFramingBytes, bytes);
 		if (line === undefined) return nothing;
 		const end = line.length - 2;
-		if (end < 0 || line[end] !== cr) throw new MalformedResponse('A line between the chunks of the answer ends in a wrong way');
+		if (end < 0 || line[end] !== cr) throw new MalformedResponse('A chunk line of the response has an invalid ending');
 		if (this.#state === 'chunk_size') this.#readChunkSize(line, end);
 		else if (this.#state === 'trailers') this.#readTrailer(end);
 		else if (end === 0) this.#state = 'chunk_size';
-		else throw new MalformedResponse('A chunk of the answer is longer than it says');
+		else throw new MalformedResponse('A chunk of the response exceeds its declared size');
 		return bytes.subarray(this.#used);
 	}
 
@@ -153,7 +153,7 @@ export class ResponseReader {
 
 	#readChunkSize(line: Buffer, end: number): void {
 		const size = readHex(line, end);
-		if (size === undefined) throw new MalformedResponse('A chunk of the answer has no length');
+		if (size === undefined) throw new MalformedResponse('A chunk of the response has no size');
 		this.#missingBytes = size;
 		this.#trailerBytes = 0;
 		this.#state = size === 0 ? 'trailers' : 'chunk';
@@ -162,7 +162,9 @@ export class ResponseReader {
 	/** They are not passed on. */
 	#readTrailer(bytes: number): void {
 		this.#trailerBytes += bytes;
-		if (this.#trailerBytes > maxFramingBytes) throw new MalformedResponse('The fields behind the answer have no end');
+		if (this.#trailerBytes > maxFramingBytes) {
+			throw new MalformedResponse(`The trailer section of the response is larger than ${maxFramingBytes} bytes`);
+		}
 		if (bytes === 0) this.#complete();
 	}
 
@@ -236,5 +238,5 @@ class PartialText {
 
 /** @throws MalformedResponse */
 function requireRoom(bytes: number, maxBytes: number): void {
-	if (bytes > maxBytes) throw new MalformedResponse(`The answer has a head, or a line between its chunks, of more than ${maxBytes} bytes`);
+	if (bytes > maxBytes) throw new MalformedResponse(`The response has a header block or chunk line larger than ${maxBytes} bytes`);
 }

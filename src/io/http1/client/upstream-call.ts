@@ -136,7 +136,7 @@ export class UpstreamCall implements WaitingCall, Watched, ByteStream {
 	// As a stream.
 
 	start(reader: ByteSink): ByteFlow {
-		if (this.sink !== undefined || this.held === undefined) throw new Error('The body of an answer can be started only once');
+		if (this.sink !== undefined || this.held === undefined) throw new Error('A response body can be started only once');
 		this.sink = new SafeSink(reader, () => this.cancel());
 		queueMicrotask(() => this.deliverHeld());
 		return {
@@ -269,15 +269,26 @@ function faultOf(error: Error, phase: UpstreamPhase): Error {
 
 /** Whose limit passed in this phase. */
 function timeoutFault(phase: UpstreamPhase, isTotal: boolean, timeouts: UpstreamTimeouts): Fault {
-	if (isTotal) return new Fault('provider_total_timeout', { message: `The response was not complete within ${timeouts.totalMs} ms` });
+	const { connectMs, firstByteMs, idleMs, totalMs, settings } = timeouts;
+	if (isTotal) {
+		return new Fault('provider_total_timeout', { message: `The response was not complete within ${totalMs} ms${named(settings?.total)}` });
+	}
 	switch (phase) {
 		case 'connecting':
-			return new Fault('provider_connect_timeout', { message: `No connection to the provider within ${timeouts.connectMs} ms` });
+			return new Fault('provider_connect_timeout', {
+				message: `No connection to the provider within ${connectMs} ms${named(settings?.connect)}`,
+			});
 		case 'waiting':
-			return new Fault('provider_first_byte_timeout', { message: `The provider sent nothing within ${timeouts.firstByteMs} ms` });
+			return new Fault('provider_first_byte_timeout', {
+				message: `The provider sent no first byte within ${firstByteMs} ms${named(settings?.firstByte)}`,
+			});
 		case 'answering':
-			return new Fault('provider_idle_timeout', { message: `The provider fell silent for ${timeouts.idleMs} ms` });
+			return new Fault('provider_idle_timeout', { message: `The provider sent nothing for ${idleMs} ms${named(settings?.idle)}` });
 	}
+}
+
+function named(setting: string | undefined): string {
+	return setting === undefined ? '' : ` (\`${setting}\`)`;
 }
 
 /** For a log line: the innermost words, which name the system's error. */

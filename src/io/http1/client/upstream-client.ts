@@ -86,7 +86,7 @@ export function createPooledClient(options: UpstreamClientOptions, createPool: (
 			const pools = [...publicPools.values(), ...privatePools.values()];
 			publicPools.clear();
 			privatePools.clear();
-			for (const pool of pools) pool.destroy(new Error('The process is stopping'));
+			for (const pool of pools) pool.destroy(new Error('The process is shutting down'));
 		},
 	};
 }

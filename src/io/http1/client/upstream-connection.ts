@@ -169,7 +169,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 
 	#read(bytes: Buffer): void {
 		if (this.#user !== undefined && !this.#hasLeft) {
-			this.fail(new Error('Bytes came before the request had left'));
+			this.fail(new Error('Bytes arrived before the request was sent'));
 			return;
 		}
 		try {
@@ -185,7 +185,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 
 	#readEnd(): void {
 		if (this.#reader.end()) this.#finishAnswered(false);
-		else this.fail(new Error('The server has closed the connection'));
+		else this.fail(new Error('The server closed the connection'));
 	}
 
 	/** @param goesOn false when nothing more can be read. */
@@ -214,7 +214,7 @@ export class UpstreamConnection implements RequestCarrier, ResponseListener, Tur
 
 	#close(): void {
 		this.#parts.deadlines.unwatch(this);
-		this.fail(this.#error ?? new Error('The server has closed the connection'));
+		this.fail(this.#error ?? new Error('The server closed the connection'));
 		this.#parts.onClose(this);
 	}
 

@@ -12,7 +12,7 @@ export class AddressRefused extends Error {
 	readonly code = 'ADDRESS_REFUSED';
 
 	constructor(host: string, addresses: readonly string[]) {
-		super(`${host} leads to ${addresses.join(', ')}, which is not a public address; see \`allow_private_network\``);
+		super(`${host} resolves to ${addresses.join(', ')}, which is not a public address: set \`allow_private_network: true\` to allow it`);
 	}
 }
 
@@ -44,7 +44,7 @@ export function createConnector(origin: string, options: ConnectorOptions): Conn
 	const open = createSocketOpener(origin, options);
 	return (limitMs, tell) => {
 		const reads = new SocketReads(() => {
-			socket?.destroy(new Error('Bytes came before any request'));
+			socket?.destroy(new Error('Bytes arrived before any request'));
 			return false;
 		});
 		let socket: Socket | undefined;
@@ -136,12 +136,12 @@ export function tellWhenOpen(
 	tell: (result: Socket | Error) => void,
 ): () => void {
 	socket.setNoDelay(true).setKeepAlive(true, 60_000);
-	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`No connection to ${hostname} in time`)));
+	const timer = clock.after(limitMs, () => socket.destroy(new ConnectTimeout(`Connecting to ${hostname} timed out`)));
 	const tellOnce = tellFirst(timer, tell);
 	// Stays for good: an error that nobody listens to would end the process.
 	socket.on('error', tellOnce);
 	socket.once(event, () => tellOnce(socket));
-	return () => socket.destroy(new Error('Nobody waits for this connection any more'));
+	return () => socket.destroy(new Error('The connection attempt was abandoned'));
 }
 
 /** A lookup that gives allowed addresses only, so that no packet leaves for another, whatever the name resolves to today. */

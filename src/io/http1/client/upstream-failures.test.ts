@@ -107,7 +107,7 @@ describe('failures of the world', () => {
 	test('our own mistake is no fault of the provider', async () => {
 		const server = await startServer();
 		const sent = startClient().send(request(server, { headers: { 'x-key': 'a\nb' } }));
-		await expect(sent).rejects.toThrow('The header "x-key" cannot be written');
+		await expect(sent).rejects.toThrow('The header "x-key" is invalid');
 		await expect(sent).rejects.not.toBeInstanceOf(Fault);
 	});
 

@@ -112,7 +112,7 @@ export class FastPathConnection implements Watched {
 		if (connection.isClosing) return;
 		if (this.early.length === 0 && latest !== undefined && !beginsLikeRequest(bytes)) {
 			// Its answer must be the connection's last: whatever followed might be taken for the answer to somebody else's request.
-			latest.onMalformed(new Refusal('http_malformed', { message: 'What follows the request is no request' }));
+			latest.onMalformed(new Refusal('http_malformed', { message: 'The bytes after the request are not a valid request' }));
 			return;
 		}
 		this.early.push(bytes);

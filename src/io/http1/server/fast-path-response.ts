@@ -70,8 +70,8 @@ export class FastPathResponse implements ResponseWriter {
 	}
 
 	writeHead(status: number, headers: string[]): void {
-		if (this.headersSent) throw new Error('The head has been written');
-		if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`The status ${status} cannot be written`);
+		if (this.headersSent) throw new Error('The response header block has been written');
+		if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`The status ${status} is invalid`);
 		let fields = '';
 		let isFramed = false;
 		let isDated = false;

@@ -52,7 +52,7 @@ const guardedPrefixes = ['x-forwarded-', 'x-gateway-', 'proxy-authorization', 'c
 /** The refusal this head deserves, if any. The connection must end with it. */
 export function judgeHead(head: RequestHead): Refusal | undefined {
 	if (head.httpVersion !== '1.1' && head.httpVersion !== '1.0') return new Refusal('http_version_unsupported');
-	if (head.method === 'TRACE' || head.method === 'CONNECT') return malformed(`The method ${head.method} is not served`);
+	if (head.method === 'TRACE' || head.method === 'CONNECT') return malformed(`The method ${head.method} is not supported`);
 	if (!originForm.test(head.target)) return malformed('The request target must be a path of printable ASCII that begins with `/`');
 	if (head.rawHeaders.length > 2 * maxHeaderFields) {
 		return new Refusal('headers_too_large', { message: `The request has more than ${maxHeaderFields} header fields` });
@@ -73,13 +73,13 @@ function judgeFields(head: RequestHead): Refusal | undefined {
 	const seen: FramingFields = { host: undefined, contentLength: undefined, transferEncoding: undefined, authorization: undefined };
 	for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
 		const name = rawHeaders[index] ?? '';
-		if (name.includes('_') && isGuarded(name)) return malformed(`The header name ${name} can be mistaken for one with \`-\``);
+		if (name.includes('_') && isGuarded(name)) return malformed(`The header name ${name} contains \`_\`, which some servers read as \`-\``);
 		const field = framingField(name);
 		if (field === undefined) continue;
 		const value = rawHeaders[index + 1] ?? '';
 		if (field === 'upgrade') {
 			// The JDK's client offers h2c with its first plain-http request; not answering the offer is the legal refusal of it.
-			if (value.toLowerCase() !== 'h2c') return malformed('The connection cannot be upgraded');
+			if (value.toLowerCase() !== 'h2c') return malformed('Protocol upgrades are not supported');
 			continue;
 		}
 		if (seen[field] !== undefined) return malformed(`The header ${name} is repeated`);
@@ -92,10 +92,12 @@ function judgeFraming(head: RequestHead, seen: FramingFields): Refusal | undefin
 	if (seen.host === undefined ? head.httpVersion === '1.1' : !hostValue.test(seen.host)) {
 		return malformed('The host header must name one host, with or without a port');
 	}
-	if (seen.contentLength !== undefined && !lengthValue.test(seen.contentLength)) return malformed('The content-length is no plain number');
+	if (seen.contentLength !== undefined && !lengthValue.test(seen.contentLength)) {
+		return malformed('The content-length header is not a decimal number');
+	}
 	if (seen.transferEncoding !== undefined) {
 		if (seen.contentLength !== undefined) return malformed('Both content-length and transfer-encoding are given');
-		if (head.httpVersion === '1.0') return malformed('HTTP/1.0 knows no transfer-encoding');
+		if (head.httpVersion === '1.0') return malformed('HTTP/1.0 does not support transfer-encoding');
 		if (seen.transferEncoding !== 'chunked') return malformed('The transfer-encoding is not `chunked`');
 	}
 	const hasBody = seen.transferEncoding !== undefined || (seen.contentLength !== undefined && seen.contentLength !== '0');

@@ -310,7 +310,7 @@ describe('the server', () => {
 		const held = [connectRaw(started).send(post('a')), connectRaw(started).send(post('b'))];
 		await until(() => held.every((raw) => raw.statuses.length === 1));
 		for (let index = 0; index < 3; index++) await connectRaw(started).send(post('c')).untilClosed();
-		expect(started.log.lines.filter((line) => line.event === 'connections refused')).toHaveLength(1);
+		expect(started.log.lines.filter((line) => line.event === 'connections rejected')).toHaveLength(1);
 		expect(started.server.openConnections).toBe(2);
 	});
 

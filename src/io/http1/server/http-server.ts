@@ -204,7 +204,7 @@ class NodeHttpServer implements HttpServer {
 		server.on('request', (message, answer) => this.accept(message, answer, false));
 		server.on('checkContinue', (message, answer) => this.accept(message, answer, true));
 		server.on('checkExpectation', (message, answer) => this.accept(message, answer, false, new Refusal('expectation_unknown')));
-		server.on('connect', (_message, socket) => this.refuseRaw(socket as Socket, malformed('CONNECT is not served')));
+		server.on('connect', (_message, socket) => this.refuseRaw(socket as Socket, malformed('CONNECT is not supported')));
 		server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
 		server.on('drop', () => this.logDrop({ maxConnections: this.options.limits.maxConnections }));
 	}
@@ -358,7 +358,7 @@ class NodeHttpServer implements HttpServer {
 		const nowMs = this.options.clock.monotonicMs();
 		if (nowMs - this.lastDropLogMs < dropLogMs) return;
 		this.lastDropLogMs = nowMs;
-		this.options.log.warn('connections refused', limit);
+		this.options.log.warn('connections rejected', limit);
 	}
 }
 

@@ -46,7 +46,7 @@ export class ResponseStream implements ByteSink {
 		const { contentLength, maxBufferedBytes } = this.options;
 		if (contentLength !== undefined && this.sentBytes > contentLength) {
 			this.cancel();
-			this.options.onBroken(new Error(`A body is longer than its content-length of ${contentLength}`));
+			this.options.onBroken(new Error(`A response body is longer than its content-length of ${contentLength}`));
 			return false;
 		}
 		if (this.answer.write(chunk)) return true;
@@ -61,7 +61,7 @@ export class ResponseStream implements ByteSink {
 		const { contentLength } = this.options;
 		// Ending here would let the client take the next answer for the rest of this one.
 		if (contentLength !== undefined && this.sentBytes !== contentLength) {
-			this.options.onBroken(new Error(`A body of ${this.sentBytes} bytes ended short of its content-length of ${contentLength}`));
+			this.options.onBroken(new Error(`A body of ${this.sentBytes} bytes is shorter than its content-length of ${contentLength}`));
 		} else {
 			this.options.onEnd();
 		}

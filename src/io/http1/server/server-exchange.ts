@@ -173,7 +173,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 		// An earlier answer on the same connection is still being taken.
 		if (this.answer.socket === null) return;
 		if (this.isLingering) this.stopLingering(nowMs);
-		else this.cut(new Refusal('client_closed', { message: 'The client did not take its answer in time' }), 'destroy');
+		else this.cut(new Refusal('client_closed', { message: 'The client did not read its response in time' }), 'destroy');
 	}
 
 	/** A literal, not an instance: layers copy it with spread and add to it. */
@@ -210,7 +210,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 
 	private renderError(cause: unknown): HttpResponse {
 		if (cause instanceof Fault) return plainErrorResponse(cause.status, cause.message, cause.code, this.id);
-		if (!(cause instanceof Refusal)) return plainErrorResponse(500, 'The server made a mistake', 'internal_error', this.id);
+		if (!(cause instanceof Refusal)) return plainErrorResponse(500, 'Internal server error', 'internal_error', this.id);
 		try {
 			return this.parts.renderRefusal(cause, this.id);
 		} catch (defect) {
@@ -234,7 +234,7 @@ export class ServerExchange implements ConnectionUser, RequestBodyHooks, Watched
 			this.code = 'internal_error';
 			// A head that cannot be written has not been; the source of a stream that throws comes after it.
 			if (this.answer.headersSent) this.cut(defect, 'flush');
-			else this.write(plainErrorResponse(500, 'The server made a mistake', 'internal_error', this.id));
+			else this.write(plainErrorResponse(500, 'Internal server error', 'internal_error', this.id));
 		}
 	}
 

@@ -125,7 +125,7 @@ describe('a request through a proxy', () => {
 		const client = startClient();
 		const cause = await causeOf(client.send(request({ origin }, { proxy })));
 		expect(cause).toMatchObject({ code: 'provider_unreachable', cause: { code: 'PROXY_REJECTED' } });
-		expect(client.log.lines[0]?.fields['reason']).toContain(`${proxy.origin} answered ${status}`);
+		expect(client.log.lines[0]?.fields['reason']).toContain(`${proxy.origin} returned ${status}`);
 		expect(JSON.stringify(client.log.lines)).not.toMatch(/hush|Basic/);
 		expect(JSON.stringify(client.log.lines)).not.toContain(authorization.slice(6));
 	});

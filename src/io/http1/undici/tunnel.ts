@@ -21,7 +21,7 @@ export class ProxyRejected extends Error {
 	readonly code = 'PROXY_REJECTED';
 
 	constructor(proxy: UpstreamProxy, target: string, status: number) {
-		super(`The proxy ${proxy.origin} answered ${status} for ${target}${status === 407 ? '; check the credentials in its URL' : ''}`);
+		super(`The proxy ${proxy.origin} returned ${status} for ${target}${status === 407 ? '; check the credentials in its URL' : ''}`);
 	}
 }
 
@@ -36,7 +36,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 	const secure = createTlsOptions(hostname, ca);
 	return openUnlessRefused(hostname, isAllowedAddress, (limitMs, _extra, tell) => {
 		const startMs = clock.monotonicMs();
-		let cancel = (): void => void connecting.destroy(new Error('Nobody waits for this connection any more'));
+		let cancel = (): void => void connecting.destroy(new Error('The connection attempt was abandoned'));
 		const { hostname: host, port: proxyPort, isTls } = placeOf(proxy.origin);
 		const connecting = (isTls ? https : http).request({
 			host,
@@ -48,7 +48,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 			...(lookup !== undefined && { lookup }),
 			...(isTls && ca !== undefined && { ca }),
 		});
-		const timer = clock.after(limitMs, () => connecting.destroy(new ConnectTimeout(`No connection through ${proxy.origin} in time`)));
+		const timer = clock.after(limitMs, () => connecting.destroy(new ConnectTimeout(`Connecting through ${proxy.origin} timed out`)));
 		const tellOnce = tellFirst(timer, tell);
 		connecting.on('error', tellOnce);
 		connecting.on('connect', ({ statusCode = 0 }, tunnel, early) => {
@@ -59,7 +59,7 @@ export function createTunnelOpener(origin: string, proxy: UpstreamProxy, options
 				tunnel.destroy();
 				tellOnce(
 					early.length > 0 && statusCode < 300
-						? new Error('Bytes came before any request')
+						? new Error('Bytes arrived before any request')
 						: new ProxyRejected(proxy, authority, statusCode),
 				);
 				return;

@@ -49,7 +49,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 
 	onRequestStart(controller: Dispatcher.DispatchController): void {
 		// Undici has no other way to take back a request that waits for a connection. Nothing has left yet.
-		if (this.#isOver) throw new Error('Nobody waits for this request any more');
+		if (this.#isOver) throw new Error('The request was abandoned');
 		this.#controller = controller;
 		const { body } = this.#call.request;
 		this.#call.onConnection(this);
@@ -104,7 +104,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 	destroy(): void {
 		this.#isOver = true;
 		this.#connection = undefined;
-		this.#controller?.abort(new Error('Nobody waits for this response any more'));
+		this.#controller?.abort(new Error('The response was abandoned'));
 	}
 
 	/** The call is over, or waits no longer. */
@@ -114,7 +114,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler, RequestCarrie
 }
 
 function rawFieldsOf({ rawHeaders }: Dispatcher.DispatchController): string[] {
-	if (!Array.isArray(rawHeaders)) throw new MalformedResponse('The fields of the answer cannot be read');
+	if (!Array.isArray(rawHeaders)) throw new MalformedResponse('The response header fields are invalid');
 	return rawHeaders.map((field: Buffer | string) => (typeof field === 'string' ? field : field.toString('latin1')));
 }
 
