@@ -12,7 +12,7 @@ export type AuditReading = (before: number, count: number) => Promise<readonly R
 /** @throws RangeError for a cursor that no page gave. */
 export async function readAuditPage({ limit, cursor }: AuditQuery, readRows: AuditReading): Promise<AuditPage> {
 	if (cursor !== undefined && !cursorPattern.test(cursor)) {
-		throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of the audit log`);
+		throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 	}
 	const size = Math.max(1, Math.min(limit, maxEntries));
 	const found = await readRows(cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor), size + 1);

@@ -35,7 +35,7 @@ export class CallDeadlines {
 			const waiting: Waiting = {
 				isOver: false,
 				endsAtTick: this.tick + this.ticks + 1,
-				giveUp: () => reject(new CountersLate(`No answer within ${this.tickMs * this.ticks} ms`)),
+				giveUp: () => reject(new CountersLate(`No response within ${this.tickMs * this.ticks} ms`)),
 			};
 			this.waiting.push(waiting);
 			this.timer ??= this.clock.after(this.tickMs, this.onTick);

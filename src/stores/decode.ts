@@ -3,7 +3,7 @@
 export type Decode<Value> = (value: unknown) => Value;
 
 export const textFrom: Decode<string> = (value) => {
-	if (typeof value !== 'string') throw unexpected('a text', value);
+	if (typeof value !== 'string') throw unexpected('a string', value);
 	return value;
 };
 
@@ -13,7 +13,7 @@ export const numberFrom: Decode<number> = (value) => {
 };
 
 export const booleanFrom: Decode<boolean> = (value) => {
-	if (typeof value !== 'boolean') throw unexpected('true or false', value);
+	if (typeof value !== 'boolean') throw unexpected('a boolean', value);
 	return value;
 };
 

@@ -136,7 +136,7 @@ describe('a failure', () => {
 		await passMs(5000);
 		await heal();
 		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual([
-			'warn: counter store unreachable, calls pass uncounted',
+			'warn: counter store unreachable, requests pass uncounted',
 			'info: counter store reachable again',
 		]);
 		expect(log.lines[0]?.fields).toEqual({ cause: 'refused', budgets: 'local' });
@@ -194,7 +194,7 @@ describe('a team whose counters cannot be restored', () => {
 			expect(await admit(`r${index}`, { requestsPerMinute: 1 })).toMatchObject({ isAdmitted: index === 0 });
 		}
 		expect(store.state()).toMatchObject({ isReachable: true, outages: 0, unrestoredTeams: 1 });
-		expect(log.lines.map(({ event }) => event)).toEqual(['counters of a team cannot be restored, its calls pass uncounted']);
+		expect(log.lines.map(({ event }) => event)).toEqual(['counters of a team cannot be restored, its requests pass uncounted']);
 	});
 
 	test('is limited again once they are, with all that passed meanwhile', async () => {
@@ -207,7 +207,7 @@ describe('a team whose counters cannot be restored', () => {
 		expect(store.state()).toMatchObject({ undelivered: 0, unrestoredTeams: 0 });
 		expect(await admit('two', { team: 'blue', requestsPerMinute: 0 })).toMatchObject({ isAdmitted: false, binding: 'rpm' });
 		expect((await counters.direct.read('blue', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n }]);
-		expect(log.lines.at(-1)?.event).toBe('counters of all teams are restored');
+		expect(log.lines.at(-1)?.event).toBe('counters of all teams restored');
 	});
 
 	test('does not keep an outage from ending for the others', async () => {
@@ -354,7 +354,7 @@ describe('afterwards', () => {
 		await breakDown('drop');
 		await settle('own');
 		await pass(store.close());
-		expect(log.lines.at(-1)).toMatchObject({ level: 'warn', event: 'counter store was not told everything', fields: { requests: 1 } });
+		expect(log.lines.at(-1)).toMatchObject({ level: 'warn', event: 'counter store did not receive all updates', fields: { requests: 1 } });
 		clock.advance(10_000);
 		expect(clock.pending).toBe(0);
 	});

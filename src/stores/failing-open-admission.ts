@@ -200,7 +200,7 @@ class FailingOpen implements FailingOpenAdmission {
 		await this.returned();
 		this.isClosed = true;
 		this.timer?.cancel();
-		if (this.undelivered.size > 0) this.ports.log.warn('counter store was not told everything', { requests: this.undelivered.size });
+		if (this.undelivered.size > 0) this.ports.log.warn('counter store did not receive all updates', { requests: this.undelivered.size });
 		await this.store.close();
 	}
 
@@ -290,7 +290,7 @@ class FailingOpen implements FailingOpenAdmission {
 		if (this.awaySinceMs !== undefined || this.failuresInARow < failuresToOpen) return;
 		this.awaySinceMs = this.ports.clock.nowMs();
 		this.counts.outages++;
-		this.ports.log.warn('counter store unreachable, calls pass uncounted', {
+		this.ports.log.warn('counter store unreachable, requests pass uncounted', {
 			cause: cause.message,
 			budgets: this.settings.budgetsOnFailure,
 		});
@@ -302,7 +302,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.away.add(team, this.ports.clock.nowMs(), budgets);
 		if (!this.hasWarnedOfTeams) {
 			this.hasWarnedOfTeams = true;
-			this.ports.log.warn('counters of a team cannot be restored, its calls pass uncounted', { team, cause });
+			this.ports.log.warn('counters of a team cannot be restored, its requests pass uncounted', { team, cause });
 		}
 		this.scheduleCatchUp();
 	}
@@ -373,7 +373,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.standIns.drop(team);
 		if (!this.hasWarnedOfTeams || this.away.size > 0) return;
 		this.hasWarnedOfTeams = false;
-		this.ports.log.info('counters of all teams are restored');
+		this.ports.log.info('counters of all teams restored');
 	}
 
 	/** Not yet with teams of which it missed something. */
@@ -390,7 +390,7 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	private noteFailure(cause: unknown): void {
-		if (!(cause instanceof CountersUnreachable)) this.ports.log.error('counter store was told nonsense', { cause: String(cause) });
+		if (!(cause instanceof CountersUnreachable)) this.ports.log.error('invalid counter store operation', { cause: String(cause) });
 	}
 
 	/** Waits for teams that are being told of, but not for a ledger that does not answer. */

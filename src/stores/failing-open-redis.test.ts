@@ -93,7 +93,7 @@ async function counted(): Promise<bigint | undefined> {
 }
 
 const changes = () => log.lines.filter(({ event }) => event.startsWith('counter store')).map(({ level, event }) => `${level}: ${event}`);
-const onceEach = ['warn: counter store unreachable, calls pass uncounted', 'info: counter store reachable again'];
+const onceEach = ['warn: counter store unreachable, requests pass uncounted', 'info: counter store reachable again'];
 
 describe('while the server is', () => {
 	test.each<{ what: string; fail: () => unknown; heal: () => unknown }>([

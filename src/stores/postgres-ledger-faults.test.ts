@@ -37,13 +37,13 @@ describe('a server that', () => {
 		await expect(ledger.check()).rejects.toMatchObject({ code: 'records_unavailable' });
 		expect(ledger.health()).toMatchObject({ isWritable: true, isShipping: false, spooledRows: 2, rejectedRows: 0 });
 		expect(ledger.health().oldestSpooledAgeMs).toBeGreaterThan(0);
-		expect(linesIn(log)).toEqual(['error: ledger rows cannot be sent to postgres, and wait on this disk']);
+		expect(linesIn(log)).toEqual(['error: ledger entries cannot be sent to PostgreSQL and stay spooled on this disk']);
 		await server.restart();
 		await untilShipped(ledger);
 		expect(await requestsOf(ledger)).toBe(2);
 		expect(await ledger.check()).toEqual([]);
 		expect(ledger.health()).toMatchObject({ isShipping: true, spooledRows: 0, oldestSpooledAgeMs: null });
-		expect(linesIn(log).slice(1)).toEqual(['info: ledger rows are sent to postgres again']);
+		expect(linesIn(log).slice(1)).toEqual(['info: ledger entries are sent to PostgreSQL again']);
 	});
 
 	test('is killed and started during load loses and doubles nothing', async () => {
@@ -211,7 +211,7 @@ test('the end does not wait long for a server that is silent, and the next start
 	} finally {
 		server.resume();
 	}
-	expect(linesIn(log)).toEqual(['warn: ledger rows wait on this disk until the next start']);
+	expect(linesIn(log)).toEqual(['warn: ledger entries stay spooled on this disk until the next start']);
 	const { ledger: next } = await open({ dataDir });
 	expect(await requestsOf(next)).toBe(1);
 	expect(await next.check()).toEqual([]);

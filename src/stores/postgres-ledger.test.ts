@@ -188,7 +188,7 @@ test('a row that PostgreSQL can never store takes no other with it', async () =>
 	for (const each of ['a', id, 'b']) await openAndClose(ledger, each);
 	expect(await idsIn(ledger)).toEqual(['b', 'a']);
 	expect(ledger.health()).toMatchObject({ refusedRows: 1, spooledRows: 0, isShipping: true });
-	expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: postgres cannot store a ledger row']);
+	expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: PostgreSQL cannot store a ledger entry']);
 	expect(await ledger.check()).toEqual([]);
 	// It stays here, though what was sent goes after a day.
 	clock.advance(25 * hourMs);

@@ -67,7 +67,7 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 		await within(deps.clock, address, Promise.all([shipping.flush(), assessed.flush().catch(() => undefined)])).catch((cause: unknown) => {
 			const { spooledRows } = shipping.health();
 			if (spooledRows === 0) return;
-			deps.log.warn('ledger rows wait on this disk until the next start', { address, cause, spooled_entries: spooledRows });
+			deps.log.warn('ledger entries stay spooled on this disk until the next start', { address, cause, spooled_entries: spooledRows });
 		});
 		shipping.end();
 		await Promise.all([local.end(), reading.end()]);
@@ -166,12 +166,12 @@ function startUpkeep(
 		if (!isThere || timer === undefined) return;
 		try {
 			const lostRows = await postgres.call('upkeep', { nowMs, retainDays });
-			if (lostRows > 0) log.warn('calls whose process never came back were charged their hold', { entries: lostRows });
+			if (lostRows > 0) log.warn('interrupted requests of a lost process were charged their reservation', { entries: lostRows });
 			isFailing = false;
 		} catch (cause) {
 			// The end of the process cuts it short.
 			if (timer === undefined) return;
-			if (!isFailing) log.warn('the upkeep of the ledger in postgres failed, and is tried again every hour', { cause });
+			if (!isFailing) log.warn('ledger maintenance in PostgreSQL failed and is retried every hour', { cause });
 			isFailing = true;
 		}
 	};
@@ -179,7 +179,7 @@ function startUpkeep(
 		try {
 			await local.spool.pruneSent(nowMs - keepSentMs);
 		} catch (cause) {
-			log.warn('old ledger rows could not be deleted', { cause });
+			log.warn('old ledger entries could not be deleted', { cause });
 		}
 	};
 	const work = (): void => {
@@ -197,7 +197,7 @@ function startUpkeep(
 
 async function within<Result>(clock: Clock, address: string, work: Promise<Result>): Promise<Result> {
 	const { promise, reject } = Promise.withResolvers<never>();
-	const timer = clock.after(reportDeadlineMs, () => reject(new Error(`${address}: no answer within ${reportDeadlineMs} ms`)));
+	const timer = clock.after(reportDeadlineMs, () => reject(new Error(`${address}: no response within ${reportDeadlineMs} ms`)));
 	try {
 		return await Promise.race([work, promise]);
 	} finally {
@@ -210,6 +210,6 @@ async function unlessUnavailable<Result>(answer: Promise<Result>): Promise<Resul
 		return await answer;
 	} catch (cause) {
 		if (cause instanceof RangeError) throw cause;
-		throw new Fault('records_unavailable', { message: 'The ledger in PostgreSQL did not answer', cause });
+		throw new Fault('records_unavailable', { message: 'The ledger in PostgreSQL is unavailable', cause });
 	}
 }

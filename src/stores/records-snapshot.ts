@@ -70,7 +70,7 @@ export async function openRecordsSnapshot(
 			if (read < knownRead || isClosed) return;
 			knownRead = read;
 			known = { stored, policies, teams: indexTeams(stored, configured) };
-			if (isFailing) log.info('records were read again');
+			if (isFailing) log.info('records are readable again');
 			isFailing = false;
 		} catch (cause) {
 			if (read !== latestRead || isClosed) return;
@@ -120,8 +120,8 @@ export async function openRecordsSnapshot(
 	};
 }
 
-const noneYet = 'calls are answered 503 until they are';
-const lastKnown = 'the last known ones stay in force';
+const noneYet = 'requests return 503 until they can be read';
+const lastKnown = 'the last known records stay active';
 
 interface Known {
 	readonly stored: readonly Team[];

@@ -56,7 +56,7 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 	async function restore(team: string, asked: readonly BudgetPeriod[]): Promise<void> {
 		const budgets = distinct([...asked, ...(ports.alsoNeeded?.(team) ?? [])]);
 		const totals = await ports.sumUp(team, budgets, ports.endedSinceMs(team)).catch((cause: unknown) => {
-			throw new CountersNotRestored(`The counters of team ${team} cannot be summed up from its record`, { cause });
+			throw new CountersNotRestored(`The counters of team ${team} cannot be restored from the ledger`, { cause });
 		});
 		const given = new Set(totals.budgets.map(budgetKey));
 		const unspent = budgets.filter((one) => !given.has(budgetKey(one))).map((one) => ({ ...one, settledNanoUsd: 0n }));
@@ -123,7 +123,7 @@ export function restoreMissing(
 			} catch (cause) {
 				if (!(cause instanceof CountersMissing)) throw cause;
 				if (attempt === maxAttempts) {
-					throw new CountersNotRestored(`The counters of team ${team} are lost as soon as they are restored`, { cause });
+					throw new CountersNotRestored(`The counters of team ${team} were lost right after they were restored`, { cause });
 				}
 			}
 			try {

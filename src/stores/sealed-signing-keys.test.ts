@@ -82,7 +82,9 @@ describe('sealed signing keys', () => {
 		expect((await stored.list()).map(({ privateJwk }) => privateJwk.split(':')[1])).toEqual([old.keyId, old.keyId]);
 		expect(bytesOf(dataDir)).not.toContain('exponent');
 		expect(await keys.list()).toEqual(expected);
-		expect(log.lines).toEqual([{ level: 'info', event: 'signing keys sealed', fields: { kids: ['k1', 'k2'], encryptedWith: old.keyId } }]);
+		expect(log.lines).toEqual([
+			{ level: 'info', event: 'signing keys encrypted', fields: { kids: ['k1', 'k2'], encryptedWith: old.keyId } },
+		]);
 	});
 
 	test('under an older key are sealed anew, one by one process or by two at once', async () => {
@@ -128,7 +130,7 @@ describe('sealed signing keys', () => {
 		use(old);
 		await keys.list();
 		use(undefined);
-		expect((await faultOf(keys.list())).message).toContain('is sealed, and no sealing key is configured');
+		expect((await faultOf(keys.list())).message).toContain('is encrypted, and no `identity.encryption_key` is configured');
 	});
 
 	test('that cannot be written are as good as before; it is said once and tried again', async () => {
@@ -143,7 +145,7 @@ describe('sealed signing keys', () => {
 		for (let tries = 0; tries < 3; tries++) expect(await keys.list()).toEqual([signingKey('k1')]);
 		isReadOnly = false;
 		expect(await keys.list()).toEqual([signingKey('k1')]);
-		expect(log.lines.map(({ event }) => event)).toEqual(['signing keys could not be sealed', 'signing keys sealed']);
+		expect(log.lines.map(({ event }) => event)).toEqual(['signing keys could not be encrypted', 'signing keys encrypted']);
 	});
 });
 

@@ -15,11 +15,11 @@ export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => S
 	async function sealAnew(changes: readonly PrivateJwkChange[], sealedWith: string): Promise<void> {
 		try {
 			await store.replacePrivateJwks(changes);
-			log.info('signing keys sealed', { kids: changes.map(({ kid }) => kid), encryptedWith: sealedWith });
+			log.info('signing keys encrypted', { kids: changes.map(({ kid }) => kid), encryptedWith: sealedWith });
 			isFailing = false;
 		} catch (cause) {
 			// They are as good as before: it is tried again with the next list.
-			if (!isFailing) log.warn('signing keys could not be sealed', { cause });
+			if (!isFailing) log.warn('signing keys could not be encrypted', { cause });
 			isFailing = true;
 		}
 	}
@@ -51,11 +51,11 @@ function openRecord(record: SigningKeyRecord, sealing: Sealing | undefined): Sig
 	// A key in clear is JSON.
 	if (privateJwk.startsWith('{')) return record;
 	try {
-		if (sealing === undefined) throw new SealRefused('is sealed, and no sealing key is configured');
+		if (sealing === undefined) throw new SealRefused('is encrypted, and no `identity.encryption_key` is configured');
 		return { ...record, privateJwk: sealing.open(privateJwk, placeOf(kid)) };
 	} catch (cause) {
 		if (!(cause instanceof SealRefused)) throw cause;
-		const remedy = 'put the sealing key back, or restore the row; docs/guide/identity.md says how to give the signing keys up';
+		const remedy = 'restore the encryption key or the row; to discard the signing keys see docs/guide/signing-keys.md';
 		throw new Fault('records_unavailable', { message: `the row ${kid} of signing_keys ${cause.message}: ${remedy}`, cause });
 	}
 }

@@ -47,7 +47,7 @@ test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that holds %j is refused, a
 	const path = join(dataDir, sealingKeyFileName);
 	writeFileSync(path, text);
 	expect(() => readSealingKeyFile(dataDir, true)).toThrow(StoreUnusable);
-	expect(() => readSealingKeyFile(dataDir, true)).toThrow(`${path} holds no sealing key`);
+	expect(() => readSealingKeyFile(dataDir, true)).toThrow(`${path} has no encryption key`);
 	expect(readFileSync(path, 'utf8')).toBe(text);
 });
 

@@ -25,16 +25,13 @@ export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] 
 		text = readFileSync(path, 'utf8');
 	} catch (cause) {
 		const reason = cause instanceof Error ? cause.message : String(cause);
-		throw new StoreUnusable(
-			`${path}, the key that seals the signing keys, cannot be read or made: ${reason}. Correct its owner and mode.`,
-			{
-				cause,
-			},
-		);
+		throw new StoreUnusable(`The encryption key ${path} cannot be read or created: ${reason}. Correct its owner and mode.`, {
+			cause,
+		});
 	}
 	const keys = parseSealingKeys(text);
 	if (keys === undefined) {
-		throw new StoreUnusable(`${path} holds no sealing key (32 bytes in base64 or hex). Restore it from a backup.`);
+		throw new StoreUnusable(`${path} has no encryption key (32 bytes in base64 or hex). Restore it from a backup.`);
 	}
 	return keys;
 }

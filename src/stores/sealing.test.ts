@@ -44,7 +44,7 @@ describe('a sealed text', () => {
 			const flipped = Buffer.from(bytes);
 			flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
 			const changed = [cipher, id, flipped.toString('base64url')].join(':');
-			expect(() => sealing.open(changed, place), `bit ${bit}`).toThrow('was changed, or belongs to another row');
+			expect(() => sealing.open(changed, place), `bit ${bit}`).toThrow('was altered, or belongs to another row');
 		}
 	});
 

@@ -39,10 +39,10 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 			const bytes = Buffer.from(encoded, 'base64url');
 			// Several texts decode to the same bytes; only one was written.
 			const isWhole = bytes.length >= nonceBytes + tagBytes && bytes.toString('base64url') === encoded;
-			if (found !== cipher || rest.length > 0 || !isWhole) throw new SealRefused('is not a sealed text, or a part of one');
+			if (found !== cipher || rest.length > 0 || !isWhole) throw new SealRefused('is not a complete encrypted value');
 			const key = byId.get(id);
 			if (key === undefined) {
-				throw new SealRefused(`is sealed with the key ${id}, which is not at hand (at hand: ${[...byId.keys()].join(', ')})`);
+				throw new SealRefused(`is encrypted with key ${id}, which is not configured (configured: ${[...byId.keys()].join(', ')})`);
 			}
 			const tagAt = bytes.length - tagBytes;
 			const decipher = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
@@ -50,7 +50,7 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 			try {
 				return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, tagAt)), decipher.final()]).toString('utf8');
 			} catch (cause) {
-				throw new SealRefused('was changed, or belongs to another row', { cause });
+				throw new SealRefused('was altered, or belongs to another row', { cause });
 			}
 		},
 	};

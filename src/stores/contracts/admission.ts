@@ -60,7 +60,7 @@ export class CountersMissing extends Error {
 		const { stackTraceLimit } = Error;
 		// Expected, and a hundred times for a page of budgets: to note where would cost more than all else.
 		Error.stackTraceLimit = 0;
-		super(`The counters of team ${team} are to be restored first`);
+		super(`The counters of team ${team} are not restored yet`);
 		Error.stackTraceLimit = stackTraceLimit;
 	}
 }

@@ -82,7 +82,7 @@ const cursorPattern = /^[1-9]\d{0,15}$/;
 
 /** @throws RangeError */
 export function requireAssessmentCursor({ cursor }: Pick<AssessmentQuery, 'cursor'>): void {
-	if (cursor !== undefined && !cursorPattern.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of assessments`);
+	if (cursor !== undefined && !cursorPattern.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 }
 
 const mostRows = 1000;

@@ -95,7 +95,7 @@ function checkWish({ id, name, scopes, secret }: ClientWish): void {
 	}
 	const unknown = scopes.find((scope) => !knownScopes.has(scope));
 	if (unknown !== undefined) {
-		throw new Refusal('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} is none of invoke, admin` });
+		throw new Refusal('field_invalid', { param: 'scopes', message: `scopes: ${JSON.stringify(unknown)} is not one of invoke, admin` });
 	}
 	// RFC 6749 appendix A.2 allows these characters in a client secret, and no others.
 	if (secret !== undefined && (secret.length < minSecretLength || !/^[\x20-\x7e]{1,512}$/.test(secret))) {

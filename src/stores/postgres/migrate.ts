@@ -30,7 +30,7 @@ export async function migrate<Tables>(connection: PostgresConnection<Tables>, pa
 	} catch (cause) {
 		if (cause instanceof StoreUnusable) throw cause;
 		const { message, mayPass } = connection.describe(cause);
-		throw new StoreUnusable(`PostgreSQL cannot be used. ${message}. Correct this, or the URL.`, { mayPass });
+		throw new StoreUnusable(`PostgreSQL is not usable: ${message}. Correct it, or change \`stores.records\`.`, { mayPass });
 	}
 }
 
@@ -42,7 +42,7 @@ export async function isMigrated(settings: PostgresSettings, parts: readonly Sch
 		return parts.every((part) => checkedVersion(found, part, connection.address) === part.steps.length);
 	} catch (cause) {
 		if (cause instanceof StoreUnusable) throw cause;
-		throw new StoreUnusable(`PostgreSQL cannot be used. ${connection.describe(cause).message}.`);
+		throw new StoreUnusable(`PostgreSQL is not usable: ${connection.describe(cause).message}.`);
 	} finally {
 		await connection.close();
 	}
@@ -151,11 +151,11 @@ export function prepareFirst<Tables>(
 		} catch (cause) {
 			preparing = undefined;
 			const level = cause instanceof StoreUnusable && cause.mayPass ? 'warn' : 'error';
-			if (level !== complaint) log[level](`${part.name} in postgres cannot be used yet`, { cause: String(cause) });
+			if (level !== complaint) log[level](`${part.name} in PostgreSQL is not usable yet`, { cause: String(cause) });
 			complaint = level;
 			throw cause;
 		}
-		if (complaint !== undefined) log.info(`${part.name} in postgres can be used now`, { address: connection.address });
+		if (complaint !== undefined) log.info(`${part.name} in PostgreSQL is usable again`, { address: connection.address });
 	};
 	const prepare = (): Promise<void> => {
 		preparing ??= prepareOnce();

@@ -78,7 +78,7 @@ export function openPostgres<Tables>(settings: PostgresSettings, { clock, log }:
 	});
 	const describe = (cause: unknown): PostgresFailed =>
 		cause instanceof PostgresFailed ? cause : new PostgresFailed(`${address}: ${reasonOf(cause)}`, isPassing(cause));
-	pool.on('error', (cause) => log.debug('an idle postgres connection was lost', { cause: describe(cause).message }));
+	pool.on('error', (cause) => log.debug('an idle PostgreSQL connection was lost', { cause: describe(cause).message }));
 	const db = new Kysely<Tables>({
 		dialect: {
 			createDriver: () => createPostgresDriver(pool, { clock, deadlineMs }),
@@ -127,12 +127,12 @@ function addressOf(url: string): string {
 		} catch (cause) {
 			// Other reasons would show the URL, and the password in it.
 			if (cause instanceof Error && 'syscall' in cause) {
-				throw new StoreUnusable(`A file that the URL of PostgreSQL names cannot be read: ${cause.message}`);
+				throw new StoreUnusable(`A file named in the PostgreSQL URL (\`stores.records\`) cannot be read: ${cause.message}`);
 			}
 		}
 	}
 	throw new StoreUnusable(
-		'The URL of PostgreSQL cannot be read: write postgres://user:password@host:port/database, with what is special in user or password percent-encoded',
+		'The PostgreSQL URL (`stores.records`) is invalid: write postgres://user:password@host:port/database, with special characters in user and password percent-encoded',
 	);
 }
 

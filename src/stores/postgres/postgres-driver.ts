@@ -67,7 +67,7 @@ class LentConnection implements DatabaseConnection {
 			if (sql === 'commit' && command === 'ROLLBACK') throw new Error('The transaction was rolled back');
 			return { rows, ...(rowCount !== null && { numAffectedRows: BigInt(rowCount) }) };
 		} catch (cause) {
-			if (this.isExpired) throw new Error(`No answer within ${this.deadlineMs} ms`, { cause });
+			if (this.isExpired) throw new Error(`No response within ${this.deadlineMs} ms`, { cause });
 			if (isFatal(cause)) this.isBroken = true;
 			throw cause;
 		}

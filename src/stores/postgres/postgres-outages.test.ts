@@ -91,7 +91,7 @@ test('a snapshot follows the records over an outage', async () => {
 	await withinSecond('red is known', () => snapshot.team('red'));
 	await server.kill();
 	await expect(others.teams.list()).rejects.toMatchObject({ code: 'records_unavailable' });
-	await eventually('the loss is noticed', () => log.lines.find(({ event }) => event === 'records cannot be watched for changes'));
+	await eventually('the loss is noticed', () => log.lines.find(({ event }) => event === 'record changes cannot be watched'));
 	expect(snapshot.team('red')?.id).toBe('red');
 	await server.restart();
 	await others.teams.create(team('blue'));
@@ -113,8 +113,8 @@ test('a store that may come late opens while the server is away, fails each call
 	expect(await late.teams.create(team('red'))).toBe('created');
 	await withinSecond('red is known', () => snapshot.team('red'));
 	expect(log.lines.map(({ event }) => event).filter((event) => event.includes('in postgres'))).toEqual([
-		'records in postgres cannot be used yet',
-		'records in postgres can be used now',
+		'records in PostgreSQL is not usable yet',
+		'records in PostgreSQL is usable again',
 	]);
 });
 

@@ -83,7 +83,7 @@ export class RecordWatch {
 		} catch (cause) {
 			this.drop(this.client);
 			if (!this.isBlind && !this.isClosed) {
-				this.log.warn('records cannot be watched for changes', { cause: this.connection.describe(cause).message });
+				this.log.warn('record changes cannot be watched', { cause: this.connection.describe(cause).message });
 			}
 			this.isBlind = true;
 			this.owesNews = true;
@@ -104,7 +104,7 @@ export class RecordWatch {
 			void client.end();
 			this.reconnectAtMs = this.clock.monotonicMs() + this.reconnectMs;
 			this.reconnectMs = Math.min(2 * this.reconnectMs, mostReconnectMs);
-			this.log.debug('postgres gives no notifications', { cause: this.connection.describe(cause).message });
+			this.log.debug('PostgreSQL notifications are unavailable', { cause: this.connection.describe(cause).message });
 			return;
 		}
 		if (this.isClosed) void client.end();

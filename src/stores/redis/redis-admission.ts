@@ -67,7 +67,7 @@ export async function openRedisAdmission(
 	// What is asked for the first time is slow, here and there: that shall be nobody's call.
 	const isReady = await connection.firstReady(firstReadyMs, clock);
 	if (isReady) await new CallDeadlines(clock, trialPatience).race(store.admit(trial)).catch(() => undefined);
-	else log.warn('counter store not reached yet', { address: connection.address });
+	else log.warn('counter store not reachable yet', { address: connection.address });
 	return store;
 }
 
@@ -103,7 +103,7 @@ class RedisAdmission implements SharedAdmission {
 		}
 		if (verdict === 'rpm' || verdict === 'daily_tokens') return { isAdmitted: false, binding: verdict, reading };
 		const budget = holds[Number(verdict.slice('budget:'.length)) - 1]?.budget;
-		if (budget === undefined) throw new Error(`${this.connection.address} gave the verdict ${verdict}`);
+		if (budget === undefined) throw new Error(`${this.connection.address} returned the unknown verdict ${verdict}`);
 		return { isAdmitted: false, binding: 'budget', budget, reading };
 	}
 

@@ -179,7 +179,7 @@ function readUrl(url: string): ServerOptions & { address: string } {
 	} catch {
 		// The reason would show the URL, and the password in it.
 		throw new StoreUnusable(
-			'The URL of the counters cannot be read: write redis://host:port or rediss://user:password@host:port/database, with what is special in user or password percent-encoded',
+			'The Redis URL (`stores.counters`) is invalid: write redis://host:port or rediss://user:password@host:port/database, with special characters in user and password percent-encoded',
 		);
 	}
 }

@@ -90,7 +90,7 @@ function unusable(path: string, cause: unknown): StoreUnusable {
 	const place = `The data directory ${dirname(path)}`;
 	if (sqlite === sqliteNotADatabase) {
 		return new StoreUnusable(
-			`${path} is not a Tollgate database. Restore it from a backup, or move it away: a new one is created on the next start.`,
+			`${path} is not a Tollgate database. Restore it from a backup, or move it: a new one is created at the next start.`,
 			{ cause },
 		);
 	}
@@ -98,12 +98,12 @@ function unusable(path: string, cause: unknown): StoreUnusable {
 		return new StoreUnusable(`${path} is locked by another process. Stop that process or wait for it, then try again.`, { cause });
 	}
 	if (code === 'ENOTDIR' || code === 'EEXIST') {
-		return new StoreUnusable(`${place} cannot be created because a file is in its place. Set \`data_dir\` to a directory.`, { cause });
+		return new StoreUnusable(`${place} cannot be created: a file with this name exists. Set \`data_dir\` to a directory.`, { cause });
 	}
-	if (code === 'EISDIR') return new StoreUnusable(`${path} is a directory, not a database file. Move it away.`, { cause });
+	if (code === 'EISDIR') return new StoreUnusable(`${path} is a directory, not a database file. Move it.`, { cause });
 	if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || sqlite === sqliteReadOnly || sqlite === sqliteCannotOpen) {
 		return new StoreUnusable(
-			`${place} is not writable to this user, so ${path} cannot be opened. Correct its owner and mode, or set \`data_dir\` to a directory that is.`,
+			`${place} is not writable for this user, so ${path} cannot be opened. Correct its owner and mode, or set \`data_dir\` to a directory that is.`,
 			{ cause },
 		);
 	}

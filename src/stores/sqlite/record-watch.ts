@@ -29,7 +29,7 @@ export function createRecordWatch(database: DatabaseSync, clock: Clock, log: Log
 		try {
 			version = readVersion();
 		} catch (cause) {
-			log.warn('records could not be watched for changes', { cause });
+			log.warn('record changes cannot be watched', { cause });
 			return;
 		}
 		if (version === seenVersion) return;

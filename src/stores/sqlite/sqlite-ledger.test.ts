@@ -311,7 +311,7 @@ describe('bad weather', () => {
 		const refused = await closeRow(ledger, closedRow('kept')).catch((cause: unknown) => cause);
 		expect(refused).toBeInstanceOf(Fault);
 		expect(refused).toMatchObject({ code: 'records_unavailable', message: expect.stringContaining('no such table') as string });
-		await expect(ledger.open(openRow('at once'))).rejects.toThrow('it cannot be written now');
+		await expect(ledger.open(openRow('at once'))).rejects.toThrow('the disk cannot be written');
 		await expect(closeRow(ledger, closedRow('before'))).rejects.toThrow('it is kept');
 		expect(ledger.health()).toMatchObject({ isWritable: false, rejectedRows: 3, queuedRows: 3 });
 		expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: the ledger cannot be written']);
@@ -346,8 +346,8 @@ describe('bad weather', () => {
 			['a', 'complete'],
 		]);
 		expect(log.lines.map(({ event, fields }) => `${event}: ${String(fields['id'])}`)).toEqual([
-			'a ledger row cannot be stored: b',
-			'a ledger row cannot be stored: c',
+			'a ledger entry cannot be stored: b',
+			'a ledger entry cannot be stored: c',
 		]);
 		expect(await ledger.check()).toEqual([]);
 	});
@@ -444,8 +444,8 @@ describe('bad weather', () => {
 		const ending = ledger.end();
 		expect(await closing).toBe('closed');
 		await ending;
-		await expect(ledger.open(openRow('two'))).rejects.toThrow('the process is stopping');
-		await expect(closeRow(ledger, closedRow('two'))).rejects.toThrow('the process is stopping');
+		await expect(ledger.open(openRow('two'))).rejects.toThrow('the process is shutting down');
+		await expect(closeRow(ledger, closedRow('two'))).rejects.toThrow('the process is shutting down');
 	});
 
 	test('sums that were tampered with are found', async () => {

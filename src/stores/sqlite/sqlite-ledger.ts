@@ -234,7 +234,7 @@ function retain(days: number, prune: (beforeMs: number) => Promise<number>, { cl
 	let timer: Timer | undefined;
 	const work = (): void => {
 		timer = clock.after(msPerHour, work);
-		prune(clock.nowMs() - days * msPerDay).catch((cause: unknown) => log.warn('old ledger rows could not be deleted', { cause }));
+		prune(clock.nowMs() - days * msPerDay).catch((cause: unknown) => log.warn('old ledger entries could not be deleted', { cause }));
 	};
 	work();
 	return () => timer?.cancel();

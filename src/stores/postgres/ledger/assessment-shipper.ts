@@ -64,7 +64,7 @@ export class AssessmentShipper {
 			this.#isFailing = false;
 		} catch (cause) {
 			if (!this.#isFailing && !this.#hasEnded) {
-				log.warn('guardrail assessments cannot be sent to postgres, and wait on this disk', { cause });
+				log.warn('guardrail assessments cannot be sent to PostgreSQL and stay spooled on this disk', { cause });
 			}
 			this.#isFailing = true;
 			throw cause;

@@ -85,7 +85,7 @@ const cursorPattern = /^[1-9]\d{0,17}$/;
 /** @throws RangeError */
 export function requireCursor({ cursor }: RowQuery): void {
 	if (cursor !== undefined && !cursorPattern.test(cursor)) {
-		throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of this ledger`);
+		throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 	}
 }
 

@@ -177,7 +177,9 @@ test('rows that can never be stored are named and counted', async () => {
 	clock.advance(1000);
 	await answer();
 	expect(shipper.health()).toMatchObject({ refusedRows: 1, isShipping: true });
-	expect(log.lines).toEqual([{ level: 'error', event: 'postgres cannot store a ledger row', fields: { id: 'one', cause: 'too long' } }]);
+	expect(log.lines).toEqual([
+		{ level: 'error', event: 'PostgreSQL cannot store a ledger entry', fields: { id: 'one', cause: 'too long' } },
+	]);
 });
 
 test('the end refuses those who wait, and leaves nothing behind', async () => {

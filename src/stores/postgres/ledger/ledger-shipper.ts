@@ -69,7 +69,7 @@ export class LedgerShipper {
 	flush(): Promise<void> {
 		return new Promise((resolve, reject) => {
 			if (this.hasEnded) {
-				reject(new Error('The process is stopping'));
+				reject(new Error('The process is shutting down'));
 				return;
 			}
 			this.waiters.push({ target: undefined, resolve, reject });
@@ -98,7 +98,7 @@ export class LedgerShipper {
 		this.hasEnded = true;
 		this.timer?.cancel();
 		this.timer = undefined;
-		this.rejectWaiters(new Error('The process is stopping'));
+		this.rejectWaiters(new Error('The process is shutting down'));
 	}
 
 	private schedule(delayMs: number): void {
@@ -168,7 +168,7 @@ export class LedgerShipper {
 
 	private noteRefused(refused: readonly { id: string; why: string }[]): void {
 		this.refusedRows += refused.length;
-		for (const { id, why } of refused) this.deps.log.error('postgres cannot store a ledger row', { id, cause: why });
+		for (const { id, why } of refused) this.deps.log.error('PostgreSQL cannot store a ledger entry', { id, cause: why });
 	}
 
 	private failed(cause: unknown): void {
@@ -177,7 +177,7 @@ export class LedgerShipper {
 		this.entriesPerPart = leastEntriesPerPart;
 		if (this.failingSinceMs === undefined) {
 			this.failingSinceMs = clock.monotonicMs();
-			log.error('ledger rows cannot be sent to postgres, and wait on this disk', { address, cause });
+			log.error('ledger entries cannot be sent to PostgreSQL and stay spooled on this disk', { address, cause });
 		}
 		this.rejectWaiters(cause);
 	}
@@ -186,7 +186,7 @@ export class LedgerShipper {
 		const { clock, log, address } = this.deps;
 		if (this.failingSinceMs === undefined) return;
 		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
-		log.info('ledger rows are sent to postgres again', { address, failed_for_ms: failedForMs, spooled_entries: spooledRows });
+		log.info('ledger entries are sent to PostgreSQL again', { address, failed_for_ms: failedForMs, spooled_entries: spooledRows });
 		this.failingSinceMs = undefined;
 	}
 

@@ -140,7 +140,7 @@ function shareDaysWhenDenied<Result>(statements: (db: Database) => Promise<Resul
 
 async function within<Result>(deadlineMs: number, work: Promise<Result>): Promise<Result> {
 	const { promise, reject } = Promise.withResolvers<never>();
-	const timer = clock.after(deadlineMs, () => reject(new Error(`No answer within ${deadlineMs} ms`)));
+	const timer = clock.after(deadlineMs, () => reject(new Error(`No response within ${deadlineMs} ms`)));
 	try {
 		return await Promise.race([work, promise]);
 	} finally {

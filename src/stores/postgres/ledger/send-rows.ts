@@ -34,7 +34,10 @@ export function createSendRows(): SendRows {
 		return db.transaction().execute(async (transaction) => {
 			const tooOld = await findTooOld(transaction, rows);
 			await writeBatch(transaction, tooOld.size === 0 ? rows : rows.filter(([id]) => !tooOld.has(id)));
-			return [...tooOld].map((id) => ({ id, cause: new Error('It is older than what the ledger keeps, and may have been counted') }));
+			return [...tooOld].map((id) => ({
+				id,
+				cause: new Error('It is older than `stores.ledger.retain_days` and may have been counted already'),
+			}));
 		});
 	};
 	const sendPatiently = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {

@@ -78,7 +78,9 @@ export class AssessmentQueue {
 					this.#isFailing = false;
 				},
 				(cause: unknown) => {
-					if (!this.#isFailing) log.warn('guardrail assessments cannot be written, and wait', { cause, entries: this.#waiting.length });
+					if (!this.#isFailing) {
+						log.warn('guardrail assessments cannot be written and are queued', { cause, entries: this.#waiting.length });
+					}
 					this.#isFailing = true;
 					throw cause;
 				},

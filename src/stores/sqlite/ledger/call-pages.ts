@@ -12,7 +12,7 @@ export function createCallPages(database: DatabaseSync): (query: RowQuery) => Co
 	const ofTeam = createPages(database, 'team = (SELECT id FROM names WHERE name = :team) AND');
 	return ({ team, clientId = null, provider = null, model = null, outcome, limit, cursor }) => {
 		if (cursor !== undefined && !cursorPattern.test(cursor)) {
-			throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of this ledger`);
+			throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 		}
 		const [pages, of] = team === undefined ? [ofAll, {}] : [ofTeam, { team }];
 		const bounds = { ...of, before: cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor) };

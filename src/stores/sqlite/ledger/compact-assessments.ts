@@ -38,6 +38,6 @@ export function assessmentOf(row: Row): Assessment {
 
 function memberOf<Member>(members: readonly Member[], row: Row, column: string): Member {
 	const member = members[integerOf(row, column)];
-	if (member === undefined) throw new TypeError(`${column} ${String(row[column])} is not known to this release`);
+	if (member === undefined) throw new TypeError(`${column} ${String(row[column])} is unknown to this release`);
 	return member;
 }

@@ -48,7 +48,7 @@ const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === '
 export function readLine(line: string): CompactOpen {
 	const compact = decodeJson(line, itemsFrom);
 	const columns = compact.length === columnsOfEarlierOpen ? fromEarlierOpen(compact) : compact;
-	if (columns.length !== columnsOfOpen) throw new SyntaxError('The line is no row');
+	if (columns.length !== columnsOfOpen) throw new SyntaxError('The journal line is not a ledger entry');
 	return openFrom(columns);
 }
 
@@ -75,7 +75,7 @@ const formColumn = 6;
 /** Splits what earlier releases wrote as one number: bit 0 for the dialect, of which there were two, bit 1 for streamed. */
 function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
 	const form = numberFrom(columns[formColumn]);
-	if (!Number.isSafeInteger(form)) throw new SyntaxError('The line is no row');
+	if (!Number.isSafeInteger(form)) throw new SyntaxError('The journal line is not a ledger entry');
 	return columns.toSpliced(formColumn, 1, clientDialectNames[form & 1], (form & 2) === 0 ? 0 : 1);
 }
 
@@ -185,7 +185,7 @@ function closedOf(row: CompactRow): Omit<ClosedRow, 'id'> | undefined {
 
 function outcomeOf(number: number): CallOutcome {
 	const outcome = outcomes[number];
-	if (outcome === undefined) throw new TypeError(`Outcome ${number} is not known to this release`);
+	if (outcome === undefined) throw new TypeError(`Outcome ${number} is unknown to this release`);
 	return outcome;
 }
 
@@ -216,7 +216,7 @@ function shortName(name: string): string {
 /** @throws RangeError when it is negative or beyond what can be stored. */
 export function compactMoney(nanoUsd: bigint): CompactInteger {
 	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
-		throw new RangeError(`${nanoUsd} nano-US-dollars are not an amount that a ledger row can hold`);
+		throw new RangeError(`${nanoUsd} nano-US-dollars exceed the range of a ledger entry`);
 	}
 	return nanoUsd <= mostExact ? Number(nanoUsd) : nanoUsd;
 }

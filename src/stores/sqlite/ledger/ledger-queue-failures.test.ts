@@ -91,8 +91,8 @@ describe('a database that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 4, lostCloses: 1 });
 		expect(log.lines.map(({ event }) => event)).toEqual([
 			'the ledger cannot be written',
-			'a ledger row cannot be stored',
-			'the ledger is written again',
+			'a ledger entry cannot be stored',
+			'the ledger is writable again',
 		]);
 	});
 

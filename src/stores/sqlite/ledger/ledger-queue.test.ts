@@ -99,8 +99,8 @@ describe('batches', () => {
 			'open f: done',
 		]);
 		expect(log.lines.map(({ level, event, fields }) => `${level}: ${event}: ${String(fields['id'])}`).toSorted()).toEqual([
-			'error: a ledger row cannot be stored: d',
-			'error: a ledger row cannot be stored: f',
+			'error: a ledger entry cannot be stored: d',
+			'error: a ledger entry cannot be stored: f',
 		]);
 		const counts = { unknownCloses: 1, repeatedCloses: 1, rejectedRows: 1, lostCloses: 1 };
 		expect(queue.health()).toEqual({ isWritable: true, queuedRows: 0, ...counts });
@@ -222,7 +222,7 @@ describe('the end', () => {
 		expect(queue.health()).toMatchObject({ lostCloses: 0, queuedRows: 0 });
 		expect(log.lines.map(({ event }) => event)).toEqual([
 			'the ledger cannot be written',
-			'ledger rows are in the journal; the next start closes them',
+			'ledger entries are in the journal; the next start closes them',
 		]);
 		expect(clock.pending).toBe(0);
 	});
@@ -260,8 +260,8 @@ describe('the end', () => {
 		await ending;
 		expect(queue.health()).toMatchObject({ lostCloses: 1, queuedRows: 0 });
 		expect(log.lines.map(({ event, fields }) => [event, fields['entries']]).slice(1)).toEqual([
-			['ledger rows were not closed; the next start charges their holds', 1],
-			['ledger rows are in the journal; the next start closes them', 1],
+			['ledger entries were not closed; the next start charges their reservations', 1],
+			['ledger entries are in the journal; the next start closes them', 1],
 		]);
 	});
 

@@ -33,7 +33,7 @@ const probeEveryMs = 250;
 /** Nobody waits for the database: fewer rows than a batch holds go together after so long. Waking the thread, and a transaction, cost more than a row. */
 const restMs = 25;
 
-const isStopping = 'the process is stopping';
+const isStopping = 'the process is shutting down';
 
 /** An open is its line. */
 type QueuedRow = string | PendingClose;
@@ -115,7 +115,7 @@ export class LedgerQueue implements TurnListener {
 			this.addClose(compact, told);
 		} else {
 			this.addClose(compact, undefined);
-			this.tell(told, this.refusal('it cannot be written now; it is kept'));
+			this.tell(told, this.refusal('the disk cannot be written; the entry is kept'));
 		}
 	}
 
@@ -164,13 +164,13 @@ export class LedgerQueue implements TurnListener {
 
 	private whyNoOpen(): string | undefined {
 		if (this.isEnding) return isStopping;
-		if (this.failingSinceMs !== undefined) return 'it cannot be written now';
-		return this.countQueued() < mostQueuedRows ? undefined : 'too many rows wait to be written';
+		if (this.failingSinceMs !== undefined) return 'the disk cannot be written';
+		return this.countQueued() < mostQueuedRows ? undefined : 'the write queue is full';
 	}
 
 	private refusal(why: string, rows = 1): Fault {
 		this.counts.rejectedRows += rows;
-		return new Fault('records_unavailable', { message: `The ledger ${this.deps.path} cannot take the row: ${why}` });
+		return new Fault('records_unavailable', { message: `The ledger ${this.deps.path} cannot accept the entry: ${why}` });
 	}
 
 	private addClose(row: CompactClose, told: CloseListener | undefined): void {
@@ -260,7 +260,7 @@ export class LedgerQueue implements TurnListener {
 
 	private takeUnderWay(): Batch {
 		const batch = this.underWay;
-		if (batch === undefined) throw new TypeError('No batch is under way');
+		if (batch === undefined) throw new TypeError('No batch is in progress');
 		this.underWay = undefined;
 		return batch;
 	}
@@ -271,13 +271,13 @@ export class LedgerQueue implements TurnListener {
 		if (batch.isProbe) this.recover();
 		journal.forget(sizeOf(batch));
 		const { unknownCloses, repeatedCloses, failedIds, failedCloses } = settleBatch(batch, exceptions, {
-			refusal: (id) => this.refusal(`the row of ${id} cannot be stored`),
+			refusal: (id) => this.refusal(`the entry of ${id} cannot be stored`),
 			tell: this.tell,
 		});
 		this.counts.unknownCloses += unknownCloses;
 		this.counts.repeatedCloses += repeatedCloses;
 		this.counts.lostCloses += failedCloses;
-		for (const id of failedIds) log.error('a ledger row cannot be stored', { path, id });
+		for (const id of failedIds) log.error('a ledger entry cannot be stored', { path, id });
 		this.writtenRows += sizeOf(batch);
 		this.endFlushes();
 		if (this.failingSinceMs === undefined) this.sendNext();
@@ -296,7 +296,7 @@ export class LedgerQueue implements TurnListener {
 		const { log, path } = this.deps;
 		const batch = this.takeUnderWay();
 		if (cause instanceof ThreadLost && !batch.isRepeat) {
-			log.warn('the ledger thread died and is started again', { path, cause });
+			log.warn('the ledger thread crashed and is restarted', { path, cause });
 			this.send({ ...batch, isRepeat: true });
 			return;
 		}
@@ -335,7 +335,7 @@ export class LedgerQueue implements TurnListener {
 		const { clock, log, path } = this.deps;
 		if (this.failingSinceMs === undefined) return;
 		const failedForMs = Math.round(clock.monotonicMs() - this.failingSinceMs);
-		log.info('the ledger is written again', { path, failed_for_ms: failedForMs, queued_entries: this.countQueued() });
+		log.info('the ledger is writable again', { path, failed_for_ms: failedForMs, queued_entries: this.countQueued() });
 		this.failingSinceMs = undefined;
 	}
 
@@ -344,7 +344,7 @@ export class LedgerQueue implements TurnListener {
 		this.watch = undefined;
 		if (this.underWay === undefined) return;
 		const isStalled = clock.monotonicMs() - this.underWay.sentMs >= stalledAfterMs;
-		if (isStalled) this.fail(new Error('the disk has not answered for three seconds'));
+		if (isStalled) this.fail(new Error('the disk did not respond for three seconds'));
 		this.watch = clock.after(stalledAfterMs, () => this.lookForStall());
 	}
 
@@ -354,9 +354,9 @@ export class LedgerQueue implements TurnListener {
 		const closes = this.rows.filter((row) => typeof row !== 'string');
 		const lost = closes.filter(({ line }) => line.failure !== undefined).length;
 		this.counts.lostCloses += lost;
-		if (lost > 0) log.error('ledger rows were not closed; the next start charges their holds', { path, entries: lost });
+		if (lost > 0) log.error('ledger entries were not closed; the next start charges their reservations', { path, entries: lost });
 		if (closes.length > lost) {
-			log.warn('ledger rows are in the journal; the next start closes them', { path, entries: closes.length - lost });
+			log.warn('ledger entries are in the journal; the next start closes them', { path, entries: closes.length - lost });
 		}
 		this.rows = [];
 		ended();

@@ -99,7 +99,7 @@ export class OpenJournal {
 		file.bytes += written;
 		file.isUnsynced = true;
 		file.isTorn = written < Buffer.byteLength(text);
-		if (file.isTorn) throw new Error('the disk took only a part of a line');
+		if (file.isTorn) throw new Error('the disk wrote an incomplete line');
 	}
 
 	#takeTurns(): void {

@@ -82,6 +82,6 @@ export function packCallId(id: string): Buffer | string {
 
 export function readCallId(packed: unknown): string {
 	if (packed instanceof Uint8Array) return prefix + Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength).toString('hex');
-	if (typeof packed !== 'string') throw new TypeError('The id of a ledger row is neither bytes nor text');
+	if (typeof packed !== 'string') throw new TypeError('The id of a ledger entry is neither bytes nor text');
 	return packed;
 }
