@@ -35,9 +35,11 @@ function judgeTimes(claims: JsonObject, expiresAtSeconds: number, rules: ClaimRu
 	const latestSeconds = nowSeconds + rules.clockSkewSeconds;
 	readPastTime(claims, 'nbf', latestSeconds);
 	const issuedAtSeconds = readPastTime(claims, 'iat', latestSeconds);
-	if (issuedAtSeconds !== undefined && expiresAtSeconds < issuedAtSeconds) throw invalidToken('exp lies before iat');
+	if (issuedAtSeconds !== undefined && expiresAtSeconds < issuedAtSeconds) throw invalidToken('exp is before iat');
 	const lifetimeSeconds = expiresAtSeconds - (issuedAtSeconds ?? nowSeconds);
-	if (rules.maxLifetimeSeconds !== null && lifetimeSeconds > rules.maxLifetimeSeconds) throw invalidToken('lives too long');
+	if (rules.maxLifetimeSeconds !== null && lifetimeSeconds > rules.maxLifetimeSeconds) {
+		throw invalidToken('lifetime exceeds auth.max_token_lifetime_seconds');
+	}
 }
 
 /** A time that may be absent but not in the future. */
@@ -45,7 +47,7 @@ function readPastTime(claims: JsonObject, name: 'nbf' | 'iat', latestSeconds: nu
 	const time = claims[name];
 	if (time === undefined) return undefined;
 	if (typeof time !== 'number' || !Number.isFinite(time) || time < 0) throw invalidToken(`${name} is not a time`);
-	if (time > latestSeconds) throw invalidToken(`${name} lies in the future`);
+	if (time > latestSeconds) throw invalidToken(`${name} is in the future`);
 	return time;
 }
 
@@ -75,7 +77,7 @@ export function readClaimedCaller(claims: JsonObject): Caller {
 function readClientId(claims: JsonObject): string {
 	const name = clientIdClaims.find((claim) => claims[claim] !== undefined);
 	const id = name === undefined ? undefined : claims[name];
-	if (typeof id !== 'string' || !clientId.test(id)) throw invalidToken(`${name ?? 'client_id'} names no client`);
+	if (typeof id !== 'string' || !clientId.test(id)) throw invalidToken(`${name ?? 'client_id'} does not contain a client id`);
 	return id;
 }
 

@@ -119,6 +119,6 @@ function remember<Known>(all: ByModel<Known>, kind: string, model: string, known
 function parseRates({ inputUsd, outputUsd }: PriceSettings['defaultRate']): OverrideRates {
 	const inputPicoUsd = parseUsdPerMillionTokens(inputUsd);
 	const outputPicoUsd = parseUsdPerMillionTokens(outputUsd);
-	if (inputPicoUsd === undefined || outputPicoUsd === undefined) throw new Error('budgets.default_rate holds no rates');
+	if (inputPicoUsd === undefined || outputPicoUsd === undefined) throw new Error('budgets.default_rate has no rates');
 	return { inputPicoUsd, outputPicoUsd, cacheReadPicoUsd: inputPicoUsd, cacheWritePicoUsd: inputPicoUsd };
 }

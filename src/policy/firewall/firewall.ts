@@ -46,7 +46,7 @@ export function createFirewall(settings: FirewallSettings, { admitSource, reputa
 	const rules = new RuleSet(settings.rules);
 	const report = new MatchReport(metrics, log);
 	const listed = metrics.counter('tollgate_firewall_listed_total', 'Requests from addresses on a reputation list.', ['list', 'action']);
-	const overRate = metrics.counter('tollgate_firewall_rate_exceeded_total', 'Requests refused because their source sent too many.');
+	const overRate = metrics.counter('tollgate_firewall_rate_exceeded_total', 'Requests rejected by the per-source rate limit.');
 
 	const judgeAddress = (source: SourceKey, address: string): void => {
 		for (const { name, action, ranges } of reputationLists()) {

@@ -57,7 +57,7 @@ describe('a list that cannot be used', () => {
 		['broken JSON', '{"cidr":"198.51.100.0/24"}\n{"cidr":', 2, 'is not JSON'],
 		['JSON of another kind', '{"ip":"198.51.100.1"}', 1, 'has no `cidr`'],
 		['a line without end', `# ok\n1${'0'.repeat(5000)}`, 2, 'is longer than'],
-		['nothing', '# only a comment\n', 0, 'holds no address'],
+		['nothing', '# only a comment\n', 0, 'contains no address'],
 	])('%s: line and reason', (_what, text, line, reason) => {
 		const failure = catchError(() => read(text));
 		expect(failure).toBeInstanceOf(ReputationListError);

@@ -64,7 +64,7 @@ export class ReputationListReader {
 
 	/** @throws ReputationListError when there is not a single range: what a download that failed leaves. */
 	end(): ReputationList {
-		if (this.#ranges.length === 0) throw new ReputationListError(0, 'holds no address and no range');
+		if (this.#ranges.length === 0) throw new ReputationListError(0, 'contains no address or range');
 		return { ranges: new IpRangeSet(this.#ranges), reserved: this.#reserved };
 	}
 

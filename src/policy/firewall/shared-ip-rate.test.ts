@@ -107,9 +107,9 @@ describe('when nobody can be asked', () => {
 		await turn();
 		await turn();
 		expect(log.lines.map(({ event }) => event)).toEqual([
-			'requests by source are counted by each process alone',
-			'requests by source are counted by each process alone',
-			'requests by source are counted together again',
+			'per-source rates are counted per process',
+			'per-source rates are counted per process',
+			'per-source rates are shared between processes again',
 		]);
 	});
 

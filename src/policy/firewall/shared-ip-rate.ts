@@ -59,13 +59,13 @@ export class SharedIpRate {
 	async #exchangeAll(): Promise<void> {
 		try {
 			while (this.#waiting.size > 0) await this.#exchangeSome();
-			if (this.#failures > 0) this.#log.info('requests by source are counted together again', { failures: this.#failures });
+			if (this.#failures > 0) this.#log.info('per-source rates are shared between processes again', { failures: this.#failures });
 			this.#failures = 0;
 		} catch (cause) {
 			// What was told may have arrived: it is not told again.
 			this.#waiting.clear();
 			this.#restsUntilMs = this.#clock.monotonicMs() + restMs;
-			if (this.#failures++ === 0) this.#log.warn('requests by source are counted by each process alone', { cause });
+			if (this.#failures++ === 0) this.#log.warn('per-source rates are counted per process', { cause });
 		} finally {
 			this.#isExchanging = false;
 		}

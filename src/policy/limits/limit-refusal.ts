@@ -57,7 +57,7 @@ export function refuseCall({ binding, budget, reading }: Declined, call: Decline
 			return refuseBudget(budget, reading, call);
 		}
 		case 'store': {
-			const reason = 'Budgets cannot be checked at the moment';
+			const reason = 'Budgets cannot be checked: the counter store is unreachable';
 			return new LimitRefusal('budgets_unavailable', reason, 1, true, { action: 'reject', reason });
 		}
 	}
@@ -90,7 +90,9 @@ function releaseMs(share: number, usualMs: number): number {
 function refuseBudget(name: string | undefined, reading: Declined['reading'], call: DeclinedCall): LimitRefusal {
 	const limit = call.budgets.find(({ budget }) => budget === name);
 	const counter = reading.budgets.find(({ budget }) => budget === name);
-	if (limit === undefined || counter === undefined) throw new TypeError(`The budget ${name} binds a call that does not hold on it`);
+	if (limit === undefined || counter === undefined) {
+		throw new TypeError(`The budget ${name} rejected a request that has no reservation on it`);
+	}
 	const { limitNanoUsd, amountNanoUsd } = limit;
 	const { settledNanoUsd, heldNanoUsd } = counter;
 	const what = limit.model === null ? 'Monthly budget' : `Monthly budget of the model ${limit.model}`;
@@ -109,7 +111,7 @@ function refuseBudget(name: string | undefined, reading: Declined['reading'], ca
 	const reason =
 		leftNanoUsd <= 0n
 			? `${what} exceeded (${sums})`
-			: `${what} too small for this call (${sums}, the call may cost ${formatUsd(amountNanoUsd)} USD)`;
+			: `${what} too small for this request (${sums}; the request can cost ${formatUsd(amountNanoUsd)} USD)`;
 	const code = limit.model === null ? 'budget_exceeded' : 'model_budget_exceeded';
 	return new LimitRefusal(code, reason, undefined, false, { action: 'reject', reason });
 }

@@ -60,7 +60,7 @@ describe('what a declined caller is told', () => {
 	});
 
 	test('about a budget that is used up, or has too little left for the call', () => {
-		const small = 'Monthly budget too small for this call (99.00/100.00 USD, the call may cost 1.60 USD)';
+		const small = 'Monthly budget too small for this request (99.00/100.00 USD; the request can cost 1.60 USD)';
 		expect(told('budget', 'team')).toEqual({
 			code: 'budget_exceeded',
 			status: 429,
@@ -117,7 +117,7 @@ describe('what a declined caller is told', () => {
 		test('of a budget: the last of it is too little, and nothing is used up', () => {
 			const messageAt = (leftNanoUsd: bigint) =>
 				toldOf({ budgets: [{ budget: 'team', period: '2026-11', settledNanoUsd: 10n * usd - leftNanoUsd, heldNanoUsd: 0n }] }).message;
-			expect(messageAt(1n)).toContain('too small for this call');
+			expect(messageAt(1n)).toContain('too small for this request');
 			expect(messageAt(0n)).toContain('exceeded');
 		});
 
@@ -149,7 +149,7 @@ describe('what a declined caller is told', () => {
 	});
 
 	test('about counters that are away: to come back', () => {
-		const reason = 'Budgets cannot be checked at the moment';
+		const reason = 'Budgets cannot be checked: the counter store is unreachable';
 		expect(told('store')).toEqual({
 			code: 'budgets_unavailable',
 			status: 503,
@@ -169,7 +169,7 @@ describe('what a declined caller is told', () => {
 	});
 
 	test('never blames a budget that the call does not hold on', () => {
-		expect(() => told('budget', 'other')).toThrow('The budget other binds a call that does not hold on it');
+		expect(() => told('budget', 'other')).toThrow('The budget other rejected a request that has no reservation on it');
 	});
 });
 

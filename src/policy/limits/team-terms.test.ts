@@ -52,7 +52,7 @@ test('a budget of all models is in place of the tier’s, one of a model is besi
 
 test('an amount of a tier that is none is refused', () => {
 	const broken = { broken: { requestsPerMinute: null, dailyTokens: null, monthlyBudgetUsd: 'much' } };
-	expect(() => new TermsBook(broken, defaults)).toThrow('the monthly budget of the tier `broken` is no amount');
+	expect(() => new TermsBook(broken, defaults)).toThrow('the monthly budget of the tier `broken` is not a valid amount');
 });
 
 test('a counter names its model', () => {

@@ -90,7 +90,7 @@ function inForce(own: readonly TeamBudget[], ofTier: readonly BudgetTerms[]): re
 
 function tierBudget(tier: string, usd: string, { warningThresholdPercent, hardLimitPercent }: BudgetDefaults): BudgetTerms {
 	const wholeNanoUsd = parseUsd(usd);
-	if (wholeNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is no amount`);
+	if (wholeNanoUsd === undefined) throw new Error(`the monthly budget of the tier \`${tier}\` is not a valid amount`);
 	const limitNanoUsd = (wholeNanoUsd * BigInt(hardLimitPercent)) / 100n;
 	return { id: `tier-${tier}`, budget: allModels, model: null, limitNanoUsd, wholeNanoUsd, warningThresholdPercent };
 }

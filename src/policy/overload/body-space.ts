@@ -90,7 +90,10 @@ export class BodyHold {
 		// Beyond one request a holder leaves as much to all others as it has itself: however many fill the room, a newcomer finds some.
 		const isUnfair = ownBytes > this.#bytes && ownBytes + bytes > freeBytes;
 		if (freeBytes < 0 || isUnfair) {
-			throw new Refusal('overloaded', { message: 'Too many large requests are in flight: retry in a second', retryAfterSeconds: 1 });
+			throw new Refusal('overloaded', {
+				message: 'The memory budget for request bodies is exhausted (`gateway.max_buffered_request_bytes`): retry in 1 s',
+				retryAfterSeconds: 1,
+			});
 		}
 		this.#add(bytes, isSmall ? bytes : -this.#smallBytes);
 	}

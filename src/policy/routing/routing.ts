@@ -22,6 +22,9 @@ const families: readonly Family[] = [
 	{ pattern: /^gemini-/, provider: 'provider_c', kind: 'gemini' },
 ];
 
+/** Of a header's value, in characters. */
+const maxShownLength = 64;
+
 export type RoutedBy = 'provider_header' | 'rule' | 'prefix' | 'alias' | 'configured_model' | 'family' | 'default';
 
 /** Decides which provider serves a call, and under which model name. Built once from the configuration. */
@@ -119,7 +122,9 @@ export class Routing {
 		}
 		const name = this.#providerNamed(given);
 		if (name === undefined) {
-			throw new Refusal('provider_unknown', { message: `\`x-gateway-provider\` names no configured provider; known: ${this.#known()}` });
+			throw new Refusal('provider_unknown', {
+				message: `\`x-gateway-provider\` is ${JSON.stringify(given.slice(0, maxShownLength))}, which is not a configured provider. Known: ${this.#known()}`,
+			});
 		}
 		// The header has chosen: a prefix or an alias counts only where it leads to the same provider.
 		const alias = this.#aliases.get(model);
@@ -174,7 +179,7 @@ export class Routing {
 		if (provider !== undefined && this.#names.has(provider)) return this.#decide(provider, model);
 		throw new Refusal('provider_unknown', {
 			param: 'model',
-			message: `No configured provider serves this model, and \`routing.defaults.${format}\` names none; known providers: ${this.#known()}`,
+			message: `No configured provider serves this model, and \`routing.defaults.${format}\` is not set. Known providers: ${this.#known()}`,
 		});
 	}
 

@@ -79,7 +79,7 @@ export function parseWeights(bytes: Uint8Array): ContentWeights {
 }
 
 function broken(what: string): Error {
-	return new Error(`The weights of the content filter ${what}; take the file of this version`);
+	return new Error(`The weights of the content filter ${what}; use the file of this version`);
 }
 
 /** Of everything but the last four bytes: FNV-1a. */

@@ -67,7 +67,7 @@ describe('patterns', () => {
 	});
 
 	it.each([
-		['(', 'is not a pattern that RE2 takes: error parsing regexp: missing closing ): `(`'],
+		['(', 'is not a valid RE2 pattern: error parsing regexp: missing closing ): `(`'],
 		['a*', 'matches the empty text'],
 		['(a{1,30}){1,30}', 'is too large once its repetitions are written out'],
 		['x'.repeat(501), 'is longer than 500 characters'],

@@ -21,7 +21,7 @@ export function whyNotPattern(pattern: string): string | undefined {
 		if (compiled.programSize() > largestProgram) return 'is too large once its repetitions are written out';
 		return compiled.matcher('').find() ? 'matches the empty text' : undefined;
 	} catch (cause) {
-		return `is not a pattern that RE2 takes: ${cause instanceof Error ? cause.message : String(cause)}`;
+		return `is not a valid RE2 pattern: ${cause instanceof Error ? cause.message : String(cause)}`;
 	}
 }
 
