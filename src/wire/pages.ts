@@ -35,35 +35,31 @@ interface Page {
 
 const defect = page(
 	'500 Internal Server Error',
-	'Something went wrong here',
-	'The request could not be handled. The request id below helps operators find out why.',
+	'Internal server error',
+	'Tollgate could not handle the request. Give the request id below to the operators.',
 );
 
 const blocked = page(
 	'403 Forbidden',
 	'Request blocked',
-	'This request was turned away by the firewall. If you sent many requests, wait a while before the next one.',
+	'The firewall blocked this request. If you sent many requests, wait before the next one.',
 );
 
 const pages: Readonly<Record<number, Page>> = {
-	400: page('400 Bad Request', 'The request could not be understood', 'It is not one well-formed, unambiguous HTTP/1.1 request.'),
+	400: page('400 Bad Request', 'Malformed request', 'It is not one well-formed, unambiguous HTTP/1.1 request.'),
 	401: plainPage(
 		'401 Unauthorized',
-		'An access token is needed',
+		'Access token required',
 		'Fetch a token from the token endpoint and send it with each request in the <code>Authorization: Bearer</code> header.',
 	),
-	403: page('403 Forbidden', 'Not allowed with this access token', 'The access token does not carry the scope that this address asks for.'),
+	403: page('403 Forbidden', 'Insufficient scope', 'The access token does not have the required scope.'),
 	408: page('408 Request Timeout', 'The request took too long to arrive', 'Send it again without pauses.'),
 	417: page('417 Expectation Failed', 'The expectation cannot be met', 'Send <code>Expect: 100-continue</code> or no such header.'),
 	431: page('431 Request Header Fields Too Large', 'The header fields are too large', 'Send fewer or shorter header fields.'),
 	500: defect,
-	502: page(
-		'502 Bad Gateway',
-		'No answer from behind this address',
-		'The server that should have answered could not be reached. Try again in a moment.',
-	),
-	503: page('503 Service Unavailable', 'Not available right now', 'The service cannot take this request at the moment. Try again shortly.'),
-	504: page('504 Gateway Timeout', 'No answer in time', 'The server that should have answered took too long. Try again in a moment.'),
+	502: page('502 Bad Gateway', 'Upstream unreachable', 'The upstream server could not be reached. Retry in a moment.'),
+	503: page('503 Service Unavailable', 'Service unavailable', 'The service cannot accept this request now. Retry shortly.'),
+	504: page('504 Gateway Timeout', 'Upstream timeout', 'The upstream server did not respond in time. Retry in a moment.'),
 	505: page('505 HTTP Version Not Supported', 'The HTTP version is not supported', 'Use HTTP/1.1.'),
 };
 

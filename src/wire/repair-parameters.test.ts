@@ -33,7 +33,7 @@ function repaired(text: string, { format = 'chat', ...target }: Target): Repaire
 }
 
 const renamed = 'max_tokens: sent as max_completion_tokens, the name that the model accepts';
-const dropped = (name: string): string => `${name}: dropped, because the model accepts its default alone`;
+const dropped = (name: string): string => `${name}: dropped because the model accepts only its default`;
 
 describe('a chat-completions request to a reasoning model', () => {
 	it.each(['o1', 'o3', 'o3-mini', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.4', 'gpt-6-sol', 'ft:o4-mini:org::id'])(
@@ -54,7 +54,7 @@ describe('a chat-completions request to a reasoning model', () => {
 	it('loses the older of two caps', () => {
 		expect(repaired('{"max_tokens":5,"max_completion_tokens":7,"n":1}', { knownAs: 'o3' })).toEqual({
 			text: '{"max_completion_tokens":7,"n":1}',
-			warnings: ['max_tokens: dropped, because the request has max_completion_tokens'],
+			warnings: ['max_tokens: dropped because max_completion_tokens is set'],
 		});
 	});
 

@@ -42,7 +42,7 @@ export function* repairingSteps({ bytes }: JsonBody, { removed, renamed }: Repai
 }
 
 export function dropWarning(name: string): string {
-	return `${name}: dropped, because the model accepts its default alone`;
+	return `${name}: dropped because the model accepts only its default`;
 }
 
 /** Changes the name of a top-level member, however its characters are written. */

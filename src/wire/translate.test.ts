@@ -69,7 +69,7 @@ test('a mistyped result is rejected for its type, not its call for having none',
 		{ role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
 		{ role: 'user', content: [{ type: 'tool_results', tool_use_id: 'a' }] },
 	];
-	expect(() => translated('messages', 'chat', { messages })).toThrow('`messages[2].content[0].type` names a kind of block');
+	expect(() => translated('messages', 'chat', { messages })).toThrow('`messages[2].content[0].type` has no equivalent');
 });
 
 test.each<[ClientDialectName, DialectName]>([
@@ -84,7 +84,7 @@ test.each<[ClientDialectName, DialectName]>([
 	const messages = [{ role: 'user', content: 'Hi' }, client === 'chat' ? tool : results];
 	const expected =
 		client === 'chat'
-			? '`messages[1].tool_call_id` names no tool call of the assistant message before it: send each result right after its call'
-			: '`messages[1].content[0].tool_use_id` must be the id of a `tool_use` in the assistant message before, answered once';
+			? '`messages[1].tool_call_id` does not match a tool call of the previous assistant message: send each result directly after its call'
+			: '`messages[1].content[0].tool_use_id` must be the id of a `tool_use` in the previous assistant message, with one result';
 	expect(() => translated(client, provider, { messages })).toThrow(expected);
 });

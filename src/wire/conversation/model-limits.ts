@@ -21,7 +21,7 @@ export function takenSampling(
 	warnings: RequestWarnings,
 ): number | undefined {
 	if (!model.takesSampling) {
-		if (value !== 1 || name === 'topK') warnings.add(field, 'ignored because the model takes the default alone');
+		if (value !== 1 || name === 'topK') warnings.add(field, 'ignored because the model accepts only the default');
 		return undefined;
 	}
 	if (name !== 'temperature' || value <= model.temperatureMax) return value;
@@ -35,19 +35,22 @@ export function takenStops<Stop>(
 	warnings: RequestWarnings,
 ): readonly Stop[] {
 	if (value.length === 0 || model.takesStop) return value;
-	warnings.add(field, 'ignored because the model takes none');
+	warnings.add(field, 'ignored because the model accepts none');
 	return [];
 }
 
 /** @throws Refusal `field_invalid` for more sequences than the provider takes. */
 export function requireStopCount(field: string, stops: readonly string[], max: number): void {
-	if (stops.length > max) rejectField(field, `must hold at most ${max} for the model’s provider`);
+	if (stops.length > max) rejectField(field, `must have at most ${max} for the model’s provider`);
 }
 
 /** An answer of any other shape is not what was asked for. @throws Refusal `field_invalid`. */
 export function requireSchemaTaken(field: string, model: ModelLimits): void {
 	if (model.takesSchema) return;
-	rejectField(field, 'asks for an answer by a schema, which the model does not take: ask in words, or another model');
+	rejectField(
+		field,
+		'requests structured output, which the model does not support: describe the format in the prompt, or use another model',
+	);
 }
 
 /** @throws Refusal `field_invalid` for a tool that only its own vendor knows. */

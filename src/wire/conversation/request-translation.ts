@@ -74,6 +74,6 @@ export class RequestWarnings {
 
 function addTo(sentences: string[], field: string, what: string): void {
 	if (sentences.length >= maxWarnings) return;
-	const sentence = `${plainName.test(field) ? field : 'a field of unusual name'}: ${what}`;
+	const sentence = `${plainName.test(field) ? field : 'a field with an unusual name'}: ${what}`;
 	if (!sentences.includes(sentence)) sentences.push(sentence);
 }

@@ -146,5 +146,5 @@ export interface ResponseWriting {
 export type ToolNaming = (name: string) => string;
 
 export function responseInvalid(what: string): Fault {
-	return new Fault('provider_response_invalid', { message: `The provider answered ${what}: retry` });
+	return new Fault('provider_response_invalid', { message: `The provider returned a response ${what}: retry` });
 }

@@ -17,7 +17,7 @@ it('a dialect that shows nothing is rejected, and one without a view is no diale
 	const textViews = { request: () => nothing, answer: () => nothing, event: () => nothing };
 	expect(() => {
 		requireTextViews({ path: '/v1/blind', dialect: { ...chat, textViews } });
-	}).toThrow('dialect `chat` at /v1/blind does not show guardrails the texts of its requests');
+	}).toThrow('dialect `chat` at /v1/blind has no text view for guardrails');
 	expectTypeOf<Omit<ClientDialect, 'textViews'>>().not.toExtend<ClientDialect>();
 	expectTypeOf<Omit<ClientDialect['textViews'], 'event'>>().not.toExtend<ClientDialect['textViews']>();
 });

@@ -45,5 +45,5 @@ const request = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content:
  */
 export function requireTextViews({ path, dialect }: Pick<Endpoint, 'path' | 'dialect'>): void {
 	if (dialect.textViews.request(request).texts.some(({ text }) => text === probe)) return;
-	throw new Error(`dialect \`${dialect.name}\` at ${path} does not show guardrails the texts of its requests`);
+	throw new Error(`dialect \`${dialect.name}\` at ${path} has no text view for guardrails`);
 }

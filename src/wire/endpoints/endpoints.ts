@@ -20,7 +20,7 @@ function inferenceEndpoint(path: string, dialect: ClientDialect): Endpoint {
 const paths: Readonly<Record<ClientDialectName, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
 
 const estimate: Estimate = {
-	warning: 'input_tokens: estimated, for the provider of the model does not count',
+	warning: 'input_tokens: estimated because the model’s provider cannot count tokens',
 	respond: (inputTokens) => ({ input_tokens: inputTokens }),
 };
 

@@ -147,7 +147,7 @@ function tooDeep(bytes: Buffer, keyStart: number): Refusal {
 }
 
 function tooManyValues(): Refusal {
-	return new Refusal('body_too_large', { message: `The body holds more than ${maxValues} values: send fewer` });
+	return new Refusal('body_too_large', { message: `The body has more than ${maxValues} values: send fewer` });
 }
 
 /** @returns the offset after the closing quote of the string whose content begins at `from`; `end` without one before it. */

@@ -108,7 +108,7 @@ export class Provider {
 	/** The same of what counts tokens. @throws Error where nothing does. */
 	locateCount(query: string): string {
 		const { countPath } = this.protocol;
-		if (countPath === undefined) throw new Error(`\`${this.name}\` counts no tokens`);
+		if (countPath === undefined) throw new Error(`\`${this.name}\` does not support token counting`);
 		return withQuery(`${this.#place.pathPrefix}${countPath}`, query);
 	}
 

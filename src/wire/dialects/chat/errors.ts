@@ -16,14 +16,14 @@ const types: Readonly<Record<number, string>> = {
 export function readError(status: number, body: JsonObject | undefined): ProviderError {
 	return {
 		type: types[status] ?? errorTypeOf(status),
-		message: errorMessageOf(body) || `The provider answered ${status} without a message`,
+		message: errorMessageOf(body) || `The provider returned ${status} without a message`,
 		isTooLong: errorObjectOf(body).code === 'context_length_exceeded',
 	};
 }
 
 /** An error that the provider reported inside a stream. */
 export function readChunkError(chunk: JsonObject): ProviderError {
-	return { type: typeOf(chunk), message: errorMessageOf(chunk) || 'The provider told of an error without a message', isTooLong: false };
+	return { type: typeOf(chunk), message: errorMessageOf(chunk) || 'The provider reported an error without a message', isTooLong: false };
 }
 
 function typeOf(chunk: JsonObject): string {

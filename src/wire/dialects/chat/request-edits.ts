@@ -82,7 +82,7 @@ export function repairChat(members: JsonObject, { knownAs, isListed, said }: Rep
 		renamed: renamesCap ? ['max_tokens', 'max_completion_tokens'] : undefined,
 		warnings: [
 			...(renamesCap ? ['max_tokens: sent as max_completion_tokens, the name that the model accepts'] : []),
-			...(hasBoth ? ['max_tokens: dropped, because the request has max_completion_tokens'] : []),
+			...(hasBoth ? ['max_tokens: dropped because max_completion_tokens is set'] : []),
 			...dropped.map(dropWarning),
 		],
 	};

@@ -52,7 +52,7 @@ export class MessageList {
 
 	finish(): readonly JsonObject[] {
 		this.#endAssistant();
-		if (this.#isAssistantLast) this.#warnings.add('messages', 'the last one is not continued but answered');
+		if (this.#isAssistantLast) this.#warnings.add('messages', 'the last assistant message is answered, not continued');
 		return this.#messages;
 	}
 
@@ -77,7 +77,7 @@ export class MessageList {
 					this.#calls.push(this.#call(part));
 					break;
 				case 'opaque':
-					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or left out');
+					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or omitted');
 					this.#text += part.text ?? rejectField(part.at.path, part.cure);
 			}
 		}
@@ -143,7 +143,7 @@ function writePart(part: ContentPart, to: ChatPart[]): void {
 			to.push({ type: 'image_url', image_url: { url: imageUrl(part.source) } });
 			return;
 		case 'audio':
-			return rejectField(part.at.path, 'cannot be passed on to the model’s provider: send its transcript');
+			return rejectField(part.at.path, 'cannot be sent to the model’s provider: send a transcript');
 		case 'file':
 			writeFile(part, to);
 			return;
@@ -162,7 +162,7 @@ function imageUrl(source: MediaSource): string {
 			return rejectField(source.at.path, `must be one of \`${imageTypes.join('`, `')}\``);
 		}
 		case 'invalid':
-			return rejectField(source.at.path, 'must be an address or data in base64');
+			return rejectField(source.at.path, 'must be a URL or base64 data');
 		case 'foreign':
 			return rejectField(source.at.path, source.cure);
 	}
@@ -178,7 +178,7 @@ function writeFile({ source, filename, title, context }: FilePart, to: ChatPart[
 		}
 		case 'link':
 		case 'invalid':
-			return rejectField(source.at.path, 'must be the file itself in base64');
+			return rejectField(source.at.path, 'must be the file content in base64');
 		case 'foreign':
 			return rejectField(source.at.path, source.cure);
 	}

@@ -173,13 +173,13 @@ const harmless: ReadonlyMap<string, (view: JsonView) => boolean> = new Map([
 
 /** What the response would lack, or have of another structure than asked for. */
 const rejected: ReadonlyMap<string, string> = new Map([
-	['n', 'must be 1: this model gives one answer'],
-	['logprobs', 'must be false: this model’s provider tells no probabilities'],
-	['top_logprobs', 'must be absent: this model’s provider tells no probabilities'],
-	['logit_bias', 'must be absent: this model’s tokens cannot be weighted'],
-	['modalities', 'must be ["text"]: this model writes text alone'],
-	['audio', 'must be absent: this model does not speak'],
-	['web_search_options', 'must be absent: this model does not search by itself'],
+	['n', 'must be 1: this model returns one choice'],
+	['logprobs', 'must be false: this model’s provider does not return log probabilities'],
+	['top_logprobs', 'must be absent: this model’s provider does not return log probabilities'],
+	['logit_bias', 'must be absent: this model does not support logit bias'],
+	['modalities', 'must be ["text"]: this model outputs only text'],
+	['audio', 'must be absent: this model has no audio output'],
+	['web_search_options', 'must be absent: this model has no built-in web search'],
 ]);
 
 /**

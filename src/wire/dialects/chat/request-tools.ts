@@ -18,7 +18,7 @@ export function readTools(request: JsonView): readonly Tool[] {
 	return tools.items().map((tool) => {
 		const type = requireObject(tool).member('type');
 		if (type.text() === 'function') return functionTool(tool.member('function'), tool);
-		return { kind: 'vendor', at: type, cure: 'must be `function`: this model takes no others' };
+		return { kind: 'vendor', at: type, cure: 'must be `function`: this model supports no other type' };
 	});
 }
 
@@ -100,5 +100,5 @@ function allowedTools(allowed: JsonView): ReadChoice {
 }
 
 function rejectName(path: string): never {
-	return rejectField(path, 'must name tools that the request defines');
+	return rejectField(path, 'must reference tools that the request defines');
 }

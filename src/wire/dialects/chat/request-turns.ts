@@ -19,9 +19,9 @@ import type { JsonObject } from '../../json/parse-body.ts';
 import { longestHead, parseDataUrlHead } from './data-url.ts';
 
 const pairingWords: PairingWords = {
-	unasked: 'names no tool call of the assistant message before it: send each result right after its call',
-	repeatedResult: 'names a tool call that has a result already: send one result for each call',
-	unanswered: 'has no result: send a `tool` message for each call right after its message',
+	unasked: 'does not match a tool call of the previous assistant message: send each result directly after its call',
+	repeatedResult: 'matches a tool call that already has a result: send one result per call',
+	unanswered: 'has no result: send one `tool` message per call directly after its message',
 	unansweredMember: '',
 	repeatedCall: 'is the id of another call of the message: give each call its own',
 };
@@ -84,8 +84,8 @@ function addResult(content: JsonView, at: JsonView, id: string, takes: ReadonlyS
 /** Reasoning, then text, then calls: the order in which they were made. */
 function assistantParts(message: JsonView, index: number, takes: ReadonlySet<Capability>): readonly AssistantPart[] {
 	if (message.has('audio')) {
-		const why = takes.has('audio') ? 'this model does not know what another one spoke' : 'this model neither hears nor speaks';
-		rejectField(`${message.path}.audio`, `cannot be passed on: ${why}. Send its transcript`);
+		const why = takes.has('audio') ? 'audio output of another model cannot be referenced' : 'this model does not support audio';
+		rejectField(`${message.path}.audio`, `cannot be sent: ${why}. Send a transcript`);
 	}
 	const parts: AssistantPart[] = message.has('thinking_blocks') ? message.member('thinking_blocks').items().map(reasoningPart) : [];
 	const reasoned = parts.length;
@@ -157,9 +157,7 @@ function readTexts(content: JsonView, takes: ReadonlySet<Capability>): readonly 
 	if (content.kind === 'string') return textParts(content, content);
 	const parts = readContent(content, takes);
 	for (const part of parts) if (part.type === 'opaque') rejectField(part.at.path, part.cure);
-	return parts.map((part) =>
-		part.type === 'text' ? part : rejectField(content.path, 'must be text alone: send other parts in a user message'),
-	);
+	return parts.map((part) => (part.type === 'text' ? part : rejectField(content.path, 'must be text: send other parts in a user message')));
 }
 
 function readPart(part: JsonView, takes: ReadonlySet<Capability>): readonly ContentPart[] {
@@ -181,7 +179,7 @@ function readPart(part: JsonView, takes: ReadonlySet<Capability>): readonly Cont
 
 function opaquePart(part: JsonView, takes: ReadonlySet<Capability>): ContentPart {
 	const known = takes.has('audio') ? '`text`, `image_url`, `input_audio` or `file`' : '`text`, `image_url` or `file`';
-	return { type: 'opaque', at: part.member('type'), text: undefined, cure: `is none that this model’s provider takes: send ${known}` };
+	return { type: 'opaque', at: part.member('type'), text: undefined, cure: `is not supported by this model’s provider: send ${known}` };
 }
 
 function textParts(part: JsonView, said: JsonView): readonly TextPart[] {
@@ -191,7 +189,7 @@ function textParts(part: JsonView, said: JsonView): readonly TextPart[] {
 
 /** Addresses are passed on for the provider to fetch; the gateway fetches nothing for a client. */
 function imageSource(url: JsonView): MediaSource {
-	if (url.kind !== 'string') return rejectField(url.path, 'must be a string: an https address or a data URL in base64');
+	if (url.kind !== 'string') return rejectField(url.path, 'must be a string: an https URL or a base64 data URL');
 	return /^https?:\/\//i.test(url.prefix(longestHead)) ? { kind: 'link', at: url, url: requireText(url) } : dataSource(url);
 }
 
@@ -211,6 +209,6 @@ function filePart(part: JsonView, file: JsonView): ContentPart {
 	const source: MediaSource =
 		data.kind === 'string'
 			? dataSource(data)
-			: { kind: 'foreign', at: file, cure: 'must carry its content in `file_data`: files that another provider keeps cannot be read' };
+			: { kind: 'foreign', at: file, cure: 'must carry its content in `file_data`: files stored at another provider cannot be read' };
 	return { type: 'file', at: part, source, filename, title: undefined, context: undefined, cacheMark: cacheMarkOf(part) };
 }

@@ -121,7 +121,7 @@ function reasoningEffort(
 	warnings: RequestWarnings,
 ): string | undefined {
 	if (hasTools && model.toolsNeedEffortNone) {
-		warnings.add('reasoning_effort', 'none because the model takes no tools otherwise');
+		warnings.add('reasoning_effort', 'sent as none because the model accepts tools only without reasoning');
 		return 'none';
 	}
 	const asked = wanted?.effort ?? effortOfBudget(wanted?.budget);
@@ -132,11 +132,13 @@ function reasoningEffort(
 		return undefined;
 	}
 	if (asked === 'unknown') {
-		warnings.add(wanted.effortField, 'ignored because it is not known');
+		warnings.add(wanted.effortField, 'ignored because the value is unknown');
 		return undefined;
 	}
 	const given = nearest(asked, model.efforts);
-	if (given !== undefined && given !== asked) warnings.add(wanted.effortField, `${given} as the nearest that the model takes`);
+	if (given !== undefined && given !== asked) {
+		warnings.add(wanted.effortField, `sent as ${given}, the nearest value that the model accepts`);
+	}
 	return given;
 }
 

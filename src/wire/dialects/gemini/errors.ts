@@ -9,7 +9,7 @@ export function readError(status: number, body: JsonObject | undefined): Provide
 	const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
 	const given = status === 200 ? numberOf(error.code) || 500 : status;
 	const isKeyRejected = given === 401 || given === 403 || details.some(({ reason }) => reason === 'API_KEY_INVALID');
-	const message = errorMessageOf(body) || `The provider answered ${given} without a message`;
+	const message = errorMessageOf(body) || `The provider returned ${given} without a message`;
 	const isTooLong = given === 400 && /exceeds the maximum number of tokens|input token count/i.test(message);
 	/** Google's own, such as `RESOURCE_EXHAUSTED`. */
 	const word = !isKeyRejected && typeof error.status === 'string' ? error.status : '';

@@ -58,8 +58,10 @@ export class Contents {
 	/** @throws Refusal `field_invalid` for a conversation that cannot be answered. */
 	finish(): readonly Content[] {
 		const contents = this.#contents;
-		if (!contents.some(({ role }) => role === 'user')) rejectField('messages', 'must hold a user message with content');
-		if (contents.at(-1)?.role === 'model') this.#warnings.add('messages', 'the last one may be answered and not continued');
+		if (!contents.some(({ role }) => role === 'user')) rejectField('messages', 'must contain a user message with content');
+		if (contents.at(-1)?.role === 'model') {
+			this.#warnings.add('messages', 'the last assistant message can be answered instead of continued');
+		}
 		if (this.#model.needsSignatures && this.#markUnsigned()) this.#warnings.add('messages', unsignedCalls);
 		return contents;
 	}
@@ -94,7 +96,7 @@ export class Contents {
 					calls.push(callPart(part));
 					break;
 				case 'opaque':
-					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or left out');
+					this.#warnings.add('messages', 'blocks of tools that another vendor ran are sent as text or omitted');
 					text += part.text ?? rejectField(part.at.path, part.cure);
 			}
 		}
@@ -170,7 +172,7 @@ const imageTypes = 'png, jpeg, webp, gif, heic or heif';
 
 function imagePart({ source }: ImagePart): JsonObject {
 	if (source.kind === 'invalid') {
-		return rejectField(source.at.path, `must be an https address, or a data URL in base64 of an image of type ${imageTypes}`);
+		return rejectField(source.at.path, `must be an https URL, or a base64 data URL of an image of type ${imageTypes}`);
 	}
 	return sourcePart(source, 'image/') ?? rejectField(source.at.path, `must be an image of type ${imageTypes}`);
 }

@@ -129,20 +129,25 @@ describe('thinking', () => {
 		['gemini-2.5-flash', 'minimal', { thinkingBudget: 1024, includeThoughts: true }],
 		['gemini-2.5-flash', 'max', { thinkingBudget: 24_576, includeThoughts: true }],
 		['gemini-3-flash-preview', 'minimal', { thinkingLevel: 'minimal', includeThoughts: true }],
-		['gemini-3-flash-preview', 'none', { thinkingLevel: 'minimal' }, 'reasoning_effort: minimal as the nearest that the model takes'],
+		[
+			'gemini-3-flash-preview',
+			'none',
+			{ thinkingLevel: 'minimal' },
+			'reasoning_effort: sent as minimal, the nearest value that the model accepts',
+		],
 		[
 			'gemini-3-pro-preview',
 			'medium',
 			{ thinkingLevel: 'low', includeThoughts: true },
-			'reasoning_effort: low as the nearest that the model takes',
+			'reasoning_effort: sent as low, the nearest value that the model accepts',
 		],
 		[
 			'gemini-3-pro-preview',
 			'xhigh',
 			{ thinkingLevel: 'high', includeThoughts: true },
-			'reasoning_effort: high as the nearest that the model takes',
+			'reasoning_effort: sent as high, the nearest value that the model accepts',
 		],
-		['gemini-2.0-flash', 'high', undefined, 'reasoning_effort: ignored because the model does not think'],
+		['gemini-2.0-flash', 'high', undefined, 'reasoning_effort: ignored because the model does not reason'],
 		['gemini-2.0-flash', 'none', undefined],
 	])('%s, effort %s', (model, effort, ...expected) => {
 		expect(asked(model, { reasoning_effort: effort })).toEqual(expected);
@@ -153,7 +158,7 @@ describe('thinking', () => {
 			'gemini-2.5-flash',
 			{ thinking: { type: 'enabled', budget_tokens: 90_000 } },
 			{ thinkingBudget: 24_576, includeThoughts: true },
-			'thinking: 24576 tokens as the nearest that the model takes',
+			'thinking: sent as 24576 tokens, the nearest value that the model accepts',
 		],
 		['gemini-2.5-pro', { thinking: { type: 'adaptive', display: 'omitted' } }, undefined],
 		['gemini-3-pro-preview', { thinking: { type: 'enabled', budget_tokens: 2000 } }, { thinkingLevel: 'low', includeThoughts: true }],

@@ -65,11 +65,11 @@ function writeTools(conversation: Conversation, warnings: RequestWarnings): Json
 	if (defined.length === 0) return {};
 	const choice = conversation.toolChoice();
 	const { mode, allowed, isSingle, singleField } = choice;
-	if (isSingle) warnings.add(singleField, 'ignored because the model may always call several tools');
+	if (isSingle) warnings.add(singleField, 'ignored because the model can always call several tools');
 	// Which may be called can be said only where one must be.
 	const offered = mode === 'required' || allowed === undefined ? defined : defined.filter(({ name }) => allowed.includes(name));
 	const functionDeclarations = offered.map(({ name, description, parameters, isStrict }) => {
-		if (isStrict === true) warnings.add('strict', 'ignored, for the provider does not enforce the schemas of tools');
+		if (isStrict === true) warnings.add('strict', 'ignored because the provider does not enforce tool schemas');
 		return {
 			name: geminiToolName(name),
 			description,
@@ -128,7 +128,7 @@ function takenNumber(
 			return value === 0 ? undefined : value;
 		case 'seed':
 			if (Number.isInteger(value) && Math.abs(value) <= maxSeed) return value;
-			warnings.add(field, 'ignored, for it is no integer of 32 bits');
+			warnings.add(field, 'ignored because it is not a 32-bit integer');
 			return undefined;
 	}
 }
@@ -163,7 +163,7 @@ function thinkingConfig(asked: ReasoningSetting, model: GeminiModel, warnings: R
 	const { field, effort, budget, isShown } = wanted;
 	if (effort === undefined && budget === undefined && !isShown) return undefined;
 	if (model.thinking === 'none') {
-		if (effort !== 'none') warnings.add(field, 'ignored because the model does not think');
+		if (effort !== 'none') warnings.add(field, 'ignored because the model does not reason');
 		return undefined;
 	}
 	const shown = isShown && effort !== 'none' ? { includeThoughts: true } : {};
@@ -176,20 +176,20 @@ interface WantedThinking extends Pick<ReasoningSetting, 'field' | 'budget'> {
 
 function knownEffort({ effort, effortField }: ReasoningSetting, warnings: RequestWarnings): Effort | undefined {
 	if (effort !== 'unknown') return effort;
-	warnings.add(effortField, 'ignored because it is not known');
+	warnings.add(effortField, 'ignored because the value is unknown');
 	return undefined;
 }
 
 function byBudget({ field, effort, budget }: WantedThinking, model: GeminiModel, warnings: RequestWarnings): JsonObject {
 	if (effort === 'none') {
 		if (model.mayDisableThinking) return { thinkingBudget: 0 };
-		warnings.add(field, `${model.leastBudget} tokens as the least that the model thinks`);
+		warnings.add(field, `sent as ${model.leastBudget} tokens, the minimum of the model`);
 		return { thinkingBudget: model.leastBudget };
 	}
 	const asked = budget ?? (effort === undefined ? undefined : budgets[effort]);
 	if (asked === undefined) return {};
 	const given = Math.min(Math.max(asked, model.leastBudget), model.mostBudget);
-	if (budget !== undefined && given !== budget) warnings.add(field, `${given} tokens as the nearest that the model takes`);
+	if (budget !== undefined && given !== budget) warnings.add(field, `sent as ${given} tokens, the nearest value that the model accepts`);
 	return { thinkingBudget: given };
 }
 
@@ -199,7 +199,7 @@ function byLevel({ field, effort, budget }: WantedThinking, { levels }: GeminiMo
 	if (asked === undefined || least === undefined) return {};
 	const reachable = levels.filter((level) => ladder.indexOf(level) <= ladder.indexOf(asked));
 	const level = reachable.at(-1) ?? least;
-	if (effort !== undefined && level !== effort) warnings.add(field, `${level} as the nearest that the model takes`);
+	if (effort !== undefined && level !== effort) warnings.add(field, `sent as ${level}, the nearest value that the model accepts`);
 	return { thinkingLevel: level };
 }
 

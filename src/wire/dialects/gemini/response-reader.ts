@@ -99,7 +99,7 @@ function choiceOf({ index }: JsonObject, at: number): number {
 
 /** The prompt was not answered at all. */
 function finishBlocked(reason: string, sink: ResponseSink): void {
-	sink.finish({ reason: 'filtered', explanation: `The provider’s filter stopped the prompt: ${reason}` }, 0);
+	sink.finish({ reason: 'filtered', explanation: `The provider’s filter blocked the prompt: ${reason}` }, 0);
 }
 
 /** The first partial response reports the input already, and not yet all of the output. */
@@ -143,14 +143,14 @@ export function finishOf({ finishReason, hasParts, hasCalls }: CandidateReader):
 	if (finishReason === 'MAX_TOKENS') return 'length';
 	if (filtered.has(finishReason)) return 'filtered';
 	if (typeof finishReason === 'string' && failed.has(finishReason) && !hasParts) {
-		throw responseInvalid(`with nothing but \`${finishReason}\``);
+		throw responseInvalid(`with only \`${finishReason}\``);
 	}
 	return hasCalls ? 'calls' : 'stop';
 }
 
 function finishWarnings(body: JsonObject): readonly string[] {
 	const reasons = candidatesOf(body).map(({ finishReason }) => finishReason);
-	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map((reason) => `the model broke off with ${String(reason)}`);
+	return [...new Set(reasons.filter((reason) => failed.has(reason)))].map((reason) => `the model stopped with ${String(reason)}`);
 }
 
 /** Why the prompt got no answer; undefined: nothing was said of it. */

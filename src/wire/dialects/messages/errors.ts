@@ -18,7 +18,7 @@ export function readEventError(event: JsonObject): ProviderError {
 
 function errorOf(body: JsonObject | undefined, status: number): ProviderError {
 	const { type: word, details } = isJsonObject(body?.error) ? body.error : {};
-	const message = errorMessageOf(body) || `The provider answered with status ${status}`;
+	const message = errorMessageOf(body) || `The provider returned status ${status}`;
 	const isTooLong = word === 'invalid_request_error' && /prompt is too long/i.test(message);
 	const code = isJsonObject(details) && typeof details.error_code === 'string' ? details.error_code : undefined;
 	return {

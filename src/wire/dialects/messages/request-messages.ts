@@ -75,7 +75,7 @@ export class TurnList {
 	#assistantBlocks({ parts }: AssistantTurn): JsonObject[] {
 		const hasNoUse = this.#model.thinking === 'none';
 		const foreign = parts.find((part) => part.type === 'reasoning' && (part.signed === undefined || hasNoUse));
-		if (foreign?.type === 'reasoning') this.#warnings.add(foreign.field, 'dropped where unsigned or of no use to the model');
+		if (foreign?.type === 'reasoning') this.#warnings.add(foreign.field, 'dropped if unsigned or not usable by the model');
 		const blocks: JsonObject[] = [];
 		for (const part of parts) {
 			switch (part.type) {
@@ -114,7 +114,7 @@ export class TurnList {
 	/** @throws Refusal `field_invalid` for what cannot be continued by the model. */
 	finish(): readonly MessageTurn[] {
 		const last = this.#turns.at(-1);
-		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField('messages', 'must hold a user message with content');
+		if (!this.#turns.some((turn) => turn.role === 'user')) rejectField('messages', 'must contain a user message with content');
 		if (last?.role !== 'assistant') return this.#turns;
 		if (!this.#model.takesPrefill) {
 			rejectField('messages', 'must not end with an assistant message: this model does not continue one. End with a user message');
@@ -141,7 +141,7 @@ function contentBlock(part: ContentPart): JsonObject {
 		case 'image':
 			return { type: 'image', source: imageSource(part.source), cache_control: writeCacheMark(part.cacheMark) };
 		case 'audio':
-			return rejectField(part.at.path, 'cannot be passed on: this model does not hear. Send its transcript');
+			return rejectField(part.at.path, 'cannot be sent: this model has no audio input. Send a transcript');
 		case 'file':
 			return documentBlock(part);
 		case 'opaque':
@@ -193,7 +193,7 @@ function imageSource(source: MediaSource): JsonObject {
 			return { type: 'base64', media_type: mediaType, data: source.base64() };
 		}
 		case 'invalid':
-			return rejectField(source.at.path, 'must be an https address or a data URL in base64');
+			return rejectField(source.at.path, 'must be an https URL or a base64 data URL');
 		case 'foreign':
 			return rejectField(source.at.path, source.cure);
 	}

@@ -62,8 +62,8 @@ class MessagesRequest implements Conversation {
 		const field = 'max_tokens';
 		const asked = numberIn(this.#body.member(field));
 		if (asked === undefined || !Number.isInteger(asked) || asked < 0) return rejectField(field, 'must be an integer of at least 1');
-		if (asked === 0) rejectField(field, 'must be at least 1: the model’s provider cannot fill a prompt cache without answering');
-		if (max !== undefined && asked > max) this.#warnings.add(field, `lowered to ${max} as the most that the model can write`);
+		if (asked === 0) rejectField(field, 'must be at least 1: the model’s provider cannot write a prompt cache without output');
+		if (max !== undefined && asked > max) this.#warnings.add(field, `lowered to ${max}, the output limit of the model`);
 		return { field, value: Math.min(asked, max ?? asked), includesReasoning: true };
 	}
 
@@ -165,7 +165,7 @@ function judgeOtherFields(request: JsonView, takes: ReadonlySet<Capability>, war
 		}
 		const servers = request.member(name);
 		if (servers.kind !== 'array' || servers.items().length > 0) {
-			rejectField(name, 'has no equivalent at the model’s provider: leave it out');
+			rejectField(name, 'has no equivalent at the model’s provider: omit it');
 		}
 	}
 	if (request.member('thinking').textOf('type') === 'between_tools') warnings.add('thinking', 'ignored');

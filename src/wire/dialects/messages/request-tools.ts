@@ -7,7 +7,7 @@ export function readTools(tools: JsonView): readonly Tool[] {
 	return tools.items().map((tool) => {
 		const type = requireObject(tool).member('type');
 		if (!type.isGiven || type.text() === 'custom') return functionTool(tool);
-		const cure = 'names a tool of the other vendor’s own: offer tools with a `name` and an `input_schema` instead';
+		const cure = 'is a vendor-specific tool: define tools with `name` and `input_schema` instead';
 		return { kind: 'vendor', at: type, cure };
 	});
 }

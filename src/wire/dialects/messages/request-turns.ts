@@ -25,7 +25,7 @@ import type { RequestWarnings } from '../../conversation/request-translation.ts'
 import { type PairingWords, ToolPairing } from '../../conversation/tool-pairing.ts';
 import { isJsonObject, type JsonObject } from '../../json/parse-body.ts';
 
-const unasked = 'must be the id of a `tool_use` in the assistant message before, answered once';
+const unasked = 'must be the id of a `tool_use` in the previous assistant message, with one result';
 
 const pairingWords: PairingWords = {
 	unasked,
@@ -108,7 +108,7 @@ class TurnReader {
 		this.#userParts = [];
 		this.#hasResults = false;
 		if (parts.length === 0) {
-			if (!hasResults) rejectField(`${at.path}.content`, 'must hold something else than empty text');
+			if (!hasResults) rejectField(`${at.path}.content`, 'must contain non-empty text');
 			return;
 		}
 		// A block of a kind that nobody knows may have been meant as the result that is missing.
@@ -195,7 +195,7 @@ class TurnReader {
 	}
 }
 
-const noEquivalent = 'names a kind of block that the model’s provider has no equivalent for: leave it out';
+const noEquivalent = 'has no equivalent at the model’s provider: omit it';
 
 /** The blocks of a list; a string is a block of text by itself. @throws Refusal `field_invalid`. */
 function blocksOf(content: JsonView): readonly JsonView[] {
@@ -261,7 +261,11 @@ function imageSource(source: JsonView): MediaSource {
 		case 'base64':
 			return dataSource(source);
 		default:
-			return { kind: 'foreign', at: source.member('type'), cure: 'must be `base64` or `url`: files of the other vendor cannot be read' };
+			return {
+				kind: 'foreign',
+				at: source.member('type'),
+				cure: 'must be `base64` or `url`: files stored at another vendor cannot be read',
+			};
 	}
 }
 

@@ -199,7 +199,7 @@ describe('warnings', () => {
 		translateRequest('chat', 'messages', { model: 'x', messages: [user], ...request }, target).warnings;
 
 	test('never quote a field that a header could not hold', () => {
-		expect(warningsOf({ 'a\r\nset-cookie: b': 1, naïve: 1, ['x'.repeat(100)]: 1 })).toEqual(['a field of unusual name: ignored']);
+		expect(warningsOf({ 'a\r\nset-cookie: b': 1, naïve: 1, ['x'.repeat(100)]: 1 })).toEqual(['a field with an unusual name: ignored']);
 	});
 
 	test('end', () => {

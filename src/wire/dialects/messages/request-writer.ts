@@ -53,7 +53,7 @@ function writeOutputFormat(
 		case undefined:
 			return undefined;
 		case 'json':
-			warnings.add(format.field, 'json_object is asked for in the system prompt only');
+			warnings.add(format.field, 'json_object is requested in the system prompt only');
 			system.push({ type: 'text', text: 'Answer with a single JSON object and nothing else.' });
 			return undefined;
 		case 'schema':
@@ -125,7 +125,7 @@ function writeSampling(conversation: Conversation, model: ClaudeModel, isThinkin
 		return {};
 	}
 	if (temperature === undefined) return topP === undefined ? {} : { top_p: topP.value };
-	if (isTopPMeant) warnings.add(topP.field, 'ignored beside temperature');
+	if (isTopPMeant) warnings.add(topP.field, 'ignored because temperature is set');
 	const { field, value } = temperature;
 	const { temperatureMax: max } = model;
 	if (value > max) warnings.add(field, `lowered from ${value} to ${max}`);

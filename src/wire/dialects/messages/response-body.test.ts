@@ -135,7 +135,7 @@ describe('error', () => {
 		const translated = chatToMessages.translateError(status, body, call);
 		expect(translated).toMatchObject({ body: { error: { code, param: null }, request_id: 'req_1' } });
 		const { error } = translated.body as { error: { message: string } };
-		expect(error.message).toBe((body?.error as { message: string } | undefined)?.message ?? `The provider answered with status ${status}`);
+		expect(error.message).toBe((body?.error as { message: string } | undefined)?.message ?? `The provider returned status ${status}`);
 	});
 
 	test.each([401, 403])('%i is about the gateway’s key, in the provider’s words', (status) => {

@@ -14,7 +14,7 @@ const choice = 0;
 function readBody(body: JsonObject, sink: ResponseSink): void {
 	const { content } = body;
 	if (body.type !== 'message' || !Array.isArray(content)) {
-		throw new Fault('provider_response_invalid', { message: 'The provider answered with JSON that is no message: retry later' });
+		throw new Fault('provider_response_invalid', { message: 'The provider returned JSON that is not a message: retry later' });
 	}
 	sink.start({ id: body.id, model: body.model });
 	let hasCalls = false;
@@ -63,7 +63,7 @@ class MessagesStreamReader implements StreamReader {
 
 	read(streamed: StreamEvent): void {
 		const event = streamed.json();
-		if (event === undefined) throw invalid('an event that is no JSON object');
+		if (event === undefined) throw invalid('an event that is not a JSON object');
 		switch (event.type ?? streamed.name) {
 			case 'message_start':
 				return this.#start(event.message);
@@ -213,7 +213,7 @@ function reportedUsage(reported: unknown): ReportedUsage {
 }
 
 function invalid(what: string): Fault {
-	return new Fault('provider_response_invalid', { message: `The provider’s response holds ${what}: retry later` });
+	return new Fault('provider_response_invalid', { message: `The provider’s response contains ${what}: retry later` });
 }
 
 /** What the provider takes back: what it signed or encrypted itself, as it was. */

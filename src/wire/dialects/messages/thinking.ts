@@ -40,7 +40,7 @@ export function writeThinking(
 	if (wanted.effort === 'none') return withoutThinking(field, model, unchanged, warnings);
 	const effort = wanted.effort === 'minimal' ? 'low' : wanted.effort;
 	if (effort === 'unknown') {
-		warnings.add(wanted.effortField, 'ignored because it is not known');
+		warnings.add(wanted.effortField, 'ignored because the value is unknown');
 		return unchanged;
 	}
 	switch (model.thinking) {
@@ -52,7 +52,7 @@ export function writeThinking(
 		case 'manual': {
 			const obstacle = obstacleOf(circumstances);
 			if (obstacle === undefined) return withBudget(field, budgets[effort] ?? leastBudget, target, cap, warnings);
-			warnings.add(field, `ignored, for ${obstacle}`);
+			warnings.add(field, `ignored because ${obstacle}`);
 			return unchanged;
 		}
 	}
@@ -60,7 +60,7 @@ export function writeThinking(
 
 function withoutThinking(field: string, model: ClaudeModel, unchanged: WrittenThinking, warnings: RequestWarnings): WrittenThinking {
 	if (model.mayDisableThinking) return { ...unchanged, thinking: { type: 'disabled' } };
-	if (model.thinking === 'adaptive') warnings.add(field, 'ignored, for this model may think always');
+	if (model.thinking === 'adaptive') warnings.add(field, 'ignored because this model always reasons');
 	return unchanged;
 }
 
@@ -71,8 +71,8 @@ function steppedDown(field: string, effort: string, { efforts }: ClaudeModel, wa
 }
 
 function obstacleOf({ isForced, hasLostThinking, isPrefilled }: ThinkingCircumstances): string | undefined {
-	if (isForced) return 'a tool is demanded';
-	if (hasLostThinking) return 'the last calls come without their thinking_blocks';
+	if (isForced) return 'a tool call is required';
+	if (hasLostThinking) return 'the last tool calls have no thinking_blocks';
 	return isPrefilled ? 'the conversation ends with an assistant message' : undefined;
 }
 
@@ -88,11 +88,11 @@ function withBudget(
 	// Where there is not enough for both, a fifth is left for the answer.
 	const budget = raised === cap.value + wanted ? wanted : Math.min(wanted, Math.floor(raised * 0.8));
 	if (budget < leastBudget) {
-		warnings.add(field, `ignored, for fewer than ${leastBudget} tokens would be left for it`);
+		warnings.add(field, `ignored because fewer than ${leastBudget} tokens remain for it`);
 		return { maxTokens: cap.value };
 	}
 	if (raised > cap.value && cap.field !== undefined) {
-		warnings.note(cap.field, `raised to ${raised}, for ${budget} of them are for thinking`);
+		warnings.note(cap.field, `raised to ${raised} to include ${budget} reasoning tokens`);
 	}
 	return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: budget } };
 }
