@@ -9,8 +9,8 @@ export function privateNetworkProblem(text: string): string | undefined {
 	if (!isWebAddress(text)) return undefined;
 	const url = new URL(text);
 	const privacy = privateHost(url.hostname);
-	if (privacy !== undefined) return `leads to ${privacy}; set allow_private_network: true if that is meant`;
-	if (url.protocol !== 'https:') return 'must be https; plain http needs allow_private_network: true';
+	if (privacy !== undefined) return `resolves to ${privacy}: set allow_private_network: true to allow it`;
+	if (url.protocol !== 'https:') return 'must be https: plain http requires allow_private_network: true';
 	return undefined;
 }
 

@@ -80,7 +80,7 @@ function findUnknownTiers(config: Config, known: readonly string[]): Finding[] {
 function unknownName(path: Path, name: string, kind: string, known: readonly string[]): Finding[] {
 	if (known.includes(name)) return [];
 	const nearest = nearestName(name, known);
-	return [[path, `names no ${kind}${nearest === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${nearest}\`?`}`]];
+	return [[path, `Unknown ${kind} \`${name}\`. ${nearest === undefined ? `Known: ${known.join(', ')}` : `Did you mean \`${nearest}\`?`}`]];
 }
 
 function findTeamClashes(config: Config): Finding[] {
@@ -91,9 +91,9 @@ function findTeamClashes(config: Config): Finding[] {
 	return [
 		...repeated(
 			teams.map((team, index) => [['teams', 'registered', index, 'id'], team.id]),
-			'is the id of another team too',
+			'is also the id of another team',
 		),
-		...repeated(members, 'belongs to a team already; a client belongs to one'),
+		...repeated(members, 'is already in another team: a client can be in one team'),
 	];
 }
 
@@ -101,7 +101,7 @@ function findClientClashes(config: Config): Finding[] {
 	const { clients, key_rotation_days, access_token_seconds } = config.identity;
 	const findings = repeated(
 		clients.map((client, index) => [['identity', 'clients', index, 'id'], client.id]),
-		'is the id of another client too',
+		'is also the id of another client',
 	);
 	if (key_rotation_days * 86_400 < access_token_seconds) {
 		findings.push([['identity', 'key_rotation_days'], 'must not be shorter than identity.access_token_seconds']);
@@ -114,7 +114,7 @@ function findTeamDisagreements(config: Config): Finding[] {
 	return config.identity.clients.flatMap((client, index): Finding[] => {
 		const team = teamOf.get(client.id);
 		if (team === undefined || client.team === null || client.team === team) return [];
-		return [[['identity', 'clients', index, 'team'], `contradicts teams.registered, where the client belongs to ${team}`]];
+		return [[['identity', 'clients', index, 'team'], `contradicts teams.registered, where the client is in team ${team}`]];
 	});
 }
 
@@ -123,7 +123,7 @@ function findUnsharedCounters({ gateway, stores }: Config): Finding[] {
 	return [
 		[
 			['gateway', 'workers'],
-			'workers count limits and budgets together only through a shared store: set stores.counters to a redis:// address',
+			'gateway.workers above 1 requires shared counters: set stores.counters to a redis:// URL',
 			['stores', 'counters'],
 		],
 	];
@@ -139,8 +139,8 @@ function findUnknownRules(config: Config): Finding[] {
 		.filter((name) => !ruleNames.includes(name))
 		.map((name): Finding => {
 			const nearest = nearestName(name, ruleNames);
-			const hint = nearest === undefined ? '; docs/guide/firewall.md names them all' : `, did you mean \`${nearest}\`?`;
-			return [['edge', 'firewall', 'rules', name], `names no rule of the firewall${hint}`];
+			const hint = nearest === undefined ? 'See docs/reference/firewall-rules.md' : `Did you mean \`${nearest}\`?`;
+			return [['edge', 'firewall', 'rules', name], `Unknown rule \`${name}\`. ${hint}`];
 		});
 }
 

@@ -20,8 +20,8 @@ test('rules are taken by name', () => {
 
 test('a rule that there is not is refused, naming the nearest', () => {
 	expect(problemsOf(rules('SQLi_BODY: count', 'CrossSiteScripting_QUERYARGUMENT: block', 'Nonsense: off'))).toEqual([
-		'5 edge.firewall.rules.CrossSiteScripting_QUERYARGUMENT: names no rule of the firewall, did you mean `CrossSiteScripting_QUERYARGUMENTS`?',
-		'6 edge.firewall.rules.Nonsense: names no rule of the firewall; docs/guide/firewall.md names them all',
+		'5 edge.firewall.rules.CrossSiteScripting_QUERYARGUMENT: Unknown rule `CrossSiteScripting_QUERYARGUMENT`. Did you mean `CrossSiteScripting_QUERYARGUMENTS`?',
+		'6 edge.firewall.rules.Nonsense: Unknown rule `Nonsense`. See docs/reference/firewall-rules.md',
 	]);
 });
 

@@ -53,7 +53,7 @@ function secretOfFile(key: string, nodes: readonly SchemaNode[]): string | undef
 function readSecretInto(record: Raw, target: string, file: string, path: Path, options: FitOptions): void {
 	const place = [...path, `${target}_file`];
 	if (record[target] !== undefined && record[target] !== null) {
-		options.problems.add(place, `cannot stand beside ${target}: give one of them`, 'key');
+		options.problems.add(place, `cannot be combined with ${target}: set one of them`, 'key');
 		return;
 	}
 	const secret = options.readSecret(file);
@@ -74,5 +74,5 @@ function unknownKeyMessage(key: string, nodes: readonly SchemaNode[]): string {
 	const known = nodes.flatMap((node) => Object.keys(node.properties ?? {}));
 	const nearest = nearestName(key, known);
 	if (nearest !== undefined) return `unknown key, did you mean \`${nearest}\`?`;
-	return known.length === 0 ? 'unknown key, none is known here' : `unknown key, known here: ${known.join(', ')}`;
+	return known.length === 0 ? 'unknown key: this section has no keys' : `unknown key, known here: ${known.join(', ')}`;
 }

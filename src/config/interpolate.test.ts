@@ -29,8 +29,8 @@ describe('interpolate', () => {
 		['${', 'starts a variable'],
 		['${NONE:-${B}', 'starts a variable'],
 		['${NONE:-${OTHER}}', 'OTHER is not set'],
-		['${EMPTY:?set it to ${B}}', 'EMPTY is needed: set it to b'],
-		['${NONE:?}', 'NONE is needed: it is not set'],
+		['${EMPTY:?set it to ${B}}', 'EMPTY is required: set it to b'],
+		['${NONE:?}', 'NONE is required: it is not set'],
 		['${NONE:-'.repeat(17), 'starts a variable'],
 	])('%s is a problem: %s', (source, problem) => {
 		expect(interpolate(source, env).problems.join()).toContain(problem);

@@ -52,7 +52,7 @@ export function interpolate(source: string, env: Environment): Interpolated {
 		if (operator === ':-' && !value) return operand;
 		// Nobody needs the operand, so nothing in it can be wrong.
 		problems.length = problemsBefore;
-		if (!value) problems.push(`the environment variable ${name} is needed: ${operand === '' ? 'it is not set' : operand}`);
+		if (!value) problems.push(`the environment variable ${name} is required: ${operand === '' ? 'it is not set' : operand}`);
 		return value ?? '';
 	};
 	return { text: expand(0), problems };

@@ -100,13 +100,13 @@ describe('parseConfig', () => {
 		].join('\n');
 		expect(problems(text)).toEqual([
 			'1:1 gatway: unknown key, did you mean `gateway`?',
-			'3:19 gateway.max_body_bytes: must be a number, not a text',
+			'3:19 gateway.max_body_bytes: must be a number, not a string',
 			'4:3 gateway.maxBufferedBytesPerClient: unknown key, did you mean `max_buffered_bytes_per_client`?',
-			'6:35 providers.mine.base_url: leads to a private address; set allow_private_network: true if that is meant',
+			'6:35 providers.mine.base_url: resolves to a private address: set allow_private_network: true to allow it',
 			'6:55 providers.mine.modls: unknown key, did you mean `models`?',
-			'8:20 routing.aliases.fast: names no provider, did you mean `provider_a`?',
+			'8:20 routing.aliases.fast: Unknown provider `provder_a`. Did you mean `provider_a`?',
 			'9:3 routing.zzzzzzzzzzzzz: unknown key, known here: provider_header, aliases, defaults, translation',
-			'10:46 guardrails.patterns[0].pattern: is not a pattern that RE2 takes: error parsing regexp: missing closing ): `(`',
+			'10:46 guardrails.patterns[0].pattern: is not a valid RE2 pattern: error parsing regexp: missing closing ): `(`',
 			'10:75 guardrails.pii.types.ssn: must be one of block, mask, log, off',
 		]);
 	});
@@ -118,7 +118,7 @@ describe('parseConfig', () => {
 		expect(problems(text('provider_a'))).toEqual(['1:29 routing.aliases.fast: must be PROVIDER/MODEL']);
 		expect(problems(text('{ stop: false }'))).toEqual(['1:23 routing.aliases.fast.target: is required']);
 		expect(problems(text('{ target: provder_a/x }'))).toEqual([
-			'1:39 routing.aliases.fast.target: names no provider, did you mean `provider_a`?',
+			'1:39 routing.aliases.fast.target: Unknown provider `provder_a`. Did you mean `provider_a`?',
 		]);
 		expect(problems(text('{ target: provider_a/x, thinking: hard, stp: true }'))).toEqual([
 			'1:63 routing.aliases.fast.thinking: must be one of none, enabled, adaptive',
@@ -132,7 +132,7 @@ describe('parseConfig', () => {
 		['auth: { audience: @hunter2 }', 'quote it'],
 		['auth: { audience: "hunter2 }', 'is not valid YAML'],
 		['auth:\n  audience: a: hunter2', 'quote a text that contains `: `'],
-		['providers: { provider_a: { api_key: [hunter2] } }', 'must be a text, not a list'],
+		['providers: { provider_a: { api_key: [hunter2] } }', 'must be a string, not a list'],
 		['providers: { provider_a: { api_key: "hunter2 \\u00e9" } }', 'printable ASCII'],
 		['providers: { provider_a: { base_url: "https://user:hunter2@example.com" } }', 'without user-info'],
 		['auth: { issuer: "https://user:hunter2@example.com" }', 'without user-info'],
@@ -149,17 +149,17 @@ describe('parseConfig', () => {
 	});
 
 	it.each([
-		['gateway: { workers: 1 }\ngateway: {}', '1:1 gateway: is given twice, again in line 2'],
+		['gateway: { workers: 1 }\ngateway: {}', '1:1 gateway: is repeated in line 2'],
 		['a: 1\n---\nb: 2', 'more than one document'],
 		['- 1', 'must be a mapping of settings'],
 		['7', 'must be a mapping of settings'],
 		['? [a, b]\n: 1', 'a key that is not a plain name'],
-		['x: &x [*x]', 'an alias of what it is part of'],
+		['x: &x [*x]', 'an alias of its own parent'],
 		[`${'['.repeat(70)}${']'.repeat(70)}`, 'nested deeper than 64 levels'],
 		['gateway: { workers: 1.5 }', 'must be a whole number'],
 		['gateway: { workers: .inf }', 'not infinity or NaN'],
 		['gateway: { listen: "127.0.0.1:70000" }', 'a port from 0 to 65535'],
-		['gateway: { listen: 8787 }', 'must be a text, not a number'],
+		['gateway: { listen: 8787 }', 'must be a string, not a number'],
 		['roles: []', 'must not be empty'],
 		['roles: [edge, edge]', 'must not name a role twice'],
 		['roles: [edge, gatway]', 'must be one of edge, gateway'],
@@ -171,12 +171,12 @@ describe('parseConfig', () => {
 		['stores: { counters: disk }', 'must be memory or a redis:// URL'],
 		['teams: { unregistered_clients: refuse }', 'must be reject or {tier: NAME}'],
 		['teams: { registered: [{ id: A }] }', '1:29 teams.registered[0].id: must be 1 to 64 characters'],
-		['teams: { registered: [{ id: a, client_ids: [x] }, { id: a, client_ids: [x] }] }', 'is the id of another team too'],
-		['teams: { registered: [{ id: a, client_ids: [x] }, { id: b, client_ids: [x] }] }', 'belongs to a team already'],
+		['teams: { registered: [{ id: a, client_ids: [x] }, { id: a, client_ids: [x] }] }', 'is also the id of another team'],
+		['teams: { registered: [{ id: a, client_ids: [x] }, { id: b, client_ids: [x] }] }', 'is already in another team'],
 		['identity: { clients: [{ id: a }] }', 'needs exactly one of secret, secret_file and secret_hash'],
-		['identity: { clients: [{ id: a, secret: s }, { id: a, secret: s }] }', 'is the id of another client too'],
+		['identity: { clients: [{ id: a, secret: s }, { id: a, secret: s }] }', 'is also the id of another client'],
 		['identity: { listen: 0.0.0.0:8787 }', 'identity.listen: is the same address as gateway.listen'],
-		['routing: { defaults: { chat: provider_z } }', 'names no provider, did you mean'],
+		['routing: { defaults: { chat: provider_z } }', 'Unknown provider `provider_z`. Did you mean'],
 		['tiers: { sandbox: { monthly_budget_usd: a lot } }', 'monthly_budget_usd: must be US dollars such as "100.00"'],
 		["budgets: { default_rate: { output_usd_per_million_tokens: '1,5' } }", 'must be US dollars per million tokens such as "2.50"'],
 		['teams: { registered: [{ id: .. }] }', 'and not dots alone'],
@@ -246,7 +246,7 @@ describe('variables', () => {
 	it('are reported by name and place when they are not set', () => {
 		expect(problems('auth:\n  audience: ${NOWHERE}\n  issuer: ${ISSUER:?run setup first}')).toEqual([
 			'2:13 auth.audience: the environment variable NOWHERE is not set; set it, or write ${NOWHERE:-default}',
-			'3:11 auth.issuer: the environment variable ISSUER is needed: run setup first',
+			'3:11 auth.issuer: the environment variable ISSUER is required: run setup first',
 		]);
 	});
 
@@ -256,7 +256,7 @@ describe('variables', () => {
 	});
 
 	it('do not turn a quoted text into a number where no variable is', () => {
-		expect(problems('gateway: { workers: "1" }')).toEqual(['1:21 gateway.workers: must be a number, not a text']);
+		expect(problems('gateway: { workers: "1" }')).toEqual(['1:21 gateway.workers: must be a number, not a string']);
 	});
 });
 
@@ -314,8 +314,8 @@ describe('files', () => {
 		);
 		expect(problemsOf(() => loadConfig({ configPath: file, env: {} }))).toEqual([
 			`${file}:2:31 providers.provider_a.api_key_file: names ${join(folder, 'nowhere')}, which cannot be read (ENOENT)`,
-			`${file}:3:29 providers.provider_b.api_key_file: cannot stand beside api_key: give one of them`,
-			`${file}:4:31 providers.provider_c.api_key_file: names ${join(folder, 'empty')}, which is empty`,
+			`${file}:3:29 providers.provider_b.api_key_file: cannot be combined with api_key: set one of them`,
+			`${file}:4:31 providers.provider_c.api_key_file: ${join(folder, 'empty')} is empty`,
 		]);
 	});
 });

@@ -83,7 +83,7 @@ function readSecret(file: string): { text: string } | { problem: string } {
 	const content = readText(file, maxSecretBytes);
 	if ('problem' in content) return { problem: `names ${file}, which ${content.problem}` };
 	const text = content.text.replace(/\r?\n$/, '');
-	return text === '' ? { problem: `names ${file}, which is empty` } : { text };
+	return text === '' ? { problem: `${file} is empty` } : { text };
 }
 
 function readText(file: string, maxBytes: number): { text: string } | { problem: string } {

@@ -139,15 +139,15 @@ describe('base_url', () => {
 	});
 
 	it.each([
-		[{ kind: 'openai-compatible' }, 'base_url: is needed for kind openai-compatible'],
-		[{ kind: 'azure-openai', deployments: { gpt: {} } }, 'base_url: is needed for the deployments'],
-		[{ kind: 'openai', api_version: '2024-10-21' }, 'api_version: is for kind azure-openai only'],
-		[{ kind: 'openai', deployments: { gpt: {} } }, 'deployments: are for kind azure-openai only'],
+		[{ kind: 'openai-compatible' }, 'base_url: is required for kind openai-compatible'],
+		[{ kind: 'azure-openai', deployments: { gpt: {} } }, 'base_url: is required for the deployments'],
+		[{ kind: 'openai', api_version: '2024-10-21' }, 'api_version: applies to kind azure-openai only'],
+		[{ kind: 'openai', deployments: { gpt: {} } }, 'deployments: apply to kind azure-openai only'],
 		[{ kind: 'openai', headers: { 'X-Team': 'a' } }, 'must be a header field name in lower case'],
-		[{ kind: 'openai', headers: { host: 'a' } }, 'is set by the gateway itself'],
+		[{ kind: 'openai', headers: { host: 'a' } }, 'is set by Tollgate'],
 		[{ kind: 'openai', headers: { 'x-team': 'a\r\nb' } }, 'printable ASCII'],
 		[{ kind: 'antropic' }, 'must be one of anthropic'],
-		[{ kind: 'openai', dialect: 'openai' }, 'is for kind gemini only'],
+		[{ kind: 'openai', dialect: 'openai' }, 'applies to kind gemini only'],
 	])('%j is refused', (fields, expected) => {
 		expect(refusal(() => provider(fields))).toContain(expected);
 	});

@@ -16,7 +16,7 @@ export function proxySettings(to: string) {
 	const description = `HTTP proxy to the ${to}, as a URL with or without credentials, or \`direct\` for none; null means what \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say.`;
 	return {
 		proxy: nonEmpty.refine(isProxySetting, proxyProblem).nullable().default(null).meta(secret(description)),
-		proxy_file: nonEmpty.optional().describe('File that holds the URL of the proxy.'),
+		proxy_file: nonEmpty.optional().describe('File with the proxy URL.'),
 	};
 }
 

@@ -8,8 +8,8 @@ export function configurationReference(): string {
 	return [
 		'# Configuration reference',
 		'',
-		'Generated from the schema. Every setting may be left out; the [guide](../guide/configuration.md) explains the file itself.',
-		'A setting marked *restart* counts only after a restart; all others are taken up while the process runs.',
+		'Generated from the schema. Every setting is optional. See [Configuration file](../guide/configuration.md).',
+		'Settings marked *restart* require a restart; all others are hot-reloaded.',
 		'',
 		'## Top level',
 		'',
@@ -46,7 +46,7 @@ function innerRows(node: SchemaNode, key: string): Row[] {
 
 function table(lines: readonly Row[]): string[] {
 	return [
-		'| setting | type | default | | what it does |',
+		'| setting | type | default | | description |',
 		'|---|---|---|---|---|',
 		...lines.map(({ key, node, isRequired }) => {
 			const fallback = isRequired ? 'required' : node.default === undefined ? '' : `\`${JSON.stringify(node.default)}\``;
@@ -85,7 +85,7 @@ function extras(key: string): string[] {
 function providerDefaults(): string[] {
 	return [
 		'',
-		'Built in, each to be changed field by field:',
+		'Built-in providers; each field can be overridden:',
 		'',
 		'| provider | kind | base_url | api_key |',
 		'|---|---|---|---|',

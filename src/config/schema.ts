@@ -15,31 +15,28 @@ const metrics = z.strictObject({
 	listen: listen
 		.nullable()
 		.default(null)
-		.meta(restart('Address where `GET /metrics` is answered to anyone who can reach it; null means on the admin address alone.')),
-	team_label: z
-		.boolean()
-		.default(false)
-		.describe('Whether calls, tokens and cost are counted by team too; teams that are not registered are counted together.'),
+		.meta(restart('Separate address that serves `GET /metrics` without authentication; null: the admin address only.')),
+	team_label: z.boolean().default(false).describe('Whether requests, tokens and cost have a team label; unregistered teams share `other`.'),
 });
 
 const log = z.strictObject({
-	level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least important lines that are logged.'),
+	level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Minimum level of log lines.'),
 	format: z
 		.enum(['auto', 'json', 'text'])
 		.default('auto')
-		.meta(restart('Form of the lines: JSON, or text for people. `auto` is text on a terminal and JSON anywhere else.')),
+		.meta(restart('Format of log lines. `auto` is text on a terminal and JSON otherwise.')),
 });
 
 export const configSchema = z.strictObject({
 	enable_admin_api: z.boolean().default(false).meta(restart('Whether the admin API is served.')),
-	enable_guardrails: z.boolean().default(false).describe('Whether guardrails evaluate requests and answers.'),
-	enforce_guardrails: z.boolean().default(false).describe('Whether a guardrail that trips blocks; otherwise it is only logged.'),
+	enable_guardrails: z.boolean().default(false).describe('Whether guardrails evaluate requests and responses.'),
+	enforce_guardrails: z.boolean().default(false).describe('Whether a match blocks or masks; otherwise it is only logged.'),
 	enable_budgets: z.boolean().default(true).describe('Whether budgets are enforced.'),
 	repair_parameters: z
 		.union([z.enum(['on', 'off']), z.boolean()], { error: 'must be on or off' })
 		.default('on')
 		.describe(
-			'Whether parameters that the chosen model rejects are renamed (`max_tokens`) or dropped (`temperature`, `top_p`, `top_k`) where the provider has the client’s format; `x-gateway-warnings` names them.',
+			'Whether parameters that the chosen model rejects are renamed (`max_tokens`) or dropped (`temperature`, `top_p`, `top_k`) if client and provider use the same format; `x-gateway-warnings` names them.',
 		),
 	roles: z
 		.array(z.enum(['edge', 'gateway', 'admin', 'identity', 'simulator']))
@@ -54,14 +51,14 @@ export const configSchema = z.strictObject({
 	admin: admin.prefault({}).describe('The admin API and web console.'),
 	identity: identity.prefault({}).describe('The embedded issuer of access tokens.'),
 	simulator: simulator.prefault({}).describe('Fake providers for trials and tests.'),
-	metrics: metrics.prefault({}).describe('Figures for Prometheus.'),
+	metrics: metrics.prefault({}).describe('Prometheus metrics.'),
 	auth: auth.prefault({}).describe('Which access tokens are accepted.'),
-	stores: stores.prefault({}).describe('What is remembered, and where.'),
-	tiers: tiers.prefault({}).describe('Limits of teams by tier; a built-in tier may be changed field by field, a new one names all fields.'),
-	teams: teams.prefault({}).describe('Teams, and what happens to clients of none.'),
-	providers: providers.prefault({}).describe('Model providers by name; the four built-in ones may be changed field by field.'),
-	routing: routing.prefault({}).describe('How a request finds its provider.'),
-	guardrails: guardrails.prefault({}).describe('What texts are judged for.'),
+	stores: stores.prefault({}).describe('Where records, ledger and counters are stored.'),
+	tiers: tiers.prefault({}).describe('Limits of teams by tier. Built-in tiers can be changed field by field; a new tier needs all fields.'),
+	teams: teams.prefault({}).describe('Teams and unregistered clients.'),
+	providers: providers.prefault({}).describe('Model providers by name. The four built-in ones can be changed field by field.'),
+	routing: routing.prefault({}).describe('How requests are routed to providers.'),
+	guardrails: guardrails.prefault({}).describe('Guardrail policies.'),
 	budgets: budgets.prefault({}).describe('How budgets are enforced.'),
 });
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { parseConfig } from './load.ts';
 import { keyWarnings } from './unset-keys.ts';
 
-const noneSet = 'providers: none has a key; every call answers 502';
-const unset = (name: string): string => `providers.${name}.api_key: is not set; calls to the provider answer 502`;
+const noneSet = 'providers: no provider has a key; every request returns 502';
+const unset = (name: string): string => `providers.${name}.api_key: is not set; requests to the provider return 502`;
 
 test.each([
 	['no file', '', {}, [noneSet]],

@@ -24,8 +24,8 @@ export function findUnsetKeys({ providers }: Config, namedProviders: readonly st
 export function keyWarnings(config: Config, namedProviders: readonly string[]): string[] {
 	if (!config.roles.includes('gateway')) return [];
 	const { named, isNoneSet } = findUnsetKeys(config, namedProviders);
-	if (named.length > 0) return named.map((name) => `providers.${name}.api_key: is not set; calls to the provider answer 502`);
-	return isNoneSet ? ['providers: none has a key; every call answers 502'] : [];
+	if (named.length > 0) return named.map((name) => `providers.${name}.api_key: is not set; requests to the provider return 502`);
+	return isNoneSet ? ['providers: no provider has a key; every request returns 502'] : [];
 }
 
 /** Without an address it is not configured at all, whatever its key. */

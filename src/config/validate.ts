@@ -114,10 +114,10 @@ function issueMessage(issue: Issue, given: unknown): string {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-	string: 'a text',
+	string: 'a string',
 	number: 'a number',
 	int: 'a whole number',
-	boolean: 'true or false',
+	boolean: 'a boolean (true or false)',
 	object: 'a mapping',
 	record: 'a mapping',
 	array: 'a list',

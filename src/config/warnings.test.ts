@@ -20,8 +20,8 @@ describe('configWarnings', () => {
 		['anthropic', 'https://llm.example.com/proxy/v1/', 'ends in /v1, but'],
 		['gemini', 'https://llm.example.com/v1', 'ends in /v1, but'],
 		['gemini', 'https://llm.example.com/v1beta', 'ends in /v1beta, but'],
-		['openai', 'https://llm.example.com', 'has no path; calls go to /chat/completions'],
-		['openai-compatible', 'https://llm.example.com/', 'has no path; calls go to /chat/completions'],
+		['openai', 'https://llm.example.com', 'has no path; requests go to /chat/completions'],
+		['openai-compatible', 'https://llm.example.com/', 'has no path; requests go to /chat/completions'],
 	])('tells of the base address of %s that is %s', (kind, url, message) => {
 		expect(configWarnings(parse(provider(kind, url)))).toEqual([expect.stringContaining(`providers.p.base_url: ${message}`)]);
 	});

@@ -16,19 +16,17 @@ function warnOfBaseUrl([name, { kind, base_url: baseUrl }]: [string, Config['pro
 	const path = new URL(baseUrl).pathname;
 	const [end] = versionedEnds[kind]?.exec(path) ?? [];
 	if (end !== undefined) {
-		return [`${setting}: ends in ${end}, but the gateway adds the API’s version by itself; leave it out`];
+		return [`${setting}: ends in ${end}, but Tollgate adds the API version: remove it`];
 	}
 	const mayLackPath = (kind === 'openai' || kind === 'openai-compatible') && path === '/';
-	return mayLackPath
-		? [`${setting}: has no path; calls go to /chat/completions there, most servers expect them at /v1/chat/completions`]
-		: [];
+	return mayLackPath ? [`${setting}: has no path; requests go to /chat/completions, but most servers expect /v1/chat/completions`] : [];
 }
 
 function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] {
 	if (issuer === null || keySet === null || new URL(issuer).protocol !== 'https:') return [];
 	const { protocol, hostname } = new URL(keySet);
 	if (protocol === 'https:' || isThisMachine(hostname)) return [];
-	return ['auth.jwks_uri: is plain http, though the issuer is https; whoever stands in between can put in keys of their own'];
+	return ['auth.jwks_uri: is plain http although the issuer is https; an attacker on the network can replace the keys'];
 }
 
 /** One sentence each of valid settings that bound each other in a way that is easily overlooked; for `config check`. */

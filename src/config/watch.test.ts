@@ -69,7 +69,7 @@ describe('watchConfig', () => {
 		put('gateway: { heartbeat_ms: ');
 		expect([watch(undefined, initial).current.gateway.heartbeat_ms, lines.map(({ event }) => event)]).toEqual([
 			1,
-			['configuration refused, the last good one stays in force'],
+			['configuration rejected, the previous one stays active'],
 		]);
 		put('gateway: { heartbeat_ms: 22 }');
 		expect([watch(undefined, initial).current.gateway.heartbeat_ms, seen.length]).toEqual([22, 1]);
@@ -116,7 +116,7 @@ describe('watchConfig', () => {
 		unlinkSync(file);
 		clock.tick(2);
 		expect(watching.current.gateway.heartbeat_ms).toBe(2);
-		expect(lines.at(-1)?.event).toContain('refused');
+		expect(lines.at(-1)?.event).toContain('rejected');
 		put('gateway: { heartbeat_ms: 3 }');
 		clock.tick(2);
 		expect(watching.current.gateway.heartbeat_ms).toBe(3);
@@ -148,7 +148,7 @@ describe('watchConfig', () => {
 		clock.tick(4);
 		expect(watching.current.gateway.heartbeat_ms).toBe(1);
 		expect(lines).toHaveLength(1);
-		expect(lines[0]?.event).toBe('configuration refused, the last good one stays in force');
+		expect(lines[0]?.event).toBe('configuration rejected, the previous one stays active');
 		expect(lines[0]?.fields?.['problems']).toMatchObject([{ file, line: 1, column: 26, path: 'gateway.heartbeat_ms' }]);
 		put('gateway: { heartbeat_ms: later }');
 		clock.tick(2);
@@ -162,7 +162,7 @@ describe('watchConfig', () => {
 		const key = (): unknown => watching.current.providers['provider_a']?.api_key;
 		put('providers: { provider_a: { api_key_file: key } }');
 		clock.tick(2);
-		expect(lines.at(-1)?.event).toContain('refused');
+		expect(lines.at(-1)?.event).toContain('rejected');
 		put('sk-1\n', join(folder, 'key'));
 		clock.tick(2);
 		expect(key()).toBe('sk-1');
@@ -203,7 +203,7 @@ describe('watchConfig', () => {
 		put('gateway: { heartbeat_ms: 2 }');
 		clock.tick(2);
 		expect(watching.current.gateway.heartbeat_ms).toBe(10_000);
-		expect(lines.at(-1)?.event).toBe('configuration not applied, the last good one stays in force');
+		expect(lines.at(-1)?.event).toBe('configuration not applied, the previous one stays active');
 	});
 
 	it('stops', () => {
@@ -220,7 +220,7 @@ describe('watchConfig', () => {
 		expect(running.reload()).toBe(false);
 		expect(running.current.data_dir).toContain('one');
 		expect(seen).toEqual([]);
-		expect(lines.map(({ event }) => event)).toEqual(Array(2).fill('configuration refused, the last good one stays in force'));
+		expect(lines.map(({ event }) => event)).toEqual(Array(2).fill('configuration rejected, the previous one stays active'));
 		put('data_dir: two\n');
 		clock.tick(3);
 		expect(running.current.data_dir).toContain('two');
@@ -267,7 +267,7 @@ describe('watchConfig', () => {
 		expect(running.current.data_dir).toContain('one');
 		expect(running.reload()).toBe(false);
 		clock.tick(3);
-		expect(lines.at(-1)?.fields).toMatchObject({ problems: [{ message: expect.stringContaining('only once') as string }] });
+		expect(lines.at(-1)?.fields).toMatchObject({ problems: [{ message: expect.stringContaining('cannot be reloaded') as string }] });
 		running.stop();
 		writer.kill();
 	});

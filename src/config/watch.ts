@@ -123,7 +123,7 @@ class Watch implements ConfigWatch {
 		const { initial, load, onChange, log } = this.#options;
 		try {
 			if (initial.file !== null && isReadOnce(initial.file)) {
-				throw problemOfFile(initial.file, 'is not a plain file: it could be read only once');
+				throw problemOfFile(initial.file, 'is not a regular file and cannot be reloaded');
 			}
 			const next = load();
 			const changes = changesBetween(this.#current, next.config);
@@ -148,9 +148,9 @@ class Watch implements ConfigWatch {
 		} catch (cause) {
 			if (cause instanceof ConfigError) {
 				this.#follow(cause.files);
-				log.error('configuration refused, the last good one stays in force', { problems: cause.problems });
+				log.error('configuration rejected, the previous one stays active', { problems: cause.problems });
 			} else {
-				log.error('configuration not applied, the last good one stays in force', { cause });
+				log.error('configuration not applied, the previous one stays active', { cause });
 			}
 			return false;
 		}

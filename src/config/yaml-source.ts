@@ -80,7 +80,7 @@ class Reader {
 		if (target === undefined) {
 			return this.#fail(path, 'uses an alias (`*name`) that no anchor before it defines; quote a text that begins with `*`');
 		}
-		if (this.#open.has(target)) return this.#fail(path, 'uses an alias of what it is part of');
+		if (this.#open.has(target)) return this.#fail(path, 'uses an alias of its own parent');
 		if ('anchor' in target && typeof target.anchor === 'string') this.#anchors.set(target.anchor, target);
 		this.#open.add(target);
 		const result = this.#readTarget(target, path, place);
@@ -106,9 +106,9 @@ class Reader {
 			if (!isNode(key) || name === undefined) {
 				this.#fail(path, 'has a key that is not a plain name');
 			} else if (name === '__proto__') {
-				this.#fail(path, 'has the key `__proto__`, which no setting is called');
+				this.#fail(path, 'has the key `__proto__`, which is not allowed');
 			} else if (Object.hasOwn(record, name)) {
-				this.problems.add([...path, name], `is given twice, again in line ${this.#positionOf(key).line}`, 'key');
+				this.problems.add([...path, name], `is repeated in line ${this.#positionOf(key).line}`, 'key');
 			} else {
 				record[name] = isNode(value) ? this.read(value, [...path, name], key) : this.#missing(key, [...path, name]);
 			}
@@ -147,23 +147,23 @@ function yamlMessage(code: ErrorCode): string {
 }
 
 const messages: Readonly<Record<ErrorCode, string>> = {
-	ALIAS_PROPS: 'an alias (`*name`) takes no anchor or tag',
+	ALIAS_PROPS: 'an alias (`*name`) cannot have an anchor or tag',
 	BAD_ALIAS: 'an alias or anchor has no valid name; quote a text that begins with `*` or `&`',
 	BAD_COLLECTION_TYPE: 'a tag does not fit its value',
 	BAD_DIRECTIVE: 'a directive (`%...`) is not known; quote a text that begins with `%`',
 	BAD_DQ_ESCAPE: 'a backslash in double quotes starts no known escape; use single quotes',
 	BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
-	BAD_PROP_ORDER: 'an anchor or tag stands in the wrong place',
+	BAD_PROP_ORDER: 'an anchor or tag is misplaced',
 	BAD_SCALAR_START: 'a text begins with a reserved character; quote it',
 	BLOCK_AS_IMPLICIT_KEY: 'a second `key: value` on one line; quote a text that contains `: `',
 	BLOCK_IN_FLOW: 'indented lists and mappings cannot stand inside brackets',
-	DUPLICATE_KEY: 'a key is given twice',
-	IMPOSSIBLE: 'it cannot be read here',
+	DUPLICATE_KEY: 'a key is repeated',
+	IMPOSSIBLE: 'it is not readable',
 	KEY_OVER_1024_CHARS: 'a key is longer than 1,024 characters',
 	MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
 	MULTILINE_IMPLICIT_KEY: 'a key goes over more than one line; a `:` may be missing',
 	MULTIPLE_ANCHORS: 'a value has more than one anchor',
-	MULTIPLE_DOCS: 'the file holds more than one document (`---`)',
+	MULTIPLE_DOCS: 'the file has more than one document (`---`)',
 	MULTIPLE_TAGS: 'a value has more than one tag',
 	NON_STRING_KEY: 'a key is not a plain name',
 	RESOURCE_EXHAUSTION: 'it is nested too deeply or too large',

@@ -6,7 +6,7 @@ const timeouts = z.strictObject({
 	first_byte_ms: milliseconds
 		.default(120_000)
 		.describe('Time from the request being sent to the first byte of a stream. Not for non-streaming responses.'),
-	idle_ms: milliseconds.default(60_000).describe('Longest silence between two pieces of a provider’s response.'),
+	idle_ms: milliseconds.default(60_000).describe('Maximum time between two chunks of a provider’s response.'),
 	total_ms: milliseconds
 		.default(600_000)
 		.describe('Time for a non-streaming response, or to the start of a stream, retries and failover included.'),
@@ -19,16 +19,14 @@ export const gateway = z.strictObject({
 		.boolean()
 		.default(false)
 		.describe('True: claims are read without verification, because a balancer in front verified them and nothing else reaches the port.'),
-	max_body_bytes: integer(1024, 1_073_741_824)
-		.default(33_554_432)
-		.describe('Largest request body, in bytes; a larger one is answered 413.'),
+	max_body_bytes: integer(1024, 1_073_741_824).default(33_554_432).describe('Largest request body, in bytes; larger bodies return 413.'),
 	max_buffered_request_bytes: integer(65_536, 1_099_511_627_776)
 		.default(268_435_456)
 		.describe(
-			'Bodies of all requests in flight together, in bytes; a request with no room is answered 503 before it is read. A quarter is kept for bodies up to 64 KiB, and no team holds more than it leaves free.',
+			'Memory budget for request bodies in bytes; requests beyond it return 503. A quarter is reserved for bodies up to 64 KiB, and a team can use at most half of the rest.',
 		),
-	timeouts: timeouts.prefault({}).describe('How long a provider may take.'),
-	heartbeat_ms: milliseconds.default(10_000).describe('Silence after which an idle stream is sent a comment that keeps it alive.'),
+	timeouts: timeouts.prefault({}).describe('Timeouts of requests to providers.'),
+	heartbeat_ms: milliseconds.default(10_000).describe('Idle time after which a keep-alive comment is sent on a stream.'),
 	http_client: z
 		.enum(['native', 'undici'])
 		.default('native')
@@ -39,13 +37,15 @@ export const gateway = z.strictObject({
 		),
 	max_buffered_bytes_per_client: integer(1024, 1_073_741_824)
 		.default(65_536)
-		.meta(restart('Bytes held for a client that reads slowly before the provider is made to wait.')),
+		.meta(restart('Maximum bytes buffered for a slow client before Tollgate stops reading from the provider.')),
 	shutdown_delay_ms: integer(0, 600_000)
 		.nullable()
 		.default(null)
 		.describe(
-			'Time after SIGTERM in which requests are still taken while `/readyz` answers 503, so that balancers notice first; null means 3 s for a gateway that runs apart from its edge, and none otherwise.',
+			'Time after SIGTERM in which requests are still accepted while `/readyz` returns 503. Null: 3 s for a standalone gateway, otherwise none.',
 		),
-	shutdown_grace_ms: milliseconds.default(25_000).describe('Time that calls in flight have to finish once no new ones are taken.'),
+	shutdown_grace_ms: milliseconds
+		.default(25_000)
+		.describe('Time for in-flight requests to finish after Tollgate stops accepting new ones.'),
 	workers: integer(1, 256).default(1).meta(restart('Processes that share the gateway’s address.')),
 });

@@ -56,10 +56,10 @@ test('what engines charge, where it is told or known', () => {
 });
 
 test.each([
-	['moderation.moderatoin', 'names no rule of the guardrails, did you mean `moderation.moderation`?'],
-	['moderation.moderation.hate', 'names no rule of the guardrails, did you mean `moderation.moderation`?'],
-	['pii.emial', 'names no rule of the guardrails, did you mean `pii.email`?'],
-	['wrods', 'names no rule of the guardrails, did you mean `words`?'],
+	['moderation.moderatoin', 'Unknown guardrail rule `moderation.moderatoin`. Did you mean `moderation.moderation`?'],
+	['moderation.moderation.hate', 'Unknown guardrail rule `moderation.moderation.hate`. Did you mean `moderation.moderation`?'],
+	['pii.emial', 'Unknown guardrail rule `pii.emial`. Did you mean `pii.email`?'],
+	['wrods', 'Unknown guardrail rule `wrods`. Did you mean `words`?'],
 ])('a team’s rule %s is refused', (rule, message) => {
 	const guardrails = {
 		moderation_providers: [{ name: 'moderation', kind: 'openai-moderation' }],
@@ -72,10 +72,10 @@ test.each([
 
 test.each([
 	[{ kind: 'nothing' }, 'kind'],
-	[{ kind: 'azure-content-safety' }, 'base_url: is needed'],
-	[{ kind: 'chat-judge', base_url: 'https://h/v1', form: 'safeguard', model: 'm' }, 'policy: is needed for the form safeguard'],
-	[{ kind: 'chat-judge', base_url: 'https://h/v1', form: 'llama-guard' }, 'model: is needed'],
-	[{ kind: 'bedrock-guardrail', region: 'eu-central-1', guardrail_id: 'g' }, 'access_key_id and secret_access_key are needed'],
+	[{ kind: 'azure-content-safety' }, 'base_url: is required'],
+	[{ kind: 'chat-judge', base_url: 'https://h/v1', form: 'safeguard', model: 'm' }, 'policy: is required for the form safeguard'],
+	[{ kind: 'chat-judge', base_url: 'https://h/v1', form: 'llama-guard' }, 'model: is required'],
+	[{ kind: 'bedrock-guardrail', region: 'eu-central-1', guardrail_id: 'g' }, 'access_key_id and secret_access_key are required'],
 	[{ kind: 'openai-moderation', base_url: 'http://10.0.0.1/v1' }, 'allow_private_network'],
 	[{ kind: 'openai-moderation', timeout_ms: 2001 }, 'timeout_ms'],
 	[{ kind: 'openai-moderation', on_failure: 'allow' }, 'on_failure'],

@@ -17,30 +17,23 @@ const fields = z.strictObject({
 	name: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be 1 to 64 characters: lower-case letters, digits, `_`, `-`')
-		.describe('Name of the engine, as assessments and metrics show it.'),
-	kind: z.enum(engineKinds).describe('Interface that the engine speaks.'),
+		.describe('Name of the moderation provider in assessments and metrics.'),
+	kind: z.enum(engineKinds).describe('API of the moderation provider.'),
 	base_url: webAddress
 		.overwrite(normaliseBaseUrl)
 		.nullable()
 		.default(null)
 		.describe(
-			'Address of the engine; null means the vendor’s own, which Azure and chat judges have not. With `/v1` for `openai-moderation` and `chat-judge`.',
+			'Base URL; null: the vendor’s default, which Azure and chat judges do not have. With `/v1` for `openai-moderation` and `chat-judge`.',
 		),
-	allow_private_network: z
-		.boolean()
-		.default(false)
-		.describe('Whether the engine may be reached by plain http and at private and loopback addresses.'),
+	allow_private_network: z.boolean().default(false).describe('Whether plain http and private or loopback addresses are allowed.'),
 	...proxySettings('engine'),
-	api_key: secretText.nullable().default(null).meta(secret('Key for the engine; null sends none.')),
-	api_key_file: nonEmpty.optional().describe('File that holds the key.'),
-	model: text.nullable().default(null).describe('Model that judges; for `openai-moderation` null means `omni-moderation-latest`.'),
-	form: z.enum(judgeForms).nullable().default(null).describe('Chat judges only: what the model was trained to be asked and to answer.'),
-	policy: nonEmpty
-		.max(50_000)
-		.nullable()
-		.default(null)
-		.describe('Chat judges of the forms `shield-gemma` and `safeguard`: what is not allowed, in your words.'),
-	category: z.enum(engineCategories).default('misconduct').describe('Chat judges only: category of a verdict that names none.'),
+	api_key: secretText.nullable().default(null).meta(secret('API key; null: none is sent.')),
+	api_key_file: nonEmpty.optional().describe('File with the key.'),
+	model: text.nullable().default(null).describe('Moderation model; null for `openai-moderation`: `omni-moderation-latest`.'),
+	form: z.enum(judgeForms).nullable().default(null).describe('Chat judges only: prompt and response format that the model was trained on.'),
+	policy: nonEmpty.max(50_000).nullable().default(null).describe('Chat judges of form `shield-gemma` or `safeguard`: the policy text.'),
+	category: z.enum(engineCategories).default('misconduct').describe('Chat judges only: category of verdicts without one.'),
 	guardrail_id: text.nullable().default(null).describe('Bedrock only: id or ARN of the guardrail.'),
 	guardrail_version: text.default('DRAFT').describe('Bedrock only: version of the guardrail.'),
 	region: z
@@ -49,37 +42,30 @@ const fields = z.strictObject({
 		.nullable()
 		.default(null)
 		.describe('Bedrock only: region of the guardrail.'),
-	access_key_id: secretText
-		.nullable()
-		.default(null)
-		.describe('Bedrock only: AWS access key that signs requests, where there is no `api_key`.'),
+	access_key_id: secretText.nullable().default(null).describe('Bedrock only: AWS access key that signs requests if there is no `api_key`.'),
 	secret_access_key: secretText.nullable().default(null).meta(secret('Bedrock only: secret of the access key.')),
 	secret_access_key_file: nonEmpty.optional().describe('File that holds the secret of the access key.'),
 	session_token: secretText.nullable().default(null).meta(secret('Bedrock only: session token of temporary credentials.')),
 	action: judgeAction.describe(
-		'What becomes of a call that it judges harmful, under `enforce_guardrails`. `none`: it is not asked, but for teams with a rule of their own.',
+		'Action for harmful requests under `enforce_guardrails`. `none`: not called, except for teams with their own rule.',
 	),
-	timeout_ms: integer(1, 2000).default(2000).describe('Time for one judgement, whatever it takes.'),
-	max_concurrent: integer(1, 1000).default(64).describe('Requests to the engine at a time; others wait, within `timeout_ms`.'),
+	timeout_ms: integer(1, 2000).default(2000).describe('Time limit of one evaluation, queue time included.'),
+	max_concurrent: integer(1, 1000).default(64).describe('Maximum in-flight requests; others are queued within `timeout_ms`.'),
 	on_failure: z
 		.enum(['open', 'closed'])
 		.default('open')
-		.describe(
-			'What happens, under `enforce_guardrails`, to a call that the engine could not judge: `open` lets it pass, `closed` blocks it.',
-		),
-	log_threshold: z.number().min(0).max(1).default(0.5).describe('Score from which a category is logged.'),
-	block_threshold: z.number().min(0).max(1).default(0.8).describe('Score from which a category blocks under `enforce_guardrails`.'),
+		.describe('Action under `enforce_guardrails` if the evaluation fails: `open` passes the request, `closed` blocks it.'),
+	log_threshold: z.number().min(0).max(1).default(0.5).describe('Minimum score at which a category is logged.'),
+	block_threshold: z.number().min(0).max(1).default(0.8).describe('Minimum score at which a category blocks under `enforce_guardrails`.'),
 	input_usd_per_million_tokens: rate
 		.nullable()
 		.default(null)
-		.describe('Price of a chat judge’s input; null means the list price where `base_url` is OpenAI’s, else that it is not known.'),
-	output_usd_per_million_tokens: rate.nullable().default(null).describe('Price of a chat judge’s output; as the other.'),
+		.describe('Input price of a chat judge; null: the list price if `base_url` is OpenAI’s, otherwise unknown.'),
+	output_usd_per_million_tokens: rate.nullable().default(null).describe('Output price of a chat judge; null as for the input price.'),
 	usd_per_thousand_units: usd
 		.nullable()
 		.default(null)
-		.describe(
-			'Price of a thousand text units, records or texts, for engines that charge by those; null means nothing for `openai-moderation`, and of others that it is not known.',
-		),
+		.describe('Price per thousand text units, records or texts; null: free for `openai-moderation`, otherwise unknown.'),
 });
 
 export const guardrailEngine = fields.superRefine(checkEngine, { when: ({ value }) => isRecord(value) });
@@ -92,20 +78,20 @@ function checkEngine(value: Partial<z.output<typeof fields>>, context: z.Refinem
 		if (forbidden !== undefined) problem('base_url', forbidden);
 	}
 	if (value.base_url === null && (value.kind === 'azure-content-safety' || value.kind === 'chat-judge')) {
-		problem('base_url', `is needed for kind ${value.kind}`);
+		problem('base_url', `is required for kind ${value.kind}`);
 	}
 	if (value.kind === 'chat-judge') {
-		if (value.model === null) problem('model', 'is needed for kind chat-judge');
-		if (value.form === null) problem('form', 'is needed for kind chat-judge');
+		if (value.model === null) problem('model', 'is required for kind chat-judge');
+		if (value.form === null) problem('form', 'is required for kind chat-judge');
 		if (value.policy === null && (value.form === 'shield-gemma' || value.form === 'safeguard')) {
-			problem('policy', `is needed for the form ${value.form}`);
+			problem('policy', `is required for the form ${value.form}`);
 		}
 	}
 	if (value.kind === 'bedrock-guardrail') {
-		if (value.guardrail_id === null) problem('guardrail_id', 'is needed for kind bedrock-guardrail');
-		if (value.region === null) problem('region', 'is needed for kind bedrock-guardrail');
+		if (value.guardrail_id === null) problem('guardrail_id', 'is required for kind bedrock-guardrail');
+		if (value.region === null) problem('region', 'is required for kind bedrock-guardrail');
 		if (value.api_key === null && value.api_key_file === undefined && (value.access_key_id === null || value.secret_access_key === null)) {
-			problem('api_key', 'or access_key_id and secret_access_key are needed for kind bedrock-guardrail');
+			problem('api_key', 'or access_key_id and secret_access_key are required for kind bedrock-guardrail');
 		}
 	}
 }

@@ -11,13 +11,13 @@ const strength = z.enum(['none', 'low', 'medium', 'high']).default('medium');
 const ruleAction = z.enum(ruleActions);
 
 const content = z.strictObject({
-	enabled: z.boolean().default(true).describe('Whether texts are judged for harmful content.'),
+	enabled: z.boolean().default(true).describe('Whether texts are evaluated for harmful content.'),
 	hate: strength.describe('Strength against hate.'),
 	violence: strength.describe('Strength against violence.'),
 	sexual: strength.describe('Strength against sexual content.'),
 	misconduct: strength.describe('Strength against misconduct.'),
 	prompt_attack: strength.describe('Strength against attempts to override instructions.'),
-	action: judgeAction.describe('What becomes of a text that trips, under `enforce_guardrails`.'),
+	action: judgeAction.describe('Action for matches under `enforce_guardrails`.'),
 });
 
 const piiAction = z.enum(['block', 'mask', 'log', 'off']);
@@ -29,25 +29,26 @@ const pii = z.strictObject({
 			error: 'must be a list of kinds, or for each kind block, mask, log or off',
 		})
 		.default(['ssn', 'card', 'email', 'phone'])
-		.describe(
-			'Kinds of personal data that are looked for: a list, whose kinds block, or for each kind `block`, `mask`, `log` or `off`. What is not named is off.',
-		),
-	mask_responses: z.boolean().default(true).describe('Whether `mask` replaces in answers too; else it is only logged there.'),
+		.describe('Types of personal data: a list (each blocks), or `block`, `mask`, `log` or `off` per type. Unlisted types are off.'),
+	mask_responses: z
+		.boolean()
+		.default(true)
+		.describe('Whether `mask` also applies to responses; otherwise matches in responses are only logged.'),
 });
 
 const topic = z.strictObject({
-	name: nonEmpty.max(100).describe('Name of the topic, as assessments show it.'),
-	description: nonEmpty.max(2000).describe('What belongs to the topic, in a sentence.'),
-	examples: z.array(nonEmpty.max(2000)).max(100).default([]).describe('Phrases that belong to the topic.'),
-	keywords: z.array(nonEmpty.max(100)).max(1000).default([]).describe('Words and phrases any of which is enough.'),
-	action: judgeAction.describe('What becomes of a text on the topic, under `enforce_guardrails`.'),
+	name: nonEmpty.max(100).describe('Name of the topic in assessments.'),
+	description: nonEmpty.max(2000).describe('Description of the topic in one sentence.'),
+	examples: z.array(nonEmpty.max(2000)).max(100).default([]).describe('Example phrases of the topic.'),
+	keywords: z.array(nonEmpty.max(100)).max(1000).default([]).describe('Words and phrases that match on their own.'),
+	action: judgeAction.describe('Action for matches under `enforce_guardrails`.'),
 });
 
 const pattern = z.strictObject({
 	name: z
 		.string()
 		.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, `_` and `-`')
-		.describe('Name of the pattern, as assessments show it.'),
+		.describe('Name of the pattern in assessments.'),
 	pattern: nonEmpty
 		.max(longestPattern)
 		.superRefine((text, context) => {
@@ -55,31 +56,31 @@ const pattern = z.strictObject({
 			if (why !== undefined) context.addIssue({ code: 'custom', message: why });
 		})
 		.describe('Regular expression in the syntax of RE2, whose time is linear.'),
-	action: ruleAction.default('block').describe('What becomes of a text that matches, under `enforce_guardrails`.'),
+	action: ruleAction.default('block').describe('Action for matches under `enforce_guardrails`.'),
 });
 
 const fields = z.strictObject({
 	content: content.prefault({}).describe('Content policy.'),
 	pii: pii.prefault({}).describe('Policy on personal data.'),
-	topics: z.array(topic).max(1000).default([]).describe('Topics that are not to be talked about.'),
+	topics: z.array(topic).max(1000).default([]).describe('Denied topics.'),
 	topics_when: z
 		.enum(['enforcing', 'always'])
 		.default('enforcing')
-		.describe('Whether topics are judged only under `enforce_guardrails`, or always.'),
-	words: z.array(nonEmpty.max(500)).max(100_000).default([]).describe('Words and phrases that trip the word policy.'),
-	words_action: ruleAction.default('block').describe('What becomes of a text with a listed word, under `enforce_guardrails`.'),
-	patterns: z.array(pattern).max(200).default([]).describe('Regular expressions that trip.'),
+		.describe('Whether topics are evaluated only under `enforce_guardrails`, or always.'),
+	words: z.array(nonEmpty.max(500)).max(100_000).default([]).describe('Words and phrases that match the word policy.'),
+	words_action: ruleAction.default('block').describe('Action for matches under `enforce_guardrails`.'),
+	patterns: z.array(pattern).max(200).default([]).describe('Regular expressions that match.'),
 	unreadable: z
 		.enum(['pass', 'block'])
 		.default('pass')
-		.describe('What becomes of images, audio, files and unknown content under `enforce_guardrails`. They are recorded as not evaluated.'),
+		.describe('Action for images, audio, files and unknown content under `enforce_guardrails`. They are recorded as not evaluated.'),
 	teams: z
 		.record(teamId, z.record(nonEmpty.max(200), ruleAction))
 		.default({})
 		.describe(
-			'By team, rules that differ: a rule such as `pii.email` or `moderation.NAME`, or a policy such as `words` or `moderation`, and `none`, `log`, `block` or `mask`.',
+			'Overrides per team: a rule such as `pii.email` or `moderation.NAME`, or a policy such as `words` or `moderation`, with `none`, `log`, `block` or `mask`.',
 		),
-	moderation_providers: z.array(guardrailEngine).max(20).default([]).describe('Further engines that judge texts.'),
+	moderation_providers: z.array(guardrailEngine).max(20).default([]).describe('External moderation providers.'),
 });
 
 export const guardrails = fields.superRefine((settings, context) => {
@@ -88,8 +89,8 @@ export const guardrails = fields.superRefine((settings, context) => {
 		for (const rule of Object.keys(rules)) {
 			if (known.includes(rule)) continue;
 			const nearest = nearestName(rule, known);
-			const hint = nearest === undefined ? '' : `, did you mean \`${nearest}\`?`;
-			context.addIssue({ code: 'custom', path: ['teams', team, rule], message: `names no rule of the guardrails${hint}` });
+			const hint = nearest === undefined ? `Known: ${known.join(', ')}` : `Did you mean \`${nearest}\`?`;
+			context.addIssue({ code: 'custom', path: ['teams', team, rule], message: `Unknown guardrail rule \`${rule}\`. ${hint}` });
 		}
 	}
 });

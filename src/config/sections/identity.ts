@@ -6,13 +6,11 @@ export const admin = z.strictObject({
 	metrics: z
 		.enum(['open', 'admin_scope'])
 		.default('open')
-		.meta(restart('Who may read `GET /metrics` on the admin address: anyone who can reach it, or only clients with the admin scope.')),
-	max_requests_per_minute: integer(1, 1_000_000)
-		.default(30_000)
-		.describe('Requests that one client may make of the admin API in a minute.'),
+		.meta(restart('Access to `GET /metrics` on the admin address: everyone, or only clients with the admin scope.')),
+	max_requests_per_minute: integer(1, 1_000_000).default(30_000).describe('Maximum admin API requests per client and minute.'),
 	max_unauthenticated_per_minute: integer(1, 1_000_000)
 		.default(600)
-		.describe('Requests without a valid access token that one source address may make of the admin API in a minute.'),
+		.describe('Maximum admin API requests without a valid access token per source address and minute.'),
 });
 
 export const simulator = z.strictObject({
@@ -22,25 +20,23 @@ export const simulator = z.strictObject({
 const client = z
 	.strictObject({
 		id: clientId.describe('The `client_id`.'),
-		name: nonEmpty.max(200).nullable().default(null).describe('Name for people; null means the id.'),
-		secret: secretText.max(512).nullable().default(null).meta(secret('The `client_secret` in clear.')),
-		secret_file: nonEmpty.optional().describe('File that holds the secret.'),
+		name: nonEmpty.max(200).nullable().default(null).describe('Display name; null: the id.'),
+		secret: secretText.max(512).nullable().default(null).meta(secret('The `client_secret` as plain text.')),
+		secret_file: nonEmpty.optional().describe('File with the secret.'),
 		secret_hash: z
 			.string()
 			.regex(/^scrypt\$\d+\$\d+\$\d+\$[A-Za-z0-9_-]+\$[A-Za-z0-9_-]+$/, 'must be scrypt$N$r$p$salt$hash with salt and hash in base64url')
 			.nullable()
 			.default(null)
-			.meta(secret('The secret’s hash, `scrypt$N$r$p$salt$hash`, in place of the secret.')),
+			.meta(secret('Hash of the secret, `scrypt$N$r$p$salt$hash`, instead of the secret.')),
 		scopes: z
 			.array(z.enum(['invoke', 'admin']))
 			.default(['invoke'])
-			.describe('Scopes the client may ask for, without the scope base. With none it may not use the grant.'),
+			.describe('Scopes of the client without the scope base. A client without scopes cannot get tokens.'),
 		team: teamId
 			.nullable()
 			.default(null)
-			.describe(
-				'Team the client belongs to; one that `teams.registered` does not name has the tier of unregistered clients. Null leaves it to `teams`.',
-			),
+			.describe('Team of the client. A team outside `teams.registered` has the tier of unregistered clients. Null: set by `teams`.'),
 	})
 	.refine((value) => (value.secret === null) !== (value.secret_hash === null), 'needs exactly one of secret, secret_file and secret_hash');
 
@@ -49,7 +45,7 @@ export const identity = z.strictObject({
 	public_url: webAddress
 		.nullable()
 		.default(null)
-		.meta(restart('URL under which callers reach the embedded identity, its `iss`; null derives it from `listen`.')),
+		.meta(restart('Public URL of the embedded identity provider, used as `iss`; null: derived from `listen`.')),
 	encryption_key: z
 		.string()
 		.max(65_536)
@@ -61,18 +57,16 @@ export const identity = z.strictObject({
 		.default(null)
 		.meta(
 			secret(
-				'Key that seals the signing keys in the records, 32 bytes in base64 or hex, the same in every process; of several the first seals and all open. Null: with `sqlite` a key is made in `data_dir`, with PostgreSQL signing keys lie in clear.',
+				'Encryption key for signing keys at rest, 32 bytes in base64 or hex, the same in every process. With several keys, the first encrypts and all decrypt. Null: SQLite generates a key in `data_dir`; PostgreSQL stores signing keys unencrypted.',
 			),
 		),
-	encryption_key_file: nonEmpty.optional().describe('File that holds the sealing key, or several, one a line.'),
+	encryption_key_file: nonEmpty.optional().describe('File with the encryption key, or several, one per line.'),
 	access_token_seconds: integer(60, 86_400).default(3600).describe('Lifetime of an access token.'),
 	key_rotation_days: integer(1, 3650)
 		.default(30)
 		.describe('Age at which the signing key is replaced; the old one is published until its last token has expired.'),
 	max_attempts_per_minute: count
 		.default(100)
-		.describe(
-			'Wrong secrets for one client that one address may send in a minute before it is answered 429; all addresses together ten times as many.',
-		),
-	clients: z.array(client).max(10_000).default([]).describe('Clients created at start, beside those made with `tollgate client create`.'),
+		.describe('Failed authentications per client, address and minute before 429; ten times as many from all addresses together.'),
+	clients: z.array(client).max(10_000).default([]).describe('Clients created at start, in addition to those of `tollgate client create`.'),
 });

@@ -7,10 +7,10 @@ export const stores = z.strictObject({
 		.regex(/^(sqlite|postgres(ql)?:\/\/\S+)$/, 'must be sqlite or a postgres:// URL')
 		.default('sqlite')
 		.meta({
-			...secret('Where clients, teams, keys and the ledger are kept: `sqlite` (under `data_dir`) or a `postgres://` URL.'),
+			...secret('Where clients, teams, keys and the ledger are stored: `sqlite` (under `data_dir`) or a `postgres://` URL.'),
 			'x-restart': true,
 		}),
-	records_file: nonEmpty.optional().meta(restart('File that holds the `records` URL.')),
+	records_file: nonEmpty.optional().meta(restart('File with the `records` URL.')),
 	counters: z
 		.string()
 		.regex(/^(memory|rediss?:\/\/\S+)$/, 'must be memory or a redis:// URL')
@@ -21,13 +21,13 @@ export const stores = z.strictObject({
 			retain_days: integer(1, 36_500)
 				.nullable()
 				.default(400)
-				.meta(restart('Days that the row of each call is kept; sums by day stay. Null keeps rows for ever.')),
+				.meta(restart('Retention of ledger entries in days; daily sums stay. Null: no limit.')),
 			durability: z
 				.enum(['process', 'power'])
 				.default('process')
-				.meta(restart('What an acknowledged row survives: the end of the process, or the loss of power too, at a disk’s flush a batch.')),
+				.meta(restart('What a written entry survives: a process crash (`process`), or also a power loss (`power`, one flush per batch).')),
 		})
 		.prefault({})
-		.describe('The record of every call and what it cost.'),
-	counters_file: nonEmpty.optional().meta(restart('File that holds the `counters` URL.')),
+		.describe('The ledger: every request and its cost.'),
+	counters_file: nonEmpty.optional().meta(restart('File with the `counters` URL.')),
 });

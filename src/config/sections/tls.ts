@@ -7,10 +7,10 @@ import { nonEmpty, secret } from '../values.ts';
 const pem = nonEmpty.max(65_536).nullable().default(null);
 
 const fields = z.strictObject({
-	certificate: pem.meta(secret('Certificate in PEM, followed by those that lead to its authority; null serves plain HTTP.')),
-	certificate_file: nonEmpty.optional().describe('File that holds the certificate; a new one is shown to clients without a restart.'),
+	certificate: pem.meta(secret('Certificate in PEM with its chain; null: plain HTTP.')),
+	certificate_file: nonEmpty.optional().describe('File with the certificate; hot-reloaded.'),
 	private_key: pem.meta(secret('Private key of the certificate, in PEM.')),
-	private_key_file: nonEmpty.optional().describe('File that holds the private key.'),
+	private_key_file: nonEmpty.optional().describe('File with the private key.'),
 });
 
 /** TLS is on when there is a certificate. */
@@ -20,8 +20,8 @@ function checkPair(value: Partial<z.output<typeof fields>>, context: z.Refinemen
 	const problem = (field: keyof typeof value, message: string): void => context.addIssue({ code: 'custom', path: [field], message });
 	const { certificate = null, private_key: privateKey = null } = value;
 	if (certificate === null && privateKey === null) return;
-	if (certificate === null) problem('certificate', 'is needed beside the private key');
-	if (privateKey === null) problem('private_key', 'is needed beside the certificate');
+	if (certificate === null) problem('certificate', 'is required with the private key');
+	if (privateKey === null) problem('private_key', 'is required with the certificate');
 	const leaf = certificate === null ? undefined : attempt(() => new X509Certificate(certificate));
 	const key = privateKey === null ? undefined : attempt(() => createPrivateKey(privateKey));
 	if (certificate !== null && leaf === undefined) problem('certificate', 'is not a certificate in PEM');
@@ -37,7 +37,7 @@ function checkServing(certificate: string, privateKey: string, complain: (messag
 		createSecureContext({ cert: certificate, key: privateKey });
 	} catch (cause) {
 		const reason = cause instanceof Error && 'reason' in cause ? String(cause.reason) : 'unknown cause';
-		complain(`cannot be served with the certificates behind it and its key: ${reason}`);
+		complain(`is not usable with its chain and private key: ${reason}`);
 	}
 }
 
