@@ -51,12 +51,12 @@ export function createTokenAccess(
 	const countClient = createRequestThrottle(
 		clock,
 		() => settings.maxRequestsPerMinute,
-		(most) => `The client has made its ${most} admin requests of this minute`,
+		(most) => `The client exceeded ${most} admin requests per minute (\`admin.max_requests_per_minute\`)`,
 	);
 	const countAddress = createRequestThrottle(
 		clock,
 		() => settings.maxUnauthenticatedPerMinute,
-		(most) => `${most} requests of this minute came from this address without an access token that counts`,
+		(most) => `This address exceeded ${most} requests per minute without a valid access token (\`admin.max_unauthenticated_per_minute\`)`,
 	);
 	const addressOf = createClientAddressReader(settings.trustedProxies);
 	const scope = `${settings.scopeBase}/admin`;

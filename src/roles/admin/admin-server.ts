@@ -35,7 +35,7 @@ export function createAdminServer(parts: AdminServerParts): FastifyInstance {
 		methodsOf: (path) => matchers.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method),
 		answerError: answerProblem,
 		noteError(cause, { id }, { status, body }) {
-			if (status >= 500) log.error('the admin API could not answer', { requestId: id, code: body.code, cause });
+			if (status >= 500) log.error('admin API request failed', { requestId: id, code: body.code, cause });
 		},
 	});
 	const requesters = addAccess(app, parts);

@@ -41,7 +41,7 @@ export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }:
 		} catch (cause) {
 			// Nobody has called since the start: the ledger says all there is.
 			if (!(cause instanceof CountersMissing)) {
-				log.warn('counters could not be read; budgets are summed up from the ledger', { team, cause: String(cause) });
+				log.warn('counters cannot be read; budgets are computed from the ledger', { team, cause: String(cause) });
 			}
 			return undefined;
 		}

@@ -163,7 +163,7 @@ describe('usage of a budget', () => {
 		await subject.book({ model: 'gpt-4o-2026-11-20', costNanoUsd: 500_000_000n });
 		await subject.book({ model: 'GPT-4o', costNanoUsd: 20_000_000n });
 		expect([await spent('all'), await spent('one')], 'under all of its names').toEqual(['3.52', '1.52']);
-		expect(subject.log.lines.some(({ event }) => event.startsWith('counters could not be read'))).toBe(true);
+		expect(subject.log.lines.some(({ event }) => event.startsWith('counters cannot be read'))).toBe(true);
 	});
 
 	test('of nothing is exhausted', async () => {

@@ -27,9 +27,9 @@ function errorsOf(issue: Issue, schema: z.ZodType, value: unknown, nearestName: 
 	const known = knownMembers(schema, issue.path);
 	return issue.keys.slice(0, mostErrors).map((key) => {
 		const nearest = nearestName(key, known);
-		const others = known.length === 0 ? 'leave it out' : `use ${known.join(', ')}`;
+		const others = known.length === 0 ? 'remove it' : `use ${known.join(', ')}`;
 		const hint = nearest === undefined ? others : `did you mean ${nearest}?`;
-		return { path: pathText([...issue.path, key]), message: `is not known: ${hint}` };
+		return { path: pathText([...issue.path, key]), message: `is an unknown field: ${hint}` };
 	});
 }
 
@@ -95,10 +95,10 @@ function sizeOf(origin: string, bound: string, size: number): string {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-	string: 'a text',
+	string: 'a string',
 	number: 'a number',
 	int: 'a whole number',
-	boolean: 'true or false',
+	boolean: 'a boolean',
 	object: 'an object',
 	record: 'an object',
 	array: 'a list',

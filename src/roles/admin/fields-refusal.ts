@@ -18,8 +18,9 @@ export class FieldsRefusal extends Refusal {
 	}
 }
 
-export function fieldInvalid(path: string, message: string): FieldsRefusal {
-	return new FieldsRefusal('fields_invalid', [{ path, message }]);
+/** @param detail a sentence that needs no path before it; made of both by default. */
+export function fieldInvalid(path: string, message: string, detail?: string): FieldsRefusal {
+	return new FieldsRefusal('fields_invalid', [{ path, message }], detail === undefined ? {} : { message: detail });
 }
 
 /** Another record forbids the value of this field. */
@@ -29,7 +30,7 @@ export function fieldTaken(path: string, message: string): FieldsRefusal {
 
 function describe(errors: readonly FieldError[]): string {
 	const [first, ...others] = errors;
-	if (first === undefined) return 'Fields of the request are wrong';
+	if (first === undefined) return 'One or more fields are invalid';
 	const where = first.path === '' ? 'The body' : `\`${first.path}\``;
 	return `${where} ${first.message}${others.length === 0 ? '' : `, and ${others.length} more`}`;
 }

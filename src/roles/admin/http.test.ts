@@ -140,7 +140,7 @@ describe('what answers carry', () => {
 		const answer = await send('POST', '/teams', { id: 'green', limits: { rpm: -1 } });
 		expect(answer.body).toEqual({
 			type: 'urn:tollgate:problem:fields_invalid',
-			title: 'Fields of the request are wrong',
+			title: 'One or more fields are invalid',
 			status: 422,
 			detail: '`limits.rpm` must be at least 0',
 			code: 'fields_invalid',

@@ -34,7 +34,9 @@ interface Remembered {
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<Answer>) => Promise<Answer> {
 	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes, ({ bytes }) => bytes);
 	return async ({ clientId, path, key, body }, task) => {
-		if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw fieldInvalid('idempotency-key', 'must be 1 to 255 visible ASCII characters');
+		if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+			throw fieldInvalid('idempotency-key', 'must be 1 to 255 printable ASCII characters without spaces');
+		}
 		const name = JSON.stringify([clientId, path, key]);
 		const bodyHash = createHash('sha256').update(body).digest('base64');
 		const before = remembered.get(name);

@@ -84,9 +84,9 @@ function headersOf({ method, success, refusals: codes }: Operation): Json[] {
 		schema: { type: 'string' },
 	});
 	return [
-		...(codes.includes('record_stale') ? [header('if-match', 'The `etag` of the state that is to be changed.')] : []),
+		...(codes.includes('record_stale') ? [header('if-match', '`etag` of the version to change.')] : []),
 		...(method === 'POST' && success.status !== 204
-			? [header('idempotency-key', 'Repeated within a day with the same body, it gives the answer of the first request.')]
+			? [header('idempotency-key', 'Returns the first response again for the same key and body within 24 hours.')]
 			: []),
 	];
 }

@@ -5,8 +5,8 @@ import { fieldInvalid } from './fields-refusal.ts';
 const defaultLimit = 100;
 
 export const pageQuery = {
-	limit: z.int().min(1).max(1000).optional().describe(`Rows of a page; ${defaultLimit} unless given.`),
-	cursor: z.string().min(1).max(4096).optional().describe('`next_cursor` of the page before.'),
+	limit: z.int().min(1).max(1000).optional().describe(`Records per page; default ${defaultLimit}.`),
+	cursor: z.string().min(1).max(4096).optional().describe('`next_cursor` of the previous page.'),
 };
 
 export interface PageQuery {
@@ -22,7 +22,7 @@ export interface Page<Row> {
 export function pageOf(row: z.ZodType) {
 	return z.strictObject({
 		data: z.array(row),
-		next_cursor: z.string().nullable().describe('For the next page; null on the last one.'),
+		next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
 	});
 }
 
@@ -102,5 +102,5 @@ export function decodeCursor(cursor: string): unknown {
 }
 
 export function unknownCursor() {
-	return fieldInvalid('cursor', 'is none that a page gave');
+	return fieldInvalid('cursor', 'is not a valid cursor: send a `next_cursor` unchanged, or omit it');
 }

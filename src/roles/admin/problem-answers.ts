@@ -15,7 +15,7 @@ export const problem = named(
 		status: z.int(),
 		detail: z.string(),
 		code: z.string(),
-		errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Each field at fault.'),
+		errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Each invalid field.'),
 		request_id: z.string(),
 	}),
 );
@@ -28,7 +28,7 @@ export const maxBodyBytes = 1_048_576;
 export function answerProblem(cause: unknown, requestId: string): ProblemAnswer {
 	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
 	if (known === undefined) {
-		const detail = 'The admin API failed; its operators find the cause in the log under the request id';
+		const detail = 'Internal error. Operators: the cause is in the log under the request id';
 		return problemOf({ status: 500, code: 'internal_error', title: 'Internal error', detail, errors: [] }, requestId, {});
 	}
 	const { code, status, message: detail } = known;

@@ -10,7 +10,7 @@ const noneWanted: ReadonlySet<string> = new Set();
 /** @throws Refusal `body_not_json` and its kin; FieldsRefusal `fields_invalid`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, bytes: Buffer, nearestName: NearestName): z.output<Schema> {
 	const { members } = parseBody(bytes, noneWanted);
-	if (repeatsMember(bytes.toString('utf8'))) throw new Refusal('body_not_json', { message: 'The body names a member twice' });
+	if (repeatsMember(bytes.toString('utf8'))) throw new Refusal('body_not_json', { message: 'The body has a duplicate member' });
 	refusePrototypes(members, []);
 	return checkFields(schema, members, nearestName);
 }
@@ -21,7 +21,7 @@ function refusePrototypes(value: unknown, path: readonly PropertyKey[]): void {
 		for (const [index, item] of value.entries()) refusePrototypes(item, [...path, index]);
 	} else if (isJsonObject(value)) {
 		for (const [name, item] of Object.entries(value)) {
-			if (name === '__proto__') throw fieldInvalid(pathText([...path, name]), 'is a name that cannot be kept');
+			if (name === '__proto__') throw fieldInvalid(pathText([...path, name]), 'is not an allowed name: remove it');
 			refusePrototypes(item, [...path, name]);
 		}
 	}
@@ -38,7 +38,7 @@ export function readQuery<Schema extends z.ZodObject>(
 ): z.output<Schema> {
 	const shape: Readonly<Record<string, unknown>> = schema.shape;
 	const values = Object.entries(raw).map(([name, value]) => {
-		if (Array.isArray(value)) throw fieldInvalid(pathText([name]), 'is given more than once');
+		if (Array.isArray(value)) throw fieldInvalid(pathText([name]), 'is repeated');
 		const kind = Object.hasOwn(shape, name) ? plain(shape[name] as z.ZodType) : undefined;
 		return [name, typeof value === 'string' ? valueOf(value, kind) : value];
 	});

@@ -49,7 +49,7 @@ export async function deleteStored<Key, Value>(
 
 /** @throws Refusal for a body with another id than the address. */
 export function requireSameId(change: { readonly id?: string | undefined }, id: string): void {
-	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must be the one of the address: an id never changes');
+	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must equal the id in the path: ids are immutable');
 }
 
 /** @param folder of the new record's address. */

@@ -90,12 +90,12 @@ describe('a team', () => {
 
 	test('an unknown member or tier is told the nearest known one', async () => {
 		const messageOf = async (body: object) => ((await send('POST', '/teams', body)).body['errors'] as { message: string }[])[0]?.message;
-		expect(await messageOf({ id: 'red', clientIds: [] })).toBe('is not known: did you mean client_ids?');
-		expect(await messageOf({ id: 'red', limits: { rmp: 1 } })).toBe('is not known: did you mean rpm?');
+		expect(await messageOf({ id: 'red', clientIds: [] })).toBe('is an unknown field: did you mean client_ids?');
+		expect(await messageOf({ id: 'red', limits: { rmp: 1 } })).toBe('is an unknown field: did you mean rpm?');
 		const { body } = await send('GET', '/teams/red?fields=id');
-		expect(body).toMatchObject({ errors: [{ path: 'fields', message: 'is not known: leave it out' }] });
-		expect(await messageOf({ id: 'red', tier: 'standart' })).toBe('is no tier of the configuration: did you mean standard?');
-		expect(await messageOf({ id: 'red', metadata: 'x'.repeat(5) })).toBe('must be an object, not a text');
+		expect(body).toMatchObject({ errors: [{ path: 'fields', message: 'is an unknown field: remove it' }] });
+		expect(await messageOf({ id: 'red', tier: 'standart' })).toBe('is `standart`, an unknown tier: did you mean standard?');
+		expect(await messageOf({ id: 'red', metadata: 'x'.repeat(5) })).toBe('must be an object, not a string');
 	});
 
 	test('that takes a client of another team, also of the configuration, is 409 and changes nothing', async () => {
@@ -106,9 +106,9 @@ describe('a team', () => {
 		const changed = await send('PUT', '/teams/blue', { client_ids: ['agent'] });
 		const pinned = await send('PUT', '/teams/blue', { client_ids: ['x', 'pinned-client'] });
 		expect([created, changed, pinned].map(({ status, body }) => [status, body['code'], (body['errors'] as object[])[0]])).toEqual([
-			[409, 'record_conflict', { path: 'client_ids[1]', message: 'belongs to the team `red`: a client belongs to one team' }],
-			[409, 'record_conflict', { path: 'client_ids[0]', message: 'belongs to the team `red`: a client belongs to one team' }],
-			[409, 'record_conflict', { path: 'client_ids[1]', message: 'belongs to the team `pinned`: a client belongs to one team' }],
+			[409, 'record_conflict', { path: 'client_ids[1]', message: 'is already in team `red`: a client can be in one team' }],
+			[409, 'record_conflict', { path: 'client_ids[0]', message: 'is already in team `red`: a client can be in one team' }],
+			[409, 'record_conflict', { path: 'client_ids[1]', message: 'is already in team `pinned`: a client can be in one team' }],
 		]);
 		expect(await subject.state()).toBe(before);
 	});
@@ -117,7 +117,7 @@ describe('a team', () => {
 		await send('POST', '/teams', { id: 'red' });
 		expect((await send('POST', '/teams', { id: 'red' })).status).toBe(409);
 		expect((await send('POST', '/teams', { name: 'RED' })).body['errors']).toEqual([
-			{ path: 'name', message: 'is taken: there is a team `red`' },
+			{ path: 'name', message: 'leads to the id `red`, which another team has: set `id`' },
 		]);
 		expect((await send('POST', '/teams', { id: 'pinned' })).status).toBe(409);
 	});

@@ -67,7 +67,7 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		['A39', 'expired'],
 		['A41', 'nbf '],
 		['A42', 'iat '],
-		['A47', 'exp lies before iat'],
+		['A47', 'exp is before iat'],
 	])('%s is refused for its time, and not for something else that is wrong with it', async (id, reason) => {
 		for (const attack of cases.filter((one) => one.id === id)) {
 			await sendAttack(bench, attack);

@@ -151,7 +151,7 @@ describe('refusals', () => {
 		expect(answer.body).not.toContain('expired');
 		expect(log.lines.at(-1)).toEqual({
 			level: 'debug',
-			event: 'refused at the edge',
+			event: 'request rejected at the edge',
 			fields: { requestId: 'req_test', code: 'token_invalid', reason: 'expired' },
 		});
 	});

@@ -77,8 +77,8 @@ function isRead(method: string): boolean {
 /** Why a token was refused is for operators who look for it; a defect is for all of them. */
 function reportRefusal(cause: unknown, request: HttpRequest, { log }: EdgePorts): void {
 	if (cause instanceof Refusal || cause instanceof Fault) {
-		log.debug('refused at the edge', { requestId: request.id, code: cause.code, reason: cause.cause });
+		log.debug('request rejected at the edge', { requestId: request.id, code: cause.code, reason: cause.cause });
 	} else {
-		log.error('edge failed on a request', { requestId: request.id, error: cause });
+		log.error('internal error at the edge', { requestId: request.id, error: cause });
 	}
 }

@@ -167,8 +167,8 @@ describe('which gateway', () => {
 		await ask();
 		expect(origins()).toContain(a);
 		expect(log.lines).toMatchObject([
-			{ event: 'a gateway is away', fields: { gateway: a, reason: 'it cannot be connected to' } },
-			{ event: 'a gateway is back' },
+			{ event: 'gateway unhealthy', fields: { gateway: a, reason: 'connection failed' } },
+			{ event: 'gateway back in rotation' },
 		]);
 		forwarding.stop();
 	});
@@ -228,9 +228,9 @@ describe('which gateway', () => {
 		await forwarding.start();
 		await probeAll();
 		forwarding.stop();
-		const reason = 'GET / answered more than 65536 bytes, which no gateway does';
+		const reason = 'GET / returned more than 65536 bytes: not a Tollgate gateway';
 		expect(log.lines.map(({ event, fields }) => ({ event, fields }))).toEqual([
-			{ event: 'a gateway is away', fields: { gateway: a, reason } },
+			{ event: 'gateway unhealthy', fields: { gateway: a, reason } },
 		]);
 	});
 
@@ -290,7 +290,7 @@ describe('which gateway', () => {
 			expect((await ask()).status).toBe(200);
 		}
 		expect(new Set(origins())).toEqual(new Set(['http://gateway-7:1']));
-		expect(log.lines.filter(({ event }) => event === 'a gateway is back')).toHaveLength(1);
+		expect(log.lines.filter(({ event }) => event === 'gateway back in rotation')).toHaveLength(1);
 	});
 
 	test('a gateway that returns while a request tries the others is tried again', async () => {
@@ -324,7 +324,7 @@ describe('which gateway', () => {
 		broken.set(a, 'provider_unreachable');
 		slow.resolve();
 		await early;
-		expect(log.lines.map(({ event }) => event)).toEqual(['a gateway is away', 'a gateway is back', 'a gateway is away']);
+		expect(log.lines.map(({ event }) => event)).toEqual(['gateway unhealthy', 'gateway back in rotation', 'gateway unhealthy']);
 		expect(forwarding.isAnyUsable(), 'by its second attempt').toBe(false);
 	});
 
@@ -375,7 +375,7 @@ describe('a request is sent once', () => {
 		const body = streamOf([Buffer.from('{}')]);
 		expect(await ask({ announcedLength: undefined, body })).toMatchObject({ status: 502, facts: { code: 'gateway_unreachable' } });
 		expect(origins()).toEqual([a]);
-		expect(log.lines.map(({ event }) => event)).not.toContain('a gateway is away');
+		expect(log.lines.map(({ event }) => event)).not.toContain('gateway unhealthy');
 	});
 
 	test('who asks for JSON, as both SDKs do, gets the error in JSON; a gateway that nobody reached is a page for all', async () => {

@@ -62,7 +62,7 @@ export class GatewayHealth {
 			});
 			const text = (await readWhole(body, mostBytes)).toString();
 			this.#missed.set(gateway, 0);
-			if (status !== 200) noteUnhealthy(`GET / answered ${status}`);
+			if (status !== 200) noteUnhealthy(`GET / returned ${status}`);
 			else if (saysLeaving(text)) noteUnhealthy('it is shutting down');
 			else this.#pool.noteBack(gateway);
 		} catch (cause) {
@@ -82,14 +82,14 @@ export function reasonOf(cause: unknown): string {
 	let innermost = cause;
 	while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;
 	const isEndless = innermost instanceof Refusal && innermost.code === 'body_too_large';
-	if (isEndless) return `GET / answered more than ${mostBytes} bytes, which no gateway does`;
-	if (innermost instanceof Fault) return reasons.get(innermost.code) ?? 'it does not answer';
+	if (isEndless) return `GET / returned more than ${mostBytes} bytes: not a Tollgate gateway`;
+	if (innermost instanceof Fault) return reasons.get(innermost.code) ?? 'it does not respond';
 	return innermost instanceof Error ? innermost.message : String(innermost);
 }
 
 const reasons: ReadonlyMap<FaultCode, string> = new Map([
-	['provider_unreachable', 'it cannot be connected to'],
-	['provider_connect_timeout', 'it cannot be connected to in time'],
-	['provider_first_byte_timeout', 'it does not answer in time'],
+	['provider_unreachable', 'connection failed'],
+	['provider_connect_timeout', 'connection timed out'],
+	['provider_first_byte_timeout', 'health check timed out'],
 	['provider_disconnected', 'it closed the connection'],
 ]);

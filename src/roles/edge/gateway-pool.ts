@@ -80,7 +80,7 @@ export class GatewayPool {
 	/** Takes a gateway out of rotation. @param returns its `returns` when the attempt began that found this out. */
 	noteAway(gateway: GatewayInPool, away: Away, returns: number): void {
 		if (returns !== gateway.returns) return;
-		if (gateway.away === undefined) this.#ports.log.warn('a gateway is away', { gateway: gateway.origin, reason: away.reason });
+		if (gateway.away === undefined) this.#ports.log.warn('gateway unhealthy', { gateway: gateway.origin, reason: away.reason });
 		gateway.away = away;
 	}
 
@@ -90,7 +90,7 @@ export class GatewayPool {
 		gateway.away = undefined;
 		gateway.returns += 1;
 		gateway.backSinceMs = this.#ports.clock.monotonicMs();
-		this.#ports.log.info('a gateway is back', { gateway: gateway.origin });
+		this.#ports.log.info('gateway back in rotation', { gateway: gateway.origin });
 	}
 
 	/** It has begun to respond to a request. */
@@ -105,7 +105,7 @@ export class GatewayPool {
 		gateway.lost = 0;
 		gateway.ejectedUntilMs = this.#ports.clock.monotonicMs() + ejectionMs;
 		gateway.backSinceMs = gateway.ejectedUntilMs;
-		this.#ports.log.warn('a gateway is left alone', {
+		this.#ports.log.warn('gateway ejected', {
 			gateway: gateway.origin,
 			reason: `lost ${mostLost} requests in a row`,
 			ejected_for_ms: ejectionMs,

@@ -31,7 +31,7 @@ describe('the cost of a call whose row cannot be closed', () => {
 		const booked = await bookOne(() => {
 			throw new RangeError('no such amount');
 		});
-		expect(booked).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a call could not be booked'] });
+		expect(booked).toMatchObject({ status: 200, settled: 0n, log: ['the cost of a request could not be settled'] });
 		expect(booked.held).toBeGreaterThan(0n);
 	});
 });

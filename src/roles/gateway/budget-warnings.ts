@@ -17,7 +17,7 @@ export interface Booking {
 export type WarnOfBudgets = (booking: Booking, terms: readonly BudgetTerms[]) => void;
 
 export function budgetWarnings(metrics: Metrics, log: Log): WarnOfBudgets {
-	const warnings = metrics.counter('tollgate_budget_warnings_total', 'Budgets whose warning threshold was crossed, once per crossing.', [
+	const warnings = metrics.counter('tollgate_budget_warnings_total', 'Budget warnings, one per crossing of the warning threshold.', [
 		'scope',
 	]);
 	return ({ team, costNanoUsd, readings }, terms) => {

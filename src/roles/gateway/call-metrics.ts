@@ -148,19 +148,19 @@ function declareModelCounters(metrics: Metrics) {
 	return {
 		tokens: metrics.counter(
 			'tollgate_tokens_total',
-			'Tokens of ended calls; the kinds `input`, `cache_read`, `cache_write` and `output` do not overlap.',
+			'Tokens of completed requests; the kinds `input`, `cache_read`, `cache_write` and `output` do not overlap.',
 			[...ofModel, 'kind'],
 		),
-		reasoning: metrics.counter('tollgate_reasoning_tokens_total', 'The part of the output tokens that was reasoning.', ofModel),
-		cost: metrics.counter('tollgate_cost_usd_total', 'US dollars that ended calls cost, as the ledger has them.', ofModel),
+		reasoning: metrics.counter('tollgate_reasoning_tokens_total', 'Reasoning tokens (part of output tokens).', ofModel),
+		cost: metrics.counter('tollgate_cost_usd_total', 'Cost of completed requests in US dollars, as in the ledger.', ofModel),
 		estimated: metrics.counter(
 			'tollgate_estimated_requests_total',
-			'Calls charged by what was seen or held, because their answer told of no usage.',
+			'Requests whose usage was estimated because the provider did not report it.',
 			ofModel,
 		),
 		upstream: metrics.histogram(
 			'tollgate_upstream_duration_seconds',
-			'From a request being sent to the provider to the end of its answer, streams included.',
+			'Time from sending a request to the provider to the end of its response, streams included.',
 			upstreamBuckets,
 			ofModel,
 		),
@@ -185,9 +185,9 @@ function modelCounters(metrics: Metrics, provider: string, model: string): Model
 function declareTeamCounters(metrics: Metrics) {
 	const registered = 'With `metrics.team_label`; teams that are not registered are `other`.';
 	return {
-		calls: metrics.counter('tollgate_team_requests_total', `Ended calls by team. ${registered}`, ['team']),
-		tokens: metrics.counter('tollgate_team_tokens_total', `Tokens of ended calls by team. ${registered}`, ['team']),
-		cost: metrics.counter('tollgate_team_cost_usd_total', `US dollars that ended calls cost, by team. ${registered}`, ['team']),
+		calls: metrics.counter('tollgate_team_requests_total', `Completed requests by team. ${registered}`, ['team']),
+		tokens: metrics.counter('tollgate_team_tokens_total', `Tokens of completed requests by team. ${registered}`, ['team']),
+		cost: metrics.counter('tollgate_team_cost_usd_total', `Cost of completed requests in US dollars, by team. ${registered}`, ['team']),
 	};
 }
 

@@ -112,7 +112,7 @@ export class ConcurrencyLimiter {
 			const waiter = new Waiter({
 				timer: clock.after(maxWaitMs, () => {
 					settle();
-					const message = 'The provider had no slot for the request within `gateway.timeouts.first_byte_ms`';
+					const message = 'No slot became free for the request within `gateway.timeouts.first_byte_ms` (`providers.NAME.max_concurrent`)';
 					resolve(new Fault('provider_first_byte_timeout', { message }));
 				}),
 				admit: () => {

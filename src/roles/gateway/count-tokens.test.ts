@@ -117,7 +117,7 @@ describe('counting tokens', () => {
 		]);
 		expect(response.headers['x-gateway-warnings']).toMatch(/^input_tokens: estimated/);
 		expect([admitted, bench.sent.length]).toEqual([[':count_tokens:team-1'], 1]);
-		expect(bench.log.lines.filter(({ event }) => event === 'call goes on to another target')).toHaveLength(1);
+		expect(bench.log.lines.filter(({ event }) => event === 'failover to the next target')).toHaveLength(1);
 		await bench.gateway.settled();
 	});
 

@@ -180,7 +180,7 @@ async function explain(
 	ports: ExplainPorts,
 ): Promise<void> {
 	const endpoint = inferenceEndpoints.find(({ dialect }) => dialect.name === formatName);
-	if (endpoint === undefined) throw new Error(`no caller speaks ${formatName}`);
+	if (endpoint === undefined) throw new Error(`${formatName} is not a client format`);
 	const request = requestOf(body, endpoint.path, headers, of, ports.clock);
 	const { clientId, scopes, team } = await identify(of, request, parts);
 	explained.identity = { client_id: clientId, scopes };
@@ -232,7 +232,7 @@ async function identify(
 	const { settings, ports } = parts;
 	if ('team' in of) {
 		const team = ports.teams.team(of.team);
-		if (team === undefined) throw new Refusal('record_unknown', { message: 'No team has this id' });
+		if (team === undefined) throw new Refusal('record_unknown', { message: `Team \`${of.team}\` does not exist` });
 		return { clientId: null, scopes: null, team };
 	}
 	if ('clientId' in of) return { clientId: of.clientId, scopes: null, team: identifyTeam(of, settings, ports.teams) };

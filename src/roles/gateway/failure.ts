@@ -59,7 +59,7 @@ function isPage(code: string, headers: HeaderFields): boolean {
 /** What is told of a failure, inside a stream as well. Nothing of a defect but that it happened. */
 export function describeFailure(cause: unknown, requestId: string): GatewayError {
 	if (!isExpected(cause)) {
-		return { status: 500, code: 'internal_error', message: 'The gateway failed on this request: report it with its request id', requestId };
+		return { status: 500, code: 'internal_error', message: 'Internal error: report it with the request id', requestId };
 	}
 	const { title, remedy } = cause instanceof Refusal ? refusals[cause.code] : faults[cause.code];
 	const message = cause.message === title ? `${title}. ${remedy}` : cause.message;
@@ -72,9 +72,9 @@ export function describeFailure(cause: unknown, requestId: string): GatewayError
 export function reportFailure(cause: unknown, requestId: string, { provider }: CallFacts, log: Log): void {
 	if (cause instanceof Refusal) return;
 	if (cause instanceof Fault) {
-		log.warn('call failed', { requestId, provider, code: cause.code, message: cause.message, cause: textOf(cause.cause) });
+		log.warn('upstream error', { requestId, provider, code: cause.code, message: cause.message, cause: textOf(cause.cause) });
 	} else {
-		log.error('request failed by a defect', { requestId, stack: cause instanceof Error ? cause.stack : String(cause) });
+		log.error('internal error', { requestId, stack: cause instanceof Error ? cause.stack : String(cause) });
 	}
 }
 

@@ -52,7 +52,7 @@ describe('a rule with several targets', () => {
 		expect(response.headers['x-ratelimit-remaining-requests']).toBe('99');
 		expect((await rowsOf(bench)).map(shown)).toEqual([`req provider_a claude-sonnet-4-5 complete ${costAtClaude}`]);
 		expect(await readingOf(bench, 'all')).toEqual([`${costAtClaude} 0`]);
-		expect(bench.log.lines.filter(({ event }) => event === 'call goes on to another target')).toHaveLength(1);
+		expect(bench.log.lines.filter(({ event }) => event === 'failover to the next target')).toHaveLength(1);
 	});
 
 	it.each([

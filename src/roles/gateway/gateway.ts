@@ -92,7 +92,7 @@ async function refuseRoute(request: HttpRequest, route: Route | undefined, { rec
 }
 
 function routeRefusal({ method, path }: HttpRequest, route: Route | undefined): Refusal {
-	if (route === undefined) return new Refusal('path_unknown', { message: `Nothing is served at ${path.slice(0, 256)}` });
+	if (route === undefined) return new Refusal('path_unknown', { message: `Unknown path ${path.slice(0, 256)}` });
 	const allow = route.methods.join(', ');
-	return new Refusal('method_not_allowed', { message: `${path} does not take ${method}: use ${allow}`, headers: { allow } });
+	return new Refusal('method_not_allowed', { message: `${path} does not support ${method}: use ${allow}`, headers: { allow } });
 }

@@ -77,15 +77,18 @@ export class Guarding {
 		this.#settings = settings;
 		this.#clock = clock;
 		this.#log = log;
-		this.#outcomes = metrics.counter('tollgate_guardrail_evaluations_total', 'Screenings by stage and outcome', ['stage', 'outcome']);
-		this.#assessments = metrics.counter('tollgate_guardrail_assessments_total', 'Trips of guardrails by stage, policy and action', [
+		this.#outcomes = metrics.counter('tollgate_guardrail_evaluations_total', 'Guardrail evaluations by stage and outcome.', [
+			'stage',
+			'outcome',
+		]);
+		this.#assessments = metrics.counter('tollgate_guardrail_assessments_total', 'Guardrail matches by stage, policy and action.', [
 			'stage',
 			'policy',
 			'action',
 		]);
 		this.#compiling = this.#compile(settings, ports.contentScorer);
 		// Whoever needs them is told as well.
-		this.#compiling.catch((cause: unknown) => log.error('guardrails cannot be read', { cause }));
+		this.#compiling.catch((cause: unknown) => log.error('guardrails cannot be compiled', { cause }));
 	}
 
 	/** Waits only while a long list of words is still being read. */
@@ -145,7 +148,12 @@ export class Guarding {
 		const characters = view.texts.reduce((sum, { text }) => sum + text.length, 0);
 		if (this.#waitingCharacters + characters > mostWaitingCharacters) {
 			this.#outcomes.add(1, { stage, outcome: 'not_evaluated' });
-			this.#log.warn('guardrails not evaluated', { requestId: call.requestId, team: call.team, stage, reason: 'too much waits' });
+			this.#log.warn('guardrails not evaluated', {
+				requestId: call.requestId,
+				team: call.team,
+				stage,
+				reason: 'the evaluation queue is full',
+			});
 			this.#keep(call, stage, [{ policy: 'unreadable', category: 'backlog', action: 'NONE', outcome: 'not_evaluated', count: 1 }]);
 			return;
 		}
@@ -266,7 +274,7 @@ export class Guarding {
 }
 
 export function blocked(stage: Stage, { policy, category }: { readonly policy: string; readonly category: string }): Refusal {
-	const where = stage === 'input' ? 'The request' : 'The answer';
+	const where = stage === 'input' ? 'The request' : 'The response';
 	return new Refusal('guardrail_blocked', {
 		message: `${where} was blocked by guardrails: policy \`${policy}\`, category \`${category}\``,
 	});

@@ -45,8 +45,8 @@ const anthropicLines = [
 ] as const;
 
 const blockedInput = 'The request was blocked by guardrails: policy `words`, category `listed`';
-const blockedAnswer = 'The answer was blocked by guardrails: policy `words`, category `listed`';
-const blockedStream = 'The answer was blocked by guardrails: policy `pii`, category `card`';
+const blockedAnswer = 'The response was blocked by guardrails: policy `words`, category `listed`';
+const blockedStream = 'The response was blocked by guardrails: policy `pii`, category `card`';
 const listed = [{ role: 'user' as const, content: 'A dаrkfish, please' }];
 const harmless = [{ role: 'user' as const, content: 'hello' }];
 

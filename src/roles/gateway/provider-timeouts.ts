@@ -1,5 +1,5 @@
 import { Fault } from '../../core/fault.ts';
-import type { UpstreamTimeouts } from '../../core/upstream.ts';
+import type { TimeoutSettings, UpstreamTimeouts } from '../../core/upstream.ts';
 import type { CallScope } from './call/call-scope.ts';
 
 /** Time limits of requests to providers, in milliseconds. */
@@ -23,22 +23,48 @@ export interface AttemptTimeouts {
 	readonly computed: AttemptLimits;
 }
 
+type FullTimeouts = UpstreamTimeouts & { readonly settings: TimeoutSettings };
+
 export interface AttemptLimits {
 	/** Of an attempt that has all the time. */
-	readonly full: UpstreamTimeouts;
+	readonly full: FullTimeouts;
 	/** From the first attempt to the first byte of a response, over all attempts. */
 	readonly beginMs: number;
 }
+
+const totalSetting = 'gateway.timeouts.total_ms';
+const settingNames: TimeoutSettings = {
+	connect: 'gateway.timeouts.connect_ms',
+	firstByte: 'gateway.timeouts.first_byte_ms',
+	idle: 'gateway.timeouts.idle_ms',
+	total: totalSetting,
+};
 
 /** Providers send the head of a non-streaming response when all of it is generated, so that only `totalMs` bounds the wait for it. */
 export function attemptTimeouts({ connectMs, firstByteMs, idleMs, totalMs, streamTotalMs }: ProviderTimeouts): AttemptTimeouts {
 	const noLimit = Number.POSITIVE_INFINITY;
 	// Nothing else bounds the start of a stream, whose `totalMs` is that of all of it.
 	const startMs = Math.min(firstByteMs, totalMs);
+	const settings = settingNames;
+	const ofStream = {
+		...settings,
+		...(startMs < firstByteMs && { firstByte: totalSetting }),
+		total: 'gateway.timeouts.stream_total_ms',
+	};
 	return {
-		streaming: { full: { connectMs, firstByteMs: startMs, idleMs, totalMs: streamTotalMs }, beginMs: totalMs },
-		nonStreaming: { full: { connectMs, firstByteMs: noLimit, bodyStartMs: noLimit, idleMs, totalMs }, beginMs: totalMs },
-		computed: { full: { connectMs, firstByteMs, idleMs, totalMs }, beginMs: totalMs },
+		streaming: { full: { connectMs, firstByteMs: startMs, idleMs, totalMs: streamTotalMs, settings: ofStream }, beginMs: totalMs },
+		nonStreaming: {
+			full: {
+				connectMs,
+				firstByteMs: noLimit,
+				bodyStartMs: noLimit,
+				idleMs,
+				totalMs,
+				settings: { ...settings, firstByte: totalSetting },
+			},
+			beginMs: totalMs,
+		},
+		computed: { full: { connectMs, firstByteMs, idleMs, totalMs, settings }, beginMs: totalMs },
 	};
 }
 
@@ -52,11 +78,22 @@ export function timeoutsLeft({ full, beginMs }: AttemptLimits, scope: CallScope,
 	const passedMs = nowMs - scope.firstAttemptMs;
 	const leftMs = beginMs - passedMs;
 	if (leftMs <= 0) return new Fault('provider_total_timeout');
+	// The wait for a slot is part of the time to the first byte.
+	const firstByteMs = full.firstByteMs - (nowMs - cameMs);
 	return {
 		...full,
 		connectMs: Math.min(full.connectMs, leftMs),
-		// The wait for a slot is part of the time to the first byte.
-		firstByteMs: Math.max(1, Math.min(full.firstByteMs - (nowMs - cameMs), leftMs)),
+		firstByteMs: Math.max(1, Math.min(firstByteMs, leftMs)),
 		totalMs: full.totalMs - passedMs,
+		settings: settingsThatBind(full, firstByteMs, leftMs),
+	};
+}
+
+function settingsThatBind({ connectMs, settings }: FullTimeouts, firstByteMs: number, leftMs: number): TimeoutSettings {
+	if (leftMs >= connectMs && (leftMs >= firstByteMs || settings.firstByte === totalSetting)) return settings;
+	return {
+		...settings,
+		...(leftMs < connectMs && { connect: totalSetting }),
+		...(leftMs < firstByteMs && { firstByte: totalSetting }),
 	};
 }

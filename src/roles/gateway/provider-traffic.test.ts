@@ -122,7 +122,7 @@ describe('a provider that fails', () => {
 			return bench.sent.map(hostOf).join('');
 		};
 		expect(await hostsOf(2)).toBe('baba');
-		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'unhealthy', detail: 'answered 500' });
+		expect(bench.traffic.of('provider_b').health.report()).toMatchObject({ state: 'unhealthy', detail: 'returned 500' });
 		expect(await hostsOf(3)).toBe('aaa');
 		bench.clock.advance(5000);
 		expect(await hostsOf(2)).toBe('baa');

@@ -47,14 +47,14 @@ export class ProviderTraffic {
 		if (told === undefined) return;
 		const { clock, log } = this.#ports;
 		if (told === 'well') {
-			if (this.health.succeeded(clock.nowMs())) log.info('provider answers again', { provider: this.name });
+			if (this.health.succeeded(clock.nowMs())) log.info('provider back in rotation', { provider: this.name });
 			return;
 		}
-		const detail = typeof result === 'number' ? `answered ${result}` : result.message;
+		const detail = typeof result === 'number' ? `returned ${result}` : result.message;
 		const now = { unixMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 		if (!this.health.failed(detail, ejectAfterFailures, now, this.chance)) return;
 		this.ejections++;
-		log.warn('provider ejected: calls go to other targets where there are any', { provider: this.name, detail });
+		log.warn('provider ejected: requests fail over to other targets where there are any', { provider: this.name, detail });
 	}
 }
 
@@ -70,12 +70,12 @@ export class TrafficBook {
 			const samples = () => [...this.#byName.values()].map((traffic) => ({ labels: { provider: traffic.name }, value: read(traffic) }));
 			metrics[kind](`tollgate_provider_${name}`, help, samples, ['provider']);
 		};
-		declare('gauge', 'ejected', 'Whether the provider is ejected.', ({ health }) => Number(health.isEjected));
-		declare('gauge', 'requests_in_flight', 'Calls that the provider has.', ({ concurrency }) => concurrency.inFlight);
-		declare('gauge', 'requests_queued', 'Requests that wait for a slot.', ({ concurrency }) => concurrency.queued);
-		declare('total', 'ejections_total', 'Times that the provider was ejected.', ({ ejections }) => ejections);
-		declare('total', 'retries_total', 'Calls sent to the provider again.', ({ retries }) => retries);
-		declare('total', 'failovers_total', 'Calls that went on to another target.', ({ fallbacks }) => fallbacks);
+		declare('gauge', 'ejected', '1 while the provider is ejected.', ({ health }) => Number(health.isEjected));
+		declare('gauge', 'requests_in_flight', 'Requests in flight at the provider.', ({ concurrency }) => concurrency.inFlight);
+		declare('gauge', 'requests_queued', 'Requests queued for a slot of the provider.', ({ concurrency }) => concurrency.queued);
+		declare('total', 'ejections_total', 'Ejections of the provider.', ({ ejections }) => ejections);
+		declare('total', 'retries_total', 'Retries of requests to the provider.', ({ retries }) => retries);
+		declare('total', 'failovers_total', 'Failovers from the provider to another target.', ({ fallbacks }) => fallbacks);
 	}
 
 	of(name: string): ProviderTraffic {

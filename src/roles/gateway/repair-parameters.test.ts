@@ -16,7 +16,7 @@ import type { GatewaySettings } from './gateway-settings.ts';
 const turns = '"messages":[{"role":"user","content":"hi"}]';
 const warnings = 'x-gateway-warnings';
 const renamed = 'max_tokens: sent as max_completion_tokens, the name that the model accepts';
-const noTemperature = 'temperature: dropped, because the model accepts its default alone';
+const noTemperature = 'temperature: dropped because the model accepts only its default';
 
 function lastSent(bench: GatewayBench): string {
 	const request = bench.sent.at(-1);
@@ -52,7 +52,7 @@ describe('parameters that a model rejects', () => {
 		const given = `{"model":"claude-opus-4-8","max_tokens":9,${turns},"temperature":1,"top_p":0.5}`;
 		const older = await bench.ask(messagesPath, given);
 		expect(lastSent(bench)).toBe(`{"model":"claude-opus-4-8","max_tokens":9,${turns},"temperature":1}`);
-		expect(older.headers[warnings]).toBe('top_p: dropped, because the model accepts its default alone');
+		expect(older.headers[warnings]).toBe('top_p: dropped because the model accepts only its default');
 		await bench.ask(messagesPath, given, { 'anthropic-version': '2026-10-21' });
 		expect(lastSent(bench)).toBe(`{"model":"claude-opus-4-8","max_tokens":9,${turns}}`);
 	});

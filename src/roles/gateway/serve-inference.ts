@@ -60,7 +60,7 @@ function noteFallback({ record }: CallScope, from: Taken | undefined, to: Taken,
 	bound.traffic.fallbacks++;
 	const reason = outcome instanceof Error ? outcome.code : outcome.response.status;
 	const { provider, model } = to.prepared.target;
-	ports.log.warn('call goes on to another target', {
+	ports.log.warn('failover to the next target', {
 		requestId: to.prepared.request.id,
 		provider: failed.provider,
 		model: failed.model,

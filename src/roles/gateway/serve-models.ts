@@ -147,7 +147,7 @@ function limitOf(text: string | null): number {
 
 function indexOf(id: string, param: string, all: readonly { readonly id: string }[]): number {
 	const index = all.findIndex((model) => model.id === id);
-	if (index === -1) throw invalid(param, `\`${param}\` names no model of the list: begin again without it`);
+	if (index === -1) throw invalid(param, `\`${param}\` is not a model of the list: omit it to start again`);
 	return index;
 }
 

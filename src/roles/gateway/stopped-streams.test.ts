@@ -140,7 +140,7 @@ describe('a stream that outgrows its budget', () => {
 		);
 		expect(rejected.status).toBe(429);
 		expect(errorOf(rejected).error).toMatchObject({ code: 'budget_exceeded' });
-		expect(errorOf(rejected).error.message).toContain('Monthly budget too small for this call (0.00/0.0004 USD, the call may cost ');
+		expect(errorOf(rejected).error.message).toContain('Monthly budget too small for this request (0.00/0.0004 USD; the request can cost ');
 	});
 
 	it('keeps its reservation for as long as it lives, and no longer', async () => {

@@ -25,7 +25,7 @@ export const admittedTokens = { least: leastTokens, first: 128 };
 /** Ends a stream because its budget has no more. */
 export class StreamStopped extends Refusal {
 	constructor() {
-		super('budget_exceeded', { message: 'The stream was ended: the budget does not allow more of it' });
+		super('budget_exceeded', { message: 'The stream was stopped: the budget does not allow more output' });
 	}
 }
 

@@ -16,6 +16,10 @@ export class UnpricedModels {
 		const key = `${provider}/${model}`;
 		if (this.#seen.has(key) || this.#seen.size >= mostRemembered) return;
 		this.#seen.set(key, { provider, model });
-		log.warn('model without a price: set one, or its calls are charged as budgets.unknown_price says', { provider, model, unknownPrice });
+		log.warn('model without a price: set one with `tollgate price set`; until then budgets.unknown_price applies', {
+			provider,
+			model,
+			unknownPrice,
+		});
 	}
 }

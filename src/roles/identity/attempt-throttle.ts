@@ -52,7 +52,7 @@ export function createAttemptThrottle(clock: Clock, maxPerMinute: () => number):
 			if (window === undefined || window.count < limit) continue;
 			const retryAfterSeconds = Math.max(1, Math.ceil((window.endsAtMs - clock.monotonicMs()) / 1000));
 			throw new Refusal('too_many_attempts', {
-				message: `Too many wrong secrets in a minute, retry in ${retryAfterSeconds} s with the right one`,
+				message: `Too many failed authentications within one minute: retry in ${retryAfterSeconds} s with the correct secret`,
 				retryAfterSeconds,
 			});
 		}

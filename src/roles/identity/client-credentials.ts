@@ -37,6 +37,6 @@ function parseBasic(authorization: string): ClientCredentials {
 	}
 	const text = decodeUtf8(Buffer.from(encoded, 'base64'));
 	const colon = text.indexOf(':');
-	if (colon === -1) throw new Refusal('invalid_request', { message: 'The authorization header holds no colon between id and secret' });
+	if (colon === -1) throw new Refusal('invalid_request', { message: 'The authorization header has no colon between id and secret' });
 	return { id: decodeFormText(text.slice(0, colon)), secret: decodeFormText(text.slice(colon + 1)) };
 }

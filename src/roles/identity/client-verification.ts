@@ -127,7 +127,7 @@ function createBoundedQueue(concurrency: number, capacity: number): BoundedQueue
 		async run(task) {
 			if (running >= concurrency) {
 				if (waiting.length >= capacity) {
-					throw new Refusal('overloaded', { message: 'Too many secrets are being checked, retry in a second', retryAfterSeconds: 1 });
+					throw new Refusal('overloaded', { message: 'Too many authentications in progress: retry in 1 s', retryAfterSeconds: 1 });
 				}
 				// Whoever ends hands its place over, so that nobody takes it between the two.
 				await new Promise<void>((resolve) => waiting.push(resolve));

@@ -13,7 +13,7 @@ export interface ErrorBody {
 export function answerError(cause: unknown, requestId: string): ErrorAnswer<ErrorBody> {
 	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
 	if (known === undefined) {
-		const description = 'The identity provider failed; its operators find the cause in the log under the request id';
+		const description = 'Internal error. Operators: the cause is in the log under the request id';
 		return { status: 500, headers: {}, body: { error: 'server_error', error_description: description, request_id: requestId } };
 	}
 	return {
@@ -34,7 +34,7 @@ function refusalOfServer(cause: unknown): Refusal | undefined {
 	if (cause.statusCode === 415) {
 		return new Refusal('invalid_request', { message: 'The body must be application/x-www-form-urlencoded', cause });
 	}
-	return new Refusal('invalid_request', { message: 'The request could not be read', cause });
+	return new Refusal('invalid_request', { message: 'The request is malformed', cause });
 }
 
 export const maxBodyBytes = 8192;

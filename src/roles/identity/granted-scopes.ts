@@ -16,14 +16,14 @@ export function grantScopes(requested: string | undefined, granted: readonly str
 	if (requested === undefined) {
 		const given = available.filter((scope) => scope !== `${scopeBase}/${adminScope}`);
 		if (given.length === 0) {
-			throw new Refusal('invalid_scope', { message: `Ask for ${scopeBase}/${adminScope} by name: the client has no other scope` });
+			throw new Refusal('invalid_scope', { message: `Request scope ${scopeBase}/${adminScope} explicitly: the client has no other scope` });
 		}
 		return given;
 	}
 	const wanted = [...new Set(requested.split(' '))];
 	if (!wanted.every((scope) => available.includes(scope))) {
 		throw new Refusal('invalid_scope', {
-			message: `A requested scope is unknown or not granted; the client may ask for ${available.join(' ')}`,
+			message: `A requested scope is unknown or not granted. Scopes of this client: ${available.join(' ')}`,
 		});
 	}
 	return wanted;

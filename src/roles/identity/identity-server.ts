@@ -36,8 +36,8 @@ export function createIdentityServer(parts: IdentityServerParts): FastifyInstanc
 		noteError(cause, { id, ip }, { status, body }) {
 			const fields = { requestId: id, code: body.error, address: ip };
 			// Whoever asks too often must not fill the log with stacks.
-			if (status >= 500 && !(cause instanceof Refusal)) log.error('identity could not answer', { ...fields, cause });
-			else log.info('identity refused', fields);
+			if (status >= 500 && !(cause instanceof Refusal)) log.error('token request failed', { ...fields, cause });
+			else log.info('token request rejected', fields);
 		},
 	});
 	// A proxy in front may or may not take the issuer's path off.

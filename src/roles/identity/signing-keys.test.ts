@@ -153,7 +153,7 @@ describe('signing keys', () => {
 		}
 		records.signingKeys.list = list;
 		clock.advance(1000);
-		await expect.poll(() => subject.log.lines.map(({ event }) => event)).toContain('signing keys were read at last');
+		await expect.poll(() => subject.log.lines.map(({ event }) => event)).toContain('signing keys loaded');
 		expect(await isVerified(await subject.accessToken(), subject, clock)).toBe(true);
 		expect(subject.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 	});

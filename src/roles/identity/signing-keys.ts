@@ -112,7 +112,7 @@ export function createSigningKeys({ records, clock, log, schedule }: SigningKeys
 	const begin = async (lastFailure?: string): Promise<void> => {
 		try {
 			await maintain();
-			if (lastFailure !== undefined) log.info('signing keys were read at last');
+			if (lastFailure !== undefined) log.info('signing keys loaded');
 			wake(checkEveryMs, tick);
 		} catch (cause) {
 			if (lastFailure === undefined && !(cause instanceof Fault)) throw cause;

@@ -225,7 +225,7 @@ describe('the token endpoint', () => {
 		await subject.post(formOf({ ...agent, secret: 'wrong' }));
 		expect(subject.log.lines.slice(-2)).toMatchObject([
 			{ event: 'client not authenticated', fields: { clientId: 'agent' } },
-			{ event: 'identity refused', fields: { code: 'invalid_client' } },
+			{ event: 'token request rejected', fields: { code: 'invalid_client' } },
 		]);
 	});
 

@@ -31,8 +31,8 @@ export interface TokenEndpointParts {
  * @throws Refusal with the codes of RFC 6749 section 5.2, and `too_many_attempts`, `overloaded`.
  */
 export async function grantAccessToken(request: TokenRequest, { scopeBase, verification, signer }: TokenEndpointParts): Promise<Grant> {
-	if (request.query !== undefined) throw invalidRequest('The token endpoint takes no query: parameters belong in the body');
-	if (request.authorization.length > 1) throw invalidRequest('The authorization header is given more than once');
+	if (request.query !== undefined) throw invalidRequest('The token endpoint does not accept query parameters: send them in the form body');
+	if (request.authorization.length > 1) throw invalidRequest('The authorization header is repeated');
 	const form = parseTokenForm(request.body ?? Buffer.alloc(0));
 	const grantType = form.get('grant_type');
 	if (grantType === undefined) throw invalidRequest('grant_type is missing');
@@ -40,7 +40,7 @@ export async function grantAccessToken(request: TokenRequest, { scopeBase, verif
 	const credentials = readClientCredentials(request.authorization[0], form);
 	const client = await verification.verify(credentials, request.sourceAddress);
 	if (client.scopes.length === 0) {
-		throw new Refusal('invalid_grant', { message: 'The client has no scope: it may not use client_credentials' });
+		throw new Refusal('invalid_grant', { message: 'The client has no scopes and cannot use client_credentials' });
 	}
 	const scopes = grantScopes(form.get('scope'), client.scopes, scopeBase);
 	return { ...(await signer.issue(client.id, scopes)), clientId: client.id, scopes };

@@ -15,7 +15,7 @@ export function parseTokenForm(body: Buffer): ReadonlyMap<string, string> {
 		const equals = pair.indexOf('=');
 		const name = decodeFormText(equals === -1 ? pair : pair.slice(0, equals));
 		const value = equals === -1 ? '' : decodeFormText(pair.slice(equals + 1));
-		if (seen.has(name)) throw malformed('A parameter is given more than once');
+		if (seen.has(name)) throw malformed('A parameter is repeated');
 		seen.add(name);
 		if (value !== '') parameters.set(name, value);
 	}

@@ -15,17 +15,19 @@ const assessment = named(
 	'Assessment',
 	z.strictObject({
 		time,
-		request_id: z.string().describe('The `x-request-id` of the answer.'),
+		request_id: z.string().describe('`x-request-id` of the response.'),
 		team: z.string(),
-		stage: z.enum(assessmentStages).describe('Of the request, or of its answer.'),
+		stage: z.enum(assessmentStages).describe('Request (`input`) or response (`output`).'),
 		policy: z
 			.string()
 			.nullable()
-			.describe('`content`, `pii`, `topics`, `words`, `patterns`, `moderation`, or `unreadable` for what was not looked at; null: clean.'),
-		category: z.string().nullable().describe('Of a moderation provider `<moderation_provider>.<category>`; null: clean.'),
-		action: z.enum(assessmentActions).describe('What was done. `NONE` wherever guardrails only observe.'),
-		outcome: z.enum(assessmentOutcomes).describe('`failed`: an engine could not judge.'),
-		count: z.int().describe('Findings that this stands for.'),
+			.describe(
+				'`content`, `pii`, `topics`, `words`, `patterns`, `moderation`, or `unreadable` for content that was not evaluated; null: no match.',
+			),
+		category: z.string().nullable().describe('Category; `<moderation_provider>.<category>` for policy `moderation`; null: no match.'),
+		action: z.enum(assessmentActions).describe('Action taken. `NONE` while guardrails are monitored and not enforced.'),
+		outcome: z.enum(assessmentOutcomes).describe('Result; `failed`: a moderation provider could not evaluate the text.'),
+		count: z.int().describe('Number of findings.'),
 	}),
 );
 
@@ -41,7 +43,7 @@ const filters = {
 	policy: z.string().optional(),
 	category: z.string().optional(),
 	action: z.enum(assessmentActions).optional(),
-	outcome: z.enum(assessmentOutcomes).optional().describe('All but `clean` unless given.'),
+	outcome: z.enum(assessmentOutcomes).optional().describe('Default: all except `clean`.'),
 	from: moment.optional().describe('Inclusive.'),
 	to: moment.optional().describe('Exclusive.'),
 };
@@ -52,8 +54,8 @@ export function assessmentOperations({ ledger }: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/guardrails/assessments',
 			tag: 'guardrails',
-			summary: 'List what guardrails found, the newest first',
-			description: 'Kept as long as rows of `/requests`. Calls that were blocked before they were admitted are here, and not there.',
+			summary: 'List guardrail assessments, newest first',
+			description: 'Retained as long as entries of `/requests`. Includes requests that were blocked before admission.',
 			query: z.strictObject({ ...pageQuery, ...filters }),
 			success: { status: 200, schema: assessmentList },
 			run: async ({ query: { request_id: requestId, from, to, limit, ...query } }) => {

@@ -29,9 +29,9 @@ const auditEntry = named(
 		request_id: z.string().nullable(),
 		action: z.enum(auditActions),
 		kind: z.enum(auditKinds),
-		key: z.string().describe('Id of the record; of a price `provider/model`.'),
-		before: record.describe('As the resource shows it; null before its creation.'),
-		after: record.describe('Null after its deletion.'),
+		key: z.string().describe('Id of the record; `provider/model` for a price.'),
+		before: record.describe('Record before the change; null for a creation.'),
+		after: record.describe('Record after the change; null for a deletion.'),
 	}),
 );
 
@@ -43,7 +43,7 @@ export function auditOperations({ records, clock }: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/audit',
 			tag: 'audit',
-			summary: 'List changes, the newest first',
+			summary: 'List changes, newest first',
 			query: z.strictObject({ ...pageQuery, kind: z.enum(auditKinds).optional(), key: z.string().optional() }),
 			success: { status: 200, schema: auditList },
 			run: async ({ query }) => {

@@ -22,7 +22,7 @@ const tag = 'budgets';
 const params = z.strictObject({ id: z.string() });
 const one = { schema: budget, hasEntityTag: true } as const;
 
-const missing = 'No budget has this id';
+const missing = (id: string): string => `Budget \`${id}\` does not exist`;
 
 const budgetList = named('BudgetList', pageOf(budget));
 
@@ -35,7 +35,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			path: '/budgets',
 			tag,
 			summary: 'List budgets',
-			query: z.strictObject({ ...pageQuery, team: z.string().optional().describe('Of this team alone.') }),
+			query: z.strictObject({ ...pageQuery, team: z.string().optional().describe('Only budgets of this team.') }),
 			success: { status: 200, schema: budgetList },
 			run: async ({ query }) => {
 				const all = inOrder(await records.budgets.list());
@@ -49,7 +49,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			path: '/budgets',
 			tag,
 			summary: 'Create a budget',
-			description: 'What a team may spend in a UTC month, on all models or on one. What it spent before counts.',
+			description: 'Limits the spend of a team in a UTC month, for all models or one. Earlier spend in the month counts.',
 			body: budgetWish,
 			success: { status: 201, ...one },
 			refusals: ['record_conflict'],
@@ -59,7 +59,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/budgets/{id}',
 			tag,
-			summary: 'A budget and its current usage',
+			summary: 'Get a budget and its current usage',
 			params,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown'],
@@ -69,8 +69,8 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			method: 'PUT',
 			path: '/budgets/{id}',
 			tag,
-			summary: 'Change a budget',
-			description: 'What is left out stays as it is.',
+			summary: 'Update a budget',
+			description: 'Omitted fields stay unchanged.',
 			params,
 			body: budgetChange,
 			success: { status: 200, ...one },
@@ -85,7 +85,7 @@ export function budgetOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
-			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.budgets, id, missing, { ifMatch, author })),
+			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.budgets, id, missing(id), { ifMatch, author })),
 		}),
 	];
 }
@@ -107,7 +107,7 @@ async function createBudget(parts: AdminParts, wish: z.output<typeof budgetWish>
 	checkShares(record);
 	await checkTeam(parts, record.team);
 	const outcome = await parts.records.budgets.create(record, { author });
-	if (outcome === 'id_taken') throw fieldTaken('id', `is taken: there is a budget \`${record.id}\``);
+	if (outcome === 'id_taken') throw fieldTaken('id', `must be unique: there is a budget \`${record.id}\``);
 	if (outcome === 'scope_taken') throw scopeTaken(record);
 	return answerCreated(await answerBudget(parts, await storedBudget(parts, record.id)), '/budgets', record.id);
 }
@@ -139,7 +139,7 @@ async function changeBudget(
 }
 
 function storedBudget({ records }: AdminParts, id: string): Promise<Stored<Budget>> {
-	return findStored(records.budgets, id, missing);
+	return findStored(records.budgets, id, missing(id));
 }
 
 async function answerBudget(parts: AdminParts, record: Stored<Budget>): Promise<Answer> {
@@ -156,10 +156,12 @@ function checkShares({ warningThresholdPercent, hardLimitPercent }: Budget): voi
 }
 
 async function checkTeam({ teamLookup }: AdminParts, team: string): Promise<void> {
-	if (!(await teamLookup.isKnown(team))) throw fieldInvalid('team', 'is no team: register it first');
+	if (await teamLookup.isKnown(team)) return;
+	const message = `Team \`${team}\` does not exist. Create it with \`tollgate team create --id ${team}\`.`;
+	throw fieldInvalid('team', message, message);
 }
 
 function scopeTaken({ team, model }: Budget) {
 	const what = model === null ? 'all models' : 'this model';
-	return fieldTaken('model', `is taken: team \`${team}\` has a budget for ${what}`);
+	return fieldTaken('model', `must be unique for the team: \`${team}\` has a budget for ${what}`);
 }

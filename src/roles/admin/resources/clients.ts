@@ -22,7 +22,7 @@ import { answerCreated, deleteStored, entityTag, findStored, requireMatch, requi
 const tag = 'clients';
 const params = z.strictObject({ id: z.string() });
 
-const missing = 'No client has this id';
+const missing = (id: string): string => `Client \`${id}\` does not exist`;
 
 const clientList = named('ClientList', pageOf(client));
 
@@ -61,7 +61,7 @@ function readingOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/clients/{id}',
 			tag,
-			summary: 'An OAuth client',
+			summary: 'Get an OAuth client',
 			params,
 			success: { status: 200, schema: client, hasEntityTag: true },
 			refusals: ['record_unknown'],
@@ -93,7 +93,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 			tag,
 			summary: 'Change, disable or enable an OAuth client',
 			description:
-				'What is left out stays as it is. Access tokens that it already has stay valid for inference until they expire; here they count for what the client may do now.',
+				'Omitted fields stay unchanged. Access tokens that were issued stay valid for inference until they expire. The admin API applies the current permissions.',
 			params,
 			body: clientChange,
 			success: { status: 200, schema: client, hasEntityTag: true },
@@ -118,8 +118,8 @@ function changingOperations(parts: AdminParts): Operation[] {
 			method: 'POST',
 			path: '/clients/{id}/rotate',
 			tag,
-			summary: 'Give an OAuth client a new secret',
-			description: 'The old one works for `overlap_seconds` more.',
+			summary: 'Rotate the secret of an OAuth client',
+			description: 'The old secret stays valid for `overlap_seconds`.',
 			params,
 			body: rotation,
 			isBodyOptional: true,
@@ -130,7 +130,7 @@ function changingOperations(parts: AdminParts): Operation[] {
 					const { version: ifVersion } = await changeable(parts, id, ifMatch);
 					const overlapSeconds = body.overlap_seconds ?? defaultOverlapSeconds;
 					const rotated = await administration(parts).rotateSecret(id, overlapSeconds, { author, ifVersion });
-					if (rotated === undefined) throw new Refusal('record_unknown', { message: missing });
+					if (rotated === undefined) throw new Refusal('record_unknown', { message: missing(id) });
 					return answerClient(parts, await storedClient(parts, id), rotated.secret);
 				}),
 		}),
@@ -140,21 +140,21 @@ function changingOperations(parts: AdminParts): Operation[] {
 			tag,
 			summary: 'Delete an OAuth client',
 			description:
-				'It leaves its team as well. Access tokens that it already has stay valid for inference until they expire; here they count no more.',
+				'Also removes the client from its team. Issued access tokens stay valid for inference until they expire; the admin API rejects them.',
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_read_only', 'record_stale'],
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
-					return deleteStored(records.clients, id, missing, { ifMatch, author });
+					return deleteStored(records.clients, id, missing(id), { ifMatch, author });
 				}),
 		}),
 	];
 }
 
 async function createClient(parts: AdminParts, wish: z.output<typeof clientWish>, author: Author): Promise<Answer> {
-	const taken = () => fieldTaken('id', `is taken: there is a client \`${wish.id}\``);
+	const taken = () => fieldTaken('id', `must be unique: there is a client \`${wish.id}\``);
 	if (wish.id !== undefined && pinnedOf(parts, wish.id) !== undefined) throw taken();
 	const { id, name, scopes = ['invoke'] } = wish;
 	const created = await administration(parts).createClient({ id, name, scopes }, { author });
@@ -176,12 +176,12 @@ async function changeable(parts: AdminParts, id: string, ifMatch: string | undef
 
 function requireUnpinned(parts: AdminParts, id: string): void {
 	if (pinnedOf(parts, id) !== undefined) {
-		throw new Refusal('record_read_only', { message: 'The client is part of the configuration: change it there' });
+		throw new Refusal('record_read_only', { message: 'The client is defined in the configuration file: change it in `identity.clients`' });
 	}
 }
 
 function storedClient({ records }: AdminParts, id: string): Promise<Stored<ClientRecord>> {
-	return findStored(records.clients, id, missing);
+	return findStored(records.clients, id, missing(id));
 }
 
 function pinnedOf({ configured }: AdminParts, id: string) {

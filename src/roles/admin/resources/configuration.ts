@@ -11,15 +11,15 @@ const providerSchema = named(
 	z.strictObject({
 		name: z.string(),
 		kind: z.string(),
-		configured: z.boolean().describe('False: its key is the placeholder, and calls to it are answered 502.'),
+		configured: z.boolean().describe('False: the key is not set, and requests to the provider return 502.'),
 		health: z.strictObject({
 			state: z
 				.enum(['healthy', 'unhealthy', 'unknown'])
-				.describe('Judged by calls. Unhealthy: at least one gateway process sends its calls elsewhere. Unknown: none has called it yet.'),
-			since: time.nullable().describe('Of the last change; null when there was none.'),
-			detail: z.string().nullable().describe('The last failure; null when there was none.'),
-			gateways: z.int().min(0).describe('Gateway processes that told how they find their providers, within half a minute.'),
-			ejected_by: z.int().min(0).describe('Of them, those that send calls elsewhere where there is another target.'),
+				.describe('Health from live requests. `unhealthy`: at least one gateway process ejected it. `unknown`: no request yet.'),
+			since: time.nullable().describe('Time of the last change; null: none.'),
+			detail: z.string().nullable().describe('Last failure; null: none.'),
+			gateways: z.int().min(0).describe('Gateway processes that reported within 30 seconds.'),
+			ejected_by: z.int().min(0).describe('Gateway processes that ejected the provider.'),
 		}),
 	}),
 );
@@ -34,7 +34,7 @@ export function configurationOperations({ configured, providerReports, effective
 			method: 'GET',
 			path: '/providers',
 			tag: 'configuration',
-			summary: 'Model providers and how they are',
+			summary: 'List model providers and their health',
 			success: { status: 200, schema: providerList },
 			async run() {
 				const reports = await providerReports();
@@ -45,7 +45,7 @@ export function configurationOperations({ configured, providerReports, effective
 			method: 'GET',
 			path: '/config',
 			tag: 'configuration',
-			summary: 'The configuration in force, without its secrets',
+			summary: 'Get the active configuration without secrets',
 			success: { status: 200, schema: effectiveConfig },
 			run: () => ({ body: shown() }),
 		}),

@@ -10,9 +10,9 @@ export function explainOperations({ explain }: AdminParts): Operation[] {
 			method: 'POST',
 			path: '/explain',
 			tag: 'explain',
-			summary: 'What would become of a call',
+			summary: 'Explain a request',
 			description:
-				'Every decision about it, in order, up to the one that refuses it; what was not come to is null. No provider is called, and nothing is counted, held or written.',
+				'Returns every decision in order, up to the rejection; decisions after it are null. Does not call a provider, count, reserve or write.',
 			body: explainWish,
 			success: { status: 200, schema: explanation },
 			run: async ({ body: { format, body, body_text: bodyText, headers = {}, ...wish } }) => {

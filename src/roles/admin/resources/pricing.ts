@@ -18,7 +18,7 @@ import { modelName, named, picoUsdOf } from '../schemas/values.ts';
 import { deleteStored, entityTag, type RequestedChange, requireMatch } from '../stored-records.ts';
 
 const tag = 'pricing';
-const params = z.strictObject({ provider: z.string(), model: z.string().describe('May hold slashes and colons, encoded or not.') });
+const params = z.strictObject({ provider: z.string(), model: z.string().describe('Can contain slashes and colons, encoded or not.') });
 const path = '/pricing/{provider}/{model}';
 const one = { schema: price, hasEntityTag: true } as const;
 
@@ -33,11 +33,11 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/pricing',
 			tag,
-			summary: 'List prices: overrides first, then the defaults where there is none',
+			summary: 'List prices: overrides first, then defaults',
 			query: z.strictObject({
 				...pageQuery,
-				provider: z.string().optional().describe('Of this provider alone.'),
-				unpriced: z.boolean().optional().describe('True: models that were called, in this month or the last, and have no price.'),
+				provider: z.string().optional().describe('Only this provider.'),
+				unpriced: z.boolean().optional().describe('True: only models without a price that were used in this or the last month.'),
 			}),
 			success: { status: 200, schema: priceList },
 			run: async ({ query }) => {
@@ -54,9 +54,9 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path,
 			tag,
-			summary: 'The price of a model',
+			summary: 'Get the price of a model',
 			description:
-				'As a call would be charged: of a deployment, the price of its model; of a dated name, that of its family. An `etag` comes with an override of this very name alone.',
+				'Returns the price that applies: for a deployment that of its model, for a dated name that of its family. Only an override of this exact name has an `etag`.',
 			params,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown'],
@@ -73,8 +73,8 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			method: 'PUT',
 			path,
 			tag,
-			summary: 'Set the price of a model',
-			description: 'An override holds instead of the default, for calls that begin after it.',
+			summary: 'Set a price override',
+			description: 'An override replaces the default for requests that start after it.',
 			params,
 			body: priceChange,
 			success: { status: 200, ...one },
@@ -85,8 +85,8 @@ export function pricingOperations(parts: AdminParts): Operation[] {
 			method: 'DELETE',
 			path,
 			tag,
-			summary: 'Remove an override',
-			description: 'The model has its default price again, if there is one.',
+			summary: 'Delete a price override',
+			description: 'The default price applies again, if there is one.',
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
@@ -104,14 +104,16 @@ async function setPrice(
 ): Promise<Answer> {
 	const { model } = checkFields(z.object({ model: modelName }), { model: asked }, parts.nearestName);
 	if (body.provider !== undefined && providerNamed(body.provider, parts.configured().providers) !== provider) {
-		throw fieldInvalid('provider', 'must be the one of the address');
+		throw fieldInvalid('provider', 'must equal the value in the path');
 	}
-	if (body.model !== undefined && body.model !== model) throw fieldInvalid('model', 'must be the one of the address');
+	if (body.model !== undefined && body.model !== model) throw fieldInvalid('model', 'must equal the value in the path');
 	const { providers } = parts.configured();
 	const { priceOverrides } = parts.records;
 	const before = await priceOverrides.get({ provider, model });
 	if (before === undefined && !providers.some(({ name }) => name === provider)) {
-		throw new Refusal('record_unknown', { message: `No provider has this name: use ${providers.map(({ name }) => name).join(', ')}` });
+		throw new Refusal('record_unknown', {
+			message: `Unknown provider \`${provider}\`. Use one of ${providers.map(({ name }) => name).join(', ')}`,
+		});
 	}
 	requireMatch(ifMatch, before && entityTag(before.version));
 	const input = body.input_usd_per_million_tokens;

@@ -19,7 +19,7 @@ export function publicOperations(
 			method: 'GET',
 			path,
 			tag: 'public',
-			summary: 'Whether the process lives',
+			summary: 'Liveness',
 			access: 'health',
 			success: { status: 200, schema: health },
 			run: () => ({ body: { status: 'ok' } }),
@@ -29,7 +29,7 @@ export function publicOperations(
 		method: 'GET',
 		path: '/readyz',
 		tag: 'public',
-		summary: 'Whether requests can be answered now',
+		summary: 'Readiness',
 		access: 'health',
 		success: { status: 200, schema: health, otherStatuses: [503] },
 		run: () =>
@@ -52,7 +52,7 @@ export function publicOperations(
 		method: 'GET',
 		path: '/docs',
 		tag: 'public',
-		summary: 'The OpenAPI document for people',
+		summary: 'API documentation (HTML)',
 		access: 'public',
 		success: { status: 200, otherTypes: ['text/html'] },
 		run: () => ({
@@ -78,7 +78,7 @@ export function metricsOperation(read: ReadMetrics, isOpen: boolean): Operation 
 		method: 'GET',
 		path: '/metrics',
 		tag: 'public',
-		summary: 'Figures of this process, for Prometheus',
+		summary: 'Metrics of this process in the Prometheus format',
 		...(isOpen && { access: 'public' as const }),
 		success: { status: 200, otherTypes: ['text/plain'] },
 		async run() {

@@ -17,8 +17,8 @@ const outcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'inte
 const requestRow = named(
 	'Request',
 	z.strictObject({
-		request_id: z.string().describe('The `x-request-id` of the answer.'),
-		time: time.describe('Of admission.'),
+		request_id: z.string().describe('`x-request-id` of the response.'),
+		time: time.describe('Time of admission.'),
 		team: z.string(),
 		client_id: z.string(),
 		provider: z.string(),
@@ -26,21 +26,19 @@ const requestRow = named(
 		format: z
 			.string()
 			.describe(
-				`That the caller spoke: ${clientDialectNames.map((name) => `\`${name}\``).join(' or ')}; another where another release wrote the row.`,
+				`Format of the client’s request: ${clientDialectNames.map((name) => `\`${name}\``).join(' or ')}; entries from other releases can have other values.`,
 			),
-		status: z.int().nullable().describe('That the caller got; 0 when the call was interrupted, null while it runs.'),
-		outcome: z.enum(outcomes).nullable().describe('Null while the call runs.'),
+		status: z.int().nullable().describe('Status that the client received; 0: interrupted, null: in flight.'),
+		outcome: z.enum(outcomes).nullable().describe('Null: in flight.'),
 		tokens,
 		cost_usd: usdSum,
 		priced: z.boolean().describe('False: the model had no price; `cost_usd` is 0 or follows `budgets.default_rate`.'),
-		estimated: z.boolean().describe('True: the provider did not tell the tokens, they were counted here.'),
+		estimated: z.boolean().describe('True: the provider did not report usage, and it was estimated.'),
 		duration_ms: z.int().nullable(),
 		guardrails: z
 			.enum(assessmentOutcomes)
 			.nullable()
-			.describe(
-				'The severest that guardrails found; `not_evaluated` also where the answer was not looked at. Null: they did not look at the call.',
-			),
+			.describe('Most severe guardrail outcome; `not_evaluated` also if the response was not evaluated. Null: guardrails did not run.'),
 	}),
 );
 
@@ -62,8 +60,8 @@ export function requestOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/requests',
 			tag: 'requests',
-			summary: 'List calls that were admitted, the newest first',
-			description: 'With filters beside `team` a page may have fewer rows than `limit`, even none, while `next_cursor` leads to more.',
+			summary: 'List admitted requests, newest first',
+			description: 'With filters other than `team`, a page can have fewer entries than `limit`, or none, although `next_cursor` is set.',
 			query: z.strictObject({ ...pageQuery, ...filters }),
 			success: { status: 200, schema: requestList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {

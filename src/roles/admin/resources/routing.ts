@@ -23,7 +23,7 @@ import {
 const tag = 'routing';
 const params = z.strictObject({ id: z.string() });
 const one = { schema: routingRule, hasEntityTag: true } as const;
-const missing = 'No routing rule has this id';
+const missing = (id: string): string => `Routing rule \`${id}\` does not exist`;
 
 const ruleList = named('RoutingRuleList', pageOf(routingRule));
 
@@ -49,7 +49,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			path: '/routing',
 			tag,
 			summary: 'Create a routing rule',
-			description: 'Where calls of a model, a team or a format go. It goes before aliases, families and defaults of the configuration.',
+			description: 'Routes requests by model, team or format. Rules take precedence over aliases, model families and defaults.',
 			body: routingRuleWish,
 			success: { status: 201, ...one },
 			refusals: ['record_conflict'],
@@ -59,7 +59,7 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/routing/{id}',
 			tag,
-			summary: 'A routing rule',
+			summary: 'Get a routing rule',
 			params,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown'],
@@ -69,8 +69,8 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			method: 'PUT',
 			path: '/routing/{id}',
 			tag,
-			summary: 'Change a routing rule',
-			description: 'What is left out stays as it is.',
+			summary: 'Update a routing rule',
+			description: 'Omitted fields stay unchanged.',
 			params,
 			body: routingRuleChange,
 			success: { status: 200, ...one },
@@ -85,7 +85,8 @@ export function routingOperations(parts: AdminParts): Operation[] {
 			params,
 			success: { status: 204 },
 			refusals: ['record_unknown', 'record_stale'],
-			run: ({ params: { id }, ifMatch, author }) => takeTurn(() => deleteStored(records.routingRules, id, missing, { ifMatch, author })),
+			run: ({ params: { id }, ifMatch, author }) =>
+				takeTurn(() => deleteStored(records.routingRules, id, missing(id), { ifMatch, author })),
 		}),
 	];
 }
@@ -104,7 +105,7 @@ async function createRule(parts: AdminParts, wish: z.output<typeof routingRuleWi
 	};
 	checkTargets(parts, rule);
 	if ((await parts.records.routingRules.create(rule, { author })) !== 'created') {
-		throw fieldTaken('id', `is taken: there is a rule \`${rule.id}\``);
+		throw fieldTaken('id', `must be unique: there is a routing rule \`${rule.id}\``);
 	}
 	return answerCreated(answerRule(await storedRule(parts, rule.id)), '/routing', rule.id);
 }
@@ -134,7 +135,7 @@ async function changeRule(
 }
 
 function storedRule({ records }: AdminParts, id: string): Promise<Stored<RoutingRule>> {
-	return findStored(records.routingRules, id, missing);
+	return findStored(records.routingRules, id, missing(id));
 }
 
 function answerRule(rule: Stored<RoutingRule>): Answer {
@@ -150,9 +151,11 @@ function namedTargets({ configured }: AdminParts, targets: RoutingRule['targets'
 function checkTargets({ configured }: AdminParts, { targets, strategy }: RoutingRule): void {
 	const known = configured().providers.map(({ name }) => name);
 	for (const [index, { provider }] of targets.entries()) {
-		if (!known.includes(provider)) throw fieldInvalid(`targets[${index}].provider`, `names no provider; known are ${known.join(', ')}`);
+		if (!known.includes(provider)) {
+			throw fieldInvalid(`targets[${index}].provider`, `is \`${provider}\`, an unknown provider. Known providers: ${known.join(', ')}`);
+		}
 	}
 	if (strategy === 'weighted' && targets.every(({ weight }) => weight === 0)) {
-		throw fieldInvalid('targets', 'must have a weight above 0 under the strategy weighted');
+		throw fieldInvalid('targets', 'must include a target with a weight above 0 for strategy `weighted`');
 	}
 }

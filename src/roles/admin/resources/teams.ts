@@ -22,7 +22,7 @@ const tag = 'teams';
 const params = z.strictObject({ id: z.string() });
 const one = { schema: team, hasEntityTag: true } as const;
 
-const missing = 'No team has this id';
+const missing = (id: string): string => `Team \`${id}\` does not exist`;
 
 const teamList = named('TeamList', pageOf(team));
 
@@ -42,7 +42,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			path: '/teams',
 			tag,
 			summary: 'List teams',
-			query: z.strictObject({ ...pageQuery, client_id: z.string().optional().describe('The team that names this client, if one does.') }),
+			query: z.strictObject({ ...pageQuery, client_id: z.string().optional().describe('Only the team that contains this client.') }),
 			success: { status: 200, schema: teamList },
 			run: async ({ query }) => {
 				const all = inOrder(await records.teams.list(), configured().pinnedTeams);
@@ -56,7 +56,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			method: 'POST',
 			path: '/teams',
 			tag,
-			summary: 'Register a team',
+			summary: 'Create a team',
 			body: teamWish,
 			success: { status: 201, ...one },
 			refusals: ['record_conflict'],
@@ -66,7 +66,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/teams/{id}',
 			tag,
-			summary: 'A team',
+			summary: 'Get a team',
 			params,
 			success: { status: 200, ...one },
 			refusals: ['record_unknown'],
@@ -79,8 +79,8 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			method: 'PUT',
 			path: '/teams/{id}',
 			tag,
-			summary: 'Change a team',
-			description: 'What is left out stays as it is.',
+			summary: 'Update a team',
+			description: 'Omitted fields stay unchanged.',
 			params,
 			body: teamChange,
 			success: { status: 200, ...one },
@@ -91,7 +91,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			method: 'DELETE',
 			path: '/teams/{id}',
 			tag,
-			summary: 'Deregister a team',
+			summary: 'Delete a team',
 			description: 'Its budgets are deleted with it; its usage stays.',
 			params,
 			success: { status: 204 },
@@ -99,7 +99,7 @@ export function teamOperations(parts: AdminParts): Operation[] {
 			run: ({ params: { id }, ifMatch, author }) =>
 				takeTurn(async () => {
 					requireUnpinned(parts, id);
-					return deleteStored(records.teams, id, missing, { ifMatch, author });
+					return deleteStored(records.teams, id, missing(id), { ifMatch, author });
 				}),
 		}),
 	];
@@ -107,10 +107,12 @@ export function teamOperations(parts: AdminParts): Operation[] {
 
 async function createTeam(parts: AdminParts, wish: z.output<typeof teamWish>, author: Author): Promise<Answer> {
 	const id = wish.id ?? (wish.name === undefined ? undefined : slugOf(wish.name));
-	if (id === undefined) throw fieldInvalid('name', 'is required, unless there is an id');
-	if (id === '') throw fieldInvalid('id', 'is required: none can be made from this name');
-	const field = wish.id === undefined ? 'name' : 'id';
-	const taken = () => fieldTaken(field, `is taken: there is a team \`${id}\``);
+	if (id === undefined) throw fieldInvalid('name', 'is required if `id` is missing');
+	if (id === '') throw fieldInvalid('id', 'is required: no id can be derived from this name');
+	const taken = () =>
+		wish.id === undefined
+			? fieldTaken('name', `leads to the id \`${id}\`, which another team has: set \`id\``)
+			: fieldTaken('id', `must be unique: there is a team \`${id}\``);
 	if (isPinned(parts, id)) throw taken();
 	const record: Team = {
 		id,
@@ -161,7 +163,7 @@ function answerTeam(record: Stored<Team>): Answer {
 }
 
 function storedTeam({ records }: AdminParts, id: string): Promise<Stored<Team>> {
-	return findStored(records.teams, id, missing);
+	return findStored(records.teams, id, missing(id));
 }
 
 function isPinned({ configured }: AdminParts, id: string): boolean {
@@ -169,7 +171,9 @@ function isPinned({ configured }: AdminParts, id: string): boolean {
 }
 
 function requireUnpinned(parts: AdminParts, id: string): void {
-	if (isPinned(parts, id)) throw new Refusal('record_read_only', { message: 'The team is part of the configuration: change it there' });
+	if (isPinned(parts, id)) {
+		throw new Refusal('record_read_only', { message: 'The team is defined in the configuration file: change it in `teams.registered`' });
+	}
 }
 
 async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Promise<void> {
@@ -179,25 +183,25 @@ async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Prom
 		const nearest = parts.nearestName(tier, names);
 		throw fieldInvalid(
 			'tier',
-			`is no tier of the configuration: ${nearest === undefined ? `use ${names.join(', ')}` : `did you mean ${nearest}?`}`,
+			`is \`${tier}\`, an unknown tier: ${nearest === undefined ? `use ${names.join(', ')}` : `did you mean ${nearest}?`}`,
 		);
 	}
 	const twice = clientIds.findIndex((clientId, index) => clientIds.indexOf(clientId) < index);
-	if (twice !== -1) throw fieldInvalid(`client_ids[${twice}]`, 'is named twice');
+	if (twice !== -1) throw fieldInvalid(`client_ids[${twice}]`, 'is listed twice');
 	const elsewhere = clientIn(pinnedTeams, id, clientIds) ?? clientIn(await parts.records.teams.list(), id, clientIds);
 	if (elsewhere !== undefined) throw elsewhere;
 }
 
 /** Another process was faster than the check. */
 async function clientTaken({ records }: AdminParts, { id, clientIds }: Team) {
-	return clientIn(await records.teams.list(), id, clientIds) ?? fieldTaken('client_ids', 'name a client of another team');
+	return clientIn(await records.teams.list(), id, clientIds) ?? fieldTaken('client_ids', 'contain a client of another team');
 }
 
 function clientIn(teams: readonly Team[], id: string, clientIds: readonly string[]) {
 	const owners = new Map(teams.flatMap((other) => (other.id === id ? [] : other.clientIds.map((clientId) => [clientId, other.id]))));
 	for (const [index, clientId] of clientIds.entries()) {
 		const owner = owners.get(clientId);
-		if (owner !== undefined) return fieldTaken(`client_ids[${index}]`, `belongs to the team \`${owner}\`: a client belongs to one team`);
+		if (owner !== undefined) return fieldTaken(`client_ids[${index}]`, `is already in team \`${owner}\`: a client can be in one team`);
 	}
 	return undefined;
 }

@@ -29,7 +29,7 @@ const monthsOfHistory = 24;
 
 const days = { from: day.optional().describe('UTC day, inclusive.'), to: day.optional().describe('UTC day, exclusive.') };
 const asked = z.strictObject({ ...days, group_by: z.enum(groupings).optional() });
-const askedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('`team` unless given.'), ...pageQuery });
+const askedOfAll = z.strictObject({ ...days, group_by: z.enum(allGroupings).optional().describe('Default: `team`.'), ...pageQuery });
 
 export function usageOperations(parts: AdminParts): Operation[] {
 	return [
@@ -37,8 +37,8 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/usage',
 			tag,
-			summary: 'What all teams used',
-			description: `A row for each team, or what \`group_by\` says, that had calls in the current UTC month, unless \`from\` or \`to\` say otherwise (at most ${mostDays} days).`,
+			summary: 'Usage of all teams',
+			description: `One entry per team, or per \`group_by\`, for the current UTC month or \`from\` to \`to\` (at most ${mostDays} days).`,
 			query: askedOfAll,
 			success: { status: 200, schema: usageList, otherTypes: ['text/csv'] },
 			run: async ({ query, wantsCsv }) => {
@@ -63,8 +63,8 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/usage/{team}',
 			tag,
-			summary: 'What a team used',
-			description: `In the current UTC month, unless \`from\` or \`to\` say otherwise (at most ${mostDays} days). CSV has a row for each group, or for each model.`,
+			summary: 'Usage of a team',
+			description: `For the current UTC month, or \`from\` to \`to\` (at most ${mostDays} days). CSV: one row per group, or per model.`,
 			params,
 			query: asked,
 			success: { status: 200, schema: usage, otherTypes: ['text/csv'] },
@@ -86,8 +86,8 @@ export function usageOperations(parts: AdminParts): Operation[] {
 			method: 'GET',
 			path: '/usage/{team}/history',
 			tag,
-			summary: 'What a team used, by month',
-			description: `The last ${monthsOfHistory} UTC months, unless \`from\` or \`to\` say otherwise. CSV has a row for each month and group, or for each month and model.`,
+			summary: 'Monthly usage history of a team',
+			description: `The last ${monthsOfHistory} UTC months, or \`from\` to \`to\`. CSV: one row per month and group, or per month and model.`,
 			params,
 			query: asked,
 			success: { status: 200, schema: usageHistory, otherTypes: ['text/csv'] },
@@ -147,7 +147,9 @@ function groupsOf(rows: readonly SummaryRow[], by: Grouping | undefined): { read
 
 async function requireTeam({ teamLookup }: AdminParts, id: string) {
 	const team = await teamLookup.find(id);
-	if (team === undefined && !(await teamLookup.isKnown(id))) throw new Refusal('record_unknown', { message: 'No team has this id' });
+	if (team === undefined && !(await teamLookup.isKnown(id))) {
+		throw new Refusal('record_unknown', { message: `Team \`${id}\` does not exist` });
+	}
 	return team;
 }
 

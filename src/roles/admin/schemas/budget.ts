@@ -6,10 +6,10 @@ const percent = z.int().min(1).max(1000);
 
 const fields = {
 	team: text(256).describe('Id of the team.'),
-	model: modelName.nullable().describe('Null: all models together.'),
+	model: modelName.nullable().describe('Null: all models.'),
 	limit_usd: givenUsd,
 	warning_threshold_percent: percent.describe('Share of the limit at which a warning is logged.'),
-	hard_limit_percent: percent.describe('Share of the limit at which calls are refused.'),
+	hard_limit_percent: percent.describe('Share of the limit at which requests are rejected.'),
 };
 
 export const budgetUsage = named(
@@ -17,10 +17,10 @@ export const budgetUsage = named(
 	z.strictObject({
 		period_start: time,
 		period_end: time.describe('Exclusive.'),
-		spent_usd: usdSum.describe('By calls that have ended.'),
-		reserved_usd: usdSum.describe('By calls under way.'),
-		remaining_usd: usdSum.describe('Until calls are refused.'),
-		utilization_percent: z.number().min(0).describe('Spent, of the limit.'),
+		spent_usd: usdSum.describe('Cost of completed requests.'),
+		reserved_usd: usdSum.describe('Reserved by in-flight requests.'),
+		remaining_usd: usdSum.describe('Amount left before requests are rejected.'),
+		utilization_percent: z.number().min(0).describe('`spent_usd` as a percentage of `limit_usd`.'),
 		state: z.enum(['ok', 'warning', 'exhausted']),
 	}),
 );
@@ -30,7 +30,7 @@ export const budget = named(
 	z.strictObject({
 		id: slug,
 		team: z.string(),
-		model: z.string().nullable().describe('Null: all models together.'),
+		model: z.string().nullable().describe('Null: all models.'),
 		period: z.literal('monthly').describe('UTC calendar month.'),
 		limit_usd: usd,
 		warning_threshold_percent: percent,
@@ -47,7 +47,7 @@ export const budgetInForce = named(
 	z.strictObject({
 		...budget.omit({ created_at: true, updated_at: true }).shape,
 		id: z.string(),
-		source: z.enum(['budget', 'tier']).describe('`tier`: the team has no budget of its own for all models.'),
+		source: z.enum(['budget', 'tier']).describe('`tier`: the budget of the team’s tier applies.'),
 	}),
 );
 

@@ -8,19 +8,19 @@ const scopes = z
 	.array(z.enum(['invoke', 'admin']))
 	.max(2)
 	.refine((names) => new Set(names).size === names.length, 'must not name a scope twice')
-	.describe('Without the scope base. With none the client may not use the grant.');
+	.describe('Without the scope base. A client without scopes cannot get tokens.');
 
 export const client = named(
 	'Client',
 	z.strictObject({
 		id: clientId,
 		name: z.string(),
-		team: z.string().nullable().describe('Id of the team that names it. Null: none does.'),
+		team: z.string().nullable().describe('Id of the client’s team; null: none.'),
 		scopes: z.array(z.string()),
-		disabled: z.boolean().describe('True: it is answered like an unknown one.'),
+		disabled: z.boolean().describe('True: the token endpoint treats the client as unknown.'),
 		secrets: z
 			.array(z.strictObject({ expires_at: time.nullable().describe('Null: never.') }))
-			.describe('Secrets that work: two while a rotated one overlaps. Empty for clients of the configuration.'),
+			.describe('Valid secrets; two during a rotation overlap. Empty for clients with `origin: config`.'),
 		origin,
 		created_at: timeOrNull,
 		updated_at: timeOrNull,
@@ -31,7 +31,7 @@ export const clientWithSecret = named(
 	'ClientWithSecret',
 	z.strictObject({
 		...client.shape,
-		client_secret: z.string().describe('Shown this once and kept nowhere.'),
+		client_secret: z.string().describe('Returned once; cannot be retrieved later.'),
 	}),
 );
 
@@ -40,9 +40,9 @@ const given = { team: readOnly, secrets: readOnly, origin: readOnly, created_at:
 export const clientWish = named(
 	'ClientInput',
 	z.strictObject({
-		id: clientId.optional().describe('Made from the name unless given.'),
+		id: clientId.optional().describe('Default: derived from the name.'),
 		name: text(200),
-		scopes: scopes.optional().describe('`invoke` unless given.'),
+		scopes: scopes.optional().describe('Default: `invoke`.'),
 		disabled: z.literal(false).optional(),
 		...given,
 	}),
@@ -52,7 +52,7 @@ export const clientWish = named(
 export const clientChange = named(
 	'ClientUpdate',
 	z.strictObject({
-		id: clientId.optional().describe('The one of the address.'),
+		id: clientId.optional().describe('Must equal the id in the path.'),
 		name: text(200).optional(),
 		scopes: scopes.optional(),
 		disabled: z.boolean().optional(),
@@ -68,7 +68,7 @@ export const rotation = named(
 			.min(0)
 			.max(30 * 86_400)
 			.optional()
-			.describe('How long the old secret still works; 3600 unless given.'),
+			.describe('Seconds that the old secret stays valid; default 3600.'),
 	}),
 );
 

@@ -4,26 +4,29 @@ import { named, rate, text, usdSum } from './values.ts';
 
 const headers = z
 	.record(
-		z.string().regex(/^(?!authorization$)[a-z0-9-]{1,64}$/, 'is no lower-case name of a header field, or that of the token'),
+		z.string().regex(/^(?!authorization$)[a-z0-9-]{1,64}$/, 'must be a lower-case header name other than `authorization`'),
 		z.string().max(1000),
 	)
-	.describe('Fields that may matter, such as `x-gateway-provider`.');
+	.describe('Request headers that affect the result, such as `x-gateway-provider`.');
 
 /** A call as it would be made. */
 export const explainWish = named(
 	'ExplainInput',
 	z
 		.strictObject({
-			client_id: text(256).optional().describe('Whose call it is: a client,'),
-			team: text(256).optional().describe('or any client of a registered team,'),
-			access_token: text(8192).optional().describe('or who has this access token. One of the three.'),
+			client_id: text(256).optional().describe('Client id. Exactly one of `client_id`, `team` and `access_token`.'),
+			team: text(256).optional().describe('Team id, for any client of a registered team.'),
+			access_token: text(8192).optional().describe('Access token of the client.'),
 			format: z.enum(clientDialectNames),
-			body: z.record(z.string(), z.unknown()).optional().describe('Of the request,'),
-			body_text: z.string().max(1_000_000).optional().describe('or to the letter, when whitespace or mistakes matter. One of the two.'),
+			body: z.record(z.string(), z.unknown()).optional().describe('Request body as JSON. Exactly one of `body` and `body_text`.'),
+			body_text: z.string().max(1_000_000).optional().describe('Request body as text, byte for byte.'),
 			headers: headers.optional(),
 		})
-		.refine((wish) => countOf(wish.client_id, wish.team, wish.access_token) === 1, 'must name one of client_id, team and access_token')
-		.refine((wish) => countOf(wish.body, wish.body_text) === 1, 'must have one of body and body_text'),
+		.refine(
+			(wish) => countOf(wish.client_id, wish.team, wish.access_token) === 1,
+			'must have exactly one of client_id, team and access_token',
+		)
+		.refine((wish) => countOf(wish.body, wish.body_text) === 1, 'must have exactly one of body and body_text'),
 );
 
 function countOf(...values: readonly unknown[]): number {
@@ -33,12 +36,12 @@ function countOf(...values: readonly unknown[]): number {
 const target = z.strictObject({
 	provider: z.string(),
 	model: z.string(),
-	code: z.string().nullable().describe('What would keep the call from it; null: nothing.'),
-	ejected: z.boolean().nullable().describe('True: calls failed there, and it is tried last. Null: not watched by this process.'),
+	code: z.string().nullable().describe('Error code that would exclude this target; null: none.'),
+	ejected: z.boolean().nullable().describe('True: the provider is ejected and tried last. Null: this process does not track it.'),
 });
 
 const tier = z.strictObject({
-	up_to_input_tokens: z.int().nullable().describe('Null: any more.'),
+	up_to_input_tokens: z.int().nullable().describe('Null: no upper bound.'),
 	input_usd_per_million_tokens: rate,
 	output_usd_per_million_tokens: rate,
 });
@@ -48,8 +51,8 @@ export const explanation = named(
 	'Explanation',
 	z.strictObject({
 		outcome: z.strictObject({
-			admitted: z.boolean().describe('True: the call would be sent to the provider.'),
-			status: z.int().nullable().describe('That the caller would get instead.'),
+			admitted: z.boolean().describe('True: the request would be sent to the provider.'),
+			status: z.int().nullable().describe('Status that the client would receive; null if admitted.'),
 			code: z.string().nullable(),
 			message: z.string().nullable(),
 			param: z.string().nullable(),
@@ -60,7 +63,7 @@ export const explanation = named(
 				id: z.string(),
 				name: z.string(),
 				tier: z.string(),
-				is_registered: z.boolean().describe('False: the client belongs to no team, and is its own.'),
+				is_registered: z.boolean().describe('False: the client is unregistered and is its own team.'),
 			})
 			.nullable(),
 		request: z.strictObject({ format: z.enum(clientDialectNames), model: z.string(), streaming: z.boolean(), bytes: z.int() }).nullable(),
@@ -68,7 +71,7 @@ export const explanation = named(
 			.strictObject({
 				decided_by: z.enum(['provider_header', 'rule', 'prefix', 'alias', 'configured_model', 'family', 'default']),
 				rule: z.string().nullable(),
-				targets: z.array(target).describe('Where the call goes, and then where it may go instead.'),
+				targets: z.array(target).describe('Targets in order: the first, then the failover targets.'),
 			})
 			.nullable(),
 		price: z
@@ -83,34 +86,32 @@ export const explanation = named(
 		reservation: z
 			.strictObject({
 				mode: z.enum(['estimate', 'worst_case']),
-				amount_usd: usdSum.describe('Held on each budget until the cost is known.'),
+				amount_usd: usdSum.describe('Reserved on each budget until the cost is known.'),
 				input_tokens: z.int(),
 				output_tokens: z.int(),
-				cap_tokens: z.int().nullable().describe('Written into the request for a budget; null: not.'),
+				cap_tokens: z.int().nullable().describe('Output cap written into the request for a budget; null: none.'),
 			})
 			.nullable(),
-		limits: z.record(z.string(), z.unknown()).nullable().describe('Of this call, with what is used now, as `GET /v1/limits` tells them.'),
+		limits: z.record(z.string(), z.unknown()).nullable().describe('Limits and current usage, as in `GET /v1/limits`.'),
 		guardrails: z
 			.strictObject({
 				state: z
 					.enum(['off', 'clean', 'matched', 'masked', 'not_evaluated'])
-					.describe('`not_evaluated`: clean, but for what cannot be read.'),
-				enforced: z.boolean().describe('False: findings change nothing.'),
+					.describe('`not_evaluated`: no match, but some content cannot be read.'),
+				enforced: z.boolean().describe('False: findings are only monitored.'),
 				findings: z.array(
 					z.strictObject({
 						policy: z.string(),
 						category: z.string(),
-						action: z.enum(['NONE', 'MASK', 'BLOCK']).describe('What is done.'),
-						rule: z.enum(['none', 'log', 'block', 'mask']).describe('What is configured.'),
+						action: z.enum(['NONE', 'MASK', 'BLOCK']).describe('Action taken.'),
+						rule: z.enum(['none', 'log', 'block', 'mask']).describe('Configured action.'),
 						count: z.int(),
 					}),
 				),
-				unreadable: z.array(z.string()).describe('Types of parts that cannot be read.'),
+				unreadable: z.array(z.string()).describe('Content types that cannot be evaluated.'),
 				moderation_providers: z
-					.array(
-						z.strictObject({ name: z.string(), rule: z.enum(['log', 'block', 'mask']).describe('What is configured, for this team.') }),
-					)
-					.describe('Would be asked about the call too. They are not asked for an explanation.'),
+					.array(z.strictObject({ name: z.string(), rule: z.enum(['log', 'block', 'mask']).describe('Configured action for this team.') }))
+					.describe('Moderation providers that would also evaluate the request. Not called for an explanation.'),
 			})
 			.nullable()
 			.describe('Of the request.'),
@@ -121,7 +122,7 @@ export const explanation = named(
 				bytes: z.int(),
 				differences: z
 					.array(z.strictObject({ path: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
-					.describe('Between the body given and the body sent; at most 200.'),
+					.describe('Differences between the given and the sent body; at most 200.'),
 			})
 			.nullable(),
 	}),

@@ -22,13 +22,10 @@ export const price = named(
 		cache_write_usd_per_million_tokens: rate.nullable(),
 		long_input: z
 			.array(z.strictObject({ above_input_tokens: z.int(), ...rates }))
-			.describe('Rates of the whole call when its input is longer than this.'),
-		priced_as: z
-			.string()
-			.nullable()
-			.describe('The model whose price this is, where it has another name: that of a deployment, or of a dated name.'),
+			.describe('Rates for requests whose input exceeds `above_input_tokens`.'),
+		priced_as: z.string().nullable().describe('Model that the price belongs to, if it differs: for deployments and dated names.'),
 		source: z.enum(['override', 'default']).nullable().describe('Null: the model has no price.'),
-		updated_at: time.nullable().describe('Null unless it is an override.'),
+		updated_at: time.nullable().describe('Null: not an override.'),
 	}),
 );
 
@@ -39,10 +36,10 @@ export const priceChange = named(
 	z.strictObject({
 		input_usd_per_million_tokens: rate,
 		output_usd_per_million_tokens: rate,
-		cache_read_usd_per_million_tokens: rate.optional().describe('The rate of input unless given.'),
-		cache_write_usd_per_million_tokens: rate.optional().describe('The rate of input unless given.'),
-		provider: z.string().optional().describe('The one of the address.'),
-		model: z.string().optional().describe('The one of the address.'),
+		cache_read_usd_per_million_tokens: rate.optional().describe('Default: the input rate.'),
+		cache_write_usd_per_million_tokens: rate.optional().describe('Default: the input rate.'),
+		provider: z.string().optional().describe('Must equal the value in the path.'),
+		model: z.string().optional().describe('Must equal the value in the path.'),
 		long_input: readOnly,
 		priced_as: readOnly,
 		source: readOnly,

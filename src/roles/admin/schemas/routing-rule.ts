@@ -7,16 +7,16 @@ const anyModel = '*';
 
 const target = z.strictObject({
 	provider: text(64).describe('A provider of the configuration.'),
-	model: modelName.nullable().optional().describe('Its name at the provider; null: as the caller wrote it.'),
-	weight: z.int().min(0).max(1_000_000).optional().describe('Share of the calls under `weighted`; 1 unless given.'),
+	model: modelName.nullable().optional().describe('Model name at the provider; null: the name in the request.'),
+	weight: z.int().min(0).max(1_000_000).optional().describe('Share of requests under `weighted`; default 1.'),
 });
 
 const fields = {
-	name: text(200).describe('For people.'),
-	priority: z.int().min(-1_000_000).max(1_000_000).describe('The matching rule with the smallest number decides.'),
+	name: text(200).describe('Display name.'),
+	priority: z.int().min(-1_000_000).max(1_000_000).describe('The matching rule with the smallest number applies.'),
 	enabled: z.boolean(),
 	match: z.strictObject({
-		model: modelName.optional().describe('As callers write it; `*` stands for any text, and alone, the default, for every model.'),
+		model: modelName.optional().describe('Model name as in the request; `*` matches any text. Default `*`: every model.'),
 		team: text(256).nullable().optional().describe('Null: any.'),
 		format: z.enum(clientDialectNames).nullable().optional().describe('Null: any.'),
 	}),
@@ -46,9 +46,9 @@ export const routingRuleWish = named(
 	z.strictObject({
 		...given,
 		name: fields.name,
-		priority: fields.priority.optional().describe('100 unless given.'),
-		enabled: fields.enabled.optional().describe('True unless given.'),
-		match: fields.match.optional().describe('Every call unless given.'),
+		priority: fields.priority.optional().describe('Default: 100.'),
+		enabled: fields.enabled.optional().describe('Default: true.'),
+		match: fields.match.optional().describe('Default: every request.'),
 		strategy: fields.strategy.optional(),
 		targets: fields.targets,
 	}),
@@ -62,7 +62,7 @@ export const routingRuleChange = named(
 		name: fields.name.optional(),
 		priority: fields.priority.optional(),
 		enabled: fields.enabled.optional(),
-		match: fields.match.optional().describe('Taken whole.'),
+		match: fields.match.optional().describe('Replaces all targets.'),
 		strategy: fields.strategy.optional(),
 		targets: fields.targets.optional(),
 	}),

@@ -3,19 +3,19 @@ import type { Team, TeamLimits } from '../../../core/team.ts';
 import { clientOfToken, named, origin, readOnly, slug, text, timeOrNull, timeOrNullOf } from './values.ts';
 
 const limits = {
-	rpm: z.int().min(0).max(1_000_000_000).nullable().describe('Requests a minute; null: as the tier says.'),
-	daily_tokens: z.int().min(0).max(1_000_000_000_000_000).nullable().describe('Tokens a UTC day; null: as the tier says.'),
+	rpm: z.int().min(0).max(1_000_000_000).nullable().describe('Requests per minute; null: the tier’s limit.'),
+	daily_tokens: z.int().min(0).max(1_000_000_000_000_000).nullable().describe('Tokens per UTC day; null: the tier’s limit.'),
 };
 
 const metadata = z
 	.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/, 'is not 1 to 64 of A-Z a-z 0-9 . _ : / -'), z.string().max(1000))
 	.refine((record) => Object.keys(record).length <= 50, 'must have at most 50 members')
-	.describe('For its owners; means nothing here.');
+	.describe('Free-form metadata; Tollgate ignores it.');
 
 const fields = {
-	name: text(200).describe('For people.'),
-	tier: text(64).describe('A tier of the configuration.'),
-	client_ids: z.array(clientOfToken).max(10_000).describe('Clients that belong to the team. A client belongs to one team.'),
+	name: text(200).describe('Display name.'),
+	tier: text(64).describe('Name of a configured tier.'),
+	client_ids: z.array(clientOfToken).max(10_000).describe('Client ids of the team. A client can be in one team.'),
 	metadata,
 };
 
@@ -47,9 +47,9 @@ const wished = {
 export const teamWish = named(
 	'TeamInput',
 	z.strictObject({
-		id: slug.optional().describe('Made from the name unless given.'),
-		name: fields.name.optional().describe('The id unless given.'),
-		tier: fields.tier.optional().describe('`sandbox` unless given.'),
+		id: slug.optional().describe('Default: derived from the name.'),
+		name: fields.name.optional().describe('Default: the id.'),
+		tier: fields.tier.optional().describe('Default: `sandbox`.'),
 		...wished,
 	}),
 );
@@ -58,7 +58,7 @@ export const teamWish = named(
 export const teamChange = named(
 	'TeamUpdate',
 	z.strictObject({
-		id: slug.optional().describe('The one of the address.'),
+		id: slug.optional().describe('Must equal the id in the path.'),
 		name: fields.name.optional(),
 		tier: fields.tier.optional(),
 		...wished,

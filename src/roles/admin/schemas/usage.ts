@@ -9,8 +9,8 @@ const count = z.int().min(0);
 export const tokens = named(
 	'Tokens',
 	z.strictObject({
-		input: count.describe('Neither read from nor written to a cache.'),
-		output: count.describe('Reasoning included.'),
+		input: count.describe('Input tokens without cache reads and writes.'),
+		output: count.describe('Output tokens, including reasoning.'),
 		cache_read: count,
 		cache_write: count,
 		total: count.describe('The sum of the four.'),
@@ -18,12 +18,10 @@ export const tokens = named(
 );
 
 export const sums = {
-	requests: count.describe('Calls that were admitted; those under way included.'),
-	tokens: tokens.describe('Of calls that have ended.'),
-	cost_usd: usdSum.describe('Of calls that have ended.'),
-	estimated_cost_usd: usdSum.describe(
-		'The part of `cost_usd` of calls whose usage the provider did not report in full: interrupted ones, for example.',
-	),
+	requests: count.describe('Admitted requests, including in-flight ones.'),
+	tokens: tokens.describe('Of completed requests.'),
+	cost_usd: usdSum.describe('Of completed requests.'),
+	estimated_cost_usd: usdSum.describe('Part of `cost_usd` from requests whose usage was estimated, such as interrupted ones.'),
 };
 
 const period = z.strictObject({ start: time, end: time.describe('Exclusive.') });
@@ -58,7 +56,7 @@ const usagePeriod = z.strictObject({
 	period,
 	...sums,
 	models: z.array(modelUsage),
-	groups: z.array(usageGroup).optional().describe('As `group_by` asks.'),
+	groups: z.array(usageGroup).optional().describe('Usage by `group_by`.'),
 });
 
 export const usage = named(
@@ -66,7 +64,7 @@ export const usage = named(
 	z.strictObject({
 		team: z.string(),
 		...usagePeriod.shape,
-		budgets: z.array(budgetInForce).describe('Those in force, with what was spent in the current UTC month.'),
+		budgets: z.array(budgetInForce).describe('Active budgets and their usage in the current UTC month.'),
 		group_by: z.enum(groupings).optional(),
 	}),
 );
@@ -75,7 +73,7 @@ export const usageHistory = named(
 	'UsageHistory',
 	z.strictObject({
 		team: z.string(),
-		months: z.array(usagePeriod).describe('UTC months in which there was usage, the oldest first.'),
+		months: z.array(usagePeriod).describe('UTC months with usage, oldest first.'),
 		group_by: z.enum(groupings).optional(),
 	}),
 );

@@ -14,25 +14,25 @@ const usdPattern = /^\d{1,9}(\.\d{1,9})?$/;
 const notUsd = 'must be US dollars such as "100.00": at most nine digits before and nine after the point, not negative';
 
 /** Nano-dollars of the largest amount fit into 63 bits. */
-export const usd = z.string().regex(usdPattern, notUsd).describe('US dollars, as a decimal text.');
+export const usd = z.string().regex(usdPattern, notUsd).describe('US dollars, as a decimal string.');
 
 /** As the configuration takes it: a number counts as its decimal text. */
 export const givenUsd = z
 	.union([z.string().regex(usdPattern, notUsd), z.number().min(0).max(999_999_999)], { error: notUsd })
 	.transform(String)
 	.refine((text) => usdPattern.test(text), notUsd)
-	.describe('US dollars, as a decimal text or a number.');
+	.describe('US dollars, as a decimal string or a number.');
 
 export const rate = z
 	.string()
 	.regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be US dollars such as "2.50": at most nine digits before and six after the point, not negative')
-	.describe('US dollars per million tokens, as a decimal text.');
+	.describe('US dollars per million tokens, as a decimal string.');
 
 /** Sums may exceed what one budget may be. */
 export const usdSum = z
 	.string()
 	.regex(/^-?\d+\.\d{2,9}$/)
-	.describe('US dollars, as a decimal text.');
+	.describe('US dollars, as a decimal string.');
 
 export const slug = z
 	.string()
@@ -47,24 +47,23 @@ export const text = (most: number) =>
 		.string()
 		.max(most)
 		.regex(/\S/, 'must not be blank')
-		.regex(/^[^\p{Cs}]*$/u, 'must not hold half a character (a lone surrogate)');
+		.regex(/^[^\p{Cs}]*$/u, 'must not contain a lone surrogate');
 
 export const modelName = text(256);
 
 export const time = z.iso.datetime().describe('UTC, RFC 3339.');
 
-export const timeOrNull = time.nullable().describe('UTC, RFC 3339; null for what the configuration names.');
+export const timeOrNull = time.nullable().describe('UTC, RFC 3339; null for records with `origin: config`.');
 
 /** Records of the configuration are changed there. */
-export const origin = z.enum(['config', 'api']).describe('`config`: part of the configuration, and changed there.');
+export const origin = z
+	.enum(['config', 'api'])
+	.describe('`config`: defined in the configuration file and read-only here. `api`: created through the admin API or CLI.');
 
 export const day = z.iso.date('must be a day such as 2026-11-01');
 
 /** Given back as it was read, it counts for nothing. */
-export const readOnly = z
-	.unknown()
-	.optional()
-	.meta({ readOnly: true, description: 'May be sent back as it was read; counts for nothing.' });
+export const readOnly = z.unknown().optional().meta({ readOnly: true, description: 'Read-only; ignored in requests.' });
 
 export function timeOf(ms: number): string {
 	return new Date(ms).toISOString();

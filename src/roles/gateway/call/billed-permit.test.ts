@@ -187,7 +187,7 @@ describe('a request that costs', () => {
 
 	it('is sent only with its ledger entry', () => {
 		const { permit } = new Bench();
-		expect(() => permit.markSent()).toThrow('before its ledger entry is open');
+		expect(() => permit.markSent()).toThrow('before its ledger entry was open');
 	});
 
 	it('counts as one that holds money until it ends, where a budget bounds it', () => {
@@ -328,7 +328,7 @@ describe('the end of a request', () => {
 		}
 		expect([later.warned, later.log.lines]).toEqual([[105n], []]);
 		expect(lost.log.lines).toMatchObject([
-			{ level: 'error', event: 'the cost of a call could not be booked', fields: { requestId: 'req-1', team: 'team-1' } },
+			{ level: 'error', event: 'the cost of a request could not be settled', fields: { requestId: 'req-1', team: 'team-1' } },
 		]);
 	});
 });
@@ -423,7 +423,7 @@ describe('the reservation of a stream', () => {
 		for (const tokens of [11, 22, 23]) await bench.deliver(tokens);
 		expect([bench.aborts, bench.extended]).toEqual([[], [225n, 465n]]);
 		expect(bench.log.lines).toMatchObject([
-			{ level: 'debug', event: 'a hold could not be raised', fields: { requestId: 'req-1' } },
+			{ level: 'debug', event: 'a reservation could not be raised', fields: { requestId: 'req-1' } },
 			{ level: 'debug' },
 		]);
 	});

@@ -123,7 +123,7 @@ export class BilledPermit implements Permit {
 	}
 
 	markSent(): void {
-		if (this.#entry === undefined) throw new Error('a request is sent before its ledger entry is open');
+		if (this.#entry === undefined) throw new Error('a request was sent before its ledger entry was open');
 		if (this.#entry.failure !== undefined) throw this.#entry.failure;
 		this.#sentMs ??= this.#parts.ports.clock.monotonicMs();
 		this.#mayCost = true;
@@ -308,7 +308,7 @@ export class BilledPermit implements Permit {
 		const { settlements } = this.#parts.work;
 		const booked = (): void => settlements.end();
 		const unbooked = (cause: unknown): void => {
-			this.#parts.ports.log.error('the cost of a call could not be booked', { requestId: row.id, team: this.terms.row.team, cause });
+			this.#parts.ports.log.error('the cost of a request could not be settled', { requestId: row.id, team: this.terms.row.team, cause });
 			booked();
 		};
 		settlements.begin();
@@ -366,7 +366,7 @@ export class BilledPermit implements Permit {
 		} catch (cause) {
 			// The end of the call books what it cost all the same.
 			this.#coveredTokens = outputTokens;
-			ports.log.debug('a hold could not be raised', { requestId: id, cause });
+			ports.log.debug('a reservation could not be raised', { requestId: id, cause });
 		} finally {
 			this.#isExtending = false;
 		}

@@ -99,7 +99,7 @@ export class CallScope implements Listed {
 	hold(held: Held): void {
 		if (this.#outcome !== undefined) {
 			this.#release(held, this.#outcome);
-			throw new Error('the request has ended: it can acquire nothing more');
+			throw new Error('the request has ended and cannot acquire resources');
 		}
 		this.#held.push(held);
 		const reason = this.#abortReason;

@@ -62,7 +62,7 @@ export class FreePermit implements Permit {
 export function releaseCounters({ id, team, counter }: Admitted, { ports, work: { settlements } }: GatewayParts): void {
 	settlements.begin();
 	const failed = (cause: unknown): void => {
-		ports.log.error('counters could not be told that a request has ended', { requestId: id, team, cause });
+		ports.log.error('a reservation could not be released in the counter store', { requestId: id, team, cause });
 	};
 	void ports.admission
 		.release(id, counter)

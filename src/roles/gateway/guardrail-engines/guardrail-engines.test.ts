@@ -122,7 +122,7 @@ describe.each(names)('%s', (name) => {
 			});
 			expect(performance.now() - startedMs).toBeLessThan(2000);
 			expect(added).toEqual([['tollgate_moderation_evaluations_total', 1, { moderation_provider: name, outcome: failure }]]);
-			expect(log.lines).toMatchObject([{ event: 'guardrail engine failed', fields: { reason: failure, on_failure: onFailure } }]);
+			expect(log.lines).toMatchObject([{ event: 'moderation provider failed', fields: { reason: failure, on_failure: onFailure } }]);
 			expect(JSON.stringify(log.lines)).not.toMatch(/the text|key/);
 		}
 	});
@@ -195,7 +195,7 @@ describe('any engine', () => {
 		const { costNanoUsd, usage } = await judge(priced.engine, 'x');
 		expect(costNanoUsd).toBe(BigInt(usage.inputTokens + usage.outputTokens) * 200n);
 		expect(priced.log.lines).toMatchObject([
-			{ event: 'guardrail engine judged', fields: { ...asked, cost_nano_usd: String(costNanoUsd) } },
+			{ event: 'moderation provider evaluated', fields: { ...asked, cost_nano_usd: String(costNanoUsd) } },
 		]);
 		const unpriced = startEngine('judge', { price: undefined });
 		expect((await judge(unpriced.engine, 'x')).costNanoUsd).toBeUndefined();

@@ -77,9 +77,9 @@ function createEngine(settings: EngineSettings, { upstream, clock, log }: Engine
 		const { usage, costNanoUsd } = judgement;
 		const cost = costNanoUsd === undefined ? null : String(costNanoUsd);
 		const fields = { requestId, team, moderation_provider: name, ...usage, cost_nano_usd: cost, duration_ms: Math.round(durationMs) };
-		if (judgement.outcome === 'judged') log.debug('guardrail engine judged', fields);
+		if (judgement.outcome === 'judged') log.debug('moderation provider evaluated', fields);
 		else if (judgement.failure !== 'abandoned') {
-			log.warn('guardrail engine failed', {
+			log.warn('moderation provider failed', {
 				...fields,
 				reason: judgement.failure,
 				on_failure: onFailure,
@@ -179,26 +179,28 @@ class EngineCounts {
 	constructor(metrics: Metrics) {
 		this.#judgements = metrics.counter(
 			'tollgate_moderation_evaluations_total',
-			'Judgements asked of guardrail engines, by outcome: evaluated, or why not',
+			'Evaluations by moderation providers, by outcome: `evaluated` or the reason of failure.',
 			['moderation_provider', 'outcome'],
 		);
 		this.#seconds = metrics.histogram(
 			'tollgate_moderation_duration_seconds',
-			'Time that a judgement took',
+			'Duration of an evaluation.',
 			[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2],
 			['moderation_provider'],
 		);
-		this.#usage = metrics.counter('tollgate_moderation_usage_total', 'What guardrail engines charge for', ['moderation_provider', 'unit']);
+		this.#usage = metrics.counter('tollgate_moderation_usage_total', 'Billable units of moderation providers.', [
+			'moderation_provider',
+			'unit',
+		]);
 		this.#costUsd = metrics.counter(
 			'tollgate_moderation_cost_usd_total',
-			'US dollars that guardrail engines cost, where their price is known',
+			'Cost of moderation providers in US dollars, where the price is known.',
 			['moderation_provider'],
 		);
-		this.#unpriced = metrics.counter(
-			'tollgate_moderation_unpriced_total',
-			'Judgements that were charged for at a price that is not known',
-			['moderation_provider'],
-		);
+		this.#unpriced = metrics.counter('tollgate_moderation_unpriced_total', 'Billable evaluations without a known price.', [
+			'moderation_provider',
+		]);
+		this.#unpriced = metrics.counter('tollgate_guardrail_engine_unpriced_total', 'Billable evaluations without a known price.', ['engine']);
 	}
 
 	add(engine: string, judgement: EngineJudgement, durationMs: number): void {

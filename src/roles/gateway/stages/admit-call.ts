@@ -229,7 +229,7 @@ function findPrice(
 	if (priced !== undefined) return priced;
 	throw new Refusal('model_unpriced', {
 		param: 'model',
-		message: `The model \`${target.model}\` of ${target.provider} has no price, and calls without one are refused: use another model`,
+		message: `The model \`${target.model}\` of ${target.provider} has no price, and \`budgets.unknown_price\` is \`reject\`: use another model`,
 	});
 }
 
@@ -239,7 +239,7 @@ function requireListPrice({ outgoing, providerFormat, target }: PreparedCall, { 
 	if (field === undefined) return;
 	throw new Refusal('field_invalid', {
 		param: field,
-		message: `\`${field}\` asks for what costs more than the list price of \`${target.model}\`, which a budget does not allow: leave it out`,
+		message: `\`${field}\` selects an option that costs more than the list price of \`${target.model}\`, which \`budgets.reservation: worst_case\` does not allow: omit it`,
 	});
 }
 

@@ -22,7 +22,7 @@ export function callProvider(taken: Taken, scope: CallScope, parts: GatewayParts
 	const { prepared } = taken;
 	if (prepared.estimate !== undefined) return Promise.resolve(estimatedReply(prepared, prepared.estimate));
 	const bound = parts.traffic.get(prepared.provider.name);
-	if (bound === undefined) throw new Error(`nothing bounds calls to \`${prepared.provider.name}\``);
+	if (bound === undefined) throw new Error(`no concurrency limiter for \`${prepared.provider.name}\``);
 	if (countsForHealth(prepared)) bound.traffic.retryBudget.countCall();
 	return callFrom(taken, 0, bound, scope, parts);
 }

@@ -41,7 +41,7 @@ export function identifyTeam(
 	// Who names clients, a foreign issuer perhaps, must not be able to spend a team's budgets.
 	if (teams.team(clientId) !== undefined) {
 		throw new Refusal('client_unregistered', {
-			message: `The client's id, ${clientId}, is that of a team that it does not belong to: ask an administrator to add it to a team`,
+			message: `Client id ${clientId} equals the id of a team that the client is not in: ask an administrator to add the client to a team`,
 		});
 	}
 	return { id: clientId, name: clientId, tier: unregisteredClients.tier, clientIds: [clientId] };

@@ -115,7 +115,7 @@ export function* preparingSteps(call: Call, target: Target, team: string, parts:
 	if (parts.settings.isTranslationStrict && warnings.length > 0) {
 		throw new Refusal('field_invalid', {
 			...fieldOf(warnings[0]),
-			message: `Not translated faithfully, and \`routing.translation\` is strict: ${warnings.join('; ')}`,
+			message: `The target’s format cannot express these fields, and \`routing.translation\` is \`strict\`: ${warnings.join('; ')}`,
 		});
 	}
 	const outgoing = new WrittenBody(body, placedMembers);

@@ -34,7 +34,7 @@ export async function screenInput(call: Call, team: string, guarding: Guarding):
 export async function requireSingleMembers({ body: { bytes } }: Call): Promise<void> {
 	const param = (await inTurns(bytes.length, repeatedMemberSteps(bytes)))?.slice(0, longestParam);
 	if (param === undefined) return;
-	throw new Refusal('field_invalid', { message: `The body has \`${param}\` more than once: send each member once`, param });
+	throw new Refusal('field_invalid', { message: `The body has \`${param}\` more than once: send each field once`, param });
 }
 
 /** The call with what is masked replaced; the same one when nothing is. */

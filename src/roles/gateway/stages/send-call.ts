@@ -111,7 +111,7 @@ function readSuccess(response: UpstreamResponse, body: Reply['body'], { provider
 	if (response.status >= 400 || !Buffer.isBuffer(body) || isEncoded(response.headers)) return undefined;
 	const told = readTold(body, providerFormat.usage);
 	if (told.isObject) return told;
-	throw new Fault('provider_response_invalid', { message: 'The provider answered 200 with a body that is not a JSON object' });
+	throw new Fault('provider_response_invalid', { message: 'The provider returned 200 with a body that is not a JSON object' });
 }
 
 /** In place of a provider's. */
@@ -136,7 +136,7 @@ function readReply(
 	requireSuccess(response, call.isStreamed ? 'text/event-stream' : 'application/json');
 	if ((call.translated !== undefined || isScreened) && isEncoded(response.headers)) {
 		discardStream(response.body);
-		throw new Fault('provider_response_invalid', { message: 'The provider compressed its answer although it was asked not to' });
+		throw new Fault('provider_response_invalid', { message: 'The provider returned a compressed response, which was not requested' });
 	}
 	return call.isStreamed ? response.body : readAnswer(response, scope, maxAnswerBytes);
 }
@@ -169,7 +169,7 @@ function requireSuccess(response: UpstreamResponse, expected: 'text/event-stream
 	if (response.status === 200 && mediaType === expected) return;
 	discardStream(response.body);
 	throw new Fault('provider_response_invalid', {
-		message: `The provider answered ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
+		message: `The provider returned ${response.status} with ${mediaType === '' ? 'no content type' : `\`${mediaType}\``} instead of 200 with \`${expected}\``,
 	});
 }
 
@@ -195,5 +195,5 @@ function awaitAnswer(response: UpstreamResponse, scope: CallScope, maxBytes: num
 }
 
 function tooLong(maxBytes: number): Fault {
-	return new Fault('provider_response_invalid', { message: `The provider's answer is longer than ${maxBytes} bytes` });
+	return new Fault('provider_response_invalid', { message: `The provider's response is larger than ${maxBytes} bytes` });
 }

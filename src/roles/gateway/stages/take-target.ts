@@ -46,7 +46,7 @@ export function takeTarget(
 	const passOver = (cause: unknown): undefined => {
 		scope.requireRunning();
 		if (!maySkip(cause, before !== undefined, isLast, () => isFirstChoice(call, target, team.id, parts))) throw cause;
-		parts.ports.log.warn('target passed over', {
+		parts.ports.log.warn('target skipped', {
 			requestId: call.request.id,
 			provider: target.provider,
 			model: target.model,

@@ -304,7 +304,7 @@ export class StreamRelay implements EventSource, ByteSink, ByteFlow, Held {
 			return this.#translation.end();
 		} catch (cause) {
 			this.#isUntranslatable = true;
-			return cause instanceof Error ? cause : new Error('the translation failed', { cause });
+			return cause instanceof Error ? cause : new Error('the translation of the response failed', { cause });
 		}
 	}
 
