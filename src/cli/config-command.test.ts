@@ -50,7 +50,7 @@ describe('tollgate config check', () => {
 		const { code, out, error, file } = await run(runConfigCheck, 'gateway:\n  workers: x\nrolls: []');
 		expect([code, out]).toEqual([1, '']);
 		expect(error).toBe(
-			`${file}:2:12 gateway.workers: must be a number, not a text\n${file}:3:1 rolls: unknown key, did you mean \`roles\`?\n`,
+			`${file}:2:12 gateway.workers: must be a number, not a string\n${file}:3:1 rolls: unknown key, did you mean \`roles\`?\n`,
 		);
 	});
 

@@ -6,7 +6,7 @@ import { CommandFailure } from './command-failure.ts';
 export function describeFailure(error: unknown): { exitCode: number; message: string } {
 	if (error instanceof CommandFailure) return { exitCode: error.exitCode, message: error.message };
 	if (error instanceof Refusal) return { exitCode: 1, message: error.message };
-	if (error instanceof ConfigError) return { exitCode: 1, message: `the configuration cannot be used:\n${error.message}` };
+	if (error instanceof ConfigError) return { exitCode: 1, message: `the configuration is invalid:\n${error.message}` };
 	if (!(error instanceof Error)) return { exitCode: 2, message: String(error) };
 	return { exitCode: 2, message: isDefect(error) ? (error.stack ?? error.message) : error.message };
 }

@@ -142,7 +142,7 @@ describe('client', () => {
 		const operations = { ...clients, create: () => Promise.resolve('id_taken' as const) };
 		const { code, out, err } = await run('client create --id search', { openClients: () => Promise.resolve(operations) });
 		expect({ code, out }).toEqual({ code: 1, out: '' });
-		expect(err).toContain('another client has the id search');
+		expect(err).toContain('client id search is already used');
 	});
 
 	it('create --json prints an object', async () => {

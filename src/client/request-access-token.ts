@@ -20,12 +20,12 @@ export async function requestAccessToken(request: TokenRequest): Promise<TokenAn
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
 		throw new AccessTokenError(
 			code ?? 'rejected',
-			`The token endpoint answered ${describeTokenError(status, code, request.tokenEndpoint)}`,
+			`The token endpoint returned ${describeTokenError(status, code, request.tokenEndpoint)}`,
 			status,
 		);
 	}
 	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
-	if ('problem' in answer) throw new AccessTokenError('invalid_response', `The token endpoint's answer ${answer.problem}`, status);
+	if ('problem' in answer) throw new AccessTokenError('invalid_response', `The token endpoint's response ${answer.problem}`, status);
 	return answer;
 }
 
@@ -47,7 +47,7 @@ async function exchange(request: TokenRequest): Promise<{ status: number; text: 
 		});
 		return { status: response.status, text: await readText(response) };
 	} catch (cause) {
-		if (signal.aborted) throw new AccessTokenError('timeout', `The token endpoint did not answer within ${request.timeoutSeconds} s`);
+		if (signal.aborted) throw new AccessTokenError('timeout', `The token endpoint did not respond within ${request.timeoutSeconds} s`);
 		throw new AccessTokenError('unreachable', `The token endpoint could not be reached${systemCode(cause)}`);
 	}
 }

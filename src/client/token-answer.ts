@@ -11,13 +11,13 @@ export const maxTokenAnswerBytes = 1_048_576;
 
 /** Error codes of RFC 6749, with what usually causes them. */
 const errorHints: Readonly<Record<string, string>> = {
-	invalid_request: 'the token endpoint could not read the request',
+	invalid_request: 'the token endpoint rejected the request as malformed',
 	invalid_client: 'wrong client id or secret',
-	invalid_grant: 'wrong endpoint, wrong credentials, or a client that may not use client_credentials',
-	unauthorized_client: 'the client may not use client_credentials',
-	unsupported_grant_type: 'the endpoint does not offer client_credentials',
+	invalid_grant: 'wrong endpoint, wrong credentials, or a client without permission for client_credentials',
+	unauthorized_client: 'the client has no permission for client_credentials',
+	unsupported_grant_type: 'the endpoint does not support client_credentials',
 	invalid_scope: 'the scope is not configured on the client',
-	server_error: 'the issuer failed',
+	server_error: 'internal error of the issuer',
 	temporarily_unavailable: 'the issuer is overloaded',
 };
 
@@ -28,7 +28,7 @@ export function readTokenAnswer(text: string): TokenAnswer | { readonly problem:
 	const accessToken = members['access_token'];
 	if (accessToken === undefined || accessToken === null) return { problem: 'has no access_token' };
 	if (typeof accessToken !== 'string') return { problem: 'has an access_token that is not a string' };
-	if (!isUsableAccessToken(accessToken)) return { problem: 'has an access_token that is empty or unfit for a header field' };
+	if (!isUsableAccessToken(accessToken)) return { problem: 'has an access_token that is empty or not a valid header value' };
 	const expiresIn = members['expires_in'];
 	const hasExpiry = typeof expiresIn === 'number' && Number.isFinite(expiresIn) && expiresIn > 0;
 	return { accessToken, expiresInSeconds: hasExpiry ? expiresIn : null };

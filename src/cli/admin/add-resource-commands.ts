@@ -19,14 +19,14 @@ function addVerbs(group: Command, resource: Resource, run: RunTask): void {
 	const add = (name: string, description: string): Command =>
 		group.command(name).description(description).addOption(addressFlag()).addOption(configFlag()).addHelpText('after', exampleOf(resource));
 	const one = (name: string, description: string): Command =>
-		add(name, description).addArgument(new Argument(`<${resource.argument}>`, 'which one'));
+		add(name, description).addArgument(new Argument(`<${resource.argument}>`, 'id of the record'));
 	if (list !== undefined) {
-		const command = add('list', list.usualRows === undefined ? 'List all.' : 'List the newest.').addOption(jsonFlag());
+		const command = add('list', list.usualRows === undefined ? 'List all.' : 'List newest first.').addOption(jsonFlag());
 		for (const filter of list.filters) command.addOption(optionOf(filter));
 		command.addOption(
 			new Option(
 				'--limit <count>',
-				list.usualRows === undefined ? 'at most so many' : `at most so many; default: ${list.usualRows}`,
+				list.usualRows === undefined ? 'maximum number of entries' : `maximum number of entries; default: ${list.usualRows}`,
 			).argParser(integerWithin(1, 1_000_000)),
 		);
 		command.action((flags: RecordFlags) => run((environment) => listRecords(resource, flags, environment)));

@@ -24,7 +24,7 @@ export async function askAdmin(api: AdminApi, request: AdminRequest): Promise<Ad
 	const { status, headers, text } = await api.request(request);
 	if (status === 204) return { body: {}, etag: undefined };
 	const body = readObject(text);
-	if (body === undefined) throw new CommandFailure(2, `${api.name} answered ${status} without a JSON object: is it the admin API?`);
+	if (body === undefined) throw new CommandFailure(2, `${api.name} returned ${status} without a JSON object: is this the admin API?`);
 	if (status >= 400) throw new AdminRefusal(status, describeProblem(status, body));
 	return { body, etag: headers['etag'] };
 }

@@ -8,7 +8,7 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 	return {
 		async create({ id, name, scopes, team }) {
 			if (team !== undefined && (await find(api, teamPath(team)))?.body['origin'] === 'config') {
-				throw new CommandFailure(1, `team: \`${team}\` is in the configuration: add the client to its client_ids there`);
+				throw new CommandFailure(1, `team: \`${team}\` is defined in the configuration file: add the client to its client_ids there`);
 			}
 			const wish = { name, scopes, ...(id !== undefined && { id }) };
 			const created = await orStatus(409, askAdmin(api, { method: 'POST', path: '/clients', body: wish }));
@@ -55,7 +55,10 @@ async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<
 			if (status !== 412 && !isMadeMeanwhile) throw cause;
 		}
 	}
-	throw new CommandFailure(2, `the client ${clientId} was made, but is in no team: the team ${team} changes all the time`);
+	throw new CommandFailure(
+		2,
+		`client ${clientId} was created but not added to team ${team}, which changed concurrently: set its clients with tollgate team set ${team} --clients`,
+	);
 }
 
 async function find(api: AdminApi, path: string): Promise<Awaited<ReturnType<typeof askAdmin>> | undefined> {

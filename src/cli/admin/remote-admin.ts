@@ -39,7 +39,7 @@ export function openRemoteAdmin(address: string, env: Environment): AdminApi {
 				});
 				return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
 			} catch (cause) {
-				throw new CommandFailure(2, `${origin} could not be asked: ${reasonOf(cause)}`);
+				throw new CommandFailure(2, `${origin} could not be reached: ${reasonOf(cause)}`);
 			}
 		},
 		close: () => Promise.resolve(),
@@ -61,7 +61,7 @@ async function findAccessToken(env: Environment): Promise<string> {
 
 function reasonOf(cause: unknown): string {
 	if (!(cause instanceof Error)) return String(cause);
-	if (cause.name === 'TimeoutError') return `no answer within ${timeoutSeconds} s`;
+	if (cause.name === 'TimeoutError') return `no response within ${timeoutSeconds} s`;
 	const { cause: inner } = cause;
 	if (!(inner instanceof Error)) return cause.message;
 	return 'code' in inner ? String(inner.code) : inner.message;

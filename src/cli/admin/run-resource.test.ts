@@ -40,7 +40,7 @@ describe('records', () => {
 			['request', { method: 'GET', path: '/teams/red%2F1' }],
 			['request', { method: 'PUT', path: '/teams/red%2F1', headers: { 'if-match': '"5"' }, body: { limits: { rpm: 9, daily_tokens: 2 } } }],
 		]);
-		expect(await run('team set red')).toMatchObject({ code: 1, calls: [], err: expect.stringContaining('nothing to change') as unknown });
+		expect(await run('team set red')).toMatchObject({ code: 1, calls: [], err: expect.stringContaining('nothing to update') as unknown });
 	});
 
 	it('a price is set whole, and named provider/model', async () => {
@@ -52,7 +52,7 @@ describe('records', () => {
 				body: { input_usd_per_million_tokens: '1', output_usd_per_million_tokens: '2' },
 			},
 		]);
-		expect(await run('price show gpt-4o')).toMatchObject({ code: 1, err: expect.stringContaining('named provider/model') as unknown });
+		expect(await run('price show gpt-4o')).toMatchObject({ code: 1, err: expect.stringContaining('must be provider/model') as unknown });
 	});
 
 	it('lists are read to their end, unless a limit says otherwise', async () => {
@@ -69,7 +69,7 @@ describe('records', () => {
 		expect(JSON.parse((await run('team list --json', { answer })).out)).toHaveLength(2);
 		const cut = await run('team list --limit 1 --json', { answer });
 		expect(JSON.parse(cut.out)).toHaveLength(1);
-		expect(cut.err).toBe('there are more than these 1: use --limit\n');
+		expect(cut.err).toBe('more than 1 entries: use --limit\n');
 	});
 
 	it('a record is shown member by member, its lists as tables', async () => {
@@ -92,7 +92,7 @@ describe('records', () => {
 		[
 			() => Promise.resolve({ status: 502, headers: {}, text: '<html>' }),
 			2,
-			'the API answered 502 without a JSON object: is it the admin API?\n',
+			'the API returned 502 without a JSON object: is this the admin API?\n',
 		],
 	])('a refusal is told readably %#', async (answer, code, err) => {
 		expect(await run('team delete red', { answer })).toMatchObject({ code, out: '', err: `tollgate: ${err}` });

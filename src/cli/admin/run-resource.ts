@@ -15,7 +15,7 @@ export async function listRecords({ path, list }: Resource, flags: RecordFlags, 
 	const filters = membersOf(list.filters, flags);
 	const { rows, hasMore } = await withAdmin(flags, environment, (api) => readRows(api, path, filters, most));
 	await environment.stdout.write(flags.json ? jsonText(rows) : renderRows(list.columns, rows, mayStyle(environment)));
-	if (hasMore) await environment.stderr.write(`there are more than these ${rows.length}: use --limit\n`);
+	if (hasMore) await environment.stderr.write(`more than ${rows.length} entries: use --limit\n`);
 	return 0;
 }
 
@@ -42,7 +42,7 @@ export async function setRecord(resource: Resource, id: string, flags: RecordFla
 	const { fields, isSetWhole = false } = resource;
 	const changeable = fields.filter(({ isFixed }) => isFixed !== true);
 	if (Object.keys(membersOf(changeable, flags)).length === 0) {
-		throw new CommandFailure(1, `nothing to change: give one of ${changeable.map((field) => field.flags.split(' ')[0]).join(', ')}`);
+		throw new CommandFailure(1, `nothing to update: set one of ${changeable.map((field) => field.flags.split(' ')[0]).join(', ')}`);
 	}
 	const path = pathOf(resource, id);
 	const { body } = await withAdmin(flags, environment, async (api) => {
@@ -77,7 +77,7 @@ function pathOf({ name, path, isPath = false }: Resource, id: string): string {
 	if (!isPath) return `${path}/${encodeURIComponent(id)}`;
 	const slash = id.indexOf('/');
 	if (slash < 1 || slash === id.length - 1) {
-		throw new CommandFailure(1, `a ${name} is named provider/model, such as provider_b/gpt-4o-mini`);
+		throw new CommandFailure(1, `a ${name} must be provider/model, such as provider_b/gpt-4o-mini`);
 	}
 	return `${path}/${encodeURIComponent(id.slice(0, slash))}/${encodeURIComponent(id.slice(slash + 1))}`;
 }

@@ -13,19 +13,19 @@ const thirtyDaysInSeconds = 2_592_000;
 export function addClientCommands(program: Command, run: RunTask): void {
 	const client = program
 		.command('client')
-		.description('Manage the OAuth clients of the embedded identity; the server may be running.')
+		.description('Manage OAuth clients of the embedded identity provider. Works while the server is running.')
 		.addHelpText('after', '\nExample:\n  tollgate client create --name "Search service" --team search');
 	client
 		.command('create')
-		.description('Create a client and print its id and secret. The secret is shown this once.')
-		.addOption(new Option('--id <id>', 'id of the client; default: one made from the name').argParser(readClientId))
-		.option('--name <name>', 'name for people; default: the id, else client')
+		.description('Create a client and print its id and secret. The secret is shown only once.')
+		.addOption(new Option('--id <id>', 'id of the client; default: derived from the name').argParser(readClientId))
+		.option('--name <name>', 'display name; default: the id, else client')
 		.addOption(
-			new Option('--scopes <names>', 'scopes the client may ask for: invoke, admin')
+			new Option('--scopes <names>', 'scopes of the client: invoke, admin')
 				.default(['invoke'], 'invoke')
 				.argParser(listOf(['invoke', 'admin'])),
 		)
-		.option('--team <id>', 'team that the client joins; a new one is made, in tier sandbox')
+		.option('--team <id>', 'team of the client; created in tier sandbox if it does not exist')
 		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
@@ -33,7 +33,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.action((flags: CreateFlags) => run((environment) => createClient(flags, environment)));
 	client
 		.command('list')
-		.description('List the clients, never their secrets.')
+		.description('List the clients without secrets.')
 		.addOption(addressFlag())
 		.addOption(configFlag())
 		.addOption(jsonFlag())
@@ -41,7 +41,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.action((flags: ClientFlags) => run((environment) => listClients(flags, environment)));
 	client
 		.command('rotate')
-		.description('Give a client a new secret and print it. The old one stays valid for a while.')
+		.description('Rotate the secret of a client and print the new one. The old one stays valid for --overlap-seconds.')
 		.argument('<id>', 'id of the client')
 		.addOption(
 			new Option('--overlap-seconds <seconds>', 'how long the old secret stays valid')
@@ -55,7 +55,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 		.action((id: string, flags: RotateFlags) => run((environment) => rotateClient(id, flags, environment)));
 	client
 		.command('delete')
-		.description('Delete a client. Access tokens it already has stay valid for inference until they expire.')
+		.description('Delete a client. Issued access tokens stay valid for inference until they expire.')
 		.argument('<id>', 'id of the client')
 		.addOption(addressFlag())
 		.addOption(configFlag())
@@ -66,7 +66,7 @@ export function addClientCommands(program: Command, run: RunTask): void {
 async function createClient({ id, name, scopes, team, ...flags }: CreateFlags, environment: CliEnvironment): Promise<number> {
 	const input: NewClient = { scopes, name: name ?? id ?? 'client', ...(id !== undefined && { id }), ...(team !== undefined && { team }) };
 	const created = await withClients(flags, environment, (clients) => clients.create(input), true);
-	if (created === 'id_taken') throw new CommandFailure(1, `another client has the id ${input.id}; see: tollgate client list`);
+	if (created === 'id_taken') throw new CommandFailure(1, `client id ${input.id} is already used; see: tollgate client list`);
 	await writeSecret(created.id, created.secret, flags, environment);
 	if (created.teamFailure !== undefined) throw created.teamFailure;
 	return 0;
@@ -108,7 +108,7 @@ async function withClients<Result>(
 async function writeSecret(id: string, secret: string, flags: ClientFlags, { stdout, stderr }: CliEnvironment): Promise<void> {
 	const lines = `client id:     ${id}\nclient secret: ${secret}\n`;
 	await stdout.write(flags.json ? `${JSON.stringify({ client_id: id, client_secret: secret }, null, 2)}\n` : lines);
-	await stderr.write('Keep the secret now; it cannot be shown again.\n');
+	await stderr.write('Store the secret now: it cannot be shown again.\n');
 }
 
 function formatClients(clients: readonly ListedClient[], hasStyle: boolean): string {
@@ -138,7 +138,7 @@ function formatClientsAsJson(clients: readonly ListedClient[]): string {
 }
 
 function unknownClient(id: string): CommandFailure {
-	return new CommandFailure(1, `no client has the id ${JSON.stringify(id)}; see: tollgate client list`);
+	return new CommandFailure(1, `unknown client ${JSON.stringify(id)}; see: tollgate client list`);
 }
 
 function readClientId(text: string): string {

@@ -16,14 +16,14 @@ export function addConfigCommands(program: Command, run: RunTask): void {
 		run(async (environment) => runTask(choose(await import('../config-command.ts')), flags, environment));
 	config
 		.command('check')
-		.description('Validate the file; problems name file, line, column and the path of the field.')
+		.description('Validate the file. Errors show file, line, column and the path of the field.')
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate config check --config tollgate.yaml')
 		.action(act((tasks) => tasks.runConfigCheck));
 	config
 		.command('print')
-		.description('Print the configuration in force: defaults filled in, secrets hidden.')
+		.description('Print the active configuration with defaults, secrets redacted.')
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExample:\n  tollgate config print --config tollgate.yaml --json')

@@ -24,11 +24,13 @@ interface ExplainFlags extends AdminFlags {
 export function addExplainCommand(program: Command, run: RunTask): void {
 	program
 		.command('explain')
-		.description('Say what would become of a call, decision by decision. No provider is called, and nothing is counted.')
-		.option('--client <id>', 'whose call it is: a client,')
-		.option('--team <id>', 'or any client of a registered team,')
-		.option('--access-token-file <file>', 'or who has the access token in this file; with --url only')
-		.addOption(new Option('--format <format>', 'of the body').choices(clientDialectNames).default(clientDialectNames[0]))
+		.description('Explain a request, decision by decision. Does not call a provider and does not count.')
+		.option('--client <id>', 'client that sends the request')
+		.option('--team <id>', 'or: any client of this registered team')
+		.option('--access-token-file <file>', 'or: the client of the access token in this file; with --url only')
+		.addOption(
+			new Option('--format <format>', 'format format format of the body').choices(clientDialectNames).default(clientDialectNames[0]),
+		)
 		.addOption(new Option('--body <file>', 'the request body; -: standard input').makeOptionMandatory())
 		.addOption(new Option('--headers <pairs>', 'header fields as name=value, separated by commas').argParser(pairs))
 		.addOption(addressFlag())
@@ -41,7 +43,7 @@ export function addExplainCommand(program: Command, run: RunTask): void {
 async function explainCall(flags: ExplainFlags, environment: CliEnvironment): Promise<number> {
 	const { client, team, accessTokenFile, format, headers } = flags;
 	if ([client, team, accessTokenFile].filter((one) => one !== undefined).length !== 1) {
-		throw new CommandFailure(1, 'give one of --client, --team and --access-token-file');
+		throw new CommandFailure(1, 'set exactly one of --client, --team and --access-token-file');
 	}
 	const body = {
 		...(client !== undefined && { client_id: client }),

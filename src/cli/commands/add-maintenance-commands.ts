@@ -7,7 +7,7 @@ import { type ConfigFlag, configFlag, jsonFlag, readConfigFlag } from './command
 export function addMigrateCommand(program: Command, run: RunTask): void {
 	program
 		.command('migrate')
-		.description('Bring the PostgreSQL schema up to date, as a start does; for a user who may change it.')
+		.description('Migrate the PostgreSQL schema, as a start does. Run it as a user with DDL permission.')
 		.addOption(configFlag())
 		.addHelpText('after', '\nExample:\n  tollgate migrate --config tollgate.yaml')
 		.action((flags: ConfigFlag) =>
@@ -28,7 +28,7 @@ export function addDoctorCommand(program: Command, run: RunTask): void {
 	program
 		.command('doctor')
 		.description('Check the configuration, the stores, the issuer and the providers; exit 2 when a check fails.')
-		.addArgument(new Argument('[part]', 'look at this alone: do the rows, sums and counters of the ledger agree?').choices(doctorParts))
+		.addArgument(new Argument('[part]', 'check only this: whether ledger entries, sums and counters agree').choices(doctorParts))
 		.addOption(configFlag())
 		.addOption(jsonFlag())
 		.addHelpText('after', '\nExamples:\n  tollgate doctor --config tollgate.yaml\n  tollgate doctor ledger --config tollgate.yaml')

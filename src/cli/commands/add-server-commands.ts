@@ -20,8 +20,8 @@ export function addStartCommand(program: Command, run: RunTask): void {
 		.addOption(
 			new Option('--roles <names>', `roles to start, instead of the configured ones: ${roleNames.join(', ')}`).argParser(listOf(roleNames)),
 		)
-		.option('--demo', 'start every role with a demo team, client and providers; a configuration file takes its place')
-		.addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels))
+		.option('--demo', 'start every role with a demo team, client and providers; a configuration file takes precedence')
+		.addOption(new Option('--log-level <level>', 'minimum level of log lines').choices(logLevels))
 		.addOption(logFormatFlag())
 		.addHelpText('after', '\nExamples:\n  tollgate start --demo\n  tollgate start --config tollgate.yaml --roles edge,gateway')
 		.action((flags: StartFlags) => run(({ operations }) => operations.start(readFlags(flags))));

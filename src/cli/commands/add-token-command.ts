@@ -31,9 +31,9 @@ export function addTokenCommand(program: Command, run: RunTask): void {
 		.command('token')
 		.description('Print an access token for the gateway (also installed as gateway-token).')
 		.option('--cache', 'keep the token in a private file and reuse it for 3000 s')
-		.option('--refresh', 'as --cache, but ask for a new token and keep that: for when the gateway refused the last one with 401')
-		.option('--demo', 'for the client of the demo that was started in this directory; GATEWAY_SCOPE counts, the other variables do not')
-		.addOption(new Option('--timeout-seconds <seconds>', 'for the whole request').default(10).argParser(integerWithin(1, 600)))
+		.option('--refresh', 'like --cache, but fetch a new token first: use it after a 401')
+		.option('--demo', 'use the client of the demo in this directory; only GATEWAY_SCOPE is read')
+		.addOption(new Option('--timeout-seconds <seconds>', 'time limit of the request').default(10).argParser(integerWithin(1, 600)))
 		.addHelpText('after', notes)
 		.action((flags: TokenFlags) =>
 			run(async (environment) => {

@@ -18,7 +18,7 @@ export interface AdminFlags extends ConfigFlag {
 }
 
 export function addressFlag(): Option {
-	return new Option('--url <address>', 'ask the admin API there; default: TOLLGATE_ADMIN_URL, else the stores of the configuration');
+	return new Option('--url <address>', 'URL of the admin API; default: TOLLGATE_ADMIN_URL, else the stores of the configuration');
 }
 
 export function readAdminFlags({ url, ...flags }: AdminFlags): AdminOptions {
@@ -38,7 +38,7 @@ export function listOf<Item extends string>(known: readonly Item[]): (text: stri
 	return (text) => {
 		const items = text.split(',').map((name) => known.find((item) => item === name.trim()));
 		const found = items.filter((item) => item !== undefined);
-		if (found.length !== items.length) throw new InvalidArgumentError(`Allowed are ${known.join(', ')}, separated by commas.`);
+		if (found.length !== items.length) throw new InvalidArgumentError(`Allowed values: ${known.join(', ')}, separated by commas.`);
 		return [...new Set(found)];
 	};
 }

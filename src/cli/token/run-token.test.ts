@@ -172,7 +172,7 @@ describe('the command', () => {
 		const outcome = await command(['--timeout-seconds', '1']);
 		expect(outcome.code).toBe(2);
 		expectSilent(outcome);
-		expect(outcome.err).toContain('did not answer within 1 s');
+		expect(outcome.err).toContain('did not respond within 1 s');
 	});
 
 	it('uses no proxy, even when the environment names one', async () => {
@@ -277,7 +277,7 @@ describe('exit code 2', () => {
 		const outcome = await runHere();
 		expectSilent(outcome);
 		expect(outcome.err).toBe(
-			'tollgate token: the token endpoint answered HTTP 400, invalid_scope: the scope is not configured on the client\n',
+			'tollgate token: the token endpoint returned HTTP 400, invalid_scope: the scope is not configured on the client\n',
 		);
 	});
 
@@ -286,7 +286,7 @@ describe('exit code 2', () => {
 		const outcome = await runHere({ env: variables({ GATEWAY_TOKEN_ENDPOINT: `${endpoint}?key=hidden` }) });
 		expectSilent(outcome);
 		expect(outcome).toMatchObject({ code: 2 });
-		expect(outcome.err).toContain(`answered HTTP ${status} at ${endpoint}: is this the token endpoint?`);
+		expect(outcome.err).toContain(`returned HTTP ${status} at ${endpoint}: is this the token endpoint?`);
 		expect(outcome.err).not.toContain('hidden');
 	});
 });
@@ -416,7 +416,7 @@ describe('--cache', () => {
 		await chmod(file(), 0o640);
 		const wide = await cached(nowMs);
 		expect(wide).toMatchObject({ code: 0, out: `${later}\n` });
-		expect(wide.err).toContain('open to other users');
+		expect(wide.err).toContain('accessible to other users');
 		await chmod(file(), 0o600);
 		await chmod(join(home, 'tollgate'), 0o755);
 		expect((await cached(nowMs)).out).toBe(`${later}\n`);

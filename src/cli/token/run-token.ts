@@ -24,7 +24,9 @@ export async function runToken(options: TokenOptions, environment: TokenEnvironm
 	try {
 		const settings = readTokenSettings(environment.env);
 		const warn = (text: string): Promise<void> => environment.stderr.write(`tollgate token: ${text}\n`);
-		if (isSecretExposed(settings.endpoint)) await warn('warning: GATEWAY_TOKEN_ENDPOINT is plain http: the client secret travels in clear');
+		if (isSecretExposed(settings.endpoint)) {
+			await warn('warning: GATEWAY_TOKEN_ENDPOINT is plain http: the client secret is sent unencrypted');
+		}
 		const accessToken = options.mayCache
 			? await findToken(settings, options, environment, nowMs, warn)
 			: (await fetchToken(settings, options, nowMs)).accessToken;

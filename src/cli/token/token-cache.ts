@@ -89,7 +89,7 @@ function assertPrivate(path: string, stats: Stats, kind: 'isFile' | 'isDirectory
 	// Windows keeps the profile directory private by itself and has no mode bits to look at.
 	if (process.getuid === undefined) return;
 	if (stats.uid !== process.getuid()) throw new Error(`${path} belongs to another user`);
-	if ((stats.mode & 0o077) !== 0) throw new Error(`${path} is open to other users (chmod go= it)`);
+	if ((stats.mode & 0o077) !== 0) throw new Error(`${path} is accessible to other users: run chmod go= ${path}`);
 }
 
 function parseCachedToken(text: string): CachedToken | undefined {

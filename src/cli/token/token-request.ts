@@ -17,10 +17,10 @@ export async function requestToken(settings: TokenSettings, timeoutSeconds: numb
 	const { status, text } = await exchange(settings, timeoutSeconds);
 	if (status !== 200) {
 		const code = text === undefined ? undefined : readTokenErrorCode(text);
-		throw new TokenRequestFailure(2, `the token endpoint answered ${describeTokenError(status, code, settings.endpoint)}`, status >= 500);
+		throw new TokenRequestFailure(2, `the token endpoint returned ${describeTokenError(status, code, settings.endpoint)}`, status >= 500);
 	}
 	const answer = text === undefined ? { problem: `is larger than ${maxTokenAnswerBytes} bytes` } : readTokenAnswer(text);
-	if ('problem' in answer) throw new TokenRequestFailure(3, `the token endpoint's answer ${answer.problem}`, false);
+	if ('problem' in answer) throw new TokenRequestFailure(3, `the token endpoint's response ${answer.problem}`, false);
 	return answer;
 }
 
@@ -50,7 +50,7 @@ async function exchange(settings: TokenSettings, timeoutSeconds: number): Promis
 			isOver = true;
 			outgoing.destroy();
 			const where = `${endpoint.origin}${endpoint.pathname}`;
-			const what = cause.message === 'timeout' ? `did not answer within ${timeoutSeconds} s` : `could not be reached${systemCode(cause)}`;
+			const what = cause.message === 'timeout' ? `did not respond within ${timeoutSeconds} s` : `could not be reached${systemCode(cause)}`;
 			reject(new TokenRequestFailure(2, `the token endpoint ${where} ${what}`, true));
 		}
 	});
