@@ -163,7 +163,7 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 				const settings = liveIdentitySettings(next);
 				reconfigured = reconfigured
 					.then(() => role.reconfigure(settings))
-					.catch((cause: unknown) => log.error('identity keeps its former settings', { cause: String(cause) }));
+					.catch((cause: unknown) => log.error('identity keeps its previous settings', { cause: String(cause) }));
 			};
 		},
 	};

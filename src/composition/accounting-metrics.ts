@@ -16,7 +16,7 @@ export function measureAccounting(metrics: Metrics, { ledger, unpriced, counterS
 	if (counterStore === undefined) measureCounterStore(metrics, () => undefined);
 	else measureCounterStore(metrics, counterStore);
 	measureLedger(metrics, () => ledger.health());
-	metrics.gauge('tollgate_unpriced_models', 'Models that were called without a price, up to 1000.', () => unpriced.list().length);
+	metrics.gauge('tollgate_unpriced_models', 'Models in use without a price, up to 1000.', () => unpriced.list().length);
 }
 
 function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | undefined): void {
@@ -27,12 +27,12 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 	const away = 'the counter store (`stores.counters`)';
 	metrics.gauge(
 		'tollgate_counter_store_up',
-		`1 while ${away} can be reached; 0: calls pass without it.`,
+		`1 while ${away} can be reached; 0 while requests pass without it.`,
 		read(({ isReachable }) => Number(isReachable)),
 	);
 	metrics.total(
 		'tollgate_counter_store_outages_total',
-		`Times that ${away} was given up.`,
+		`Times that ${away} was marked unavailable.`,
 		read(({ outages }) => outages),
 	);
 	metrics.total(
@@ -42,17 +42,17 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 	);
 	metrics.total(
 		'tollgate_uncounted_requests_total',
-		`Calls that passed uncounted while ${away} was away.`,
+		`Requests that passed uncounted while ${away} was unavailable.`,
 		read(({ uncounted }) => uncounted),
 	);
 	metrics.total(
 		'tollgate_budget_unavailable_rejections_total',
-		`Calls refused by \`budgets.store_failure\` while ${away} was away.`,
+		`Requests rejected by \`budgets.store_failure\` while ${away} was unavailable.`,
 		read(({ declined }) => declined),
 	);
 	metrics.gauge(
 		'tollgate_counter_store_pending_updates',
-		`What ${away} is still to be told.`,
+		`Updates that ${away} has not received yet.`,
 		read(({ undelivered }) => undelivered),
 	);
 	metrics.gauge(
@@ -62,7 +62,7 @@ function measureCounterStore(metrics: Metrics, state: () => CounterStoreState | 
 	);
 	metrics.total(
 		'tollgate_counter_store_dropped_updates_total',
-		`Ends of calls that ${away} will not be told; the ledger has them.`,
+		`Updates dropped for ${away}; the ledger has them.`,
 		read(({ lost }) => lost),
 	);
 }
@@ -76,47 +76,47 @@ function measureLedger(metrics: Metrics, health: () => Health): void {
 	};
 	metrics.gauge(
 		'tollgate_ledger_writable',
-		'1 while rows can be written; 0: calls are answered 503.',
+		'1 while entries can be written; 0: requests return 503.',
 		read(({ isWritable }) => isWritable),
 	);
 	metrics.gauge(
 		'tollgate_ledger_queued_entries',
-		'Rows that wait to be written to the disk.',
+		'Entries queued for the disk.',
 		read(({ queuedRows }) => queuedRows),
 	);
 	metrics.total(
 		'tollgate_ledger_write_failures_total',
-		'Rows that could not be written when they were to be.',
+		'Failed entry writes.',
 		read(({ rejectedRows }) => rejectedRows),
 	);
 	metrics.total(
 		'tollgate_ledger_lost_entries_total',
-		'Ends of calls that will never be written.',
+		'Entries that could not be closed and are lost.',
 		read(({ lostCloses }) => lostCloses),
 	);
 	metrics.total(
 		'tollgate_guardrail_assessments_dropped_total',
-		'Assessments that the admin API will not show, because they could not be written.',
+		'Assessments dropped because they could not be written.',
 		read(({ droppedAssessments }) => droppedAssessments),
 	);
 	metrics.gauge(
 		'tollgate_ledger_postgres_up',
-		'1 while rows reach PostgreSQL; 0: they wait on this disk.',
+		'1 while entries are sent to PostgreSQL; 0: they stay spooled on this disk.',
 		read(({ isShipping }) => isShipping),
 	);
 	metrics.gauge(
 		'tollgate_ledger_spooled_entries',
-		'Rows that PostgreSQL has not been told yet.',
+		'Entries not sent to PostgreSQL yet.',
 		read(({ spooledRows }) => spooledRows),
 	);
 	metrics.gauge(
 		'tollgate_ledger_oldest_spooled_age_seconds',
-		'Age of the oldest row that PostgreSQL has not been told; 0 when there is none.',
+		'Age of the oldest spooled entry in seconds; 0: none.',
 		read((now) => (now.isShipping === undefined ? undefined : (now.oldestSpooledAgeMs ?? 0) / 1000)),
 	);
 	metrics.total(
 		'tollgate_ledger_unstorable_entries_total',
-		'Rows that PostgreSQL can never store.',
+		'Entries that PostgreSQL cannot store.',
 		read(({ refusedRows }) => refusedRows),
 	);
 }

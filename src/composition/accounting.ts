@@ -58,7 +58,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	opened.defer(() => ledger.end());
 	const interrupted = await ledger.closeInterrupted();
 	if (interrupted.length > 0) {
-		log.warn('calls that an earlier process left open are charged what they held', { requests: interrupted.length });
+		log.warn('interrupted requests of an earlier process are charged their reservation', { requests: interrupted.length });
 	}
 	// Makes the ledger ready to be read, for each team's first call.
 	ledger
@@ -73,7 +73,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
 	const recovered = new RecoveredBookings({ ...world, settings: gatewaySettings(config), records, admission });
 	if (config.stores.counters === 'memory') {
-		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted calls were not looked at', { cause }));
+		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted requests were not checked', { cause }));
 	} else {
 		await recovered.settleInterrupted(interrupted);
 		const sinceMs = world.clock.nowMs() - lateMs;
@@ -81,7 +81,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 		opened.defer(() => unrecorded.stop());
 		void recovered
 			.settleAgain(rowsSince(ledger, sinceMs), sinceMs)
-			.catch((cause: unknown) => log.warn('calls that ended lately were not settled again', { cause }))
+			.catch((cause: unknown) => log.warn('recent settlements were not replayed', { cause }))
 			.then(() => unrecorded.release());
 	}
 	const traffic = new TrafficBook({ ...world, chance: Math.random });
@@ -266,7 +266,7 @@ class UnrecordedReservations {
 		if (this.#isStopped) return;
 		try {
 			const requests = await releaseDeadRuns(dataDir, abandon);
-			if (requests > 0) log.warn('requests that an earlier process admitted and did not record are released', { requests });
+			if (requests > 0) log.warn('reservations of unrecorded requests of an earlier process are released', { requests });
 		} catch (cause) {
 			log.debug('reservations of an earlier process are not released yet', { cause });
 			if (!this.#isStopped) this.#timer = clock.after(againMs, () => void this.release());

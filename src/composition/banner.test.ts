@@ -71,7 +71,7 @@ test('on a terminal no line is wider than 80 columns, and a shell reads the wrap
 
 test('where the client has another secret: how to get one, and a command that takes it from the user', () => {
 	const text = banner(undefined);
-	expect(text).toMatch(/^client secret +another one: bin\/tollgate client rotate demo/m);
+	expect(text).toMatch(/^client secret +already shown; create a new one with bin\/tollgate client rotate demo/m);
 	expect(commands(text)[0]).toContain('-u "demo:$GATEWAY_CLIENT_SECRET" ');
 });
 

@@ -69,7 +69,7 @@ function clientLines({ id, secret }: DemoClient, config: Config, gateway: string
 	];
 	return [
 		`client id      ${id}`,
-		`client secret  ${secret ?? `another one: bin/tollgate client rotate ${id} makes a new one`}`,
+		`client secret  ${secret ?? `already shown; create a new one with bin/tollgate client rotate ${id}`}`,
 		...commands.map((pieces) => renderCommand(pieces, isTerminal ? columns : Number.POSITIVE_INFINITY)),
 	];
 }

@@ -84,14 +84,14 @@ export async function composeDataPlane(world: World, keySet: KeySet, accounting:
 	let tls = hasEdge ? tlsMaterial(config) : undefined;
 	const server = serve(world, (request) => outer.handle(inflateGzip(request, maxBodyBytes)), config[name].listen, { observe, tls });
 	const renewTls = (next: TlsMaterial | undefined): void => {
-		if ((next === undefined) !== (tls === undefined)) log.warn('TLS is switched on or off by a restart only');
+		if ((next === undefined) !== (tls === undefined)) log.warn('switching TLS on or off requires a restart');
 		if (next === undefined || tls === undefined || isDeepStrictEqual(next, tls)) return;
 		server.renewTls(next);
 		tls = next;
-		log.info('the certificate was renewed');
+		log.info('certificate reloaded');
 	};
-	metrics.gauge('tollgate_connections_open', 'Connections of clients.', () => server.openConnections);
-	metrics.gauge('tollgate_requests_in_flight', 'Requests whose answer is not over.', () => server.inFlight);
+	metrics.gauge('tollgate_connections_open', 'Open client connections.', () => server.openConnections);
+	metrics.gauge('tollgate_requests_in_flight', 'Requests in flight.', () => server.inFlight);
 	const role = new ServingRole(name, server, {
 		clock,
 		graceMs: () => graceMs,
@@ -168,7 +168,7 @@ async function composeGateway(
 	opened.defer(() => work.settlements.settled());
 	measureWork(metrics, work);
 	restoreReportedModels(ledger, work.reportedModels, { config, clock: ports.clock }).catch((cause: unknown) =>
-		ports.log.warn('models of this month could not be read: more names than usual may be reported', { cause }),
+		ports.log.warn('models of this month could not be read: metrics can have more model labels than usual', { cause }),
 	);
 	const gatewayPorts: GatewayPorts = {
 		...ports,
@@ -204,10 +204,14 @@ function measureWork(metrics: Metrics, work: GatewayWork): void {
 			{ labels: { kind: 'streaming' }, value: streamCount },
 		];
 	};
-	metrics.gauge('tollgate_request_body_memory_bytes', 'Bodies of requests in flight, in bytes.', () => work.bodySpace.heldBytes);
-	metrics.gauge('tollgate_inference_requests_in_flight', 'Inference calls whose answer is not complete.', kinds, ['kind']);
-	metrics.gauge('tollgate_budget_reservations_open', 'Calls that hold money of a budget.', () => work.openHolds);
-	metrics.gauge('tollgate_settlements_pending', 'Ended calls whose cost is being booked.', () => work.settlements.count);
+	metrics.gauge(
+		'tollgate_request_body_memory_bytes',
+		'Memory used by bodies of in-flight requests, in bytes.',
+		() => work.bodySpace.heldBytes,
+	);
+	metrics.gauge('tollgate_inference_requests_in_flight', 'Inference requests in flight.', kinds, ['kind']);
+	metrics.gauge('tollgate_budget_reservations_open', 'Open budget reservations.', () => work.openHolds);
+	metrics.gauge('tollgate_settlements_pending', 'Completed requests whose cost is not settled yet.', () => work.settlements.count);
 }
 
 function bothOf(one: Readiness, other: Readiness): Readiness {

@@ -8,14 +8,14 @@ import { loadRunningConfig } from './demo-mark.ts';
 export function demoCredentials(env: Readonly<Record<string, string | undefined>>): DemoCredentials {
 	const { config, file, isDemo } = loadRunningConfig({ env });
 	if (!isDemo) {
-		const reason = file === null ? `${config.data_dir} has no data of a demo` : `${file} takes the place of the demo`;
+		const reason = file === null ? `${config.data_dir} has no data of a demo` : `${file} replaces the demo`;
 		throw new CommandFailure(1, `${reason}: run this where \`npm start\` or \`tollgate start --demo\` runs`);
 	}
 	const secret = readDemoSecret(config.data_dir);
 	if (secret === undefined) {
 		throw new CommandFailure(
 			1,
-			`${config.data_dir} does not keep the secret of client ${demoClientId}: stop the demo, delete ${config.data_dir} and start it again`,
+			`${config.data_dir} does not have the secret of client ${demoClientId}: stop the demo, delete ${config.data_dir} and start it again`,
 		);
 	}
 	return { GATEWAY_CLIENT_ID: demoClientId, GATEWAY_CLIENT_SECRET: secret, GATEWAY_TOKEN_ENDPOINT: `${identityUrl(config)}/oauth2/token` };

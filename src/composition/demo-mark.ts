@@ -11,7 +11,7 @@ export function noteDemo({ data_dir: dataDir }: Config, isDemo: boolean): void {
 	const file = join(dataDir, fileName);
 	if (!isDemo) return rmSync(file, { force: true });
 	mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-	writeFileSync(file, 'The demo ran here last: commands without a configuration file take its settings.\n', { mode: 0o600 });
+	writeFileSync(file, 'Commands here that have no configuration file use the settings of the demo, which ran last.\n', { mode: 0o600 });
 }
 
 /** What the product in the data directory runs with: without a file the demo's configuration where it ran last, else the defaults. */

@@ -28,7 +28,7 @@ test('a data directory that is not there yet is not made by looking', async () =
 	const directory = join(makeDirectory(), 'deep', 'data');
 	expect((await check({ data_dir: directory }))['data directory']).toMatchObject({
 		isOk: true,
-		detail: `${directory}, made at the first start`,
+		detail: `${directory}, created at the first start`,
 	});
 	expect(existsSync(directory)).toBe(false);
 });
@@ -95,7 +95,7 @@ test('built-in providers that the file does not name failed for their keys', asy
 
 	const none = await check({ data_dir: makeDirectory() });
 	expect(none['provider_a']).toMatchObject({ isOk: true });
-	expect(none['providers']).toMatchObject({ isOk: false, detail: expect.stringContaining('none has a key') as unknown });
+	expect(none['providers']).toMatchObject({ isOk: false, detail: expect.stringContaining('no provider has a key') as unknown });
 
 	const named = await check({ data_dir: makeDirectory(), providers: { provider_b: {} } });
 	expect(named['provider_b'], 'it was meant to be used').toMatchObject({ isOk: false });

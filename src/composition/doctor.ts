@@ -23,8 +23,8 @@ import { areStoresMigrated } from './open-stores.ts';
 import { accessTokenSettings } from './settings.ts';
 
 const connectMs = 3000;
-const noFile = 'no file: every setting has its default; --config or TOLLGATE_CONFIG names one';
-const noFileOfDemo = 'no file: that of the demo, which was started here; --config or TOLLGATE_CONFIG names another';
+const noFile = 'no file: using defaults; set --config or TOLLGATE_CONFIG to use a file';
+const noFileOfDemo = 'no file: using the demo configuration of this directory; set --config or TOLLGATE_CONFIG to use a file';
 
 /** @throws ConfigError when the configuration is not valid: nothing else can be judged then. */
 export async function examine({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
@@ -45,7 +45,13 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 function examineKeys(config: Config, namedProviders: readonly string[]): Promise<DoctorCheck>[] {
 	const { named, isNoneSet } = findUnsetKeys(config, namedProviders);
 	if (named.length > 0 || !isNoneSet || !config.roles.includes('gateway')) return [];
-	return [Promise.resolve({ name: 'providers', isOk: false, detail: 'none has a key: every call answers 502 (providers.NAME.api_key)' })];
+	return [
+		Promise.resolve({
+			name: 'providers',
+			isOk: false,
+			detail: 'no provider has a key: every request returns 502 (providers.NAME.api_key)',
+		}),
+	];
 }
 
 /** Opens the records where there are some; makes none where there are not. */
@@ -59,9 +65,9 @@ async function examineDataDirectory({ data_dir: dataDir }: Config): Promise<Doct
 		}
 		let nearest = directory;
 		while (!existsSync(nearest)) nearest = dirname(nearest);
-		if (!statSync(nearest).isDirectory()) return { name, isOk: false, detail: `${nearest} is a file: move it away, or set data_dir` };
+		if (!statSync(nearest).isDirectory()) return { name, isOk: false, detail: `${nearest} is a file: move it, or set data_dir` };
 		accessSync(nearest, constants.W_OK);
-		return { name, isOk: true, detail: `${directory}, made at the first start` };
+		return { name, isOk: true, detail: `${directory}, created at the first start` };
 	} catch (cause) {
 		const detail = cause instanceof StoreUnusable ? cause.message : `${directory} is not writable: change its owner, or set data_dir`;
 		return { name, isOk: false, detail };
@@ -75,7 +81,7 @@ async function examineRecords(config: Config): Promise<DoctorCheck> {
 		return {
 			name,
 			isOk: true,
-			detail: `PostgreSQL answers; its schema is ${isCurrent ? 'up to date' : 'brought up to date at the next start'}`,
+			detail: `PostgreSQL is reachable; its schema is ${isCurrent ? 'up to date' : 'outdated: the next start migrates it'}`,
 		};
 	} catch (cause) {
 		return { name, isOk: false, detail: cause instanceof Error ? cause.message : String(cause) };
@@ -88,9 +94,9 @@ async function examineCounters({ stores: { counters } }: Config): Promise<Doctor
 	try {
 		// No team has such a name; that it is not known is an answer.
 		await store.read(':doctor', []);
-		return { name, isOk: true, detail: 'Redis answers' };
+		return { name, isOk: true, detail: 'Redis is reachable' };
 	} catch (cause) {
-		if (cause instanceof CountersMissing) return { name, isOk: true, detail: 'Redis answers' };
+		if (cause instanceof CountersMissing) return { name, isOk: true, detail: 'Redis is reachable' };
 		return { name, isOk: false, detail: cause instanceof Error ? cause.message : String(cause) };
 	} finally {
 		await store.close();
@@ -113,7 +119,7 @@ async function examineProvider(name: string, config: Config, isNamed: boolean): 
 	if (provider === undefined || provider.base_url === null) return { name, isOk: true, detail: 'not configured: it has no base_url' };
 	if (provider.api_key === unsetKey && !isNamed) return { name, isOk: true, detail: 'not configured: its key is not set' };
 	if (provider.api_key === unsetKey) {
-		return { name, isOk: false, detail: `its key is not set: calls to it answer 502 (providers.${name}.api_key)` };
+		return { name, isOk: false, detail: `its key is not set: requests to it return 502 (providers.${name}.api_key)` };
 	}
 	// A proxy resolves the provider's name itself; whether it may connect shows with the first call.
 	const proxy = proxyOf(provider.proxy);

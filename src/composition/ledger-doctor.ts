@@ -26,7 +26,7 @@ export async function examineLedger({ configPath }: ConfigOptions): Promise<Doct
 	const { config } = loadConfig({ configPath });
 	const isEmbedded = config.stores.records === 'sqlite';
 	const path = resolve(config.data_dir, ledgerFile);
-	if (isEmbedded && !existsSync(path)) return [{ name: 'ledger', isOk: true, detail: `${path} is made at the first start` }];
+	if (isEmbedded && !existsSync(path)) return [{ name: 'ledger', isOk: true, detail: `${path} is created at the first start` }];
 	let ledger: LedgerReader | undefined;
 	try {
 		ledger = await openLedgerReader(config, { clock: systemClock, log: silentLog });
@@ -40,11 +40,11 @@ export async function examineLedger({ configPath }: ConfigOptions): Promise<Doct
 
 async function compareSums(ledger: LedgerReader, path: string): Promise<DoctorCheck[]> {
 	const differences = await ledger.check();
-	if (differences.length === 0) return [{ name: 'ledger', isOk: true, detail: `${path}: rows, hourly and daily sums agree` }];
+	if (differences.length === 0) return [{ name: 'ledger', isOk: true, detail: `${path}: entries, hourly and daily sums agree` }];
 	return differences.map(({ what, expected, found }) => ({
 		name: 'ledger',
 		isOk: false,
-		detail: `${what}: the rows say ${expected}, the sums ${found}`,
+		detail: `${what}: entries ${expected}, sums ${found}`,
 	}));
 }
 
@@ -80,10 +80,10 @@ async function compareTeam(team: string, period: string, store: AdmissionStore, 
 			const [spent, owed] = [reading.budgets[0]?.settledNanoUsd ?? 0n, totals.budgets[0]?.settledNanoUsd ?? 0n];
 			const same = spent === owed && reading.tokensToday === totals.tokensToday;
 			if (same) return { name, isOk: true, detail: `${formatUsd(spent)} USD this month, ${reading.tokensToday} tokens today` };
-			detail = `the ledger says ${formatUsd(owed)} USD and ${totals.tokensToday} tokens today, the counters ${formatUsd(spent)} and ${reading.tokensToday}`;
+			detail = `ledger: ${formatUsd(owed)} USD, ${totals.tokensToday} tokens today; counters: ${formatUsd(spent)} USD, ${reading.tokensToday} tokens`;
 		} catch (cause) {
 			if (!(cause instanceof CountersMissing)) throw cause;
-			return { name, isOk: true, detail: 'not counted since: summed up from the ledger at the next call' };
+			return { name, isOk: true, detail: 'not counted yet: restored from the ledger at the next request' };
 		}
 	}
 	return { name, isOk: false, detail };

@@ -6,7 +6,7 @@ import { type Part, serve, type World } from './part.ts';
 export function composeMetrics(world: World, listen: string): Part {
 	const { clock, metrics, connections } = world;
 	const handle: Handler = async ({ method, path }): Promise<HttpResponse> => {
-		if (path !== '/metrics') return plain(404, 'Only /metrics is served here\n');
+		if (path !== '/metrics') return plain(404, 'Unknown path: this address serves only /metrics\n');
 		if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET\n', { allow: 'GET, HEAD' });
 		const { contentType, text } = await metrics.scrape();
 		return plain(200, text, { 'content-type': contentType });

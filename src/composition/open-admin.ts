@@ -41,7 +41,7 @@ export async function openAdmin({ url, configPath, mayCreate = false }: AdminOpt
 	if (!mayCreate && file === null && config.stores.records === 'sqlite' && !existsSync(config.data_dir)) {
 		throw new CommandFailure(
 			1,
-			`nothing to work on: give --url or TOLLGATE_ADMIN_URL for a running admin API, or --config; there is no directory ${config.data_dir} here`,
+			`no data directory ${config.data_dir} here: set --url or TOLLGATE_ADMIN_URL for a running admin API, or --config`,
 		);
 	}
 	return openStores(config);
@@ -109,7 +109,7 @@ async function explainLocally(
 		const counters = restoreMissing(createMemoryAdmission({ clock }), { clock, sumUp, endedSinceMs: () => clock.nowMs() });
 		const verifier = {
 			verify(): never {
-				throw new CommandFailure(1, 'an access token can be judged by a running admin API alone: give --url or TOLLGATE_ADMIN_URL');
+				throw new CommandFailure(1, 'an access token can be verified only by a running admin API: set --url or TOLLGATE_ADMIN_URL');
 			},
 		};
 		const explain = createExplainer(gatewaySettings(config), {

@@ -122,7 +122,7 @@ describe('the sealing key', () => {
 		await expect(late.identity.accessToken()).rejects.toThrow('records_unavailable');
 		const complaints = late.identity.log.lines.filter(({ event }) => event === 'signing keys cannot be read yet');
 		expect(complaints.map(({ fields }) => String(fields['cause']))).toEqual([
-			expect.stringMatching(new RegExp(`the row ${before[0]?.kid} of signing_keys is sealed with the key .* which is not at hand`)),
+			expect.stringMatching(new RegExp(`the row ${before[0]?.kid} of signing_keys is encrypted with key .* which is not configured`)),
 		]);
 		expect(await late.records.signingKeys.list()).toEqual(before);
 		// The right one, named in the configuration, heals it without a restart.
@@ -196,12 +196,12 @@ describe('the sealing key', () => {
 		const fleet = [await start(config, clock, stored), await start(config, clock, stored)];
 		for (const subject of fleet) {
 			await verify([await subject.identity.accessToken()], fleet[0] ?? subject, clock);
-			expect(subject.log.lines).toMatchObject([{ level: 'warn', event: 'signing keys lie in clear in PostgreSQL' }]);
+			expect(subject.log.lines).toMatchObject([{ level: 'warn', event: 'signing keys are stored unencrypted in PostgreSQL' }]);
 		}
 		expect(await sealedWith(fleet[0] as Subject)).toEqual([undefined]);
 		expect(existsSync(join(dataDir, sealingKeyFileName))).toBe(false);
 		const configured = await start(configure(dataDir, one, 'postgres://127.0.0.1/x'), clock, stored);
-		expect(configured.log.lines).toMatchObject([{ event: 'signing keys sealed' }]);
+		expect(configured.log.lines).toMatchObject([{ event: 'signing keys encrypted' }]);
 		await verify([await configured.identity.accessToken()], fleet[0] as Subject, clock);
 	});
 
@@ -210,8 +210,8 @@ describe('the sealing key', () => {
 		writeFileSync(join(dataDir, sealingKeyFileName), 'none');
 		const { signingKeys } = createMemoryRecords();
 		const log = createRememberedLog();
-		expect(() => openSigningKeys(configure(dataDir), signingKeys, log)).toThrow('holds no sealing key');
+		expect(() => openSigningKeys(configure(dataDir), signingKeys, log)).toThrow('has no encryption key');
 		const { prepareSealing } = openSigningKeys(configure(temporaryDirectory()), signingKeys, log);
-		expect(() => prepareSealing(configure(dataDir))).toThrow('holds no sealing key');
+		expect(() => prepareSealing(configure(dataDir))).toThrow('has no encryption key');
 	});
 });

@@ -15,7 +15,9 @@ export interface OpenedSigningKeys {
 export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Log): OpenedSigningKeys {
 	let sealing = openSealing(sealingSettings(config));
 	if (sealing === undefined) {
-		log.warn('signing keys lie in clear in PostgreSQL', { remedy: 'set identity.encryption_key_file, the same in every identity process' });
+		log.warn('signing keys are stored unencrypted in PostgreSQL', {
+			remedy: 'set identity.encryption_key_file, the same in every identity process',
+		});
 	}
 	const signingKeys = createSealedSigningKeys(stored, () => sealing, log);
 	return {
@@ -26,7 +28,7 @@ export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Lo
 				const isSame = prepared?.keyId === sealing?.keyId;
 				sealing = prepared;
 				// What lies there is sealed anew at once; else within a minute.
-				if (!isSame) signingKeys.list().catch((cause: unknown) => log.error('signing keys cannot be opened', { cause }));
+				if (!isSame) signingKeys.list().catch((cause: unknown) => log.error('signing keys cannot be decrypted', { cause }));
 			};
 		},
 	};
@@ -45,7 +47,7 @@ export function sealingSettings({ data_dir: dataDir, identity, stores }: Config)
 
 function openSealing({ configured, dataDir }: SealingSettings): Sealing | undefined {
 	const named = configured === null ? [] : parseSealingKeys(configured);
-	if (named === undefined) throw new Error('identity.encryption_key holds what the schema should have refused');
+	if (named === undefined) throw new Error('identity.encryption_key is invalid although the schema accepted it');
 	const ofFile = dataDir === null ? [] : readSealingKeyFile(dataDir, configured === null);
 	const [first, ...others] = [...named, ...ofFile];
 	return first === undefined ? undefined : createSealing([first, ...others]);

@@ -19,18 +19,14 @@ export interface Overload {
 /** @param inFlight requests whose answer is not over, the one that is judged included. */
 export function watchOverload({ config, clock, log, metrics }: World, inFlight: () => number): Overload {
 	const shedder = following(config, overloadSettings, (settings) => new LoadShedder(settings));
-	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests that were turned away because of overload.', ['reason']);
-	metrics.gauge(
-		'tollgate_shed_ratio',
-		'Share of new requests that is turned away because the event loop is late.',
-		() => shedder.current.share,
-	);
+	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests rejected by load shedding.', ['reason']);
+	metrics.gauge('tollgate_shed_ratio', 'Share of new requests rejected because of event loop delay.', () => shedder.current.share);
 	const { noteListening, stop } = watchProcessLoad(clock, (load) => {
 		const before = shedder.current.share;
 		shedder.current.observe(load);
 		const after = shedder.current.share;
-		if (before === 0 && after > 0) log.warn('overload: new requests are turned away', { loop_delay_ms: Math.round(load.loopDelayMs) });
-		if (before > 0 && after === 0) log.info('overload is over');
+		if (before === 0 && after > 0) log.warn('load shedding started', { loop_delay_ms: Math.round(load.loopDelayMs) });
+		if (before > 0 && after === 0) log.info('load shedding ended');
 	});
 	let turnStartMs: number | undefined;
 	/** Since the first request of this turn of the event loop. */

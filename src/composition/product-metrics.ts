@@ -9,18 +9,16 @@ export type NoteReload = (isInForce: boolean) => void;
 export function measureProduct({ metrics, clock }: World, version: string, keySet: KeySet): NoteReload {
 	measureEventLoop(metrics);
 	const build = [{ labels: { version, node: process.version }, value: 1 }];
-	metrics.gauge('tollgate_build_info', 'Always 1; its labels say what runs.', () => build, ['version', 'node']);
-	metrics.gauge('tollgate_key_set_keys', 'Keys of the issuer by which access tokens can be judged.', () => keySet.state().keyCount);
-	metrics.total('tollgate_key_set_fetches_total', 'Times that the issuer was asked for its keys.', () => keySet.state().fetches);
-	metrics.total('tollgate_key_set_failures_total', 'Times that the issuer did not give its keys.', () => keySet.state().failures);
-	const reloads = metrics.counter('tollgate_config_reloads_total', 'Readings of a changed configuration, by whether it came into force.', [
-		'result',
-	]);
+	metrics.gauge('tollgate_build_info', 'Always 1; the labels name the running version.', () => build, ['version', 'node']);
+	metrics.gauge('tollgate_key_set_keys', 'Usable keys in the issuer’s key set.', () => keySet.state().keyCount);
+	metrics.total('tollgate_key_set_fetches_total', 'Fetches of the issuer’s key set.', () => keySet.state().fetches);
+	metrics.total('tollgate_key_set_failures_total', 'Failed fetches of the issuer’s key set.', () => keySet.state().failures);
+	const reloads = metrics.counter('tollgate_config_reloads_total', 'Configuration reloads by result: `ok` or `rejected`.', ['result']);
 	const [taken, refused] = [reloads.of({ result: 'ok' }), reloads.of({ result: 'rejected' })];
 	let lastGoodMs = clock.nowMs();
 	metrics.gauge(
 		'tollgate_config_last_success_timestamp_seconds',
-		'Unix time at which the configuration was last read and good.',
+		'Unix time of the last successful configuration load.',
 		() => lastGoodMs / 1000,
 	);
 	return (isInForce) => {

@@ -70,10 +70,10 @@ export class ProviderReporter {
 		const { store, log } = this.#ports;
 		try {
 			await store.tell(this.#process, report, lifeMs);
-			if (this.#isLost) log.info('admin APIs elsewhere are told again how providers are');
+			if (this.#isLost) log.info('provider health is shared with other processes again');
 			this.#isLost = false;
 		} catch (cause) {
-			if (!this.#isLost) log.warn('admin APIs elsewhere cannot be told how providers are', { cause });
+			if (!this.#isLost) log.warn('provider health cannot be shared with other processes', { cause });
 			this.#isLost = true;
 		}
 	}

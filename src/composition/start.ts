@@ -144,11 +144,13 @@ async function startOrExplain(product: Product, config: Config, origin: AddressO
 function explain({ role, code, message }: StartFailure, config: Config, { setting = `${role}.listen`, isDemo }: AddressOrigin): string {
 	const address = config[role].listen ?? '';
 	if (code === 'EADDRINUSE') {
-		if (isDemo === true) return `${address} is already in use: stop what listens there; the demo has no other address for its ${role}`;
-		return `${address} is already in use (${setting}): stop what listens there, or set ${setting} to another address`;
+		if (isDemo === true) {
+			return `${address} is already in use: stop the process that listens there; the demo uses this address for its ${role}`;
+		}
+		return `${address} is already in use (${setting}): stop the process that listens there, or set ${setting} to another address`;
 	}
-	if (code === 'EACCES') return `${address} may not be used by this user (${setting}): choose a port above 1023`;
-	if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine (${setting})`;
+	if (code === 'EACCES') return `${address} requires more privileges (${setting}): use a port above 1023`;
+	if (code === 'EADDRNOTAVAIL') return `${address} is not an address of this machine (${setting})`;
 	return `${setting}: cannot listen on ${address}: ${message}`;
 }
 

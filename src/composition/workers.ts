@@ -115,7 +115,7 @@ export class Workers {
 			});
 			worker.once('exit', (code) => {
 				this.#forget(worker);
-				reject(new CommandFailure(2, `a worker could not start: it ended with ${code}`));
+				reject(new CommandFailure(2, `a worker could not start: exit code ${code}`));
 			});
 		});
 	}
@@ -126,7 +126,7 @@ export class Workers {
 		answerWorker(worker, this.#configuration);
 		numbers.set(worker, number);
 		// A connection handed to a worker that has just died: nobody else would hear of it, and it must not end this process.
-		worker.on('error', (cause) => this.#log.warn('a worker cannot be reached', { pid: worker.process.pid, cause }));
+		worker.on('error', (cause) => this.#log.warn('a worker is unreachable', { pid: worker.process.pid, cause }));
 		worker.once('listening', () => this.#listening.add(worker));
 		this.#running.add(worker);
 		return worker;
@@ -142,7 +142,7 @@ export class Workers {
 		if (this.#isStopping) return;
 		const isSound = this.#clock.monotonicMs() - startedMs >= soundMs;
 		this.#delayMs = isSound ? firstDelayMs : Math.min(this.#delayMs * 2, longestDelayMs);
-		this.#log.error('a worker died and is started again', { number, pid: worker.process.pid, code, signal, restart_in_ms: this.#delayMs });
+		this.#log.error('a worker crashed and is restarted', { number, pid: worker.process.pid, code, signal, restart_in_ms: this.#delayMs });
 		this.#clock.after(this.#delayMs, () => {
 			if (this.#isStopping) return;
 			const next = this.#fork(number);
