@@ -234,7 +234,7 @@ describe('where faults come from', () => {
 	});
 
 	test.each([
-		[{ fault: 'stal-3' }, /names no fault/],
+		[{ fault: 'stal-3' }, /is an unknown fault/],
 		[{ fault: 'stall', time: 3 }, /time/],
 		[{ fault: 'stall', rate: 2 }, /rate/],
 		[{ fault: 'stall', dialect: 'bedrock' }, /dialect/],

@@ -137,7 +137,7 @@ async function waitForHead({ request, server, faults }: Serving, delayMs: number
 		const timer = server.clock.after(waitMs, resolve);
 		request.onClientGone(() => {
 			timer.cancel();
-			reject(new ConnectionReset('The client left while it waited'));
+			reject(new ConnectionReset('The client disconnected while waiting'));
 		});
 	});
 	if (faults.silence === 'hang') throw new ConnectionReset();

@@ -82,7 +82,7 @@ async function suffer(request: HttpRequest, { silence, firstByteMs = 0 }: FaultP
 		const timer = clock.after(waitMs, resolve);
 		request.onClientGone(() => {
 			timer.cancel();
-			reject(new ConnectionReset('The client left while it waited'));
+			reject(new ConnectionReset('The client disconnected while waiting'));
 		});
 	});
 }

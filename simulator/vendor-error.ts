@@ -87,11 +87,11 @@ export function errorOfStatus(status: number, isQuota: boolean, model: string, r
 	const options = { status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 	switch (status) {
 		case 400:
-			return new VendorError('invalid', 'The simulator was told to refuse this request.', options);
+			return new VendorError('invalid', 'The simulator is configured to reject this request.', options);
 		case 401:
 			return new VendorError('key-invalid', '', options);
 		case 403:
-			return new VendorError('forbidden', 'The simulator was told to forbid this request.', options);
+			return new VendorError('forbidden', 'The simulator is configured to forbid this request.', options);
 		case 404:
 			return new VendorError('model-unknown', model, options);
 		case 413:
@@ -104,6 +104,6 @@ export function errorOfStatus(status: number, isQuota: boolean, model: string, r
 		case 529:
 			return new VendorError('overloaded', '', options);
 		default:
-			return new VendorError('status', `The simulator was told to answer ${status}.`, options);
+			return new VendorError('status', `The simulator is configured to return ${status}.`, options);
 	}
 }

@@ -30,7 +30,7 @@ export function createControl(server: CallServer, ports: ControlPorts): Handler 
 		if (action !== undefined) return respond(await runAction(action, request));
 		const known = Object.keys(actions);
 		const isKnownPath = known.some((name) => name.endsWith(` ${path}`));
-		return respond({ status: isKnownPath ? 405 : 404, body: { error: `${request.method} ${path} is not a control call`, known } });
+		return respond({ status: isKnownPath ? 405 : 404, body: { error: `${request.method} ${path} is not a control endpoint`, known } });
 	};
 }
 
@@ -99,10 +99,10 @@ function changingActions(server: CallServer, ports: ControlPorts): Record<string
 		'POST /_simulator/faults': async (request) => {
 			const rule = await readBody(request, faultBody);
 			if (Object.keys(readFaultNames(rule.fault)).length === 0) {
-				return { status: 400, body: { error: `"${rule.fault}" names no fault`, known: faultNames.map((name) => name.words) } };
+				return { status: 400, body: { error: `"${rule.fault}" is an unknown fault`, known: faultNames.map((name) => name.words) } };
 			}
 			if (server.rules.list().length >= mostFaultRules) {
-				return { status: 409, body: { error: `There are ${mostFaultRules} rules already` } };
+				return { status: 409, body: { error: `The limit of ${mostFaultRules} fault rules is reached: delete one first` } };
 			}
 			server.rules.add(rule);
 			return { status: 201, body: { rules: server.rules.list() } };

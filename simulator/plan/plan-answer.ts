@@ -75,10 +75,10 @@ const silence = { text: '', refusal: '', calls: [], stopSequence: null } as cons
 
 /** The content filter scores them low, also behind a short question and however a stream is cut: a trial trips nothing by itself. */
 const closings = [
-	'This answer was simulated; no provider was called.',
+	'This response was simulated; no provider was called.',
 	'This text came from the built-in simulator.',
-	'The simulator gives the same text for the same question.',
-	'Nothing of this was thought by a model.',
+	'The simulator returns the same text for the same prompt.',
+	'No model produced this text.',
 ] as const;
 
 function planText(prompt: PlannedPrompt, random: SeededRandom): string {

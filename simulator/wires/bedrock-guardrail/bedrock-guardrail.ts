@@ -27,5 +27,5 @@ export const bedrockGuardrailWire: EngineWire = {
 			assessments: filters.length === 0 ? [{}] : [{ contentPolicy: { filters } }],
 		};
 	},
-	renderError: (status) => ({ message: `The simulator answers ${status}.` }),
+	renderError: (status) => ({ message: `The simulator returns ${status}.` }),
 };

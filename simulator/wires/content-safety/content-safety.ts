@@ -20,6 +20,6 @@ export const contentSafetyWire: EngineWire = {
 		};
 	},
 	renderError: (status) => ({
-		error: { code: status === 400 ? 'InvalidRequestBody' : 'InternalServerError', message: `The simulator answers ${status}.` },
+		error: { code: status === 400 ? 'InvalidRequestBody' : 'InternalServerError', message: `The simulator returns ${status}.` },
 	}),
 };

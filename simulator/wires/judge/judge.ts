@@ -24,7 +24,7 @@ export const judgeWire: EngineWire = {
 			usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
 		};
 	},
-	renderError: (status) => ({ error: { message: `The simulator answers ${status}.`, type: 'server_error', param: null, code: null } }),
+	renderError: (status) => ({ error: { message: `The simulator returns ${status}.`, type: 'server_error', param: null, code: null } }),
 };
 
 function verdictOf(model: string, text: string): string {

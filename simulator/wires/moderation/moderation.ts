@@ -41,5 +41,5 @@ export const moderationWire: EngineWire = {
 			}),
 		};
 	},
-	renderError: (status) => ({ error: { message: `The simulator answers ${status}.`, type: 'server_error', param: null, code: null } }),
+	renderError: (status) => ({ error: { message: `The simulator returns ${status}.`, type: 'server_error', param: null, code: null } }),
 };
