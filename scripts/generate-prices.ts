@@ -44,7 +44,7 @@ export function generatePrices(day: string): string {
 	const { version } = JSON.parse(readFileSync(join(root, 'node_modules', packageName, 'package.json'), 'utf8')) as { version: string };
 	const lists = sources.map(({ kind, id, served }) => {
 		const models = findProvider({ providerId: id })?.models ?? [];
-		if (models.length === 0) throw new Error(`${packageName} knows no models of ${id}`);
+		if (models.length === 0) throw new Error(`${packageName} has no models of ${id}`);
 		const lines = models
 			.filter((model) => served.test(model.id) && !otherMedia.test(model.id))
 			.toSorted((one, other) => (one.id < other.id ? -1 : 1))
@@ -120,7 +120,7 @@ function rateAbove(price: ModelPrice[string], lowerBound: number): bigint | unde
 /** Through the shortest decimal that is the number: what its author wrote. */
 function exactRate(usdPerMillionTokens: number): bigint {
 	const rate = parseUsdPerMillionTokens(String(usdPerMillionTokens));
-	if (rate === undefined) throw new Error(`${usdPerMillionTokens} is no rate of whole pico-US-dollars a token`);
+	if (rate === undefined) throw new Error(`${usdPerMillionTokens} is not a whole number of pico-USD per token`);
 	return rate;
 }
 

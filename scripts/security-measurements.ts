@@ -46,7 +46,7 @@ async function countBlocked(): Promise<number> {
 		const answer = await fetch(`${product.gatewayUrl}${path}`, { method: 'POST', headers, body });
 		await answer.arrayBuffer();
 		if (answer.headers.has('x-amzn-waf-action')) blocked++;
-		else if (answer.status !== 200) throw new Error(`a prompt was answered ${answer.status}`);
+		else if (answer.status !== 200) throw new Error(`a prompt returned ${answer.status}`);
 	}
 	return blocked;
 }

@@ -202,7 +202,7 @@ async function testMutants(sources: readonly Source[]): Promise<void> {
 			const result = await engine.run({ test: path, active: -1 }, limitMs / 2);
 			if (result !== undefined && result.failure === undefined) {
 				tests.push({ path, ms: performance.now() - beganMs, reached: new Set(result.reached), runs: 0, noticed: 0 });
-			} else console.log(`left out, without a mutant: ${relative(root, path)} ${result?.failure ?? 'takes too long'}`);
+			} else console.log(`skipped, no mutant: ${relative(root, path)} ${result?.failure ?? 'takes too long'}`);
 		},
 	);
 	console.log(`${tests.length} files of tests, ${all.length} mutants`);

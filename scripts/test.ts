@@ -28,7 +28,7 @@ for (const [reason, names] of Object.entries(lacking)) {
 	console.log([`\nskipped, because ${reason}`, ...names].join('\n  '));
 }
 if (unsteady.length > 0) {
-	console.log(['\nunsteady, failed and passed by itself at a second try:', ...unsteady].join('\n  '));
+	console.log(['\nflaky, passed alone on the second try:', ...unsteady].join('\n  '));
 }
 const ofSkipped = skipped > 0 ? `, ${skipped} skipped` : '';
 console.log(`\n${checks.passed + passed} passed, ${checks.failed + failed} failed${ofSkipped}`);
