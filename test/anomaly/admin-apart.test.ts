@@ -124,13 +124,13 @@ test('apart from its gateways: a provider goes down for one of them, and comes b
 
 	provider.isDown = true;
 	for (let number = 0; number < 2; number++) expect(await callFirst()).toBe(502);
-	const ill = await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', ejected_by: 1, detail: 'answered 500' });
+	const ill = await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', ejected_by: 1, detail: 'returned 500' });
 	expect(Date.parse(ill.since ?? '')).toBeGreaterThan(0);
 
 	provider.isDown = false;
 	// There is no other target: it is called all the same.
 	expect(await callFirst()).toBe(200);
-	const again = await untilHealth('it is well again', health, { gateways: 2, state: 'healthy', ejected_by: 0, detail: 'answered 500' });
+	const again = await untilHealth('it is well again', health, { gateways: 2, state: 'healthy', ejected_by: 0, detail: 'returned 500' });
 	expect(Date.parse(again.since ?? '')).toBeGreaterThanOrEqual(Date.parse(ill.since ?? ''));
 
 	gateways[1]?.child.kill('SIGTERM');
@@ -159,7 +159,7 @@ test('beside workers, with records in SQLite', async () => {
 	provider.isDown = true;
 	// Whichever workers have them: one has two.
 	for (let number = 0; number < 3; number++) expect(await callStatus(plan.gatewayUrl, accessToken, { model: 'llama' })).toBe(502);
-	expect((await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', detail: 'answered 500' })).ejected_by).toBeGreaterThan(
+	expect((await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', detail: 'returned 500' })).ejected_by).toBeGreaterThan(
 		0,
 	);
 }, 60_000);

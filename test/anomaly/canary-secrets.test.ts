@@ -214,7 +214,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	await product.logged('configuration changed');
 	await keep(await call(gatewayUrl, accessToken, {}));
 	writeSettings(plan.configPath, { ...rotating('third'), providers: { provider_a: { api_key: `${plant('key in a broken file')} ` } } });
-	await product.logged('configuration refused, the last good one stays in force');
+	await product.logged('configuration rejected, the previous one stays active');
 	for (const command of [['doctor'], ['config', 'print'], ['config', 'check'], ['client', 'list', '--json']]) {
 		const { stdout, stderr } = await runTollgate([...command, '--config', plan.configPath]);
 		answers += stdout + stderr;

@@ -58,7 +58,7 @@ test('records, counters and issuer are away: it lives, says so, refuses nobody f
 
 	expect(product.child.exitCode).toBeNull();
 	const complaints = product.log.filter(({ level }) => level === 'warn' || level === 'error').map(({ msg }) => String(msg));
-	for (const said of ['key set could not be fetched', 'records in postgres cannot be used yet', 'counter store not reached yet']) {
+	for (const said of ['key set could not be fetched', 'records in PostgreSQL is not usable yet', 'counter store not reachable yet']) {
 		expect(complaints.filter((complaint) => complaint === said)).toHaveLength(1);
 	}
 });

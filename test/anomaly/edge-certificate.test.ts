@@ -67,7 +67,7 @@ test('certificate and key from files; renewed ones are shown without a restart, 
 
 	// Both files change, one after the other: what is between the two is no pair, and stays out.
 	writeFileSync(plan.certificatePath, second.certificate);
-	await product.logged('configuration refused, the last good one stays in force');
+	await product.logged('configuration rejected, the previous one stays active');
 	expect(await nameWith(first.certificate)).toBe('first');
 	writeFileSync(plan.keyPath, second.privateKey);
 	expect(await eventually('the second certificate is shown', () => nameWith(second.certificate))).toBe('second');
@@ -99,7 +99,7 @@ test('at the start, a pair that is none is refused with the setting’s name', a
 	expect(await check()).toMatch(/edge\.tls\.private_key.*does not belong to the certificate/);
 	writeFileSync(plan.certificatePath, one.certificate + other.certificate.slice(0, 200));
 	writeFileSync(plan.keyPath, one.privateKey);
-	expect(await check()).toMatch(/edge\.tls\.certificate.*cannot be served with the certificates behind it and its key: bad end line/);
+	expect(await check()).toMatch(/edge\.tls\.certificate.*is not usable with its chain and private key: bad end line/);
 	writeFileSync(plan.keyPath, 'x');
 	expect(await check()).toMatch(/edge\.tls\.private_key.*is not a private key/);
 	writeFileSync(plan.certificatePath, other.privateKey);

@@ -50,13 +50,13 @@ test('in place, by rename, broken, by SIGHUP', async () => {
 	expect(await callStatus(gatewayUrl, accessToken, { model: 'first' }), 'an alias that is gone').toBe(502);
 
 	writeFileSync(configPath, '{\n\t"routing": { "aliases": { "third": "nobody/gpt-4o-mini" } }\n}');
-	const refused = await product.logged('configuration refused, the last good one stays in force');
+	const refused = await product.logged('configuration rejected, the previous one stays active');
 	expect(refused['problems']).toMatchObject([
 		{ file: configPath, line: 2, column: expect.any(Number) as unknown, path: 'routing.aliases.third' },
 	]);
 	writeFileSync(configPath, '{\n\t"routing": {');
 	await product.logged(
-		'configuration refused, the last good one stays in force',
+		'configuration rejected, the previous one stays active',
 		(line) => line !== refused && JSON.stringify(line['problems']) !== JSON.stringify(refused['problems']),
 	);
 	expect(await callStatus(gatewayUrl, accessToken, { model: 'second' }), 'the last good one').toBe(200);
@@ -201,5 +201,5 @@ test('log.level follows the file', async () => {
 	writeSettings(product.configPath, { ...product.settings, log: { level: 'debug' } });
 	await product.logged('configuration changed');
 	await fetch(`${product.gatewayUrl}/v1/models`);
-	await product.logged('refused at the edge', (line) => line['level'] === 'debug');
+	await product.logged('request rejected at the edge', (line) => line['level'] === 'debug');
 });

@@ -205,7 +205,7 @@ it('a provider that cannot be reached is shown so, and passed over', async () =>
 	const { data } = await admin<{ data: readonly { name: string; health: { state: string; detail: string } }[] }>('/providers');
 	expect(data.find(({ name }) => name === 'closed')?.health).toMatchObject({
 		state: 'unhealthy',
-		detail: 'The provider could not be reached',
+		detail: 'The provider is unreachable',
 	});
 	expect(data.find(({ name }) => name === 'provider_b')?.health.state).toBe('healthy');
 	// It is tried again now and then: by one call, with seconds in between.
@@ -225,7 +225,7 @@ async function fallbacksAfter(calls: number): Promise<number> {
 	await eventually('the log line of the last call', () =>
 		product.log.find(({ msg, requestId }) => msg === 'request' && requestId === lastId),
 	);
-	return product.log.filter(({ msg }) => msg === 'call goes on to another target').length;
+	return product.log.filter(({ msg }) => msg === 'failover to the next target').length;
 }
 
 it('one that hangs has its places taken, and takes none of the others’', async () => {

@@ -49,7 +49,7 @@ test('bin/tollgate client create, list, rotate, delete while the server runs', a
 	expect(await callStatus(plan.gatewayUrl, await fetchAccessToken(tokenEndpoint, { id: 'search', secret }))).toBe(200);
 	expect(await tollgate('create', '--id', 'search')).toMatchObject({
 		code: 1,
-		stderr: expect.stringContaining('another client has the id search') as unknown,
+		stderr: expect.stringContaining('client id search is already used') as unknown,
 	});
 	expect(await tollgate('create', '--id', client.id), 'the id of a configured client').toMatchObject({ code: 1, stdout: '' });
 
@@ -65,7 +65,7 @@ test('bin/tollgate client create, list, rotate, delete while the server runs', a
 	expect(await tokenStatus('search', rotated.client_secret)).toBe(401);
 	expect(await tollgate('delete', 'search')).toMatchObject({
 		code: 1,
-		stderr: expect.stringContaining('no client has the id "search"') as unknown,
+		stderr: expect.stringContaining('unknown client "search"') as unknown,
 	});
 });
 

@@ -23,7 +23,7 @@ describe('an address that is in use', () => {
 		const { code, stderr } = await runTollgate(['start', '--config', plan.configPath]);
 		expect(code).toBe(2);
 		expect(stderr).toBe(
-			`tollgate: ${address} is already in use (${role}.listen): stop what listens there, or set ${role}.listen to another address\n`,
+			`tollgate: ${address} is already in use (${role}.listen): stop the process that listens there, or set ${role}.listen to another address\n`,
 		);
 		// What had started has stopped.
 		expect(await statusOf(plan.identityUrl)).toBe(0);
@@ -46,7 +46,7 @@ describe('an address that is in use', () => {
 test('an address of another machine', async () => {
 	const plan = await planProduct({ gateway: { listen: '192.0.2.1:8787' } });
 	const { code, stderr } = await runTollgate(['start', '--config', plan.configPath]);
-	expect({ code, stderr }).toEqual({ code: 2, stderr: 'tollgate: 192.0.2.1:8787 is no address of this machine (gateway.listen)\n' });
+	expect({ code, stderr }).toEqual({ code: 2, stderr: 'tollgate: 192.0.2.1:8787 is not an address of this machine (gateway.listen)\n' });
 });
 
 test('a process that would serve nothing', async () => {

@@ -144,13 +144,16 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 			expect(await way('team create --id Red --tier standart')).toMatchObject({
 				code: 1,
 				stdout: '',
-				stderr: expect.stringMatching(/^tollgate: Fields of the request are wrong \(422 fields_invalid\)\n {2}id: must be /) as unknown,
+				stderr: expect.stringMatching(/^tollgate: One or more fields are invalid \(422 fields_invalid\)\n {2}id: must be /) as unknown,
 			});
 			expect(await way('team set pinned --rpm 1')).toMatchObject({
 				code: 1,
 				stderr: expect.stringContaining('(409 record_read_only)') as unknown,
 			});
-			expect(await way('team show nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('No team has this id') as unknown });
+			expect(await way('team show nobody')).toMatchObject({
+				code: 1,
+				stderr: expect.stringContaining('Team `nobody` does not exist') as unknown,
+			});
 		}
 		const env = { TOLLGATE_ADMIN_TOKEN: 'no-token' };
 		const nobody = await freePort();
@@ -160,7 +163,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 		});
 		expect(await run(`team list --url http://127.0.0.1:${nobody}`, env)).toMatchObject({
 			code: 2,
-			stderr: `tollgate: http://127.0.0.1:${nobody} could not be asked: ECONNREFUSED\n`,
+			stderr: `tollgate: http://127.0.0.1:${nobody} could not be reached: ECONNREFUSED\n`,
 		});
 		expect(await run(`team list --url ${adminUrl}`)).toMatchObject({
 			code: 1,
@@ -172,7 +175,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 		const inNowhere = { cwd: temporaryDirectory() };
 		expect(await runTollgate(['team', 'list'], inNowhere)).toMatchObject({
 			code: 1,
-			stderr: expect.stringContaining('nothing to work on') as unknown,
+			stderr: expect.stringContaining('no data directory') as unknown,
 		});
 		const env = {
 			TOLLGATE_ADMIN_URL: adminUrl,

@@ -91,11 +91,9 @@ describeOwn('Spec: Firewall layer, reputation lists', 'a configuration of its ow
 		await eventually('the new list', async () => ((await statusFrom('127.67.1.2')) === 403 ? true : undefined));
 		expect(await statusFrom('127.66.1.2')).toBe(200);
 		writeFileSync(file, '127.67.0.0/16\nnonsense\n');
-		expect(await logged('reputation list refused, the last good one stays in force')).toMatchObject({ line: 2, list: 'drop' });
+		expect(await logged('reputation list rejected, the previous one stays active')).toMatchObject({ line: 2, list: 'drop' });
 		expect(await statusFrom('127.67.1.2')).toBe(403);
-		expect(
-			await logged('reputation list has ranges that are not of the internet; trusted proxies are exempt, other such sources are not'),
-		).toMatchObject({
+		expect(await logged('reputation list contains private or reserved ranges; only trusted proxies are exempt')).toMatchObject({
 			what: 'a loopback address',
 		});
 	});

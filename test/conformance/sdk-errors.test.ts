@@ -23,9 +23,9 @@ interface ErrorCase {
 
 const cases: readonly ErrorCase[] = [
 	{ title: 'the provider’s rate limit', model: 'sim-429-retry-after-7', errorClass: 'RateLimitError', status: 429, message: /rate limit/i },
-	{ title: 'the caller’s mistake', model: 'sim-400', errorClass: 'BadRequestError', status: 400, message: /told to refuse/ },
-	{ title: 'another mistake', model: 'sim-422', errorClass: 'UnprocessableEntityError', status: 422, message: /told to answer 422/ },
-	{ title: 'a conflict', model: 'sim-409', errorClass: 'ConflictError', status: 409, message: /told to answer 409/ },
+	{ title: 'the caller’s mistake', model: 'sim-400', errorClass: 'BadRequestError', status: 400, message: /configured to reject/ },
+	{ title: 'another mistake', model: 'sim-422', errorClass: 'UnprocessableEntityError', status: 422, message: /configured to return 422/ },
+	{ title: 'a conflict', model: 'sim-409', errorClass: 'ConflictError', status: 409, message: /configured to return 409/ },
 	{ title: 'our bad key', model: 'sim-401', errorClass: 'InternalServerError', status: 502, message: /key/i },
 	{
 		title: 'a forbidden call',
@@ -42,21 +42,21 @@ const cases: readonly ErrorCase[] = [
 		model: 'unset-',
 		errorClass: 'InternalServerError',
 		status: 502,
-		message: /No key is configured for the provider/,
+		message: /The provider has no `api_key`/,
 	},
 	{
 		title: 'a provider that is down',
 		model: 'down-',
 		errorClass: 'InternalServerError',
 		status: 502,
-		message: /The provider could not be reached/,
+		message: /The provider is unreachable/,
 	},
 	{
 		title: 'a dropped connection',
 		model: 'sim-reset',
 		errorClass: 'InternalServerError',
 		status: 502,
-		message: /The provider could not be reached/,
+		message: /The provider is unreachable/,
 	},
 	{
 		title: 'no connection in time',
@@ -72,7 +72,7 @@ const cases: readonly ErrorCase[] = [
 		status: 502,
 		message: /`text\/html` instead of 200/,
 	},
-	{ title: 'a redirect', model: 'sim-redirect', errorClass: 'InternalServerError', status: 502, message: /The provider answered 307/ },
+	{ title: 'a redirect', model: 'sim-redirect', errorClass: 'InternalServerError', status: 502, message: /The provider returned 307/ },
 ];
 
 const streamCases: readonly ErrorCase[] = [
@@ -81,7 +81,7 @@ const streamCases: readonly ErrorCase[] = [
 		model: 'sim-hang',
 		errorClass: 'InternalServerError',
 		status: 504,
-		message: new RegExp(`sent nothing within ${shortTimeouts.first_byte_ms} ms`),
+		message: new RegExp(`sent no first byte within ${shortTimeouts.first_byte_ms} ms`),
 	},
 ];
 
@@ -94,7 +94,7 @@ const wholeCases: readonly ErrorCase[] = [
 		model: 'sim-cut-after-1',
 		errorClass: 'InternalServerError',
 		status: 502,
-		message: /ended the connection/,
+		message: /closed the connection/,
 	},
 	{
 		title: 'no response in time',
@@ -103,7 +103,7 @@ const wholeCases: readonly ErrorCase[] = [
 		status: 504,
 		message: new RegExp(`not complete within ${shortTimeouts.total_ms} ms`),
 	},
-	{ title: 'an answer that stops', model: 'sim-stall', errorClass: 'InternalServerError', status: 504, message: /fell silent/ },
+	{ title: 'an answer that stops', model: 'sim-stall', errorClass: 'InternalServerError', status: 504, message: /sent nothing for/ },
 ];
 
 const modelOf = ({ model }: ErrorCase, family: string, format: string): string =>

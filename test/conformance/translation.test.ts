@@ -252,7 +252,7 @@ describeOwn('wire formats 3: strict translation', 'a configuration of its own', 
 		const response = await send(subject.current, '/v1/chat/completions', { body: { model: 'claude-sonnet-4-5', ...asked } });
 		expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([
 			200,
-			'max_tokens: raised to 16484, for 16384 of them are for thinking',
+			'max_tokens: raised to 16484 to include 16384 reasoning tokens',
 		]);
 	});
 });

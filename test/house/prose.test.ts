@@ -122,7 +122,9 @@ describe('headless clauses', () => {
 	});
 
 	test('are found in headings, which may be questions or begin with "How" or "When"', () => {
-		expect(rulesBroken('docs/a.md', '# How it works\n\n## Why is it rejected?\n\n## When it fails\n\n## So much remains')).toEqual(['headless 7']);
+		expect(rulesBroken('docs/a.md', '# How it works\n\n## Why is it rejected?\n\n## When it fails\n\n## So much remains')).toEqual([
+			'headless 7',
+		]);
 	});
 
 	test('are not the header of a column', () => {

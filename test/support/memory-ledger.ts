@@ -155,7 +155,7 @@ function pageOf(
 	newestFirst: readonly { sequence: number; row: LedgerRow }[],
 	{ team, limit, cursor, ...filters }: RowQuery,
 ): Awaited<ReturnType<Ledger['list']>> {
-	if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of this ledger`);
+	if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 	const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
 	const ofTeam = newestFirst.filter(({ sequence, row }) => sequence < before && (team === undefined || row.team === team));
 	const hasFilters = Object.values(filters).some((filter) => filter !== undefined);

@@ -168,7 +168,7 @@ function createAuditLog(entries: AuditEntry[], changed: Changed): AuditLog {
 		},
 		async list({ kind, key, limit, cursor }) {
 			if (cursor !== undefined && !/^[1-9]\d*$/.test(cursor)) {
-				throw new RangeError(`${JSON.stringify(cursor)} is not a cursor of the audit log`);
+				throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);
 			}
 			const wanted = entries
 				.map((entry, index) => ({ entry, sequence: index + 1 }))
