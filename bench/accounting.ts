@@ -1,6 +1,6 @@
 /**
- * `node bench/accounting.ts`: what admission, ledger and usage reading cost the thread that serves calls. The gateway's handler
- * is asked with an instant provider, once with the stores of an installation and once with stores that do nothing.
+ * `node bench/accounting.ts`: CPU time that admission, ledger and usage parsing add to the thread that serves requests. The gateway's
+ * handler runs with an instant provider, once with the stores of an installation and once with stores that do nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const newId = createRequestIds(systemClock);
 const body = Buffer.from(chatRequest(1024));
 const answer = Buffer.from(chatAnswer);
 
-/** Microseconds of CPU a call: of the thread that serves calls, and of all others. */
+/** Microseconds of CPU per request: of the thread that serves requests, and of all others. */
 interface Cost {
 	readonly serving: number;
 	readonly others: number;
@@ -68,7 +68,7 @@ try {
 	const gateways = { idle: open(idle), real: open({ admission, ledger }) };
 	const cpuUs = { idle: [] as Cost[], real: [] as Cost[] };
 	for (let round = 0; round < rounds; round++) {
-		// In alternation: what shares the machine disturbs both.
+		// Alternation: other processes of the machine disturb both equally.
 		cpuUs.idle.push(await run(gateways.idle));
 		cpuUs.real.push(await run(gateways.real));
 	}
@@ -111,7 +111,7 @@ function open(stores: Stores): Gateway {
 	);
 }
 
-/** Of the least disturbed round: what shares the machine only adds. */
+/** Minimum over the rounds, because other processes of the machine only add cost. */
 function least(costs: readonly Cost[], thread: keyof Cost): number {
 	return Math.min(...costs.map((cost) => cost[thread]));
 }

@@ -1,7 +1,7 @@
 /**
- * `node bench/admin.ts [--rows N] [--teams N] [--seconds N] [--data DIRECTORY]`: what reads of the admin API take with a full ledger on the
- * embedded stores, and what they do to the event loop that serves calls, which the admin role shares. A directory that is given is filled
- * unless it has been, and stays.
+ * `node bench/admin.ts [--rows N] [--teams N] [--seconds N] [--data DIRECTORY]`: duration of reads of the admin API with a full ledger on
+ * the embedded stores. It also measures the delay of the event loop, which the admin role shares with the inference requests. A given
+ * directory is filled if it does not exist, and is kept.
  */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -41,21 +41,21 @@ interface Job {
 	readonly accessToken: string;
 	readonly clients: number;
 	readonly forMs: number;
-	/** Asked for one after the other; a list is read page by page. */
+	/** Paths requested one after the other; a list is read page by page. */
 	readonly paths: readonly string[];
 }
 
 interface Answers {
 	readonly timings: readonly (readonly [path: string, ms: number])[];
-	/** Of the thread that asks. */
+	/** CPU time of the thread that sends the requests. */
 	readonly cpuUs: number;
 }
 
 interface Outcome extends Pick<Answers, 'timings'> {
 	readonly tookMs: number;
-	/** Of the thread that serves calls. */
+	/** CPU time of the thread that serves requests. */
 	readonly mainUs: number;
-	/** Of the threads of the stores, and of what the runtime does beside them all. */
+	/** CPU time of the stores' threads and of the runtime's other threads. */
 	readonly otherUs: number;
 }
 
@@ -111,7 +111,7 @@ async function measureReads(job: Pick<Job, 'baseUrl' | 'accessToken'>, forMs: nu
 	delay.enable();
 	const idleUs = process.threadCpuUsage();
 	await new Promise((resolve) => setTimeout(resolve, 2000));
-	/** To watch the delay takes time as well. */
+	/** Share of the CPU that the delay monitor itself uses. */
 	const idleShare = sumOf(process.threadCpuUsage(idleUs)) / 2000;
 	console.log(`nobody asks: event loop delay ${delayText(delay)}`);
 
@@ -236,7 +236,7 @@ async function fetchToken(endpoint: string): Promise<string> {
 	return ((await response.json()) as { access_token: string }).access_token;
 }
 
-/** In a thread of its own, so that what it costs to ask is nobody's delay. */
+/** Sends requests from a worker thread, so that its own work delays no response. */
 async function read({ baseUrl, accessToken, clients, forMs, paths }: Job): Promise<Answers> {
 	const cpu = process.threadCpuUsage();
 	const timings: (readonly [string, number])[] = [];

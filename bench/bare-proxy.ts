@@ -1,4 +1,4 @@
-/** The least that a gateway on Node can do: parse the JSON, call the provider, relay. Arguments: port, upstream origin. */
+/** Minimum work of a gateway on Node: parse the JSON, request the provider, relay. Arguments: port, upstream origin. */
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 

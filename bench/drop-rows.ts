@@ -1,4 +1,4 @@
-/** Preloaded into Tollgate: its ledger takes rows and drops them, so that what is left is the cost of a version without one. */
+/** Preload for Tollgate: the ledger drops its entries, which leaves the cost of a version without a ledger. */
 import { LedgerQueue } from '../src/stores/sqlite/ledger/ledger-queue.ts';
 
 const row = { failure: undefined };

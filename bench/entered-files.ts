@@ -1,12 +1,12 @@
 /**
- * `node bench/entered-files.ts`: the files of `src/` that one warm stream enters, guarded and translated: a client of chat completions, a
- * provider that speaks messages, guardrails that block. The product runs as a process of its own; V8 counts the calls of its functions
- * (precise coverage), and everything before the stream is left out of the count.
+ * `node bench/entered-files.ts`: files of `src/` that one warm stream enters with guardrails and translation: the client uses chat
+ * completions, the provider messages, and the guardrails block. The product runs in its own process. V8 counts function calls (precise
+ * coverage), and the count excludes everything before the stream.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, freePort, startProduct } from '../test/support/product.ts';
 
-/** What `Profiler.takePreciseCoverage` tells, as far as it is read here. */
+/** Fields of the result of `Profiler.takePreciseCoverage` that this script reads. */
 interface Coverage {
 	readonly result: readonly {
 		readonly url: string;
@@ -20,7 +20,7 @@ interface Inspector {
 }
 
 const warmStreams = 20;
-/** Ledger entries and settlements of a stream may be written after it. */
+/** Ledger entries and settlements of a stream may be written after it ends. */
 const quietMs = 1500;
 const root = new URL('../src/', import.meta.url).href;
 
@@ -43,7 +43,7 @@ try {
 	const during = await takeFiles();
 	await sleep(quietMs);
 	const after = await takeFiles();
-	// The product's end waits for it.
+	// Disconnects first, because the product does not exit while a debugger is connected.
 	disconnect();
 	print(during);
 	console.log(`\nIn ${quietMs / 1000} s without requests: ${idle.length} files. In the same time after the stream, in addition to it:`);

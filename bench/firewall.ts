@@ -1,6 +1,6 @@
 /**
- * `node bench/firewall.ts`: what the edge costs in the process of the gateway, by processor time: all rules on, a reputation list
- * of 50,000 ranges, 1,000 sources, a token check; and what the firewall alone costs when it has seen nothing of a request before.
+ * `node bench/firewall.ts`: processor time of the edge within the gateway process, with all rules, a reputation list of 50,000 ranges,
+ * 1,000 sources and a token check. Measured separately: the firewall alone, with nothing of the request in its caches.
  */
 import { streamOf } from '../src/core/byte-stream.ts';
 import type { HttpRequest } from '../src/core/handler.ts';
@@ -20,13 +20,13 @@ const seconds = 1.5;
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const addresses = Array.from({ length: 1000 }, (_, index) => `198.51.${100 + (index >> 8)}.${index & 255}`);
 const lists = [{ name: 'bench', action: 'block', ranges: makeRanges(50_000) }] as const;
-/** Of code and markup, as prompts are. */
+/** Prompt of code and markup, as agents send them. */
 const prompt = [
 	Buffer.from('Explain why `SELECT * FROM users WHERE id = ${id}` is unsafe, and what <script> has to do with it. '.repeat(90)),
 ];
 let turn = 0;
 
-/** Values that tracing and retrying clients make anew for each request. */
+/** Values that tracing and retrying clients generate for each request. */
 const fresh = (headers: HttpRequest['headers']): HttpRequest['headers'] => ({
 	...headers,
 	traceparent: `00-${String(turn).padStart(32, '0')}-00f067aa0ba902b7-01`,
@@ -103,7 +103,7 @@ function watchBody({ body }: HttpRequest): Promise<void> {
 	});
 }
 
-/** Processor time of this thread for one call, of the best of three rounds. */
+/** Processor time of this thread per request, in the best of three rounds. */
 async function measure(call: (request: HttpRequest) => unknown): Promise<number> {
 	let best = Number.POSITIVE_INFINITY;
 	for (let round = 0; round < 3; round++) {

@@ -1,6 +1,6 @@
 /**
- * `node bench/guardrails.ts`: CPU time of the built-in guardrails, all of them on: content, the default kinds of personal data, a
- * hundred words, five topics; and of one policy alone. Appended to what `npm run bench` tells.
+ * `node bench/guardrails.ts`: CPU time of the built-in guardrails, together and with one policy alone. All of them are content, the default
+ * kinds of personal data, a hundred words and five topics. `npm run bench` appends the output to its report.
  */
 import { contentScorerFor, guardrailSettings } from '../src/composition/guardrails.ts';
 import { parseConfig } from '../src/config/load.ts';
@@ -85,7 +85,7 @@ function settingsOf(guardrails: object): GuardrailSettings {
 	return settings;
 }
 
-/** A call of about 1 KB. */
+/** Members of a request of about 1 KB. */
 function membersWith(content: unknown): ReturnType<typeof parseBody>['members'] {
 	const call = JSON.parse(chatRequest(1024)) as { messages: { content: unknown }[] };
 	call.messages[0] = { ...call.messages[0], content };
@@ -100,7 +100,7 @@ function compile(settings: GuardrailSettings): Guardrails {
 	}
 }
 
-/** The best of seven rounds, in microseconds of CPU. */
+/** Best of seven rounds, in microseconds of CPU. */
 function timeOf(repetitions: number, work: () => void): number {
 	let best = Number.POSITIVE_INFINITY;
 	for (let round = 0; round < 7; round++) {

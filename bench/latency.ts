@@ -1,6 +1,6 @@
 /**
- * Latency at a given rate, by wrk: many connections that pause at random between requests. Its clocks count whole milliseconds,
- * so that one thread would send in bursts, one a millisecond; each thread here has its own phase, and its own random numbers.
+ * Latency at a given rate, by wrk: many connections that pause at random between requests. The clocks of wrk count whole milliseconds, so
+ * one thread would send one burst per millisecond. Therefore each thread has its own phase and its own random seed.
  */
 import { stolenSeconds } from './processes.ts';
 import { quantile } from './quantile.ts';
@@ -12,7 +12,7 @@ export interface Latency {
 	readonly p99Ms: number;
 }
 
-/** Through a target, and the same load straight to the provider. */
+/** Latency through a target, and of the same load straight to the provider. */
 export interface LatencyPair {
 	readonly through: Latency;
 	readonly direct: Latency;
@@ -20,7 +20,7 @@ export interface LatencyPair {
 
 export interface LatencyRun {
 	readonly rounds: number;
-	/** Of a round. */
+	/** Duration of a round. */
 	readonly seconds: number;
 	readonly body: string;
 	readonly directory: string;
@@ -43,7 +43,7 @@ export async function measureLatency(
 		threads,
 		directory,
 		script: [
-			// By themselves all threads draw the same numbers, and send together.
+			// Seeds each thread: by default all threads draw the same numbers, and send at the same time.
 			'local count = 0',
 			'function setup(thread) count = count + 1 thread:set("seed", count) end',
 			'function init(args) math.randomseed(seed) end',
@@ -55,7 +55,9 @@ export async function measureLatency(
 	return { p50Ms: Number(p50Us) / 1000, p99Ms: Number(p99Us) / 1000 };
 }
 
-/** All in alternation, of each the median of the rounds that were disturbed least: the machine pauses too, now on one side, now on the other. */
+/**
+ * Measures in alternation, and takes the median of each target's least disturbed rounds: pauses of the machine hit one side or the other.
+ */
 export async function compareLatencies(
 	provider: Target,
 	loads: readonly { readonly target: Target; readonly rate: number }[],
@@ -63,13 +65,13 @@ export async function compareLatencies(
 ): Promise<LatencyPair[]> {
 	const measured = loads.map((): Round[] => []);
 	const read = (target: Target, rate: number): Promise<Latency> => measureLatency(target, body, rate, seconds, directory);
-	// What is hot at this rate is compiled anew.
+	// Warm-up: the runtime compiles code again that becomes hot at this rate.
 	for (const { target, rate } of [...loads, ...loads]) await read(target, rate);
 	for (let round = 0; round < rounds; round++) {
 		for (const [index, { target, rate }] of loads.entries()) {
 			const stolenBefore = stolenSeconds();
 			const direct = await read(provider, rate);
-			// A process that rested has let go of some of what made it fast; the provider has not rested.
+			// Warm-up after a rest: an idle process loses some of its caches, and the provider has not been idle.
 			await measureLatency(target, body, rate, 1, directory);
 			const through = await read(target, rate);
 			measured[index]?.push({ direct, through, stolenSeconds: stolenSeconds() - stolenBefore });
@@ -85,7 +87,7 @@ interface Round extends LatencyPair {
 	readonly stolenSeconds: number;
 }
 
-/** By what others took meanwhile, and not by what was measured. */
+/** Selects by the time stolen by other machines, not by the measured values. */
 function leastDisturbedHalf(rounds: readonly Round[]): readonly Round[] {
 	const most = quantile(
 		rounds.map((round) => round.stolenSeconds),

@@ -1,6 +1,6 @@
 /**
- * `node bench/ledger.ts [--rows N] [--postgres URL | --only-postgres]`: what the ledger costs the thread that serves calls, what
- * a report costs after a million rows, and how fast rows reach PostgreSQL (one of its own, unless told).
+ * `node bench/ledger.ts [--rows N] [--postgres URL | --only-postgres]`: cost of the ledger for the thread that serves requests, and cost of
+ * a report after a million entries. It also measures the rate at which entries reach PostgreSQL (a temporary server by default).
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { openSpoolingLedger, openSqliteLedger } from '../src/stores/sqlite/sqlit
 import { closeRow } from '../test/support/close-row.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
-/** Of calls at once. */
+/** Maximum of concurrent closes. */
 const mostClosing = 10_000;
 const { values } = parseArgs({
 	options: {
@@ -38,7 +38,7 @@ const log = { debug() {}, info: console.log, warn: console.log, error: console.l
 const nextId = createRequestIds(systemClock);
 
 type Written = Pick<Ledger, 'open' | 'close'>;
-/** What the loop below costs by itself. */
+/** Cost of the loop below without a ledger. */
 const nothing: Written = { open: () => ({ failure: undefined }), close: (_row, told) => told('closed') };
 
 for (const durability of values['only-postgres'] ? [] : (['process', 'power'] as const)) {
@@ -74,7 +74,7 @@ interface Measured {
 	readonly pairs: number;
 	readonly cpuUs: number;
 	readonly loopDelayMs: number;
-	/** The most that the thread itself worked at a time, collecting garbage included: the rest of a delay it waited for a core. */
+	/** Longest uninterrupted work of the thread, garbage collection included. The rest of a delay is waiting for a core. */
 	readonly loopWorkMs: number;
 	readonly openMs: readonly number[];
 }
@@ -93,13 +93,13 @@ function print(
 	);
 }
 
-/** @param workUs what else the thread does for each call, before its open and before its close: half each. */
+/** @param workUs CPU time of other work of the thread per request, half of it before the open and half before the close. */
 async function saturate(ledger: Written, callers: number, forSeconds: number, workUs = 0): Promise<Measured> {
 	const endMs = performance.now() + forSeconds * 1000;
 	return measure(async (call) => {
 		const caller = async (): Promise<void> => {
 			while (performance.now() < endMs) {
-				// As the answers of a provider would come: each in its own event.
+				// Each close runs in its own event, as provider responses arrive.
 				await new Promise((resolve) => setImmediate(resolve));
 				await call(ledger, undefined, workUs / 2000);
 			}
@@ -108,7 +108,7 @@ async function saturate(ledger: Written, callers: number, forSeconds: number, wo
 	});
 }
 
-/** Arrivals spread evenly; a call ends `restMs` after its open. */
+/** Arrivals are spread evenly; a request is closed `restMs` after its open. */
 async function pace(ledger: Written, rate: number, forSeconds: number, restMs = 20): Promise<Measured> {
 	return measure(async (call) => {
 		const startMs = performance.now();
@@ -140,10 +140,10 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 		openMs.push(performance.now() - before);
 		if (restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, restMs));
 		beBusy(workMs);
-		// No caller waits for it.
+		// Not awaited: no client waits for a close.
 		const closed = closeRow(ledger, closedRow(row.id, Date.now())).finally(() => closing.delete(closed));
 		closing.add(closed);
-		// An open waits for no database, so that callers without any other work would outrun it.
+		// Limit on pending closes: an open waits for no database, so callers without other work would outrun it.
 		if (closing.size > mostClosing) await closed;
 	});
 	await Promise.all(closing);
@@ -152,7 +152,7 @@ async function measure(load: (call: Call) => Promise<void>): Promise<Measured> {
 	return { pairs, cpuUs: user + system, loopDelayMs: delay.max / 1e6, loopWorkMs: work.stop(), openMs };
 }
 
-/** What the thread has worked from one tick of a timer to the next, which whoever it waits for does not lengthen. */
+/** Work of the thread between two ticks of a timer. Waiting for other threads does not add to it. */
 function watchWork(): { stop(): number } {
 	let mostUs = 0;
 	let before = process.threadCpuUsage();
@@ -200,7 +200,7 @@ async function report(ledger: Ledger, dataDir: string): Promise<void> {
 	console.log(`${(bytes / rowCount).toFixed(0)} bytes a row, indexes and sums included`);
 }
 
-/** How fast a spool empties that filled while the server was away. */
+/** Rate at which a spool empties that filled during an outage of the server. */
 async function catchUp(url: string): Promise<void> {
 	const calls = Math.min(rowCount, 200_000);
 	const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
@@ -231,7 +231,7 @@ async function catchUp(url: string): Promise<void> {
 	rmSync(dataDir, { recursive: true });
 }
 
-/** Calls of 20 ms, so that most are one row for the server, and of 1.5 s, so that all are inserted and then updated. */
+/** Requests of 20 ms, most of which are one entry for the server, and of 1.5 s, all of which are inserted and then updated. */
 async function shipUnderLoad(url: string): Promise<void> {
 	for (const [rate, restMs] of [
 		[2000, 20],
@@ -260,7 +260,7 @@ async function shipUnderLoad(url: string): Promise<void> {
 	}
 }
 
-/** Of a ledger that has something to send. */
+/** Waits for a ledger that has entries to send. */
 async function untilShipped(ledger: PostgresLedger): Promise<void> {
 	for (let hasBegun = false; ; await new Promise((resolve) => setTimeout(resolve, 5))) {
 		const { spooledRows } = ledger.health();

@@ -1,4 +1,4 @@
-/** Starts what is measured on one core and reads its CPU time and memory from the operating system. */
+/** Starts the measured processes on one core and reads their CPU time and memory from the operating system. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const clockTicksPerSecond = 100;
 const pageBytes = 4096;
 
-/** Cores by number; undefined where the system has no `taskset` or only one core. */
+/** Cores by number; undefined on a system without `taskset` or with one core. */
 export const cores: { target: string; load: string } | undefined = mayPin() ? { target: '1', load: '0' } : undefined;
 
 export interface Running {
 	readonly pid: number;
-	/** Milliseconds from the start of the process to its first good answer. */
+	/** Milliseconds from the start of the process to its first successful response. */
 	readonly readyMs: number;
 	cpuSeconds(): number;
 	residentBytes(): number;
@@ -52,7 +52,7 @@ export async function startProcess(options: {
 
 const givenPorts = new Set<number>();
 
-/** A port that nobody listens at, another one each time. */
+/** A port without a listener, a different one each time. */
 export async function freePort(): Promise<number> {
 	const server = createServer();
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -83,14 +83,14 @@ async function stop(child: ChildProcess): Promise<void> {
 	clearTimeout(timer);
 }
 
-/** The user and system time of a process with all its threads. */
+/** User and system time of a process with all its threads. */
 function cpuSeconds(pid: number): number {
 	const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
 	const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 	return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond;
 }
 
-/** What the hypervisor gave to others while this machine wanted its cores; 0 where nobody counts it. */
+/** Time that the hypervisor gave to other machines although this one had work; 0 on systems that do not count it. */
 export function stolenSeconds(): number {
 	if (process.platform !== 'linux') return 0;
 	const [, ...ticks] = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.split(/ +/) ?? [];

@@ -5,10 +5,10 @@ import type { Measurement, WholeAnswers } from './run.ts';
 import type { Saturation } from './saturation.ts';
 import type { StreamPair } from './streams.ts';
 
-/** Its title, its figure of a target, and the digits behind the point. */
+/** Title, measured value of a target, and digits after the decimal point. */
 type Row = [title: string, read: (one: Measurement) => number | undefined, digits: number];
 
-/** @param apart Tollgate with edge and gateway in processes of their own. */
+/** Renders the report. The second argument is the saturation of Tollgate with edge and gateway in separate processes. */
 export function renderReport(measurements: readonly Measurement[], apart: Saturation | undefined, isQuick: boolean): string {
 	const tollgate = measurements.find((one) => one.name === 'Tollgate');
 	const rows: Row[] = [
@@ -69,7 +69,7 @@ interface Bound {
 	readonly atLeast?: number;
 }
 
-/** What the version without a ledger was to reach. */
+/** Targets for the version without a ledger. */
 const firstTargets: readonly Bound[] = [
 	{
 		what: 'CPU a request of 1 KB, of that of nginx',

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: everything in one run on one machine, so that ratios hold whatever the machine does.
- * Writes bench/RESULTS.md. `--quick` measures shortly and writes nothing; `--only tollgate` leaves the peers out.
+ * `npm run bench`: all measurements in one run on one machine, so that ratios do not depend on its load. Writes bench/RESULTS.md. `--quick`
+ * measures briefly and writes nothing; `--only tollgate` omits the peers.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,24 +36,24 @@ export interface Measurement {
 	readonly streamMemoryBytes: number | undefined;
 }
 
-/** Requests of one size. */
+/** Results for requests of one size. */
 export interface WholeAnswers {
 	readonly saturation: Saturation;
-	/** At a quarter of the target's own saturation, and the same rate straight to the provider. */
+	/** Latency at a quarter of the target's own saturation, and at the same rate straight to the provider. */
 	readonly latency: LatencyPair;
 }
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
-/** Of a round of load. */
+/** Duration of a round of load. */
 const seconds = values.quick ? 1 : 3;
-/** What the provider and the load generator on its core can hold without waiting for each other. */
+/** Highest rate at which the provider and the load generator on its core do not delay each other. */
 const highestRate = 4000;
 const latencyRounds = 7;
 const small = chatRequest(1024);
 const large = chatRequest(100 * 1024);
 const directory = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 
-/** Scripts of this folder whose output is a part of the report. */
+/** Scripts of this folder whose output is part of the report. */
 const sections: Readonly<Record<string, readonly string[]>> = {
 	Accounting: ['accounting.ts', 'ledger.ts'],
 	Guardrails: ['guardrails.ts', 'events.ts'],
@@ -89,7 +89,7 @@ try {
 	rmSync(directory, { recursive: true, force: true });
 }
 
-/** What the scripts say by themselves, while nothing else runs. */
+/** Output of the scripts, which run one after the other on an otherwise idle machine. */
 function renderSections(): string {
 	return Object.entries(sections)
 		.map(([title, scripts]) => {
@@ -106,7 +106,7 @@ function renderSections(): string {
 type Answers = Omit<Measurement, 'stream' | 'streamMemoryBytes'>;
 
 /**
- * All targets side by side, and one of them at work at a time.
+ * Starts all targets and loads one at a time.
  * @returns with them the saturation of Tollgate in two processes.
  */
 async function measureAnswers(
@@ -154,7 +154,7 @@ async function addLatencies(
 	});
 }
 
-/** All targets side by side again, before a provider that streams. */
+/** Starts all targets again, before a provider that streams. */
 async function addStreams(names: readonly string[], answers: readonly Answers[], streaming: Target): Promise<Measurement[]> {
 	const relays: Target[] = [];
 	try {

@@ -1,4 +1,4 @@
-/** Closed-loop load: requests a second and CPU a request. */
+/** Closed-loop load: requests per second and CPU per request. */
 import type { Target } from './targets.ts';
 import { type Load, runWrk } from './wrk.ts';
 
@@ -11,17 +11,17 @@ const warmUpSeconds = 3;
 const rounds = 7;
 
 /**
- * Of each target the least disturbed of some rounds, in alternation: what shares the machine can double a round's cost, and slows all
- * of it down for minutes.
+ * Takes the least disturbed of several rounds for each target, in alternation. Other processes can double a round's cost, and slow down all
+ * rounds for minutes.
  */
 export async function saturateInTurn(targets: readonly Target[], body: string, seconds: number, directory: string): Promise<Saturation[]> {
 	const load = { connections: 32, threads: 1, directory };
-	// Until the compilers have seen what is hot.
+	// Warm-up: the runtime compiles what is hot.
 	for (const target of targets) await runWrk(target, body, { ...load, seconds: warmUpSeconds });
 	const measured = targets.map((): Saturation[] => []);
 	for (let round = 0; round < rounds; round++) {
 		for (const [index, target] of targets.entries()) {
-			// A process that rested has let go of some of what made it fast.
+			// Warm-up after a rest: an idle process loses some of its caches.
 			await runWrk(target, body, { ...load, seconds: 1 });
 			measured[index]?.push(await saturateOnce(target, body, { ...load, seconds }));
 		}

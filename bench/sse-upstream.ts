@@ -1,6 +1,6 @@
 /**
- * A fake provider that streams. The query decides: `events` and `intervalMs`; each event holds the time it was
- * written, so that a client can tell how long it was on its way. Arguments: port.
+ * Fake provider that streams. The query sets `events` and `intervalMs`. Each event holds the time it was written, from which a client
+ * computes its delay. Arguments: port.
  */
 import { createServer } from 'node:http';
 

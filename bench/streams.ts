@@ -1,13 +1,13 @@
-/** Streams: CPU an event, delay of each event, time to the first one, memory of a stream that stands open. */
+/** Streams: CPU per event, delay of each event, time to first event, memory per open stream. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from './quantile.ts';
 import type { Target } from './targets.ts';
 
 export interface StreamLoad {
-	/** At once; they begin within a second. */
+	/** Concurrent streams; they begin within a second. */
 	readonly streams: number;
-	/** Of each stream. */
+	/** Events of each stream. */
 	readonly events: number;
 	readonly intervalMs: number;
 }
@@ -49,14 +49,14 @@ export async function measureStreams(target: Target, load: StreamLoad): Promise<
 	};
 }
 
-/** Through a target, and the same load straight to the provider. */
+/** Results through a target, and of the same load straight to the provider. */
 export interface StreamPair {
 	readonly through: StreamCost;
 	readonly direct: StreamCost;
 }
 
 /**
- * All in alternation, after two rounds that do not count: of delays the median, of CPU the least.
+ * Measures in alternation, after two warm-up rounds: the median of delays, the minimum of CPU.
  * @returns undefined for a target that does not relay these streams.
  */
 export async function compareStreams(
@@ -96,7 +96,7 @@ function typical(rounds: readonly StreamCost[]): StreamCost {
 	};
 }
 
-/** Resident bytes per open stream, over what the idle process takes. */
+/** Resident bytes per open stream, in addition to those of the idle process. */
 export async function measureStreamMemory(target: Target, streams: number): Promise<number> {
 	const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 	const load = { events: 4, intervalMs: 4000 };

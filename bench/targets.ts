@@ -1,4 +1,4 @@
-/** What is measured: Tollgate and its peers, each with the same fake provider behind it. */
+/** Targets of the measurements: Tollgate and its peers, each with the same fake provider behind it. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { chatAnswer } from './workloads.ts';
 
 export interface Target extends Running {
 	readonly name: string;
-	/** Base address that takes `/v1/chat/completions`. */
+	/** Base URL of `/v1/chat/completions`. */
 	readonly url: string;
 	readonly headers: Record<string, string>;
 }
@@ -16,7 +16,7 @@ export interface Target extends Running {
 const node = process.execPath;
 const here = import.meta.dirname;
 
-/** The fake provider of whole answers: nginx, so that it costs next to nothing. */
+/** Fake provider of non-streaming responses: nginx, because its own cost is negligible. */
 export async function startWholeUpstream(directory: string): Promise<Target> {
 	const port = await freePort();
 	const running = await startNginx(
@@ -84,7 +84,7 @@ export const startPortkey: StartTarget = async (upstreamUrl) => {
 
 export const startTollgate: StartTarget = (upstreamUrl, directory) => startTollgateAs('Tollgate', upstreamUrl, directory);
 
-/** As the product was when the first targets were set for it: calls are in no ledger. */
+/** Tollgate without ledger entries, as it was when its first performance targets were set. */
 export const startTollgateWithoutLedger: StartTarget = (upstreamUrl, directory) =>
 	startTollgateAs('Tollgate without its ledger', upstreamUrl, join(directory, 'without-ledger'), ['--import', join(here, 'drop-rows.ts')]);
 
@@ -97,7 +97,7 @@ async function startTollgateAs(name: string, upstreamUrl: string, directory: str
 	return { ...running, name, url, headers: { authorization: `Bearer ${await fetchAccessToken(identityPort)}` } };
 }
 
-/** The edge in a process of its own, before one with gateway and identity, both on one core. */
+/** A standalone edge in front of a process with gateway and identity, both on one core. */
 export const startTollgateApart: StartTarget = async (upstreamUrl, directory) => {
 	const [port, gatewayPort, identityPort] = [await freePort(), await freePort(), await freePort()];
 	const [url, gatewayUrl, identityUrl] = [port, gatewayPort, identityPort].map((one) => `http://127.0.0.1:${one}`);
@@ -186,7 +186,7 @@ http {
 	});
 }
 
-/** Installs what the comparison needs. @throws one line that says what is missing, where it cannot. */
+/** Installs the peers. @throws one line that names what is missing if it cannot. */
 export function preparePeers(): void {
 	const missing = Object.entries({ nginx: 'nginx-light', wrk: 'wrk' }).filter(([command]) => !hasCommand(command));
 	installPackages(missing.map(([, name]) => name));
@@ -200,7 +200,7 @@ export function preparePeers(): void {
 	}
 }
 
-/** As the lockfile says now; npm writes the file in `node_modules` when it is done. */
+/** Compares modification times with the lockfile; npm writes the file in `node_modules` last. */
 function isInstalled(folder: string): boolean {
 	const installed = statSync(join(folder, 'node_modules/.package-lock.json'), { throwIfNoEntry: false });
 	return installed !== undefined && installed.mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs;

@@ -1,7 +1,9 @@
 /**
- * `node bench/translation.ts`: what translation adds, in CPU time of its thread. A call of 1 KB is its request and its whole answer,
- * parsing and serializing included, for passing through needs neither of the answer; an event is one of a stream; a conversation of 1 MB
- * is the slowest of some shapes, read, translated and written in steps between which the thread serves others.
+ * `node bench/translation.ts`: CPU time that translation adds to its thread. It measures three things:
+ * - a request of 1 KB and its non-streaming response, parsing and serializing included, because pass-through needs neither for the
+ * response;
+ * - one event of a stream;
+ * - a conversation of 1 MB, in the slowest of some shapes: read, translated and written in steps between which the thread yields.
  */
 
 import type { ClientDialectName } from '../src/core/dialect-name.ts';
@@ -15,7 +17,7 @@ import { readRecordings, recordedBytes } from '../test/support/recordings.ts';
 import { samples, type Translation, translations } from '../test/support/translations.ts';
 
 const exactJson = JSON as unknown as { rawJSON(text: string): unknown };
-/** The system counts CPU time in ticks, of which a step may be less than one. */
+/** Repetitions per round: the system counts CPU time in ticks, and one step may take less than a tick. */
 const timesARound = 10;
 const placed = new Set(['model', 'stream_options', 'max_tokens', 'max_completion_tokens', 'generationConfig']);
 
@@ -30,7 +32,7 @@ for (const translation of translations) {
 	);
 }
 
-/** In microseconds of CPU, of the best of some rounds: the machine is not ours alone. */
+/** Microseconds of CPU in the best of several rounds, because the machine runs other processes too. */
 function cpuOf(work: () => void, times: number, rounds = 7): number {
 	for (let warm = 0; warm < times; warm++) work();
 	let best = Number.POSITIVE_INFINITY;
@@ -62,7 +64,7 @@ function timeCalls(translation: Translation): number {
 	}, 4000);
 }
 
-/** Events one by one, as they come from a model that takes its time. */
+/** Translates events one by one, as a slow model sends them. */
 function timeEvents(translation: Translation): number {
 	const { recordings: vendor } = samples[translation.provider];
 	const recording = readRecordings(vendor).find(({ name }) => /^text-stream(?:-usage)?\.json$/.test(name.slice(vendor.length + 1)));
@@ -84,7 +86,7 @@ function timeEvents(translation: Translation): number {
 	);
 }
 
-/** In milliseconds: all of it, and the longest step, each of the slowest shape and as the mean of its best round. */
+/** Milliseconds: the total, and the longest step, each of the slowest shape and as the mean of its best round. */
 function timeLarge(translation: Translation): readonly [allMs: number, longestMs: number] {
 	let slowestMs = 0;
 	let longestMs = 0;
@@ -108,7 +110,7 @@ function timeLarge(translation: Translation): readonly [allMs: number, longestMs
 	return [slowestMs, longestMs];
 }
 
-/** The steps of the gateway's own stages, in `read-call.ts` and `prepare-call.ts`. */
+/** Steps of the gateway's own stages, in `read-call.ts` and `prepare-call.ts`. */
 function* largeSteps({ caller, provider }: Translation, bytes: Buffer): Steps<Buffer> {
 	const parsed: JsonBody = yield* parsingSteps(bytes, placed);
 	yield;
@@ -130,7 +132,7 @@ function stepTimes(steps: Steps<unknown>): readonly number[] {
 	}
 }
 
-/** Of 1 MB each: an agent's, short turns, an image, and one that holds a number that a double cannot. */
+/** Conversations of 1 MB: an agent's, short turns, an image, and one with a number that a double cannot represent. */
 function largeConversations(caller: ClientDialectName): readonly JsonObject[] {
 	const short = (messages: unknown): JsonObject => spoken(caller, { model: 'alias', max_tokens: 500, messages });
 	const turns = Array.from({ length: 14_000 }, (_, at) => ({
@@ -148,7 +150,7 @@ function largeConversations(caller: ClientDialectName): readonly JsonObject[] {
 	return clientDialects[caller].hasArgumentValues ? [...shapes, big] : shapes;
 }
 
-/** As agents have them: questions, calls, results of some length, answers. */
+/** Conversation of an agent: questions, tool calls, results of some length, replies. */
 function conversation(caller: ClientDialectName, bytes: number): JsonObject {
 	const messages: JsonObject[] = [];
 	let length = 0;
@@ -171,7 +173,7 @@ function conversation(caller: ClientDialectName, bytes: number): JsonObject {
 	return spoken(caller, { model: 'alias', messages, tools, max_completion_tokens: 500 });
 }
 
-/** A request of chat completions in the dialect of the client. */
+/** Converts a chat-completions request to the client's dialect. */
 function spoken(caller: ClientDialectName, request: JsonObject): JsonObject {
 	if (isSameDialect(caller, 'chat')) return request;
 	return translateRequest('chat', caller, request, { model: samples[caller].models[1], maxOutputTokens: 64_000 }).body;

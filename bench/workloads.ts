@@ -1,8 +1,8 @@
-/** The requests that every target is measured with. */
+/** Requests that load every target. */
 
 export const answerText = 'The quick brown fox jumps over the lazy dog. '.repeat(8).trim();
 
-/** What the fake provider answers to a request that is not streamed. */
+/** Non-streaming response of the fake provider. */
 export const chatAnswer = JSON.stringify({
 	id: 'chatcmpl-bench',
 	object: 'chat.completion',

@@ -10,13 +10,13 @@ export interface Load {
 	readonly seconds: number;
 	readonly connections: number;
 	readonly threads: number;
-	/** Lines of Lua after those that make the request. */
+	/** Lines of Lua that follow those that build the request. */
 	readonly script?: readonly string[];
-	/** Where the script is written. */
+	/** Folder for the script. */
 	readonly directory: string;
 }
 
-/** @returns what wrk printed. Throws when an answer was not 2xx or a connection failed. */
+/** Returns the output of wrk. Throws if a response was not 2xx or a connection failed. */
 export async function runWrk(target: Target, body: string, load: Load): Promise<string> {
 	const path = join(load.directory, 'load.lua');
 	const headers = Object.entries({ 'content-type': 'application/json', 'user-agent': 'bench', ...target.headers });
@@ -33,7 +33,7 @@ export async function runWrk(target: Target, body: string, load: Load): Promise<
 	return stdout;
 }
 
-/** JSON's escapes, which Lua 5.1 lacks in part, are avoided by escaping all but plain characters as decimal bytes. */
+/** Writes all but plain characters as decimal bytes, because Lua 5.1 lacks some of JSON's escapes. */
 function luaString(text: string): string {
 	const escaped = Buffer.from(text)
 		.toString('latin1')
