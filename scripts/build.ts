@@ -1,4 +1,7 @@
-/** Compiles `src/` and what it loads beside it into `dist/` (or a folder given), without tests. Leaves `dist/console`, which the console's own build makes. */
+/**
+ * Compiles `src/`, the folders that it loads and their data files into `dist/` (or a given folder), without tests. Keeps `dist/console`,
+ * which the console's own build writes.
+ */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -14,7 +17,7 @@ const compiler = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root
 const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
-// What the program reads beside its code.
+// Data files that the program reads at run time.
 for (const file of globSync('{src,simulator,content-filter}/**/*.{bin,html,css,json,lua,sql,svg,txt,yaml}', {
 	cwd: root,
 	exclude: ['**/golden/**', '**/fixtures/**'],

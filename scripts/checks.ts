@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 
-/** What a change must pass besides the tests: name and command. */
+/** Checks that a change must pass in addition to the tests: name and command. */
 const checks: readonly (readonly [name: string, ...command: string[]])[] = [
 	['types', 'tsc', '-p', '.'],
 	['lint', 'oxlint'],
@@ -19,7 +19,7 @@ export interface CheckCounts {
 	failed: number;
 }
 
-/** Runs all checks at once; prints a line for each, and the output of those that fail. */
+/** Runs all checks in parallel; prints a line for each, and the output of those that fail. */
 export async function runChecks(): Promise<CheckCounts> {
 	const counts = { passed: 0, failed: 0 };
 	await Promise.all(

@@ -7,7 +7,7 @@ interface Entry {
 	readonly remedy: string;
 }
 
-/** The error reference: every code of the two catalogues. */
+/** Error reference: every code of the two catalogues. */
 export function describeErrors(): string {
 	return `# Errors
 

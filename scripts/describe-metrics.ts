@@ -9,7 +9,7 @@ import { systemClock } from '../src/io/system-clock.ts';
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** The reference of figures: what a product with everything in it declares. */
+/** Metrics reference: all metrics that a product with every component declares. */
 export async function describeMetrics(): Promise<string> {
 	const declared = await declaredMetrics();
 	const rows = declared.map(

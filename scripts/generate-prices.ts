@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const packageName = '@pydantic/genai-prices';
 export const defaultPricesPath = join(root, 'src/policy/budgets/default-prices.json');
 
-/** Provider kinds of ours, and of the package the provider and the names that it serves itself. */
+/** Tollgate's provider kinds, each with the package's provider id and the model names that the vendor itself serves. */
 const sources = [
 	{ kind: 'anthropic', id: 'anthropic', served: /^claude-/ },
 	{ kind: 'azure-openai', id: 'azure', served: /./ },
@@ -16,10 +16,10 @@ const sources = [
 	{ kind: 'openai', id: 'openai', served: /./ },
 ] as const;
 
-/** Usage tells input and output apart, not text and sound: one rate would be wrong for models of these. */
+/** Models with several media: reported usage separates input and output, but not text and audio, so one rate would be wrong. */
 const otherMedia = /audio|embed|image|live|moderation|omni|realtime|transcribe|tts|whisper/;
 
-/** Prefixes of the package that are not themselves the name of a model, and the name that they are about; null: none. */
+/** Prefixes of the package that are not a model's name, each with the name that it stands for; null for none. */
 const prefixNames: Readonly<Record<string, string | null>> = {
 	'claude-sonnet-4-2025': null,
 	'claude-sonnet-4@': null,
@@ -33,13 +33,13 @@ const prefixNames: Readonly<Record<string, string | null>> = {
 	'gpt-5-nano-': 'gpt-5-nano',
 };
 
-/** `open` names go on in a version or a date; the others only in a whole date. */
+/** Names that are `open` may be followed by a version or a date; other names only by a complete date. */
 interface ModelName {
 	readonly name: string;
 	readonly isOpen: boolean;
 }
 
-/** @param day the first day that the table is for; prices that change later are written with the day they change. */
+/** Generates the table as of `day`. Prices that change later are written with the day of the change. */
 export function generatePrices(day: string): string {
 	const { version } = JSON.parse(readFileSync(join(root, 'node_modules', packageName, 'package.json'), 'utf8')) as { version: string };
 	const lists = sources.map(({ kind, id, served }) => {
@@ -75,7 +75,7 @@ function linesOf(model: ModelInfo, day: string): string[] {
 const written = ({ name, isOpen }: ModelName): string => `${name}${isOpen ? '~' : ''}`;
 const padRate = (rate: bigint): string => rate.toString().padStart(9);
 
-/** What a model costs from which day, without what is over. */
+/** Prices of a model with the day from which each is valid, without expired ones. */
 function epochsOf({ id, prices }: ModelInfo, day: string): { from: string; prices: ModelPrice }[] {
 	if (!Array.isArray(prices)) return [{ from: '*', prices }];
 	const epochs = prices.map(({ constraint, prices: rates }) => {
@@ -104,7 +104,7 @@ function tierStarts(prices: ModelPrice): number[] {
 	return [0, ...new Set(starts)].toSorted((one, other) => one - other);
 }
 
-/** @returns undefined for what has no price of both input and output, such as embeddings, or costs nothing at all. */
+/** Returns undefined for models that lack a price of input or output, such as embeddings, or cost nothing. */
 function ratesAbove(prices: ModelPrice, lowerBound: number): bigint[] | undefined {
 	const [input, read, write, writeHour, output, reasoning] = rateKeys.map((key) => rateAbove(prices[key], lowerBound));
 	if (input === undefined || output === undefined || input + output === 0n) return undefined;
@@ -117,7 +117,7 @@ function rateAbove(price: ModelPrice[string], lowerBound: number): bigint | unde
 	return exactRate(price.tiers.findLast(({ start }) => start <= lowerBound && start > 0)?.price ?? price.base);
 }
 
-/** Through the shortest decimal that is the number: what its author wrote. */
+/** Converts through the shortest decimal that equals the number, which is the price as its author wrote it. */
 function exactRate(usdPerMillionTokens: number): bigint {
 	const rate = parseUsdPerMillionTokens(String(usdPerMillionTokens));
 	if (rate === undefined) throw new Error(`${usdPerMillionTokens} is not a whole number of pico-USD per token`);
@@ -129,7 +129,7 @@ function namesOf({ id, match }: ModelInfo): ModelName[] {
 	for (const { name, isOpen } of [...(/\w$/.test(id) ? [{ name: id, isOpen: false }] : []), ...matchedNames(match)]) {
 		names.set(name, isOpen || names.get(name) === true);
 	}
-	// A dated name says nothing where its model's own name does already.
+	// Removes dated names that the model's undated name already covers.
 	for (const name of names.keys()) {
 		const undated = name.replace(/-\d{4}-?\d\d-?\d\d$/, '');
 		if (undated !== name && names.has(undated)) names.delete(name);
@@ -150,7 +150,7 @@ function matchedNames(match: MatchLogic): ModelName[] {
 	return [{ name, isOpen: true }];
 }
 
-/** The expressions that the package has: a name with a date, a name that goes on in a digit, and "is no speech model". */
+/** Parses the regular expressions of the package: a name with a date, a name followed by a digit, and "is no speech model". */
 function regexNames(regex: string): ModelName[] {
 	if (regex.startsWith('^(?!')) return [];
 	const match = /^\^([\w\\.-]+)-\\d(\{.*)?$/.exec(regex);

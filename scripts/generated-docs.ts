@@ -6,7 +6,7 @@ import { describeGuardrails } from './describe-guardrails.ts';
 import { describeMetrics } from './describe-metrics.ts';
 import { describePackages } from './sbom.ts';
 
-/** Pages made from the code, by path. A test compares each with what is committed; `npm run docs` writes them. */
+/** Pages generated from the code, by path. A test compares each with the committed file; `npm run docs` writes them. */
 export const generatedDocs: readonly (readonly [path: string, generate: () => string | Promise<string>])[] = [
 	['docs/reference/errors.md', describeErrors],
 	['docs/reference/metrics.md', describeMetrics],

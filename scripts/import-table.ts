@@ -1,7 +1,10 @@
-/** Who may import whom. The rules that `npm run check` and the architecture tests hold the tree to. */
+/** Import rules, which `npm run check` and the architecture tests enforce. */
 import { cruise, type IRegularForbiddenRuleType, type IReporterOutput } from 'dependency-cruiser';
 
-/** Folders of `src/`, and the other folders of `src/` that each may import. Not named here: `main.ts`, `compose.ts` and `composition`, which may all. */
+/**
+ * Folders of `src/`, and the other folders of `src/` that each may import. Not listed: `main.ts`, `compose.ts` and `composition`, which may
+ * import all.
+ */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
 	core: [],
 	wire: ['core'],
@@ -15,8 +18,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Folders beside `src/`, the folders of `src/` that each may import, and the files of `src/` that may import it. The simulator plays the
- * vendors: it shares no code with the formats and policies that are tried against it. The training of the content filter uses the scorer.
+ * Folders next to `src/`, the folders of `src/` that each may import, and the files of `src/` that may import it. The simulator plays the
+ * vendors, so it shares no code with the formats and policies that are tested against it. The training of the content filter uses the
+ * scorer.
  */
 const beside: Readonly<Record<string, { mayImport: readonly string[]; importedBy: string }>> = {
 	simulator: { mayImport: ['core'], importedBy: '^src/(compose\\.ts$|composition/)' },
@@ -26,10 +30,10 @@ const beside: Readonly<Record<string, { mayImport: readonly string[]; importedBy
 /** Paths of all code that runs in production. */
 const product = `^(src|${Object.keys(beside).join('|')})/`;
 
-/** Folders that see neither a package nor a built-in module. */
+/** Folders that import neither packages nor built-in modules. */
 const pureFolders = ['core', 'wire', 'policy'];
 
-/** Folders whose members are strangers to each other; what is `shared` belongs to all of them. */
+/** Folders whose members must not import each other; any member may import the files that `shared` matches. */
 const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'roles', shared: '[^/]+\\.ts$' },
 	{ folder: 'stores', shared: '(contracts/|[^/]+\\.ts$)' },
@@ -37,13 +41,13 @@ const strangers: readonly { folder: string; shared: string }[] = [
 	{ folder: 'policy/guardrails', shared: '(folding/|(guardrails?|hold-back|masks|screening|text-scan|verdicts)\\.ts$)' },
 ];
 
-/** Packages that a pure folder may use all the same: they too know no clock, no network and no process. */
+/** Packages that a pure folder may import, because they use no clock, network or process. */
 const purePackages: Readonly<Record<string, string>> = { 'policy/guardrails': 'node_modules/(re2js|libphonenumber-js)/' };
 
-/** A store's driver, by backend. */
+/** Driver of a store, by backend. */
 const drivers = { sqlite: '^node:sqlite', postgres: 'node_modules/(pg|kysely)/', redis: 'node_modules/ioredis/' };
 
-/** Tests may import whatever they test. */
+/** Tests, which may import the code that they test. */
 const tests = '\\.(test|contract)\\.ts$';
 
 type Rule = Pick<IRegularForbiddenRuleType, 'name' | 'from' | 'to'>;
@@ -104,11 +108,11 @@ const rules: Rule[] = [
 
 export interface ImportReport {
 	readonly moduleCount: number;
-	/** `rule: from -> to`, sorted. */
+	/** Violations as `rule: from -> to`, sorted. */
 	readonly violations: readonly string[];
 }
 
-/** Reads the imports, type imports included, of every file of the product and in `test/`, in the tree at `baseDir`. */
+/** Reads the imports, type imports included, of every file of the product and of `test/`, in the tree at `baseDir`. */
 export async function checkImports(baseDir: string): Promise<ImportReport> {
 	const result: IReporterOutput = await cruise(['src', ...Object.keys(beside), 'test'], {
 		baseDir,

@@ -1,6 +1,6 @@
 import { parseSync } from 'vite';
 
-/** One small change of a source. */
+/** One small change of a source file. */
 export interface Mutant {
 	readonly line: number;
 	readonly column: number;
@@ -12,7 +12,7 @@ export interface Mutant {
 export interface MutableSource {
 	readonly mutants: readonly Mutant[];
 	/**
-	 * The source with the selected mutants in it, each behind a question to `test/support/mutant-switch.ts`. A mutant has the number
+	 * Returns the source with the selected mutants in it. Each is behind a check of `test/support/mutant-switch.ts` and has the number
 	 * `firstId` plus its index.
 	 */
 	instrument(isSelected: (index: number) => boolean, firstId: number): string;
@@ -52,7 +52,7 @@ const otherOperators: Readonly<Record<string, readonly string[]>> = {
 	'--': ['++'],
 };
 
-/** Members that hold no expression, or one that cannot stand in parentheses. */
+/** Members that contain no expression, or one that cannot be put in parentheses. */
 const skippedMembers = new Set([
 	'typeAnnotation',
 	'typeArguments',
@@ -76,7 +76,7 @@ export function readMutants(source: string): MutableSource {
 		}),
 		instrument(isSelected, firstId) {
 			const selected = numbered.map((one, index) => ({ ...one, index })).filter(({ index }) => isSelected(index));
-			/** The text from `start` to `end`, with the mutants of `within`; an outer place comes before the places in it. */
+			/** Writes the text from `start` to `end` with the mutants of `within`; an outer position precedes the positions inside it. */
 			const write = (start: number, end: number, within: readonly Place[]): string => {
 				let text = '';
 				let at = start;
@@ -105,7 +105,7 @@ function collect(node: Node, source: string, places: Place[]): void {
 	if (/^(Import|ExportAll)/.test(node.type) || isNode(node['source'])) return;
 	if (node.type.startsWith('TS') && !transparentTypes.has(node.type)) return;
 	const replacements = replacementsOf(node, source);
-	// A whole condition or returned value was added with its statement.
+	// Skips conditions and returned values, which their statement has added.
 	const isNew = !places.some(({ start, end }) => start === node.start && end === node.end);
 	if (isNew && replacements.length > 0) places.push({ start: node.start, end: node.end, replacements });
 	places.push(...placesOfStatement(node, source));
@@ -114,7 +114,7 @@ function collect(node: Node, source: string, places: Place[]): void {
 
 /** Texts that may replace the expression, each a mutant. */
 function replacementsOf(node: Node, source: string): string[] {
-	/** In parentheses where another operator could take it apart. */
+	/** Adds parentheses if another operator could split the expression. */
 	const text = (part: unknown): string => {
 		const { type, start, end } = toNode(part);
 		const slice = source.slice(start, end);
@@ -125,7 +125,7 @@ function replacementsOf(node: Node, source: string): string[] {
 		case 'LogicalExpression':
 		case 'AssignmentExpression': {
 			const [left, operator, right] = [text(node['left']), String(node['operator']), text(node['right'])];
-			// Texts are joined by `+` too.
+			// Excludes `+` between strings, which concatenates.
 			if (operator.startsWith('+') && [left, right].some((side) => /^\(?['"`]/.test(side))) return [];
 			return (otherOperators[operator] ?? []).map((other) => `${left} ${other} ${right}`);
 		}
@@ -149,7 +149,7 @@ function literalReplacements(value: unknown, raw: string): string[] {
 	return typeof value === 'bigint' ? [`${raw} + 1n`] : [];
 }
 
-/** Conditions that hold always or never, values that are not returned, and calls that are not made. */
+/** Mutants of statements: conditions always true or false, values not returned, functions not called. */
 function placesOfStatement(node: Node, source: string): Place[] {
 	const place = (part: unknown, ...replacements: string[]): Place[] => {
 		if (!isNode(part)) return [];

@@ -1,4 +1,5 @@
-// Runs before `npm start`, `npm test` and other npm scripts: installs what the lockfile asks for and is missing, and sees to a new enough Node.
+// Runs before `npm start`, `npm test` and other npm scripts: installs packages of the lockfile that are missing, and checks the version of
+// Node.
 // Plain JavaScript for any Node from 18 on, because nothing is installed yet when it runs.
 'use strict';
 
@@ -9,17 +10,17 @@ const { join } = require('node:path');
 const root = join(__dirname, '..');
 const lockFile = join(root, 'package-lock.json');
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-/** The package of a platform has one of these names. */
+/** Names that the runtime's package for this platform can have. */
 const runtimes = [`node-${platform}`, `node-bin-${platform}`];
 
-/** All but the program itself needs what it is built and tested with. */
+/** Scripts other than `npm start` need the development packages. */
 const isForTests = process.env.npm_lifecycle_event !== 'prestart';
 
 function readPackages(file) {
 	return JSON.parse(readFileSync(file, 'utf8')).packages;
 }
 
-/** npm writes what it installed to `node_modules/.package-lock.json`, last of all; optional packages depend on the platform. */
+/** Compares with `node_modules/.package-lock.json`, which npm writes last. Optional packages depend on the platform. */
 function isInstalled() {
 	const installedFile = join(root, 'node_modules', '.package-lock.json');
 	if (!existsSync(installedFile)) return false;
@@ -34,7 +35,7 @@ function isInstalled() {
 }
 
 /**
- * Installs exactly what the lockfile names and leaves the file as it is. `npm ci` removes `node_modules` first, so `npm start` keeps npm's
+ * Installs exactly the packages of the lockfile and does not change it. `npm ci` removes `node_modules` first, so `npm start` keeps npm's
  * default and installs development packages too: otherwise the next `npm test` would remove the packages of a running demo.
  */
 function install() {
@@ -50,7 +51,7 @@ function install() {
 	stop(`Dependencies could not be installed: ${reason || `npm ended with ${result.status ?? result.signal}`}`);
 }
 
-/** npm puts `node_modules/.bin` first in the path, so the scripts run on the runtime from the lockfile, else on the machine's own. */
+/** Checks the runtime of the lockfile or, without one, the machine's: npm puts `node_modules/.bin` first in the path. */
 function checkRuntime() {
 	const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 	const runtime = runtimes.find((name) => existsSync(join(root, 'node_modules', name, 'bin', executable)));

@@ -6,25 +6,25 @@ export interface TestCounts {
 	passed: number;
 	failed: number;
 	skipped: number;
-	/** Of the failed: tests that passed with their file by itself at a second try; the file when a hook of it failed. */
+	/** Failed tests that passed with their file alone in a second run, or the file if its hook failed. */
 	readonly unsteady: string[];
-	/** Of the skipped: tests that lack a program of the system, by the reason. */
+	/** Skipped tests that need a missing program of the system, by the reason. */
 	readonly lacking: Readonly<Record<string, string[]>>;
 }
 
 const runner = join(import.meta.dirname, '../test/support/skipping-runner.ts');
 
-/** With more failures than this, chance is not the cause. */
+/** Limit on failures: more of them are not due to chance. */
 const maxSecondTries = 3;
 
 export interface TestSelection {
-	/** Parts of paths; none selects all. */
+	/** Substrings of paths; none selects all. */
 	readonly filters?: readonly string[];
-	/** Names of the test runner's projects; all of its configuration by default. */
+	/** Names of the test runner's projects; by default all of its configuration. */
 	readonly projects?: readonly string[];
-	/** Of the test runner's configuration: `long` selects the tests that take minutes. */
+	/** Mode of the test runner's configuration: `long` selects the tests that take minutes. */
 	readonly mode?: 'long';
-	/** Folder of tests that have no configuration. */
+	/** Folder of tests without a configuration. */
 	readonly root?: string;
 }
 
@@ -51,7 +51,7 @@ export async function runTests({ filters = [], projects, mode, root }: TestSelec
 	return counts;
 }
 
-/** Not where a property has a counterexample, or the file cannot be read: that is so at every try. */
+/** Returns false if a property has a counterexample or the file cannot be read, because a second run would fail too. */
 function mayBeChance(module: TestModule): boolean {
 	const tests = [...module.children.allTests()];
 	const errors = tests.flatMap((test) => test.result().errors ?? []);
@@ -74,7 +74,7 @@ function countResults({ state }: Vitest, modules: readonly TestModule[]): Pick<T
 			const { state: result } = test.result();
 			counts[result === 'passed' || result === 'skipped' ? result : 'failed'] += 1;
 		}
-		// A file that cannot be read, and a hook that throws, fail outside any test.
+		// Counts unreadable files and failing hooks, which belong to no test.
 		for (const suite of [module, ...module.children.allSuites()]) counts.failed += suite.errors().length;
 	}
 	return counts;
@@ -90,7 +90,7 @@ function testsThatLackPrograms(modules: readonly TestModule[]): Record<string, s
 	return lacking;
 }
 
-/** Noted on the test, or on the suite around it whose hook could not run. */
+/** Reads the reason from the test, or from the suite around it whose hook could not run. */
 function lackOf(task: TestCase | TestSuite | TestModule): string | undefined {
 	return task.meta().lack ?? (task.type === 'module' ? undefined : lackOf(task.parent));
 }

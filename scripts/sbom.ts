@@ -1,4 +1,4 @@
-/** What is installed at run time, as CycloneDX 1.5. `npm sbom --omit dev` leaves out packages that development needs as well. */
+/** Packages installed at run time, as CycloneDX 1.5. `npm sbom --omit dev` leaves out packages that development needs as well. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ interface LockedPackage {
 
 type Lock = Readonly<Record<string, LockedPackage>>;
 
-/** No time, no serial number: the same lockfile gives the same text. */
+/** Writes neither a time nor a serial number, so the same lockfile gives the same text. */
 export function describePackages(): string {
 	const lockText = readFileSync(join(import.meta.dirname, '../package-lock.json'), 'utf8');
 	const { packages: lock } = JSON.parse(lockText) as { packages: Lock };
@@ -39,10 +39,10 @@ export function describePackages(): string {
 	return `${head},\n\t"components": [\n${lines(components)}\n\t],\n\t"dependencies": [\n${lines(dependencies)}\n\t]\n}\n`;
 }
 
-/** The project first. */
+/** Returns the project first. */
 function reachable(lock: Lock): (readonly [path: string, locked: LockedPackage])[] {
 	const paths = new Set(['']);
-	// A set is walked through with what is added on the way.
+	// Iteration over a set includes the entries added meanwhile.
 	for (const path of paths) for (const found of requiredBy(lock, path)) paths.add(found);
 	return [...paths].map((path) => [path, lock[path] ?? {}] as const);
 }
@@ -53,7 +53,7 @@ function requiredBy(lock: Lock, path: string): string[] {
 	return names.flatMap((name) => find(lock, path, name) ?? []);
 }
 
-/** As Node looks: in the package's own folder, then in those around it. */
+/** Resolves like Node: in the package's own folder, then in its parents. */
 function find(lock: Lock, from: string, name: string): string | undefined {
 	const path = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
 	if (path in lock) return path;
@@ -68,7 +68,7 @@ function componentOf(path: string, locked: LockedPackage) {
 		'bom-ref': reference,
 		name: nameOf(path, locked),
 		version,
-		// One of these packages is installed: that of the platform.
+		// Optional packages are alternatives: only that of the platform is installed.
 		...(optional === true && { scope: 'optional' }),
 		...(integrity !== undefined && { hashes: [{ alg: 'SHA-512', content: hexOf(integrity) }] }),
 		licenses: [license !== undefined && /^[\w.+-]+$/.test(license) ? { license: { id: license } } : { expression: license }],

@@ -1,7 +1,7 @@
 /**
- * `npm run test:mutants -- PATHS`: changes the sources in small ways, one at a time, and counts the changes that a unit test notices. No
- * file is written: the changes are made while a source is loaded. A process of its own runs the tests, because a change may make a loop
- * endless; when a file of tests takes too long, the process is killed and the change counts as noticed.
+ * `npm run test:mutants -- PATHS`: changes the sources in small ways, one at a time, and counts the changes that a unit test detects. No
+ * file is written: a source is changed while it is loaded. Tests run in a separate process, because a change may cause an infinite loop.
+ * When a test file exceeds its time limit, the process is killed and the change counts as detected.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ interface Source extends MutableSource {
 interface TestFile {
 	readonly path: string;
 	readonly ms: number;
-	/** Numbers of mutants. */
+	/** Numbers of the mutants that the file executes. */
 	readonly reached: ReadonlySet<number>;
 	runs: number;
 	noticed: number;
@@ -52,7 +52,7 @@ interface Order {
 }
 
 interface Result {
-	/** Name of the first test that failed. */
+	/** Message of the first failure. */
 	readonly failure: string | undefined;
 	readonly reached: readonly number[];
 }
@@ -72,7 +72,7 @@ function readSources(): Source[] {
 		});
 }
 
-/** The process that runs tests: says which files of tests import a source, then runs one at each order. */
+/** Main function of the process that runs tests: sends the test files that import a source, then runs one test file per message. */
 async function runEngine(sources: readonly Source[]): Promise<void> {
 	const byPath = new Map(sources.map((source) => [source.path, source]));
 	const unit = root === home ? projects.find(({ name }) => name === 'unit') : undefined;
@@ -85,7 +85,7 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 			pool: 'threads',
 			maxWorkers: 1,
 			bail: 1,
-			// The cache on disk does not know which sources have mutants.
+			// Disabled: the cache on disk does not know which sources have mutants.
 			fsModuleCache: false,
 			testTimeout: limitMs,
 			related: [...byPath.keys()],
@@ -111,7 +111,7 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 		vitest.getRootProject().provide('activeMutant', active);
 		void vitest.runTestSpecifications(specifications.filter(({ moduleId }) => moduleId === test)).then((run) => {
 			const unhandledErrors = run.unhandledErrors as Error[];
-			// The test runner remembers the files of earlier orders, and what failed in them.
+			// Filters: the test runner keeps the files and failures of earlier runs.
 			const testModules = run.testModules.filter(({ moduleId }) => moduleId === test);
 			vitest.state.clearErrors();
 			const failed = testModules.flatMap((module) => [
@@ -126,11 +126,11 @@ async function runEngine(sources: readonly Source[]): Promise<void> {
 	process.send?.(specifications.map(({ moduleId }) => moduleId));
 }
 
-/** A process that runs tests, one order at a time. Started anew after one that took too long. */
+/** Process that runs test files one at a time. Restarted after one that exceeded the time limit. */
 class Engine {
 	#child: ChildProcess | undefined;
 
-	/** @returns the files of tests that import a source. */
+	/** Returns the test files that import a source. */
 	async start(): Promise<string[]> {
 		this.#child = fork(import.meta.filename, ['--engine', '--root', root, '--seconds', values.seconds, ...positionals], {
 			stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -139,7 +139,7 @@ class Engine {
 		return tests;
 	}
 
-	/** @returns undefined when the time was up. */
+	/** Returns undefined after the time limit. */
 	async run(order: Order, withinMs = limitMs): Promise<Result | undefined> {
 		if (this.#child === undefined) await this.start();
 		this.#child?.send(order);
@@ -156,7 +156,7 @@ class Engine {
 	}
 }
 
-/** Takes the items in their order, each with the first engine that is idle. */
+/** Processes the items in order, each with the first idle process. */
 async function forEachWith<Item>(
 	engines: readonly Engine[],
 	items: readonly Item[],
@@ -170,7 +170,7 @@ async function forEachWith<Item>(
 	);
 }
 
-/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+/** Generates numbers from 0 to 1 from a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
@@ -219,7 +219,7 @@ async function testMutants(sources: readonly Source[]): Promise<void> {
 					return [test, (ms * (runs + 3)) / (noticed + Number(isBeside(path)) + Number(isNamed(path)) + 1)];
 				}),
 		);
-		/** The files that notice most for their time come first. */
+		/** Sorts the test files by detected mutants per time, highest first. */
 		const reaching = [...costs.keys()].toSorted((left, right) => (costs.get(left) ?? 0) - (costs.get(right) ?? 0));
 		let outcome: 'killed' | 'byTime' | 'survived' = 'survived';
 		for (const test of reaching) {

@@ -1,7 +1,7 @@
 /**
- * `npm test`: the checks and the quick tests; `npm run test:all`: the slow ones too; `npm run test:long`: only those that take
- * minutes. With parts of paths it runs the tests whose path contains one of them, quick or slow. A check counts as one test in
- * the last line.
+ * `npm test` runs the checks and the quick tests; `npm run test:all` adds the slow ones; `npm run test:long` runs only those that take
+ * minutes. With substrings of paths it runs the tests whose path contains one of them, quick or slow. The last line counts each check as
+ * one test.
  */
 import { parseArgs } from 'node:util';
 import { projects } from '../test/projects.ts';

@@ -4,22 +4,22 @@ import type { Finding, RuleName } from './findings.ts';
 export type AllowList = Readonly<Record<string, Partial<Record<RuleName, number>>>>;
 
 export interface Comparison {
-	/** Findings of each file and rule that has more than it may. */
+	/** Findings of each file and rule that exceed the allowance. */
 	readonly excess: readonly {
 		readonly file: string;
 		readonly rule: RuleName;
 		readonly allowed: number;
 		readonly findings: readonly Finding[];
 	}[];
-	/** True if the list allows more than there is. */
+	/** True if the list allows more findings than exist. */
 	readonly canShrink: boolean;
-	/** The list lowered to what is found; nowhere is it higher. */
+	/** The list lowered to the number of findings; no entry is higher. */
 	readonly shrunk: AllowList;
 }
 
 /**
- * Compares findings with the list. A file that the list does not name takes the allowance of files that no longer exist, so that a page or
- * a source can be moved or split. The sum for each rule never grows.
+ * Compares findings with the list. A file that the list does not name takes the allowance of files that no longer exist. So a page or a
+ * source can be moved or split. The sum for each rule never grows.
  */
 export function compare(findings: readonly Finding[], allowed: AllowList, exists: (file: string) => boolean): Comparison {
 	const remaining = new Map<RuleName, number>();

@@ -33,19 +33,19 @@ function compareAll(): Comparison {
 	return compare(findAll(), readAllowList(), (file) => existsSync(join(root, file)));
 }
 
-/** The list of the last commit; the present one where there is no repository. */
+/** The list of the last commit; outside a repository, the current one. */
 function readCommittedAllowList(): AllowList {
 	const { status, stdout } = spawnSync('git', ['show', `HEAD:${relative(root, allowListFile)}`], { cwd: root, encoding: 'utf8' });
 	return status === 0 ? (JSON.parse(stdout) as AllowList) : readAllowList();
 }
 
-/** Lowers the allow-list to what is found; nothing in it gets higher. */
+/** Lowers the allow-list to the number of findings; no entry gets higher. */
 export function shrinkAllowList(): void {
 	const { canShrink, shrunk } = compareAll();
 	if (canShrink) writeFileSync(allowListFile, serialize(shrunk));
 }
 
-/** Compares the repository with its allow-list and prints every difference; returns whether there is none. */
+/** Compares the repository with its allow-list and prints every difference. Returns true if there is none. */
 export function checkProse(): boolean {
 	const { excess, canShrink } = compareAll();
 	for (const { file, rule, allowed, findings } of excess) {

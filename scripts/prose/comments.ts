@@ -8,10 +8,10 @@ interface CommentLine {
 	readonly text: string;
 }
 
-/** Instructions for tools, which are no prose. */
+/** Instructions for tools, which are not prose. */
 const directive = /^\s*(?:@ts-|@vite|[#!/]|v8 ignore|SPDX-)/;
 
-/** Begins a comment in languages that have no comment over several lines. */
+/** Markers of comments in languages without block comments. */
 const lineMarkers: Readonly<Record<string, string>> = { '.sql': '--', '.lua': '--', '.yaml': '#', '.conf': '#', '.cfg': '#' };
 
 /** Comments of a source file, each as its passages. */
@@ -74,7 +74,7 @@ function createLineFinder(lineStarts: readonly number[]): (offset: number) => nu
 	};
 }
 
-/** A setting that is commented out is no prose. */
+/** Setting that is commented out, which is not prose. */
 const setting = /^\s*# ?\s*(?:- )?[\w."-]+:(?:\s|$)/;
 
 function markedComments(marker: string, source: string): CommentLine[][] {

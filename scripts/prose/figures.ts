@@ -11,13 +11,13 @@ export interface Figures {
 	readonly meanWords: number;
 	readonly maxWords: number;
 	readonly comments: number;
-	/** Of their first sentences. */
+	/** Number of comments whose first sentence is headless. */
 	readonly headlessComments: number;
-	/** Different names in `src` that contain the word `told`. */
+	/** Number of different names in `src` that contain the word `told`. */
 	readonly retiredIdentifiers: number;
 }
 
-/** Figures of guides, over sentences of paragraphs and lists, and of the comments and identifiers of the sources. */
+/** Counts over sentences of paragraphs and lists in guides, and over the comments and identifiers of the sources. */
 export function measure(): Figures {
 	const lengths = listFiles(pages)
 		.filter((file) => guideFolders.test(file))

@@ -12,7 +12,7 @@ export const sources = [
 	'deploy/**/*.{yaml,conf,cfg}',
 ];
 
-/** Files of the repository that match, sorted; data of others are left out. */
+/** Files of the repository that match, sorted, without third-party data. */
 export function listFiles(patterns: readonly string[]): string[] {
 	return globSync([...patterns], {
 		cwd: root,

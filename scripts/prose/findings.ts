@@ -22,7 +22,7 @@ const maxGuideWords = 1200;
 const maxArchitectureLines = 250;
 const maxVersionLines = 60;
 
-/** Folders of pages that say how to do a task. */
+/** Folders of task-oriented pages. */
 export const guideFolders = /^docs\/(?:start|guide|operations)\//;
 
 type Find = (line: number, rule: RuleName, found: string, write: string) => void;
@@ -75,14 +75,14 @@ function checkPassage(passage: Passage, find: Find): void {
 const question = /[?][*)"”’]*$/;
 const headless =
 	/^(?:(?:of|to|by|from|in|for|with|at|on) (?:what|whom|which|whose)|what(?:ever)?|who(?:ever|m|se)?|which(?:ever)?|so (?:much|many|far|long)|as (?:much|many|far)|how|whether|why)(?![\w-])/i;
-/** A subordinate clause that no main clause follows. */
+/** Subordinate clause without a main clause after it. */
 const subordinate = /^(?:when|where|wherever)(?![\w-])[^,:—]*$/i;
 
 /** Detects a sentence that begins with a clause in place of a noun. Questions are spared, and headings such as "How it works" or "When Redis is unavailable". */
 export function isHeadless({ text }: Sentence, kind: Passage['kind']): boolean {
 	const bare = text.replace(/^[^\p{L}`]+/u, '');
 	if (question.test(bare) || (kind === 'heading' && /^(?:how|why|what|when)\b/i.test(bare))) return false;
-	// The header of a column.
+	// Header of a column.
 	if (kind === 'cell' && !bare.includes(' ')) return false;
 	return headless.test(bare) || subordinate.test(bare);
 }
@@ -94,7 +94,7 @@ function opening({ text }: Sentence): string {
 
 function checkLines({ proseLines }: MarkdownFile, lines: readonly string[], find: Find): void {
 	for (const line of new Set(proseLines)) {
-		// Addresses cannot be wrapped.
+		// URLs, which cannot be wrapped.
 		const text = (lines[line - 1] ?? '').replaceAll(/\]\([^)\s]*\)|https?:\/\/\S+/g, '');
 		if (text.length > maxLineLength) find(line, 'line', `${text.length} characters`, `at most ${maxLineLength}`);
 	}

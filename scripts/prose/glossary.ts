@@ -67,7 +67,7 @@ const retiredPhrases: readonly (readonly [phrase: string, write: string])[] = [
 	['we|ours?', 'Tollgate, the gateway, you'],
 ];
 
-/** Matched in prose outside code spans, whatever their case. */
+/** Patterns matched in prose outside code spans, regardless of case. */
 export const phrases: readonly RetiredTerm[] = retiredPhrases.map(([phrase, write]) => ({
 	pattern: new RegExp(`(?<![\\w-])(?:${phrase})(?![\\w-])`, 'gi'),
 	write,
@@ -103,7 +103,7 @@ const retiredNames: readonly (readonly [name: string, write: string])[] = [
 	['buryDeadRuns', 'removeStaleInstances'],
 ];
 
-/** Matched against identifiers. */
+/** Patterns matched against identifiers. */
 export const identifiers: readonly RetiredTerm[] = [
 	...retiredNames.map(([name, write]) => ({ pattern: new RegExp(`^${name}$`), write })),
 	{ pattern: /(?:^|_)told(?![a-z])|Told(?![a-z])/, write: 'reported, parsed' },
@@ -111,7 +111,7 @@ export const identifiers: readonly RetiredTerm[] = [
 	{ pattern: /^(?:least|fewest|smallest|shortest)(?!Recent)[A-Z]/, write: 'min…' },
 ];
 
-/** Matched in pages, code included: settings and fields that have a new name. */
+/** Settings and fields that have a new name, matched in pages including their code. */
 export const publicNames: readonly RetiredTerm[] = [
 	{ pattern: /\bbinds_first\b/g, write: 'tightest_limit' },
 	{ pattern: /\bheld_usd\b/g, write: 'reserved_usd' },

@@ -10,7 +10,7 @@ export interface FoundIdentifier {
 /** Identifiers of a source that a retired term matches, each name once, at its first use. */
 export function findRetiredIdentifiers(path: string, source: string, retired: readonly RetiredTerm[]): FoundIdentifier[] {
 	const found = new Map<string, FoundIdentifier>();
-	// Few files have a candidate, and only those are parsed to a tree.
+	// Parses only the few files that contain a candidate.
 	const candidates = new Set((source.match(/[A-Za-z_$][\w$]*/g) ?? []).filter((name) => retired.some(({ pattern }) => pattern.test(name))));
 	if (candidates.size === 0) return [];
 	const note = ({ name, start }: { name: string; start: number }): void => {

@@ -19,7 +19,7 @@ export async function buildSite(output: string): Promise<number> {
 	const sections: SiteSection[] = resolveSections().map(({ title, files }) => ({ title, pages: files.map(describePage) }));
 	const pages = new Map(sections.flatMap((section) => section.pages).map((page) => [page.address, page]));
 	rmSync(output, { recursive: true, force: true });
-	// The generator takes paths from the working directory, which is the root of the repository.
+	// The generator resolves paths from the working directory, which is the root of the repository.
 	const generator = new Eleventy('docs', relative(root, output), {
 		configPath: null,
 		config: (config) => configure(config, sections, pages),

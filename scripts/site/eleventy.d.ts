@@ -1,4 +1,4 @@
-/** The part of the generator that builds the site; the package brings no types. */
+/** Types of the generator as far as the site's build uses it; the package has none. */
 declare module '@11ty/eleventy' {
 	import type MarkdownIt from 'markdown-it';
 

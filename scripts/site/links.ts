@@ -10,12 +10,12 @@ export interface DeadLink {
 }
 
 export interface LinkTarget {
-	/** From the root of the repository. */
+	/** Path from the root of the repository. */
 	readonly path: string;
 	readonly fragment: string;
 }
 
-/** Target of a link in a page; undefined for an address outside the repository. */
+/** Resolves the target of a link in a page; undefined for a URL outside the repository. */
 export function resolveLink(file: string, href: string): LinkTarget | undefined {
 	if (/^[a-z][a-z\d+.-]*:/i.test(href)) return undefined;
 	const [path = '', fragment = ''] = decodeURI(href).split('#');

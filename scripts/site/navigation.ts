@@ -4,11 +4,11 @@ import { root } from '../prose/files.ts';
 
 export interface Section {
 	readonly title: string;
-	/** Pages without `.md`, from `docs/`, in the order of the sidebar. `*` stands for those of a folder that no other entry names. */
+	/** Pages without `.md`, from `docs/`, in the order of the sidebar. `*` stands for the pages of a folder that no other entry names. */
 	readonly pages: readonly string[];
 }
 
-/** The sidebar. Every page of `docs/` belongs to one section; the build fails otherwise. */
+/** Sections of the sidebar. Every page of `docs/` belongs to one; the build fails otherwise. */
 export const sections: readonly Section[] = [
 	{
 		title: 'Get started',
@@ -51,7 +51,7 @@ export interface ResolvedSection {
 	readonly files: readonly string[];
 }
 
-/** Sections with the pages that exist. @throws Error if a page belongs to none or to several, or an entry names no page. */
+/** Resolves the sections to the pages that exist. @throws Error if a page belongs to none or to several, or an entry names no page. */
 export function resolveSections(
 	listed: readonly Section[] = sections,
 	files: readonly string[] = globSync('docs/**/*.md', { cwd: root }),

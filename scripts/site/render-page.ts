@@ -12,10 +12,10 @@ export interface SiteSection {
 	readonly pages: readonly SitePage[];
 }
 
-/** The browser loads nothing from another origin. */
+/** Security policy: the browser loads nothing from another origin. */
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'";
 
-/** A whole page around its rendered text. All addresses are relative, so the site works in any folder, and without a server. */
+/** Wraps rendered text into a complete page. All links are relative, so the site works in any folder, and without a server. */
 export function renderPage(page: SitePage, content: string, sections: readonly SiteSection[]): string {
 	const base = '../'.repeat(page.address.split('/').length - 1) || './';
 	const title = page.title === 'Tollgate' ? 'Tollgate' : `${page.title} · Tollgate`;

@@ -1,6 +1,6 @@
 import { createMarkdownParser, createSlugger, plainText } from '../prose/markdown.ts';
 
-/** A heading and the text under it: one result of the search. */
+/** Heading and the text under it: one result of the search. */
 export interface SearchSection {
 	/** Address in the site, with the heading's fragment. */
 	readonly id: string;
@@ -11,7 +11,7 @@ export interface SearchSection {
 
 const parser = createMarkdownParser();
 
-/** Sections of a page; code is searched too, because it holds the names of settings. */
+/** Sections of a page. Code is searched too, because it contains the names of settings. */
 export function searchSectionsOf(address: string, text: string): SearchSection[] {
 	const sections: { id: string; heading: string; texts: string[] }[] = [];
 	const makeSlug = createSlugger();

@@ -4,7 +4,7 @@ import { resolveLink } from './links.ts';
 
 type Token = ReturnType<MarkdownIt['parse']>[number];
 
-/** Renders pages: headings have their slugs as ids, and links lead to pages of the site. */
+/** Renders pages: headings have their slugs as ids, and links point to pages of the site. */
 export function createSiteMarkdown(): MarkdownIt {
 	const markdown = createMarkdownParser();
 	markdown.core.ruler.push('site', ({ tokens, env }) => {
@@ -20,7 +20,7 @@ export function createSiteMarkdown(): MarkdownIt {
 	return markdown;
 }
 
-/** Links do not nest. A file that is not part of the site is named, without a link. */
+/** Rewrites links, which do not nest. A file outside the site becomes plain text. */
 function rewriteLinks(file: string, tokens: readonly Token[]): void {
 	let isOutside = false;
 	for (const token of tokens) {

@@ -1,4 +1,4 @@
-// The index is loaded when the reader first uses the search, by script elements: those work without a server too.
+// Loads the index when the reader first uses the search, by script elements, which work without a server too.
 'use strict';
 
 const base = document.currentScript.dataset.base;
@@ -23,7 +23,7 @@ async function createIndex() {
 		storeFields: ['heading', 'page', 'text'],
 		searchOptions: {
 			boost: { heading: 4, page: 2 },
-			// Decision records explain, they do not instruct.
+			// Ranks decision records lower, because they explain and do not instruct.
 			boostDocument: (id) => (id.startsWith('decisions/') ? 0.3 : 1),
 			prefix: true,
 			fuzzy: 0.15,
