@@ -2,16 +2,16 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { projects } from './test/projects.ts';
 
-/** `--mode long` runs what takes minutes, and nothing else. */
+/** Configuration of the projects. `--mode long` runs only the tests that take minutes. */
 export default defineConfig(({ mode }) => ({
 	test: {
 		environment: 'node',
 		runner: 'test/support/skipping-runner.ts',
 		maxWorkers: availableParallelism(),
-		// Ends for what hangs: on a busy machine, or under `nice`, processes take many seconds to start.
+		// Limits for tests that hang: on a busy machine, or under `nice`, processes take many seconds to start.
 		testTimeout: mode === 'long' ? 600_000 : 60_000,
 		hookTimeout: 60_000,
-		// What comes true at last comes later on a busy machine.
+		// Polled conditions take longer on a busy machine.
 		expect: { poll: { timeout: 10_000 } },
 		projects: projects
 			.filter(({ runs }) => (mode === 'long') === (runs === 'long'))

@@ -1,4 +1,4 @@
-/** Which test file belongs to which project of the test runner. `test/house/projects.test.ts` shows that each belongs to exactly one. */
+/** Projects of the test runner and their files. `test/house/projects.test.ts` shows that each file belongs to exactly one. */
 
 export interface Project {
 	readonly name: 'unit' | 'stores' | 'conformance' | 'system' | 'long';
