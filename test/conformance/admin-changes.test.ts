@@ -1,4 +1,4 @@
-/** A change by one admin API binds on every gateway: at once where they share a process, within a second over PostgreSQL. */
+/** A change through one admin API takes effect on every gateway: at once in the same process, within a second over PostgreSQL. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agent, fetchAccessToken, freePort, operator, type Product, startProduct } from '../support/product.ts';
 import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
@@ -12,7 +12,7 @@ interface Administered {
 		body?: object,
 		headers?: Record<string, string>,
 	): Promise<{ status: number; body: Row; etag: string }>;
-	/** Status of a call, and the code of its refusal. */
+	/** Status of a request, and the error code if it was rejected. */
 	call(model?: string): Promise<string>;
 }
 
@@ -99,7 +99,7 @@ describeOwn('contract 8: two processes on PostgreSQL', 'a configuration of its o
 		await postgres.stop();
 	});
 
-	/** How long until the calls of a gateway have this outcome. */
+	/** Measures the time until requests to a gateway have this outcome. */
 	async function untilCallsAre(outcome: string, at: Administered): Promise<number> {
 		const startMs = performance.now();
 		for (;;) {

@@ -1,4 +1,4 @@
-/** Commands over a running admin API, and over the stores of its configuration beside it. */
+/** Commands through a running admin API, and directly on the stores of its configuration. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -21,7 +21,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 		teams: { registered: [{ id: 'pinned', tier: 'standard' }] },
 	});
 
-	/** A process of its own for each would take its time. */
+	/** Runs the command line in this process, because a process per command would be slow. */
 	const run = async (line: string, env: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> => {
 		const written = { stdout: '', stderr: '' };
 		const output = (name: 'stdout' | 'stderr') => ({

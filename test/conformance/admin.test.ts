@@ -1,4 +1,4 @@
-/** The admin API in the whole product: what is changed there binds the next call (Spec: Administrative endpoints). */
+/** Admin API of a complete product: a change takes effect on the next request (Spec: Administrative endpoints). */
 import { expect, it } from 'vitest';
 import { freePort } from '../support/product.ts';
 import { describeOwn, useSubject } from './subject.ts';

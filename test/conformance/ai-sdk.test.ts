@@ -1,4 +1,4 @@
-/** Programs written with Vercel's AI SDK, and what Claude Code documents that it needs of a gateway. */
+/** Programs that use Vercel's AI SDK, and the gateway requirements that Claude Code documents. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, type LanguageModel, Output, stepCountIs, streamText, tool } from 'ai';
@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOwn, send, useSubject } from './subject.ts';
 
-// It knows no such model names beside this vendor's, and says so each time.
+// Silences the warning that the AI SDK logs for models of other vendors.
 beforeAll(() => void Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }));
 afterAll(() => void Reflect.deleteProperty(globalThis, 'AI_SDK_LOG_WARNINGS'));
 
-/** A model of each wire. */
+/** One model per wire dialect. */
 const models = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'gemini-3-pro-preview', 'provider_d/gpt-4o', 'compat/gemini-2.5-flash'];
 
 const tools = {
@@ -21,7 +21,7 @@ const tools = {
 	}),
 };
 
-/** One product for both. */
+/** One product for both `describe` blocks. */
 const subject = useSubject((simulatorUrl) => ({
 	providers: {
 		compat: {

@@ -22,14 +22,14 @@ interface Answer {
 
 const adminPort = await freePort();
 
-/** Reads one, changes one, deletes one. */
+/** Operations that read, change and delete a record. */
 const adminOperations: readonly (readonly [method: string, path: string])[] = [
 	['GET', '/teams'],
 	['PUT', '/budgets/attacked'],
 	['DELETE', '/clients/attacked'],
 ];
 
-/** On tokens of the admin scope: those that are about the scope's own spelling are refused all the same, or have another meaning. */
+/** Attacks for tokens of the admin scope. Attacks on the scope's spelling are omitted where their outcome differs for this scope. */
 const adminAttacks = [...goodTokens, ...attackTokens].filter(
 	({ id, expect: status, needs }) => needs !== 'reject_unregistered' && id !== 'A60' && !(status === 200 && (id === 'A59' || id === 'A61')),
 );
@@ -60,7 +60,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		return sendTo('POST', `${subject.current.baseUrl}${path}`, JSON.stringify(question(`${family}-sim-text`)), attack);
 	}
 
-	/** Header fields as they are, doubled ones too. */
+	/** Sends header fields unchanged, including duplicates. */
 	async function sendTo(method: string, url: string, body: string, attack: AttackToken): Promise<Answer> {
 		const accessToken = attack.makeToken(issuer);
 		const authorization = attack.authorization === undefined ? `Bearer ${accessToken}` : attack.authorization(accessToken);
@@ -93,7 +93,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 			expect((await subject.current.simulator.requestsServed()) - before, 'calls of the provider').toBe(answer.status === 200 ? 1 : 0);
 			if (answer.status === 200) return;
 			expect(answer.headers['x-amzn-waf-action']).toBeUndefined();
-			// Teams are the gateway's to know, so it is the gateway that answers.
+			// Only the gateway knows teams, so the response comes from the gateway and not from the edge.
 			if (attack.needs === 'reject_unregistered') expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'client_unregistered' } });
 			else expect(answer.body).toMatch(/^<!doctype html>/);
 			if (answer.status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
@@ -108,7 +108,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 			const body = method === 'PUT' ? '{"limit_usd":"1.00"}' : '';
 			const answer = await sendTo(method, `http://127.0.0.1:${adminPort}${path}`, body, attack);
 			if (attack.expect === 200) {
-				// There are none of these records.
+				// Expects 404 for changes, because the records do not exist.
 				expect(answer.status).toBe(method === 'GET' ? 200 : 404);
 				return;
 			}

@@ -1,4 +1,4 @@
-/** Hostile and mistaken bodies: the contract's status, a message that names the field, and nothing sent to the provider. */
+/** Hostile and invalid bodies: the status of the contract, a message that names the field, and no request to the provider. */
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RawClient } from '../support/raw-client.ts';
@@ -133,7 +133,7 @@ beforeEach(async () => {
 	servedBefore = await callsServed(subject.current);
 });
 afterEach(async () => {
-	// Another deployment's provider cannot be asked, and a good request costs money there.
+	// Skipped for other deployments: their providers cannot be inspected, and a valid request costs money there.
 	if (!isOwnProduct) return;
 	expect(await callsServed(subject.current), 'the provider was called').toBe(servedBefore);
 	const control = await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) });

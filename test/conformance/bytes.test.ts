@@ -1,4 +1,4 @@
-/** Same format on both sides: what was recorded passes byte for byte, in both directions, however it is cut. */
+/** Same format on both sides: recorded bodies pass byte for byte in both directions, wherever they are split. */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordedBytes } from '../support/recordings.ts';
@@ -8,7 +8,7 @@ import { describeOwn, send, useSubject } from './subject.ts';
 
 const seed = Number(process.env['CONFORMANCE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Spellings of the same JSON: none may come out as another one. */
+/** Spellings of the same JSON, each of which must be forwarded unchanged. */
 const spellings: Readonly<Record<string, (body: object) => string>> = {
 	compact: (body) => JSON.stringify(body),
 	'with blanks and line breaks': (body) => ` ${JSON.stringify(body, undefined, '\t')}\r\n`,
@@ -22,7 +22,7 @@ const cuts: readonly (readonly [title: string, spelling: string, cut: NonNullabl
 	[`in pieces of 1 to 17 bytes, seed ${seed}`, 'with escapes', { bytes: [1, 17], seed }],
 ];
 
-/** Usage is asked for where the caller did not (contract 5): the only thing that may be added to a body. */
+/** Compares the bodies. The gateway may add only the request for usage, if the client did not send it (contract 5). */
 function expectSameBody(received: string, sent: string, body: Readonly<Record<string, unknown>>): void {
 	if (received === sent) return;
 	const mayAskUsage = body['stream'] === true && body['stream_options'] === undefined && body['max_tokens'] === undefined;

@@ -1,4 +1,4 @@
-/** Requests as client programs make them: base URLs of several spellings, compressed bodies, `OPTIONS` before a call. */
+/** Requests as client programs send them: base URLs of several spellings, compressed bodies, `OPTIONS` before a request. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { bothFormats, question } from './formats.ts';

@@ -1,6 +1,6 @@
 /**
- * Guarantees 9.8: requests that two hops could cut apart differently, in the tiers of AWS's desync mitigation. What is ambiguous or
- * severe is answered 400 and ends the connection, so that the request behind it on the same connection gets no answer.
+ * Guarantees 9.8: requests that two hops could split differently, in the tiers of AWS's desync mitigation. Ambiguous and severe requests
+ * return 400 and close the connection, so that the next request on that connection gets no response.
  */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/product.ts';
@@ -9,7 +9,7 @@ import { describeOwn, useSubject } from './subject.ts';
 
 const second = 'GET /healthz HTTP/1.1\r\nHost: second\r\n\r\n';
 
-/** `POST /` with these fields and this body. */
+/** Bytes of `POST /` with these fields and this body. */
 const post = (fields: string, body = '', line = 'POST / HTTP/1.1'): string => `${line}\r\nHost: first\r\n${fields}\r\n${body}`;
 const get = (fields: string, body = '', line = 'GET / HTTP/1.1'): string => post(fields, body, line);
 const chunked = (body: string, fields = 'Transfer-Encoding: chunked\r\n'): string => post(fields, body);
@@ -76,7 +76,7 @@ const dangerous: readonly (readonly [string, string])[] = [
 	['two authorizations', get('Authorization: Bearer a\r\nAuthorization: Bearer b\r\n')],
 ];
 
-/** Heads are good; whoever reads the body finds that it is none. Here the token is refused first, and the connection must not go on. */
+/** Bodies that are malformed although their heads are valid. The token is rejected first, and the connection must close. */
 const dangerousBodies: readonly (readonly [string, string])[] = [
 	['a size that is no number', chunked('xyz\r\nabc\r\n0\r\n\r\n')],
 	['a size with a prefix', chunked('0x3\r\nabc\r\n0\r\n\r\n')],
@@ -133,7 +133,7 @@ describeOwn('guarantees 3: desync', 'our simulator', () => {
 	it.concurrent.each(compliant)('compliant: %s', async (_what, bytes) => {
 		const { statuses } = await exchange(bytes);
 		expect(statuses[0]).not.toBe(400);
-		// Refused for the missing token before all of its chunks were read, the connection ends too.
+		// Connections also close if a request without a token was rejected before all of its chunks were read.
 		if (!/HTTP\/1\.0|chunked/.test(bytes)) expect(statuses).toHaveLength(2);
 	});
 

@@ -1,4 +1,4 @@
-/** The table of errors (Spec: Errors; contract 5) as any HTTP client sees it. */
+/** Table of errors (Spec: Errors; contract 5) as any HTTP client sees it. */
 import { describe, expect, it } from 'vitest';
 import { apiKey, shortTimeouts, useFaultySubject } from './faulty-subject.ts';
 import { bothFormats, type FormatUnderTest, type GatewayErrorBody, question } from './formats.ts';

@@ -1,4 +1,4 @@
-/** A product whose providers fail in every way, soon. */
+/** Product whose providers fail in every way, after a short time. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
@@ -6,18 +6,18 @@ import { freePort } from '../support/product.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { type Subject, useSubject } from './subject.ts';
 
-/** Of the providers that know their callers. */
+/** API key that the providers accept. */
 export const apiKey = 'sk-proj-conformance-0123456789abcdef';
 
 export const shortTimeouts = { connect_ms: 500, first_byte_ms: 700, idle_ms: 700, total_ms: 1500 };
 
 export interface FaultySubject {
 	readonly current: Subject;
-	/** Answers everybody, for redirects that must not be followed. */
+	/** Server that accepts every request: target of redirects that must not be followed. */
 	readonly elsewhere: { readonly url: string; readonly requests: number };
 }
 
-/** Beside the simulator's providers: `unset-`, `down-` and `mute-`, each for `chat` and `messages`. */
+/** Adds providers to the simulator's: `unset-`, `down-` and `mute-`, each for `chat` and `messages`. */
 export function useFaultySubject(): FaultySubject {
 	let mute: ScriptedServer;
 	let closedPort = 0;
@@ -46,7 +46,7 @@ export function useFaultySubject(): FaultySubject {
 			provider_b: { api_key: apiKey },
 			...ofEachFormat('unset', simulatorUrl, 'REPLACE_ME'),
 			...ofEachFormat('down', `http://127.0.0.1:${closedPort}`, apiKey),
-			// Takes connections and never greets: connecting, with its handshake, does not end.
+			// Server that accepts connections and never sends a byte, so the TLS handshake does not complete.
 			...ofEachFormat('mute', `https://127.0.0.1:${mute.port}`, apiKey),
 		},
 	}));

@@ -1,4 +1,4 @@
-/** The firewall from outside (contract section 4): what it blocks, what it only counts, and what it leaves alone. */
+/** Firewall from outside (contract section 4): requests that it blocks, counts, and ignores. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { renderCrsTable } from '../support/security-measurements.ts';
 import { question } from './formats.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
 
-/** Guarantees 9.22, the least share of attacks stopped, in per cent. */
+/** Minimum share of attacks blocked, in per cent (guarantees 9.22). */
 const targets: Readonly<Record<string, number>> = { lfi: 95, sqli: 85, xss: 85, generic: 90, php: 70, rce: 60 };
 
 describeOwn('guarantees 9.22: the core rule set’s cases, attack in line or headers', 'a configuration of its own', () => {

@@ -1,13 +1,13 @@
-/** The two formats that callers speak, as far as tests of both need to know them. */
+/** Properties of the two client formats that tests of both need. */
 
 export interface FormatUnderTest {
 	readonly name: 'chat' | 'messages';
 	readonly path: string;
-	/** What model names of its own provider begin with: `gpt-sim-hang` is the simulator's `hang` there. */
+	/** Prefix of model names of the format's own provider: `gpt-sim-hang` selects the simulator's `hang` there. */
 	readonly family: 'gpt' | 'claude';
 	readonly wire: 'openai' | 'anthropic';
 	readonly provider: string;
-	/** The end of a whole stream, and of no other. */
+	/** End of a complete stream, and of no other. */
 	readonly end: RegExp;
 }
 
@@ -29,7 +29,7 @@ export const messagesFormat: FormatUnderTest = {
 	end: /\n\nevent: message_stop\ndata: \{"type":"message_stop"\s*\}\s*\n\n$/,
 };
 
-/** For `describe.each`, by path. */
+/** Cases for `describe.each`, by path. */
 export const bothFormats: readonly (readonly [path: string, format: FormatUnderTest])[] = [chatFormat, messagesFormat].map((format) => [
 	format.path,
 	format,
@@ -39,7 +39,7 @@ export function question(model: string, extra: Readonly<Record<string, unknown>>
 	return { model, max_tokens: 4000, messages: [{ role: 'user', content: 'Say hello.' }], ...extra };
 }
 
-/** The body of an error that the gateway has made itself (contract 5). */
+/** Body of an error that the gateway itself generates (contract 5). */
 export interface GatewayErrorBody {
 	readonly type: 'error';
 	readonly error: { readonly type: string; readonly message: string; readonly code: string; readonly param: string | null };

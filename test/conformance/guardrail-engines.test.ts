@@ -1,4 +1,4 @@
-/** The whole product with the four engines, which the simulator plays: what they say, and what becomes of calls when they fail. */
+/** Complete product with the four moderation providers, which the simulator plays: their results, and the effect of their failures. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agent, eventually, fetchAccessToken, freePort, operator, type Product, startProduct } from '../support/product.ts';
 
@@ -10,7 +10,7 @@ const kinds = {
 } as const;
 type EngineName = keyof typeof kinds;
 const names = Object.keys(kinds) as EngineName[];
-/** Two of each. */
+/** Two of the four providers fail closed, two fail open. */
 const failsClosed = (name: EngineName): boolean => name === 'bedrock-guardrail' || name === 'judge';
 
 const shapes = (['chat', 'messages'] as const).flatMap((format) => [false, true].map((stream) => ({ format, stream })));
@@ -76,7 +76,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		readonly action: string;
 		readonly outcome: string;
 	}
-	/** Where nothing is enforced, calls are looked at after they ended. */
+	/** Without enforcement, guardrails evaluate requests after the response. */
 	const told = (id: string, isThere: (rows: readonly Told[]) => boolean): Promise<Told[]> =>
 		eventually(`assessments of ${id}`, async () => {
 			const rows = await admin<Told>(`/guardrails/assessments?request_id=${id}`);
@@ -108,7 +108,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 			rows.filter(({ stage, category, ...row }) => stage === 'input' && category.endsWith('.hate') && row.action === action);
 		const rows = await told(id, (all) => hated(all).length === names.length);
 		expect(new Set(hated(rows).map(({ category }) => category.split('.')[0]))).toEqual(new Set(names));
-		// What was not admitted has no row.
+		// Rejected requests have no ledger entry.
 		const row = (await admin<{ request_id: string }>('/requests')).find(({ request_id }) => request_id === id);
 		expect(row === undefined).toBe(isEnforced);
 	});
@@ -173,7 +173,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 			if (!isBlocked) expect(await verdict(id, 'failed')).toBe('failed');
 		}
 		await control('DELETE', 'faults');
-		// One for each request, and for each answer that there was.
+		// Counts one evaluation per request, and one per response if there was one.
 		await eventually('counts', async () => ((await figure(series)) >= before + (isBlocked ? 4 : 8) ? true : undefined));
 	});
 });

@@ -1,4 +1,6 @@
-/** Engines by team, over HTTP: what each team's calls become, what `/explain` says of it, and that a changed rule holds at once. */
+/**
+ * Moderation providers per team, over HTTP: outcomes of each team's requests, results of `/explain`, and immediate effect of changed rules.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agent, eventually, freePort, operator, type Product, startProduct } from '../support/product.ts';
@@ -96,7 +98,7 @@ it('contract 7: what engines cost is told, at the price that the configuration n
 	const units = figure('tollgate_moderation_usage_total{moderation_provider="first",unit="units"}');
 	expect(units).toBeGreaterThan(0);
 	expect(figure('tollgate_moderation_cost_usd_total{moderation_provider="first"}')).toBeCloseTo(units * 0.002, 9);
-	// OpenAI charges nothing for moderation: that is no unknown price.
+	// OpenAI's moderation is free of charge, which is not an unknown price.
 	expect(figure('tollgate_moderation_usage_total{moderation_provider="second",unit="units"}')).toBeGreaterThan(0);
 	expect(text).not.toMatch(/^tollgate_moderation_(?:cost_usd_total\{moderation_provider="second"|unpriced_total\{)/m);
 });

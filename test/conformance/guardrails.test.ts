@@ -59,7 +59,7 @@ async function ask({ path, ...rest }: Pair, content: string): Promise<{ status: 
 	return { status: response.status, text: await response.text() };
 }
 
-/** What the model says next, whatever it is asked. */
+/** Sets the model's next output, whatever the prompt. */
 async function scriptModel(pieces: readonly string[]): Promise<void> {
 	const response = await fetch(`${product.simulatorUrl}/_simulator/script`, { method: 'POST', body: JSON.stringify({ pieces }) });
 	expect(response.ok).toBe(true);

@@ -1,4 +1,4 @@
-/** What providers are told of a caller, and callers of a provider's account. */
+/** Header fields: which of a client's reach providers, and which of a provider's account reach clients. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
@@ -8,7 +8,7 @@ const routes = [
 	{ path: '/v1/messages', model: 'watched-anthropic/claude-haiku-4-5', credential: 'x-api-key: key-of-anthropic' },
 ] as const;
 
-/** Whole account of a provider, as its answers show it. */
+/** Account details of a provider in its response headers. */
 const accountHeaders: Readonly<Record<string, string>> = {
 	'openai-organization': 'org-secret',
 	'openai-project': 'proj_secret',
@@ -30,7 +30,7 @@ const accountHeaders: Readonly<Record<string, string>> = {
 	'access-control-allow-origin': '*',
 };
 
-/** Fields that no provider may see, whatever a caller sends. */
+/** Header fields that no provider may receive, whatever a client sends. */
 const privateHeaders: Readonly<Record<string, string>> = {
 	cookie: 'session=private',
 	'x-api-key': 'private',
@@ -93,7 +93,7 @@ describeOwn('guarantees 3: headers are built from an allow-list', 'a configurati
 	describe.each(routes)('$path', ({ path, model, credential }) => {
 		it('nothing private of the caller arrives at the provider', async () => {
 			const accessToken = await subject.current.accessToken();
-			// The provider is chosen by the prefix here; the header must be no known one for that.
+			// Omits the header: the prefix selects the provider only if the header names no known one.
 			const { 'x-gateway-provider': _, ...headers } = privateHeaders;
 			expect((await ask(path, model, headers)).status).toBe(200);
 			const lines = head.split('\r\n').slice(1);

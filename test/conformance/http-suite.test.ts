@@ -1,6 +1,6 @@
 /**
- * Http11Probe's requests against the whole product: as published, and with credentials on the inference addresses, where
- * a request that is taken for two would cost money (contract 4, malformed or ambiguous HTTP).
+ * Http11Probe's requests against a complete product (contract 4, malformed or ambiguous HTTP): as published, and with credentials on the
+ * inference paths. There a request taken for two would cost money.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ interface ProbeCase {
 	readonly category: string;
 	readonly ok: readonly string[];
 	readonly warn?: readonly string[];
-	/** One character a byte. */
+	/** Request text with one character per byte. */
 	readonly bytes: string;
 }
 
@@ -27,13 +27,13 @@ const cases: readonly ProbeCase[] = (
 	bytes: Buffer.from(probe.raw, 'base64').toString('latin1'),
 }));
 
-/** Blanks before a value are legal and gone before anybody sees the value. */
+/** Whitespace before a value is legal and removed before anything reads the value. */
 const legalThoughWarned: ReadonlySet<string> = new Set(['SMUG-CL-EXTRA-LEADING-SP']);
 
-/** Without a token such a request is refused before its body is looked at; with one, below, it is looked at. */
+/** Cases with an invalid body: without a token they are rejected before the body is read; with one, below, the body is read. */
 const isOddInBody = (id: string): boolean => /-CHUNK-|UNDERSEND|TRAILER-|NO-FINAL/.test(id);
 
-/** A request whose rest never comes may be left without an answer; any other gets one, or the end of its connection. */
+/** Time to wait. An incomplete request may get no response; any other gets one, or its connection closes. */
 const waitMs = (probe: ProbeCase): number => (probe.ok.includes('timeout') ? 150 : 5000);
 
 describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
@@ -52,10 +52,10 @@ describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
 			expect(client.statuses.filter((code) => code >= 200).length, 'answers').toBeLessThanOrEqual(1);
 			if (status === undefined) return ['timeout'];
 			if (status === 0) return ['close'];
-			// Refused for the token, the address or the method: the request was taken as HTTP.
+			// Rejected for the token, the path or the method, which means that the request was parsed as HTTP.
 			const isTaken = [200, 401, 404, 405, 415].includes(status);
 			const outcomes = [String(status), isTaken ? '2xx' : `${Math.trunc(status / 100)}xx`, '!101'];
-			// Ours for HTTP that is none is a page; a body that is no JSON is another matter, and no reason to hang up.
+			// Invalid HTTP returns an HTML page and closes the connection; invalid JSON does not close it.
 			if (client.text.includes('text/html') && [400, 505].includes(status)) {
 				await eventually('the end of the connection', () => (client.isClosed ? true : undefined), 1000);
 			}
@@ -112,8 +112,8 @@ describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
 });
 
 /**
- * The same oddity in a request that would otherwise be a good call; undefined where the request line itself is the
- * oddity. The body, `hello` in most, becomes the call's, and lengths that said 5 say its length.
+ * Applies the same anomaly to a request that is otherwise valid; undefined if the request line itself is the anomaly. The body, mostly
+ * `hello`, becomes that of an inference request, and lengths of 5 become its length.
  */
 function aimAt(bytes: string, path: string, body: string, accessToken: string): string | undefined {
 	const parts = /^(GET|POST) \/ (HTTP\/1\.[01]\r\n(?: \r\n)?|HTTP\/1\.[01](?=\r\n))([^]*?)\r\n\r\n([^]*)$/.exec(bytes);

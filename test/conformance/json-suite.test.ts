@@ -1,4 +1,4 @@
-/** JSONTestSuite's parsing cases as request bodies, with credentials, against the whole product (guarantees 3, JSON). */
+/** JSONTestSuite's parsing cases as request bodies, with credentials, against a complete product (guarantees 3, JSON). */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const cases = readFileSync(new URL('../suites/json/cases.jsonl', import.meta.url
 
 const atOnce = 16;
 
-/** So many at a time, in order. */
+/** Processes the items in order, one batch at a time. */
 async function inBatches<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
 	for (let start = 0; start < items.length; start += atOnce) await Promise.all(items.slice(start, start + atOnce).map(act));
 }
@@ -49,7 +49,7 @@ describe('contract 5, JSONTestSuite: a malformed body is 400', () => {
 				const response = await send(subject.current, format.path, { body: bytes });
 				const answer = (await response.json()) as { error?: { code?: string } };
 				const tookMs = performance.now() - startedMs;
-				// None of them has a model and messages, so none can be a call.
+				// Rejected in every case, because none has a model and messages.
 				const isRefused = response.status === 400 && answer.error?.code !== 'internal_error';
 				if (!isRefused || tookMs > 1000) wrong.push([file, response.status, answer, tookMs]);
 			});

@@ -1,4 +1,4 @@
-/** Clients that leave, and clients that do not read: what becomes of the provider's work (contract 5, Streams; guarantees 3, SSE). */
+/** Clients that disconnect, and clients that do not read: effect on the provider's work (contract 5, Streams; guarantees 3, SSE). */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FastStream, startFastStream } from '../support/fast-stream.ts';
@@ -9,7 +9,7 @@ import { describeOwn, useSubject } from './subject.ts';
 
 interface OpenedCall {
 	readonly client: ClientRequest;
-	/** Never settles when the client leaves before there is one. */
+	/** Never settles if the client disconnects before a response. */
 	readonly response: Promise<IncomingMessage>;
 }
 
@@ -29,7 +29,7 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 	}));
 	let calls = 0;
 
-	/** A label after the faults makes the model's name one that no other call has. */
+	/** Builds a model name with the faults and a unique label. */
 	const modelOf = (format: FormatUnderTest, faults: string): string => `${format.family}-sim-${faults}-call${++calls}x`;
 
 	async function open(format: FormatUnderTest, model: string, stream: boolean): Promise<OpenedCall> {
@@ -55,7 +55,7 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 
 	const arrived = (model: string): Promise<SeenUpstream> => eventually(`${model} at the provider`, () => seen(model));
 
-	/** @returns milliseconds until the simulated provider knew. */
+	/** Returns the milliseconds until the simulated provider detected the disconnect. */
 	async function expectAborted(model: string): Promise<number> {
 		const startedMs = performance.now();
 		const row = await eventually(
@@ -131,7 +131,7 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 				await new Promise((resolve) => setTimeout(resolve, 100));
 				return before === heldBytes && heldBytes > 0 ? true : undefined;
 			});
-			// Two connections' socket buffers, which systems let grow to some 10 MB each, and the gateway's cap.
+			// Bound: the socket buffers of two connections, which systems grow to about 10 MB each, and the gateway's own limit.
 			expect(heldBytes).toBeLessThan(24 * 1024 * 1024);
 			let receivedBytes = 0;
 			for await (const piece of incoming) receivedBytes += (piece as Buffer).length;

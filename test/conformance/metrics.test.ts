@@ -1,4 +1,4 @@
-/** Contract section 9: `GET /metrics` of the whole product, on the admin address and on one of its own. */
+/** Contract section 9: `GET /metrics` of a complete product, on the admin address and on a separate one. */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { lint, readExposition, type Series, valueOf } from '../support/exposition.ts';
@@ -20,7 +20,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		const text = await (await fetch(metricsUrl)).text();
 		return { text, series: readExposition(text) };
 	};
-	/** Figures follow the last byte of an answer, a moment after its client has it. */
+	/** Waits, because metrics are updated a moment after the client has the last byte of a response. */
 	const untilMoved = (what: string, isMoved: (series: readonly Series[]) => boolean) =>
 		eventually(what, async () => {
 			const { series } = await scrape();
@@ -37,7 +37,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		await response.arrayBuffer();
 		return response.status;
 	};
-	/** One that has begun and goes on until it is aborted. */
+	/** Opens a stream that continues until it is aborted. */
 	const openStream = async (): Promise<AbortController> => {
 		const leaving = new AbortController();
 		const stalled = chatBody(subject.current, { model: 'gpt-sim-stall-3', stream: true });
@@ -71,7 +71,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 				expect(valueOf(series, name), `${name} is there`).toBeGreaterThanOrEqual(1);
 			}
 			expect(valueOf(series, 'tollgate_event_loop_delay_seconds', { stat: 'max' })).toBeGreaterThanOrEqual(0);
-			// There is no such store here: no figure is better than a wrong one.
+			// This product has no counter store: no metric is better than a wrong one.
 			expect(valueOf(series, 'tollgate_counter_store_up')).toBeUndefined();
 		}
 		expect((await fetch(`http://127.0.0.1:${metricsPort}/v1/models`)).status).toBe(404);

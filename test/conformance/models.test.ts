@@ -1,4 +1,4 @@
-/** The models that a client may name, as clients look them up, and what is said of a model without a price. */
+/** Models that a client may name, as clients list them, and the details of a model without a price. */
 import { expect, it } from 'vitest';
 import { freePort } from '../support/product.ts';
 import { describeOwn, send, useSubject } from './subject.ts';
@@ -35,7 +35,7 @@ describeOwn('contract 10: models', 'a configuration of its own', () => {
 		return body as ModelList;
 	};
 
-	/** As Claude Code asks with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`, with an API key or a token. */
+	/** Sent by Claude Code with `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1`, with an API key or a token. */
 	it.each(['x-api-key', 'authorization'])('are found by Claude Code, whose credential stands in %s', async (field) => {
 		const accessToken = await subject.current.accessToken();
 		const credential = field === 'authorization' ? {} : { authorization: null, [field]: accessToken };

@@ -1,4 +1,4 @@
-/** The official SDKs, used as their own documentation shows, over real HTTP. */
+/** Official SDKs, used as their own documentation shows, over real HTTP. */
 import type Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import { AzureOpenAI, type OpenAI as OpenAI7 } from 'openai';

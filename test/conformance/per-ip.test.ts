@@ -1,4 +1,4 @@
-/** The firewall's limit per source address (Spec: Limits, Firewall layer; contract 4), with source addresses of loopback. */
+/** Firewall's limit per source address (Spec: Limits, Firewall layer; contract 4), with source addresses of loopback. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { expect, it } from 'vitest';
 import { question } from './formats.ts';
@@ -40,7 +40,7 @@ class Source {
 		});
 	}
 
-	/** Statuses of so many requests at once, sorted. */
+	/** Returns the statuses of concurrent requests, sorted. */
 	async askTimes(times: number, asked: Asked = {}): Promise<number[]> {
 		const answers = await Promise.all(Array.from({ length: times }, () => this.ask(asked)));
 		return answers.map(({ status }) => status).toSorted((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Which provider a call goes to: by the answer's headers, and by what the simulated providers were asked. */
+/** Provider selection: asserted by response headers, and by the requests that the simulated providers received. */
 import { expect, it } from 'vitest';
 import type { SeenUpstream } from '../support/simulator-control.ts';
 import { describeOwn, type Subject, send, useSubject } from './subject.ts';
@@ -11,11 +11,11 @@ interface Selection {
 	readonly path: string;
 	readonly model: string;
 	readonly header?: string;
-	/** Provider and model as the provider is asked for it. */
+	/** Provider, and the model that its request names. */
 	readonly goesTo: readonly [provider: string, model: string];
 }
 
-/** How each provider is told apart by what it receives. */
+/** Features of received requests that identify each provider. */
 const marks: Readonly<Record<string, { dialect: string; key: string }>> = {
 	provider_a: { dialect: 'anthropic', key: '-key' },
 	provider_b: { dialect: 'openai', key: '-key' },
@@ -32,7 +32,7 @@ const aliases = {
 	'house/best': 'local/meta/llama-sim-text',
 };
 
-/** A product with two providers of each format; the simulator plays all of them. */
+/** Starts a product with two providers of each format; the simulator plays all of them. */
 function useRoutedSubject(providerHeader: string): { readonly current: Subject } {
 	const reachable = { allow_private_network: true };
 	return useSubject((simulatorUrl) => ({
@@ -73,7 +73,7 @@ async function expectSelection(subject: Subject, selection: Selection): Promise<
 	const seen = await subject.simulator.newestRequest();
 	expect(markOf(seen)).toEqual({ ...marks[provider], model });
 	expect(seen.headers['x-gateway-provider']).toBeUndefined();
-	// A deployment's answer names the model behind it.
+	// Azure responses name the model behind the deployment.
 	if (seen.dialect !== 'azure') expect(answer.model).toContain(model);
 }
 

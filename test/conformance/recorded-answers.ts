@@ -1,4 +1,4 @@
-/** The recorded answers of the providers whose format the gateway passes through, and the calls that they answer. */
+/** Recorded responses of the providers whose format the gateway passes through, and the matching requests. */
 import { type Recording, readRecordings } from '../support/recordings.ts';
 
 export const providers = {
@@ -13,12 +13,12 @@ export function bodyOf(vendor: Vendor, { request, response }: Recording): Record
 	if (request !== undefined) return request.body;
 	const { model, path } = providers[vendor];
 	const stream = response.sse !== undefined;
-	// Usage that nobody asked for does not reach the caller.
+	// Requests usage, because the client does not receive usage that it did not request.
 	const asked = stream && path === '/v1/chat/completions' ? { stream_options: { include_usage: true } } : {};
 	return { model, max_tokens: 64, messages: [{ role: 'user', content: 'Grüße, 世界 / "\u{1F600}"' }], stream, ...asked };
 }
 
-/** Statuses that are the gateway's business become 502 (contract 5). */
+/** Returns 502 for the statuses that concern only the gateway (contract 5). */
 export function expectedStatus(status: number): number {
 	return [401, 403, 404].includes(status) || status >= 500 ? 502 : status;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run conformance -- --base-url URL ...`: the conformance tests against a deployment, or against processes of
- * our own when no address is given.
+ * `npm run conformance -- --base-url URL ...`: runs the conformance tests against a deployment, or against processes of their own without a
+ * URL.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const variables = {
 
 const required = ['base-url', 'token-endpoint', 'client-id', 'client-secret'] as const;
 
-/** @returns the exit code: 0 when all tests pass, 1 for wrong arguments or failed tests. */
+/** Returns the exit code: 0 if all tests pass, 1 for wrong arguments or failed tests. */
 async function run(args: readonly string[]): Promise<number> {
 	const environment: NodeJS.ProcessEnv = { ...process.env };
 	let files: readonly string[];
@@ -70,7 +70,7 @@ function optionTable(): Record<string, { type: 'string' }> {
 	return Object.fromEntries(Object.keys(variables).map((option) => [option, { type: 'string' }]));
 }
 
-/** A deployment is named whole, or not at all. */
+/** Checks that the variables of a deployment are set completely or not at all. */
 function checkEnvironment(environment: NodeJS.ProcessEnv): void {
 	const given = Object.entries(variables).filter(([, variable]) => environment[variable] !== undefined);
 	if (given.length === 0) return;

@@ -1,4 +1,4 @@
-/** The table of errors (Spec: Errors; contract 5; wire formats 9.3) as users of the official SDKs see it: class and words. */
+/** Table of errors (Spec: Errors; contract 5; wire formats 9.3) as users of the official SDKs see it: class and message. */
 import { describe, expect, it } from 'vitest';
 import { shortTimeouts, useFaultySubject } from './faulty-subject.ts';
 import { anthropicLines, openAiLines, openAnthropic, openOpenAi } from './sdk-lines.ts';
@@ -14,7 +14,7 @@ type ErrorClass =
 
 interface ErrorCase {
 	readonly title: string;
-	/** After `gpt-` or `claude-`; before `/any` for a provider that fails. */
+	/** Model name after `gpt-` or `claude-`; before `/any` for a provider that fails. */
 	readonly model: string;
 	readonly errorClass: ErrorClass;
 	readonly status: number;
@@ -85,7 +85,7 @@ const streamCases: readonly ErrorCase[] = [
 	},
 ];
 
-/** What only a whole answer can be. */
+/** Errors of non-streaming responses only. */
 const wholeCases: readonly ErrorCase[] = [
 	{ title: 'nothing', model: 'sim-empty', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },
 	{ title: 'half an answer', model: 'sim-malformed-json', errorClass: 'InternalServerError', status: 502, message: /not a JSON object/ },

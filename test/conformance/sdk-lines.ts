@@ -1,4 +1,4 @@
-/** The lines of the official SDKs that are in use, each opened as its own documentation shows. */
+/** Release lines of the official SDKs that are in use, each opened as its own documentation shows. */
 import Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from '@anthropic-ai/sdk-0';
 import OpenAI7 from 'openai';
@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts';
 export type OpenAiSdk = typeof OpenAI7;
 export type AnthropicSdk = typeof Anthropic1;
 
-/** Which option of the constructor makes the SDK send `Authorization: Bearer`. */
+/** Option of the constructor that makes the SDK send `Authorization: Bearer`. */
 export type AnthropicCredential = 'apiKey' | 'authToken';
 
 export const openAiLines: readonly [name: string, sdk: OpenAiSdk][] = [
@@ -22,12 +22,12 @@ export const anthropicLines: readonly [name: string, sdk: AnthropicSdk, credenti
 ];
 
 export interface SdkOptions {
-	/** The subject's own unless given. */
+	/** Access token of the subject by default. */
 	readonly accessToken?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Never retries and logs nothing: a test sees the first answer. */
+/** Opens a client without retries and logs, so that a test sees the first response. */
 export async function openOpenAi(OpenAI: OpenAiSdk, subject: Subject, { accessToken, headers = {} }: SdkOptions = {}): Promise<OpenAI7> {
 	return new OpenAI({
 		baseURL: `${subject.baseUrl}/v1`,
@@ -38,7 +38,7 @@ export async function openOpenAi(OpenAI: OpenAiSdk, subject: Subject, { accessTo
 	});
 }
 
-/** Never retries and logs nothing: a test sees the first answer. */
+/** Opens a client without retries and logs, so that a test sees the first response. */
 export async function openAnthropic(
 	Anthropic: AnthropicSdk,
 	credential: AnthropicCredential,

@@ -1,4 +1,4 @@
-/** What providers were recorded to answer, as the official SDKs read it behind the gateway: the same as without one. */
+/** Recorded provider responses, as the official SDKs read them through the gateway: the same as without it. */
 import type { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import type { APIError as OpenAiError } from 'openai';
 import { beforeAll, expect, it, vi } from 'vitest';
@@ -11,7 +11,7 @@ type SdkError = AnthropicError | OpenAiError;
 
 const errorClasses: Readonly<Record<number, string>> = { 400: 'BadRequestError', 429: 'RateLimitError', 502: 'InternalServerError' };
 
-/** The data of the events, but for those that no SDK gives to its caller. */
+/** Data of the events, except those that no SDK passes to its caller. */
 function recordedEvents(sse: string): unknown[] {
 	const texts = [...sse.matchAll(/^data: ?(.*?)\r?$/gm)].map(([, text = '']) => text).filter((text) => text !== '[DONE]');
 	return texts.map((text) => JSON.parse(text) as unknown).filter((event) => (event as { type?: string }).type !== 'ping');
@@ -25,13 +25,13 @@ async function collect(events: AsyncIterable<unknown>): Promise<unknown[]> {
 
 describeOwn('Spec: Inference endpoints, recorded answers through the official SDKs', 'our simulator', () => {
 	const subject = useSubject({ routing: { provider_header: 'optional' } });
-	// By date, the SDKs warn of models that were recorded long ago.
+	// Hides warnings: by date, the SDKs warn of models that were recorded long ago.
 	beforeAll(() => {
 		const silenced = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 		return () => silenced.mockRestore();
 	});
 
-	/** @param ask resolves to the answer, or to a stream of events. */
+	/** @param ask resolves to the response, or to a stream of events. */
 	const expectAsRecorded = async (vendor: Vendor, recording: Recording, ask: (body: never) => Promise<unknown>): Promise<void> => {
 		const { status, headers, json, sse } = recording.response;
 		await subject.current.simulator.replay({

@@ -1,4 +1,4 @@
-/** Event streams over HTTP: what they look like, how soon they come, and how they end when the provider fails (contract 5, Streams). */
+/** Event streams over HTTP: their format, their delay, and their end when the provider fails (contract 5, Streams). */
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEvents } from '../support/event-stream.ts';
@@ -13,9 +13,9 @@ const idleMs = 800;
 
 describeOwn('contract 5, Streams', 'our simulator', () => {
 	let pacer: ScriptedServer;
-	/** When each event was sent, by the number it carries. */
+	/** Time at which each event was sent, by the number in it. */
 	const sentMs = new Map<string, number>();
-	/** Lets the provider send the event after this one. */
+	/** Callbacks that let the provider send the next event. */
 	const onArrival = new Map<string, () => void>();
 	beforeAll(async () => {
 		pacer = await startScriptedServer((connection) => {
@@ -32,7 +32,7 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 	});
 	afterAll(() => pacer.close());
 
-	/** 30 events, each once the one before it has arrived, then the end. */
+	/** Sends 30 events, each after the one before it has arrived, then the end. */
 	function sendPaced(format: string, sendEvent: (bytes: string) => void, end: () => void): void {
 		let number = 0;
 		const step = (): void => {
@@ -168,7 +168,7 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 		});
 	});
 
-	/** After `gpt-sim-` and `claude-sim-`. */
+	/** Fault names, after `gpt-sim-` and `claude-sim-`. */
 	const broken = ['cut-after-3', 'cut-mid-event-3', 'end-after-3', 'stall-3', 'error-mid-stream-3', 'empty'];
 
 	describe.concurrent.each(openAiLines)('%s', (_name, OpenAI) => {

@@ -1,6 +1,6 @@
 /**
- * What the conformance tests speak to: a product of our own, or any deployment named by the environment
- * (`npm run conformance -- --base-url ...` sets it).
+ * Subject of the conformance tests: a product that they start, or a deployment named by the environment (`npm run conformance -- --base-url
+ * ...` sets it).
  */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { agent, fetchAccessToken, operator, type Product, type ProductOverrides, startProduct } from '../support/product.ts';
@@ -9,34 +9,34 @@ import { SimulatorControl } from '../support/simulator-control.ts';
 export interface Subject {
 	readonly baseUrl: string;
 	readonly tokenEndpoint: string;
-	/** The scope prefix, `{scope_base}` of the specification. */
+	/** Scope prefix, `{scope_base}` of the specification. */
 	readonly scopeBase: string;
 	readonly client: { id: string; secret: string };
-	/** May ask for the admin scope. */
+	/** Client that may request the admin scope. */
 	readonly adminClient: { id: string; secret: string };
 	readonly chatModel: string;
 	readonly messagesModel: string;
-	/** Our own product; absent when another deployment is tested. */
+	/** Product that the tests started; absent for another deployment. */
 	readonly product: Product | undefined;
-	/** Of the providers behind our own product. @throws Error for another deployment. */
+	/** Simulator behind the started product. @throws Error for another deployment. */
 	readonly simulator: SimulatorControl;
-	/** The client's, asked for once: it outlives the tests of a file, and costs more than a call. */
+	/** Access token of the client, requested once: it is valid beyond the tests of a file, and costs more than an inference request. */
 	accessToken(): Promise<string>;
 }
 
 export const isOwnProduct = process.env['CONFORMANCE_BASE_URL'] === undefined;
 
-/** What a test needs that only a product of our own has. */
+/** Features that only a product started by the tests has. */
 export type OwnNeed = 'our simulator' | 'a configuration of its own';
 
-/** Tests that another deployment cannot run: there they are reported as skipped, with the reason in the title. */
+/** Declares tests that another deployment cannot run: there they are reported as skipped, with the reason in the title. */
 export function describeOwn(title: string, need: OwnNeed, tests: () => void): void {
 	describe.runIf(isOwnProduct)(`${title}${reasonToSkip(need)}`, () => {
 		tests();
 	});
 }
 
-/** As `describeOwn`, for one test. */
+/** Like `describeOwn`, for one test. */
 export function itOwn(title: string, need: OwnNeed, expectAll: () => Promise<void>): void {
 	it.runIf(isOwnProduct)(`${title}${reasonToSkip(need)}`, async () => expectAll());
 }
@@ -109,12 +109,12 @@ function askedOnce(ask: () => Promise<string>): () => Promise<string> {
 	return () => (told ??= ask());
 }
 
-/** Calls that the simulated providers have answered; always 0 for another deployment, whose providers cannot be asked. */
+/** Counts requests that the simulated providers have served; always 0 for another deployment, whose providers cannot be queried. */
 export async function callsServed(subject: Subject): Promise<number> {
 	return isOwnProduct ? subject.simulator.requestsServed() : 0;
 }
 
-/** A request with JSON body and token; `headers` and `body` replace the defaults, a null header leaves one out. */
+/** Sends a request with JSON body and token; `headers` and `body` replace the defaults, a null header omits one. */
 export async function send(
 	subject: Subject,
 	path: string,

@@ -1,4 +1,4 @@
-/** Whatever a provider does wrong, callers of the other format get a whole answer or an error in their own words, and never a false end. */
+/** Provider faults under translation: clients get a complete response or an error in their own format, and never a false end. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeOwn, send, useSubject } from './subject.ts';
 
@@ -18,7 +18,7 @@ const paths: Readonly<Record<Caller, string>> = { chat: '/v1/chat/completions', 
 interface Told {
 	readonly status: number;
 	readonly headers: Headers;
-	/** How a stream ended. */
+	/** End of a stream. */
 	readonly ending: 'done' | 'error' | 'cut' | 'whole';
 	readonly text: string;
 }
@@ -29,9 +29,9 @@ const toolsOf: Readonly<Record<Caller, unknown>> = {
 	messages: [{ name: 'get_weather', input_schema: schema }],
 };
 
-/** Breaks in the middle, on streams. */
+/** Faults in the middle of streams. */
 const breaks = ['stall-2', 'cut-after-2', 'cut-mid-event-2', 'end-after-2', 'error-mid-stream-2', 'malformed-json'];
-/** No answer at all: status by the contract's table. */
+/** Faults without a response, and the status by the contract's table. */
 const failures: readonly (readonly [fault: string, status: number])[] = [
 	['html-200', 502],
 	['wrong-content-type', 502],
@@ -58,7 +58,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			},
 		},
 	}));
-	/** Answers that only come after a wait, begun together. */
+	/** Responses that arrive only after a wait, requested at the same time. */
 	const silent = new Map<string, Promise<Told>>();
 	beforeAll(async () => {
 		await subject.current.simulator.change({ interval_ms: 0, first_byte_ms: 0 });
@@ -66,7 +66,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			for (const fault of ['tokens-100-stall-2', 'hang']) {
 				for (const stream of [true, false]) {
 					const told = ask(caller, `${base}-sim-${fault}`, { stream });
-					// Told where it is asked for.
+					// Avoids an unhandled rejection; the test that awaits the promise reports it.
 					told.catch(() => undefined);
 					silent.set(keyOf(caller, `${base}-sim-${fault}`, stream), told);
 				}
@@ -89,7 +89,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			const streamed = await askFault(caller, `${base}-sim-tokens-100-${fault}`, true);
 			expect([streamed.status, streamed.ending, streamed.text]).toEqual([200, 'error', expect.anything()]);
 			const whole = await askFault(caller, `${base}-sim-tokens-100-${fault}`, false);
-			// What is about events leaves a whole answer alone, or breaks it.
+			// Stream faults either do not affect a non-streaming response, or break it.
 			if (whole.status === 200) expectAnswer(caller, whole.text);
 			else expectError(caller, whole);
 		});
@@ -123,7 +123,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 		it('a beginning that comes twice is no second answer', async () => {
 			const { status, ending, text } = await ask(caller, `${base}-sim-tokens-100-duplicate-message-start`, { stream: true });
 			expect(status).toBe(200);
-			// Only Anthropic's stream tells its beginning from the rest.
+			// Only Anthropic's stream distinguishes its beginning from the rest.
 			expect(ending).toBe(base.startsWith('claude') ? 'error' : 'done');
 			if (caller === 'messages') expect(text.match(/event: message_start/g)).toHaveLength(1);
 		});
@@ -134,13 +134,13 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 				...(caller === 'chat' && { stream_options: { include_usage: true } }),
 			});
 			expect([streamed.status, streamed.ending]).toEqual([200, 'done']);
-			// The input is then what the gateway takes it for.
+			// Input tokens are then the gateway's estimate.
 			if (caller === 'messages') expect(streamed.text).toMatch(/"message_delta".*"input_tokens":[1-9]/);
 			expectAnswer(caller, (await ask(caller, `${base}-sim-usage-missing`, {})).text);
 		});
 
 		it.each(['refusal', 'content-filter'])('%s says why nothing was said', async (fault) => {
-			// Google's own layer lets the model decline in plain words.
+			// Skipped: Google's compatibility layer returns a `refusal` as plain text.
 			if (fault === 'refusal' && base.startsWith('compat')) return;
 			const reasons = caller === 'chat' ? /"finish_reason":"content_filter"|"refusal":"[^"]/ : /"stop_reason":"refusal"/;
 			const whole = await ask(caller, `${base}-sim-${fault}`, {});
@@ -187,7 +187,7 @@ interface Fragment {
 	readonly function?: { readonly arguments?: string };
 }
 
-/** Inputs of the calls, in order; each must have an id of its own. */
+/** Inputs of the tool calls, in order; each must have a unique id. */
 function callsOf(caller: Caller, text: string, isStream: boolean): unknown[] {
 	const data = isStream
 		? [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as never)

@@ -1,4 +1,4 @@
-/** Each caller format on a provider of each wire: long conversations, and the same answer whole and streamed. */
+/** Each client format on a provider of each dialect: long conversations, and equal non-streaming and streaming responses. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const messagesModels = [
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
 const question = 'What is the weather in Paris and Rome?';
-/** Each turn is a question with two calls, their results and an answer. */
+/** Number of turns, each with a question, two tool calls, their results and a reply. */
 const turns = 10;
 
 describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () => {
@@ -38,7 +38,7 @@ describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () =>
 
 	beforeAll(async () => subject.current.simulator.change({ record_bodies: true, interval_ms: 0, first_byte_ms: 0 }));
 
-	/** Bodies that the provider was sent, oldest first, of those that it took. */
+	/** Returns the bodies of the requests that the provider accepted, oldest first. */
 	const sentBodies = async (): Promise<string[]> => {
 		const rows = await subject.current.simulator.requests('?limit=50');
 		return rows.map(({ body = '' }) => body).toReversed();
@@ -153,14 +153,14 @@ describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () =>
 	});
 });
 
-/** Chat completions are held to theirs by the simulator, which refuses unknown fields as the vendor does. */
+/** Checks the other dialects: for chat completions the simulator rejects unknown fields as the vendor does. */
 function expectKnownFields(model: string, body: string): void {
 	const sent = JSON.parse(body) as Record<string, unknown>;
 	if (model.startsWith('claude')) expect(unknownWireFields(sent)).toEqual([]);
 	if (model.startsWith('gemini')) expect(unknownGeminiFields(sent)).toEqual([]);
 }
 
-/** What must be the same however the answer came; ids are new each time. */
+/** Selects the fields that do not depend on streaming; ids differ each time. */
 function shapeOfChat({ choices, usage, model }: OpenAI.ChatCompletion): unknown {
 	return {
 		model,

@@ -1,4 +1,4 @@
-/** A caller of one format and a provider of the other: the caller cannot tell (Spec: Endpoints, cross-format routing). */
+/** Client of one format and provider of the other: the client cannot detect it (Spec: Endpoints, cross-format routing). */
 import type Anthropic1 from '@anthropic-ai/sdk';
 import type OpenAI7 from 'openai';
 import { describe, expect, it } from 'vitest';
