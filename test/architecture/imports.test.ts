@@ -6,7 +6,7 @@ import { checkImports } from '../../scripts/import-table.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Each line a file and what it imports; the rule named after `!` must be the one that objects. */
+/** Planted files, one per line, with their imports; `!` precedes the name of the rule that must report it. */
 const planted = `
 src/core/a.ts                  ../wire/a.ts                    ! core-imports
 src/core/b.ts                  node:fs                         ! core-is-pure
@@ -96,7 +96,7 @@ const plants: Plant[] = planted
 		return { file, imported, rule };
 	});
 
-/** Writes the planted tree, as values or as `import type`, and says what the checker found. */
+/** Writes the planted tree, as values or as `import type`, and returns the checker's findings. */
 async function checkPlanted(keyword: 'import' | 'import type'): Promise<string[]> {
 	const tree = mkdtempSync(join(tmpdir(), 'tollgate-planted-'));
 	onTestFinished(() => rmSync(tree, { recursive: true }));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const folder = join(import.meta.dirname, '../conformance');
 
-/** Titles at the top level of a file; those of a table stand behind its end. */
+/** Titles at the top level of a file. A table's title follows the end of the table. */
 const outerTitles = /^(?:(?:describe|it|test)(?:Own)?(?:\.\w+\(.*\))?|\]\))\(\s*['"`]([^'"`]*)/gm;
 
 const namesSection = /^(?:Spec: [A-Z]|contract \d|guarantees (?:\d|A1)|wire formats \d)/;

@@ -1,4 +1,4 @@
-/** Models that the demo, the simulator and the guides name are ones that people can still call. */
+/** Models named by the demo, the simulator and the guides are still available from their vendors. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProvider } from '@pydantic/genai-prices';
@@ -11,13 +11,15 @@ function sourceOf(packageName: string, path: string): string {
 	return readFileSync(join(packageRoot, 'node_modules', packageName, path), 'utf8');
 }
 
-/** Anthropic's SDK warns of the models in a table that it does not export. */
+/** Reads the table of deprecated models, which Anthropic's SDK does not export. */
 function anthropicDeprecations(packageName: string): string[] {
 	const [, table = ''] = /const DEPRECATED_MODELS = \{([^}]*)\}/.exec(sourceOf(packageName, 'resources/messages/messages.js')) ?? [];
 	return [...table.matchAll(/'([^']+)':/g)].map(([, name = '']) => name);
 }
 
-/** OpenAI's SDK has no such table: the price list marks the models, and the SDK's type names those that can be called. */
+/**
+ * Combines the price list, which marks deprecated models, with the SDK's type, which names the available ones: OpenAI's SDK has no table.
+ */
 function openAiDeprecations(): string[] {
 	const { models = [] } = findProvider({ providerId: 'openai' }) ?? {};
 	return models.filter(({ deprecated }) => deprecated === true).map(({ id }) => id);

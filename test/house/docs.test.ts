@@ -35,7 +35,7 @@ describe('the error reference', () => {
 		const product = globSync('src/**/*.ts', { cwd: root, exclude: ['**/*.test.ts', 'src/core/{refusal,fault}.ts'] })
 			.map(read)
 			.join('\n');
-		// Quoted anywhere in the product: a code is also chosen by a table or handed on as a value.
+		// Searches for quoted codes, because a table or a variable can also select a code.
 		const unused = [...Object.keys(refusals), ...Object.keys(faults)].filter((code) => !product.includes(`'${code}'`));
 		expect(unused).toEqual([]);
 	});

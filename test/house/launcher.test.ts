@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'tollgate-launcher-'));
 const systemPath = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
 
-/** Stands in for the product: says how it was started, and does what its first argument asks. */
+/** Replacement for the product: prints how it was started, and does what its first argument says. */
 const program = `
 const args: string[] = process.argv.slice(2);
 const [task, ...rest] = args[0] === 'start' ? args.slice(2) : args;
@@ -24,7 +24,7 @@ console.log(JSON.stringify({ version: process.version, args, pid: process.pid })
 if (task === 'die') process.kill(process.pid, 'SIGTERM');
 `;
 
-/** A package like ours, in which the program above is the product. */
+/** Creates a package like Tollgate's, with the program above as the product. */
 function makePackage(name: string): string {
 	const folder = join(home, name);
 	mkdirSync(join(folder, 'src'), { recursive: true });
@@ -41,7 +41,7 @@ function makePackage(name: string): string {
 	return folder;
 }
 
-/** A folder whose `node` says that it is 20, however new it is, and refuses to run the product. */
+/** Creates a folder with a `node` that reports version 20 and fails to run the product. */
 function makeOldNode(): string {
 	const folder = join(home, 'old-node');
 	mkdirSync(folder);
@@ -69,7 +69,7 @@ function isExecutable(file: string): boolean {
 	}
 }
 
-/** The machine's own Node, when that is an old one. */
+/** Finds the machine's own Node if its version is too old. */
 function findOldNode(): string[] {
 	const folder = systemPath.find((one) => isExecutable(join(one, 'node')));
 	if (folder === undefined) return [];
@@ -104,7 +104,7 @@ describe.each([...findOldNode(), makeOldNode()])('with the Node of %s', (nodeFol
 		return { start: JSON.parse(line) as Start, status, stderr };
 	}
 
-	/** `isOver` waits until no process holds the output any more, so that none of them is left. */
+	/** Starts a command. `isOver` waits until no process holds the output open, so that none is left running. */
 	async function serve(command: string, args: string[], cwd = home): Promise<Running> {
 		const child = spawn(command, args, { cwd, env });
 		onTestFinished(() => void child.kill('SIGKILL'));

@@ -19,7 +19,7 @@ const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
 const { '': own, ...locked } = (JSON.parse(lockText) as { packages: Record<string, LockedPackage> }).packages;
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as LockedPackage;
 
-/** Paths of the packages that `isWrong`. */
+/** Paths of the packages for which `isWrong` returns true. */
 function packagesThat(isWrong: (one: LockedPackage) => boolean): string[] {
 	return Object.keys(locked).filter((path) => isWrong(locked[path] ?? {}));
 }
@@ -36,7 +36,7 @@ test('no package comes from a repository or an address, and no registry is named
 
 test('every optional dependency has an entry, so that `npm ci` works on every platform', () => {
 	const all: Record<string, LockedPackage> = { '': own ?? {}, ...locked };
-	/** As Node resolves it: next to the package, or next to any package around it. */
+	/** Resolves like Node: next to the package, or next to any package around it. */
 	const isLocked = (path: string, name: string): boolean => {
 		if (`${path === '' ? '' : `${path}/`}node_modules/${name}` in all) return true;
 		return path !== '' && isLocked(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))), name);
@@ -103,9 +103,9 @@ test('licences are permissive', () => {
 		'MIT-0',
 		'Unlicense',
 	]);
-	// Used to build and to test, not shipped: file-level copyleft does not reach what is made with it.
+	// Licences of packages used to build and test but not shipped: file-level copyleft does not extend to their output.
 	const forDevelopment = new Set([...permissive, 'MPL-2.0', 'Python-2.0']);
-	// Of alternatives one is chosen; what is joined holds together.
+	// With `OR`, one allowed licence is enough; with `AND`, each must be allowed.
 	const isAllowed = ({ license = '', dev = false }: LockedPackage): boolean =>
 		license
 			.replaceAll(/[()]/g, '')

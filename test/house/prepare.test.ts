@@ -36,7 +36,7 @@ function prepare(event: string, environment: Readonly<Record<string, string>> = 
 	return { status, stderr, calls: calls.map((line) => JSON.parse(line) as string[]) };
 }
 
-/** Makes it look as if npm had installed the packages of the lockfile that are `included`. */
+/** Creates the files that npm leaves after it installed the packages of the lockfile that are `included`. */
 function installLocked(included: (one: { dev?: boolean; optional?: boolean; version: string }) => boolean): void {
 	const { packages } = JSON.parse(lockText) as { packages: Record<string, { version: string }> };
 	const installed = Object.entries(packages).filter(([path, one]) => path !== '' && included(one));

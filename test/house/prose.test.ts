@@ -3,7 +3,7 @@ import { type AllowList, compare, findGrowth, serialize } from '../../scripts/pr
 import { type Finding, findInFile, type RuleName } from '../../scripts/prose/findings.ts';
 import { phrases } from '../../scripts/prose/glossary.ts';
 
-/** Rules that a file breaks, with lines. */
+/** Rules that a file violates, with lines. */
 function rulesBroken(file: string, text: string): string[] {
 	return findInFile(file, text).map(({ rule, line }) => `${rule} ${line}`);
 }

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/processes.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** @param files name and body of their one test. */
+/** @param files name and body of the one test in each. */
 function runTests(files: Readonly<Record<string, string>>): TestCounts {
 	const directory = temporaryDirectory();
 	symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));

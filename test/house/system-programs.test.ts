@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { packageRoot, temporaryDirectory } from '../support/processes.ts';
 import { installPackages } from '../support/system-programs.ts';
 
-/** What is printed and run, in order. */
+/** Messages printed and commands run, in order. */
 function install(names: readonly string[], host: { isRoot: boolean; environment?: NodeJS.ProcessEnv; fails?: boolean }): string[] {
 	const done: string[] = [];
 	installPackages(names, {
@@ -41,7 +41,7 @@ test('nothing is installed when it is declined, or without root', () => {
 	]);
 });
 
-/** Runs tests without strace, with its hooks and tests, through the script that `npm test` uses. */
+/** Runs a test file without strace, through the script that `npm test` uses. */
 function runWithoutPrograms(environment: Readonly<Record<string, string>>): unknown {
 	const directory = temporaryDirectory();
 	symlinkSync(join(packageRoot, 'node_modules'), join(directory, 'node_modules'));

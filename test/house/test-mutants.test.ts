@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/processes.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** @returns what the mutants of `source` are, each as the source with that mutant alone. */
+/** Returns the mutants of `source`, each as the source with that mutant alone. */
 function mutate(source: string): string[] {
 	const { mutants, instrument } = readMutants(source);
 	return mutants.map(({ original, replacement }, index) =>
@@ -55,7 +55,7 @@ test('a weak test lets mutants survive, which are named with their places; an en
 		import { expect, test } from 'vitest';
 		import { isBelow, sum } from './limit.ts';
 		test('works', () => {`;
-	// What fails in one file is no failure of the other.
+	// Failures in one test file do not affect the other.
 	writeFileSync(join(directory, 'limit.test.ts'), `${weakTest} expect([isBelow(1, 3), isBelow(4, 3)]).toEqual([true, false]); });`);
 	writeFileSync(join(directory, 'sum.test.ts'), `${weakTest} expect(sum([1, 2])).toBe(3); });`);
 	const script = [join(root, 'scripts/test-mutants.ts'), '--root', directory, '--seconds', '20', '--engines', '1', 'limit.ts'];
