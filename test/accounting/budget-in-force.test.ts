@@ -1,4 +1,4 @@
-/** Warnings, refusals, caps of one model, and budgets that are changed, over two gateways that share counters and records. */
+/** Warnings, rejections, caps of one model, and changed budgets, over two gateways that share counters and records. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
 import type { Budget, RecordStore } from '../../src/stores/contracts/records.ts';
@@ -13,7 +13,7 @@ import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const models = { dear: 'gpt-4o', cheap: 'gpt-4o-mini' } as const;
 const outputTokens = 400;
-/** The question as the simulator counts it, three tokens for the message included. */
+/** Tokens that the simulator counts for the question, three for the message included. */
 const inputTokens = 6;
 const costNanoUsd = reckonNanoUsd(models.dear, plainCounts(inputTokens, outputTokens));
 
@@ -56,7 +56,7 @@ test('80 % is logged once for all gateways, 100 % refuses without asking the pro
 	for (let calls = 11; calls <= 20; calls++) {
 		expect((await warned.spend(calls % 2)).status, `call ${calls}`).toBe(200);
 		await warned.untilBooked();
-		// Of twenty, 80 % are crossed a second time.
+		// After the limit was raised to twenty requests, the threshold of 80 % is crossed a second time.
 		await warned.expectWarnings(calls < 16 ? 1 : 2);
 	}
 	expect((await warned.spend(0)).status).toBe(429);
@@ -95,12 +95,12 @@ test('the cap of a model blocks that model alone, and what it spends counts on b
 });
 
 interface TeamAtWork {
-	/** One call, at the first gateway or the second. */
+	/** Sends one request, to the first gateway or the second. */
 	spend(gateway: number, model?: string): Promise<Seen>;
-	/** At both gateways. */
+	/** Waits until both gateways use the limit. */
 	untilLimitIs(limitNanoUsd: bigint, budgets?: number): Promise<void>;
 	untilBooked(): Promise<Limits>;
-	/** By both gateways, and without any call to the provider. */
+	/** Expects a rejection by both gateways, and no request to the provider. */
 	expectRefused(body: object): Promise<void>;
 	warnings(): readonly Record<string, unknown>[];
 	expectWarnings(count: number): Promise<void>;
@@ -139,7 +139,7 @@ function openTeam(team: string): TeamAtWork {
 		},
 		async expectWarnings(count) {
 			await eventually(`${count} warnings`, () => (warnings().length >= count ? true : undefined));
-			// What was written before these are answered is in the logs by then: one line too many, if there is one.
+			// Ordering: log lines written before these responses are in the logs by then, a surplus warning included.
 			for (const { url } of gateways) await readLimits(url, token);
 			expect(warnings()).toHaveLength(count);
 		},
@@ -162,7 +162,7 @@ function budgetOf(team: string, changes: Partial<Budget>): Budget {
 	};
 }
 
-/** With at least two decimals, as the gateway writes it. */
+/** Formats with at least two decimals, as the gateway does. */
 function shortUsd(nanoUsd: bigint): string {
 	const [whole = '', fraction = ''] = usdOf(nanoUsd).split('.');
 	return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;

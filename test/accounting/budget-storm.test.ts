@@ -1,4 +1,4 @@
-/** A budget for fifty calls and five hundred that come at once: what the provider bills never exceeds it. */
+/** Budget for fifty requests and five hundred concurrent ones: the provider's bill never exceeds it. */
 import { test } from 'vitest';
 import { expectBoundedOvershoot, expectNoOverspending } from '../support/accounting-storm.ts';
 

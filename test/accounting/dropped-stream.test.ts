@@ -1,4 +1,4 @@
-/** Clients that leave at any point of a stream: the provider learns of it, and what was delivered is paid for. */
+/** Clients that disconnect at any point of a stream: the provider detects it, and delivered output is charged. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countTokens } from '../../simulator/token-count.ts';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
@@ -10,7 +10,7 @@ import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 const points = 40;
 const outputTokens = 120;
 const models = { chat: 'gpt-4o', messages: 'claude-sonnet-4-6' } as const;
-/** Of the last event before the one with the usage. */
+/** Text in the last event before the one with the usage. */
 const lastWords = { chat: '"finish_reason":"stop"', messages: 'event: content_block_stop' } as const;
 type Format = keyof typeof models;
 
@@ -47,7 +47,7 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 	});
 
 	test('a client that leaves just before usage is told pays for all of it', async () => {
-		// Few events, and after each there is time to leave.
+		// Few events, each followed by enough time to disconnect.
 		await fleet.simulator.clearFaults();
 		await fleet.simulator.pace(100);
 		await fleet.simulator.script({ pieces: longText, count: 5 });
@@ -60,10 +60,10 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 			expect(billed.tokens.output).toBe(all);
 			expect(row.closed?.outcome).toBe('client_closed');
 			const charged = row.closed?.usage.outputTokens ?? 0;
-			// On a busy machine the usage may have come before the gateway saw the client leave.
+			// On a busy machine the usage may arrive before the gateway detects the disconnect.
 			if (row.closed?.isEstimated === false) expect(charged).toBe(all);
 			expect(charged).toBeGreaterThanOrEqual(all);
-			// A token for three bytes instead of four.
+			// Upper bound of the estimate: a token for three bytes instead of four.
 			expect(charged).toBeLessThanOrEqual(Math.ceil((all * 4) / 3) + longText.length);
 		}
 		expect(calls.some(({ row }) => row.closed?.isEstimated === true)).toBe(true);

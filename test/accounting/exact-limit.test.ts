@@ -1,4 +1,7 @@
-/** Of a thousand calls at once exactly the limit is admitted, however many gateways share the counters and whatever their clocks say. */
+/**
+ * Rate limit under a thousand concurrent requests: exactly the limit is admitted, for any number of gateways that share the counters.
+ * Errors of their clocks have no effect.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
@@ -11,7 +14,7 @@ const limit = 100;
 const calls = 1000;
 const burstMs = 10_000;
 const attempts = 5;
-/** A store that was given up is tried again by then. */
+/** Delay after which a gateway tries an unreachable store again. */
 const reachableAgainMs = 2000;
 
 const closing: (() => Promise<void>)[] = [];
@@ -58,8 +61,8 @@ function teamOf(gateways: number, attempt: number): string {
 }
 
 /**
- * A counter store that gets no time on a crowded machine answers too late, and a call passes uncounted: never silently, so
- * that all calls can be accounted for; and the next burst is tried. One must show the limit as it is.
+ * Expects the exact limit in one of several bursts. On a crowded machine a counter store may respond too late, and a request passes
+ * uncounted. The logs report each such request, and the test repeats the burst.
  */
 async function expectExactLimit(fleet: Fleet, gateways: number): Promise<void> {
 	const disturbances: string[] = [];
@@ -72,7 +75,7 @@ async function expectExactLimit(fleet: Fleet, gateways: number): Promise<void> {
 	throw new Error(`no burst over ${gateways} gateways was undisturbed: ${disturbances.join(', ')}`);
 }
 
-/** @returns what kept the burst from showing anything; undefined when nothing did. */
+/** Returns the disturbance that makes the burst inconclusive; undefined if there was none. */
 async function expectBurst(fleet: Fleet, team: string, gateways: number): Promise<string | undefined> {
 	await fleet.simulator.startNewBill();
 	const caller = createCaller(fleet.tokenOf(team));
@@ -107,7 +110,7 @@ async function expectBurst(fleet: Fleet, team: string, gateways: number): Promis
 			error: expect.objectContaining({ code: 'rpm_limit_exceeded' }) as unknown,
 			request_id: headers['x-request-id'],
 		});
-		// The answer may have waited here for its turn.
+		// Tolerance: the response may have waited for this process.
 		expect(body.retry_after_seconds).toBeGreaterThanOrEqual(secondsLeft - 1);
 		expect(body.retry_after_seconds).toBeLessThanOrEqual(secondsLeft + burstMs / 1000);
 		expect(headers['retry-after']).toBe(String(body.retry_after_seconds));
@@ -116,7 +119,7 @@ async function expectBurst(fleet: Fleet, team: string, gateways: number): Promis
 	return undefined;
 }
 
-/** As each call's own line in the logs says. */
+/** Counts the requests whose log line says that they passed uncounted. */
 async function countUncounted(fleet: Fleet, passed: readonly Seen[]): Promise<number> {
 	const ids = new Set(passed.map(({ requestId }) => requestId));
 	return eventually('every call is in the logs', () => {
@@ -127,7 +130,7 @@ async function countUncounted(fleet: Fleet, passed: readonly Seen[]): Promise<nu
 	});
 }
 
-/** One more call, alone: nothing delays its answer. */
+/** Sends one more request alone, so that nothing delays its response. */
 async function expectTrueWait(urls: readonly string[], accessToken: string): Promise<void> {
 	for (const url of urls) {
 		const caller = createCaller(accessToken);
@@ -140,7 +143,7 @@ async function expectTrueWait(urls: readonly string[], accessToken: string): Pro
 	}
 }
 
-/** Seconds, rounded down; as its own answers tell. */
+/** Error of a gateway's clock in seconds, rounded down, from its responses. */
 async function clockError(fleet: Fleet, index: number): Promise<number> {
 	const gateway = fleet.gateways[index];
 	if (gateway === undefined) throw new Error('no such gateway');

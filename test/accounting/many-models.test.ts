@@ -1,4 +1,4 @@
-/** A client that names a new model with each request. */
+/** Client that names a new model with each request. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const backends: Readonly<Record<string, () => Promise<() => Promise<Ledger>>>> =
 	},
 	PostgreSQL: async () => {
 		const url = await server.createDatabase();
-		// Of a new container each time.
+		// Data directory of a new container each time.
 		return () => openPostgresLedger({ url, dataDir: temporaryDirectory(), durability: 'process', retainDays: null }, deps());
 	},
 };
@@ -47,7 +47,7 @@ function temporaryDirectory(): string {
 const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
 const { config } = parseConfig('', { file: null, env: {} });
 
-/** Budgets, prices and rules of an operator, each for a model that no list has. */
+/** Budgets, prices and rules of an operator, each for a model that no list contains. */
 function operatorsWord(): Pick<TeamDirectory, 'budgetsFor' | 'priceOverride' | 'routingRules'> {
 	const match = { model: 'nothing', team: null, format: null };
 	const rule = { id: 'r', name: 'r', priority: 1, isEnabled: true, match, strategy: 'priority', createdAtMs: 0, updatedAtMs: 0 } as const;
@@ -75,7 +75,7 @@ function openBench(ledger: Ledger, metrics = createMetrics()) {
 	};
 	const providers = testSettings.providers.map((one) => (one.name === 'provider_b' ? { ...one, models: ['configured'] } : one));
 	const bench = new GatewayBench({ providers }, { ledger, work, unpriced, metrics, teams, clock: plain.clock });
-	// Every second provider knows any model.
+	// Responses of a provider; every second one knows any model.
 	bench.respond = () =>
 		bench.sent.length % 2 === 0 ? jsonAnswer(404, '{"error":{}}') : jsonAnswer(200, JSON.stringify({ id: 'x', usage }));
 	return { bench, work, unpriced, metrics, clock: plain.clock };
@@ -106,12 +106,12 @@ describe.each(Object.keys(backends))('on %s', (name) => {
 		await ask(before.bench, [...flood(0), ...dated, ...operators, ...spelled]);
 		await first.end();
 
-		// A restart begins no new hundred.
+		// Limit across restarts: the count of unlisted models continues.
 		const second = await open();
 		const after = openBench(second);
 		await restoreReportedModels(second, after.work.reportedModels, { config, clock: after.clock });
 		await ask(after.bench, [...flood(5000), ...operators, 'junk-3']);
-		// Each request is one line of the ledger; what is shipped is there once another read has waited for it.
+		// Flush: each request is one ledger entry, and a second read returns after shipped entries are stored.
 		await second.list({ limit: 1 });
 
 		const span = { fromMs: 0, toMs: before.clock.nowMs() + 86_400_000, team: 'team-1' } as const;
@@ -124,7 +124,7 @@ describe.each(Object.keys(backends))('on %s', (name) => {
 		expect(new Set(months.map(({ model }) => model))).toEqual(
 			new Set([...junk.map(({ model }) => model), 'other', 'gpt-5-mini', ...operators.filter((model) => model !== 'fast')]),
 		);
-		// Dated names are one model of the list's, and other spellings the operator's.
+		// Dated names count as the listed model, and other spellings as the operator's model.
 		expect(byName.get('gpt-4o')?.requests).toBe(dated.length + 2);
 		expect([byName.get('budgeted')?.requests, byName.get('overridden')?.requests]).toEqual([3, 3]);
 

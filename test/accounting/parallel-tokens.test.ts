@@ -1,4 +1,4 @@
-/** Requests that come at once reserve the day's tokens: about the limit is used, not three hundred times a request. */
+/** Concurrent requests reserve tokens of the daily limit: usage stays near the limit, and is not three hundred times a request. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readLimits } from '../support/accounting-books.ts';
 import { callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
@@ -9,7 +9,7 @@ import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
 const requests = 300;
 const limit = 1000;
-/** Of one request: 6 that the simulator counts for the question, 294 that it writes. */
+/** Tokens of one request: 6 that the simulator counts for the question, 294 that it generates. */
 const tokens = 300;
 
 describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) => {

@@ -1,4 +1,4 @@
-/** Under `worst_case` a budget of ten dollars lets 300 requests of each of two models run at once, though each reserves its worst case. */
+/** Reservation `worst_case`: a budget of ten dollars admits 300 concurrent requests of each of two models. */
 import { expect, onTestFinished, test } from 'vitest';
 import { billedCounts } from '../support/accounting-bill.ts';
 import { readBooksOnceWritten, untilNothingHeld } from '../support/accounting-books.ts';
@@ -8,7 +8,7 @@ import { nanoUsdOf, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts
 import { print } from '../support/accounting-print.ts';
 
 const requests = 300;
-/** The simulator counts four characters of text as a token, and three tokens for a message. */
+/** Tokens by the simulator's count: one per four characters of text, and three per message. */
 const inputTokens = 210;
 const outputTokens = 250;
 const text = 'word '.repeat(((inputTokens - 3) * 4) / 5 + 1).slice(0, (inputTokens - 3) * 4);

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { expectBooksToAgree } from '../support/accounting-mix.ts';
 
-/** Enough for all of them on an idle machine; a busy one makes fewer. */
+/** Bounds: an idle machine reaches all requests; a busy one sends fewer. */
 const bounds = { withinMs: 500_000, leastCalls: 20_000 };
 
 test('20,000 to 100,000 mixed calls over 2 gateways: ledger, sums, counters, reckoning and bill agree to the nano-dollar', {

@@ -1,4 +1,4 @@
-/** Counters in Redis that is killed, stopped, emptied or slow while two gateways serve calls. */
+/** Counters in Redis that is killed, stopped, emptied or slow while two gateways serve requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readBooks, untilCountersSay, untilNothingHeld } from '../support/accounting-books.ts';
@@ -10,9 +10,9 @@ import { eventually } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openSlowLink, type SlowLink } from '../support/slow-link.ts';
 
-/** From the spec of the counters: 50 ms for the first calls; this machine is busy. */
+/** Limit of added latency: 50 ms for the first requests by the counters' specification, doubled for a busy machine. */
 const mostAddedMs = 100;
-/** Most calls do not wait at all. */
+/** Limit of the median, because most requests do not wait at all. */
 const mostAddedUsuallyMs = 20;
 const enforcedAgainMs = 3000;
 const pauseMs = 25;
@@ -35,7 +35,7 @@ afterEach(async () => {
 interface Weather {
 	readonly name: string;
 	begin(): Promise<void> | void;
-	/** Undefined: what began is over at once. */
+	/** Ends the outage; undefined for one that is momentary. */
 	end?(): Promise<void> | void;
 }
 
@@ -69,7 +69,7 @@ test('while the store is emptied, slow, stopped, killed: every call is answered,
 		print(
 			`${name}: ${describe(times)}; usually ${describe(usual)}; ${noiseMs.toFixed(0)} ms without any store; enforced again after ${backMs.toFixed(0)} ms`,
 		);
-		// The gateway waits for its turn, and so does whoever it asks.
+		// Doubled, because the gateway and the process that measures it may both wait for a core.
 		expect(times.slowestMs).toBeLessThanOrEqual(2 * Math.max(usual.slowestMs, noiseMs) + mostAddedMs);
 		expect(times.medianMs).toBeLessThanOrEqual(usual.medianMs + mostAddedUsuallyMs);
 		expect(backMs).toBeLessThanOrEqual(enforcedAgainMs);
@@ -79,7 +79,7 @@ test('while the store is emptied, slow, stopped, killed: every call is answered,
 	limited.agent.destroy();
 });
 
-/** Some at a time, over both gateways, whole and streamed. */
+/** Sends requests at intervals over both gateways, non-streaming and streaming. */
 async function traffic(caller: Caller, calls: number): Promise<Seen[]> {
 	const running: Promise<Seen>[] = [];
 	for (let index = 0; index < calls; index++) {
@@ -93,7 +93,7 @@ async function traffic(caller: Caller, calls: number): Promise<Seen[]> {
 	return Promise.all(running);
 }
 
-/** How long what needs no store takes at most, meanwhile: a busy machine delays everything. */
+/** Measures the maximum latency of a request that needs no store, because a busy machine delays everything. */
 function watchNoise(): { stop(): Promise<number> } {
 	let isOver = false;
 	let worstMs = 0;
@@ -120,7 +120,7 @@ interface Times {
 	readonly medianMs: number;
 }
 
-/** What the gateway itself took until it answered, the provider's time not counted; as the answers tell. */
+/** Durations in the gateway until its response, without the provider's time, from the response headers. */
 function gatewayTimes(calls: readonly Seen[]): Times {
 	const sorted = calls
 		.map(({ headers }) => Number(/^gateway;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1]))
@@ -132,12 +132,12 @@ function describe({ slowestMs, medianMs }: Times): string {
 	return `slowest ${slowestMs.toFixed(0)} ms, half within ${medianMs.toFixed(1)} ms`;
 }
 
-/** Calls until both gateways refuse. */
+/** Sends requests until both gateways reject them. */
 async function exhaust(caller: Caller): Promise<void> {
 	await untilEnforced(caller);
 }
 
-/** @returns how long it took until each gateway refused. */
+/** Returns the time until each gateway rejects a request. */
 async function untilEnforced(caller: Caller): Promise<number> {
 	const startedMs = performance.now();
 	for (const { url } of fleet.gateways) {
@@ -150,7 +150,7 @@ async function untilEnforced(caller: Caller): Promise<number> {
 	return performance.now() - startedMs;
 }
 
-/** Of both gateways and the ledger, to the nano-dollar. */
+/** Compares the totals of both gateways and the ledger, to the nano-dollar. */
 async function expectTotals(): Promise<void> {
 	const token = fleet.tokenOf('spending');
 	for (const { url } of fleet.gateways) await untilNothingHeld(url, token);

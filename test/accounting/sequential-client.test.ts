@@ -1,4 +1,4 @@
-/** A client that sends one request after the other passes exactly the requests that its limits allow: each finds the one before it settled. */
+/** Sequential client: exactly the requests that its limits allow pass, because each finds the one before it settled. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readLimits } from '../support/accounting-books.ts';
 import { type CallPlan, callGateway, createCaller, type Seen } from '../support/accounting-call.ts';
@@ -6,7 +6,7 @@ import { type Fleet, startFleet } from '../support/accounting-fleet.ts';
 import { nanoUsdOf, plainCounts, reckonNanoUsd, usdOf } from '../support/accounting-prices.ts';
 import { type RedisDatabase, shareRedis } from '../support/shared-stores.ts';
 
-/** What the simulator counts for the question of `bodyOf`, and what it is told to write. */
+/** Tokens that the simulator counts for the question of `bodyOf`, and tokens that it generates. */
 const inputTokens = 6;
 const outputTokens = 294;
 const plan: CallPlan = { format: 'chat', model: 'gpt-4o', capTokens: 500 };

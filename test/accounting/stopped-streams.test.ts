@@ -1,4 +1,4 @@
-/** Under `on_stream_over: stop` streams end before their budget is exceeded, and nearly all of it can be used. */
+/** Setting `on_stream_over: stop`: streams end before their budget is exceeded, and nearly all of it can be used. */
 import { expect, onTestFinished, test } from 'vitest';
 import { billedCounts } from '../support/accounting-bill.ts';
 import { readBooks, untilCountersSay, untilNothingHeld } from '../support/accounting-books.ts';
@@ -11,7 +11,7 @@ import { startRedis } from '../support/redis-server.ts';
 
 const streams = 500;
 const budgetNanoUsd = nanoUsdOf('10.00');
-/** All streams would cost about four times the budget. */
+/** Plans whose streams together would cost about four times the budget. */
 const plans = [
 	{ format: 'chat', model: 'gpt-4-turbo', outputTokens: 2600, eventMs: 40, ending: 'length' },
 	{ format: 'messages', model: 'claude-sonnet-4-5', outputTokens: 5300, eventMs: 40, ending: 'error' },

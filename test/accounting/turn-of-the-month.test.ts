@@ -1,4 +1,4 @@
-/** Guarantees 28: a gateway under load while day and month turn. The stores' half is src/stores/turn-of-the-month.test.ts. */
+/** Guarantees 28: gateway under load at the end of a day and month. The test of the stores is src/stores/turn-of-the-month.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LedgerRow } from '../../src/stores/contracts/ledger.ts';
@@ -11,16 +11,16 @@ import { eventually } from '../support/product.ts';
 const now = new Date();
 const turnMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
 const callers = 12;
-/** Before the turn: the processes look at the clock once a second. */
+/** Lead time before midnight, because the processes read the clock once a second. */
 const leadMs = 4000;
 const afterMs = 2000;
-/** What is asked so shortly before the turn may be admitted after it. */
+/** Requests sent this shortly before midnight may be admitted after it. */
 const betweenMs = 100;
 
 test('each call counts in the day and month in which it was admitted; a limit of the day is over with it', {
 	timeout: 60_000,
 }, async () => {
-	// Access tokens live for an hour.
+	// Starts ten minutes earlier, because access tokens expire after an hour.
 	const clock = openMovableClock(turnMs - 600_000);
 	onTestFinished(() => clock.close());
 	const teams = { busy: { dailyTokens: 1e12, monthlyBudgetUsd: '1000' }, spent: { dailyTokens: 1 } };
@@ -62,7 +62,7 @@ test('each call counts in the day and month in which it was admitted; a limit of
 	expect(limits.tokensUsed).toBeLessThanOrEqual(tokensOf(newRows) + tokensOf(doubtful));
 	const oldNanoUsd = costOf(rows.filter(({ startedMs }) => startedMs < turnMs));
 	expect(sums.map(({ costNanoUsd }) => costNanoUsd).toSorted(byAmount)).toEqual([oldNanoUsd, costOf(newRows)].toSorted(byAmount));
-	// Else this has shown nothing.
+	// Ensures that the test had requests on both sides of midnight.
 	expect(newRows.length).toBeGreaterThan(callers);
 	expect(rows.filter(({ startedMs, closed }) => startedMs < turnMs && (closed?.endedMs ?? 0) >= turnMs).length).toBeGreaterThan(0);
 });

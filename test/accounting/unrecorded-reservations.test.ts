@@ -1,4 +1,4 @@
-/** A gateway that is killed after a request was admitted and before it was recorded: the next run releases what the request reserved. */
+/** Gateway that is killed after it admitted a request and before it recorded it: the next run releases the reservation. */
 import { readdirSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
@@ -32,7 +32,8 @@ test('what a request reserved without a ledger entry is released at the restart,
 		expect((await callGateway(url, caller, { format: 'chat', model: 'gpt-4o', capTokens: 100 })).status).toBe(200);
 	}
 	await killed.kill();
-	// The file of the other is locked still, which a start finds out; here both have reserved as if they had died between the two steps.
+	// Reserves for both runs, as if each had died between the two steps. The file of the running gateway is still locked, which a start
+	// detects.
 	for (const owner of runsBefore) await reserve(redis.url, owner);
 	const before = await readLimits(other.url, token);
 	expect(before.budgets[0]?.heldNanoUsd).toBe(2_000_000n);
@@ -52,7 +53,7 @@ function runsOf(dataDir: string): string[] {
 	return readdirSync(dataDir).flatMap((name) => /^counters-run-([0-9a-f]+)\.lock$/.exec(name)?.[1] ?? []);
 }
 
-/** As a gateway of this run does, before it records the request. */
+/** Reserves like a gateway of this run before it records the request. */
 async function reserve(url: string, owner: string): Promise<void> {
 	const store = await openRedisAdmission({ url, owner }, { clock: systemClock, log: createRememberedLog() });
 	const hold = { budget: counterName(null), period: periodOf(Date.now()), limitNanoUsd: 10n ** 10n, amountNanoUsd: 1_000_000n };

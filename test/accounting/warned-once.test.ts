@@ -1,4 +1,4 @@
-/** A budget's threshold is told of once, also when the gateway that knew dies: before, after and in the crossing. */
+/** Budget warnings are sent once per threshold, even if the gateway that sent one is killed: before, after and during the crossing. */
 import { expect, onTestFinished, test } from 'vitest';
 import { untilNothingHeld } from '../support/accounting-books.ts';
 import { type Caller, callGateway, createCaller } from '../support/accounting-call.ts';
@@ -8,7 +8,7 @@ import { eventually } from '../support/product.ts';
 import { shareRedis } from '../support/shared-stores.ts';
 
 const model = 'gpt-4o';
-/** So many that what is held for the question is little beside them. */
+/** Output tokens, so many that the input's share of the reservation is negligible. */
 const outputTokens = 4000;
 const inputTokens = 6;
 const costNanoUsd = reckonNanoUsd(model, plainCounts(inputTokens, outputTokens));
@@ -31,7 +31,7 @@ test.for(['memory', 'redis'] as const)('with counters in %s', { timeout: 60_000 
 	await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
 	await gateway.start();
 	await restarted.spend(1);
-	// By what a call held that died with its gateway, and by one that ended.
+	// Crossed by the reservation of a request whose gateway was killed, and by a completed request.
 	for (const team of [interrupted, restarted]) await eventually('it is warned of', () => team.warnings() > 0 || undefined, 20_000);
 
 	await gateway.kill();
@@ -54,9 +54,9 @@ async function openFleet(counters: 'memory' | 'redis'): Promise<Fleet> {
 }
 
 interface TeamAtWork {
-	/** One call after the other, all booked. */
+	/** Sends requests one after the other, and waits until all are settled. */
 	spend(calls: number): Promise<void>;
-	/** A call that holds money, has reached its provider, and does not end. */
+	/** Starts a request that holds a reservation, has reached its provider, and does not end. */
 	begin(): Promise<void>;
 	warnings(): number;
 }
