@@ -1,4 +1,4 @@
-/** What `/providers` says in an admin that serves no calls itself: apart from its gateways, and beside workers. */
+/** Provider health in `/providers` of an admin process that serves no inference requests: separate from its gateways, and with workers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 
-/** One that, while it is down, answers 500 and repeats the key that it was sent. */
+/** Starts a provider that, while it is down, returns 500 and repeats the API key it received. */
 async function startProvider() {
 	const provider = { isDown: false, settings: {} };
 	const answer = {
@@ -62,7 +62,7 @@ function healthAt(adminUrl: string, adminToken: string): () => Promise<Health | 
 	};
 }
 
-/** @returns the first that fits. */
+/** Returns the first health state that matches. */
 async function untilHealth(what: string, read: () => Promise<Health | undefined>, fits: Partial<Health>): Promise<Health> {
 	let last: Health | undefined;
 	try {
@@ -128,7 +128,7 @@ test('apart from its gateways: a provider goes down for one of them, and comes b
 	expect(Date.parse(ill.since ?? '')).toBeGreaterThan(0);
 
 	provider.isDown = false;
-	// There is no other target: it is called all the same.
+	// Sole target: the gateway tries it although it is unhealthy.
 	expect(await callFirst()).toBe(200);
 	const again = await untilHealth('it is well again', health, { gateways: 2, state: 'healthy', ejected_by: 0, detail: 'returned 500' });
 	expect(Date.parse(again.since ?? '')).toBeGreaterThanOrEqual(Date.parse(ill.since ?? ''));
@@ -157,7 +157,7 @@ test('beside workers, with records in SQLite', async () => {
 
 	await untilHealth('both are heard of', health, { gateways: 2, state: 'unknown' });
 	provider.isDown = true;
-	// Whichever workers have them: one has two.
+	// Three requests to two workers: one of them gets two.
 	for (let number = 0; number < 3; number++) expect(await callStatus(plan.gatewayUrl, accessToken, { model: 'llama' })).toBe(502);
 	expect((await untilHealth('it is ill', health, { gateways: 2, state: 'unhealthy', detail: 'returned 500' })).ejected_by).toBeGreaterThan(
 		0,

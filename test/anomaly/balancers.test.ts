@@ -1,4 +1,4 @@
-/** The examples of `deploy/` with real balancers: callers see what they would see at Tollgate's own edge. */
+/** Examples of `deploy/` with real balancers: clients get the same responses as from Tollgate's own edge. */
 import { createPublicKey } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ interface Site {
 	accessToken(scope?: string): Promise<string>;
 }
 
-/** Identity and simulator, two gateways, and an address for the balancer. */
+/** Starts identity and simulator, two gateways, and reserves an address for the balancer. */
 async function startSite(gatewaySettings: object): Promise<Site> {
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };

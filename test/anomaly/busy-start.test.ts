@@ -1,17 +1,17 @@
-/** A start on a machine that others keep busy: it takes seconds, and none of its work counts as overload. */
+/** Start on a busy machine: it takes seconds, and its work does not count as overload. */
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { call, client, planProduct, statusOf } from '../support/deployment.ts';
 import { launcher, startProcess } from '../support/processes.ts';
 import { eventually, fetchAccessToken } from '../support/product.ts';
 
-/** In the process group of the product, which Linux may schedule as one. */
+/** Starts busy loops in the product's process group, because Linux may schedule a group as one unit. */
 const besides = (count: number): string => `for n in $(seq ${count}); do while :; do :; done >/dev/null 2>&1 & done; exec "$0" "$@"`;
 
 test('the first requests after it find the gateway open', async () => {
 	const plan = await planProduct({ edge: { overload: { loop_delay_ms: 200 }, firewall: { per_ip: { requests: 1_000_000 } } } });
 	const start = [process.execPath, launcher, 'start', '--config', plan.configPath];
-	// All of it gives way to other tests.
+	// Low priority, so that other tests are not delayed.
 	const product = startProcess('nice', ['-n', '10', '/bin/sh', '-c', besides(5 * availableParallelism()), ...start]);
 	const ask = async (accessToken: string): Promise<string> => {
 		const response = await call(plan.gatewayUrl, accessToken);

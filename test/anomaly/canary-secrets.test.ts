@@ -1,4 +1,4 @@
-/** Guarantees 51: secrets planted everywhere, looked for in everything that leaves the process or stays on its disk. */
+/** Guarantees 51: secrets in all settings and requests, searched for in all output of the process and in its files. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 				headers: { 'x-extra': plant(`header ${key} of provider_b`, `extra-${key}-${keyTail}`) },
 			}),
 			provider_c: withKey('provider_c', `AIza-${key}-${keyTail}`),
-			// The simulator refuses it, as a vendor would, in words of its own.
+			// Rejected by the simulator with a message of its own, as by a vendor.
 			refusing: { ...withKey('provider_b', `sk-bad-key-${key}-${keyTail}`), kind: 'openai' },
 			provider_d: { ...withKey('provider_d', `azure-${key}-${keyTail}`), base_url: closedUrl },
 		},
@@ -66,7 +66,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	const { gatewayUrl } = plan;
 	const tokenEndpoint = `${plan.identityUrl}/oauth2/token`;
 
-	/** All that the product has sent, heads and bodies. */
+	/** All responses of the product, heads and bodies. */
 	let answers = '';
 	const keep = async (response: Response): Promise<string> => {
 		const { text } = await readStream(response);
@@ -115,7 +115,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 				'no-such-model',
 				'refusing/gpt-4o-mini',
 			]) {
-				// The answer may quote the prompt: it is the caller's own.
+				// Removes the prompt, which the response may quote because the client sent it.
 				await keep(await call(gatewayUrl, token, { model, isStreamed, text: prompt })).then((text) => {
 					if (text.includes(prompt)) answers = answers.replaceAll(prompt, '');
 				});
@@ -126,14 +126,14 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 			}
 		}
 	}
-	// Vendors quote the key that they refuse.
+	// Vendors quote the rejected key.
 	for (const status of [400, 401, 429, 500]) {
 		const message = `Incorrect API key provided: ${canaries.get('key plain-first- of provider_b') ?? 'none'}. Find yours at the vendor.`;
 		const replay = { dialect: 'openai', status, json: { error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } } };
 		await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(replay) });
 		expect(await keep(await call(gatewayUrl, accessToken, {}))).toMatch(/Incorrect API key provided: (?!none)/);
 	}
-	// What stands before a vendor quotes the fields that it knows from the configuration alone.
+	// A proxy in front of a vendor may quote header fields that come from the configuration.
 	const extra = canaries.get('header first of provider_b') ?? 'none';
 	const quotingField = {
 		dialect: 'openai',
@@ -142,7 +142,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	};
 	await fetch(`${plan.simulatorUrl}/_simulator/replay`, { method: 'POST', body: JSON.stringify(quotingField) });
 	expect(await keep(await call(gatewayUrl, accessToken, {}))).toContain('No access with x-extra: ***.');
-	// Some write it in the escapes of JSON.
+	// Some vendors write the key with JSON escapes.
 	const escaped = (canaries.get('key plain-first- of provider_b') ?? '').replaceAll('-', '\\u002d').replaceAll('p', '\\u0070');
 	plant('escaped key', escaped);
 	const body = `{"error":{"message":"Incorrect API key provided: ${escaped}","type":"invalid_request_error","code":"invalid_api_key"}}`;
@@ -183,7 +183,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 			...init,
 			headers: { authorization: `Bearer ${adminToken}`, ...(init.body !== undefined && { 'content-type': 'application/json' }) },
 		});
-	// Shown once, to whoever made it.
+	// Shown once, to the client that created it.
 	const made = await admin('/clients', { method: 'POST', body: JSON.stringify({ id: 'made', name: 'Made', scopes: ['invoke'] }) });
 	plant('secret made by the admin API', ((await made.json()) as { client_secret: string }).client_secret);
 	const rotated = await admin('/clients/made/rotate', { method: 'POST', body: '{}' });
@@ -224,7 +224,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	await eventually('all is logged', () => product.log.find((line) => line['msg'] === 'request' && line['path'] === '/readyz'));
 
 	const dataDir = join(plan.directory, 'data');
-	// Without the sealing key: the threat is a database that is stolen, not the whole directory.
+	// Excludes the encryption key: the threat is a stolen database, not a stolen directory.
 	const stealable = readdirSync(dataDir).filter((name) => name !== sealingKeyFileName);
 	const files = stealable.map((name) => readFileSync(join(dataDir, name), 'latin1'));
 	expect(files.length, 'the database and its log').toBeGreaterThanOrEqual(2);
@@ -237,7 +237,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	for (const jwk of await openedSigningKeys(dataDir, sealingKey)) {
 		numbers.push(...['d', 'p', 'q', 'dp', 'dq', 'qi'].map((name): [string, Buffer] => [name, Buffer.from(jwk[name] ?? '', 'base64url')]));
 	}
-	// A number may begin with zeros, which are left out.
+	// Leading zeros are omitted, so a number can be shorter.
 	expect(numbers.filter(([, { length }]) => length >= 32)).toHaveLength(7);
 	for (const [name, number] of numbers) {
 		for (const encoding of ['base64', 'base64url', 'hex', 'latin1'] as const) plant(`${name} in ${encoding}`, number.toString(encoding));
@@ -261,7 +261,7 @@ test('no secret is in the log, on standard error, in an answer, or in clear in t
 	expect(answers.length).toBeGreaterThan(20_000);
 }, 60_000);
 
-/** Private keys as whoever has the sealing key too reads them. */
+/** Private keys, decrypted with the encryption key. */
 async function openedSigningKeys(dataDir: string, sealingKey: Buffer): Promise<Record<string, string>[]> {
 	const log = createRememberedLog();
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log });
@@ -274,7 +274,7 @@ async function openedSigningKeys(dataDir: string, sealingKey: Buffer): Promise<R
 	}
 }
 
-/** Every row of every table, blobs as the bytes they are. */
+/** Dumps every row of every table, with blobs as their bytes. */
 function dumpDatabases(directory: string): string {
 	const names = readdirSync(directory).filter((name) => name.endsWith('.db'));
 	return names.flatMap((name) => dumpDatabase(join(directory, name))).join('\n');
@@ -290,7 +290,7 @@ function dumpDatabase(path: string): string[] {
 	}
 }
 
-/** Whole numbers may be larger than a number holds. */
+/** Reads big integers, because values may exceed the range of a number. */
 function allOf(database: DatabaseSync, table: string): unknown[] {
 	const statement = database.prepare(`SELECT * FROM "${table}"`);
 	statement.setReadBigInts(true);

@@ -1,4 +1,4 @@
-/** Guarantees 50: everything that the product relies on is away when it starts, and comes back piece by piece. */
+/** Guarantees 50: every dependency of the product is unavailable at its start, and they return one by one. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/io/system-clock.ts';
 import { openPostgresRecords } from '../../src/stores/postgres/postgres-records.ts';
@@ -100,7 +100,7 @@ async function readiness(url: string): Promise<[status: number, dependencies: Re
 	return [response.status, ((await response.json()) as { dependencies: Record<string, string> }).dependencies];
 }
 
-/** What is asked for cannot be decided now. */
+/** Expects 503 with `retry-after`, because the request cannot be decided yet. */
 async function expectNotNow(url: string, accessToken: string, code?: string): Promise<void> {
 	const answer = await call(url, accessToken);
 	expect(answer.status).toBe(503);

@@ -1,4 +1,4 @@
-/** `npm run conformance -- --base-url URL`: the suite against a deployment, here one of our own that it does not know as such. */
+/** `npm run conformance -- --base-url URL`: the suite against a deployment, here one that the test starts. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

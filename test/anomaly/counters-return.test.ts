@@ -1,4 +1,4 @@
-/** Redis comes back without its data while a team keeps calling: limits bind again soon, and exactly. */
+/** Redis returns without its data while a team sends requests: limits are enforced again soon, and exactly. */
 import { appendFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runTollgate } from '../support/processes.ts';
@@ -6,7 +6,7 @@ import { agent, eventually, operator, type Product, startProduct } from '../supp
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type PostgresDatabase, sharePostgres } from '../support/shared-stores.ts';
 
-/** Requests of the team that keeps calling, at once. */
+/** Concurrent requests of the team. */
 const flood = 16;
 const limitMs = 3000;
 

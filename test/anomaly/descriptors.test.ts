@@ -1,4 +1,4 @@
-/** A process that may open few files and sockets serves what fits, and outlives having none left. */
+/** Process with a low limit of open files: it serves as many connections as fit, and survives having no descriptor left. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ const withLimit = { program: ['/bin/sh', '-c', `ulimit -n ${limit} && exec "$0" 
 
 const openDescriptors = ({ pid }: Deployment): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Connections that ask nothing; the server closes those that are too many. */
+/** Opens connections that send no request; the server closes those above its limit. */
 function openIdle(url: string, count: number): Socket[] {
 	const { port, hostname } = new URL(url);
 	const sockets = Array.from({ length: count }, () => connect(Number(port), hostname).on('error', () => undefined));
@@ -34,7 +34,7 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	expect(most).toBeGreaterThan(20);
 	const accessToken = await product.accessToken();
 
-	// Half of what may come asks at once: each has a connection to its provider.
+	// Half of the maximum, because each request needs another connection to its provider.
 	const busy = await Promise.all(
 		Array.from({ length: Math.floor(most / 2) }, () => callStatus(plan.gatewayUrl, accessToken, { model: 'gpt-sim-slow-first-byte-300' })),
 	);
@@ -45,7 +45,7 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	await eventually('all are connected or closed', () => flood.every((socket) => isOpen(socket) || socket.destroyed) || undefined);
 	expect(openDescriptors(product)).toBeLessThan(limit);
 	expect(flood.filter(isOpen).length).toBeGreaterThan(most / 2);
-	// What is in flight goes on to its end.
+	// In-flight responses complete.
 	expect(await stream.text()).toContain('[DONE]');
 	for (const socket of flood) socket.destroy();
 	await eventually('calls succeed', async () =>
@@ -59,9 +59,9 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 test('a process without a descriptor left goes on, and serves again when some are free', async () => {
 	const product = await startPlan(await planProduct(), withLimit);
 	const accessToken = await product.accessToken();
-	// Every new descriptor has a higher number.
+	// Limit below every descriptor that the process could open.
 	execFileSync('prlimit', ['--pid', String(product.pid), `--nofile=8:${limit}`]);
-	// Several samples of the memory, and looks at the files.
+	// Long enough for several samples of the memory and checks of the files.
 	await new Promise((resolve) => setTimeout(resolve, 1500));
 	expect([product.child.exitCode, product.stderr]).toEqual([null, '']);
 	execFileSync('prlimit', ['--pid', String(product.pid), `--nofile=${limit}:${limit}`]);

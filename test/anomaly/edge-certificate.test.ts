@@ -1,4 +1,4 @@
-/** TLS at the edge, from outside: files, their renewal without a restart, and pairs that are none. */
+/** TLS at the edge, from outside: certificate files, their renewal without a restart, and pairs that do not match. */
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { eventually, fetchAccessToken } from '../support/product.ts';
 interface Seen {
 	readonly status: number;
 	readonly text: string;
-	/** Common name of the certificate that was shown. */
+	/** Common name of the certificate that the server presented. */
 	readonly name: string;
 }
 
@@ -65,7 +65,7 @@ test('certificate and key from files; renewed ones are shown without a restart, 
 	expect(streamed.status).toBe(200);
 	expect(streamed.text).toMatch(/data: \[DONE\]\n\n$/);
 
-	// Both files change, one after the other: what is between the two is no pair, and stays out.
+	// Files change one after the other: the pair in between does not match, and is rejected.
 	writeFileSync(plan.certificatePath, second.certificate);
 	await product.logged('configuration rejected, the previous one stays active');
 	expect(await nameWith(first.certificate)).toBe('first');

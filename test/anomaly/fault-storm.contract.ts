@@ -1,4 +1,4 @@
-/** Guarantees 49: every fault on every link at once and in turn, processes that die, and books that are right afterwards. */
+/** Guarantees 49: every fault on every link, at once and one after another, with killed processes, and correct books afterwards. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
@@ -20,11 +20,11 @@ import { type RedisServer, startRedis } from '../support/redis-server.ts';
 export interface FaultStorm {
 	readonly seed: number;
 	readonly seconds: number;
-	/** Drawn from; what stands there twice comes twice as often. */
+	/** Deaths to draw from; an entry that occurs twice is twice as likely. */
 	readonly deaths: readonly Death[];
 }
 
-/** `pause`: PostgreSQL stops answering. Redis comes back empty. */
+/** Process to kill. `pause`: PostgreSQL stops responding. Redis returns empty. */
 export type Death = 'gateway' | 'redis' | 'postgres' | 'pause';
 
 const capTokens = 300;
@@ -32,10 +32,12 @@ const inputTokens = 10;
 const secret = 'secret-of-every-team-0123456789';
 const callsBeforeBroke = 40;
 const totalMs = 4000;
-/** From a death to the end of what it held: the longest call, what a store adds, and as much as guarantees 31 allows. */
+/**
+ * Time from a death to the release of its reservations: the longest request, the delay of a store, and the time that guarantees 31 allows.
+ */
 const holdsEndMs = totalMs + 30_000 + 5000;
 
-/** Rich enough for all of it; each of the others has money for some calls, and a model of its own by which it is billed. */
+/** Team with budget for all requests. Each other team has budget for some, and its own model, which identifies its part of the bill. */
 const rich = { id: 'rich', models: { chat: 'gpt-4o', messages: 'claude-sonnet-4-6' } } as const;
 const poor = [
 	{ id: 'poor-0', format: 'chat', model: 'gpt-4.1' },
@@ -56,14 +58,14 @@ interface Site {
 }
 
 interface StormedGateway {
-	/** Past the link to its callers. */
+	/** URL that bypasses the link to the clients. */
 	readonly ownUrl: string;
 	readonly url: string;
 	restart(): Promise<void>;
 	readonly log: () => readonly Record<string, unknown>[];
 }
 
-/** @throws unless ledger, counters and the provider's bill say what they should once all is well again. */
+/** @throws unless ledger, counters and the provider's bill agree after all faults have ended. */
 export async function expectTrueBooks(storm: FaultStorm): Promise<void> {
 	const { seed, seconds } = storm;
 	print(`fault storm of ${seconds} s, seed ${seed}`);
@@ -207,7 +209,7 @@ async function workRich(site: Site, random: SeededRandom, isGoing: () => boolean
 	caller.agent.destroy();
 }
 
-/** One team after the other has its time. */
+/** Sends the requests of one team after the other, each for an equal time. */
 async function workPoor(site: Site, random: SeededRandom, isGoing: () => boolean, seen: AllSeen, seconds: number): Promise<void> {
 	const startMs = performance.now();
 	while (isGoing()) {
@@ -256,7 +258,7 @@ async function expectBooks(site: Site, seen: AllSeen, storm: FaultStorm): Promis
 		const model = poor.find(({ id }) => id === team)?.model;
 		if (model !== undefined) expectWithinBudget(team, model, books, bill);
 	}
-	// Else the storm met no calls, or the calls no storm.
+	// Ensures that requests and faults coincided.
 	const statuses = new Set([...seen.values()].flat().map(({ status }) => status));
 	expect(statuses).toContain(200);
 	expect(statuses.size).toBeGreaterThan(1);
@@ -272,7 +274,7 @@ async function expectBooks(site: Site, seen: AllSeen, storm: FaultStorm): Promis
 	expect(unexpected.map(({ status, text }) => `${status} ${text}`)).toEqual([]);
 }
 
-/** Every row is closed, and every answer that was seen whole has one: gateways send late what PostgreSQL did not take at once. */
+/** Waits until every entry is closed, and every complete response has one: gateways ship entries late if PostgreSQL was unavailable. */
 async function untilBooksHold({ postgres }: Site, team: string, calls: readonly Seen[]): Promise<Books> {
 	const whole = calls.filter(({ isWhole, status }) => isWhole && status === 200);
 	let missing: readonly string[] = [];
@@ -298,7 +300,7 @@ async function untilBooksHold({ postgres }: Site, team: string, calls: readonly 
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** What was seen whole is charged as the provider counted it. */
+/** Complete responses are charged with the provider's token counts. */
 function expectBilled({ rows }: Books, calls: readonly Seen[], bill: readonly BilledRequest[]): void {
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
 	const billOf = new Map(bill.map((row) => [row.id, row]));

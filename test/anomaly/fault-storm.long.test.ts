@@ -1,4 +1,4 @@
-/** FAULT_STORM_MINUTES (20) and FAULT_STORM_SEED (of the clock) say how long, and which. */
+/** Environment variables: FAULT_STORM_MINUTES is the duration (default 20), FAULT_STORM_SEED the seed (default: the clock). */
 import { test } from 'vitest';
 import { expectTrueBooks } from './fault-storm.contract.ts';
 

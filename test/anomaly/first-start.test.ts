@@ -1,6 +1,6 @@
 /**
- * Contract section 1: what happens after `git clone`. The demo has fixed addresses, so both tests live in this file:
- * they run one after the other, in a network namespace of their own where the addresses are taken.
+ * Contract section 1: steps after `git clone`. The demo has fixed addresses, so both tests are in this file and run one after the other. If
+ * the addresses are in use, the tests run in a separate network namespace.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ import {
 } from '../support/processes.ts';
 import { eventually } from '../support/product.ts';
 
-/** What is put before a command: nothing, or the way into a private network. */
+/** True if commands run in a private network namespace. */
 let isPrivateNetwork = false;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 	}
 });
 
-/** Starts a command; `sh` gives the result of a shell command on the same network. */
+/** Starts a command; `sh` runs a shell command in the same network. */
 function startHere(
 	program: string,
 	args: readonly string[],
@@ -47,7 +47,7 @@ function startHere(
 	return { running, sh: (command) => runProcess('nsenter', [...into, command], options) };
 }
 
-/** The banner's commands, as a user pastes them. */
+/** Commands of the banner, as a user pastes them. */
 function commandsOf(banner: string): string[] {
 	return banner.split('\n').filter((line) => /^(curl|[A-Z_]+=\$\(curl)/.test(line));
 }
@@ -110,7 +110,7 @@ test('the demo: every printed command works when pasted, and a restart shows the
 		code: 2,
 		stderr: expect.stringMatching(/^tollgate: \S+ is already in use: stop what listens there; the demo has no other address/) as unknown,
 	});
-	// Without a terminal, too: it has no file to read again.
+	// SIGHUP ends the demo without a terminal too, because it has no configuration file to reload.
 	running.child.kill('SIGHUP');
 	expect(await running.ended).toEqual({ code: 0, signal: null });
 
@@ -153,7 +153,7 @@ test('a fresh clone with its packages at hand: npm start from an empty environme
 	expect((await sh('curl -s http://127.0.0.1:8787/')).code, 'nothing is left').not.toBe(0);
 }, 180_000);
 
-/** Pastes commands into one shell. @returns what each of them printed; all must succeed. */
+/** Pastes commands into one shell. All must succeed. @returns the output of each command. */
 async function pasteAll(sh: (command: string) => ReturnType<typeof runProcess>, commands: readonly string[]): Promise<string[]> {
 	const mark = '\n--- next ---\n';
 	const script = commands.map((command) => `${command} || exit 9\nprintf '${mark.replaceAll('\n', '\\n')}'`).join('\n');
@@ -162,11 +162,11 @@ async function pasteAll(sh: (command: string) => ReturnType<typeof runProcess>, 
 	return stdout.split(mark).slice(0, -1);
 }
 
-/** Hard links to every installed file: what an installation leaves, without the time and the space. */
+/** Creates hard links to every installed file, which is faster and smaller than an installation. */
 function linkPackages(clone: string): void {
 	const target = join(clone, 'node_modules');
 	if (spawnSync('cp', ['-al', join(packageRoot, 'node_modules'), target]).status === 0) return;
-	// Another file system.
+	// Copies instead, because hard links fail on another file system.
 	rmSync(target, { recursive: true, force: true });
 	mkdirSync(dirname(target), { recursive: true });
 	cpSync(join(packageRoot, 'node_modules'), target, { recursive: true, verbatimSymlinks: true });

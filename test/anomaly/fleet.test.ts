@@ -61,7 +61,7 @@ test('a team that is made beside them is known to both, and its calls count toge
 		const [spent, held] = [left.budgets[0]?.spent_usd, left.budgets[0]?.reserved_usd];
 		return (held === '0.00' && spent !== '0.00' && spent === right.budgets[0]?.spent_usd) || undefined;
 	});
-	// Until then it has nothing to compare the counters with.
+	// Waits for PostgreSQL: without its entries `doctor` has nothing to compare the counters with.
 	await eventually(
 		'PostgreSQL has them',
 		async () => (await doctor(one)).find(({ name }) => name === 'counters of red')?.ok === true || undefined,

@@ -1,4 +1,4 @@
-/** SIGHUP stops what is attached to a terminal, and the simulator; anything else reads its configuration again (`hot-reload.test.ts`). */
+/** SIGHUP stops processes attached to a terminal, and the simulator; other processes reload their configuration (`hot-reload.test.ts`). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,7 +7,7 @@ import { isAlive, launcher, packageRoot, type Running, startProcess, systemPath 
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { requireProgram } from '../support/system-programs.ts';
 
-/** A runtime that is new enough runs the product itself; for another one the launcher starts a second process. */
+/** Programs by runtime: a new enough one runs the product itself; from an older one the launcher starts a second process. */
 const programs = {
 	'one process': { command: `'${process.execPath}' '${launcher}'`, env: {} },
 	'the machine’s own Node': { command: `'${join(packageRoot, 'bin/tollgate')}'`, env: { PATH: systemPath } },
@@ -18,12 +18,12 @@ beforeAll(() => {
 	script = join(requireProgram('script'), 'script');
 });
 
-/** Runs a shell command on a terminal of its own, which closes when this process ends. */
+/** Runs a shell command on a separate terminal, which closes when this process ends. */
 function startOnTerminal(command: string, env: Record<string, string>): Running {
 	return startProcess(script, ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], { env });
 }
 
-/** Processes of the product: those that name its configuration. */
+/** Processes of the product, which are those that name its configuration. */
 function processesOf({ configPath }: Plan): number[] {
 	const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 	const isProduct = (id: string): boolean => {
@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux').each(Object.entries(programs))('on 
 			model: 'gpt-sim-tokens-60-interval-10',
 			isStreamed: true,
 		});
-		// A shell and the system both send it.
+		// Sent twice, as by a shell and the system.
 		process.kill(productId, 'SIGHUP');
 		await eventually('it shuts down', async () => ((await statusOf(`${plan.gatewayUrl}/readyz`)) === 200 ? undefined : true));
 		process.kill(productId, 'SIGHUP');

@@ -1,4 +1,4 @@
-/** Guarantees 13: bodies made to fill the memory. The provider is a process of its own only in that it is this one. */
+/** Guarantees 13: bodies that try to fill the memory. The provider runs in the test process. */
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -20,11 +20,11 @@ const answer = JSON.stringify({
 interface Site {
 	readonly product: Deployment;
 	readonly token: string;
-	/** Of another client, which is a team of its own. */
+	/** Token of another client, which is another team. */
 	readonly otherToken: string;
-	/** Calls that reached the provider. */
+	/** Number of requests that reached the provider. */
 	calls(): number;
-	/** Bytes of bodies that the product says it holds. */
+	/** Bytes of buffered bodies by the product's metrics. */
 	heldBytes(): Promise<number>;
 }
 
@@ -62,7 +62,7 @@ async function startSite(gateway: object): Promise<Site> {
 	};
 }
 
-/** Sends pieces until they end or an answer comes. @returns its status, and how much was sent by then. */
+/** Sends pieces until they end or a response arrives. @returns the status, and the number of bytes sent by then. */
 function upload(
 	{ product, token }: Pick<Site, 'product' | 'token'>,
 	pieces: Iterable<Buffer>,
@@ -134,7 +134,7 @@ test('at the cap, over it, without a length, compressed, in a million pieces: th
 	expect(await bomb(cap + 1)).toBe(413);
 	expect(await bomb(10 * cap)).toBe(413);
 
-	// So many values are refused before they become objects; as many as may be are taken.
+	// Bodies with too many values are rejected before they are parsed into objects; the maximum is accepted.
 	const many = (count: number): Record<string, string> => ({
 		keys: `${start}"}],${Array.from({ length: count }, (_, index) => `"k${index}":0`).join()}}`,
 		messages: `{"model":"sink/x","messages":[${Array.from({ length: count }, () => '{"role":"user","content":""}').join()}]}`,
@@ -169,7 +169,7 @@ test('bodies of all calls together have their bound: beyond it 503 before they a
 	expect(late.statuses).toEqual([503]);
 	expect(late.text).toMatch(/^retry-after: \d+\r$/im);
 	expect(late.text).toContain('"overloaded"');
-	// Two megabytes are left, but not for whoever has more than that already.
+	// Two megabytes are free, but a client that already uses more than that gets none of them.
 	expect((await open('Content-Length: 1000001').untilReceived('\r\n\r\n')).statuses).toEqual([503]);
 	const middling = Buffer.from(`${start}${'a'.repeat(1_000_000)}"}]}`);
 	const others = { product, token: site.otherToken };
@@ -177,7 +177,7 @@ test('bodies of all calls together have their bound: beyond it 503 before they a
 	const small = Buffer.from(`${start}hi"}]}`);
 	for (let index = 0; index < 5; index++) expect((await upload(site, [small])).status).toBe(200);
 
-	// One whose length nobody knows is refused when it has become too large.
+	// A body of unknown length is rejected when it exceeds the limit.
 	const growing = open('Transfer-Encoding: chunked');
 	const chunk = Buffer.alloc(100_000, 'a');
 	for (let index = 0; index < 21; index++) {
@@ -189,7 +189,7 @@ test('bodies of all calls together have their bound: beyond it 503 before they a
 	await growing.untilReceived('503');
 	await held(4_000_000);
 
-	// What is refused for another reason, and who leaves, gives its room back.
+	// Rejected requests and disconnected clients release their memory.
 	expect((await upload(site, [Buffer.from('{"model":')])).status).toBe(400);
 	expect((await upload(site, [Buffer.from('{"model":"nobody/x","messages":[]}')])).status).toBe(400);
 	waiting.destroy();

@@ -1,4 +1,4 @@
-/** Guarantees 10 and 11: clients that send or read as slowly as they can, and what a good client sees meanwhile. */
+/** Guarantees 10 and 11: clients that send or read as slowly as they can, and their effect on a well-behaved client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { type CallOptions, call, callStatus, type Deployment, startDeployment } from '../support/deployment.ts';
@@ -9,9 +9,9 @@ import { RawClient } from '../support/raw-client.ts';
 import { readStream } from '../support/read-stream.ts';
 
 export interface SlowClients {
-	/** Of each of the three kinds. */
+	/** Number of clients of each of the three kinds. */
 	readonly each: number;
-	/** Limits of the product for heads, bodies, and connections between requests. */
+	/** Timeouts of the product for heads, bodies, and idle connections. */
 	readonly limitMs: number;
 	readonly mostGrowthBytes: number;
 }
@@ -19,12 +19,12 @@ export interface SlowClients {
 export interface SlowClientsReport {
 	readonly goodCalls: number;
 	readonly p99Ms: number;
-	/** From the first slow connection to the end of the last, as the product counts them. */
+	/** Time from the first slow connection to the end of the last, by the product's metrics. */
 	readonly allClosedMs: number;
 	readonly growthBytes: number;
 }
 
-/** An answer of usual size, at once. */
+/** Response of usual size, without delays. */
 const usualStream = 'gpt-sim-tokens-200-interval-0';
 
 const firewall = { per_ip: { requests: 1_000_000 } };
@@ -33,7 +33,7 @@ const post = (token: string, body: string, length = body.length): string =>
 	`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
 	`Content-Length: ${length}\r\n\r\n${body}`;
 
-/** A connection that asks for a stream and never reads it. */
+/** Opens a connection that requests a stream and never reads it. */
 function askAndNeverRead(port: number, token: string, model: string): void {
 	const client = new RawClient(port);
 	client.socket.pause();
@@ -41,7 +41,7 @@ function askAndNeverRead(port: number, token: string, model: string): void {
 	client.send(post(token, JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'hi' }] })));
 }
 
-/** A connection that sends something more every now and then. */
+/** Opens a connection that sends more bytes at intervals. */
 function drip(port: number, first: string, more: string, everyMs: number): RawClient {
 	const client = new RawClient(port).send(first);
 	const timer = setInterval(() => client.send(more), everyMs);
@@ -53,7 +53,7 @@ function drip(port: number, first: string, more: string, everyMs: number): RawCl
 	return client;
 }
 
-/** Calls one after the other until told to stop. @returns what became of each, and how long it took. */
+/** Sends requests one after the other until stopped. @returns the status and duration of each. */
 function callSteadily(product: Deployment, token: string): { stop(): Promise<{ statuses: number[]; durationsMs: number[] }> } {
 	let isOver = false;
 	const statuses: number[] = [];
@@ -75,7 +75,7 @@ function callSteadily(product: Deployment, token: string): { stop(): Promise<{ s
 	};
 }
 
-/** What a process has once it has worked is no growth: so many good callers at once, each of whom calls so often and reads all. */
+/** Warms up the process with concurrent clients that read all responses: memory of a warm process does not count as growth. */
 async function warmUp({ gatewayUrl }: Deployment, token: string, callers: number, calls: number, options: CallOptions = {}): Promise<void> {
 	const work = async (): Promise<void> => {
 		for (let index = 0; index < calls; index++) expect(await callStatus(gatewayUrl, token, options)).toBe(200);
@@ -83,7 +83,7 @@ async function warmUp({ gatewayUrl }: Deployment, token: string, callers: number
 	await Promise.all(Array.from({ length: callers }, work));
 }
 
-/** Fails when a slow client stays, the good one is refused once, or the process grows. */
+/** Fails if a slow client stays connected, a request of the well-behaved one is rejected, or the process grows. */
 export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClients): Promise<SlowClientsReport> {
 	const limits = { headers_timeout_ms: limitMs, body_timeout_ms: limitMs, stalled_write_ms: limitMs, keep_alive_ms: limitMs };
 	const metricsListen = `127.0.0.1:${await freePort()}`;
@@ -104,7 +104,7 @@ export async function attackSlowly({ each, limitMs, mostGrowthBytes }: SlowClien
 	for (let index = 0; index < each; index++) {
 		drip(port, 'POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', everyMs);
 		bodies.push(drip(port, post(token, '{"model":"', 100_000), 'x', everyMs));
-		// An answer of usual size: the system holds it for a client that does not read, and the connection is idle.
+		// Idle connection: the system buffers a response of usual size for a client that does not read.
 		askAndNeverRead(port, token, usualStream);
 	}
 	const untilOpen = (what: string, isSo: (open: number) => boolean): Promise<true> =>
@@ -132,9 +132,9 @@ export interface SilentReaders {
 	readonly mostGrowthBytes: number;
 }
 
-/** Fails when those who do not read cost more memory than allowed, disturb another stream, or are not given up. */
+/** Fails if clients that do not read use more memory than allowed, disturb another stream, or are not disconnected. */
 export async function refuseToRead({ readers, stalledMs, mostGrowthBytes }: SilentReaders): Promise<{ growthBytes: number }> {
-	// 10 MB each: more than two sockets hold for a client that does not read.
+	// Streams of 10 MB each: more than two sockets buffer for a client that does not read.
 	const fast = await startFastStream(160);
 	onTestFinished(() => fast.close());
 	const product = await startDeployment({

@@ -1,4 +1,4 @@
-/** Guarantees 9: a front of another maker, mutated requests, and nobody who counts otherwise than the other. */
+/** Guarantees 9: a proxy of another vendor in front, mutated requests, and equal request counts on both hops. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,16 +11,16 @@ import { eventually, freePort } from '../support/product.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { requireProgram } from '../support/system-programs.ts';
 
-/** A front that runs, and what it says of the requests that it passed on. */
+/** Running proxy, and its log of forwarded requests. */
 export interface Front {
 	readonly url: string;
-	/** What was sent to the gateway, in order. */
+	/** Requests sent to the gateway, in order. */
 	passed(): Passed[];
 }
 
 interface Passed {
 	readonly path: string;
-	/** False: whoever had sent it left before; whether it has reached the gateway nobody knows. */
+	/** False if the client disconnected first: the request may or may not have reached the gateway. */
 	readonly isAnswered: boolean;
 }
 
@@ -74,12 +74,12 @@ backend gateways
 	return started(`http://${listen}`, () => running.stdout, /^passed (?<server>\S+) (?<status>\S+) (?<path>\S*)/, '<NOSRV>');
 }
 
-/** @param none in place of a server's name. */
+/** @param none logged in place of a server's name. */
 async function started(url: string, log: () => string, line: RegExp, none: string): Promise<Front> {
 	await eventually('the front is there', async () => ((await statusOf(`${url}/healthz`)) === 200 ? true : undefined), 10_000);
 	const read = (text: string): Passed[] => {
 		const { server = none, status = '', path = '' } = line.exec(text)?.groups ?? {};
-		// What is not plain stands there as the number of its byte.
+		// The log escapes unusual characters as hexadecimal bytes.
 		const plain = path.replaceAll(/(?:#|\\x)([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 		const passed = { path: plain.split('?')[0] ?? '', isAnswered: status !== '-' && status !== '-1' };
 		return server === none || passed.path === '/healthz' ? [] : [passed];
@@ -87,7 +87,7 @@ async function started(url: string, log: () => string, line: RegExp, none: strin
 	return { url, passed: () => log().split('\n').flatMap(read) };
 }
 
-/** Ways to say where a request ends that hops are known to read differently. */
+/** Ways to mark the end of a request that hops are known to parse differently. */
 const framings: readonly (readonly [fields: string, body: string])[] = [
 	['Content-Length: 5', 'hello'],
 	['Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
@@ -117,13 +117,13 @@ const framings: readonly (readonly [fields: string, body: string])[] = [
 	['Upgrade: h2c\r\nConnection: upgrade\r\nContent-Length: 5', 'hello'],
 ];
 
-/** One request with another hidden behind it, damaged in up to two places that follow from the numbers. */
+/** Request with another one hidden behind it, damaged in up to two positions that `next` determines. */
 function mutant(index: number, token: string, next: () => number): string {
 	const [fields, body] = framings[index % framings.length] ?? ['', ''];
 	const hidden = `GET /hidden/${index} HTTP/1.1\r\nHost: hidden\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 	const method = next() < 0.8 ? 'POST' : 'GET';
 	let text = `${method} /mutant/${index} HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n${body}`;
-	// The first of each are as they are.
+	// First of each kind: sent without damage.
 	if (index >= framings.length) for (let times = 1 + Math.floor(next() * 2); times > 0; times--) text = mutate(text, next);
 	return text + hidden;
 }
@@ -134,7 +134,7 @@ interface HopsReport {
 	readonly refusedByFront: number;
 }
 
-/** Fails when the gateway counts another number of requests than the front, or somebody gets another's answer. */
+/** Fails if the gateway counts more or fewer requests than the proxy, or a client gets the response of another. */
 export async function smuggle(startFront: StartFront, count: number, seed: number): Promise<HopsReport> {
 	const echo = await startEchoProvider();
 	const product = await startDeployment({
@@ -181,14 +181,14 @@ export async function smuggle(startFront: StartFront, count: number, seed: numbe
 		() => (answered().length <= received().length ? true : undefined),
 		10_000,
 	);
-	// The front tells of a request when it is over, some time after the gateway does.
+	// The proxy logs a request at its end, some time after the gateway does.
 	await eventually(
 		`all that was received has been passed on: ${received().length} received, ${front.passed().length} passed on, seed ${seed}`,
 		() => (received().length <= front.passed().length ? true : undefined),
 		10_000,
 	);
 	const passed = front.passed();
-	// A request whose head the gateway could not read has no path there.
+	// Requests with a malformed head have no path in the gateway's log.
 	const known = received().filter((path) => path !== '');
 	const times = (path: string, paths: readonly string[]): number => paths.filter((one) => one === path).length;
 	const fromFront = passed.map(({ path }) => path);

@@ -1,4 +1,4 @@
-/** Guarantees 45: four times more than one core can do, for a minute. Figures are of an otherwise idle machine. */
+/** Guarantees 45: four times the capacity of one core for a minute. Measurements assume an otherwise idle machine. */
 import { execFileSync } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const withStatus = (answers: readonly Answered[], status: number): Answered[] =>
 test('guarantees 45: accepted calls stay quick, the others are turned away at once, health answers, streams go on, then all is as before', async () => {
 	const seconds = Number(process.env['OVERLOAD_SECONDS'] ?? 60);
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
-	// Who calls the gateway and who answers it share one core: its main thread, which is what is too slow, has another.
+	// Clients and provider share one core. The gateway's main thread, the bottleneck, has another.
 	execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' });
 	startProcess('taskset', ['-c', '1', process.execPath, launcher, 'start', '--config', base.configPath]);
 	const jwks = `${base.identityUrl}/.well-known/jwks.json`;
@@ -47,8 +47,8 @@ test('guarantees 45: accepted calls stay quick, the others are turned away at on
 	const gateway = startProcess('taskset', ['-c', '0,1', process.execPath, launcher, 'start', '--config', configPath]);
 	await untilReady(url, gateway);
 	const token = await fetchAccessToken(`${base.identityUrl}/oauth2/token`, client);
-	// A long conversation, screened and translated, is much work for the gateway and little for who sends it: the rates stay within what
-	// a test can send, and it is the gateway that is too slow.
+	// Long conversation, translated and checked by guardrails: much work for the gateway and little for the client. The rates stay within the
+	// capacity of the test, so the gateway is the bottleneck.
 	const messages = Array.from({ length: 1200 }, () => ({ role: 'user', content: 'a few words' }));
 	const body = JSON.stringify({ model: 'leisurely/x', max_tokens: 9, messages });
 	const bytes =
@@ -57,7 +57,7 @@ test('guarantees 45: accepted calls stay quick, the others are turned away at on
 	const load = (perSecond: number, forSeconds: number): Promise<Answered[]> =>
 		loadSteadily({ port, bytes, perSecond, seconds: forSeconds });
 
-	// What a call costs falls while the process warms up, and the busier it is.
+	// Warm-up: the cost of a request falls with compiled code and with load.
 	for (const rate of [25, 50, 100]) await load(rate, 4);
 	const cpuBefore = cpuMs(gateway.pid);
 	const calm = await load(100, 5);

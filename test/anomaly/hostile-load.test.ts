@@ -1,4 +1,4 @@
-/** Guarantees 45 and 48 on real processes, in short: what is over the bound is turned away at once, and what was begun goes on. */
+/** Guarantees 45 and 48 on real processes, in brief: requests above the limit are rejected at once, and those in flight complete. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readBooks } from '../support/accounting-books.ts';
@@ -34,7 +34,7 @@ test('guarantees 45: with all places taken, 503 before anything else is done; op
 		expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
 		expect(await response.text()).toContain('<');
 	}
-	// Turned away before the token is looked at: an unknown one is not told more.
+	// Rejected before authentication, so an invalid token gets the same response.
 	expect(await callStatus(gatewayUrl, 'no.such.token')).toBe(503);
 	for (const path of ['/', '/healthz', '/readyz']) expect(await statusOf(gatewayUrl + path)).toBe(200);
 	expect((await fetch(`http://127.0.0.1:${adminPort}/teams`, { headers: { authorization: `Bearer ${token}` } })).status).not.toBe(503);
@@ -59,7 +59,7 @@ test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, ev
 	const streams = await Promise.all(
 		Array.from({ length: 200 }, async (_, index) => {
 			const format = index % 2 === 0 ? 'chat' : 'messages';
-			// Three in four end within the grace time, the others fall silent.
+			// Three of four streams end within the grace period; the others stall.
 			const faults = index % 4 < 3 ? 'tokens-50-interval-20' : 'stall-3';
 			const model = `${format === 'chat' ? 'gpt' : 'claude'}-sim-${faults}`;
 			const response = await call(product.gatewayUrl, token, { format, model, isStreamed: true });
@@ -107,7 +107,7 @@ test('a flood of wrong secrets at the token endpoint: few are checked, the rest 
 		return response.status;
 	};
 	const flood = Promise.all(Array.from({ length: 400 }, (_, index) => guess(index)));
-	// Right credentials that were checked before wait for nobody.
+	// Valid credentials that were verified before skip the queue.
 	for (let times = 0; times < 3; times++) await product.accessToken();
 	expect(await callStatus(product.gatewayUrl, token)).toBe(200);
 	const statuses = await flood;

@@ -1,4 +1,4 @@
-/** Guarantees 14, 15, 17 and 18: values that callers choose, wherever they may stand. They are carried, or refused; nothing else happens. */
+/** Guarantees 14, 15, 17 and 18: values that clients choose, in every position. They are forwarded or rejected, without other effects. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { client, type Deployment, startDeployment } from '../support/deployment.ts';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.ts';
@@ -54,7 +54,7 @@ function call(format: (typeof formats)[number], content: string, more: object = 
 	return ask(product.gatewayUrl + format.path, body);
 }
 
-/** What the provider sees of an ordinary call, and the caller gets. */
+/** Baseline: requests that the provider receives from an ordinary client, and the client's responses. */
 async function control(): Promise<unknown[]> {
 	const answers = await Promise.all(formats.map((format) => call(format, 'control')));
 	const seen = echo.seen.splice(0).toSorted((one, other) => (one.line < other.line ? -1 : 1));
@@ -66,7 +66,7 @@ async function control(): Promise<unknown[]> {
 	];
 }
 
-/** For each of them, a dozen at a time. */
+/** Calls `act` for each text, a dozen at a time. */
 async function forEach(texts: readonly string[], act: (text: string, index: number) => Promise<void>): Promise<void> {
 	const rest = texts.entries();
 	const work = async (): Promise<void> => {
@@ -154,10 +154,10 @@ describe('guarantees 15: strings that programs trip over', () => {
 			statuses.add((await call(format, 'hi', { user: text, metadata: { user_id: text } })).status);
 			if (!text.isWellFormed()) return;
 			const inQuery = await ask(`${product.gatewayUrl}/v1/models?q=${encodeURIComponent(text)}`, undefined, { method: 'GET' });
-			// The firewall looks at queries.
+			// Excludes requests that the firewall blocked because of the query.
 			if (inQuery.headers.get('x-amzn-waf-action') === null) statuses.add(inQuery.status);
 		});
-		// 502: no provider has such a model.
+		// Status 502: no provider has such a model.
 		expect([...statuses].filter((status) => ![200, 400, 404, 413, 431, 502].includes(status))).toEqual([]);
 	}
 

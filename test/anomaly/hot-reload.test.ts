@@ -1,4 +1,4 @@
-/** Contract section 2: a changed configuration file takes effect without a restart, or is refused as a whole. */
+/** Contract section 2: a changed configuration file takes effect without a restart, or is rejected as a whole. */
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -16,14 +16,14 @@ import { eventually, freePort } from '../support/product.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { readStream } from '../support/read-stream.ts';
 
-/** Contract: within about a second; the promise that is tested is two. */
+/** Tested limit. The contract says about a second. */
 const withinMs = 2000;
 
 function withAlias(settings: Settings, name: string, target = 'provider_b/gpt-4o-mini'): Settings {
 	return { ...settings, routing: { aliases: { [name]: target } } };
 }
 
-/** An alias that is not known goes to the default provider, which does not know the model: 502. */
+/** Waits for an alias. An unknown one goes to the default provider, which does not have the model: 502. */
 async function untilKnown(product: Deployment, accessToken: string, alias: string): Promise<void> {
 	await eventually(
 		`the alias ${alias} is known`,
@@ -117,7 +117,7 @@ describe('a reload touches nothing that is under way', () => {
 		const streams = await Promise.all(
 			[1, 2, 3, 4].map(() => call(gatewayUrl, accessToken, { model: 'gpt-sim-tokens-60-interval-20', isStreamed: true })),
 		);
-		// No provider any more, and a body limit below the requests'.
+		// No reachable provider, and a body limit below the size of the requests.
 		const providers = Object.fromEntries(
 			Object.keys(settings['providers'] as object).map((name) => [
 				name,

@@ -1,4 +1,4 @@
-/** Guarantees 46. Figures are of an otherwise idle machine. */
+/** Guarantees 46. Measurements assume an otherwise idle machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { print } from '../support/accounting-print.ts';

@@ -1,4 +1,4 @@
-/** Guarantees 2.4 (K1 to K7) and 50: a foreign issuer in all its moods, with the whole product as a process. */
+/** Guarantees 2.4 (K1 to K7) and 50: an external issuer with every fault, with the product as a separate process. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -16,7 +16,7 @@ async function startIssuer(): Promise<TestIssuer> {
 	return issuer;
 }
 
-/** The product without an identity of its own. */
+/** Starts the product without the identity role. */
 function startFor(issuer: string, auth: object = {}): Promise<Deployment> {
 	return startDeployment({ roles: ['edge', 'gateway', 'simulator'], auth: { issuer, ...auth } });
 }
@@ -86,7 +86,7 @@ test('K3 to K5: whatever the key set becomes, known keys go on', async () => {
 		const seen = issuer.keySetRequests;
 		await eventually(`a fetch that ends in ${fault}`, () => (issuer.keySetRequests > seen ? true : undefined));
 		expect(await callStatus(product.gatewayUrl, accessToken)).toBe(200);
-		// A token that was never seen, of a known key.
+		// New token, signed with a known key.
 		expect(await callStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
 		expect(await statusOf(`${product.gatewayUrl}/readyz`)).toBe(200);
 		const startedMs = performance.now();
@@ -127,7 +127,7 @@ test('K7: a cold start while the issuer is down: not ready, calls are 503, heale
 	expect(product.log.filter((line) => line['msg'] === 'key set could not be fetched')).toHaveLength(1);
 });
 
-// That it is a second, src/io/serving-role.test.ts shows under a clock of its own.
+// The delay of one second is tested under a manual clock in src/io/serving-role.test.ts.
 test('K7: an issuer that hangs does not hold up the start until its fetch is over', async () => {
 	const issuer = await startIssuer();
 	issuer.fault = 'hang';
@@ -141,7 +141,7 @@ test('K7: an issuer that hangs does not hold up the start until its fetch is ove
 	expect(await statusOf(`${plan.gatewayUrl}/readyz`)).toBe(503);
 });
 
-/** Another address for an issuer: the one that its tokens name. */
+/** Serves the issuer at another address, which its tokens name. */
 function serveAs(port: number, issuer: TestIssuer): Server {
 	const server = createServer((_request, response) => {
 		const isDiscovery = _request.url === '/.well-known/openid-configuration';
@@ -158,9 +158,9 @@ function serveAs(port: number, issuer: TestIssuer): Server {
 
 const audience = 'https://gateway.example/';
 
-/** An OpenID provider that gives `client_credentials` clients access tokens of RFC 9068. */
+/** OpenID provider that issues RFC 9068 access tokens to `client_credentials` clients. */
 async function startOidcProvider(): Promise<{ issuer: string; fetchToken: () => Promise<string> }> {
-	// The provider greets the console.
+	// Silences the provider's messages on the console.
 	vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 	vi.spyOn(console, 'info').mockImplementation(() => undefined);
 	const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });

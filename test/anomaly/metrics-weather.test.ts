@@ -1,4 +1,4 @@
-/** Figures where they are needed most: while something is away, and from processes that serve no admin API. */
+/** Metrics during outages, and from processes without an admin API. */
 import { expect, test } from 'vitest';
 import { call, type Deployment, planProduct, startDeployment, writeSettings } from '../support/deployment.ts';
 import { readExposition, type Series, valueOf } from '../support/exposition.ts';
@@ -37,7 +37,7 @@ test('the counter store dies: the breaker shows, and how many calls passed uncou
 	expect(await figures()).toEqual([0, 1, passed]);
 	await redis.restart();
 	await eventually('the store is used again', async () => ((await figures())[0] === 1 ? true : undefined));
-	// The team's counters are restored first; until then its requests pass uncounted.
+	// Requests pass uncounted until the team's counters are restored.
 	await eventually('the team is counted again', async () => {
 		const [, , before] = await figures();
 		expect(await status()).toBe(200);
@@ -95,7 +95,7 @@ test('an edge that runs apart shows its own', async () => {
 	});
 	expect(valueOf(series, 'tollgate_errors_total', { role: 'edge', kind: 'rejected', code: 'token_missing' })).toBe(1);
 	expect(valueOf(series, 'tollgate_key_set_failures_total')).toBeGreaterThan(0);
-	// It has neither ledger nor calls of its own.
+	// An edge has neither a ledger nor inference requests.
 	expect(valueOf(series, 'tollgate_ledger_writable')).toBeUndefined();
 	edge.child.kill('SIGTERM');
 	expect((await edge.ended).code).toBe(0);

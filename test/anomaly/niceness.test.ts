@@ -1,4 +1,4 @@
-/** A process of low priority, without the right to raise it, starts and serves; its ledger's writer stays below it. */
+/** Process of low priority, without the right to raise it: it starts and serves, and its ledger writer has a lower priority. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
@@ -9,7 +9,7 @@ import { launcher } from '../support/processes.ts';
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
-/** For a clone that other users cannot read. */
+/** Fallback for a clone that other users cannot read. */
 const withoutRight = ['setpriv', '--inh-caps=-sys_nice', '--bounding-set=-sys_nice'];
 
 function unprivileged(): readonly string[] {
@@ -18,7 +18,7 @@ function unprivileged(): readonly string[] {
 	return status === 0 ? asNobody : withoutRight;
 }
 
-/** By name: the threads of a process that have another niceness than its first. */
+/** Threads, by name, whose niceness differs from that of the process's first thread. */
 function lowerThreads(pid: number): Map<string, number> {
 	const threads = readdirSync(`/proc/${pid}/task`).map((id): [string, number] => {
 		const name = readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim();
@@ -27,7 +27,7 @@ function lowerThreads(pid: number): Map<string, number> {
 	return new Map(threads.filter(([, niceness]) => niceness !== getPriority(pid)));
 }
 
-// Tests that have a low priority themselves cannot start a process of a higher one.
+// A test of low priority cannot start a process of higher priority.
 const levels = [6, 10, 19].filter((niceness) => niceness >= getPriority());
 
 test.runIf(process.platform === 'linux').each(levels)('niceness %i, not root', async (niceness) => {

@@ -1,10 +1,10 @@
-/** Spec: Errors, 502: providers that are gone, and that come back. */
+/** Spec: Errors, 502: providers that are unavailable, and that return. */
 import { expect, test } from 'vitest';
 import { call, callStatus, startDeployment, statusOf } from '../support/deployment.ts';
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
-/** Several times what all that is asked within it takes. */
+/** Several times the duration of all requests sent within the outage. */
 const outageMs = 3000;
 
 test('an outage of every provider: 502 at once, streams end with an error event, service again right after', async () => {

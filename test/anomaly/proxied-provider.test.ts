@@ -1,11 +1,11 @@
-/** Providers behind a proxy, and all of them over undici: the whole product, in a process of its own. */
+/** Providers behind a proxy, and all of them over undici: a complete product, in a separate process. */
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { call, planProduct, startPlan, writeSettings } from '../support/deployment.ts';
 import { readStream } from '../support/read-stream.ts';
 
-/** Sends what it is given on to the simulator, whatever host it is for. */
+/** Forwards requests for any host to the simulator. */
 async function startForwardingProxy(
 	simulatorUrl: string,
 ): Promise<{ readonly url: string; readonly asked: [string | undefined, string | undefined][] }> {

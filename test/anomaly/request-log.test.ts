@@ -1,15 +1,15 @@
-/** Contract section 9: one line per request with what operators need, and no text of anybody's. */
+/** Contract section 9: one line per request with the fields that operators need, and without prompts or completions. */
 import { expect, test } from 'vitest';
 import { call, callStatus, client, type Deployment, startDeployment } from '../support/deployment.ts';
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
-/** The lines of inference requests so far, in order. */
+/** Log lines of inference requests so far, in order. */
 function lines(product: Deployment): Record<string, unknown>[] {
 	return product.log.filter((line) => line['msg'] === 'request' && String(line['path']).startsWith('/v1/'));
 }
 
-/** Waits for the next line after those that were there before. */
+/** Waits for the next log line after the existing ones. */
 async function lineOf(product: Deployment, cause: () => Promise<unknown>): Promise<Record<string, unknown>> {
 	const before = lines(product).length;
 	await cause();

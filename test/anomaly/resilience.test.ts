@@ -1,4 +1,4 @@
-/** Providers that fail before their first byte: rules lead on to the next target, once, and the books say so. */
+/** Providers that fail before their first byte: rules select the next target, once, and the ledger records it. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Anthropic1 from '@anthropic-ai/sdk';
@@ -28,7 +28,7 @@ interface BillLine {
 
 const faults = ['500', '529', '429-retry-after-9', '401', 'reset', 'slow-first-byte-60000'] as const;
 const good = { chat: 'gpt-4o-mini', messages: 'claude-haiku-4-5' };
-/** What a provider may have begun to work on when it fell silent. */
+/** Faults after which the provider may have processed, and billed, the request. */
 const mayCost = new Set<string>(['reset', 'slow-first-byte-60000']);
 
 let product: Product;
@@ -39,7 +39,7 @@ let local: Server;
 let localPort: number;
 let localHeaders: IncomingMessage['headers'] = {};
 
-/** A server such as vLLM or Ollama: it takes no key. */
+/** Starts a server such as vLLM or Ollama, which needs no API key. */
 function serveLocal(): Server {
 	return createServer((request, response) => {
 		let text = '';
@@ -156,7 +156,7 @@ describe.each(['chat', 'messages'] as const)('%s', (format) => {
 	describe.each(['same', 'other'] as const)('to a target of the %s format', (kind) => {
 		it.each(faults)('after %s: answered by the next target, streamed and not, billed there', async (fault) => {
 			await fetch(`${product.simulatorUrl}/_simulator/bill`, { method: 'DELETE' });
-			// A non-streaming response may take its time: only a stream has to begin soon.
+			// Only a stream has to begin soon; a non-streaming response may take longer.
 			const isStreamedOnly = fault === 'slow-first-byte-60000';
 			const responses = await Promise.all(
 				(isStreamedOnly ? [true] : [false, true]).map((stream) => ask(format, `${kind}-${format}-${fault}`, { stream })),
@@ -208,12 +208,12 @@ it('a provider that cannot be reached is shown so, and passed over', async () =>
 		detail: 'The provider is unreachable',
 	});
 	expect(data.find(({ name }) => name === 'provider_b')?.health.state).toBe('healthy');
-	// It is tried again now and then: by one call, with seconds in between.
+	// Probes: one request at a time goes to the unhealthy target, seconds apart.
 	const before = await fallbacksAfter(20);
 	expect((await fallbacksAfter(20)) - before).toBeLessThan(5);
 });
 
-/** Log lines come in order, the one of the last request last. */
+/** Counts fallbacks. Log lines are in order, so the last request's line comes last. */
 async function fallbacksAfter(calls: number): Promise<number> {
 	let lastId: string | null = null;
 	for (let call = 0; call < calls; call++) {
@@ -230,7 +230,7 @@ async function fallbacksAfter(calls: number): Promise<number> {
 
 it('one that hangs has its places taken, and takes none of the others’', async () => {
 	const hung = Array.from({ length: 8 }, () => ask('chat', 'narrow/gpt-4o-mini-sim-slow-first-byte-2500'));
-	// Whoever finds no place and no room to wait is told so at once.
+	// Rejected at once if neither a slot nor the queue has capacity.
 	const refused = await Promise.any(hung.map(async (one) => ((await one).status === 503 ? one : Promise.reject(new Error('not refused')))));
 	expect(refused.status).toBe(503);
 	const others = await Promise.all(Array.from({ length: 20 }, () => ask('messages', good.messages)));

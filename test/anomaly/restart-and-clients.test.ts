@@ -1,4 +1,4 @@
-/** What survives a restart, and what the command line does to a server that runs. */
+/** State that survives a restart, and effects of commands on a running server. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { launcher, packageRoot, runProcess, runTollgate, startProcess, systemPat
 import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
-/** On the machine's own Node, as users run it. */
+/** Environment with the machine's own Node, as users run it. */
 const env = { PATH: systemPath };
 
 test('keys and clients survive a restart, also one that kill -9 forced', async () => {

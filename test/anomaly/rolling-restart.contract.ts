@@ -1,4 +1,4 @@
-/** Guarantees 47: gateways behind an edge are restarted one after the other while callers work. */
+/** Guarantees 47: gateways behind an edge restart one after the other under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { print } from '../support/accounting-print.ts';
@@ -9,14 +9,14 @@ import { readStream } from '../support/read-stream.ts';
 
 export interface RollingRestart {
 	readonly gateways: number;
-	/** Times that every gateway is restarted. */
+	/** Number of restarts of every gateway. */
 	readonly rounds: number;
 	readonly requestsPerSecond: number;
-	/** Open at any time; each takes two seconds. */
+	/** Number of open streams at any time; each takes two seconds. */
 	readonly streams: number;
 }
 
-/** Restarts all while callers work. @returns the requests that failed and the streams that were cut. */
+/** Restarts all gateways under load. @returns the requests that failed and the streams that broke. */
 export async function restartUnderLoad({ gateways: count, rounds, requestsPerSecond, streams }: RollingRestart): Promise<string[]> {
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };

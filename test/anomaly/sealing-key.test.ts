@@ -1,4 +1,4 @@
-/** Guarantees 53 with whole processes: a fleet whose signing keys lie sealed in PostgreSQL, and whose sealing key is replaced under load. */
+/** Guarantees 53 with real processes: signing keys are encrypted at rest in PostgreSQL, and the encryption key is replaced under load. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { type PostgresServer, query, startPostgres } from '../support/postgres-s
 import { temporaryDirectory } from '../support/processes.ts';
 import { eventually, type Product, startProduct } from '../support/product.ts';
 
-/** Nothing is measured: a busy machine only takes longer. */
+/** Generous limit, because this test measures no duration and a busy machine is slow. */
 const patienceMs = 20_000;
 
 let postgres: PostgresServer;
@@ -87,7 +87,7 @@ test('two identity processes agree on keys that the database holds only sealed, 
 	await load;
 	expect(new Set(statuses)).toEqual(new Set([200]));
 	expect(accessTokens.length).toBeGreaterThan(14);
-	// Whoever starts now knows the new sealing key alone.
+	// Instances that start now have only the new encryption key.
 	const late = await start();
 	expect(await publishedKids(late)).toEqual([kid]);
 	expect(new Set(await Promise.all(accessTokens.slice(0, 20).map((accessToken) => statusAt(late, accessToken))))).toEqual(new Set([200]));
@@ -112,7 +112,7 @@ async function privateJwks(): Promise<string[]> {
 	return (await query(postgres.url, 'SELECT private_jwk FROM tollgate.signing_keys')).map((row) => String(row['private_jwk']));
 }
 
-/** Every row of every table, as text. */
+/** Dumps every row of every table, as text. */
 async function dumpDatabase(): Promise<string> {
 	const tables = await query(postgres.url, "SELECT tablename FROM pg_tables WHERE schemaname = 'tollgate'");
 	const rows = await Promise.all(
@@ -124,7 +124,7 @@ async function dumpDatabase(): Promise<string> {
 		.join('\n');
 }
 
-/** What a copy of the server's disk holds: tables, and the log of what was written to them. */
+/** Contents of the server's disk: tables, and the write-ahead log. */
 async function databaseFiles(): Promise<string> {
 	await query(postgres.url, 'CHECKPOINT');
 	const [shown] = await query(postgres.url, 'SHOW data_directory');

@@ -1,4 +1,7 @@
-/** Guarantees 9.19 over processes: two that share Redis keep the limit of one address within a hundredth, and none waits when it is gone. */
+/**
+ * Guarantees 9.19 across processes: two that share Redis enforce the limit of one address within one per cent. Neither waits during an
+ * outage of Redis.
+ */
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Product, startProduct } from '../support/product.ts';
@@ -18,7 +21,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-/** Requests over four connections, to each process in turn. @returns how many were not blocked. */
+/** Sends requests over four connections, to each process in turn. @returns the number of requests that were not blocked. */
 async function countPassed(requests: number, localAddress: string): Promise<number> {
 	const agents = products.map(() => new Agent({ keepAlive: true, maxSockets: 2, localAddress }));
 	let sent = 0;

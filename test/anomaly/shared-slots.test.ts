@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { agent, eventually, operator, startProduct } from '../support/product.ts';
 
 const slots = 4;
-/** Requests of each team at once. The other team stays below half of slots and queue, and always has a request that waits. */
+/** Concurrent requests of each team. The other team stays below half of slots and queue, and always has a waiting request. */
 const flood = 40;
 const modest = 8;
-/** Requests of the other team in all. */
+/** Total requests of the other team. */
 const wanted = 40;
 
 test('a team that floods a provider takes no more than its share of the slots from another team', async () => {
@@ -51,7 +51,7 @@ test('a team that floods a provider takes no more than its share of the slots fr
 		const duringShare = succeeded(statuses.flooding) - before;
 		await Promise.all(floods);
 		expect(statuses.other).toEqual(Array.from({ length: wanted }, () => 200));
-		// Two of four slots each: about as many as the other team. Twice that allows for a busy machine.
+		// Two of four slots for each team give about equal counts. The factor of two allows for a busy machine.
 		expect(duringShare).toBeLessThanOrEqual(2 * wanted);
 		expect(duringShare).toBeGreaterThanOrEqual(wanted / 3);
 	} finally {

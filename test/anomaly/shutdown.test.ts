@@ -1,4 +1,4 @@
-/** Contract section 9 and guarantees 48: a signal to stop loses nothing that can still finish. */
+/** Contract section 9 and guarantees 48: after a signal to stop, everything that can complete does. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { call, callStatus, type Deployment, planProduct, startDeployment, startPlan, statusOf } from '../support/deployment.ts';
@@ -6,12 +6,12 @@ import { isAlive, launcher, systemPath } from '../support/processes.ts';
 import { eventually } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 
-/** On the machine's own Node, however old that is. */
+/** Starts with the machine's own Node, of any version. */
 const startedByLauncher = { program: [launcher], env: { PATH: systemPath } };
 
 const formats = ['chat', 'messages'] as const;
 
-/** How a stream of each format ends when all went well. */
+/** End of a complete stream, by format. */
 const ending = { chat: /\ndata: \[DONE\]\n\n$/, messages: /\nevent: message_stop\ndata: \{"type":"message_stop" *\}\n\n$/ };
 
 interface OpenStream {
@@ -19,7 +19,7 @@ interface OpenStream {
 	readonly read: Promise<{ text: string; isBroken: boolean }>;
 }
 
-/** Opens streams of both formats in turn and waits until each has begun. */
+/** Opens streams of both formats alternately and waits until each has begun. */
 async function openStreams(product: Deployment, count: number, faults: string): Promise<OpenStream[]> {
 	const accessToken = await product.accessToken();
 	return Promise.all(
@@ -33,7 +33,7 @@ async function openStreams(product: Deployment, count: number, faults: string): 
 	);
 }
 
-/** The data of the last event, whole or not at all. */
+/** Data of the last event, which must be complete. */
 function lastEvent(text: string): { name: string | undefined; data: unknown } {
 	expect(text.endsWith('\n\n'), `a stream that ends in the middle of an event: ${text.slice(-200)}`).toBe(true);
 	const event = text.trimEnd().split('\n\n').at(-1) ?? '';
@@ -41,7 +41,7 @@ function lastEvent(text: string): { name: string | undefined; data: unknown } {
 	return { name, data: JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? 'null') };
 }
 
-/** By the clock of the process: how long a busy machine takes to wake it, and to bury it, is not its own. */
+/** Duration of the shutdown by the process's own log, because a busy machine delays its start and end. */
 function stoppingMs({ log }: Deployment): number {
 	const [began, ended] = ['stopping', 'stopped'].map((event) => Date.parse(String(log.find((line) => line['msg'] === event)?.['time'])));
 	return (ended ?? Number.NaN) - (began ?? Number.NaN);
@@ -53,7 +53,7 @@ describe.each([
 ] as const)('SIGTERM to %s', (_name, options) => {
 	test('50 streams: the short ones finish whole, the others end with an error event, exit code 0', async () => {
 		const product = await startPlan(await planProduct({ gateway: { shutdown_grace_ms: 1200 } }), options);
-		// 40 tokens at 10 ms a token end within the grace time, those that fall silent do not.
+		// Streams of 40 tokens at 10 ms end within the grace period; the stalled ones do not.
 		const short = await openStreams(product, 30, 'tokens-40-interval-10');
 		const long = await openStreams(product, 20, 'stall-3');
 		let isGraceOver = false;
@@ -97,7 +97,7 @@ describe.each([
 		await eventually('the gateway is closed', async () => ((await statusOf(`${product.gatewayUrl}/`)) === 0 ? true : undefined));
 		expect(isAlive(product.pid)).toBe(true);
 		product.child.kill('SIGTERM');
-		// In order it ends with code 0 after the minute of grace; the code says that it did not wait.
+		// Exit code 143 shows that the process did not wait: after the grace period of a minute it would exit with code 0.
 		expect(await product.ended).toEqual({ code: 143, signal: null });
 		for (const { read } of streams) expect(await read).toMatchObject({ isBroken: true });
 	});

@@ -1,6 +1,6 @@
 /**
- * Guarantees 44: every layer on, for as long as SOAK_MINUTES says (30), at SOAK_RPS requests a second (300) with SOAK_STREAMS
- * streams open (200): nothing fails, nobody waits long, and neither memory nor handles grow. Times are of an otherwise idle machine.
+ * Guarantees 44: soak test with every layer on, for SOAK_MINUTES (30), at SOAK_RPS requests per second (300) with SOAK_STREAMS open streams
+ * (200). Nothing fails, latencies stay low, and neither memory nor handles grow. Durations assume an otherwise idle machine.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const numberOf = (name: string, otherwise: number): number => Number(process.env
 const minutes = numberOf('SOAK_MINUTES', 30);
 const perSecond = numberOf('SOAK_RPS', 300);
 const streams = numberOf('SOAK_STREAMS', 200);
-/** What is built up at first is no leak: caches, pools, compiled code. */
+/** Warm-up, whose growth is not a leak: caches, pools, compiled code. */
 const warmUpMinutes = Math.min(5, minutes / 3);
 const sampleMs = 2000;
 const mostAddedMs = 20;
@@ -106,7 +106,8 @@ test(
 		expect(report?.answered).toBeGreaterThan(minutes * 60 * perSecond * 0.95);
 		expect(report?.streamed).toBeGreaterThan(streams);
 		expect(addedP99, 'milliseconds').toBeLessThan(mostAddedMs);
-		// Over a few minutes the heap's own to and fro is larger than a leak: there the bound is what half an hour may add up to.
+		// Limit of growth. Within a few minutes the heap's fluctuation exceeds a leak, so the limit is the total that half an hour may
+		// accumulate.
 		expect(slope, 'megabytes a minute').toBeLessThan(Math.max(1, 25 / (minutes - warmUpMinutes)));
 		expect(handles.fewestAtLast, 'handles').toBeLessThanOrEqual(handles.mostAtFirst);
 	},
@@ -117,7 +118,7 @@ function handlesOf(pid: number): number {
 	return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** The least memory of each of some windows, for what a collection leaves over is what grows when something leaks. */
+/** Minimum memory of each window: a leak raises the memory that remains after a collection. */
 function floorsOf(samples: readonly Sample[]): Sample[] {
 	const length = Math.ceil(samples.length / windows);
 	return Array.from({ length: windows }, (_, index) => samples.slice(index * length, (index + 1) * length))
@@ -125,7 +126,7 @@ function floorsOf(samples: readonly Sample[]): Sample[] {
 		.map((window) => window.reduce((least, one) => (one.megabytes < least.megabytes ? one : least)));
 }
 
-/** By least squares; megabytes a minute. */
+/** Slope by least squares, in megabytes per minute. */
 function slopeOf(samples: readonly Sample[]): number {
 	const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 	const minute = mean(samples.map((one) => one.minute));

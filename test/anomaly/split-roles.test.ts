@@ -1,4 +1,4 @@
-/** Contract section 1: the edge and any number of gateways as processes of their own. */
+/** Contract section 1: the edge and any number of gateways as separate processes. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
@@ -20,7 +20,7 @@ import { TestIssuer } from '../support/test-issuer.ts';
 interface Gateway {
 	readonly url: string;
 	process: Running;
-	/** The inference requests that it has logged. */
+	/** Number of inference requests in its log. */
 	requests(): number;
 	start(): Promise<void>;
 }
@@ -36,16 +36,16 @@ interface Split {
 }
 
 interface SplitOptions {
-	/** Beside the two. */
+	/** Gateways in addition to the two. */
 	readonly moreGateways?: number;
 	readonly edge?: object;
 }
 
-/** Identity and simulator in one process, two gateways and an edge beside them: four processes, one file each. */
+/** Starts identity and simulator in one process, two gateways and an edge: four processes, each with its own configuration file. */
 async function startSplit(gatewaySettings: object = {}, { moreGateways = 0, edge: edgeSettings }: SplitOptions = {}): Promise<Split> {
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
-	// Tests share the machine: a late process is no overload of the product's.
+	// Disables load shedding, because tests share the machine and a delayed process is not overload.
 	const edgeOfAll = { overload: { loop_delay_ms: 60_000 } };
 	const start = (name: string, { edge, ...settings }: { readonly edge?: object; readonly [section: string]: unknown }): Running => {
 		const path = `${base.directory}/${name}.json`;
@@ -82,7 +82,7 @@ async function startSplit(gatewaySettings: object = {}, { moreGateways = 0, edge
 	while (more.length < moreGateways) more.push(gatewayOn(await freePort()));
 	const gateways = [gatewayOn(firstPort), gatewayOn(secondPort), ...more] as const;
 	const edgeUrl = `http://127.0.0.1:${edgePort}`;
-	// First: one that the edge has not found yet is given its share slowly.
+	// Waits for the gateways first: one that the edge finds later gets its share of requests gradually.
 	await Promise.all(gateways.map((gateway) => untilReady(gateway.url, gateway.process)));
 	const edge = start('edge', {
 		roles: ['edge'],
@@ -144,7 +144,7 @@ describe('an edge and two gateways', () => {
 			}
 		}
 
-		// Compressed requests are inflated once, at the edge or at a gateway without one.
+		// Compressed requests are decompressed once, at the edge, or at a gateway without one.
 		const compressed = async (url: string, content: string, bytes?: Buffer): Promise<[number, string | undefined]> => {
 			const body = bytes ?? gzipSync(JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }], max_tokens: 5 }));
 			const headers = {
@@ -163,7 +163,7 @@ describe('an edge and two gateways', () => {
 			expect([url, await compressed(url, '', Buffer.from('{}'))]).toEqual([url, [400, 'body_not_gzip']]);
 		}
 
-		// A gateway verifies again, for whoever comes past the edge.
+		// Gateways verify tokens too, for clients that bypass the edge.
 		const past = await call(first.url, 'no.such.token');
 		expect(past.status).toBe(401);
 		expect(past.headers.get('content-type')).toContain('text/html');
@@ -207,7 +207,7 @@ describe('an edge and two gateways', () => {
 	});
 
 	test('all gateways are away and one returns under load: from its first response on no request gets 503', async () => {
-		// No health check comes to help.
+		// Disables health checks, so that only requests detect the recovery.
 		const health_check = { interval_ms: 600_000 };
 		const split = await startSplit({}, { moreGateways: 1, edge: { health_check, firewall: { per_ip: { requests: 1_000_000 } } } });
 		const { gateways } = split;
@@ -276,7 +276,7 @@ test('gateway.trust_edge reads claims without verifying them, and still wants a 
 	await gateway.process.logged('request', (line) => line['clientId'] === 'stranger' && line['status'] === 200);
 });
 
-/** Reads as pieces arrive; `isBroken` resolves at the end. */
+/** Collects pieces as they arrive; `isBroken` resolves at the end. */
 function readPieces(response: Response): { readonly text: string; readonly isBroken: Promise<boolean> } {
 	const decoder = new TextDecoder();
 	const received = { text: '', isBroken: Promise.resolve(false) };

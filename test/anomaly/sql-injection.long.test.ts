@@ -1,4 +1,4 @@
-/** Guarantee 17: sqlmap at level 2 against every text that a caller writes and a store is asked for. */
+/** Guarantee 17: sqlmap at level 2 against every text of a client that reaches a store. */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ import { TestIssuer } from '../support/test-issuer.ts';
 
 const sqlmap = offerProgram('sqlmap');
 
-/** Asks a server for what a text names. */
+/** Sends a request that contains the text. */
 type Ask = (text: string) => Promise<Response>;
 
 interface Verdict {
@@ -25,7 +25,7 @@ interface Verdict {
 	readonly report: string;
 }
 
-/** sqlmap sees one parameter and what it changes in the answer, whatever the place is where the text arrives. */
+/** Attacks one position. For sqlmap each position is a query parameter, with the response as its page. */
 async function attack(ask: Ask): Promise<Verdict> {
 	const statuses = new Set<number>();
 	let requests = 0;
@@ -34,7 +34,8 @@ async function attack(ask: Ask): Promise<Verdict> {
 		const text = new URL(request.url ?? '', 'http://front').searchParams.get('text') ?? '';
 		void answerTo(ask, text).then(({ status, body }) => {
 			statuses.add(status);
-			// As a part of the page: sqlmap gives up at some statuses. Ids of requests would look like an effect.
+			// The status is part of the page, because sqlmap stops at some statuses. Request ids are removed, because sqlmap would take them for
+			// an effect.
 			response.end(`${status}\n${body.replaceAll(/req_[0-9a-f]+/g, 'req')}`);
 		});
 	});
@@ -58,7 +59,7 @@ async function attack(ask: Ask): Promise<Verdict> {
 	return { isInjectable, requests, statuses, report: stdout };
 }
 
-/** What no HTTP client can send is answered here. */
+/** Returns status 0 for texts that no HTTP client can send. */
 async function answerTo(ask: Ask, text: string): Promise<{ status: number; body: string }> {
 	try {
 		const response = await ask(text);
@@ -77,7 +78,7 @@ afterAll(() => postgres.stop());
 
 const perMinute = 1_000_000;
 
-/** One that is thrown away: it serves admin API, token endpoint and gateway, without the edge's firewall before them. */
+/** Starts a temporary target: admin API, token endpoint and gateway, without the edge's firewall. */
 async function startTarget(records: string) {
 	const issuer = await TestIssuer.start();
 	onTestFinished(() => issuer.stop());

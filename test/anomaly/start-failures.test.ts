@@ -1,4 +1,4 @@
-/** Contract section 1: whatever keeps the product from starting is said in words that name the place and the remedy. */
+/** Contract section 1: every failure to start has a message that names the setting and the remedy. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -25,7 +25,7 @@ describe('an address that is in use', () => {
 		expect(stderr).toBe(
 			`tollgate: ${address} is already in use (${role}.listen): stop the process that listens there, or set ${role}.listen to another address\n`,
 		);
-		// What had started has stopped.
+		// Roles that had started are stopped.
 		expect(await statusOf(plan.identityUrl)).toBe(0);
 	});
 
@@ -182,7 +182,7 @@ describe('a start that fails late ends by itself', () => {
 
 	test('once all roles listen', async () => {
 		const plan = await planProduct();
-		// In place of the file that tells of the demo, which a start removes.
+		// Blocks the path of the demo's marker file, which a start removes.
 		mkdirSync(join(plan.directory, 'data', 'demo'), { recursive: true });
 		const { code, stderr } = await runTollgate(['start', '--config', plan.configPath]);
 		expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('demo') as unknown });

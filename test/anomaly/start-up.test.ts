@@ -1,4 +1,4 @@
-/** What a start loads, and what it keeps for the next one. */
+/** Modules that a start loads, and files that it caches for the next one. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { planProduct } from '../support/deployment.ts';
 import { launcher, packageRoot, runProcess, startProcess } from '../support/processes.ts';
 
-/** Writes the address of every module that is loaded to standard error. */
+/** Writes the URL of every loaded module to standard error. */
 const listing = `data:text/javascript,${encodeURIComponent(`import { registerHooks } from 'node:module';
 registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context); } });`)}`;
 
@@ -42,7 +42,7 @@ test('the server of the data plane comes without Node’s fetch', async () => {
 	expect(ofNode.filter((name) => name.includes('undici'))).toEqual([]);
 });
 
-/** A copy of the program; `token` needs no package. */
+/** Copies the program; `token` needs no package. */
 function copyProgram(): string {
 	const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
 	onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,6 @@
-/** Guarantees 2.4, K2: a flood of tokens that name unknown keys costs the issuer one fetch per cool-down, and good callers nothing. */
+/**
+ * Guarantees 2.4, K2: a flood of tokens with unknown keys costs the issuer one fetch per cool-down, and does not slow down valid requests.
+ */
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +11,13 @@ import { compactToken, TestIssuer } from '../support/test-issuer.ts';
 
 const strangers = 10_000;
 const roundMs = 1000;
-/** Each has the same time without strangers. */
+/** Number of rounds with the flood; as many run without it. */
 const floodedRounds = 40;
 const goodCallers = 4;
 const pauseMs = 4;
 const coolDownSeconds = 30;
 const mostChange = 1.2;
-/** What else the machine does meanwhile may fall on one side. One measurement must show it. */
+/** Number of attempts, one of which must succeed: other processes of the machine may disturb one side. */
 const attempts = 3;
 
 test('10,000 strangers: one fetch per cool-down, and the p99 of good calls changes by less than 20 %', async () => {
@@ -27,7 +29,7 @@ test('10,000 strangers: one fetch per cool-down, and the p99 of good calls chang
 		edge: { firewall: { per_ip: { requests: 10_000_000 } } },
 	});
 	const call = openCaller(product.gatewayUrl);
-	// Some are remembered from the call before, some are seen for the first time: as in life.
+	// Mix of cached and new tokens, as in production.
 	const known = Array.from({ length: 200 }, () => issuer.accessToken());
 	for (const accessToken of known) expect(await call(accessToken)).toBe(200);
 
@@ -37,7 +39,7 @@ test('10,000 strangers: one fetch per cool-down, and the p99 of good calls chang
 		const beganMs = performance.now();
 		const took = { quiet: [] as number[], flooded: [] as number[] };
 		for (let round = 0; round < 2 * floodedRounds; round++) {
-			// In pairs of changing order, so that neither is always the first.
+			// Pairs in changing order, so that neither side is always first.
 			const isFlooded = [true, false, false, true][round % 4] === true;
 			const flood = isFlooded ? sendStrangers(call, issuer, strangers / floodedRounds) : undefined;
 			took[isFlooded ? 'flooded' : 'quiet'].push(...(await callFor(call, issuer, known)));
@@ -73,7 +75,7 @@ function openCaller(url: string): Call {
 		});
 }
 
-/** Evenly over a round. */
+/** Sends the requests evenly over a round. */
 async function sendStrangers(call: Call, issuer: TestIssuer, count: number): Promise<(number | undefined)[]> {
 	const claims = issuer.claims();
 	const answers: Promise<number | undefined>[] = [];
@@ -86,7 +88,7 @@ async function sendStrangers(call: Call, issuer: TestIssuer, count: number): Pro
 	return Promise.all(answers);
 }
 
-/** @returns how long each call took, ms. */
+/** Returns the duration of each request in ms. */
 async function callFor(call: Call, issuer: TestIssuer, known: readonly string[]): Promise<number[]> {
 	const took: number[] = [];
 	const unseen = Array.from({ length: 10 }, () => issuer.accessToken());

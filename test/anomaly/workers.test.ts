@@ -1,4 +1,4 @@
-/** `gateway.workers`: several processes behind one address. */
+/** Setting `gateway.workers`: several processes behind one address. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ interface Started {
 	readonly gatewayUrl: string;
 	readonly accessToken: string;
 	workers(): number[];
-	/** Of the series that are shown. */
+	/** Values of the `worker` label in the metrics. */
 	workerLabels(): Promise<string[]>;
 }
 
-/** The list of models, on a connection of its own: either worker may take it. */
+/** Requests the list of models over a new connection, which either worker may accept. */
 function modelsOf(gatewayUrl: string, accessToken: string): Promise<string> {
 	return new Promise((resolve, reject) => {
 		const headers = { authorization: `Bearer ${accessToken}` };
@@ -66,12 +66,12 @@ async function startWorkers(): Promise<Started> {
 test('two workers admit the team’s limit together; one that dies is replaced; streams outlive the order to stop; nobody is left', async () => {
 	const { running, configPath, gatewayUrl, accessToken, workers, workerLabels } = await startWorkers();
 	const areStarted = (count: number) => () => (running.log.filter((line) => line['msg'] === 'started').length === count ? true : undefined);
-	// A worker may be killed between its listening and its line in the log: the count would never be reached.
+	// Waits for the log lines too: a worker killed between listening and its log line would never be counted.
 	await eventually('the first process and two workers have started', areStarted(3), 20_000);
 	const first = workers();
 	expect(first).toHaveLength(2);
 
-	// What a worker begins with is what the others are at work with.
+	// A new worker starts with the configuration of the running ones, not with the broken file.
 	const settings = JSON.parse(readFileSync(configPath, 'utf8')) as object;
 	writeFileSync(configPath, '{"gateway": ');
 	process.kill(first[0] ?? 0, 'SIGKILL');
@@ -100,7 +100,7 @@ test('two workers admit the team’s limit together; one that dies is replaced; 
 	expect(new Set(requests().map((line) => line['worker'])), 'both have worked, the new one under the old one’s number').toEqual(
 		new Set([1, 2]),
 	);
-	// On a machine that is too busy for Redis to answer in time calls pass uncounted, and say so.
+	// Requests that pass uncounted, because a busy machine delays Redis, are logged as such.
 	const uncounted = requests().filter((line) => line['isUncounted'] === true).length;
 	const passed = statuses.filter((status) => status === 200).length;
 	const refused = statuses.filter((status) => status === 429).length;
