@@ -4,9 +4,9 @@ export interface Project {
 	readonly name: 'unit' | 'stores' | 'conformance' | 'system' | 'long';
 	readonly include: readonly string[];
 	readonly exclude: readonly string[];
-	/** Whether each file runs in its own process. Files of other projects share a process, its modules and what is started in it. */
+	/** True if each file runs in its own process. Files of other projects share a process, its modules and what is started in it. */
 	readonly isIsolated: boolean;
-	/** Whether its files may share a Redis and a PostgreSQL (`test/support/shared-servers.ts`). */
+	/** True if its files may share a Redis and a PostgreSQL (`test/support/shared-servers.ts`). */
 	readonly hasServers: boolean;
 	/** `npm test` runs the quick projects, `npm run test:all` the quick and the slow, `npm run test:long` the long. */
 	readonly runs: 'quick' | 'slow' | 'long';

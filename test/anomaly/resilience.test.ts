@@ -208,7 +208,7 @@ it('a provider that cannot be reached is shown so, and passed over', async () =>
 		detail: 'The provider is unreachable',
 	});
 	expect(data.find(({ name }) => name === 'provider_b')?.health.state).toBe('healthy');
-	// Probes: one request at a time goes to the unhealthy target, seconds apart.
+	// Probes: single requests go to the unhealthy target, with seconds in between.
 	const before = await fallbacksAfter(20);
 	expect((await fallbacksAfter(20)) - before).toBeLessThan(5);
 });

@@ -1,10 +1,10 @@
-/** What a simulator in another process saw and billed. */
+/** Requests and bill of a simulator in another process. */
 import type { TokenCounts } from './accounting-prices.ts';
 
 export interface BilledRequest {
-	/** The vendor request id of the answer. */
+	/** Vendor request id of the response. */
 	readonly id: string;
-	/** When it began, ISO 8601. */
+	/** Start of the request, ISO 8601. */
 	readonly time: string;
 	readonly model: string;
 	readonly status: number | null;
@@ -35,7 +35,7 @@ export class SimulatorBooks {
 		this.origin = origin;
 	}
 
-	/** Newest first. @param query such as `?model=gpt-4o`. */
+	/** Returns the requests, newest first. @param query such as `?model=gpt-4o`. */
 	async requests(query = '?limit=100000'): Promise<BilledRequest[]> {
 		return ((await this.#call('GET', `/requests${query}`)) as { data: BilledRequest[] }).data;
 	}
@@ -48,12 +48,12 @@ export class SimulatorBooks {
 		await this.#call('DELETE', '/faults');
 	}
 
-	/** What the model says to the next calls; each piece is an event. */
+	/** Sets the model's output for the next requests; each piece is an event. */
 	async script(words: { readonly pieces: readonly string[]; readonly count: number }): Promise<void> {
 		await this.#call('POST', '/script', words);
 	}
 
-	/** Forgets all that was billed, and every request. */
+	/** Deletes the bill and all requests. */
 	async startNewBill(): Promise<void> {
 		await this.#call('DELETE', '/bill');
 	}
@@ -71,7 +71,7 @@ export class SimulatorBooks {
 	}
 }
 
-/** @param writesForAnHour what the request asked of the prompt cache; the bill does not tell. */
+/** @param writesForAnHour the cache duration that the request asked for, which the bill does not contain. */
 export function billedCounts({ tokens }: BilledRequest, writesForAnHour = false): TokenCounts {
 	return {
 		input: tokens.input,

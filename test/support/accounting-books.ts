@@ -1,4 +1,4 @@
-/** The gateway's side of the books: the ledger's rows and sums, and what the counters say. */
+/** Accounting of the gateway: entries and sums of the ledger, and values of the counters. */
 
 import { expect } from 'vitest';
 import type { LedgerDifference, LedgerReader, LedgerRow, SummaryRow } from '../../src/stores/contracts/ledger.ts';
@@ -8,10 +8,10 @@ import { nanoUsdOf, type Rates, reckonNanoUsd, type TokenCounts } from './accoun
 import { eventually } from './product.ts';
 
 export interface Books {
-	/** Of one team, newest first. */
+	/** Entries of one team, newest first. */
 	readonly rows: readonly LedgerRow[];
 	readonly sums: readonly SummaryRow[];
-	/** Sum over the rows. */
+	/** Sum over the entries. */
 	readonly spentNanoUsd: bigint;
 	readonly differences: readonly LedgerDifference[];
 }
@@ -21,8 +21,7 @@ export async function readBooks(dataDir: string, team: string): Promise<Books> {
 }
 
 /**
- * Waits until the file has these requests of a team, and that they ended: a gateway writes them in batches, a moment after
- * the counters know.
+ * Waits until the file has these requests of a team as completed. A gateway writes them in batches, a moment after it updates the counters.
  */
 export async function readBooksOnceWritten(dataDir: string, team: string, requests: readonly Pick<Seen, 'requestId'>[]): Promise<Books> {
 	return eventually('the ledger has the requests, and that they ended', async () => {
@@ -32,7 +31,7 @@ export async function readBooksOnceWritten(dataDir: string, team: string, reques
 	});
 }
 
-/** Ends the reader. */
+/** Reads the books and closes the reader. */
 export async function readBooksOf(reader: LedgerReader, team: string): Promise<Books> {
 	try {
 		const rows: LedgerRow[] = [];
@@ -66,7 +65,7 @@ interface LimitsBody {
 export interface Limits {
 	readonly tokensUsed: number | undefined;
 	readonly requestsUsed: number | undefined;
-	/** That of all models first. */
+	/** Budgets, with that of all models first. */
 	readonly budgets: readonly BudgetState[];
 }
 
@@ -83,7 +82,7 @@ export async function readLimits(url: string, accessToken: string): Promise<Limi
 	return { tokensUsed: body.tokens?.used, requestsUsed: body.requests?.used, budgets };
 }
 
-/** Waits until nothing is held any more, on any budget. @throws with what is held still. */
+/** Waits until no budget has a reservation. @throws with the remaining reservations. */
 export async function untilNothingHeld(url: string, accessToken: string, withinMs = 5000): Promise<Limits> {
 	let last: Limits | undefined;
 	try {
@@ -101,8 +100,8 @@ export async function untilNothingHeld(url: string, accessToken: string, withinM
 }
 
 /**
- * Waits until the counters of a team's budget of all models say this. A gateway whose store answered late goes by a
- * reckoning of its own for a second or two.
+ * Waits until the counters of a team's budget of all models have this value. A gateway whose store responded late uses a local estimate for
+ * a second or two.
  */
 export async function untilCountersSay(spentNanoUsd: bigint, url: string, accessToken: string): Promise<Limits> {
 	let last: Limits | undefined;
@@ -116,7 +115,7 @@ export async function untilCountersSay(spentNanoUsd: bigint, url: string, access
 	}
 }
 
-/** What a row was charged for. */
+/** Token counts that an entry was charged for. */
 export function countsOf({ closed }: LedgerRow): TokenCounts {
 	if (closed === undefined) throw new Error('the row is open still');
 	const { usage } = closed;
@@ -130,7 +129,7 @@ export function countsOf({ closed }: LedgerRow): TokenCounts {
 	};
 }
 
-/** @throws unless each row costs what an independent reckoning of its tokens says; what was interrupted, its hold. */
+/** @throws unless each entry costs what an independent computation from its tokens gives; interrupted entries cost their reservation. */
 export function expectReckonedCosts(rows: readonly LedgerRow[], ratesOf: (row: LedgerRow) => Rates | undefined = () => undefined): void {
 	for (const row of rows) {
 		const { id, model, closed, holdNanoUsd } = row;

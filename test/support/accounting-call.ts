@@ -1,36 +1,36 @@
-/** Inference calls by the hundred, each with what its client saw of it; clients that leave when they are told to. */
+/** Inference requests by the hundred, each with its client's observations; clients can disconnect at given points. */
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http';
 
 export interface CallPlan {
 	readonly format: 'chat' | 'messages';
 	readonly model: string;
 	readonly isStreamed?: boolean;
-	/** The question; ignored where `messages` is in `extra`. */
+	/** Question; ignored if `extra` contains `messages`. */
 	readonly text?: string;
 	readonly capTokens?: number;
-	/** Further members of the body. */
+	/** Additional members of the body. */
 	readonly extra?: Readonly<Record<string, unknown>>;
-	/** The client leaves so long after it began. */
+	/** Delay after which the client disconnects. */
 	readonly leaveAfterMs?: number;
-	/** The client leaves as soon as this is true of the text that has arrived. */
+	/** Condition on the received text, upon which the client disconnects. */
 	readonly leaveWhen?: (text: string) => boolean;
 }
 
 export interface Seen {
 	readonly plan: CallPlan;
-	/** 0: no answer. */
+	/** Status; 0 without a response. */
 	readonly status: number;
-	/** Of the answer, where there was one. */
+	/** Request id of the response, if there was one. */
 	readonly requestId: string | undefined;
 	readonly upstreamId: string | undefined;
 	readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 	readonly text: string;
-	/** The answer's last byte arrived. */
+	/** True if the response's last byte arrived. */
 	readonly isWhole: boolean;
-	/** The client left before that. */
+	/** True if the client disconnected before that. */
 	readonly hasLeft: boolean;
 	readonly durationMs: number;
-	/** When the client left or the answer was over, by `performance.now()`. */
+	/** Time of the disconnect or the end of the response, by `performance.now()`. */
 	readonly endedMs: number;
 }
 
@@ -43,7 +43,7 @@ export function createCaller(token: string): Caller {
 	return { token, agent: new Agent({ keepAlive: true }) };
 }
 
-/** Never rejects. */
+/** Sends a request. Never rejects. */
 export function callGateway(url: string, caller: Caller, plan: CallPlan): Promise<Seen> {
 	const startedMs = performance.now();
 	return new Promise((resolve) => {
@@ -102,7 +102,7 @@ export function bodyOf({ format, model, isStreamed = false, text = 'Say hello.',
 	return JSON.stringify({ model, [cap]: capTokens, stream: isStreamed, messages: [{ role: 'user', content: text }], ...extra });
 }
 
-/** The text that a client of a stream could have shown so far. */
+/** Text that a client of a stream could have displayed so far. */
 export function deliveredText(format: CallPlan['format'], stream: string): string {
 	let text = '';
 	for (const line of stream.split('\n')) {

@@ -1,4 +1,4 @@
-/** A gateway that is killed at moments of chance, under load, and started again with the same ledger. */
+/** Gateway that is killed at random times under load, and restarted with the same ledger. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
@@ -10,11 +10,11 @@ import { eventually } from './product.ts';
 import { type RedisDatabase, shareRedis } from './shared-stores.ts';
 
 const callers = 24;
-/** The longest call, the time for booking it, and what a store rounds up. */
+/** Upper bound of a request's duration. Below: the time to settle it, and the rounding of a store. */
 const longestCallMs = 5000;
 const holdsEndMs = longestCallMs + 30_000 + 5000;
 
-/** @throws unless after each kill every answer that was seen whole is in the ledger, once, and nothing stays held. */
+/** @throws unless after each kill the ledger has every complete response exactly once, and no reservation remains. */
 export async function expectNothingLost(
 	kills: number,
 	counters: 'memory' | 'redis',
@@ -86,7 +86,7 @@ function planCall(random: SeededRandom): CallPlan {
 async function expectBooks(fleet: Fleet, seen: readonly Seen[], counters: 'memory' | 'redis'): Promise<void> {
 	const [gateway] = fleet.gateways;
 	const token = fleet.tokenOf('killed');
-	// The last answers may be there before they are booked.
+	// Waits, because the last responses may arrive before they are settled.
 	const { rows, spentNanoUsd, differences } = await eventually('every row is closed', async () => {
 		const books = await readBooks(fleet.dataDir, 'killed');
 		return books.rows.every(({ closed }) => closed !== undefined) ? books : undefined;
@@ -108,6 +108,6 @@ async function expectBooks(fleet: Fleet, seen: readonly Seen[], counters: 'memor
 	print(
 		`${seen.length} calls, ${whole.length} seen whole, ${rows.length} rows, ${interrupted} interrupted; ledger ${spentNanoUsd}, counters ${budget.spentNanoUsd} and ${budget.heldNanoUsd} held`,
 	);
-	// Else the kills met no call.
+	// Ensures that the kills interrupted requests.
 	expect(interrupted).toBeGreaterThan(0);
 }

@@ -1,4 +1,4 @@
-/** Gateways as processes of their own that share one ledger, beside one process with the identity provider and the simulator. */
+/** Gateways as separate processes that share one ledger, and one process with the identity provider and the simulator. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
@@ -17,21 +17,21 @@ export interface TeamPlan {
 }
 
 export interface FleetPlan {
-	/** Each is the client of its own name, in a tier of its own name. */
+	/** Teams by name. Each has a client and a tier of the same name. */
 	readonly teams: Readonly<Record<string, TeamPlan>>;
-	/** Seconds by which the clock of each gateway is wrong; as many gateways as there are numbers. */
+	/** Errors of the gateways' clocks in seconds; the number of entries is the number of gateways. */
 	readonly clockErrors?: readonly number[];
-	/** Of all processes. */
+	/** Clock of all processes. */
 	readonly clock?: MovableClock;
-	/** A `redis://` URL, or `memory`. */
+	/** Redis URL, or `memory`. */
 	readonly counters?: string;
 	readonly budgets?: Settings;
 	/**
-	 * Seven processes at full load on two cores: a counter store that is not given any time answers late, and calls pass
-	 * uncounted. True: these processes wait for their turn, not the store.
+	 * Lowers the priority of these processes, so that they wait for a core and the counter store does not. Seven processes at full load on
+	 * two cores would delay the store, and requests would pass uncounted.
 	 */
 	readonly givesWay?: boolean;
-	/** Of the section `gateway`. */
+	/** Settings of the section `gateway`. */
 	readonly gateway?: Settings;
 	/** Roles of the gateway processes. */
 	readonly roles?: readonly string[];
@@ -41,16 +41,16 @@ export interface Gateway {
 	readonly url: string;
 	/** Lines of its log so far, of all its runs. */
 	readonly log: readonly Record<string, unknown>[];
-	/** Ends it without a chance to tidy up. */
+	/** Kills the process without a shutdown. */
 	kill(): Promise<void>;
-	/** After `kill`. Resolves when it is ready. */
+	/** Starts the process after `kill`. Resolves when it is ready. */
 	start(): Promise<void>;
 }
 
 export interface Fleet {
 	readonly gateways: readonly Gateway[];
 	readonly simulator: SimulatorBooks;
-	/** With the ledger and the records. */
+	/** Directory of the ledger and the records. */
 	readonly dataDir: string;
 	tokenOf(team: string): string;
 	close(): Promise<void>;
@@ -160,7 +160,7 @@ function gatewaySettings(plan: FleetPlan, identityUrl: string, simulatorUrl: str
 		auth: { issuer: identityUrl, jwks_uri: `${identityUrl}/.well-known/jwks.json`, clock_skew_seconds: 30 },
 		tiers: Object.fromEntries(tiers) as Settings,
 		teams: { unregistered_clients: 'reject', registered: teams.map(([id]) => ({ id, tier: id, client_ids: [id] })) },
-		// Tests share the machine: a late process is no overload of the product's.
+		// Disables load shedding, because tests share the machine and a delayed process is not overload.
 		edge: { firewall: { per_ip: { requests: 10_000_000 } }, overload: { loop_delay_ms: 60_000 } },
 		providers: simulatedProviders(simulatorUrl),
 		stores: { counters: plan.counters ?? 'memory' },
@@ -181,12 +181,12 @@ function startProcess(
 		env: {
 			PATH: process.env['PATH'],
 			HOME: tmpdir(),
-			// Only the time of day is wrong: timers go on as they should.
+			// Shifts only the time of day; timers run normally.
 			FAKETIME_DONT_FAKE_MONOTONIC: '1',
 			...clock,
 		},
 		stdio: ['ignore', 'pipe', 'pipe'],
-		// In a group of its own: whoever changes the clock runs the gateway as a child.
+		// Separate group, because `faketime` runs the gateway as a child.
 		detached: true,
 	});
 	let rest = '';
@@ -203,10 +203,10 @@ function giveWay({ pid }: ChildProcess): void {
 	if (pid === undefined) return;
 	setPriority(pid, niceness);
 	try {
-		// Where the system shares its time between sessions first, a session has a niceness of its own.
+		// Sets the niceness of the session too, because Linux with autogroups distributes CPU time by session first.
 		writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
 	} catch {
-		// It does not.
+		// Kernel without autogroups.
 	}
 }
 
@@ -215,7 +215,7 @@ function killGroup({ pid }: ChildProcess): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch {
-		// It has ended.
+		// Process has exited.
 	}
 }
 

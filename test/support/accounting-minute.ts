@@ -1,7 +1,7 @@
-/** Tests that must lie within one UTC minute. */
+/** Tests that must run within one UTC minute. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for the next minute unless this one has so much left. */
+/** Waits for the next minute unless this one has enough time left. */
 export async function untilMinuteHasRoom(neededMs: number): Promise<void> {
 	const leftMs = 60_000 - (Date.now() % 60_000);
 	if (leftMs < neededMs) await sleep(leftMs + 20);

@@ -1,4 +1,4 @@
-/** A mix of all kinds of calls, and the comparison of every book that is kept of them. */
+/** Mix of all kinds of requests, and the comparison of all books that record them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
@@ -17,10 +17,10 @@ import { createRememberedLog } from './remembered-log.ts';
 import { shareRedis } from './shared-stores.ts';
 
 const atOnce = 40;
-/** What is changed beside the product counts for its calls after that. */
+/** Delay until a change made directly in the records takes effect. */
 const bindsWithinMs = 1000;
 
-/** What befalls the calls to a model; the others answer as they should. */
+/** Fault of each model's requests; requests to other models succeed. */
 const faultOf: Readonly<Record<string, string>> = {
 	'gpt-4.1-mini': '503',
 	'claude-opus-4-5': '529',
@@ -40,14 +40,15 @@ interface Mixed extends CallPlan {
 }
 
 export interface MixBounds {
-	/** No further calls are made after that, */
+	/** Time after which no further requests are sent, */
 	readonly withinMs: number;
-	/** but at least so many in any case. */
+	/** except up to this minimum. */
 	readonly leastCalls: number;
 }
 
 /**
- * @throws unless ledger, sums, counters of the team and of a model's cap, an independent reckoning and the provider's bill agree to the nano-dollar.
+ * @throws unless ledger, sums, counters of the team and of a model's cap, an independent computation and the provider's bill agree to the
+ * nano-dollar.
  */
 export async function expectBooksToAgree(
 	calls: number,
@@ -101,10 +102,10 @@ export async function expectBooksToAgree(
 }
 
 const repricedModel = 'gpt-4o';
-/** So odd that every cost is rounded. */
+/** Rates chosen so that every cost is rounded. */
 const otherRates: Rates = [2_500_001n, 1_250_007n, 2_500_001n, 4_000_002n, 10_000_333n, 10_000_333n];
 
-/** For all that the team calls, and for one model: a call of the model counts on both. */
+/** Adds a budget for all models and one for a single model: a request to that model counts in both. */
 async function addBudgets({ dataDir, gateways, tokenOf }: Fleet): Promise<void> {
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
 	for (const [id, model] of [
@@ -121,7 +122,7 @@ async function addBudgets({ dataDir, gateways, tokenOf }: Fleet): Promise<void> 
 	}
 }
 
-/** While calls are under way: each keeps the price of its beginning. */
+/** Changes a price under load: in-flight requests keep the price of their start. */
 async function reprice(dataDir: string): Promise<void> {
 	const records = openSqliteRecords({ dataDir }, { clock: systemClock, log: createRememberedLog() });
 	const [inputPicoUsd = 0n, cacheReadPicoUsd = 0n, cacheWritePicoUsd = 0n, , outputPicoUsd = 0n] = otherRates;
@@ -139,7 +140,7 @@ interface Stretch {
 	readonly calls: number;
 	readonly leastCalls: number;
 	readonly untilMs: number;
-	/** Runs beside the second third of the least calls; those after it wait for it. */
+	/** Runs in parallel with the second third of the minimum requests; later requests wait for it. */
 	readonly midway: () => Promise<void>;
 }
 
@@ -164,7 +165,7 @@ async function callAll(fleet: Fleet, { calls, leastCalls, untilMs, midway }: Str
 	return seen;
 }
 
-/** A hundred thousand texts would be much to keep; only those of broken answers are looked at. */
+/** Drops texts to save memory; only those of broken responses are checked. */
 function inBrief(seen: Seen): Seen {
 	return seen.isWhole && (seen.plan as Mixed).kind !== 'odd' ? { ...seen, text: '' } : seen;
 }
@@ -204,7 +205,7 @@ function planCall(random: SeededRandom): Mixed {
 
 type Common = Omit<Mixed, 'model'>;
 
-/** OpenAI caches by itself what is long enough. */
+/** Request with a long prompt, which OpenAI caches automatically. */
 function cachedChat(common: Common, random: SeededRandom): Mixed {
 	const system = `${random.integer(1, 3)} ${largeSystem}`;
 	const messages = [
@@ -217,12 +218,12 @@ function cachedChat(common: Common, random: SeededRandom): Mixed {
 function cachedMessage(common: Common, random: SeededRandom): Mixed {
 	const cachesForAnHour = random.next() < 0.5;
 	const control = { type: 'ephemeral', ttl: cachesForAnHour ? '1h' : '5m' };
-	// What is cached for an hour is never what is cached for five minutes.
+	// Separate prompts for the two cache durations.
 	const text = `${control.ttl} ${random.integer(1, 12)} ${largeSystem}`;
 	return { ...common, cachesForAnHour, model: 'claude-opus-4-8', extra: { system: [{ type: 'text', text, cache_control: control }] } };
 }
 
-/** Every answer's id is in the ledger, once; the others are of calls whose client left before any answer. */
+/** Each response's id is in the ledger exactly once. Other entries belong to requests whose client disconnected before a response. */
 function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerRow[]): void {
 	const ids = new Set(rows.map(({ id }) => id));
 	expect(ids.size).toBe(rows.length);
@@ -234,7 +235,7 @@ function expectEachOnce(seen: readonly Seen[], rows: readonly LedgerRow[]): void
 	expect(rows.filter(({ closed }) => closed === undefined)).toEqual([]);
 }
 
-/** @returns how many calls cost exactly what the provider billed. */
+/** Returns the number of requests that cost exactly what the provider billed. */
 function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bill: readonly BilledRequest[]): number {
 	const billOf = new Map(bill.map((row) => [row.id, row]));
 	const rowOf = new Map(rows.map((row) => [row.id, row]));
@@ -247,7 +248,7 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bi
 		if (billed === undefined || row === undefined) throw new Error(`${requestId} is not in the books of both`);
 		const billedNanoUsd = reckonNanoUsd(billed.model, billedCounts(billed, cachesForAnHour), ratesOf(row));
 		const { outcome, costNanoUsd = -1n, isEstimated } = row.closed ?? {};
-		// The last two tell which call it was when they differ.
+		// Id and kind identify the request in a failure message.
 		const charged = { outcome, costNanoUsd, isEstimated, requestId, kind };
 		if (isWhole && !hasLeft && kind !== 'odd') {
 			expect(charged).toEqual({ outcome: 'complete', costNanoUsd: billedNanoUsd, isEstimated: false, requestId, kind });
@@ -255,7 +256,7 @@ function expectBillToAgree(seen: readonly Seen[], rows: readonly LedgerRow[], bi
 		} else if (billed.outcome === 'rejected') {
 			expect(charged).toEqual({ outcome: 'upstream_error', costNanoUsd: 0n, isEstimated: false, requestId, kind });
 		} else {
-			// What was on its way when a stream broke has been billed, and nobody has seen it.
+			// Output in transit when a stream broke was billed, but no client received it.
 			const delivered = Math.ceil(deliveredText(plan.format, text).length / unitsPerToken);
 			const counts = billedCounts(billed, cachesForAnHour);
 			const least = row.isStreamed ? { ...counts, output: Math.min(counts.output, delivered) } : counts;

@@ -1,28 +1,28 @@
-/** What calls cost, worked out from the published table alone: a second opinion that shares no code with the gateway's. */
+/** Costs of requests, computed from the published table alone, without code of the gateway. */
 import defaultPrices from '../../src/policy/budgets/default-prices.json' with { type: 'json' };
 
-/** Buckets that do not overlap. */
+/** Disjoint buckets of tokens. */
 export interface TokenCounts {
 	readonly input: number;
 	readonly cacheRead: number;
 	readonly cacheWrite: number;
 	readonly cacheWriteHour: number;
-	/** Without reasoning. */
+	/** Output without reasoning. */
 	readonly output: number;
 	readonly reasoning: number;
 }
 
-/** Of a call without caches and reasoning. */
+/** Counts of a request without cache and reasoning tokens. */
 export function plainCounts(input: number, output: number): TokenCounts {
 	return { input, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output, reasoning: 0 };
 }
 
-/** Pico-US-dollars a token, in the order of the table: input, cache read, cache write, the same for an hour, output, reasoning. */
+/** Pico-US-dollars per token, in the order of the table: input, cache read, cache write, cache write for an hour, output, reasoning. */
 export type Rates = readonly bigint[];
 
 /**
  * @param model as the table names it, without a date.
- * @param rates other than those of the table.
+ * @param rates replace those of the table.
  * @returns nano-US-dollars, rounded up once.
  */
 export function reckonNanoUsd(model: string, counts: TokenCounts, rates?: Rates): bigint {
@@ -34,7 +34,7 @@ export function reckonNanoUsd(model: string, counts: TokenCounts, rates?: Rates)
 	return picoUsd / 1000n + (picoUsd % 1000n === 0n ? 0n : 1n);
 }
 
-/** Those of the vendors themselves, whose models have no namesakes in other sections with other prices. */
+/** Sections of the vendors themselves, whose model names do not occur in other sections at other prices. */
 const sections = ['anthropic', 'openai'] as const;
 
 function lineFor(model: string, wholeInput: number): string[] {
@@ -49,13 +49,13 @@ function lineFor(model: string, wholeInput: number): string[] {
 	throw new Error(`${model} has no line in the table of prices`);
 }
 
-/** Decimal US dollars, as the gateway writes them, in nano-US-dollars. */
+/** Converts decimal US dollars, as the gateway writes them, to nano-US-dollars. */
 export function nanoUsdOf(usd: string): bigint {
 	const [whole = '', fraction = ''] = usd.split('.');
 	return BigInt(whole + fraction.padEnd(9, '0'));
 }
 
-/** Nano-US-dollars as decimal US dollars. */
+/** Converts nano-US-dollars to decimal US dollars. */
 export function usdOf(nanoUsd: bigint): string {
 	const digits = nanoUsd.toString().padStart(10, '0');
 	return `${digits.slice(0, -9)}.${digits.slice(-9)}`;

@@ -1,4 +1,4 @@
-/** Many callers of a team with little money left, over three gateways, with failures and clients that leave. */
+/** Many clients of a team with a nearly exhausted budget, over three gateways, with failures and disconnects. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { createSeededRandom, type SeededRandom } from '../../simulator/seeded-random.ts';
@@ -12,18 +12,18 @@ import { eventually } from './product.ts';
 import { shareRedis } from './shared-stores.ts';
 
 const calls = 500;
-/** In which they begin. */
+/** Period in which the requests start. */
 const spreadMs = 800;
 const outputTokens = 1500;
 const models = { chat: 'gpt-4.1', messages: 'claude-sonnet-4-6' } as const;
 
-/** As the simulator counts the question. */
+/** Input tokens by the simulator's count. */
 const inputTokens = 10;
-/** Of a call to the dearer model that ends well. */
+/** Cost of a successful request to the more expensive model. */
 const usualNanoUsd = reckonNanoUsd(models.messages, plainCounts(inputTokens, outputTokens));
 const budgetNanoUsd = 50n * usualNanoUsd;
 
-/** What one call can hold at most: its bytes and its cap. */
+/** Maximum reservation of one request: its bytes and its output limit. */
 const largestHoldNanoUsd = reckonNanoUsd(models.messages, plainCounts(400, outputTokens));
 
 interface Round {
@@ -34,7 +34,7 @@ interface Round {
 	readonly spentNanoUsd: bigint;
 }
 
-/** @throws unless in each round the provider's bill, the ledger and the counters stay within the budget, to the last nano-dollar. */
+/** @throws unless in each round the provider's bill, the ledger and the counters stay within the budget, to the nano-dollar. */
 export async function expectNoOverspending(rounds: number): Promise<void> {
 	const fleet = await openFleet('worst_case', rounds);
 	const outcomes = new Set<string>();
@@ -45,7 +45,7 @@ export async function expectNoOverspending(rounds: number): Promise<void> {
 		expect(billedNanoUsd).toBeLessThanOrEqual(budgetNanoUsd);
 		expect(spentNanoUsd).toBe(books.spentNanoUsd);
 		expect(spentNanoUsd).toBeLessThanOrEqual(budgetNanoUsd);
-		// All of it could be spent: what is left is less than one more call might cost.
+		// Nearly all of the budget is used: the rest is less than one more request might cost.
 		expect(budgetNanoUsd - spentNanoUsd).toBeLessThan(largestHoldNanoUsd);
 		print(describe({ bill, billedNanoUsd, books, spentNanoUsd, seen }));
 		for (const { outcome } of bill) outcomes.add(outcome);
@@ -54,7 +54,7 @@ export async function expectNoOverspending(rounds: number): Promise<void> {
 	expect(outcomes).toContain('aborted');
 }
 
-/** An estimate bounds nothing by itself: what is in flight when the money is gone goes on. */
+/** Reservations by estimate are not a bound: in-flight requests continue after the budget is exhausted. */
 export async function expectBoundedOvershoot(): Promise<void> {
 	const fleet = await openFleet('estimate', 1);
 	const seed = Date.now() % 1_000_000;
@@ -77,7 +77,7 @@ async function openFleet(hold: 'worst_case' | 'estimate', teams: number): Promis
 		clockErrors: [0, 0, 0],
 		counters: redis.url,
 		givesWay: true,
-		// Only so is a budget kept when a busy machine gives the store no time.
+		// Denied if the store fails: otherwise a busy machine that delays the store would break the budget.
 		budgets: { reservation: hold, store_failure: 'deny' },
 	});
 	onTestFinished(() => fleet.close());
@@ -120,12 +120,12 @@ async function runRound(fleet: Fleet, team: string, seed: number, { fillsUp }: {
 	return closeRound(fleet, team, seen);
 }
 
-/** One call after the other, until the budget allows no more. */
+/** Sends requests one after the other until the budget rejects one. */
 async function fillUp(url: string, accessToken: string): Promise<Seen[]> {
 	const caller = createCaller(accessToken);
 	const seen: Seen[] = [];
 	for (let last = 200; last !== 429 && seen.length <= 100; ) {
-		// An answer may be there before it is booked.
+		// Waits, because a response may arrive before it is settled.
 		await untilNothingHeld(url, accessToken);
 		const one = await callGateway(url, caller, { format: 'messages', model: models.messages, capTokens: outputTokens });
 		last = one.status;
@@ -166,7 +166,7 @@ function planCall(random: SeededRandom): CallPlan {
 	};
 }
 
-/** The most calls that were open at one time, by the ledger. */
+/** Maximum number of concurrent requests, by the ledger. */
 function mostAtOnce({ rows }: Books): number {
 	const changes = rows.flatMap(({ startedMs, closed }) => [
 		{ atMs: startedMs, by: 1 },

@@ -1,4 +1,4 @@
-/** The OpenAPI document of a running admin API, by which answers are judged. */
+/** OpenAPI document of a running admin API, against which responses are validated. */
 import { z } from 'zod';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -7,11 +7,11 @@ export interface AdminAnswer {
 	readonly status: number;
 	readonly headers: Headers;
 	readonly text: string;
-	/** The body as JSON; undefined when it is none. */
+	/** Body as JSON; undefined if it is not JSON. */
 	readonly body: JsonBody;
 }
 
-/** What tests read of bodies without knowing their kind. */
+/** Body of an unspecified type, as tests read it. */
 export type JsonBody = Readonly<Record<string, unknown>>;
 
 export interface DocumentedOperation {
@@ -19,14 +19,14 @@ export interface DocumentedOperation {
 	readonly path: string;
 	readonly isPublic: boolean;
 	readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
-	/** Of the JSON body, references within itself; undefined: none. */
+	/** Schema of the JSON body, with internal references; undefined if there is none. */
 	readonly body: Json | undefined;
 	readonly statuses: readonly string[];
 }
 
 export interface AdminDocument {
 	readonly operations: readonly DocumentedOperation[];
-	/** @throws Error for an answer that is not documented. */
+	/** @throws Error for a response that is not documented. */
 	check(method: string, path: string, answer: AdminAnswer): void;
 }
 

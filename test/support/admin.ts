@@ -1,4 +1,4 @@
-/** The admin role on its own: on a free port, with real stores in memory and a clock that a test may bring. */
+/** Admin role alone: on a free port, with real stores in memory and an optional clock of the test. */
 import { randomUUID } from 'node:crypto';
 import { spentBy, sumUpFrom } from '../../src/composition/accounting.ts';
 import { gatewaySettings } from '../../src/composition/settings.ts';
@@ -25,7 +25,7 @@ import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 
 export const adminStartMs = Date.UTC(2026, 10, 21, 12, 0, 5);
 
-/** Access tokens that the verifier knows, and the scopes they carry. */
+/** Access tokens that the verifier accepts, with their scopes. */
 const accessTokens: Readonly<Record<string, readonly string[]>> = {
 	root: ['tollgate/admin'],
 	other: ['tollgate/admin', 'tollgate/invoke'],
@@ -48,7 +48,7 @@ const verifier: AccessTokenVerifier = {
 	},
 };
 
-/** A price list that knows dated models by their names without a date. */
+/** Name without a date, under which the price list has a dated model. */
 const undated = ({ model }: { readonly model: string }): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
 
 const vendorModel = (model: string): string => model;
@@ -78,12 +78,13 @@ export interface AdminSubject {
 	readonly clock: ManualClock;
 	readonly log: RememberedLog;
 	/**
-	 * Every answer is held against the OpenAPI document. As the client `root`, unless an access token is given; an object is sent as JSON, a text or bytes as they are.
+	 * Sends a request as the client `root` by default, and validates the response against the OpenAPI document. An object is sent as JSON, a
+	 * string or bytes unchanged.
 	 */
 	send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<AdminAnswer>;
-	/** Writes a call into the ledger that began now and has ended. */
+	/** Writes a completed request into the ledger, with the current time. */
 	book(call: BookedCall): Promise<void>;
-	/** All that the stores hold, to compare. */
+	/** Contents of all stores, to compare. */
 	state(): Promise<string>;
 	stop(): Promise<void>;
 }
@@ -130,7 +131,7 @@ export async function startAdmin(
 		trustedProxies: [],
 	};
 	const admin = createAdmin(
-		// What a test gives may change while it runs.
+		// Property descriptors, because a test's settings may have getters that change during the test.
 		Object.defineProperties(usual, Object.getOwnPropertyDescriptors(settings)),
 		{
 			records,
@@ -208,7 +209,7 @@ function jsonOf(text: string): JsonBody {
 
 let known: Promise<AdminDocument> | undefined;
 
-/** The same for every subject of a test file. */
+/** Caches the document for all subjects of a test file. */
 function documentOf(baseUrl: string): Promise<AdminDocument> {
 	known ??= readAdminDocument(baseUrl);
 	return known;

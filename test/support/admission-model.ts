@@ -1,4 +1,4 @@
-/** What counters are, written as plainly as possible, and the comparison of a store with it. */
+/** Reference model of the counters, as simple as possible, and the comparison of a store with it. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { CounterReading } from '../../src/core/counters.ts';
@@ -35,7 +35,7 @@ interface ModelCall {
 	readonly held: Map<string, bigint>;
 }
 
-/** Nothing is ever forgotten, so sequences stay shorter than a store's memory of ended calls. */
+/** Keeps all ended requests, so sequences must be shorter than a store's retention of them. */
 class Model {
 	nowMs: number;
 	private readonly admittedMs: number[] = [];
@@ -48,7 +48,7 @@ class Model {
 		this.nowMs = nowMs;
 	}
 
-	/** @returns what a store answers. */
+	/** Returns the expected result of a store. */
 	apply(operation: Operation): unknown {
 		for (const [id, { endsMs }] of this.running) if (endsMs <= this.nowMs) this.running.delete(id);
 		switch (operation.kind) {
@@ -176,7 +176,7 @@ class Model {
 }
 
 const budgets = ['2026-11/a', '2026-11/b', '2026-12/a'].map((key) => ({ period: key.slice(0, 7), budget: key.slice(8) }));
-/** Small ones collide with limits, big ones with what a floating-point number can hold. */
+/** Small amounts collide with limits, large ones with the precision of floating-point numbers. */
 const amount = fc.oneof({ weight: 3, arbitrary: fc.bigInt(0n, 60n) }, { weight: 1, arbitrary: fc.bigInt(0n, 2n ** 54n) });
 const limit = fc.oneof({ weight: 3, arbitrary: fc.bigInt(0n, 200n) }, { weight: 1, arbitrary: fc.bigInt(2n ** 52n, 2n ** 56n) });
 const holds = fc
@@ -190,7 +190,7 @@ const holds = fc
 			),
 		),
 	);
-/** All of a request are checked alike. */
+/** All reservations of a request use the same check. */
 const fitted = fc
 	.tuple(holds, fc.bigInt(0n, 20n))
 	.map(([some, leastNanoUsd]) => some.map((hold) => ({ ...hold, check: 'fit' as const, leastNanoUsd })));
@@ -233,14 +233,14 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 	{ weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 14_000 }) }) },
 );
 
-/** Fourteen minutes at most, less than a call that has ended is remembered. */
+/** Maximum of operations: they span at most fourteen minutes, less than the retention of an ended request. */
 const longest = 60;
 
 export const agreesWithModel = {
 	operations: fc.array(anyOperation, { maxLength: longest, size: 'max' }),
-	/** Runs follow each other at this distance, a UTC midnight within each. */
+	/** Distance between runs, with a UTC midnight in each. */
 	apartMs: 86_400_000,
-	/** Compares every answer, and every counter after it. */
+	/** Compares every result, and every counter after it. */
 	async run(
 		{ stores, setNow }: { stores: readonly [AdmissionStore, AdmissionStore]; setNow(nowMs: number): void | Promise<void> },
 		team: string,
@@ -259,7 +259,7 @@ export const agreesWithModel = {
 	},
 };
 
-/** Which of its generations the counters are in is each store's own matter. */
+/** Ignores the generation of the counters, which each store chooses. */
 function comparable({ generation: _, ...reading }: CounterReading): CounterReading {
 	return reading;
 }

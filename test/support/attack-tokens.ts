@@ -1,6 +1,6 @@
 /**
- * Access tokens that must not pass, and a few that must (guarantees 2.4, A1 to A64). Nothing here knows how they are
- * judged: run them against a layer or over HTTP.
+ * Access tokens that must be rejected, and a few that must be accepted (guarantees 2.4, A1 to A64). They are independent of the verifier:
+ * run them against a layer or over HTTP.
  */
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { compactToken, encodePart, type Jwk, makeSigningKey, type Sign, signHmac, signWith, type TestIssuer } from './test-issuer.ts';
@@ -11,18 +11,18 @@ export interface AttackToken {
 	readonly title: string;
 	makeToken(issuer: TestIssuer): string;
 	readonly expect: 200 | 401 | 403;
-	/** Over HTTP the request may end before the token is looked at. */
+	/** Statuses over HTTP, if the request may be rejected before the token is verified. */
 	readonly expectOverHttp?: readonly number[];
-	/** The `authorization` header or headers, when not `Bearer` and the token. */
+	/** Value or values of `authorization`, if not `Bearer` and the token. */
 	readonly authorization?: (accessToken: string) => string | string[] | undefined;
 	readonly query?: (accessToken: string) => string;
-	/** What must be configured for the expectation to hold; by default none of it is. */
+	/** Settings that the expectation requires; none by default. */
 	readonly needs?: 'audience' | 'max_lifetime' | 'reject_unregistered';
 }
 
 /** Seconds of clock skew that the list assumes. */
 export const attackSkewSeconds = 5;
-/** For what needs `max_lifetime`. */
+/** Value for the attacks that need `max_lifetime`. */
 export const attackMaxLifetimeSeconds = 7200;
 
 const strangerKey = makeSigningKey('stranger');
@@ -33,7 +33,7 @@ const otherAlgorithmKey = makeSigningKey('attack-alg');
 const shortKey = { ...makeSigningKey('attack-short'), ...generateKeyPairSync('rsa', { modulusLength: 1024 }) };
 const symmetricSecret = Buffer.from('a secret that was published as a key, long enough for HS256');
 
-/** To be published beside the issuer's own key: two good keys and four that may never verify anything. */
+/** Keys to publish next to the issuer's own: two valid ones, and four that must never verify a token. */
 export const attackKeys: readonly Jwk[] = [
 	ecKey.jwk,
 	edKey.jwk,
@@ -64,7 +64,7 @@ function withClaims(
 	return { id, title, makeToken: (issuer) => issuer.accessToken(claims(issuer)), expect, ...(needs === undefined ? {} : { needs }) };
 }
 
-/** The claims as text, changed by hand, signed well. */
+/** Token with a valid signature over claims edited as text. */
 function withPayload(
 	id: string,
 	title: string,
@@ -339,7 +339,7 @@ const last = (text: string): string => text.slice(-1);
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const nextLetter = (letter: string): string => alphabet[(alphabet.indexOf(letter) + 1) % 64] ?? 'A';
 
-/** The longest token, or the shortest one that is longer, around this many characters. */
+/** Returns the longest token up to this number of characters, or the shortest one above it. */
 function tokenOfLength(issuer: TestIssuer, length: number, isLonger: boolean): string {
 	const bare = issuer.accessToken({ pad: '' }).length;
 	const guess = Math.floor(((length - bare) * 3) / 4);
@@ -431,7 +431,7 @@ export const attackTokens: readonly AttackToken[] = [
 	...syntaxAttacks,
 ];
 
-/** Good tokens by the other allowed algorithms, so that the refusals above are not for want of a key. */
+/** Valid tokens with the other allowed algorithms. They show that the rejections above are not caused by a missing key. */
 export const goodTokens: readonly AttackToken[] = [
 	{ id: 'good', title: 'RS256', makeToken: good, expect: 200 },
 	{ id: 'good', title: 'ES256', makeToken: (issuer) => issuer.accessToken({}, {}, ecKey), expect: 200 },

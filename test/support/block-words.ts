@@ -1,4 +1,7 @@
-/** 200 words that operators block: profanity, drugs, weapons, violence, fraud, gambling, and words that neighbours in a sentence spell. */
+/**
+ * 200 words that operators block: profanity, drugs, weapons, violence, fraud, gambling, and words that two neighbouring words of a sentence
+ * spell.
+ */
 export const blockWords = `
 	abuse ammo ammonium amphetamine anal anthrax arsehole arson ass asshole assassin assault
 	balls bastard bestiality bitch bitcoin blackmail bloodbath blowjob bloody bollocks bomb bondage boner boob boobs booze

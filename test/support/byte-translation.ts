@@ -4,7 +4,7 @@ import { EventBatch } from '../../src/wire/events/event-batch.ts';
 import { EventFramer } from '../../src/wire/events/event-framer.ts';
 import { StreamEvent } from '../../src/wire/events/stream-event.ts';
 
-/** Of whole events; the last one may lack its empty line. */
+/** Batch of complete events; the last one may lack its empty line. */
 export function eventsIn(bytes: Buffer | string): EventBatch {
 	const framer = new EventFramer(() => 'none');
 	const events = framer.push(Buffer.from(bytes))?.events ?? [];
@@ -12,7 +12,7 @@ export function eventsIn(bytes: Buffer | string): EventBatch {
 	return EventBatch.ofEvents(rest.length === 0 ? events : [...events, StreamEvent.ofBytes(rest)]);
 }
 
-/** The translation of one stream, with bytes on both sides. */
+/** Translation of one stream, with bytes on both sides. */
 export interface ByteTranslation {
 	push(events: Buffer): Buffer;
 	end(): Buffer;

@@ -1,11 +1,11 @@
-/** Throw-away certificates for 127.0.0.1, made by the system's openssl. */
+/** Temporary certificates for 127.0.0.1, created by the system's openssl. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TlsMaterial } from '../../src/io/http1/server/http-server.ts';
 
-/** Signed by itself: the certificate is its own authority. */
+/** Self-signed: the certificate is its own authority. */
 export function createCertificate(commonName: string): TlsMaterial {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-certificate-'));
 	try {

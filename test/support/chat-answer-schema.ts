@@ -1,7 +1,7 @@
 /**
- * What OpenAI's published schema says of a chat completion and of its chunks, written down from the types of its SDK
- * (`openai` 7, `resources/chat/completions` and `resources/completions`), as far as a translation may send it; and our own
- * extensions, which stand where libraries keep what they do not know. Anything beside them is a leak.
+ * Schema of a chat completion and of its chunks, as far as a translation may send them. It follows the types of OpenAI's SDK (`openai` 7,
+ * `resources/chat/completions` and `resources/completions`), plus Tollgate's extensions, in places where client libraries preserve unknown
+ * fields. Other fields are a leak.
  */
 import { z } from 'zod';
 

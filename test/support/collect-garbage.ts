@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** All of it, at once. */
+/** Runs a complete garbage collection synchronously. */
 export const collectGarbage = runInNewContext('gc') as () => void;

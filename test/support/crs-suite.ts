@@ -1,4 +1,6 @@
-/** The OWASP core rule set's own regression cases, sent to a running edge as they are, and how the answers count (see the suite's README). */
+/**
+ * Regression cases of the OWASP core rule set, sent unchanged to a running edge, and the counts of its responses (see the suite's README).
+ */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
@@ -9,7 +11,7 @@ export interface CrsCase {
 	readonly family: string;
 	readonly place: 'line' | 'body';
 	readonly expect: 'block' | 'pass';
-	/** What the core rule set itself does with the request at its first level. */
+	/** Result of the core rule set itself for the request at its first level. */
 	readonly crs_pl1: 'block' | 'pass' | 'refuse';
 	readonly method: string;
 	readonly uri: string;
@@ -55,7 +57,7 @@ function sendCase(port: number, crsCase: CrsCase): Promise<CrsOutcome> {
 			socket.destroy();
 			resolve(outcome);
 		};
-		// Silence is no refusal.
+		// Without a response in time, the request was not rejected.
 		const timer = setTimeout(() => finish('let through'), waitMs);
 		socket.setEncoding('latin1').on('data', (piece: string) => {
 			text += piece;
@@ -79,7 +81,7 @@ function bytesOf({ method, uri, version, headers = [], data = '', encoded_reques
 export interface CrsFigure {
 	readonly family: string;
 	readonly attacks: number;
-	/** Blocked, or refused as bad HTTP. */
+	/** Attacks blocked, or rejected as invalid HTTP. */
 	readonly stopped: number;
 	readonly harmless: number;
 	readonly falselyBlocked: number;
@@ -87,7 +89,7 @@ export interface CrsFigure {
 	readonly missed: readonly string[];
 }
 
-/** By family. Attacks are those in line and headers at level 1; harmless are those that the core rule set lets through too. */
+/** Counts by family. Attacks are those in line and headers at level 1; harmless requests are those that the core rule set accepts too. */
 export function countCrs(results: readonly CrsResult[], place: CrsCase['place'], level = 1): CrsFigure[] {
 	const counted = results.filter(({ crsCase }) => crsCase.pl === level && crsCase.place === place);
 	return [...Map.groupBy(counted, ({ crsCase }) => crsCase.family)]

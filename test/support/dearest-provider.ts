@@ -1,12 +1,14 @@
-/** A provider that bills the most that vendors document: a token for each byte of text, all that they add, and every token allowed. */
+/**
+ * Provider that bills the maximum that vendors document: a token for each byte of text, all of their additions, and every allowed token.
+ */
 import type { UpstreamRequest } from '../../src/core/upstream.ts';
 import { jsonAnswer, type ScriptedAnswer, sentText } from './gateway-bench.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** More than any vendor adds to a message, to tools, to a tool of its own and to a schema. */
+/** Upper bound of a vendor's additional tokens for a message, for tools, for a built-in tool and for a schema. */
 const added = { message: 7, tools: 1500, typedTool: 1500, schema: 1500 };
-/** An image in the finest detail. */
+/** Tokens of an image in the finest detail. */
 const imageTokens = 50_000;
 
 export const dearestProvider: ScriptedAnswer = (request) => {
@@ -89,7 +91,7 @@ function inputTokensOf(body: Members): number {
 	);
 }
 
-/** The UTF-8 bytes of all texts in a value, names of members included; of images the number. */
+/** UTF-8 bytes of all texts in a value, member names included, and the number of images. */
 function weigh(value: unknown): { bytes: number; images: number } {
 	const sum = { bytes: 0, images: 0 };
 	const visit = (one: unknown): void => {

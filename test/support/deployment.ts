@@ -1,4 +1,4 @@
-/** Products with configurations of a test's own: any roles, any number of processes, as they are deployed. */
+/** Products with a test's own configurations: any roles and any number of processes, as in a deployment. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launcher, type Running, type StartOptions, startProcess, temporaryDirectory } from './processes.ts';
@@ -8,7 +8,7 @@ export const client = { id: 'agent', secret: 'secret-of-the-agent-0123456789' };
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** Addresses and settings for a product whose every provider is the simulator. */
+/** Addresses and settings of a product whose providers are all the simulator. */
 export interface Plan {
 	readonly directory: string;
 	readonly configPath: string;
@@ -18,7 +18,7 @@ export interface Plan {
 	readonly settings: Settings;
 }
 
-/** @param extra laid over the settings, section by section. */
+/** @param extra merged into the settings, section by section. */
 export async function planProduct(extra: Settings = {}): Promise<Plan> {
 	const directory = temporaryDirectory();
 	const [gateway, identity, simulator] = [await freePort(), await freePort(), await freePort()];
@@ -30,7 +30,7 @@ export async function planProduct(extra: Settings = {}): Promise<Plan> {
 			gateway: { listen: `127.0.0.1:${gateway}` },
 			identity: { listen: `127.0.0.1:${identity}`, clients: [{ ...client, scopes: ['invoke', 'admin'] }] },
 			simulator: { listen: `127.0.0.1:${simulator}` },
-			// Tests share the machine: a late process is no overload of the product's.
+			// Disables load shedding, because tests share the machine and a delayed process is not overload.
 			edge: { overload: { loop_delay_ms: 60_000 } },
 			teams: { unregistered_clients: { tier: 'enterprise' } },
 			providers: simulatedProviders(simulatorUrl),
@@ -59,7 +59,7 @@ export function simulatedProviders(simulatorUrl: string, apiKey = 'simulator-key
 	};
 }
 
-/** Replaces the file in one step, as an editor does. */
+/** Replaces the file atomically, as an editor does. */
 export function writeSettings(path: string, settings: Settings): void {
 	writeFileSync(`${path}.new`, JSON.stringify(settings, undefined, '\t'));
 	renameSync(`${path}.new`, path);
@@ -69,7 +69,7 @@ export interface Deployment extends Running, Plan {
 	accessToken(): Promise<string>;
 }
 
-/** Starts what a plan says and waits until it is ready. */
+/** Starts a planned product and waits until it is ready. */
 export async function startPlan(plan: Plan, options: StartOptions & { readonly program?: readonly string[] } = {}): Promise<Deployment> {
 	const [program = '', ...first] = options.program ?? [process.execPath, launcher];
 	const running = startProcess(program, [...first, 'start', '--config', plan.configPath], options);
@@ -93,7 +93,7 @@ export async function untilReady(url: string, running: Running): Promise<void> {
 	);
 }
 
-/** 0 when nobody answers. */
+/** Returns the status of a response; 0 without a response. */
 export async function statusOf(url: string): Promise<number> {
 	try {
 		const response = await fetch(url);
@@ -113,7 +113,7 @@ export interface CallOptions {
 	readonly signal?: AbortSignal;
 }
 
-/** One inference call. */
+/** Sends one inference request. */
 export function call(url: string, accessToken: string, options: CallOptions = {}): Promise<Response> {
 	const { format = 'chat', isStreamed = false, text = 'Say hello.' } = options;
 	const model = options.model ?? (format === 'chat' ? 'gpt-4o-mini' : 'claude-sonnet-4-5');
@@ -126,7 +126,7 @@ export function call(url: string, accessToken: string, options: CallOptions = {}
 	});
 }
 
-/** Status of a call, with its answer read. */
+/** Sends a request, reads the response, and returns its status. */
 export async function callStatus(url: string, accessToken: string, options: CallOptions = {}): Promise<number> {
 	const response = await call(url, accessToken, options);
 	await response.arrayBuffer();

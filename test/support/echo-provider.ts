@@ -1,11 +1,11 @@
-/** A provider that answers with the last user's words, and remembers each request as it came. */
+/** Provider that responds with the last user message, and records each request unchanged. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface SeenRequest {
 	readonly line: string;
-	/** Names and values in turn. */
+	/** Names and values alternately. */
 	readonly rawHeaders: readonly string[];
 	readonly body: string;
 }
@@ -20,7 +20,7 @@ interface ChatRequest {
 	readonly messages: readonly { readonly content: string }[];
 }
 
-/** Speaks chat completions and messages, not streamed. Closed when the test is over. */
+/** Serves chat completions and messages without streaming. Closed at the end of the test. */
 export async function startEchoProvider(): Promise<EchoProvider> {
 	const seen: SeenRequest[] = [];
 	const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** The edge layer on real parts, in front of a handler that counts and answers 200. */
+/** Edge layer with real components, in front of a handler that returns 200 and keeps the requests. */
 import { streamOf } from '../../src/core/byte-stream.ts';
 import type { Handler, HttpRequest, HttpResponse } from '../../src/core/handler.ts';
 import { noMetrics } from '../../src/core/metrics.ts';
@@ -33,7 +33,7 @@ export interface EdgeBench {
 	readonly clock: ManualClock;
 	readonly log: RememberedLog;
 	readonly keySet: KeySet;
-	/** What came through. */
+	/** Requests that the edge forwarded. */
 	readonly admitted: HttpRequest[];
 	send(request?: Partial<HttpRequest>): Promise<HttpResponse>;
 	stop(): Promise<void>;

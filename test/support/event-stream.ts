@@ -1,12 +1,12 @@
-/** Server-sent events as a client reads them, with what a conformance test asks about. */
+/** Server-sent events as a client reads them, with the details that conformance tests check. */
 
 export interface StreamedEvent {
-	/** The `event:` line's; undefined without one. */
+	/** Value of the `event:` line; undefined without one. */
 	readonly name: string | undefined;
 	readonly data: string;
 }
 
-/** Whole events; a beginning without its blank line is `rest`. Comments are counted and left out. */
+/** Parses complete events; an incomplete one is `rest`. Comments are returned separately. */
 export function parseEvents(text: string): { events: StreamedEvent[]; comments: string[]; rest: string } {
 	const blocks = text.split('\n\n');
 	const rest = blocks.pop() ?? '';

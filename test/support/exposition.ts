@@ -1,4 +1,4 @@
-/** Reads and judges what `GET /metrics` says, by the rules of Prometheus' text format. */
+/** Parses and validates the response of `GET /metrics`, by the rules of Prometheus' text format. */
 
 export interface Series {
 	readonly name: string;
@@ -9,7 +9,7 @@ export interface Series {
 const sampleLine = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const labelPair = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/gy;
 
-/** @throws Error for a line that is none of the format's. */
+/** @throws Error for a line that violates the format. */
 export function readExposition(text: string): readonly Series[] {
 	return text
 		.split('\n')
@@ -24,13 +24,16 @@ export function readExposition(text: string): readonly Series[] {
 		});
 }
 
-/** The sum of the series that have these labels. @returns undefined when there is none. */
+/** Sum of the series that have these labels. @returns undefined if there is none. */
 export function valueOf(series: readonly Series[], name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
 	const found = series.filter((one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value));
 	return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** What `promtool check metrics` would say of names, help texts, types and series. @returns one sentence for each fault. */
+/**
+ * Reports the problems that `promtool check metrics` would report on names, help texts, types and series.
+ * @returns one sentence per problem.
+ */
 export function lint(text: string): readonly string[] {
 	const faults: string[] = [];
 	const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
@@ -39,7 +42,7 @@ export function lint(text: string): readonly string[] {
 	if (new Set(headings).size !== headings.length) faults.push('a heading stands twice');
 	for (const [name, type] of types) {
 		if ((helps.get(name) ?? '') === '') faults.push(`${name} has no help`);
-		// Names of the runtime's own figures are what all programs of its kind use.
+		// Excludes the runtime's metrics, whose names all programs of their kind share.
 		const isOurs = name.startsWith('tollgate_');
 		if (type === 'counter' && !name.endsWith('_total')) faults.push(`${name} is a counter and does not end in _total`);
 		if (isOurs && type !== 'counter' && name.endsWith('_total')) faults.push(`${name} is no counter and ends in _total`);

@@ -1,4 +1,4 @@
-/** A gateway whose calls have several targets, and what its books say. */
+/** Gateway with several targets per request, and the entries of its ledger and counters. */
 import { expect } from 'vitest';
 import { Fault } from '../../src/core/fault.ts';
 import type { HttpResponse } from '../../src/core/handler.ts';
@@ -24,7 +24,7 @@ export const messageAnswer = JSON.stringify({
 	stop_sequence: null,
 	usage: { input_tokens: 1000, output_tokens: 500 },
 });
-/** 1.25 and 10 USD; 3 and 15 USD. */
+/** Prices: 1.25 and 10 USD; 3 and 15 USD. */
 export const costAtGpt5 = 6_250_000n;
 export const costAtClaude = 10_500_000n;
 
@@ -108,7 +108,7 @@ export function shown({ id, provider, model, closed }: LedgerRow): string {
 	return `${id.replace(/^req-\d+/, 'req')} ${provider} ${model} ${closed?.outcome} ${closed?.costNanoUsd}`;
 }
 
-/** What the team's budgets stand at: settled and held. */
+/** Settled and reserved amounts of the team's budgets. */
 export async function readingOf(bench: GatewayBench, ...names: string[]): Promise<string[]> {
 	await bench.gateway.settled();
 	const reading = await bench.admission.read(
@@ -122,7 +122,7 @@ export function hostOf({ origin }: UpstreamRequest): string {
 	return new URL(origin).hostname[0] ?? '';
 }
 
-/** Until the gateway waits for the clock. */
+/** Waits until the gateway waits for the clock. */
 export async function untilWaiting(bench: GatewayBench): Promise<void> {
 	while (bench.clock.pending === 0) await settle();
 }

@@ -1,21 +1,21 @@
-/** A provider that streams far more than any socket holds, as fast as it is read. */
+/** Provider that streams far more than any socket buffers, as fast as it is read. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface FastStream {
 	readonly origin: string;
-	/** Of each answer. */
+	/** Size of each response. */
 	readonly totalBytes: number;
-	/** Of the newest answer, as far as the system has taken it. */
+	/** Bytes of the newest response that the operating system has accepted. */
 	readonly sentBytes: number;
 	close(): Promise<void>;
 }
 
 const event = Buffer.from(`data: {"padding":"${'x'.repeat(65_536)}"}\n\n`);
-/** Of both formats at once: each reads over the other's. */
+/** End of both formats at once: each client ignores the other's. */
 const end = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\ndata: [DONE]\n\n');
 
-/** @param eventCount of each answer, 64 KiB each. */
+/** @param eventCount of each response, 64 KiB each. */
 export async function startFastStream(eventCount = 1000): Promise<FastStream> {
 	let sentBytes = 0;
 	const server = createServer((request, response) => {

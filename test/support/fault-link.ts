@@ -1,4 +1,4 @@
-/** A TCP link to a port on loopback that can be broken in every way that links break. */
+/** TCP link to a port on loopback, with all faults that links have. */
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +9,13 @@ export type LinkFault = (typeof linkFaults)[number];
 
 export interface FaultLink {
 	readonly port: number;
-	/** In place of the one before, until `heal`. @param ms what `latency` adds to each piece. */
+	/** Replaces the current fault until `heal`. @param ms delay that `latency` adds to each piece. */
 	break(fault: LinkFault, ms: number): Promise<void>;
 	heal(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** Of a piece, what trickles: the rest follows at once, or a megabyte would take half an hour. */
+/** Bytes of a piece that trickle. The rest follows at once, because a megabyte would take half an hour. */
 const trickledBytes = 40;
 
 export async function openFaultLink(targetPort: number): Promise<FaultLink> {

@@ -1,4 +1,4 @@
-/** Guarantees 9.23: what stands in a message's content is never a reason to block, in either format. */
+/** Guarantees 9.23: content of a message is never a reason to block, in either format. */
 import { expect } from 'vitest';
 import { chatFormat, messagesFormat, question } from '../conformance/formats.ts';
 import { type Subject, send } from '../conformance/subject.ts';

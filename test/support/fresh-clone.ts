@@ -3,7 +3,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from './processes.ts';
 
-/** Copies what a clone would hold: every file that is tracked, or would be with the next commit of all that is here. */
+/** Copies the files of a clone: every file that is tracked, or would be after a commit of all changes. */
 export function copyTrackedFiles(target: string): void {
 	const { stdout, status } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
 		cwd: packageRoot,

@@ -1,11 +1,14 @@
-/** Thirty spellings of each kind of personal data, written at one sitting and measured before any rule was changed for them. None is anybody's. */
+/**
+ * Thirty spellings of each kind of personal data, written in one session and measured before any rule was changed for them. All values are
+ * fictitious.
+ */
 import { createPiiDetector } from '../../src/policy/guardrails/pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
 import { TextScan } from '../../src/policy/guardrails/text-scan.ts';
 
 type FreshKind = 'ssn' | 'card' | 'phone' | 'email' | 'iban' | 'ip';
 
-/** What stands between `«` and `»` is to be covered. */
+/** Text between `«` and `»` must be covered. */
 const rows: Readonly<Record<FreshKind, readonly string[]>> = {
 	ssn: [
 		'Employee SSN «219-09-9999» on file',

@@ -1,4 +1,4 @@
-/** A gateway whose world is scripted. Time stands still until it is moved. */
+/** Gateway with scripted dependencies. Time stands still until the test advances it. */
 
 import { isByteStream, streamOf } from '../../src/core/byte-stream.ts';
 import type { Caller } from '../../src/core/caller.ts';
@@ -18,7 +18,7 @@ import { ManualClock } from './manual-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { createRememberedLog } from './remembered-log.ts';
 
-/** A body that a test drives by hand, chunk by chunk. */
+/** Body that a test controls chunk by chunk. */
 export class HandStream implements ByteStream, ByteFlow {
 	isCancelled = false;
 	resumeCount = 0;
@@ -43,7 +43,7 @@ export class HandStream implements ByteStream, ByteFlow {
 	}
 }
 
-/** What a client reads of a streamed answer. */
+/** Collects a streaming response like a client. */
 export class Reader implements ByteSink {
 	text = '';
 	ending: 'open' | 'ended' | 'failed' = 'open';
@@ -72,7 +72,7 @@ export function callerOf(clientId: string, scopes: readonly string[] = ['tollgat
 	return { clientId, issuer: 'https://issuer.test', scopes: new Set(scopes), expiresAtSeconds: 4_000_000_000 } as unknown as Caller;
 }
 
-/** Nothing is repeated unless a test asks for it. */
+/** Terms without retries, unless a test enables them. */
 export const testTraffic: TrafficTerms = { retries: 0, retryStatuses: [], maxConcurrent: 1024, maxQueued: 256, ejectAfterFailures: 5 };
 
 export const testSettings: GatewaySettings = {
@@ -141,13 +141,13 @@ export const testSettings: GatewaySettings = {
 	},
 };
 
-/** A gateway, what it asked of its upstream, and what it logged. */
+/** Gateway, its upstream requests, and its log. */
 export class GatewayBench {
 	readonly clock = new ManualClock();
 	readonly sent: UpstreamRequest[] = [];
 	readonly log = createRememberedLog();
 	readonly gateway: Gateway;
-	/** Draws the middle of what is left to chance. */
+	/** Replaces random numbers by their middle value. */
 	readonly traffic = new TrafficBook({ clock: this.clock, log: this.log, metrics: noMetrics, chance: () => 0.5 });
 	readonly ledger = createMemoryLedger();
 	readonly admission: AdmissionStore;
@@ -156,7 +156,7 @@ export class GatewayBench {
 	constructor(settings: Partial<GatewaySettings> = {}, ports: Partial<GatewayPorts> = {}) {
 		const { clock } = this;
 		const sumUp: SumUpTeam = async (team) => ({ team, tokensToday: 0, budgets: [], endedIds: [] });
-		// Its patience is not what tests count.
+		// Separate clock, so that the admission's timeouts do not count as timers of the test.
 		this.admission = restoreMissing(createMemoryAdmission({ clock }), {
 			clock: new ManualClock(),
 			sumUp,
@@ -227,7 +227,7 @@ export class GatewayBench {
 	}
 }
 
-/** As every upstream does it: who leaves before the answer has begun gets none. */
+/** Rejects like every upstream if the client disconnects before the response has begun. */
 function untilClientGone(request: UpstreamRequest, respond: ScriptedAnswer): Promise<UpstreamResponse> {
 	return new Promise((resolve, reject) => {
 		let abort: (() => void) | undefined;
@@ -254,13 +254,13 @@ export function textOf(response: HttpResponse): string {
 	return response.body.toString();
 }
 
-/** What was sent to a provider. */
+/** Body of a request to a provider. */
 export function sentText({ body }: UpstreamRequest): string {
 	if (!Buffer.isBuffer(body)) throw new Error('the body that was sent is not there as a whole');
 	return body.toString();
 }
 
-/** Reads a streamed answer; returns at once, the reader fills as the stream runs. */
+/** Reads a streaming response; returns at once, and the reader fills while the stream runs. */
 export function readStream(response: HttpResponse): { reader: Reader; flow: ByteFlow } {
 	if (response.body === null || !isByteStream(response.body)) {
 		throw new Error(`the answer is not a stream: ${response.status} ${textOf(response)}`);
@@ -269,7 +269,7 @@ export function readStream(response: HttpResponse): { reader: Reader; flow: Byte
 	return { reader, flow: response.body.start(reader) };
 }
 
-/** Runs what is due in this turn and the next few. */
+/** Runs everything that is due in this iteration of the event loop and the next few. */
 export async function settle(): Promise<void> {
 	for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -287,12 +287,12 @@ export function errorOf(response: HttpResponse): ErrorBody {
 	return JSON.parse(textOf(response)) as ErrorBody;
 }
 
-/** Status and code of an error that the gateway made. */
+/** Status and code of an error that the gateway generated. */
 export function summaryOf(response: HttpResponse): string {
 	return `${response.status} ${errorOf(response).error.code}`;
 }
 
-/** A generic page with the request's id. */
+/** Generic page with the request's id. */
 export function isPage(response: HttpResponse): boolean {
 	return response.headers['content-type'] === 'text/html; charset=utf-8' && /^<!doctype html>[^]*req-1/.test(textOf(response));
 }

@@ -1,4 +1,4 @@
-/** The fields of a `generateContent` request that a translation may send, at any depth: what is sent beside them is a leak. */
+/** Fields of a `generateContent` request that a translation may send, at any depth. Other fields are a leak. */
 import { isJsonObject, type JsonObject } from '../../src/wire/json/parse-body.ts';
 
 const requestFields = ['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'];
@@ -7,7 +7,7 @@ const configFields =
 		' ',
 	);
 
-/** What a part may hold: exactly one of these. */
+/** Fields of a part, which has exactly one of these. */
 const partFields: Readonly<Record<string, readonly string[]>> = {
 	text: [],
 	inlineData: ['mimeType', 'data'],
@@ -16,7 +16,7 @@ const partFields: Readonly<Record<string, readonly string[]>> = {
 	functionResponse: ['id', 'name', 'response'],
 };
 
-/** @returns paths that no such request has. */
+/** @returns paths of unknown fields. */
 export function unknownGeminiFields(body: JsonObject): string[] {
 	const { contents, systemInstruction, tools, toolConfig, generationConfig } = body;
 	const config = isJsonObject(generationConfig) ? generationConfig : {};

@@ -1,11 +1,13 @@
-/** What tests of guardrails share: rules of which nothing is on but what a test names, an engine, and providers' answers on each wire. */
+/**
+ * Fixtures of guardrail tests: rules that are off except those a test names, a moderation provider, and provider responses in each dialect.
+ */
 import { contentCategories } from '../../src/policy/guardrails/content/content-category.ts';
 import type { RuleAction } from '../../src/policy/guardrails/guardrail.ts';
 import type { GuardrailSettings } from '../../src/policy/guardrails/guardrails.ts';
 import { type PiiKind, piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
 import type { EngineSettings } from '../../src/roles/gateway/guardrail-engines/engine-settings.ts';
 
-/** Enforced; of words `darkfish` blocks, nothing else does anything. */
+/** Enforced guardrails: the word `darkfish` is blocked, and all other policies are off. */
 export function guardrailsWith(rules: Partial<GuardrailSettings> = {}): GuardrailSettings {
 	return {
 		isEnforced: true,
@@ -31,7 +33,7 @@ export function piiRules(action: RuleAction, others: Partial<Record<PiiKind, Rul
 
 export const gambling = { name: 'gambling', description: 'Betting', examples: [], keywords: ['roulette'], action: 'block' } as const;
 
-/** Asked at `https://engine.test`, with a free price. */
+/** Moderation provider at `https://engine.test`, free of charge. */
 export function engineWith(settings: Partial<EngineSettings> = {}): EngineSettings {
 	return {
 		name: 'mod',
@@ -54,7 +56,7 @@ export type CallerFormat = keyof typeof callerPaths;
 
 type Wire = CallerFormat | 'gemini';
 
-/** Whole answers, as a provider of the wire writes them. */
+/** Non-streaming responses, as a provider of the dialect writes them. */
 export const wholeAnswers: Readonly<Record<Wire, (text: string) => string>> = {
 	chat: (content) =>
 		JSON.stringify({
@@ -95,7 +97,7 @@ export function chatChunk(delta: object, finish_reason: string | null = null): s
 	return data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
 }
 
-/** Events of streams whose text comes in these pieces. */
+/** Events of streams with these text deltas. */
 export const answerEvents: Readonly<Record<Wire, (pieces: readonly string[]) => string[]>> = {
 	chat: (pieces) => [
 		chatChunk({ role: 'assistant', content: '' }),

@@ -1,10 +1,10 @@
 import type { ByteFlow, ByteSink, ByteStream } from '../../src/core/handler.ts';
 
-/** A stream whose pieces the test pushes itself, and which remembers what its sink asked for. */
+/** Stream whose pieces the test pushes, and which records the sink's requests. */
 export class HandFedStream implements ByteStream {
 	sink: ByteSink | undefined;
 	isCancelled = false;
-	/** The sink has asked for silence and not taken it back. */
+	/** True after the sink paused the stream and before it resumed it. */
 	isPaused = false;
 	resumes = 0;
 
@@ -21,7 +21,7 @@ export class HandFedStream implements ByteStream {
 		};
 	}
 
-	/** False when the sink asks for silence. */
+	/** Returns false if the sink asks for a pause. */
 	push(piece: string | Buffer): boolean {
 		this.isPaused = this.sink?.write(typeof piece === 'string' ? Buffer.from(piece) : piece) !== true;
 		return !this.isPaused;

@@ -1,4 +1,4 @@
-/** Prompts full of what a firewall looks for: code, queries, markup, shell, and the attacks of the core rule set's own cases. */
+/** Prompts with text that firewalls search for: code, queries, markup, shell, and the attacks of the core rule set's own cases. */
 import { crsCases } from './crs-suite.ts';
 
 const pieces: readonly string[] = [
@@ -20,7 +20,7 @@ const attacks: readonly string[] = crsCases
 	.flatMap(({ uri, data, headers = [] }) => [uri, data ?? '', ...headers.map(([, value]) => value)])
 	.filter((text) => text.length > 8);
 
-/** The same prompts for the same seed; from 1 KB to 512 KB, small ones more often. */
+/** Yields the same prompts for the same seed; from 1 KB to 512 KB, small ones more often. */
 export function* harmlessPrompts(count: number, seed: number): Generator<string> {
 	let state = seed >>> 0;
 	const random = (): number => {

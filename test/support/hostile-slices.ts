@@ -1,6 +1,6 @@
 /**
- * A program: reads hostile texts under all guardrails, and prints as JSON how long the longest slice of each held the event loop, in
- * milliseconds. By itself, for the test runner makes hot loops several times slower than they are.
+ * Program that reads hostile texts under all guardrails, and prints as JSON how long the longest slice of each blocked the event loop, in
+ * milliseconds. Separate from the test runner, which makes hot loops several times slower.
  */
 import { readContentWeights } from '../../content-filter/read-weights.ts';
 import { createContentScorer } from '../../src/policy/guardrails/content/content-scorer.ts';
@@ -10,9 +10,9 @@ import { workedMs } from './worked-ms.ts';
 
 const units = JSON.parse(process.argv[2] ?? '[]') as string[];
 const textLength = 100_000;
-/** What is read between two looks at the clock, after which the event loop may turn. */
+/** Characters between two reads of the clock, after which the event loop may continue. */
 const sliceCharacters = 1024;
-/** Of slices that are not worth another round. */
+/** Duration below which a slice needs no further round. */
 const shortMs = 5;
 const mostRounds = 8;
 
@@ -20,7 +20,7 @@ function compileAll(): Guardrails {
 	const scorer = createContentScorer(readContentWeights());
 	const words = ['aardvark', 'ill will', 'darkfish', ...Array.from({ length: 100 }, (_, index) => `a${index.toString(36)} ill1 o0o`)];
 	const steps = compileGuardrails(
-		// Observing: nothing is blocked, so everything is read to its end.
+		// Monitored only: nothing is blocked, so every text is read to its end.
 		guardrailsWith({
 			isEnforced: false,
 			content: contentAt('medium'),
@@ -40,10 +40,10 @@ function compileAll(): Guardrails {
 	}
 }
 
-/** `moreSlices`: than its length would make. */
+/** Result for one text. `moreSlices` is the number of slices beyond those that its length requires. */
 function longestSlice(all: Guardrails, unit: string): { moreSlices: number; longestMs: number } {
 	const text = unit.repeat(textLength / unit.length);
-	// The slices are the same each time; what a garbage collection or another process adds to one is not.
+	// Minimum over the rounds: slices are deterministic, but garbage collections and other processes are not.
 	const least: number[] = [];
 	for (let round = 0; round === 0 || (round < mostRounds && Math.max(...least) > shortMs); round++) {
 		const screening = all.screen([{ text, isJson: unit.startsWith('{') }], 'input', 'team');

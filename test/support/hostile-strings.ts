@@ -1,8 +1,8 @@
-/** Strings that programs trip over, written for this project. */
+/** Strings that often break programs, written for this project. */
 
-/** Texts that mean something to some parser, or nothing to any. */
+/** Texts with a meaning for some parser, or for none. */
 export const hostileStrings: readonly string[] = [
-	// Words that languages give a meaning
+	// Words with a meaning in programming languages
 	'undefined',
 	'null',
 	'NULL',
@@ -24,7 +24,7 @@ export const hostileStrings: readonly string[] = [
 	'length',
 	'$where',
 	'$ne',
-	// Numbers and what looks like them
+	// Numbers and similar texts
 	'0',
 	'-0',
 	'1e400',
@@ -42,7 +42,7 @@ export const hostileStrings: readonly string[] = [
 	'1_000',
 	'٠',
 	'²³',
-	// Blanks and nothing
+	// Whitespace and empty texts
 	'',
 	' ',
 	'\t',
@@ -56,7 +56,7 @@ export const hostileStrings: readonly string[] = [
 	'\u3000',
 	'\v\f',
 	'\u0085',
-	// Controls
+	// Control characters
 	'\u0000',
 	'a\u0000b',
 	'\u0001\u001f',
@@ -151,13 +151,13 @@ export const hostileStrings: readonly string[] = [
 	'[',
 	'}',
 	'\u2019',
-	// Streams of events and of HTTP
+	// Event streams and HTTP
 	'data: [DONE]',
 	'\n\ndata: {}\n\n',
 	'event: message_stop',
 	'\r\n\r\nHTTP/1.1 200 OK\r\n\r\n',
 	'a: b\r\nc: d',
-	// Long
+	// Long texts
 	'a'.repeat(10_000),
 	'('.repeat(5000),
 	'\\'.repeat(5000),
@@ -165,7 +165,7 @@ export const hostileStrings: readonly string[] = [
 	' '.repeat(5000),
 ];
 
-/** What an SQL interpreter would answer differently, later, or not at all. */
+/** Texts that an SQL interpreter would process differently, later, or not at all. */
 export const sqlStrings: readonly string[] = [
 	`'`,
 	`''`,

@@ -1,4 +1,4 @@
-/** The identity role on its own: on a free port, with the real system clock unless a test brings another. */
+/** Identity role alone: on a free port, with the real system clock by default. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/io/system-clock.ts';
@@ -10,7 +10,7 @@ import { createRememberedLog, type RememberedLog } from './remembered-log.ts';
 
 export const agent = { id: 'agent', name: 'Agent', secret: 'secret-of-the-agent-0123456789', scopes: ['invoke', 'admin'] };
 
-/** One two-hundredth of the real work, so that suites are quick. */
+/** One two-hundredth of the production cost, so that suites are fast. */
 export const cheapCost = { cost: 64, blockSize: 8, parallelization: 1 };
 
 export interface IdentitySubject {
@@ -20,7 +20,7 @@ export interface IdentitySubject {
 	readonly baseUrl: string;
 	/** Sends a form to the token endpoint. */
 	post(form: Readonly<Record<string, string>> | string, headers?: Readonly<Record<string, string>>): Promise<Response>;
-	/** A token for the agent. */
+	/** Returns an access token of the agent. */
 	accessToken(scope?: string): Promise<string>;
 	stop(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export function basicOf(id: string, secret: string): { authorization: string } {
 	return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
 }
 
-/** Median milliseconds of two actions, done in turn so that the machine's mood hits both alike. */
+/** Median milliseconds of two actions, executed alternately so that other load affects both equally. */
 export async function timeInTurn(
 	tries: number,
 	first: (index: number) => Promise<unknown>,

@@ -1,9 +1,9 @@
-/** Generated sentences with an IP address, and with what only looks like one. */
+/** Generated sentences with an IP address, and with similar texts. */
 import { findPii } from '../../src/policy/guardrails/pii/pii-detector.ts';
 
 interface IpRow {
 	readonly text: string;
-	/** Undefined where the sentence holds none. */
+	/** Address in the sentence; undefined if there is none. */
 	readonly address: string | undefined;
 }
 
@@ -24,7 +24,7 @@ function ipv4(): string {
 	return [1 + random(223), random(256), random(256), 1 + random(254)].join('.');
 }
 
-/** Whole, shortened in the middle or at an end, in capitals, with a version 4 address at its end. */
+/** Address in full, shortened in the middle or at an end, in capitals, or with a version 4 address at its end. */
 function ipv6(): string {
 	const groups = (count: number): string => Array.from({ length: count }, group).join(':');
 	return pick([

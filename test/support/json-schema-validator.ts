@@ -1,12 +1,12 @@
 /**
- * A validator of JSON Schema (2020-12 without dynamic references), written from the specification and from nothing in `src`: tests of what
- * fits a schema must not ask the code that made it.
+ * Validator of JSON Schema (2020-12 without dynamic references), written from the specification without code of `src`. Tests of schema
+ * conformity must be independent of the code under test.
  */
 type Schema = boolean | { readonly [keyword: string]: unknown };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @returns what is wrong, each with its place; empty when the value fits. */
+/** @returns violations, each with its path; empty if the value is valid. */
 export function schemaErrors(schema: unknown, value: unknown): string[] {
 	const errors: string[] = [];
 	visit(schema as Schema, value, '$', schema, errors, 0);

@@ -1,8 +1,8 @@
 /**
- * API keys in the published formats of many vendors, and ordinary text that looks like keys. All keys are random characters, made at run
- * time from a printed seed: none is anybody's. Vendors are in three parts: rules were written from the developed one; the held-out one was
- * measured before any of its misses was read, then its beginnings were added; the measured one was written after that, and no rule comes
- * from it.
+ * API keys in the published formats of many vendors, and ordinary text that looks like keys. All keys are random characters, generated at
+ * run time from a printed seed, and belong to no account. Vendors are in three parts. Rules were developed from the developed one. The
+ * held-out one was measured before any of its misses was read, then its prefixes were added. The measured one was written after that, and
+ * no rule comes from it.
  */
 import { createPiiDetector } from '../../src/policy/guardrails/pii/pii-detector.ts';
 import { piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
@@ -15,18 +15,18 @@ export const keyHalves: readonly KeyHalf[] = ['developed', 'held-out', 'measured
 
 export interface KeyRow {
 	readonly half: KeyHalf;
-	/** The vendor of a key; the kind of ordinary text otherwise. */
+	/** Vendor of a key; kind of ordinary text otherwise. */
 	readonly family: string;
-	/** Whether the text around the key says that it is one. */
+	/** True if the text around the key says that it is one. */
 	readonly isLabelled: boolean;
 	readonly text: string;
-	/** Empty for ordinary text. */
+	/** API key; empty for ordinary text. */
 	readonly key: string;
 }
 
 type Random = (below: number) => number;
 
-/** Mulberry32, from the seed and a name: another family changes nothing. */
+/** Generator (mulberry32) from the seed and a name, so that a new family does not change the others. */
 function randomOf(name: string): Random {
 	let state = Array.from(name).reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), keySeed);
 	return (below) => {
@@ -53,7 +53,7 @@ const alphabets: Readonly<Record<string, string>> = {
 	2: `${upper}234567`,
 };
 
-/** `<w36>` is 36 characters of the alphabet `w`. */
+/** Fills a pattern: `<w36>` is 36 characters of the alphabet `w`. */
 function fill(random: Random, pattern: string): string {
 	return pattern.replaceAll(/<([a-zA-Z2])(\d+)>/g, (_whole, name: string, count: string) => {
 		const letters = alphabets[name] ?? '';
@@ -66,10 +66,10 @@ const uuid = '<h8>-<h4>-4<h3>-a<h3>-<h12>';
 interface Vendor {
 	readonly name: string;
 	readonly half: KeyHalf;
-	/** As they name the variable. */
+	/** Name of the vendor's variable. */
 	readonly label: string;
 	readonly pattern: string;
-	/** Keys that begin in no way of their own can be told by what is written beside them alone. */
+	/** True for keys without a prefix of their own, which only the text next to them identifies. */
 	readonly isBare?: true;
 }
 
@@ -207,7 +207,7 @@ const vendors: readonly Vendor[] = [
 	]),
 ];
 
-/** `@@` is the key, `$$` the name of the variable, `..` that name as code writes it. */
+/** Frames: `@@` is the key, `$$` the name of the variable, `..` that name as code writes it. */
 const labelledFrames: readonly string[] = [
 	'My .env looks like this, why does the app not start?\n\nPORT=3000\n$$=@@\nLOG_LEVEL=debug\n',
 	'export $$="@@"\npython main.py',
@@ -263,7 +263,7 @@ function rowsOf({ name, half, label, pattern, isBare }: Vendor): KeyRow[] {
 	return isBare ? labelled : [...labelled, ...silent.map((frame) => row(frame, false))];
 }
 
-/** What looks like a key and is none: identifiers, digests, placeholders, names. */
+/** Texts that resemble keys: identifiers, digests, placeholders, names. */
 const ordinary: readonly (readonly [half: KeyHalf, family: string, patterns: readonly string[]])[] = [
 	[
 		'developed',
@@ -506,7 +506,7 @@ export const vendorCount = vendors.length;
 
 const detector = createPiiDetector(new Set(piiKinds));
 
-/** Whether a key is covered from its first to its last character; of ordinary text, whether anything in it is taken for a key. */
+/** True if a key is covered from its first to its last character; for ordinary text, if anything in it is taken for a key. */
 export function isKeyFound({ text, key }: KeyRow): boolean {
 	const found = new TextScan([detector], false).end(text).filter(({ category }) => category === 'api_key' || category === 'aws_key');
 	const start = text.indexOf(key);

@@ -1,4 +1,4 @@
-/** Set-up of projects whose files share a process: a file that leaves the process changed fails, so that no other file can depend on it. */
+/** Setup of projects whose files share a process: a file that leaves the process changed fails, so that no other file can depend on it. */
 import { afterAll } from 'vitest';
 
 const methodsOf = (owner: object, prefix: string): [string, unknown][] =>
@@ -6,10 +6,10 @@ const methodsOf = (owner: object, prefix: string): [string, unknown][] =>
 		.filter(([, value]) => typeof value === 'function')
 		.map(([name, value]) => [`${prefix}.${name}`, value as unknown]);
 
-/** Whatever a test may replace or leave behind, by name. */
+/** Process state that a test may replace or leave behind, by name. */
 function readProcess(): Map<string, unknown> {
 	const globals = Object.getOwnPropertyNames(globalThis)
-		// Packages and the test runner keep what they share under such names.
+		// Excludes names under which packages and the test runner keep shared state.
 		.filter((name) => !name.startsWith('__'))
 		.flatMap((name): [string, unknown][] => {
 			const value: unknown = Object.getOwnPropertyDescriptor(globalThis, name)?.value;

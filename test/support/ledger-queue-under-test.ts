@@ -1,4 +1,4 @@
-/** A ledger's queue over a database and a journal in the hands of the test. */
+/** Queue of a ledger over a database and a journal that the test controls. */
 import { Fault } from '../../src/core/fault.ts';
 import { tellTurnEnd } from '../../src/core/turn-end.ts';
 import { closedRow, openRow } from '../../src/stores/contracts/ledger.contract.ts';
@@ -12,7 +12,7 @@ import { until } from './until.ts';
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A database in the hands of the test: each batch waits for `commit` or `fail`. */
+/** Database that the test controls: each batch waits for `commit` or `fail`. */
 function createScriptedWrites() {
 	const batches: WriteBatch[] = [];
 	let waiting: PromiseWithResolvers<readonly RowException[]> | undefined;
@@ -36,7 +36,7 @@ function createScriptedWrites() {
 	};
 }
 
-/** Keeps lines until they are forgotten. Takes none while it has a `failure`; they are safe once `sync`, if any, is. */
+/** Keeps lines until they are removed. Accepts none while it has a `failure`; lines are durable after `sync`, if there is one. */
 class ScriptedJournal {
 	failure: Error | undefined;
 	sync: PromiseWithResolvers<void> | undefined;
@@ -66,7 +66,7 @@ class ScriptedJournal {
 		this.lines.splice(0, count);
 	}
 
-	/** Of opens; behind a bar those of closes. */
+	/** Ids of opens; after a bar, those of closes. */
 	get ids(): string {
 		const isClose = (line: string): boolean => readCloseLine(line) !== undefined;
 		const opens = this.lines.filter((line) => !isClose(line)).map((line) => readLine(line)[0]);
@@ -84,7 +84,7 @@ export function startLedgerQueue() {
 	return { clock, log, disk, journal, queue, ...callers(queue) };
 }
 
-/** As it is when the call leaves. */
+/** Resolves like an open when the request is sent. */
 function kept(opened: OpenedRow | Promise<OpenedRow>): Promise<void> {
 	if (opened instanceof Promise) return opened.then(() => undefined);
 	return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ function kept(opened: OpenedRow | Promise<OpenedRow>): Promise<void> {
 	});
 }
 
-/** Outcomes as they come: `open a: done`. */
+/** Records outcomes in order: `open a: done`. */
 function callers(queue: LedgerQueue) {
 	const outcomes: string[] = [];
 	const note = (what: string, promise: Promise<void>): void => {

@@ -4,11 +4,11 @@ import { onTestFinished } from 'vitest';
 
 export interface LeisurelyProvider {
 	readonly url: string;
-	/** Calls that it was sent. */
+	/** Number of requests received. */
 	calls: number;
 }
 
-/** A provider of messages that takes next to no processor time. @param answersAfterMs undefined: never. */
+/** Provider of messages that uses almost no processor time. @param answersAfterMs undefined: never. */
 export async function startLeisurelyProvider(answersAfterMs: number | undefined): Promise<LeisurelyProvider> {
 	const content = [{ type: 'text', text: 'ok' }];
 	const usage = { input_tokens: 1, output_tokens: 1 };

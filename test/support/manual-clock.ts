@@ -5,7 +5,7 @@ interface Appointment {
 	readonly task: () => void;
 }
 
-/** A clock that stands still until `advance`, which runs what falls due in order of time, then of arrival. */
+/** Clock that stands still until `advance`, which runs due tasks in order of time, then of arrival. */
 export class ManualClock implements Clock {
 	private wallMs: number;
 	private elapsedMs = 0;
@@ -29,7 +29,7 @@ export class ManualClock implements Clock {
 		return { cancel: () => void this.appointments.delete(appointment) };
 	}
 
-	/** Moves both clocks on, stopping at each moment when something falls due. */
+	/** Advances both clocks, stopping at each moment when a task is due. */
 	advance(ms: number): void {
 		const untilMs = this.elapsedMs + ms;
 		for (let next = this.nextDue(untilMs); next !== undefined; next = this.nextDue(untilMs)) {
@@ -40,12 +40,12 @@ export class ManualClock implements Clock {
 		this.moveTo(untilMs);
 	}
 
-	/** Moves the wall clock alone, as an operator or a time server does. */
+	/** Changes the wall clock only, as an operator or a time server does. */
 	jumpWallTo(nowMs: number): void {
 		this.wallMs = nowMs;
 	}
 
-	/** How many tasks wait; 0 when nothing was left behind. */
+	/** Number of waiting tasks; 0 if none was left behind. */
 	get pending(): number {
 		return this.appointments.size;
 	}

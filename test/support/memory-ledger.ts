@@ -1,4 +1,4 @@
-/** A ledger that lives as long as the process, for tests and trials: nothing is deleted unless asked. */
+/** Ledger that lives as long as the process, for tests and trials: entries are deleted only on request. */
 import { noUsage, type Usage } from '../../src/core/usage.ts';
 import {
 	type ClosedRow,
@@ -67,7 +67,7 @@ export function createMemoryLedger(): Ledger {
 				told('closed');
 			}
 		},
-		// A process that died has taken its rows with it.
+		// No interrupted entries: they disappear with the process.
 		closeInterrupted: async () => [],
 		async prune(beforeMs) {
 			const wholeHourMs = Math.floor(beforeMs / msPerHour) * msPerHour;

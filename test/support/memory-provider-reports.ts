@@ -2,7 +2,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import type { ProviderReport } from '../../src/core/health-report.ts';
 import type { ProviderReports } from '../../src/stores/contracts/records.ts';
 
-/** @param clock without one nothing is forgotten by itself. */
+/** @param clock without which no report expires. */
 export function createMemoryProviderReports(clock?: Clock): ProviderReports {
 	const nowMs = (): number => clock?.nowMs() ?? 0;
 	let told: { readonly process: string; readonly report: ProviderReport; readonly expiresAtMs: number }[] = [];

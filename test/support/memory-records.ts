@@ -1,4 +1,4 @@
-/** Records that live as long as the process. Values are copied on the way in and out, so nobody shares them. */
+/** Records that live as long as the process. Values are copied on the way in and out, so that they are never shared. */
 import type { Clock } from '../../src/core/clock.ts';
 import type { RoutingRule } from '../../src/core/routing-rule.ts';
 import type { Team } from '../../src/core/team.ts';
@@ -19,7 +19,7 @@ import { createMemorySigningKeys } from './memory-signing-keys.ts';
 
 type Changed = () => void;
 
-/** @param clock by which reports of providers are forgotten. */
+/** @param clock that determines the expiry of provider reports. */
 export function createMemoryRecords(clock?: Clock): RecordStore {
 	const listeners = new Set<() => void>();
 	const changed: Changed = () => {
@@ -52,7 +52,7 @@ export function createMemoryRecords(clock?: Clock): RecordStore {
 	};
 }
 
-/** @param nameOf tells two keys apart, and orders them. */
+/** @param nameOf distinguishes two keys, and orders them. */
 function mapTable<Key, Value extends object>(
 	nameOf: (key: Key) => string,
 	keyOf: (value: Value) => Key,

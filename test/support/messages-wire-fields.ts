@@ -1,4 +1,4 @@
-/** The fields of a messages request that a translation may send, at any depth: what is sent beside them is a leak. */
+/** Fields of a messages request that a translation may send, at any depth. Other fields are a leak. */
 import { isJsonObject, type JsonObject } from '../../src/wire/json/parse-body.ts';
 
 type Shape = readonly string[];
@@ -31,7 +31,7 @@ const typedFields: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 	format: { json_schema: ['schema'] },
 };
 
-/** @returns paths that no messages request has. */
+/** @returns paths of unknown fields. */
 export function unknownWireFields(body: JsonObject): string[] {
 	const messages = listOf(body.messages).flatMap((message, index) => {
 		const path = `messages[${index}]`;
@@ -71,7 +71,7 @@ function blocks(content: unknown, path: string): string[] {
 	});
 }
 
-/** A member whose own `type` decides what else it has. */
+/** Member whose own `type` determines its other members. */
 function typed(parent: unknown, name: string, path: string): string[] {
 	const value = isJsonObject(parent) ? parent[name] : undefined;
 	if (value === undefined) return [];
@@ -81,7 +81,7 @@ function typed(parent: unknown, name: string, path: string): string[] {
 
 function extra(value: unknown, known: Shape, path: string): string[] {
 	if (!isJsonObject(value)) return [path];
-	// What is undefined is not written.
+	// Undefined members are not serialized.
 	const names = Object.keys(value).filter((name) => value[name] !== undefined);
 	return names.flatMap((name) => (known.includes(name) ? [] : [`${path}.${name}`]));
 }

@@ -1,4 +1,4 @@
-/** A time of day for processes of a test's own, which it can move while they run; their timers go on as they should. */
+/** Time of day for processes that a test starts. The test can change it while they run; their timers run normally. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { requireProgram } from './system-programs.ts';
 
 export interface MovableClock {
-	/** For whoever is to go by it. */
+	/** Variables for the processes that use this clock. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** Unix milliseconds. */
+	/** Current time in Unix milliseconds. */
 	nowMs(): number;
-	/** Processes see it a second later. */
+	/** Sets the time, which processes see a second later. */
 	moveTo(timeMs: number): void;
 	close(): void;
 }
@@ -40,7 +40,7 @@ export function openMovableClock(startMs: number): MovableClock {
 	};
 }
 
-/** The wrapper fails where a process of the same number was killed earlier and left its semaphore: the next has another number. */
+/** Retries: the wrapper fails if a killed process with the same number left its semaphore, and the next process has another number. */
 function findLibrary(attempts: number): string {
 	try {
 		return execFileSync('faketime', ['-m', '-f', '+0s', 'printenv', 'LD_PRELOAD'], { encoding: 'utf8' }).trim();

@@ -1,13 +1,13 @@
-/** Set-up of a test file for `scripts/test-mutants.ts`: says which mutant is active, and notes which mutants the file reaches. */
+/** Setup of a test file for `scripts/test-mutants.ts`: selects the active mutant, and records which mutants the file executes. */
 import { afterEach, inject } from 'vitest';
 
 declare module 'vitest' {
 	interface ProvidedContext {
-		/** The number of the active mutant; -1 for none. */
+		/** Number of the active mutant; -1 for none. */
 		activeMutant: number;
 	}
 	interface TaskMeta {
-		/** Numbers of the mutants that the file's tests come past. */
+		/** Numbers of the mutants that the file's tests execute. */
 		reachedMutants?: number[];
 	}
 }

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that follow from the seed (Marsaglia's xorshift, 32 bits). */
+/** Generates numbers from 0 to 1 from a seed (Marsaglia's xorshift, 32 bits). */
 export function seededNumbers(seed: number): () => number {
 	let state = seed >>> 0 || 1;
 	return () => {
@@ -9,7 +9,7 @@ export function seededNumbers(seed: number): () => number {
 	};
 }
 
-/** A text with one bit or one byte changed, left out, put in, doubled or swapped. Latin-1. */
+/** Changes a text by one bit or byte: changed, removed, inserted, doubled or swapped. Latin-1. */
 export function mutate(text: string, next: () => number): string {
 	const bytes = Buffer.from(text, 'latin1');
 	const at = Math.floor(next() * bytes.length);

@@ -1,4 +1,4 @@
-/** What the tests use of the package, which brings no types. */
+/** Types of the package as far as the tests use it; the package has none. */
 declare module 'oidc-provider' {
 	import type { RequestListener } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** Requests at a rate that does not wait for answers, as many callers who know nothing of each other make them. */
+/** Open-loop load: requests at a rate that does not depend on responses, as from many independent clients. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,13 +10,13 @@ export interface Answered {
 
 export interface OpenLoad {
 	readonly port: number;
-	/** One request, whole. */
+	/** Bytes of one complete request. */
 	readonly bytes: string;
 	readonly perSecond: number;
 	readonly seconds: number;
 }
 
-/** Connections at once; a request that finds none free is lost, and counted with status 0. */
+/** Maximum of concurrent connections. A request without a free one is dropped, and counted with status 0. */
 const mostConnections = 4000;
 
 const stepMs = 5;
@@ -54,7 +54,7 @@ export async function loadSteadily({ port, bytes, perSecond, seconds }: OpenLoad
 	return answers;
 }
 
-/** HTTP/1.1 as far as our own answers need it. */
+/** HTTP/1.1 client, as far as Tollgate's responses require it. */
 class Connection {
 	readonly socket: Socket;
 	private received = '';

@@ -1,4 +1,7 @@
-/** 20,000 ordinary sentences: 12,000 of `test/suites/ordinary-sentences` and 8,000 made of their words, with what neighbours easily spell. */
+/**
+ * 20,000 ordinary sentences: 12,000 of `test/suites/ordinary-sentences` and 8,000 generated from their words, with words that neighbours
+ * easily spell.
+ */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { WordMatch } from '../../src/policy/guardrails/words/walk.ts';
@@ -20,7 +23,7 @@ function readSentences(): readonly string[] {
 	return file.toString('utf8').trimEnd().split('\n');
 }
 
-/** Words that occur at least so often, so that misspellings are none. */
+/** Minimum frequency of a word, which excludes misspellings. */
 const leastOften = 2;
 
 function wordsOf(sentences: readonly string[]): readonly string[] {
@@ -88,9 +91,9 @@ const sentences: readonly string[] = [...real, ...make()];
 
 interface WordPrecision {
 	readonly sentences: number;
-	/** Sentences that hold a listed word as a word of its own: blocking them is right. */
+	/** Sentences that contain a listed word as a separate word: blocking them is correct. */
 	readonly withListedWord: number;
-	/** Others in which something was found. */
+	/** Other sentences with a match. */
 	readonly blocked: readonly string[];
 }
 

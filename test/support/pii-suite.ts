@@ -1,4 +1,4 @@
-/** Runs the finder of personal data over the suite of marked texts. */
+/** Runs the PII detector over the suite of annotated texts. */
 import { readFileSync } from 'node:fs';
 import { plainDigits } from '../../src/policy/guardrails/folding/plain-digits.ts';
 import { findPii } from '../../src/policy/guardrails/pii/pii-detector.ts';
@@ -17,7 +17,7 @@ export interface Recall {
 }
 
 export interface PiiFigures {
-	/** Of the templates that were looked at while rules were written, and of the others. */
+	/** Recall for the templates that were read while rules were written, and for the others. */
 	readonly tuned: readonly Recall[];
 	readonly other: readonly Recall[];
 	readonly cleanRows: number;

@@ -1,7 +1,7 @@
 /**
- * Personal data in many spellings, and ordinary text with numbers that are none. Families are in three parts. Rules were written from the
- * developed one. The corrected one was measured without knowledge of it, then its misses were read and corrected. The measured one was written
- * after that: no rule comes from it.
+ * Personal data in many spellings, and ordinary text with other numbers. Families are in three parts. Rules were developed from the
+ * developed one. The corrected one was measured without knowledge of it, then its misses were read and corrected. The measured one was
+ * written after that: no rule comes from it.
  */
 import { createPiiDetector } from '../../src/policy/guardrails/pii/pii-detector.ts';
 import { type PiiKind, piiKinds } from '../../src/policy/guardrails/pii/pii-kind.ts';
@@ -16,7 +16,7 @@ export interface VariantRow {
 	readonly family: string;
 	readonly kind: PiiKind | undefined;
 	readonly text: string;
-	/** The characters that a mask must cover; empty for ordinary text. */
+	/** Characters that a mask must cover; empty for ordinary text. */
 	readonly secret: string;
 }
 
@@ -25,7 +25,7 @@ type Make = (random: Random) => string;
 
 const rowsPerFamily = 60;
 
-/** A generator of its own for each family: another family changes nothing. */
+/** Separate generator for each family, so that a new family does not change the others. */
 function randomOf(name: string): Random {
 	let state = Array.from(name).reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 0x811c9dc5);
 	return (below) => {
@@ -36,7 +36,7 @@ function randomOf(name: string): Random {
 
 const pick = <Item>(random: Random, items: readonly Item[]): Item => items[random(items.length)] as Item;
 
-/** `#` is a digit, `!` one from 2 to 9, `~` a letter, `_` a hexadecimal digit, `¤` the sign `#`. */
+/** Fills a pattern: `#` is a digit, `!` one from 2 to 9, `~` a letter, `_` a hexadecimal digit, `¤` the sign `#`. */
 function fill(random: Random, pattern: string): string {
 	return pattern.replaceAll(/[#!~_¤]/g, (sign) => {
 		if (sign === '¤') return '#';
@@ -51,7 +51,7 @@ const filled =
 	(random) =>
 		fill(random, pick(random, patterns));
 
-/** Numbers of each country by the groups that people write; `+` and the country code stand first. */
+/** Numbers of each country in the groups that people write, with `+` and the country code first. */
 const countries: Readonly<Record<Half, readonly string[]>> = {
 	developed: [
 		'+1 !## !## ####',
@@ -110,7 +110,7 @@ const usGroups: Readonly<Record<Half, readonly string[]>> = {
 	corrected: ['(!##)!##-####', '!## !## ####', '+1-!##-!##-####', '1 (!##) !## ####', '+1.!##.!##.####', '1.!##.!##.####'],
 };
 
-/** The spaces of a number become another separator. */
+/** Replaces the spaces of a number by another separator. */
 const separated =
 	(patterns: readonly string[], separators: readonly string[]): Make =>
 	(random) =>
@@ -197,7 +197,7 @@ const phoneLabelsAfter: Readonly<Record<Half, readonly string[]>> = {
 	],
 };
 
-/** Too short or unusual to be known without a label. */
+/** Numbers too short or unusual to be detected without a label. */
 const localNumbers: Readonly<Record<Half, readonly string[]>> = {
 	developed: ['!##-####', '!## ####', '#######', '## ## ## ##', '!########'],
 	corrected: ['!##.####', '####-####', '### ## ##', '########', '## ### ## ##', '!#########'],
@@ -695,7 +695,7 @@ const seenFamilies: readonly Family[] = both.flatMap((half): readonly Family[] =
 	];
 });
 
-/** A vCard, a log, a chat, a form: where numbers stand that nobody wrote for a reader. */
+/** Frames such as a vCard, a log, a chat or a form, in which numbers were not written for readers. */
 const newFrames: readonly string[] = [
 	'BEGIN:VCARD\nNOTE:%%\nEND:VCARD',
 	'[10:42] kim: %%\n[10:43] lee: thanks',
@@ -1108,7 +1108,7 @@ const laterFamilies: readonly Family[] = [
 	],
 ];
 
-/** A mail, a diff, a commit, a query string, a subtitle, a chat export, a label of a parcel. */
+/** Frames such as a mail, a diff, a commit, a query string, a subtitle, a chat export or a parcel label. */
 const unseenFrames: readonly string[] = [
 	'Subject: re: hello\n\nTry %% instead.\n',
 	'+ %%',
@@ -1374,7 +1374,7 @@ const measuredFamilies: readonly Family[] = [
 
 const families: readonly Family[] = [...seenFamilies, ...laterFamilies, ...measuredFamilies];
 
-/** Text with numbers that are no personal data. */
+/** Texts with numbers that are not personal data. */
 const ordinary: Readonly<Record<Part, readonly Make[]>> = {
 	measured: [
 		filled(
@@ -1635,7 +1635,7 @@ export const variantRows = makeRows();
 
 const detector = createPiiDetector(new Set(piiKinds));
 
-/** Whether all digits and letters of the secret are covered by matches of its kind; of ordinary text, whether anything is found. */
+/** True if matches of its kind cover all digits and letters of the secret; for ordinary text, if there is any match. */
 export function isFlagged({ text, secret, kind }: VariantRow): boolean {
 	const spans = new TextScan([detector], false).end(text);
 	if (kind === undefined) return spans.length > 0;
@@ -1643,7 +1643,7 @@ export function isFlagged({ text, secret, kind }: VariantRow): boolean {
 	return spans.some((span) => span.category === kind && span.start <= start && span.end >= start + lengthWithoutSigns(secret));
 }
 
-/** Brackets at the end may stay. */
+/** Length without closing brackets, which may remain. */
 function lengthWithoutSigns(secret: string): number {
 	return secret.replace(/[^\p{L}\p{N}]+$/u, '').length;
 }

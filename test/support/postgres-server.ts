@@ -1,4 +1,4 @@
-/** PostgreSQL servers of our own: real, on loopback, in a directory that goes with them. */
+/** Temporary PostgreSQL servers: real, on loopback, in a directory that is deleted with them. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,17 +9,17 @@ import { requireProgram } from './system-programs.ts';
 
 export interface PostgresServer {
 	readonly port: number;
-	/** Of the database `postgres`, as its superuser. */
+	/** URL of the database `postgres`, as its superuser. */
 	readonly url: string;
 	readonly pid: number;
-	/** Makes an empty database. @returns its URL. */
+	/** Creates an empty database. @returns its URL. */
 	createDatabase(): Promise<string>;
-	/** Stops answering, without a word. */
+	/** Suspends the server, which then stops responding. */
 	pause(): void;
 	resume(): void;
-	/** Kills every process of it and waits until they are gone. */
+	/** Kills all of its processes and waits until they have exited. */
 	kill(): Promise<void>;
-	/** Starts it again, with what it held, on the same port. */
+	/** Restarts it with its data, on the same port. */
 	restart(): Promise<void>;
 	stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface PostgresServer {
 export const postgresPassword = 'p@ss/w:rd-of-postgres';
 
 const tlsFixture = join(import.meta.dirname, '../fixtures/tls-localhost');
-/** Of the server, which is used with the option `ssl=on`. */
+/** Certificate of the server, for use with the option `ssl=on`. */
 export const postgresCertificate = join(tlsFixture, 'certificate.pem');
 
 /** @param options of the server, such as `max_connections=20`. */
@@ -110,7 +110,7 @@ export async function startPostgres(...options: string[]): Promise<PostgresServe
 	};
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
 	const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
 	client.on('error', () => undefined);
@@ -123,13 +123,13 @@ export async function query(url: string, statement: string): Promise<Record<stri
 }
 
 interface Postgres {
-	/** Where `initdb` and `postgres` are. */
+	/** Folder of `initdb` and `postgres`. */
 	readonly programs: string;
-	/** The server refuses to run as root. */
+	/** User that runs the server, which does not start as root. */
 	readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** @throws one line that says what to install. */
+/** @throws one line that names the package to install. */
 function requirePostgres(): Postgres {
 	return { programs: requireProgram('postgres'), owner: process.getuid?.() === 0 ? nobody() : undefined };
 }
@@ -152,7 +152,7 @@ async function untilAnswers(child: ChildProcess, url: string): Promise<void> {
 	}
 }
 
-/** A process that is dead may stay in the table until somebody asks for its end. */
+/** Waits, because an exited process stays in the process table until its parent reaps it. */
 async function untilGone(pids: readonly number[]): Promise<void> {
 	const endMs = performance.now() + 5000;
 	while (listProcesses('stat=', '-p', pids.join(',')).some((state) => !state.startsWith('Z'))) {
@@ -173,7 +173,7 @@ function listProcesses(column: string, ...which: string[]): string[] {
 			.map((line) => line.trim())
 			.filter(Boolean);
 	} catch {
-		// There is none.
+		// No such process.
 		return [];
 	}
 }
@@ -182,6 +182,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 	try {
 		process.kill(pid, signal);
 	} catch {
-		// It has ended.
+		// Process has exited.
 	}
 }

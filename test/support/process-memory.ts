@@ -1,11 +1,11 @@
-/** Resident memory of another process, as Linux knows it. */
+/** Resident memory of another process, as Linux reports it. */
 import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 
 export const megabyte = 1024 * 1024;
 
 export interface MemoryWatch {
-	/** By how much the process has grown at most from the beginning of the watch to its end, in bytes. */
+	/** Maximum growth of the process since the start of the watch, in bytes. */
 	readonly peakGrowth: number;
 	stop(): void;
 }
@@ -18,11 +18,11 @@ export function residentBytes(pid: number): number {
 /** Processor time that a process has used so far, in milliseconds. */
 export function cpuMs(pid: number): number {
 	const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-	// Ticks of a hundredth of a second, on every Linux of today.
+	// Ticks of a hundredth of a second, on every current Linux.
 	return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Until it is stopped, or the test is over. */
+/** Watches until it is stopped, or the test ends. */
 export function watchMemory(pid: number): MemoryWatch {
 	const startBytes = residentBytes(pid);
 	let peak = startBytes;

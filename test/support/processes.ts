@@ -1,4 +1,4 @@
-/** Programs as processes of their own: whatever a test starts here is gone when the test is over. */
+/** Programs as separate processes, which are killed at the end of the test that started them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { eventually } from './product.ts';
 export const packageRoot = join(import.meta.dirname, '../..');
 export const launcher = join(packageRoot, 'bin/tollgate');
 
-/** `PATH` without the packages of this project: what a user's shell has. */
+/** `PATH` without the packages of this project, as in a user's shell. */
 export const systemPath = (process.env['PATH'] ?? '')
 	.split(delimiter)
 	.filter((folder) => !folder.includes('node_modules'))
@@ -20,21 +20,21 @@ export interface Running {
 	readonly pid: number;
 	readonly stdout: string;
 	readonly stderr: string;
-	/** The log so far: the lines of standard output that are JSON. */
+	/** Log so far: lines of standard output that are JSON. */
 	readonly log: Record<string, unknown>[];
-	/** Resolves when the process has ended and nobody holds its output any more. */
+	/** Resolves when the process has exited and no other process holds its output open. */
 	readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-	/** Resolves with the first line of the log that fits. */
+	/** Resolves with the first matching line of the log. */
 	logged(event: string, fits?: (fields: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
 }
 
 export interface StartOptions {
 	readonly cwd?: string;
-	/** The whole environment beside `PATH` and `HOME`. */
+	/** Complete environment in addition to `PATH` and `HOME`. */
 	readonly env?: Record<string, string>;
 }
 
-/** Starts a program in a process group of its own; the group is killed at the end of the test that runs. */
+/** Starts a program in a separate process group, which is killed at the end of the running test. */
 export function startProcess(program: string, args: readonly string[], { cwd, env = {} }: StartOptions = {}): Running {
 	const child = spawn(program, args, {
 		cwd,
@@ -75,7 +75,7 @@ export function startProcess(program: string, args: readonly string[], { cwd, en
 	return running;
 }
 
-/** Runs a program to its end. */
+/** Runs a program until it exits. */
 export async function runProcess(
 	program: string,
 	args: readonly string[],
@@ -86,7 +86,7 @@ export async function runProcess(
 	return { code, stdout: running.stdout, stderr: running.stderr };
 }
 
-/** The product's own command line, on this runtime. */
+/** Runs the product's command line, on this runtime. */
 export function runTollgate(
 	args: readonly string[],
 	options: StartOptions = {},
@@ -94,14 +94,14 @@ export function runTollgate(
 	return runProcess(process.execPath, [launcher, ...args], options);
 }
 
-/** A directory that is gone when the test is over. */
+/** Creates a directory that is deleted at the end of the test. */
 export function temporaryDirectory(): string {
 	const directory = mkdtempSync(join(tmpdir(), 'tollgate-anomaly-'));
 	onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
 	return directory;
 }
 
-/** Whether a process of this id exists. */
+/** Returns true if a process with this id exists. */
 export function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
@@ -115,7 +115,7 @@ function killGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch {
-		// It has ended.
+		// Process has exited.
 	}
 }
 

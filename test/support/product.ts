@@ -1,4 +1,4 @@
-/** The whole product as a process of its own, on free ports and an empty data directory. */
+/** Complete product in a separate process, on free ports and with an empty data directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -16,17 +16,17 @@ export interface Product {
 	readonly tokenEndpoint: string;
 	readonly configPath: string;
 	readonly dataDirectory: string;
-	/** What the process has logged so far, parsed. */
+	/** Log of the process so far, parsed. */
 	readonly log: readonly Record<string, unknown>[];
 	readonly process: ChildProcess;
 	accessToken(client?: { id: string; secret: string }, scope?: string): Promise<string>;
-	/** Ends the process with SIGTERM and gives its exit code. */
+	/** Ends the process with SIGTERM and returns its exit code. */
 	stop(): Promise<number | null>;
 }
 
 export type Overrides = { readonly [key: string]: unknown };
 
-/** Settings laid over the test's own; a function gets the address of the simulator, for further providers. */
+/** Settings merged into the test's defaults. A function receives the URL of the simulator, for further providers. */
 export type ProductOverrides = Overrides | ((simulatorUrl: string) => Overrides);
 
 /** Starts edge, gateway, identity and simulator in one process; every provider is the simulator. */
@@ -49,7 +49,7 @@ export async function startProduct(overrides: ProductOverrides = {}, environment
 			},
 			simulator: { listen: `127.0.0.1:${simulatorPort}` },
 			teams: { unregistered_clients: { tier: 'enterprise' } },
-			// Tests share the machine: a late process is no overload of the product's.
+			// Disables load shedding, because tests share the machine and a delayed process is not overload.
 			edge: { firewall: { per_ip: { requests: 1_000_000 } }, overload: { loop_delay_ms: 60_000 } },
 			providers: {
 				provider_a: { ...provider, base_url: `${simulatorUrl}/anthropic` },
@@ -103,16 +103,16 @@ export async function fetchAccessToken(tokenEndpoint: string, client: { id: stri
 	return answer.access_token;
 }
 
-/** What was given may not be in use yet. */
+/** Ports already returned, which may not be in use yet. */
 const givenPorts = new Set<number>();
 
 /**
- * Below the ports that systems give to outgoing connections: nobody takes it by chance before its server listens. Nor do other processes
- * that take theirs here, while this one runs: on Linux it holds the port's name.
+ * Returns a port below the range of outgoing connections, so that no connection takes it before its server listens. Other processes that
+ * use this function skip it while this one runs: on Linux the process reserves the port's name.
  */
 export async function freePort(): Promise<number> {
 	for (;;) {
-		// Of higher ports the system makes those of clients; of lower ones `fetch` refuses some, such as 10080.
+		// Range: the system uses higher ports for clients, and `fetch` blocks some lower ones, such as 10080.
 		const port = 10_100 + Math.floor(Math.random() * 21_900);
 		if (givenPorts.has(port)) continue;
 		givenPorts.add(port);
@@ -120,7 +120,7 @@ export async function freePort(): Promise<number> {
 	}
 }
 
-/** Takes a name that belongs to one process of the machine until that ends. @returns whether nobody else has it. */
+/** Reserves a name for this process, across the machine. @returns true if no other process has it. */
 function holdName(name: string): Promise<boolean> {
 	const holder = createServer().unref();
 	return new Promise((resolve) => {
@@ -137,10 +137,10 @@ function isFree(port: number): Promise<boolean> {
 	});
 }
 
-/** An end for what never comes, not a measure: a busy machine takes seconds for what an idle one does at once. */
+/** Timeout, not a measurement: a busy machine needs seconds for what an idle one does at once. */
 const patienceMs = 20_000;
 
-/** Waits for something that another process does; fails with what was waited for. */
+/** Waits for an effect of another process; fails with a description of it. */
 export async function eventually<T>(what: string, probe: () => T | undefined | Promise<T | undefined>, withinMs = patienceMs): Promise<T> {
 	const endMs = performance.now() + withinMs;
 	for (;;) {

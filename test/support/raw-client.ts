@@ -1,4 +1,4 @@
-/** A TCP client that sends exactly these bytes and shows exactly what comes back. */
+/** TCP client that sends exactly these bytes and records exactly the received bytes. */
 import { connect, type Socket } from 'node:net';
 import { until } from './until.ts';
 
@@ -25,7 +25,7 @@ export class RawClient {
 		});
 	}
 
-	/** Characters stand for single bytes. */
+	/** Sends text with one byte per character. */
 	send(bytes: string | Buffer): this {
 		this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
 		return this;
@@ -37,7 +37,7 @@ export class RawClient {
 		return whole.toString('latin1');
 	}
 
-	/** Status codes of the answers, in order; interim ones included. */
+	/** Status codes of the responses, in order; interim ones included. */
 	get statuses(): number[] {
 		return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
 	}

@@ -1,4 +1,4 @@
-/** A server in front of a test's handler and raw clients of it, which end with the test. */
+/** Server in front of a test's handler and raw clients of it, which are closed at the end of the test. */
 import { onTestFinished } from 'vitest';
 import type { Handler } from '../../src/core/handler.ts';
 import { RawClient } from './raw-client.ts';

@@ -1,10 +1,10 @@
 export interface StreamRead {
 	readonly text: string;
-	/** The connection broke before the body was over. */
+	/** True if the connection broke before the end of the body. */
 	readonly isBroken: boolean;
 }
 
-/** All that arrives of an answer, whether or not it ends well. */
+/** Reads everything that arrives of a response, whether or not it ends correctly. */
 export async function readStream(response: Response): Promise<StreamRead> {
 	const decoder = new TextDecoder();
 	let text = '';

@@ -1,15 +1,15 @@
 import type { BudgetPeriod } from '../../src/core/counters.ts';
 import type { HeldCall, Settlement, TeamTotals } from '../../src/stores/contracts/admission.ts';
 
-/** What a ledger knows of calls that have ended, as a source to restore counters from. */
+/** Completed requests of a ledger, as a source to restore counters from. */
 export class RecordOfCalls {
-	/** How often it was asked. */
+	/** Number of reads. */
 	asked = 0;
-	/** Of the team `red`. */
+	/** In-flight requests of the team `red`. */
 	readonly open: HeldCall[] = [];
 	private readonly rows: (Settlement & { endedMs: number })[] = [];
 
-	/** Before the store is told. */
+	/** Records the end before the store is notified. */
 	close(settlement: Settlement, endedMs = Date.now()): void {
 		this.rows.push({ ...settlement, endedMs });
 	}

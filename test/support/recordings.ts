@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A recorded answer of a provider, see `test/fixtures/recorded/README.md`. */
+/** Recorded response of a provider, see `test/fixtures/recorded/README.md`. */
 export interface Recording {
-	/** Such as `openai/text-stream.json`. */
+	/** File, such as `openai/text-stream.json`. */
 	readonly name: string;
 	readonly request?: { readonly method: string; readonly path: string; readonly body: Readonly<Record<string, unknown>> };
 	readonly response: {
@@ -23,7 +23,7 @@ export function readRecordings(provider: string): Recording[] {
 	);
 }
 
-/** The body's bytes as they came over the wire; JSON bodies are kept as values, so their whitespace is ours. */
+/** Bytes of the body as received. JSON bodies are stored as values, so their whitespace is not the vendor's. */
 export function recordedBytes({ response }: Recording): Buffer {
 	return Buffer.from(response.sse ?? JSON.stringify(response.json));
 }

@@ -5,7 +5,7 @@ import { openRedisAdmission } from '../../src/stores/redis/redis-admission.ts';
 import type { RedisServer } from './redis-server.ts';
 import { createRememberedLog } from './remembered-log.ts';
 
-/** Two clients of an emptied server that takes its time from a key. */
+/** Two clients of an emptied server that reads its time from a key. */
 export async function openSteeredRedis(server: Pick<RedisServer, 'url'>): Promise<AdmissionSubject> {
 	const steering = new Redis(server.url);
 	await steering.flushdb();

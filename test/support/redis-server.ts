@@ -1,4 +1,4 @@
-/** Redis servers of our own: real, on loopback, without persistence. */
+/** Temporary Redis servers: real, on loopback, without persistence. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -10,12 +10,12 @@ import { requireProgram } from './system-programs.ts';
 export interface RedisServer {
 	readonly port: number;
 	readonly url: string;
-	/** Sends a command with no answer longer than a line. @returns the first line of the answer. */
+	/** Sends a command whose response is at most one line. @returns the first line of the response. */
 	command(...words: string[]): Promise<string>;
 	signal(signal: NodeJS.Signals): void;
-	/** Kills it and waits until it is gone. */
+	/** Kills the server and waits until it has exited. */
 	kill(): Promise<void>;
-	/** Starts it again, empty, on the same port. */
+	/** Restarts it, empty, on the same port. */
 	restart(): Promise<void>;
 	stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ async function launch(port: number, directory: string, options: readonly string[
 	return child;
 }
 
-/** Sends commands with no answer longer than a line, on a connection of their own. @returns the first line of each answer. */
+/** Sends commands whose responses are at most one line each, on a separate connection. @returns the first line of each response. */
 export function sendCommands(port: number, commands: readonly (readonly string[])[]): Promise<string[]> {
 	return new Promise((resolve, reject) => {
 		const socket = createConnection({ host: '127.0.0.1', port });

@@ -1,6 +1,6 @@
 import type { Log, LogFields } from '../../src/core/log.ts';
 
-/** A log that remembers its lines instead of writing them. */
+/** Log that keeps its lines in memory instead of writing them. */
 export interface RememberedLog extends Log {
 	readonly lines: { level: string; event: string; fields: LogFields }[];
 }

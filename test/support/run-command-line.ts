@@ -24,11 +24,11 @@ export interface Outcome {
 	code: number;
 	out: string;
 	err: string;
-	/** What the operations were asked, in order. */
+	/** Operations called, in order. */
 	calls: unknown[];
 }
 
-/** One command line, with operations that do nothing but note what they were asked. */
+/** Runs one command line, with operations that only record how they were called. */
 export async function runCommandLine(
 	line: string,
 	given: Partial<CliOperations & { clients: Partial<ClientOperations>; isTty: boolean; answer: AdminApi['request'] }> = {},

@@ -1,12 +1,12 @@
-/** Bodies that a JSON Schema allows, and bodies that almost do. */
+/** Bodies that are valid under a JSON Schema, and bodies that are nearly valid. */
 import fc from 'fast-check';
 
 type Json = Readonly<Record<string, unknown>>;
 
 export interface Hints {
-	/** Texts that mean something where they are sent, such as ids of records. */
+	/** Texts with a meaning for the receiver, such as ids of records. */
 	readonly texts: readonly string[];
-	/** Those that members of this name are mostly made of. */
+	/** Texts that most members of this name consist of. */
 	readonly members: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -50,7 +50,7 @@ class BodyMaker {
 		);
 	}
 
-	/** What the schema allows, and objects with one thing wrong. */
+	/** Generates valid values, and objects with one error. */
 	legal(schema: Json, name?: string): fc.Arbitrary<unknown> {
 		const { $ref, anyOf, type, items } = schema;
 		if (typeof $ref === 'string') return this.legal(this.#defs[$ref.replace('#/$defs/', '')] ?? {}, name);

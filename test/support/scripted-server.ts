@@ -1,10 +1,10 @@
-/** A TCP server that answers as the test says, byte by byte, and remembers what it was sent. */
+/** TCP server that responds byte by byte as the test scripts it, and records received bytes. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export interface ScriptedServer {
 	readonly port: number;
 	readonly origin: string;
-	/** One for each connection, in order. */
+	/** Connections, in order. */
 	readonly connections: ScriptedConnection[];
 	close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export class ScriptedConnection {
 	}
 }
 
-/** `script` runs for each piece that arrives. */
+/** Starts the server; `script` runs for each piece that arrives. */
 export async function startScriptedServer(script: (connection: ScriptedConnection) => void = () => undefined): Promise<ScriptedServer> {
 	const connections: ScriptedConnection[] = [];
 	const server = createServer((socket) => {

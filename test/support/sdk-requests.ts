@@ -1,4 +1,4 @@
-/** Heads of requests as clients of this product's kind send them, for whatever must never take them for attacks. */
+/** Heads of requests as Tollgate's clients send them, for tests that must not take them for attacks. */
 import { streamOf } from '../../src/core/byte-stream.ts';
 import type { HttpRequest } from '../../src/core/handler.ts';
 

@@ -11,15 +11,15 @@ export interface MeasuredFigures {
 	readonly variants: readonly VariantFigure[];
 	readonly harmless: readonly HarmlessFigure[];
 	readonly secondReader: { readonly harmless: readonly SecondReaderFigure[]; readonly attacks: readonly SecondReaderRecall[] };
-	/** The suite's attacks in bodies, sent as arguments of a query. */
+	/** Attacks of the suite in bodies, sent as arguments of a query. */
 	readonly bodies: { readonly attacks: number; readonly caught: number; readonly harmless: number; readonly blocked: number };
 	readonly prompts: { readonly sent: number; readonly blocked: number };
 }
 
-/** In words, for the families that the product promises something of; others are shown as they are. */
+/** Targets as text, for the families that have one; other families are shown without. */
 const promised: Readonly<Record<string, string>> = { lfi: '95 %', sqli: '85 %', xss: '85 %', generic: '90 %', php: '70 %', rce: '60 %' };
 
-/** Cases of level 1 that once were caught, and are harmless at the place where they stand. */
+/** Cases of level 1 that were caught earlier, and are harmless in their position. */
 const leftOutCases = `These attacks of the suite pass, because the text does nothing where it stands:
 
 | case | text | reason |
@@ -32,7 +32,7 @@ const leftOutCases = `These attacks of the suite pass, because the text does not
 | 941390-12 (body) | \`setInterval(code, 1)\` in an attribute of XML | a call with a variable, as examples have it |
 | 942220-4, 942360-41, 932330-2 (body) | \`4294967296\`, \`1234 AS "foobar" FROM t\`, \`!-1!-2\` in an attribute of XML | the attribute is not a value of its own in an argument; the last two are blocked as values |`;
 
-/** What the rules did with the second reader's lines when they met them first: blocked, of all; before any rule was changed. */
+/** Result of the rules on the second reader's lines at first contact, before any rule was changed: blocked of all. */
 const firstLook = { requests: 'requests: 7 of 306 (2.3 %)', arguments: 'code-like arguments: 96 of 417 (23.0 %)' };
 const firstLookMissed: Readonly<Record<string, number>> = { nosql: 1, rfi: 2, code: 3, 'ldap-xpath': 2, 'header-injection': 1 };
 

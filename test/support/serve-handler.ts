@@ -1,11 +1,11 @@
-/** A plain `node:http` server in front of a handler, for tests of handlers that need no more. */
+/** Plain `node:http` server in front of a handler, for tests of handlers that need no more. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isByteStream } from '../../src/core/byte-stream.ts';
 import { type ByteStream, ConnectionReset, type Handler, type HttpRequest } from '../../src/core/handler.ts';
 
 export interface ServedHandler {
-	/** Such as `http://127.0.0.1:40123`. */
+	/** Origin, such as `http://127.0.0.1:40123`. */
 	readonly origin: string;
 	close(): Promise<void>;
 }

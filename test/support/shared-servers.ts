@@ -1,6 +1,6 @@
 /**
- * One Redis and one PostgreSQL for all test files of a run. The process of the test runner starts each of them when the first file
- * asks for it, and ends them after the last. A test that stops, pauses or configures a server starts one of its own.
+ * One Redis and one PostgreSQL for all test files of a run. The process of the test runner starts each of them when the first file needs
+ * it, and stops them after the last. A test that stops, pauses or configures a server starts its own.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ import { type RedisServer, startRedis } from './redis-server.ts';
 
 declare module 'vitest' {
 	interface ProvidedContext {
-		/** Where the run's servers are asked for. */
+		/** URL at which tests request the run's servers. */
 		sharedServers: string;
 	}
 }
@@ -20,15 +20,15 @@ const redisDatabases = 4096;
 
 interface SharedServers {
 	readonly url: string;
-	/** Ends them when every project that set them up has come to its end. */
+	/** Stops the servers when every project that set them up has ended. */
 	leave(): Promise<void>;
 	users: number;
 }
 
-/** Each project of the test runner loads this module for itself: what they share is kept by the process. */
+/** State of the process, because each project of the test runner loads this module separately. */
 const processState: typeof globalThis & { tollgateSharedServers?: Promise<SharedServers> } = globalThis;
 
-/** Set-up of a project, in the process of the test runner. @returns its end. */
+/** Sets up a project, in the process of the test runner. @returns its teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
 	processState.tollgateSharedServers ??= openServers();
 	const servers = await processState.tollgateSharedServers;
@@ -46,7 +46,7 @@ async function openServers(): Promise<SharedServers> {
 			redis ??= startRedis('--databases', String(redisDatabases));
 			return { port: (await redis).port, database: nextDatabase++ % redisDatabases };
 		}
-		// The default of 100 connections is too few for the products of parallel files.
+		// Raised, because the default of 100 connections is too few for the products of parallel files.
 		postgres ??= startPostgres('fsync=off', 'ssl=on', 'max_connections=400');
 		return { url: await (await postgres).createDatabase() };
 	};

@@ -1,13 +1,13 @@
-/** A file's part of the run's Redis and PostgreSQL (`shared-servers.ts`): no other file sees its data. */
+/** Part of the run's Redis and PostgreSQL that belongs to one test file (`shared-servers.ts`): no other file sees its data. */
 import { inject } from 'vitest';
 import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
 import { type RedisServer, sendCommands, startRedis } from './redis-server.ts';
 import { requireProgram } from './system-programs.ts';
 
-/** A database of the run's Redis. `FLUSHDB` empties it. */
+/** Database of the run's Redis. `FLUSHDB` empties it. */
 export type RedisDatabase = Pick<RedisServer, 'port' | 'url' | 'command' | 'stop'>;
 
-/** Takes an empty database. Without the projects of the test runner it starts a server. */
+/** Acquires an empty database. Outside the projects of the test runner it starts a server. */
 export async function shareRedis(): Promise<RedisDatabase> {
 	requireProgram('redis-server');
 	const address = inject('sharedServers') as string | undefined;
@@ -25,10 +25,10 @@ export async function shareRedis(): Promise<RedisDatabase> {
 	};
 }
 
-/** `url` is that of an empty database. */
+/** PostgreSQL database; `url` is that of an empty one. */
 export type PostgresDatabase = Pick<PostgresServer, 'url' | 'createDatabase' | 'stop'>;
 
-/** Takes an empty database of the run's PostgreSQL, and more when asked. Without the projects of the test runner it starts a server. */
+/** Acquires an empty database of the run's PostgreSQL, and more on request. Outside the projects of the test runner it starts a server. */
 export async function sharePostgres(): Promise<PostgresDatabase> {
 	requireProgram('postgres');
 	const address = inject('sharedServers') as string | undefined;

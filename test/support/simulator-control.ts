@@ -1,4 +1,4 @@
-/** The control addresses of a simulator that runs somewhere, such as in a started product. */
+/** Control API of a simulator that runs elsewhere, such as in a started product. */
 import type { BillTotal, RequestSeen } from './start-simulator.ts';
 
 export interface SeenUpstream extends RequestSeen {
@@ -30,14 +30,14 @@ export class SimulatorControl {
 		this.#origin = origin;
 	}
 
-	/** Requests that have been answered, broken off or left so far. */
+	/** Number of requests that completed, broke off or were aborted so far. */
 	async requestsServed(): Promise<number> {
 		const { total } = (await this.#call('GET', '/bill')) as { total?: BillTotal };
 		if (total === undefined) throw new Error('the bill has no total');
 		return total.requests;
 	}
 
-	/** Newest first. @param query such as `?model=gpt-4o`. */
+	/** Returns the requests, newest first. @param query such as `?model=gpt-4o`. */
 	async requests(query = ''): Promise<SeenUpstream[]> {
 		return ((await this.#call('GET', `/requests${query}`)) as { data: SeenUpstream[] }).data;
 	}
@@ -48,7 +48,7 @@ export class SimulatorControl {
 		return row;
 	}
 
-	/** What the next matching call is answered with, byte for byte. */
+	/** Sets the response to the next matching request, byte for byte. */
 	async replay(answer: Replay): Promise<void> {
 		await this.#call('POST', '/replay', answer);
 	}

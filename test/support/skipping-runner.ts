@@ -3,12 +3,12 @@ import { skipsMissingPrograms } from './system-programs.ts';
 
 declare module 'vitest' {
 	interface TaskMeta {
-		/** Why the test, or the suite's hook, could not run: the missing program and its package. */
+		/** Reason why the test, or the suite's hook, could not run: the missing program and its package. */
 		lack?: string;
 	}
 }
 
-/** Skips tests that failed because a program of the system is missing, where packages are declined. */
+/** Skips tests that failed because a program of the system is missing, if installing packages is disabled. */
 export default class SkippingRunner extends TestRunner {
 	override onAfterRunTask(test: RunnerTask): void {
 		super.onAfterRunTask(test);

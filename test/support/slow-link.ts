@@ -2,16 +2,16 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 
 export interface SlowLink {
 	readonly port: number;
-	/** That went to the target so far: what was sent together counts once. */
+	/** Number of pieces sent to the target so far; bytes sent together are one piece. */
 	readonly pieces: number;
-	/** Of each piece that comes back, from now on. */
+	/** Delays each piece that returns, from now on. */
 	setDelay(ms: number): void;
 	/** Drops every connection; new ones are accepted. */
 	cut(): void;
 	close(): Promise<void>;
 }
 
-/** A TCP link to a port on loopback whose answers take their time. */
+/** TCP link to a port on loopback that delays responses. */
 export async function openSlowLink(targetPort: number): Promise<SlowLink> {
 	let delayMs = 0;
 	let pieces = 0;

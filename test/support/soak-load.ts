@@ -1,26 +1,26 @@
-/** A program of its own: callers of one gateway at a steady rate, until it is told to stop. Prints what they saw, in JSON. */
+/** Separate program: clients of one gateway at a steady rate, until it is stopped. Prints their observations as JSON. */
 import { Agent, request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface SoakPlan {
 	readonly gatewayUrl: string;
-	/** The provider behind it: every tenth call is made there as well, to compare with. */
+	/** Provider behind the gateway: every tenth request is also sent straight to it, to compare. */
 	readonly simulatorUrl: string;
 	readonly tokenUrl: string;
 	readonly client: { readonly id: string; readonly secret: string };
 	readonly perSecond: number;
-	/** Open at any time. */
+	/** Number of streams open at any time. */
 	readonly streams: number;
-	/** Durations from then on count. */
+	/** Warm-up, whose durations are not counted. */
 	readonly warmUpMs: number;
 }
 
 export interface SoakReport {
 	readonly answered: number;
 	readonly streamed: number;
-	/** What went wrong, and how often. */
+	/** Failures and their counts. */
 	readonly failures: Record<string, number>;
-	/** Due, but with too many in flight: this machine cannot carry the rate. */
+	/** Requests not sent because too many were in flight: this machine cannot sustain the rate. */
 	readonly skipped: number;
 	/** Milliseconds, since the end of the warm-up. */
 	readonly gatewayP50: number;
@@ -31,12 +31,12 @@ export interface SoakReport {
 
 const mostInFlight = 1000;
 const reportEveryMs = 5000;
-/** Tokens end after an hour. */
+/** Interval of new access tokens, which expire after an hour. */
 const tokenEveryMs = 1_500_000;
 const streamedTokens = 100;
 const streamIntervalMs = 200;
 
-/** Durations in steps of a tenth of a millisecond, up to ten seconds. */
+/** Histogram of durations in steps of a tenth of a millisecond, up to ten seconds. */
 class Durations {
 	readonly #counts = new Uint32Array(100_001);
 	#total = 0;
@@ -93,11 +93,11 @@ function note(what: string): void {
 interface Answer {
 	readonly status: number;
 	readonly durationMs: number;
-	/** The end of it. */
+	/** End of the response. */
 	readonly tail: string;
 }
 
-/** Status 0 with what happened in place of an answer. */
+/** Sends a request. Status 0 has the error in place of the response. */
 function post(url: string, key: string, body: string): Promise<Answer> {
 	const startMs = performance.now();
 	return new Promise((resolve) => {
@@ -147,7 +147,7 @@ async function send(): Promise<void> {
 }
 
 async function stream(index: number): Promise<void> {
-	// Not all of them at once.
+	// Staggers the streams.
 	await sleep((index / plan.streams) * streamedTokens * streamIntervalMs);
 	while (!isOver) {
 		const model = `gpt-sim-tokens-${streamedTokens}-interval-${streamIntervalMs}`;

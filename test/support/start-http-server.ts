@@ -1,4 +1,4 @@
-/** The product's HTTP server in front of a test's handler, on a free port. */
+/** Product's HTTP server in front of a test's handler, on a free port. */
 import type { Handler } from '../../src/core/handler.ts';
 import {
 	createHttpServer,
@@ -15,13 +15,13 @@ export interface StartedHttpServer {
 	readonly port: number;
 	readonly origin: string;
 	readonly log: RememberedLog;
-	/** The fields of the requests' lines so far. */
+	/** Fields of the request log lines so far. */
 	requestLines(): Record<string, unknown>[];
 }
 
 export type HttpServerOverrides = Partial<Omit<HttpServerOptions, 'limits'>> & { limits?: Partial<HttpServerOptions['limits']> };
 
-/** For tests of both ways to read requests. */
+/** Defaults that a test changes to run with the other request parser. */
 export const serverDefaults = { hasFastPath: true };
 
 export async function startHttpServer(handler: Handler, overrides: HttpServerOverrides = {}): Promise<StartedHttpServer> {

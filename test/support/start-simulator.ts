@@ -1,4 +1,4 @@
-/** A simulator that listens, on a clock that never makes a test wait. */
+/** Simulator that listens, with a clock that never makes a test wait. */
 
 import type { SimulatorSettings } from '../../simulator/settings.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
@@ -6,13 +6,16 @@ import type { Clock } from '../../src/core/clock.ts';
 import { serveHandler } from './serve-handler.ts';
 
 export interface TestClock extends Clock {
-	/** Runs what is due until then, in order. */
+	/** Advances the clock and runs due tasks in order. */
 	advance(ms: number): void;
-	/** How many timers wait. */
+	/** Number of waiting timers. */
 	waiting(): number;
 }
 
-/** @param skippedMs - timers up to this delay run in the next turn, as if the time had passed; longer ones wait for `advance`. */
+/**
+ * @param skippedMs - timers up to this delay run in the next iteration of the event loop, as if the time had passed; longer ones wait for
+ * `advance`.
+ */
 export function createTestClock(skippedMs = 100): TestClock {
 	let nowMs = 0;
 	let waiting: { readonly atMs: number; readonly task: () => void }[] = [];

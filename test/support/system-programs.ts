@@ -1,6 +1,6 @@
 /**
- * Servers and tools of the system that tests run. `scripts/test.ts` installs them before the first test; a test never installs one,
- * because package managers lock each other out.
+ * Servers and tools of the system that tests run. `scripts/test.ts` installs them before the first test. Tests never install them, because
+ * concurrent package managers lock each other out.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 
 type Program = keyof typeof packages;
 
-/** Debian's package of each. */
+/** Debian package of each program. */
 const packages = {
 	'redis-server': 'redis-server',
 	postgres: 'postgresql',
@@ -19,18 +19,18 @@ const packages = {
 	script: 'bsdutils',
 } as const;
 
-/** Debian's packages that only tests of minutes need; their programs have the same names. */
+/** Debian packages that only the long tests need; their programs have the same names. */
 const packagesOfLongTests = ['sqlmap'] as const;
 
-/** Set to `1`, no package is installed, and tests that need a missing program are skipped; in CI they fail. */
+/** Variable that disables installing packages if set to `1`: tests that need a missing program are skipped; in CI they fail. */
 const declineVariable = 'TOLLGATE_NO_SYSTEM_PACKAGES';
 
-/** A test that fails with this lacks a program of the system; `SkippingRunner` skips it where packages are declined. */
+/** Missing program of the system. `SkippingRunner` skips a test that fails with it, if installing packages is disabled. */
 export class MissingProgramError extends Error {
 	override readonly name = 'MissingProgramError';
 }
 
-/** Installs the missing packages of all tests, or of those that take minutes too. */
+/** Installs the missing packages of all tests, in mode `long` those of the long tests too. */
 export function installSystemPrograms(mode?: 'long'): void {
 	const programs = Object.keys(packages) as Program[];
 	const missing: string[] = programs.filter((program) => findFolder(program) === undefined).map((program) => packages[program]);
@@ -38,7 +38,7 @@ export function installSystemPrograms(mode?: 'long'): void {
 	installPackages(missing);
 }
 
-/** For what few tests need. @returns its path; undefined, and a line that says so, when it is missing. */
+/** Finds a program that few tests need. @returns its path; undefined, after a printed line, if it is missing. */
 export function offerProgram(program: (typeof packagesOfLongTests)[number]): string | undefined {
 	const folder = findFolder(program);
 	if (folder !== undefined) return join(folder, program);
@@ -46,7 +46,7 @@ export function offerProgram(program: (typeof packagesOfLongTests)[number]): str
 	return undefined;
 }
 
-/** Where packages are installed; a test passes its own. */
+/** Host on which packages are installed; a test passes its own. */
 export interface PackageHost {
 	readonly isRoot: boolean;
 	readonly environment: Readonly<NodeJS.ProcessEnv>;
@@ -54,7 +54,7 @@ export interface PackageHost {
 	aptGet(...args: string[]): void;
 }
 
-/** Says which packages it installs and how to decline, before it installs them. A failure is reported by the tests that need them. */
+/** Prints the packages and how to disable their installation, then installs them. The tests that need them report a failure. */
 export function installPackages(names: readonly string[], host: PackageHost = thisHost): void {
 	if (names.length === 0) return;
 	const list = names.join(' ');
@@ -96,12 +96,12 @@ function isDeclined(environment: Readonly<NodeJS.ProcessEnv>): boolean {
 	return environment[declineVariable] === '1';
 }
 
-/** Whether tests that lack a program are skipped instead of failing. Never in CI, where a skipped test would go unnoticed. */
+/** True if tests that lack a program are skipped instead of failing. Never in CI, where a skipped test would go unnoticed. */
 export function skipsMissingPrograms(environment: Readonly<NodeJS.ProcessEnv>): boolean {
 	return isDeclined(environment) && ['', 'false', '0'].includes(environment['CI'] ?? '');
 }
 
-/** @returns the folder that it is in. @throws MissingProgramError that says what to install. */
+/** @returns the folder of the program. @throws MissingProgramError that names the package to install. */
 export function requireProgram(program: Program): string {
 	const folder = findFolder(program);
 	if (folder === undefined) {
@@ -110,13 +110,13 @@ export function requireProgram(program: Program): string {
 	return folder;
 }
 
-/** Also where servers are, which is in the administrator's `PATH` alone. */
+/** Searches also the folders of servers, which only the administrator's `PATH` contains. */
 function findFolder(program: string): string | undefined {
 	const folders = [...(program === 'postgres' ? postgresFolders() : []), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
 	return folders.find((folder) => existsSync(join(folder, program)) && (program !== 'postgres' || existsSync(join(folder, 'initdb'))));
 }
 
-/** Debian keeps them out of PATH, a folder for each version. */
+/** Folders of PostgreSQL: Debian keeps one per version, outside of `PATH`. */
 function postgresFolders(): string[] {
 	const packaged = '/usr/lib/postgresql';
 	const versions = existsSync(packaged) ? readdirSync(packaged).toSorted((left, right) => Number(right) - Number(left)) : [];

@@ -1,4 +1,4 @@
-/** An issuer on loopback that signs whatever it is told to, counts who asks for its keys, and fails in every known way. */
+/** Issuer on loopback that signs any claims, counts requests for its keys, and fails in every known way. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,13 +8,13 @@ export interface SigningKey {
 	readonly algorithm: 'RS256' | 'ES256' | 'EdDSA';
 	readonly privateKey: KeyObject;
 	readonly publicKey: KeyObject;
-	/** The public half as published, with `kid`, `alg` and `use`. */
+	/** Public half as published, with `kid`, `alg` and `use`. */
 	readonly jwk: Jwk;
 }
 
 export type Jwk = Readonly<Record<string, unknown>>;
 
-/** How the key set is answered, when not with the published keys. */
+/** Responses of the key set URL other than the published keys. */
 export type KeySetFault =
 	| 'hang'
 	| 'drop'
@@ -43,7 +43,7 @@ export function makeSigningKey(keyId: string, algorithm: SigningKey['algorithm']
 	};
 }
 
-/** A signature by any means: of these bytes, as bytes. */
+/** Signature function: from bytes to bytes. */
 export type Sign = (signed: Buffer) => Buffer;
 
 export function signWith({ algorithm, privateKey }: SigningKey): Sign {
@@ -55,7 +55,7 @@ export function signHmac(hash: 'sha256' | 'sha384' | 'sha512', secret: Buffer | 
 	return (signed) => createHmac(hash, secret).update(signed).digest();
 }
 
-/** Three parts of what is given, texts and bytes as they are and objects as JSON, signed. */
+/** Builds a signed token from three parts: texts and bytes unchanged, objects as JSON. */
 export function compactToken(header: Buffer | string | object, payload: Buffer | string | object, signature: Sign): string {
 	const signed = `${encodePart(header)}.${encodePart(payload)}`;
 	return `${signed}.${signature(Buffer.from(signed)).toString('base64url')}`;
@@ -67,7 +67,7 @@ export function encodePart(part: Buffer | string | object): string {
 }
 
 export interface TestIssuerOptions {
-	/** Unix seconds; the machine's clock unless given. */
+	/** Unix seconds; the machine's clock by default. */
 	readonly nowSeconds?: () => number;
 	readonly scopeBase?: string;
 	readonly clientId?: string;
@@ -75,15 +75,15 @@ export interface TestIssuerOptions {
 }
 
 export class TestIssuer {
-	/** Signs unless another key is given. Replace it, and `published`, to rotate. */
+	/** Default signing key. Replace it, and `published`, to rotate. */
 	key = makeSigningKey('test-rsa-1');
 	published: Jwk[] = [this.key.jwk];
 	fault: KeySetFault | undefined;
 	keySetRequests = 0;
-	/** Requests to `attackerUrl`, which nobody should ever make. */
+	/** Number of requests to `attackerUrl`, which must stay 0. */
 	attackerRequests = 0;
 	readonly scopeBase: string;
-	/** The scope that its tokens carry, without the base. */
+	/** Scope of its tokens, without the base. */
 	scopeName = 'invoke';
 	readonly clientId: string;
 	readonly audience: string;
@@ -121,7 +121,7 @@ export class TestIssuer {
 		return `${this.issuer}/attacker`;
 	}
 
-	/** What a good token says. */
+	/** Claims of a valid token. */
 	claims(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
 		const now = this.nowSeconds();
 		return {
@@ -139,7 +139,7 @@ export class TestIssuer {
 		};
 	}
 
-	/** What a good token's header says; undefined members are left out. */
+	/** Header of a valid token; undefined members are omitted. */
 	header(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
 		return { alg: this.key.algorithm, typ: 'at+jwt', kid: this.key.keyId, ...changes };
 	}

@@ -1,10 +1,10 @@
-/** Every way from one dialect to another, as tests and benchmarks go through them. */
+/** All translations from one dialect to another, as tests and benchmarks execute them. */
 import type { ClientDialectName, DialectName } from '../../src/core/dialect-name.ts';
 import type { ResponseTranslation } from '../../src/wire/conversation/translation.ts';
 import { clientDialects, dialects } from '../../src/wire/dialects/dialects.ts';
 import { isSameDialect, responseTranslation } from '../../src/wire/translate.ts';
 
-/** What tests and benchmarks need of each dialect. */
+/** Samples of a dialect for tests and benchmarks. */
 interface DialectSamples {
 	/** Folder of `test/fixtures/recorded`. */
 	readonly recordings: string;

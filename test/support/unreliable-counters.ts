@@ -2,15 +2,15 @@ import type { Clock } from '../../src/core/clock.ts';
 import { type AdmissionStore, type AtHand, CountersUnreachable } from '../../src/stores/contracts/admission.ts';
 import { createMemoryAdmission } from '../../src/stores/memory/memory-admission.ts';
 
-/** What becomes of an operation: `drop` never reaches the counters, `mute` does but its answer is lost, `refuse` fails at once. */
+/** Fate of an operation: `drop` never reaches the counters, `mute` does but its response is lost, `refuse` fails at once. */
 export type Fate = 'serve' | 'drop' | 'mute' | 'refuse';
 
-/** Counters in memory behind a link that fails as it is told. */
+/** Counters in memory behind a link that fails as the test sets it. */
 export interface UnreliableCounters extends AdmissionStore {
 	fate: () => Fate;
-	/** What the counters really say. */
+	/** Counters without the link. */
 	readonly direct: AdmissionStore;
-	/** As a server that is restarted without its data. @param isNoticed whether connections break. */
+	/** Empties the counters, like a server restarted without its data. @param isNoticed true if connections break. */
 	empty(isNoticed: boolean): void;
 	isClosed: boolean;
 }

@@ -1,4 +1,7 @@
-/** Resolves once `isTrue`, looking at every turn of the event loop. @throws after ten seconds, which nothing should take but on a busy machine. */
+/**
+ * Resolves once `isTrue` returns true, which it checks in every iteration of the event loop.
+ * @throws after ten seconds, which only a busy machine needs.
+ */
 export async function until(isTrue: () => boolean, what = 'the condition'): Promise<void> {
 	const endMs = performance.now() + 10_000;
 	while (!isTrue()) {

@@ -1,4 +1,4 @@
-/** The product's upstream client, the requests that a test sends with it, and what becomes of them. */
+/** Upstream client of the product, a test's requests with it, and their outcomes. */
 import { onTestFinished } from 'vitest';
 import { readWhole } from '../../src/core/byte-stream.ts';
 import type { ByteStream } from '../../src/core/handler.ts';
@@ -62,7 +62,7 @@ export async function bodyOf(response: UpstreamResponse): Promise<string> {
 
 export const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** What a promise is rejected with; to be called before the rejection. */
+/** Resolves with the cause of a rejection; call it before the promise rejects. */
 export async function causeOf(promise: Promise<unknown>): Promise<unknown> {
 	return await promise.then(
 		() => undefined,
@@ -70,7 +70,7 @@ export async function causeOf(promise: Promise<unknown>): Promise<unknown> {
 	);
 }
 
-/** What a stream gives, and what it fails with; undefined when it ends well. */
+/** Collects the pieces of a stream, and its error; undefined if it ends correctly. */
 export function collect(stream: ByteStream): { pieces: Buffer[]; outcome: Promise<unknown> } {
 	const pieces: Buffer[] = [];
 	const outcome = new Promise((resolve) => {

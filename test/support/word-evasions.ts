@@ -1,4 +1,4 @@
-/** Words, thirty ways and more to disguise them, and sentences that hold them only inside of other words. */
+/** Words, more than thirty ways to disguise them, and sentences that contain them only within other words. */
 
 export const listedWords = [
 	'bastard',
@@ -30,7 +30,7 @@ const shift = (first: number) => (text: string) =>
 	Array.from(text, (letter) => String.fromCodePoint(first + letter.charCodeAt(0) - 0x61)).join('');
 const middle = (text: string): number => text.length >> 1;
 
-/** Of each a name, and what it makes of a word. */
+/** Evasions: a name, and the function that disguises a word. */
 export const evasions: readonly (readonly [name: string, disguise: (word: string) => string])[] = [
 	['capitals', (word) => word.toUpperCase()],
 	['mixed case', (word) => Array.from(word, (letter, index) => (index % 2 === 0 ? letter : letter.toUpperCase())).join('')],
@@ -69,7 +69,7 @@ export const evasions: readonly (readonly [name: string, disguise: (word: string
 	['percent-encoding', (word) => Array.from(word, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')],
 ];
 
-/** Sentences that hold listed words inside of other words, or words that sound alarming and are not listed. */
+/** Sentences that contain listed words within other words, or alarming words that are not listed. */
 export const safeSentences = [
 	'How do I terminate a Python process that hangs?',
 	'The skilled painter killed the engine; her skills are unmatched.',

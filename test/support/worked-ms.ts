@@ -1,6 +1,6 @@
 /**
- * How long a piece of work took of this thread. The clock on the wall counts what other threads did meanwhile, and that of the CPU
- * moves in steps of 4 ms on some machines: the lesser of the two is nearer the truth.
+ * Duration of a synchronous task in this thread: the minimum of two clocks. The wall clock includes the work of other threads, and the CPU
+ * clock has steps of 4 ms on some machines.
  */
 export function workedMs(work: () => void): number {
 	const before = process.threadCpuUsage();

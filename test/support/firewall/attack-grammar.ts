@@ -1,11 +1,11 @@
 /**
- * Attack payloads by family, as templates with slots («name»). Rules are developed against `developed`; `heldOut` templates are
- * measured only, and rules must not be written from them.
+ * Attack payloads by family, as templates with slots («name»). Rules are developed against `developed`; `heldOut` templates are only
+ * measured, and rules must not be derived from them.
  */
 
 export type Flavor = 'sql' | 'markup' | 'unix' | 'windows' | 'path' | 'script' | 'text';
 
-/** Places that a family's rules search; a referer is only one of them where the attack needs a foreign page. */
+/** Positions that a family's rules search. A referer is one only if the attack needs an external page. */
 export type AttackPlace = 'query' | 'name' | 'path' | 'cookie' | 'header' | 'body';
 
 export interface AttackFamily {
@@ -18,7 +18,7 @@ export interface AttackFamily {
 
 const anywhere: readonly AttackPlace[] = ['query', 'path', 'cookie', 'header', 'body'];
 
-/** Lists that templates draw from. `#` alone stands for a number from 1 to 9999. */
+/** Lists of values for templates. `#` alone stands for a number from 1 to 9999. */
 export const slots: Readonly<Record<string, readonly string[]>> = {
 	n: ['#'],
 	word: ['admin', 'shoes', 'report', 'john', 'x', 'guest', 'item', 'red', 'alpha', 'test'],

@@ -1,4 +1,4 @@
-/** Requests made from the attack grammar: a template, filled, disguised as its language allows, encoded, and put in one place. */
+/** Requests generated from the attack grammar: a filled template, disguised as its language allows, encoded, and put in one position. */
 import type { HttpRequest } from '../../../src/core/handler.ts';
 import { type AttackFamily, type AttackPlace, type Flavor, slots } from './attack-grammar.ts';
 import { type Choice, makeChoice } from './choice.ts';
@@ -9,16 +9,16 @@ export interface AttackVariant {
 	readonly family: string;
 	readonly template: string;
 	readonly place: AttackPlace;
-	/** The payload before it was encoded, for messages. */
+	/** Payload before encoding, for messages. */
 	readonly payload: string;
 	readonly head: VariantHead;
-	/** In a body; the head is then harmless. */
+	/** Payload in a body, with a harmless head. */
 	readonly body?: string;
 }
 
 export type TemplateSet = 'developed' | 'heldOut';
 
-/** @returns `count` variants, each template in turn; the same for the same seed. */
+/** @returns `count` variants, from all templates in order; the same for the same seed. */
 export function makeVariants(family: AttackFamily, set: TemplateSet, count: number, seed: number): AttackVariant[] {
 	const choice = makeChoice(seed);
 	const templates = family[set];
@@ -90,7 +90,7 @@ const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 const hexOf = (byte: string): string => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
 const escapeBytes = (text: string, unsafe: RegExp): string => bytesOf(text).replace(unsafe, hexOf);
 
-/** Characters that cannot stand in a request target. */
+/** Escapes characters that cannot occur in a request target. */
 const minimal = (text: string): string => escapeBytes(text, /[^!"$-~]|[#&+%;]/g);
 const component = (text: string): string => escapeBytes(text, /[^\w.~!*()'-]/g);
 
@@ -145,7 +145,7 @@ function placed(family: AttackFamily, payload: string, choice: Choice): Placed {
 			return { place, head: { ...plainHead, path: '/login', query: minimal(payload), headers: { ...plainFields, referer } } };
 		}
 		case 'path':
-			// A path holds slashes of its own; those of a payload stay as they are at times.
+			// Keeps slashes of the payload in some variants, because a path contains slashes.
 			return {
 				place,
 				head: { ...plainHead, path: `/${(choice.chance(0.5) ? minimal : component)(payload).replace(/\?/g, '%3f').replace(/^\//, '')}` },

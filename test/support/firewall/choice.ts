@@ -1,4 +1,4 @@
-/** Choices that follow from a seed. */
+/** Choices determined by a seed. */
 import { seededNumbers } from '../mutations.ts';
 
 export interface Choice {
@@ -9,7 +9,7 @@ export interface Choice {
 
 export function makeChoice(seed: number): Choice {
 	const next = seededNumbers(seed);
-	// The first numbers of neighbouring seeds are alike.
+	// Skips the first numbers, which are similar for adjacent seeds.
 	for (let round = 0; round < 20; round++) next();
 	const below = (count: number): number => Math.floor(next() * count);
 	return { below, chance: (share) => next() < share, of: (items) => items[below(items.length)] as (typeof items)[number] };

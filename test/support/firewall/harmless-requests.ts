@@ -1,6 +1,6 @@
 /**
- * Requests as honest people and programs send them, by class, with what looks like attacks by chance: apostrophes, code-like names,
- * filter languages, markdown, prices, tokens. Rules may be corrected by `developed` classes; `heldOut` classes are measured only.
+ * Requests as legitimate people and programs send them, by class, with text that resembles attacks: apostrophes, code-like names, filter
+ * languages, markdown, prices, tokens. Rules may be corrected by `developed` classes; `heldOut` classes are only measured.
  */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -94,7 +94,7 @@ const exact = <Texts extends readonly string[]>(...texts: Texts): Texts => texts
 interface HarmlessClass {
 	readonly kind: string;
 	readonly set: TemplateSet;
-	/** Of a value in a query, unless `put` says where else. */
+	/** Templates of a value in a query, unless `put` names another position. */
 	readonly templates: readonly string[];
 	readonly put?: (text: string, choice: Choice) => Partial<VariantHead>;
 }
@@ -617,7 +617,7 @@ const classes: readonly HarmlessClass[] = [
 		),
 		put: asPath,
 	},
-	// Measured only: no rule was corrected by what follows.
+	// Only measured: no rule was corrected by the following classes.
 	{
 		kind: 'endings in brackets',
 		set: 'developed',
@@ -841,7 +841,7 @@ export function makeHarmlessRequests(set: TemplateSet, count: number, seed: numb
 		.filter((own) => own.set === set)
 		.flatMap(({ kind, templates, put }) =>
 			Array.from({ length: count }, (_, index) => {
-				// A list longer than the count is spread over, so that it is not only its beginning that is seen.
+				// Samples a list longer than the count, so that not only its beginning is used.
 				const template = templates[templates.length > count ? choice.below(templates.length) : index % templates.length] ?? '';
 				const text = fill(template, choice);
 				const head = put?.(text, choice) ?? {

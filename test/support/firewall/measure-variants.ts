@@ -1,4 +1,7 @@
-/** How the rules fare on generated requests: attacks by family, harmless ones by class, each apart for what rules were written from. */
+/**
+ * Results of the rules on generated requests: attacks by family, harmless ones by class, with separate results for the set from which rules
+ * were developed.
+ */
 import { type RuleAction, ruleNames } from '../../../src/policy/firewall/rules/rule-catalogue.ts';
 import { RuleSet } from '../../../src/policy/firewall/rules/rule-set.ts';
 import { crsCases } from '../crs-suite.ts';
@@ -28,7 +31,7 @@ export interface HarmlessFigure {
 	readonly blocked: readonly { readonly request: HarmlessRequest; readonly rules: readonly string[] }[];
 }
 
-/** As by default, and with rules for bodies on, which only count. */
+/** Default rules, plus the rules for bodies, which only count. */
 export function makeMeasuredRules(): RuleSet {
 	const forBodies = ruleNames.filter((name) => name.endsWith('_BODY') && !name.startsWith('SizeRestrictions'));
 	return new RuleSet(Object.fromEntries(forBodies.map((name): [string, RuleAction] => [name, 'count'])));
@@ -40,7 +43,7 @@ export function measureVariants(rules: RuleSet): VariantFigure[] {
 			const variants = makeVariants(family, set, variantsEach, variantsSeed);
 			const missed = variants.filter(({ head, body }) => {
 				const matches = body === undefined ? rules.judgeHead(head) : rules.judgeBody(body, false);
-				// A request that is caught for its length alone says nothing about the rules.
+				// Ignores size limits: a request caught only for its length says nothing about the rules.
 				return matches.every(({ rule }) => rule.startsWith('SizeRestrictions'));
 			});
 			return {
@@ -73,7 +76,7 @@ export interface BodyFigure {
 	readonly blocked: number;
 }
 
-/** The core rule set's cases with bodies (level 1, but for uploads), their text in a query: rules for bodies only count. */
+/** Sends the texts of the core rule set's cases with bodies (level 1, except uploads) in a query, because rules for bodies only count. */
 export function measureBodiesAsArguments(rules: RuleSet): BodyFigure {
 	let [attacks, caught, harmless, blocked] = [0, 0, 0, 0];
 	for (const { pl, place, data, expect, crs_pl1: atLevel1, headers = [] } of crsCases) {

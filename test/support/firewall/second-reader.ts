@@ -1,4 +1,4 @@
-/** Requests of somebody who had not read the rules: `test/suites/second-reader`. */
+/** Requests written without knowledge of the rules: `test/suites/second-reader`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RuleSet } from '../../../src/policy/firewall/rules/rule-set.ts';
@@ -6,10 +6,10 @@ import type { TemplateSet, VariantHead } from './attack-variants.ts';
 
 interface SecondReaderCase {
 	readonly line: string;
-	/** Lines of the first half may be read when rules are corrected. */
+	/** Half of the file: only lines of the first half may be read to correct rules. */
 	readonly set: TemplateSet;
 	readonly head: VariantHead;
-	/** An attack has the same text, so that the firewall takes it for one. */
+	/** True if an attack has the same text, so that the firewall blocks it. */
 	readonly isAmbiguous?: boolean;
 }
 
@@ -21,7 +21,7 @@ const chrome = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KH
 const ambiguousLines: ReadonlySet<string> = new Set(linesOf('ambiguous.txt').map((line) => line.slice(line.indexOf('\t') + 1)));
 const browserHeaders: VariantHead['headers'] = { 'user-agent': chrome, accept: '*/*' };
 
-/** How one half of a file fares. */
+/** Result for one half of a file. */
 export interface SecondReaderFigure {
 	readonly name: string;
 	readonly set: TemplateSet;
@@ -72,7 +72,7 @@ export function measureSecondReaderAttacks(rules: RuleSet): SecondReaderRecall[]
 	);
 }
 
-/** Values from which rules may be written, by others of the same classes. */
+/** Values from which rules may be developed, written by others, of the same classes. */
 export function readDevelopedArguments(): readonly SecondReaderCase[] {
 	return argumentsOf('arguments-developed.txt').map((one) => ({ ...one, set: 'developed' }));
 }
