@@ -32,7 +32,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('80 % is logged once for all gateways, 100 % refuses without asking the provider, more money counts within a second', async () => {
+test('80 % is logged once for all gateways, 100 % rejects without a provider request, a raised limit applies within a second', async () => {
 	const warned = openTeam('warned');
 	const whole = 10n * costNanoUsd;
 	expect(await records.budgets.create(budgetOf('warned', { limitNanoUsd: whole }))).toBe('created');
@@ -62,7 +62,7 @@ test('80 % is logged once for all gateways, 100 % refuses without asking the pro
 	expect((await warned.spend(0)).status).toBe(429);
 });
 
-test('many calls at once cross the threshold once', async () => {
+test('many concurrent requests cross the threshold once', async () => {
 	const crowded = openTeam('crowded');
 	const whole = 50n * costNanoUsd;
 	await records.budgets.create(budgetOf('crowded', { limitNanoUsd: whole }));

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => fleet.close());
 
 describe.for(['chat', 'messages'] as const)('%s', (format) => {
-	test(`a client that leaves at one of ${points} points: the provider sees it within a second, what was delivered is charged`, async () => {
+	test(`a client that disconnects at one of ${points} points: the provider detects it within a second, delivered output is charged`, async () => {
 		await fleet.simulator.addFaults({ fault: `tokens-${outputTokens}` });
 		await fleet.simulator.pace(20);
 		const eventsOfAll = format === 'chat' ? outputTokens + 1 : outputTokens / 6 + 3;
@@ -46,7 +46,7 @@ describe.for(['chat', 'messages'] as const)('%s', (format) => {
 		for (const { row } of someText) expect(row.closed?.usage.outputTokens ?? 0).toBeGreaterThan(0);
 	});
 
-	test('a client that leaves just before usage is told pays for all of it', async () => {
+	test('a client that disconnects just before the usage is charged for all of it', async () => {
 		// Few events, each followed by enough time to disconnect.
 		await fleet.simulator.clearFaults();
 		await fleet.simulator.pace(100);

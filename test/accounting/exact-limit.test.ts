@@ -22,13 +22,13 @@ afterEach(async () => {
 	for (const close of closing.splice(0)) await close();
 });
 
-test('1,000 calls at once over 1, 2 and 4 gateways with Redis: 100 pass in each case', { timeout: 150_000 }, async () => {
+test('1,000 concurrent requests over 1, 2 and 4 gateways with Redis: 100 pass in each case', { timeout: 150_000 }, async () => {
 	const redis = await openRedis();
 	const fleet = await openFleet({ counters: redis.url, clockErrors: [0, 0, 0, 0] });
 	for (const gateways of [1, 2, 4]) await expectExactLimit(fleet, gateways);
 });
 
-test('with clocks that are ten seconds apart too', { timeout: 150_000 }, async () => {
+test('with clocks that differ by ten seconds too', { timeout: 150_000 }, async () => {
 	const redis = await openRedis();
 	const fleet = await openFleet({ counters: redis.url, clockErrors: [-5, 5] });
 	expect(await clockError(fleet, 0)).toBeLessThan(-4);

@@ -4,7 +4,7 @@ import { expectBooksToAgree } from '../support/accounting-mix.ts';
 /** Bounds: an idle machine reaches all requests; a busy one sends fewer. */
 const bounds = { withinMs: 500_000, leastCalls: 20_000 };
 
-test('20,000 to 100,000 mixed calls over 2 gateways: ledger, sums, counters, reckoning and bill agree to the nano-dollar', {
+test('20,000 to 100,000 mixed requests over 2 gateways: ledger, sums, counters, computation and bill agree to the nano-dollar', {
 	timeout: 1_800_000,
 }, () => {
 	return expectBooksToAgree(100_000, bounds);

@@ -46,7 +46,7 @@ const weathers: readonly Weather[] = [
 	{ name: 'killed', begin: () => redis.kill(), end: () => redis.restart() },
 ];
 
-test('while the store is emptied, slow, stopped, killed: every call is answered, limits hold again within 3 s, totals are true', {
+test('while the store is emptied, slow, stopped, killed: every request succeeds, limits are enforced again within 3 s, totals are correct', {
 	timeout: 90_000,
 }, async () => {
 	const spending = createCaller(fleet.tokenOf('spending'));

@@ -39,7 +39,7 @@ describe.each(['memory', 'redis'] as const)('with counters in %s', (counters) =>
 		expect(passed.count).toBe(4);
 	});
 
-	test('a worst_case budget passes requests until the next one may not fit beside what was spent', async () => {
+	test('a worst_case budget admits requests until the next one may exceed the remaining budget', async () => {
 		const { count, rejected } = await untilRejected(fleet, 'money', plan);
 		const [budget] = (await readLimits(fleet.gateways[0]?.url ?? '', fleet.tokenOf('money'))).budgets;
 		expect(budget).toMatchObject({ spentNanoUsd: BigInt(count) * costNanoUsd, heldNanoUsd: 0n });

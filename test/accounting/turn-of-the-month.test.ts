@@ -17,7 +17,7 @@ const afterMs = 2000;
 /** Requests sent this shortly before midnight may be admitted after it. */
 const betweenMs = 100;
 
-test('each call counts in the day and month in which it was admitted; a limit of the day is over with it', {
+test('each request counts in the day and month in which it was admitted; a daily limit ends with its day', {
 	timeout: 60_000,
 }, async () => {
 	// Starts ten minutes earlier, because access tokens expire after an hour.

@@ -81,7 +81,7 @@ async function untilHealth(what: string, read: () => Promise<Health | undefined>
 	}
 }
 
-test('apart from its gateways: a provider goes down for one of them, and comes back; a gateway goes', async () => {
+test('separate from its gateways: a provider goes down for one of them, and returns; a gateway stops', async () => {
 	const provider = await startProvider();
 	const base = await planProduct({ roles: ['identity'] });
 	const auth = { issuer: base.identityUrl, jwks_uri: `${base.identityUrl}/.well-known/jwks.json` };
@@ -138,7 +138,7 @@ test('apart from its gateways: a provider goes down for one of them, and comes b
 	expect(await health()).toMatchObject({ gateways: 1, state: 'healthy' });
 }, 60_000);
 
-test('beside workers, with records in SQLite', async () => {
+test('with workers, and records in SQLite', async () => {
 	const provider = await startProvider();
 	const adminListen = `127.0.0.1:${await freePort()}`;
 	const plan = await planProduct({

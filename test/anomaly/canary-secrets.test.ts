@@ -15,7 +15,7 @@ import { eventually, fetchAccessToken, freePort } from '../support/product.ts';
 import { readStream } from '../support/read-stream.ts';
 import { createRememberedLog } from '../support/remembered-log.ts';
 
-test('no secret is in the log, on standard error, in an answer, or in clear in the data directory', async () => {
+test('no secret is in the log, on standard error, in a response, or unencrypted in the data directory', async () => {
 	const canaries = new Map<string, string>();
 	const plant = (name: string, value = `canary-${name}-${randomBytes(12).toString('hex')}`): string => {
 		canaries.set(name, value);

@@ -22,7 +22,7 @@ afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 
 const stores = (): object => ({ records: postgres.url, counters: redis.url });
 
-test('records, counters and issuer are away: it lives, says so, refuses nobody for it, and heals without a restart', async () => {
+test('without records, counters and issuer: it lives, reports it, rejects no request for it, and recovers without a restart', async () => {
 	await Promise.all([postgres.kill(), redis.kill()]);
 	const issuer = await TestIssuer.start();
 	onTestFinished(() => issuer.stop());
@@ -63,7 +63,7 @@ test('records, counters and issuer are away: it lives, says so, refuses nobody f
 	}
 });
 
-test('an identity provider whose records are away at its start gives tokens as soon as they are back', async () => {
+test('an identity provider that starts without its records issues tokens as soon as they return', async () => {
 	await postgres.kill();
 	const { gatewayUrl, identityUrl, configPath } = await planProduct({ stores: stores() });
 	const product = startProcess(process.execPath, [launcher, 'start', '--config', configPath]);

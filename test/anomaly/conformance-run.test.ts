@@ -29,7 +29,7 @@ describe('the conformance suite', () => {
 		expect(stdout).toContain('skipped: needs a configuration of its own');
 	}, 60_000);
 
-	test('fails against what answers everything with 200', async () => {
+	test('fails against a server that returns 200 to everything', async () => {
 		const server = createServer((request, response) => {
 			request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{"access_token":"a.b.c"}'));
 		});

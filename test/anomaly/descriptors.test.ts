@@ -56,7 +56,7 @@ test(`${limit} descriptors: max_connections is lowered and logged, and a flood o
 	expect(product.stderr).toBe('');
 });
 
-test('a process without a descriptor left goes on, and serves again when some are free', async () => {
+test('a process without a free descriptor survives, and serves again when some are free', async () => {
 	const product = await startPlan(await planProduct(), withLimit);
 	const accessToken = await product.accessToken();
 	// Limit below every descriptor that the process could open.

@@ -87,7 +87,7 @@ test('certificate and key from files; renewed ones are shown without a restart, 
 	expect(product.stderr).toBe('');
 }, 60_000);
 
-test('at the start, a pair that is none is refused with the setting’s name', async () => {
+test('at the start, a pair that does not match is rejected with the name of the setting', async () => {
 	const [one, other] = [createCertificate('one'), createCertificate('other')];
 	const plan = await planWithFiles({ certificate: one.certificate, privateKey: other.privateKey });
 	const check = async (): Promise<string> => {

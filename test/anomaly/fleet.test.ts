@@ -45,7 +45,7 @@ async function doctor(product: Product): Promise<{ name: string; ok: boolean; de
 	return JSON.parse(stdout) as { name: string; ok: boolean; detail: string }[];
 }
 
-test('a team that is made beside them is known to both, and its calls count together', async () => {
+test('a team that is created by a command is known to both, and its requests count together', async () => {
 	const [one, other] = fleet as [Product, Product];
 	const created = await runTollgate(['client', 'create', '--id', 'shared', '--team', 'red', '--json', '--config', one.configPath]);
 	const { client_secret: secret } = JSON.parse(created.stdout) as { client_secret: string };
@@ -70,7 +70,7 @@ test('a team that is made beside them is known to both, and its calls count toge
 	expect((await doctor(other)).find(({ name }) => name === 'counters of red')?.ok).toBe(true);
 }, 30_000);
 
-test('calls go on while PostgreSQL is dead, and every one of them is in its ledger afterwards', async () => {
+test('requests continue while PostgreSQL is down, and all of them are in its ledger afterwards', async () => {
 	const [one, other] = fleet as [Product, Product];
 	const accessTokens = await Promise.all(fleet.map((product) => product.accessToken(agent)));
 	await postgres.kill();

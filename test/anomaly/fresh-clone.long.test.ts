@@ -5,7 +5,7 @@ import { copyTrackedFiles } from '../support/fresh-clone.ts';
 import { runProcess, startProcess, systemPath, temporaryDirectory } from '../support/processes.ts';
 import { eventually } from '../support/product.ts';
 
-test('git clone, npm start: installs, becomes ready, answers', async () => {
+test('git clone, npm start: installs, becomes ready, responds', async () => {
 	const home = temporaryDirectory();
 	const clone = join(home, 'clone');
 	copyTrackedFiles(clone);

@@ -149,7 +149,7 @@ test('at the cap, over it, without a length, compressed, in a million pieces: th
 	expect(product.log.filter((line) => line['level'] === 'error')).toEqual([]);
 }, 60_000);
 
-test('bodies of all calls together have their bound: beyond it 503 before they are read, but not for small ones', async () => {
+test('bodies of all requests share a memory budget: beyond it 503 before they are read, except for small ones', async () => {
 	const site = await startSite({ max_body_bytes: 4_000_000, max_buffered_request_bytes: 8_000_000 });
 	const { product, token } = site;
 	const port = Number(new URL(product.gatewayUrl).port);

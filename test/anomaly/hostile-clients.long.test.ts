@@ -11,7 +11,7 @@ test('guarantees 10: 1,500 slow clients for a minute', async () => {
 	expect(report.allClosedMs).toBeLessThan(limitMs + 12_000);
 }, 300_000);
 
-test('guarantees 11: 300 streams of 10 MB that nobody reads', async () => {
+test('guarantees 11: 300 streams of 10 MB that are not read', async () => {
 	const report = await refuseToRead({ readers: 300, stalledMs: 60_000, mostGrowthBytes: 150 * megabyte });
 	print(JSON.stringify(report));
 	expect(report.growthBytes).toBeLessThan(150 * megabyte);

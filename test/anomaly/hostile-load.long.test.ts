@@ -14,7 +14,7 @@ import { readStream } from '../support/read-stream.ts';
 
 const withStatus = (answers: readonly Answered[], status: number): Answered[] => answers.filter((answer) => answer.status === status);
 
-test('guarantees 45: accepted calls stay quick, the others are turned away at once, health answers, streams go on, then all is as before', async () => {
+test('guarantees 45: accepted requests stay fast, others are rejected at once, health responds, streams continue, then all recovers', async () => {
 	const seconds = Number(process.env['OVERLOAD_SECONDS'] ?? 60);
 	const base = await planProduct({ roles: ['identity', 'simulator'] });
 	// Clients and provider share one core. The gateway's main thread, the bottleneck, has another.

@@ -8,7 +8,7 @@ import { readStream } from '../support/read-stream.ts';
 
 const ending = { chat: /\ndata: \[DONE\]\n\n$/, messages: /\nevent: message_stop\ndata: \{"type":"message_stop" *\}\n\n$/ };
 
-test('guarantees 45: with all places taken, 503 before anything else is done; open streams go on, health and admin answer', async () => {
+test('guarantees 45: without a free slot, 503 before anything else; open streams continue, health and admin respond', async () => {
 	const places = 20;
 	const adminPort = await freePort();
 	const plan = await planProduct({
@@ -51,7 +51,7 @@ test('guarantees 45: with all places taken, 503 before anything else is done; op
 	expect(turnedAway.filter((line) => Number(line['durationMs']) > 1000)).toEqual([]);
 }, 30_000);
 
-test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, every call is in the ledger once, exit code 0', async () => {
+test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, every request is in the ledger once, exit code 0', async () => {
 	const metricsPort = await freePort();
 	const plan = await planProduct({ gateway: { shutdown_grace_ms: 3000 }, metrics: { listen: `127.0.0.1:${metricsPort}` } });
 	const product = await startPlan(plan);
@@ -94,7 +94,7 @@ test('guarantees 48: SIGTERM under 200 streams: each ends as its format says, ev
 	expect(rows.filter(({ closed }) => closed === undefined || closed.usage.outputTokens === 0)).toEqual([]);
 }, 60_000);
 
-test('a flood of wrong secrets at the token endpoint: few are checked, the rest is turned away at once, known clients are not', async () => {
+test('a flood of wrong secrets at the token endpoint: few are checked, others are rejected at once, known clients are not', async () => {
 	const plan = await planProduct({ identity: { max_attempts_per_minute: 100_000 } });
 	const product = await startPlan(plan);
 	const endpoint = `${plan.identityUrl}/oauth2/token`;

@@ -100,7 +100,7 @@ describe('guarantees 14: names of prototypes', () => {
 		];
 	};
 
-	test('change nothing for the next call, in 50 places', async () => {
+	test('change nothing for the next request, in 50 positions', async () => {
 		const before = await control();
 		let places50 = 0;
 		const isUnchanged = async (what: string): Promise<void> => {
@@ -132,7 +132,7 @@ describe('guarantees 14: names of prototypes', () => {
 	}, 60_000);
 });
 
-describe('guarantees 15: strings that programs trip over', () => {
+describe('guarantees 15: strings that often break programs', () => {
 	async function carriesPrompts(): Promise<void> {
 		for (const format of formats) {
 			await forEach(hostileStrings, async (text) => {
@@ -280,7 +280,7 @@ describe('guarantees 18: line ends, NUL and bytes above ASCII', () => {
 		expect(defects()).toEqual([]);
 	}, 60_000);
 
-	test('in header fields are refused, or go no further', async () => {
+	test('in header fields are rejected, or not forwarded', async () => {
 		const port = Number(new URL(product.gatewayUrl).port);
 		const names = [
 			'anthropic-beta',

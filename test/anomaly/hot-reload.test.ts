@@ -109,8 +109,8 @@ test('a provider key in a file of its own is rotated by writing that file', asyn
 	expect(product.stdout).not.toMatch(/(first|second)-key/);
 });
 
-describe('a reload touches nothing that is under way', () => {
-	test('streams go on to their end, under the configuration they began with', async () => {
+describe('a reload does not affect in-flight requests', () => {
+	test('streams complete under the configuration they began with', async () => {
 		const product = await startDeployment();
 		const { configPath, settings, gatewayUrl } = product;
 		const accessToken = await product.accessToken();

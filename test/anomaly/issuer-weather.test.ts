@@ -46,7 +46,7 @@ test('RFC 9068 tokens of oidc-provider, found by discovery, and tokens in Cognit
 	expect(await callStatus(other.gatewayUrl, cognito.accessToken({ scope: 'tollgate/admin' }))).toBe(403);
 });
 
-test('K1: a new key works at its first token; K2: strangers cause one fetch; K6: a withdrawn key is refused', async () => {
+test('K1: a new key works at its first token; K2: unknown keys cause one fetch; K6: a withdrawn key is rejected', async () => {
 	const issuer = await startIssuer();
 	const product = await startFor(issuer.issuer, { key_set: { max_age_seconds: 2, cool_down_seconds: 1 } });
 	const old = issuer.accessToken();
@@ -76,7 +76,7 @@ test('K1: a new key works at its first token; K2: strangers cause one fetch; K6:
 	expect(await callStatus(product.gatewayUrl, issuer.accessToken())).toBe(200);
 });
 
-test('K3 to K5: whatever the key set becomes, known keys go on', async () => {
+test('K3 to K5: known keys stay valid through every fault of the key set', async () => {
 	const issuer = await startIssuer();
 	const product = await startFor(issuer.issuer, { key_set: { ...quick, timeout_ms: 300 } });
 	const accessToken = issuer.accessToken();
@@ -99,7 +99,7 @@ test('K3 to K5: whatever the key set becomes, known keys go on', async () => {
 	await product.logged('key set fetched again');
 });
 
-test('K7: a cold start while the issuer is down: not ready, calls are 503, healed without a restart', async () => {
+test('K7: a cold start while the issuer is down: not ready, requests are 503, recovers without a restart', async () => {
 	const port = await freePort();
 	const plan = await planProduct({
 		roles: ['edge', 'gateway', 'simulator'],

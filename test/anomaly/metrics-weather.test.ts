@@ -10,7 +10,7 @@ async function scrape(port: number): Promise<readonly Series[]> {
 	return readExposition(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
 }
 
-test('the counter store dies: the breaker shows, and how many calls passed uncounted', async () => {
+test('the counter store fails: metrics show the breaker, and the number of uncounted requests', async () => {
 	const redis = await startRedis();
 	const port = await freePort();
 	const product: Deployment = await startDeployment({ stores: { counters: redis.url }, metrics: { listen: `127.0.0.1:${port}` } });
@@ -74,7 +74,7 @@ test('workers are shown by their first process, each under its number, and toget
 	await redis.stop();
 });
 
-test('an edge that runs apart shows its own', async () => {
+test('a standalone edge has its own metrics', async () => {
 	const [edgePort, port] = [await freePort(), await freePort()];
 	const plan = await planProduct();
 	writeSettings(plan.configPath, {

@@ -154,7 +154,7 @@ async function billed(): Promise<Record<string, number>> {
 
 describe.each(['chat', 'messages'] as const)('%s', (format) => {
 	describe.each(['same', 'other'] as const)('to a target of the %s format', (kind) => {
-		it.each(faults)('after %s: answered by the next target, streamed and not, billed there', async (fault) => {
+		it.each(faults)('after %s: response from the next target, streaming and non-streaming, billed there', async (fault) => {
 			await fetch(`${product.simulatorUrl}/_simulator/bill`, { method: 'DELETE' });
 			// Only a stream has to begin soon; a non-streaming response may take longer.
 			const isStreamedOnly = fault === 'slow-first-byte-60000';
@@ -228,7 +228,7 @@ async function fallbacksAfter(calls: number): Promise<number> {
 	return product.log.filter(({ msg }) => msg === 'failover to the next target').length;
 }
 
-it('one that hangs has its places taken, and takes none of the others’', async () => {
+it('a provider that hangs fills its own slots, and none of the others’', async () => {
 	const hung = Array.from({ length: 8 }, () => ask('chat', 'narrow/gpt-4o-mini-sim-slow-first-byte-2500'));
 	// Rejected at once if neither a slot nor the queue has capacity.
 	const refused = await Promise.any(hung.map(async (one) => ((await one).status === 503 ? one : Promise.reject(new Error('not refused')))));
@@ -273,7 +273,7 @@ describe.each([
 	});
 });
 
-it('rows, sums and counters agree at the end', async () => {
+it('entries, sums and counters agree at the end', async () => {
 	const usage = await admin<Usage>('/usage/agent');
 	const rows: Row[] = [];
 	for (let cursor: string | null = ''; cursor !== null; ) {

@@ -20,7 +20,7 @@ afterAll(() => postgres.stop());
 
 const [one, two] = [randomBytes(32), randomBytes(32)];
 
-test('two identity processes agree on keys that the database holds only sealed, and lose nothing while the sealing key is replaced', async () => {
+test('two identity processes agree on keys that the database holds only encrypted, and lose nothing while the encryption key is replaced', async () => {
 	const keyFile = join(temporaryDirectory(), 'encryption.key');
 	const seal = (...keys: Buffer[]): void => {
 		writeFileSync(`${keyFile}.new`, keys.map((key) => `${key.toString('base64')}\n`).join(''), { mode: 0o600 });

@@ -51,7 +51,7 @@ describe.each([
 	['node', undefined],
 	['bin/tollgate', startedByLauncher],
 ] as const)('SIGTERM to %s', (_name, options) => {
-	test('50 streams: the short ones finish whole, the others end with an error event, exit code 0', async () => {
+	test('50 streams: the short ones complete, the others end with an error event, exit code 0', async () => {
 		const product = await startPlan(await planProduct({ gateway: { shutdown_grace_ms: 1200 } }), options);
 		// Streams of 40 tokens at 10 ms end within the grace period; the stalled ones do not.
 		const short = await openStreams(product, 30, 'tokens-40-interval-10');
@@ -103,7 +103,7 @@ describe.each([
 	});
 });
 
-test('SIGTERM: no new connections at once, while open streams go on', async () => {
+test('SIGTERM: no new connections at once, while open streams continue', async () => {
 	const product = await startDeployment({ gateway: { shutdown_grace_ms: 60_000 } });
 	const streams = await openStreams(product, 2, 'tokens-60-interval-20');
 	product.child.kill('SIGTERM');
@@ -134,7 +134,7 @@ test('with a delay: not ready at once but still serving, then closed', async () 
 	expect(stoppingMs(product)).toBeLessThan(delayMs + 1800);
 });
 
-test('a call that is not streamed and outlives the grace time is answered 503', async () => {
+test('a non-streaming request that exceeds the grace period gets 503', async () => {
 	const product = await startDeployment({ gateway: { shutdown_grace_ms: 300 } });
 	const answer = call(product.gatewayUrl, await product.accessToken(), { model: 'gpt-sim-hang' });
 	await eventually('the provider has the call', async () => {

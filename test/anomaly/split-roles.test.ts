@@ -103,7 +103,7 @@ async function startSplit(gatewaySettings: object = {}, { moreGateways = 0, edge
 }
 
 describe('an edge and two gateways', () => {
-	test('requests and streams pass, to both; what the edge refuses reaches no gateway', async () => {
+	test('requests and streams pass, to both; requests that the edge rejects reach no gateway', async () => {
 		const { edgeUrl, gateways, edge, ...split } = await startSplit();
 		const [first, second] = gateways;
 		for (let index = 0; index < 10; index++) expect(await split.status({ format: index % 2 === 0 ? 'chat' : 'messages' })).toBe(200);
@@ -206,7 +206,7 @@ describe('an edge and two gateways', () => {
 		await eventually('healed', async () => ((await split.status()) === 200 ? true : undefined), 8000);
 	});
 
-	test('all gateways are away and one returns under load: from its first response on no request gets 503', async () => {
+	test('all gateways are down and one returns under load: from its first response on no request gets 503', async () => {
 		// Disables health checks, so that only requests detect the recovery.
 		const health_check = { interval_ms: 600_000 };
 		const split = await startSplit({}, { moreGateways: 1, edge: { health_check, firewall: { per_ip: { requests: 1_000_000 } } } });
@@ -237,7 +237,7 @@ describe('an edge and two gateways', () => {
 		expect(later.filter(({ status }) => status !== 200)).toEqual([]);
 	});
 
-	test('a gateway that dies before it answers: 502; in the middle of a stream: it ends with an error event', async () => {
+	test('a gateway that dies before it responds: 502; in the middle of a stream: it ends with an error event', async () => {
 		const { gateways, simulatorUrl, edge, ...split } = await startSplit();
 		const answers = [split.call({ model: 'gpt-sim-hang' }), split.call({ model: 'gpt-sim-hang' })];
 		const stream = await split.call({ model: 'claude-sim-stall-3', format: 'messages', isStreamed: true });

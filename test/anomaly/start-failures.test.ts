@@ -113,7 +113,7 @@ describe('a file that cannot be used', () => {
 });
 
 describe('a data directory that cannot be used', () => {
-	test('a file is in its place', async () => {
+	test('a file is at its path', async () => {
 		const file = join(temporaryDirectory(), 'file');
 		writeFileSync(file, '');
 		const { code, stderr } = await startWith(join(file, 'data'));
@@ -123,7 +123,7 @@ describe('a data directory that cannot be used', () => {
 		});
 	});
 
-	test.runIf(process.platform === 'linux')('nobody may write there', async () => {
+	test.runIf(process.platform === 'linux')('it is not writable', async () => {
 		const { code, stderr } = await startWith('/proc/tollgate');
 		expect(code).toBe(2);
 		expect(stderr).toMatch(/^tollgate: .*\/proc\/tollgate.*data_dir/);

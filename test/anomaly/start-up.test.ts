@@ -59,7 +59,7 @@ async function askForToken(folder: string): Promise<[number | null, string]> {
 	return [code, running.stderr];
 }
 
-test('compiled code is kept beside the program, and nothing is said where that cannot be', async () => {
+test('compiled code is cached next to the program, without a message if that is impossible', async () => {
 	const [usual, closed] = [copyProgram(), copyProgram()];
 	mkdirSync(join(usual, 'node_modules'));
 	writeFileSync(join(closed, 'node_modules'), 'no folder');

@@ -20,7 +20,7 @@ const mostChange = 1.2;
 /** Number of attempts, one of which must succeed: other processes of the machine may disturb one side. */
 const attempts = 3;
 
-test('10,000 strangers: one fetch per cool-down, and the p99 of good calls changes by less than 20 %', async () => {
+test('10,000 unknown keys: one fetch per cool-down, and the p99 of valid requests changes by less than 20 %', async () => {
 	const issuer = await TestIssuer.start();
 	onTestFinished(() => issuer.stop());
 	const product = await startDeployment({

@@ -63,7 +63,7 @@ async function startWorkers(): Promise<Started> {
 	};
 }
 
-test('two workers admit the team’s limit together; one that dies is replaced; streams outlive the order to stop; nobody is left', async () => {
+test('two workers share the team’s limit; one that dies is replaced; streams complete after a signal to stop; no process is left', async () => {
 	const { running, configPath, gatewayUrl, accessToken, workers, workerLabels } = await startWorkers();
 	const areStarted = (count: number) => () => (running.log.filter((line) => line['msg'] === 'started').length === count ? true : undefined);
 	// Waits for the log lines too: a worker killed between listening and its log line would never be counted.
@@ -139,7 +139,7 @@ test('started by an old Node whose launcher is killed outright, workers still en
 	expect(isAlive(Number(first)), 'the first process is gone with its launcher').toBe(false);
 }, 60_000);
 
-test('without shared counters several workers are refused', async () => {
+test('without shared counters several workers are rejected', async () => {
 	const plan = await planProduct({ gateway: { workers: 2 } });
 	const running = startProcess(process.execPath, [launcher, 'start', '--config', plan.configPath]);
 	expect(await running.ended).toMatchObject({ code: 1 });

@@ -56,14 +56,14 @@ async function startAdministered(extra: object): Promise<Administered> {
 
 const team = { id: 'red', tier: 'enterprise', client_ids: [agent.id] };
 
-describeOwn('contract 8: a budget that is lowered during 200 concurrent calls', 'a configuration of its own', () => {
+describeOwn('contract 8: a budget that is lowered during 200 concurrent requests', 'a configuration of its own', () => {
 	let one: Administered;
 	beforeAll(async () => {
 		one = await startAdministered({});
 	}, 30_000);
 	afterAll(() => one.product.stop());
 
-	it('binds at once: calls under way end, and none begins after the answer', async () => {
+	it('takes effect at once: in-flight requests complete, and none begins after the response', async () => {
 		await one.admin('POST', '/teams', team);
 		expect((await one.admin('POST', '/budgets', { id: 'b', team: 'red', limit_usd: '1000' })).status).toBe(201);
 		let isLowered = false;
@@ -110,7 +110,7 @@ describeOwn('contract 8: two processes on PostgreSQL', 'a configuration of its o
 		}
 	}
 
-	it('what one admin API changes binds on the next call of its own gateway, and within a second on the other', async () => {
+	it('a change by one admin API takes effect on the next request of its own gateway, and within a second on the other', async () => {
 		const [here, there] = fleet as [Administered, Administered];
 		const change = async (method: string, path: string, body: object | undefined, outcome: string): Promise<void> => {
 			expect((await here.admin(method, path, body)).status).toBeLessThan(300);

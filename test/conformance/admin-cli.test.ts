@@ -109,7 +109,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 		}
 	}, 60_000);
 
-	it('explains a call as the gateway then treats it', async () => {
+	it('explains a request as the gateway then treats it', async () => {
 		const body = join(subject.current.product?.dataDirectory ?? '', 'request.json');
 		const asked = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'Say hello.' }] });
 		writeFileSync(body, asked);
@@ -139,7 +139,7 @@ describeOwn('contract 1: the command line', 'a configuration of its own', () => 
 		await overApi('budget delete stop');
 	});
 
-	it('tells what is wrong by field, and exits 1; without an answer it exits 2', async () => {
+	it('reports errors by field, and exits 1; without a response it exits 2', async () => {
 		for (const way of [overApi, overStore]) {
 			expect(await way('team create --id Red --tier standart')).toMatchObject({
 				code: 1,

@@ -76,7 +76,7 @@ describeOwn('Spec: Admin interface', 'a configuration of its own', () => {
 		expect((await admin('DELETE', '/routing/elsewhere')).status).toBe(204);
 	});
 
-	it('makes a team, a price and a budget that bind the next call, and reports what it cost', async () => {
+	it('creates a team, a price and a budget that apply to the next request, and reports its cost', async () => {
 		const client = subject.current.client.id;
 		expect(await admin('POST', '/teams', { id: 'red', name: 'Red', tier: 'standard', client_ids: [client] })).toMatchObject({
 			status: 201,

@@ -65,7 +65,7 @@ describeOwn('Spec: Inference endpoints, through Vercel’s AI SDK', 'our simulat
 				expect(Number((await result.usage).outputTokens)).toBeGreaterThan(0);
 			});
 
-			it('calls tools step by step, whole and streamed', async () => {
+			it('calls tools step by step, streaming and non-streaming', async () => {
 				const ask = { tools, prompt: 'What is the weather in Paris and Rome?', stopWhen: stepCountIs(3), maxRetries: 0 };
 				const whole = await generateText({ ...ask, model: await open(id) });
 				const streamed = streamText({ ...ask, model: await open(id) });
@@ -115,7 +115,7 @@ describeOwn('wire formats 9.5: Claude Code', 'our simulator', () => {
 		expect(seen.headers).toMatchObject(headers);
 	});
 
-	it.each(['gpt-5', 'gemini-3-pro-preview'])('is served by %s, and told what could not be passed on', async (model) => {
+	it.each(['gpt-5', 'gemini-3-pro-preview'])('is served by %s, with warnings for fields that could not be forwarded', async (model) => {
 		const response = await send(subject.current, '/v1/messages?beta=true', { headers, body: { ...body, model } });
 		expect([response.status, (await response.text()).includes('message_stop')]).toEqual([200, true]);
 		expect(response.headers.get('x-gateway-warnings')).toMatch(/a_field_of_next_month: ignored.*anthropic-beta: not forwarded/);

@@ -120,7 +120,7 @@ describeOwn('guarantees A1 to A64 over HTTP', 'a configuration of its own', () =
 		});
 	});
 
-	it('A23, A24: nobody asked the attacker for keys, and the issuer was asked no more than twice', () => {
+	it('A23, A24: the attacker received no request for keys, and the issuer at most two', () => {
 		expect(issuer.attackerRequests).toBe(0);
 		expect(issuer.keySetRequests).toBeLessThanOrEqual(2);
 	});

@@ -33,7 +33,7 @@ describe('Spec: Authentication', () => {
 		expect(refused.answer['error']).toBe('invalid_scope');
 	});
 
-	describe.each(inferencePaths)('6: %s answers 401 with an HTML page', (path) => {
+	describe.each(inferencePaths)('6: %s returns 401 with an HTML page', (path) => {
 		const cases: [string, (accessToken: string) => string | null][] = [
 			['without a token', () => null],
 			['to an empty token', () => 'Bearer '],
@@ -58,7 +58,7 @@ describe('Spec: Authentication', () => {
 		});
 	});
 
-	it.each(inferencePaths)('7: %s answers 403 to a valid token without the required scope', async (path) => {
+	it.each(inferencePaths)('7: %s returns 403 to a valid token without the required scope', async (path) => {
 		const { tokenEndpoint, adminClient, scopeBase } = subject.current;
 		const { answer } = await requestToken(tokenEndpoint, adminClient, { scope: `${scopeBase}/admin` });
 		const response = await send(subject.current, path, { accessToken: String(answer['access_token']), body: chatBody(subject.current) });
@@ -67,7 +67,7 @@ describe('Spec: Authentication', () => {
 		expect(response.headers.get('x-amzn-waf-action')).toBeNull();
 	});
 
-	it('a token in the query string is not looked at', async () => {
+	it('a token in the query string is ignored', async () => {
 		const accessToken = await subject.current.accessToken();
 		const response = await send(subject.current, `/v1/chat/completions?access_token=${accessToken}`, {
 			headers: { authorization: null },
@@ -78,7 +78,7 @@ describe('Spec: Authentication', () => {
 });
 
 describe('Spec: Token endpoint and Errors, rule 2', () => {
-	it('answers 200 with a token, its type, its lifetime and its scope, not to be stored', async () => {
+	it('returns a token, its type, its lifetime and its scope, with status 200 and not to be stored', async () => {
 		const { tokenEndpoint, client, scopeBase } = subject.current;
 		const { status, headers, answer } = await requestToken(tokenEndpoint, client);
 		expect(status).toBe(200);

@@ -140,7 +140,7 @@ afterEach(async () => {
 	expect(control.status, 'a good request after the bad one').toBe(200);
 });
 
-describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s refuses', (path) => {
+describe.each(['/v1/chat/completions', '/v1/messages'])('contract 5: %s rejects', (path) => {
 	const expectRefusal = async ({ body, headers, status, param, code }: Omit<Case, 'title'>): Promise<void> => {
 		const response = await send(subject.current, path, { body, ...(headers !== undefined && { headers }) });
 		expect(response.status).toBe(status);

@@ -18,7 +18,7 @@ describe('contract 5: what clients expect of a server', () => {
 			expect((await send(subject.current, beginning + path, { body: question(`${family}-sim-ok`) })).status).toBe(200);
 		});
 
-		it('answers OPTIONS without a token', async () => {
+		it('responds to OPTIONS without a token', async () => {
 			const response = await send(subject.current, path, { method: 'OPTIONS', headers: { authorization: null } });
 			expect([response.status, response.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
 		});

@@ -118,7 +118,7 @@ describeOwn('guarantees 3: desync', 'our simulator', () => {
 		return client;
 	}
 
-	describe('ambiguous or severe: refused, and nothing after it is answered', () => {
+	describe('ambiguous or severe: rejected, and nothing after it gets a response', () => {
 		it.concurrent.each(dangerous)('%s', async (_what, bytes) => {
 			const { statuses, isClosed } = await exchange(bytes);
 			expect([...statuses, isClosed]).toEqual([expect.toSatisfy((status) => status === 400 || status === 505), true]);

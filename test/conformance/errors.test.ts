@@ -26,7 +26,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 				: `{ "type":"error","error":{"type":"vendor_type","message":"${message}"},"request_id":"req_vendor" }`;
 
 		describe.each([false, true])('stream %s', (stream) => {
-			it.each([400, 402, 408, 409, 413, 422, 429])('the caller’s own mistake, %i, passes unchanged', async (status) => {
+			it.each([400, 402, 408, 409, 413, 422, 429])('a client error, %i, passes unchanged', async (status) => {
 				const body = vendorError(`Grüße ${status}`);
 				await subject.current.simulator.replay({
 					dialect: format.wire,
@@ -82,7 +82,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([502, 'text/html', body]);
 		});
 
-		it('an error without a body gets ours', async () => {
+		it('an error without a body gets one from the gateway', async () => {
 			await subject.current.simulator.replay({ dialect: format.wire, status: 500, body: '' });
 			await expectGatewayError(await ask(format, `${format.family}-sim-x`), 502, 'provider_failed', 'api_error');
 		});
@@ -157,7 +157,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 		});
 
 		it.each(['wrong-content-type', 'empty', 'html-200', 'malformed-json', 'end-after-1'])(
-			'a whole answer that is none, %s, is 502',
+			'an invalid non-streaming response, %s, is 502',
 			async (fault) => {
 				await expectGatewayError(await ask(format, `${format.family}-sim-${fault}`), 502, 'provider_response_invalid', 'api_error');
 			},
@@ -168,7 +168,7 @@ describeOwn('Spec: Errors', 'our simulator', () => {
 			await expectGatewayError(response, 502, 'provider_response_invalid', 'api_error');
 		});
 
-		it.each(['cut-after-1', 'cut-mid-event-1'])('a whole answer that breaks off, %s, is 502', async (fault) => {
+		it.each(['cut-after-1', 'cut-mid-event-1'])('a non-streaming response that breaks off, %s, is 502', async (fault) => {
 			await expectGatewayError(await ask(format, `${format.family}-sim-${fault}`), 502, 'provider_disconnected', 'api_error');
 		});
 

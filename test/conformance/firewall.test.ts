@@ -63,7 +63,7 @@ describeOwn('Spec: Firewall layer, rules', 'a configuration of its own', () => {
 		expect(lines).not.toContain('CrossSiteScripting_QUERYARGUMENTS');
 	});
 
-	it('let a call pass that does not say who sends it', async () => {
+	it('accept a request without a user agent', async () => {
 		expect((await call(subject.current, '', { 'user-agent': '' })).status).toBe(200);
 	});
 });

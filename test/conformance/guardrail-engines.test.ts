@@ -17,7 +17,7 @@ const shapes = (['chat', 'messages'] as const).flatMap((format) => [false, true]
 type Shape = (typeof shapes)[number];
 const faults = { down: 'reset', slow: 'hang', 'answering 500': '500', malformed: 'malformed-json' } as const;
 
-describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) => {
+describe.each([true, false])('contract 7: moderation providers, enforced %s', (isEnforced) => {
 	let product: Product;
 	let adminUrl: string;
 	const accessTokens = { invoke: '', admin: '' };
@@ -92,7 +92,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		return Number(new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
 	};
 
-	it.each(shapes)('a clean call passes: $format, streamed $stream', async (shape) => {
+	it.each(shapes)('a harmless request passes: $format, streaming $stream', async (shape) => {
 		const { status, text, id } = await ask(shape, 'What is the capital of France?');
 		expect(status).toBe(200);
 		expect(text).not.toContain('guardrail_blocked');
@@ -100,7 +100,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		expect(await told(id, () => true)).toEqual([]);
 	});
 
-	it.each(shapes)('a request that trips: $format, streamed $stream', async (shape) => {
+	it.each(shapes)('a request that matches: $format, streaming $stream', async (shape) => {
 		const { status, text, id } = await ask(shape, 'Please simulate-hate now');
 		expect([status, text.includes('guardrail_blocked')]).toEqual(isEnforced ? [400, true] : [200, false]);
 		const action = isEnforced ? 'BLOCK' : 'NONE';
@@ -113,7 +113,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 		expect(row === undefined).toBe(isEnforced);
 	});
 
-	it.each(shapes)('an answer that trips: $format, streamed $stream', async (shape) => {
+	it.each(shapes)('a response that matches: $format, streaming $stream', async (shape) => {
 		const text = `${'All is quiet in the valley tonight. '.repeat(20)}Now simulate-violence happens. ${'And then all was quiet. '.repeat(20)}`;
 		await control('POST', 'script', { text, count: 1 });
 		const answer = await ask(shape, 'Tell me a story');
@@ -127,7 +127,7 @@ describe.each([true, false])('contract 7: engines, enforced %s', (isEnforced) =>
 	});
 
 	it.each(['event: simulate-violence', 'id: simulate-violence', ': simulate-violence\ndata:'])(
-		'a stream with the line %j beside its data is judged with it',
+		'a stream with the line %j next to its data is evaluated including it',
 		async (line) => {
 			const data = (choices: object[]): string => `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices })}\n\n`;
 			const events = [data([{ index: 0, delta: { content: 'Well.' }, finish_reason: 'stop' }]), `${line}\n\n`, 'data: [DONE]\n\n'];

@@ -67,7 +67,7 @@ const enginesOf = async (client: string): Promise<unknown> => {
 	return explained.guardrails?.moderation_providers;
 };
 
-it('contract 7: a team has the engines’ rules of the deployment, or its own, and a changed one after the configuration was read', async () => {
+it('contract 7: a team has the deployment’s moderation rules, or its own, and a changed one after a reload', async () => {
 	const blocked = await ask(agent.id);
 	expect(blocked.status).toBe(400);
 	expect(await told(blocked.id)).toEqual(['first.hate BLOCK']);
@@ -92,7 +92,7 @@ it('contract 7: a team has the engines’ rules of the deployment, or its own, a
 	expect(await enginesOf(agent.id)).toEqual([]);
 });
 
-it('contract 7: what engines cost is told, at the price that the configuration names', async () => {
+it('contract 7: the cost of moderation providers is reported, at the configured price', async () => {
 	const text = await (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
 	const figure = (series: string): number => Number(new RegExp(`^${series.replaceAll(/[{}"]/g, '\\$&')} (.*)$`, 'm').exec(text)?.[1] ?? 0);
 	const units = figure('tollgate_moderation_usage_total{moderation_provider="first",unit="units"}');

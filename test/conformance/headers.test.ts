@@ -91,7 +91,7 @@ describeOwn('guarantees 3: headers are built from an allow-list', 'a configurati
 		send(subject.current, path, { headers, body: { model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] } });
 
 	describe.each(routes)('$path', ({ path, model, credential }) => {
-		it('nothing private of the caller arrives at the provider', async () => {
+		it('no private header field of the client reaches the provider', async () => {
 			const accessToken = await subject.current.accessToken();
 			// Omits the header: the prefix selects the provider only if the header names no known one.
 			const { 'x-gateway-provider': _, ...headers } = privateHeaders;

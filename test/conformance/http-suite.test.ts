@@ -83,7 +83,7 @@ describeOwn('guarantees 3: Http11Probe', 'our simulator', () => {
 	describe.each(bothFormats)('%s with credentials', (path, format) => {
 		const body = JSON.stringify(question(`${format.family}-sim-text`));
 
-		it('what is refused does not reach the provider, what is taken reaches it once, and the process lives', async () => {
+		it('rejected requests do not reach the provider, accepted ones reach it once, and the process lives', async () => {
 			const accessToken = await subject.current.accessToken();
 			const aimed = cases.flatMap((probe) => {
 				const bytes = aimAt(probe.bytes, path, body, accessToken);

@@ -4,7 +4,7 @@ import { chatBody, messagesBody, send, useSubject } from './subject.ts';
 const subject = useSubject();
 
 describe('Spec: Resources, chat-completions format', () => {
-	it('the answer has the fields of the specification', async () => {
+	it('the response has the fields of the specification', async () => {
 		const response = await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) });
 		expect(response.status).toBe(200);
 		expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -34,7 +34,7 @@ describe('Spec: Resources, chat-completions format', () => {
 });
 
 describe('Spec: Resources, messages format', () => {
-	it('the answer has the fields of the specification', async () => {
+	it('the response has the fields of the specification', async () => {
 		const response = await send(subject.current, '/v1/messages', { body: messagesBody(subject.current) });
 		expect(response.status).toBe(200);
 		expect(await response.json()).toMatchObject({
@@ -83,11 +83,11 @@ describe('Spec: Endpoints, provider routing (current release)', () => {
 });
 
 describe('Spec: Health check', () => {
-	it('GET / answers 200 without a token', async () => {
+	it('GET / returns 200 without a token', async () => {
 		expect((await fetch(`${subject.current.baseUrl}/`)).status).toBe(200);
 	});
 
-	it('GET /healthz and GET /readyz answer 200', async () => {
+	it('GET /healthz and GET /readyz return 200', async () => {
 		expect((await fetch(`${subject.current.baseUrl}/healthz`)).status).toBe(200);
 		const ready = await fetch(`${subject.current.baseUrl}/readyz`);
 		expect(ready.status).toBe(200);
@@ -95,7 +95,7 @@ describe('Spec: Health check', () => {
 	});
 });
 
-describe('contract 5: every answer', () => {
+describe('contract 5: every response', () => {
 	it('carries one id under both names, the provider and the model', async () => {
 		const response = await send(subject.current, '/v1/messages', { body: messagesBody(subject.current) });
 		const id = response.headers.get('x-request-id');

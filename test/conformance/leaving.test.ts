@@ -13,7 +13,7 @@ interface OpenedCall {
 	readonly response: Promise<IncomingMessage>;
 }
 
-describeOwn('contract 5: a client that leaves aborts the upstream call within a second', 'our simulator', () => {
+describeOwn('contract 5: a disconnect of the client aborts the upstream request within a second', 'our simulator', () => {
 	let fast: FastStream;
 	beforeAll(async () => {
 		fast = await startFastStream();
@@ -109,7 +109,7 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 			await expectAborted(model);
 		});
 
-		it.concurrent('a whole answer or stream that was read to its end is not an abort', async () => {
+		it.concurrent('a response or stream that was read to its end is not an abort', async () => {
 			for (const stream of [true, false]) {
 				const model = modelOf(format, 'tokens-20');
 				const { response } = await open(format, model, stream);
@@ -120,7 +120,7 @@ describeOwn('contract 5: a client that leaves aborts the upstream call within a 
 			}
 		});
 
-		it('a reader that stops makes the provider wait, and gets all when it goes on', async () => {
+		it('a reader that pauses makes the provider wait, and gets everything when it resumes', async () => {
 			const { response } = await open(format, `fast-${format.name}/x`, true);
 			const incoming = await response;
 			expect(incoming.statusCode).toBe(200);

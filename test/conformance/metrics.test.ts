@@ -8,7 +8,7 @@ import { chatBody, describeOwn, messagesBody, send, useSubject } from './subject
 const [adminPort, metricsPort] = [await freePort(), await freePort()];
 const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
 
-describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', () => {
+describeOwn('contract 9: Prometheus metrics', 'a configuration of its own', () => {
 	const subject = useSubject({
 		enable_admin_api: true,
 		roles: ['edge', 'gateway', 'identity', 'simulator', 'admin'],
@@ -78,7 +78,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(405);
 	});
 
-	it('count calls, tokens and cost, streamed or not, by provider and model', async () => {
+	it('count requests, tokens and cost, streaming and non-streaming, by provider and model', async () => {
 		const before = (await scrape()).series;
 		expect(await read(await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current) }))).toBe(200);
 		expect(await read(await send(subject.current, '/v1/messages', { body: messagesBody(subject.current, { stream: true }) }))).toBe(200);
@@ -108,7 +108,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		expect(valueOf(after, 'tollgate_inference_requests_in_flight')).toBe(0);
 	});
 
-	it('count refusals and faults by their code, and clients that leave', async () => {
+	it('count rejections and upstream errors by their code, and client disconnects', async () => {
 		expect(
 			await read(await send(subject.current, '/v1/chat/completions', { body: chatBody(subject.current), accessToken: 'no.such.token' })),
 		).toBe(401);
@@ -140,7 +140,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		).toBeGreaterThan(0);
 	});
 
-	it('count a budget’s warning once a crossing, and what it refuses', async () => {
+	it('count a budget’s warning once per crossing, and its rejections', async () => {
 		const price = { input_usd_per_million_tokens: '1000000', output_usd_per_million_tokens: '1000000' };
 		expect(await admin('PUT', '/pricing/provider_b/gpt-4o-mini', price)).toBe(200);
 		expect(await admin('POST', '/budgets', { id: 'red-all', team: 'red', limit_usd: '2.00', warning_threshold_percent: 50 })).toBe(201);
@@ -156,7 +156,7 @@ describeOwn('contract 9: figures for Prometheus', 'a configuration of its own', 
 		expect(valueOf(after, 'tollgate_cost_usd_total', { model: 'gpt-4o-mini' })).toBeGreaterThan(1);
 	});
 
-	it('show nothing that a caller wrote, and no secret', async () => {
+	it('contain no text of a client, and no secret', async () => {
 		const { product } = subject.current;
 		const accessToken = (await product?.accessToken()) ?? '';
 		const canary = `canary${randomBytes(8).toString('hex')}`;

@@ -27,14 +27,18 @@ describe.each(openAiLines)('Spec: Inference endpoints, through %s', (_name, Open
 		expect(completion._request_id).toMatch(/^req_/);
 	});
 
-	itOwn('contract 10: sends a reasoning model what older models take, and is told of the repair', 'our simulator', async () => {
-		const older = { ...question(), model: 'gpt-5', temperature: 0.2, top_p: 0.5 };
-		const { data, response } = await (await open()).chat.completions.create(older).withResponse();
-		expect(data.choices[0]?.message.content).toMatch(/\S/);
-		expect(response.headers.get('x-gateway-warnings')).toMatch(/^max_tokens: .*; temperature: .*; top_p: /);
-		const plain = await (await open()).chat.completions.create(question()).withResponse();
-		expect(plain.response.headers.get('x-gateway-warnings')).toBeNull();
-	});
+	itOwn(
+		'contract 10: sends parameters of older models to a reasoning model, and receives a warning of the repair',
+		'our simulator',
+		async () => {
+			const older = { ...question(), model: 'gpt-5', temperature: 0.2, top_p: 0.5 };
+			const { data, response } = await (await open()).chat.completions.create(older).withResponse();
+			expect(data.choices[0]?.message.content).toMatch(/\S/);
+			expect(response.headers.get('x-gateway-warnings')).toMatch(/^max_tokens: .*; temperature: .*; top_p: /);
+			const plain = await (await open()).chat.completions.create(question()).withResponse();
+			expect(plain.response.headers.get('x-gateway-warnings')).toBeNull();
+		},
+	);
 
 	it('streams a chat', async () => {
 		const stream = await (await open()).chat.completions.create({ ...question(), stream: true });
@@ -108,12 +112,16 @@ describe.each(anthropicLines)('Spec: Inference endpoints, through %s', (_name, A
 		expect(message._request_id).toMatch(/^req_/);
 	});
 
-	itOwn('contract 10: sends a newer model what older models take, and is told of the repair', 'our simulator', async () => {
-		const older = { ...question(), model: 'claude-opus-4-8', temperature: 0.2 };
-		const { data, response } = await (await open()).messages.create(older as never).withResponse();
-		expect(data).toMatchObject({ type: 'message', stop_reason: 'end_turn' });
-		expect(response.headers.get('x-gateway-warnings')).toMatch(/^temperature: [^;]*$/);
-	});
+	itOwn(
+		'contract 10: sends parameters of older models to a newer model, and receives a warning of the repair',
+		'our simulator',
+		async () => {
+			const older = { ...question(), model: 'claude-opus-4-8', temperature: 0.2 };
+			const { data, response } = await (await open()).messages.create(older as never).withResponse();
+			expect(data).toMatchObject({ type: 'message', stop_reason: 'end_turn' });
+			expect(response.headers.get('x-gateway-warnings')).toMatch(/^temperature: [^;]*$/);
+		},
+	);
 
 	it('streams a message', async () => {
 		const stream = await (await open()).messages.create({ ...question(), stream: true });

@@ -86,7 +86,7 @@ describeOwn('Spec: Errors, 403 of the firewall', 'a configuration of its own', (
 		body: JSON.stringify(question('claude-sim-text')),
 	});
 
-	it('calls with a good token are counted, and a blocked one does not reach the provider', async () => {
+	it('requests with a valid token are counted, and a blocked one does not reach the provider', async () => {
 		const source = open('127.2.0.1');
 		const asked = await call();
 		expect(new Set(await source.askTimes(limit, asked))).toEqual(new Set([200]));

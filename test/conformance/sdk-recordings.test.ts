@@ -23,7 +23,7 @@ async function collect(events: AsyncIterable<unknown>): Promise<unknown[]> {
 	return all;
 }
 
-describeOwn('Spec: Inference endpoints, recorded answers through the official SDKs', 'our simulator', () => {
+describeOwn('Spec: Inference endpoints, recorded responses through the official SDKs', 'our simulator', () => {
 	const subject = useSubject({ routing: { provider_header: 'optional' } });
 	// Hides warnings: by date, the SDKs warn of models that were recorded long ago.
 	beforeAll(() => {
@@ -59,7 +59,7 @@ describeOwn('Spec: Inference endpoints, recorded answers through the official SD
 	const ofChat = recordings.filter(([, vendor]) => providers[vendor].path === '/v1/chat/completions');
 	const ofMessages = recordings.filter(([, vendor]) => providers[vendor].path === '/v1/messages');
 
-	it('there are whole answers, streams and errors', () => {
+	it('there are non-streaming responses, streams and errors', () => {
 		for (const some of [ofChat, ofMessages]) {
 			for (const isStream of [true, false]) expect(some.some(([, , { response }]) => (response.sse !== undefined) === isStream)).toBe(true);
 		}

@@ -156,7 +156,7 @@ describeOwn('contract 5, Streams', 'our simulator', () => {
 			}
 		});
 
-		it('usage of a whole answer passes', async () => {
+		it('usage of a non-streaming response passes', async () => {
 			const response = await open(format, `${format.family}-sim-tokens-40`, { stream: false });
 			const { usage } = (await response.json()) as { usage: Record<string, number> };
 			const { tokens } = await subject.current.simulator.newestRequest();

@@ -59,7 +59,7 @@ describeOwn('contract 5: under guardrails', 'a configuration of its own', () => 
 	});
 
 	it.each(vendors.flatMap(([, model]) => ['', '/count_tokens'].map((path) => [model, path] as const)))(
-		'%s, /v1/messages%s: the refusal that the runners look for',
+		'%s, /v1/messages%s: the rejection that the runners expect',
 		async (model, path) => {
 			const body = { model, max_tokens: 9, messages: [question], thread: { type: 'create' } };
 			const response = await send(subject.current, `/v1/messages${path}`, { body });

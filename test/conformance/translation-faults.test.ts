@@ -105,14 +105,14 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			}
 		});
 
-		it('an empty answer is none', async () => {
+		it('an empty response is an error', async () => {
 			const whole = await ask(caller, `${base}-sim-empty`, {});
 			expect(whole.status).toBe(502);
 			const streamed = await ask(caller, `${base}-sim-empty`, { stream: true });
 			expect([streamed.status, streamed.ending]).toEqual([200, 'error']);
 		});
 
-		it.each(['missing-index', 'empty-ids'])('%s: each call has its own place and id all the same', async (fault) => {
+		it.each(['missing-index', 'empty-ids'])('%s: each tool call has its own index and id nevertheless', async (fault) => {
 			for (const stream of [false, true]) {
 				const { status, ending, text } = await ask(caller, `${base}-sim-${fault}`, { stream, tools: toolsOf[caller] });
 				expect([status, ending]).toEqual([200, stream ? 'done' : 'whole']);
@@ -120,7 +120,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			}
 		});
 
-		it('a beginning that comes twice is no second answer', async () => {
+		it('a repeated beginning is not a second response', async () => {
 			const { status, ending, text } = await ask(caller, `${base}-sim-tokens-100-duplicate-message-start`, { stream: true });
 			expect(status).toBe(200);
 			// Only Anthropic's stream distinguishes its beginning from the rest.
@@ -128,7 +128,7 @@ describeOwn('wire formats 5: faults on every pair of formats', 'our simulator', 
 			if (caller === 'messages') expect(text.match(/event: message_start/g)).toHaveLength(1);
 		});
 
-		it('usage that is not told does not break the answer', async () => {
+		it('missing usage does not break the response', async () => {
 			const streamed = await ask(caller, `${base}-sim-usage-missing`, {
 				stream: true,
 				...(caller === 'chat' && { stream_options: { include_usage: true } }),

@@ -44,10 +44,10 @@ describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () =>
 		return rows.map(({ body = '' }) => body).toReversed();
 	};
 
-	describe.each(chatModels)('a caller of chat completions on %s', (model) => {
+	describe.each(chatModels)('a client of chat completions on %s', (model) => {
 		const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'get_weather', parameters: schema } }];
 
-		it.each(openAiLines)('%s: a streamed answer is the whole one', async (_name, Sdk) => {
+		it.each(openAiLines)('%s: streaming and non-streaming responses are equal', async (_name, Sdk) => {
 			const client = await openOpenAi(Sdk, subject.current);
 			for (const content of ['Say hello.', question]) {
 				const ask = { model, messages: [{ role: 'user' as const, content }], tools };
@@ -100,10 +100,10 @@ describeOwn('wire formats 3 to 5: every pair of formats', 'our simulator', () =>
 		});
 	});
 
-	describe.each(messagesModels)('a caller of messages on %s', (model) => {
+	describe.each(messagesModels)('a client of messages on %s', (model) => {
 		const tools: Anthropic.Tool[] = [{ name: 'get_weather', input_schema: schema }];
 
-		it.each(anthropicLines)('%s: a streamed answer is the whole one', async (_name, Sdk, credential) => {
+		it.each(anthropicLines)('%s: streaming and non-streaming responses are equal', async (_name, Sdk, credential) => {
 			const client = await openAnthropic(Sdk, credential, subject.current);
 			for (const content of ['Say hello.', question]) {
 				const ask = { model, max_tokens: 2000, messages: [{ role: 'user' as const, content }], tools };

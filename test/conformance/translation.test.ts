@@ -19,7 +19,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		const open = (): Promise<OpenAI7> => openOpenAi(OpenAI, subject.current);
 		const model = 'claude-sonnet-4-5';
 
-		it('completes a chat, whole and streamed alike, with usage', async () => {
+		it('completes a chat with usage, streaming and non-streaming alike', async () => {
 			const client = await open();
 			const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 			const whole = await client.chat.completions.create({ model, messages });
@@ -75,7 +75,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		const open = (): Promise<Anthropic1> => openAnthropic(Anthropic, credential, subject.current);
 		const model = 'gpt-4o-mini';
 
-		it('answers a message, whole and streamed alike, with usage', async () => {
+		it('completes a message with usage, streaming and non-streaming alike', async () => {
 			const client = await open();
 			const body = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Say hello.' }] };
 			const whole = await client.messages.create(body);
@@ -120,7 +120,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 			});
 		const faults = ['cut-after-3', 'cut-mid-event-3', 'end-after-3', 'error-mid-stream-3', 'malformed-json'];
 
-		it.each(faults)('%s ends in an error event of the caller’s format, never in a false end', async (fault) => {
+		it.each(faults)('%s ends in an error event of the client’s format, never in a false end', async (fault) => {
 			const chat = await (await ask('/v1/chat/completions', { model: `claude-sonnet-4-5-sim-tokens-50-${fault}` })).text();
 			expect(chat.trimEnd().split('\n\n').at(-1)).toMatch(/^data: \{"error":\{/);
 			expect(chat).not.toContain('[DONE]');
@@ -149,7 +149,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		});
 	});
 
-	describe('what cannot be said to the provider is 400 with its place, and the provider is not called', () => {
+	describe('fields without an equivalent return 400 with their path, and no request reaches the provider', () => {
 		const user = { role: 'user', content: 'x' };
 		const call = (text: string): object => ({
 			role: 'assistant',
@@ -220,7 +220,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 		],
 		['gemini', 'gemini-2.5-flash', '/v1/chat/completions', { candidates: [broken] }, /finish_reason.*MALFORMED_FUNCTION_CALL/],
 		['gemini', 'gemini-2.5-flash', '/v1/messages', { candidates: [broken] }, /stop_reason.*MALFORMED_FUNCTION_CALL/],
-	])('tells why an answer of %s ended where the format of the caller cannot: %s at %s', async (wire, model, path, body, told) => {
+	])('reports why a response of %s ended if the client’s format cannot: %s at %s', async (wire, model, path, body, told) => {
 		const { simulator } = subject.current;
 		await simulator.replay({ dialect: wire, json: body });
 		const response = await send(subject.current, path, {
@@ -234,7 +234,7 @@ describeOwn('wire formats 3 to 5: translation', 'our simulator', () => {
 describeOwn('wire formats 3: strict translation', 'a configuration of its own', () => {
 	const subject = useSubject({ routing: { translation: 'strict' } });
 
-	it('refuses what would be lost, before anything is asked', async () => {
+	it('rejects a request that would lose fields, before any provider request', async () => {
 		const response = await fetch(`${subject.current.baseUrl}/v1/chat/completions`, {
 			method: 'POST',
 			headers: { authorization: `Bearer ${await subject.current.accessToken()}`, 'content-type': 'application/json' },

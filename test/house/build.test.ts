@@ -50,7 +50,7 @@ test('built and packed again, the package is the same to the byte', () => {
 	expect(integrity()).toBe(first);
 }, 60_000);
 
-test('the published package holds the program, and neither tests nor sources', () => {
+test('the published package contains the program, and neither tests nor sources', () => {
 	const [packed] = JSON.parse(run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')) as [{ files: { path: string }[] }];
 	const paths = packed.files.map(({ path }) => path);
 	expect(paths).toEqual(

@@ -9,7 +9,7 @@ const outerTitles = /^(?:(?:describe|it|test)(?:Own)?(?:\.\w+\(.*\))?|\]\))\(\s*
 
 const namesSection = /^(?:Spec: [A-Z]|contract \d|guarantees (?:\d|A1)|wire formats \d)/;
 
-test('each conformance test is under the section that it holds the product to', () => {
+test('each conformance test is under the section that it tests', () => {
 	const titles = globSync('*.test.ts', { cwd: folder })
 		.toSorted()
 		.flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(outerTitles)].map(([, title = '']) => ({ file, title })));

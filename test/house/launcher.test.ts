@@ -134,7 +134,7 @@ describe.each([...findOldNode(), makeOldNode()])('with the Node of %s', (nodeFol
 		expect(start.args).toEqual(['src/core']);
 	});
 
-	test('npm start ends with the product when it is told to stop', async () => {
+	test('npm start ends with the product when it receives a signal to stop', async () => {
 		const { child, output, isOver } = await serve('npm', ['start', '--', 'serve'], folder);
 		child.kill('SIGTERM');
 		await isOver;

@@ -212,13 +212,13 @@ describe('the allow-list', () => {
 		expect(found(findings('a.md', 'phrase', 2), findings('a.md', 'line', 1))).toMatchObject({ excess: [], canShrink: false });
 	});
 
-	test('refuses more findings, and never grows', () => {
+	test('rejects more findings, and never grows', () => {
 		const { excess, shrunk } = found(findings('a.md', 'phrase', 3), findings('a.md', 'line', 1));
 		expect(excess).toMatchObject([{ file: 'a.md', rule: 'phrase', allowed: 2, findings: { length: 3 } }]);
 		expect(shrunk).toEqual({ 'a.md': { phrase: 2, line: 1 } });
 	});
 
-	test('refuses findings of another rule or file', () => {
+	test('rejects findings of another rule or file', () => {
 		const { excess, shrunk } = found(findings('a.md', 'sentence', 1), findings('b.md', 'phrase', 1));
 		expect(excess.map(({ file, rule }) => `${file} ${rule}`)).toEqual(['a.md sentence', 'b.md phrase']);
 		expect(shrunk).toEqual({});

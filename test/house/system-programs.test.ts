@@ -20,7 +20,7 @@ function install(names: readonly string[], host: { isRoot: boolean; environment?
 	return done;
 }
 
-test('before system packages are installed, their names and the way to decline are printed', () => {
+test('before system packages are installed, their names and the way to disable it are printed', () => {
 	expect(install(['redis-server', 'strace'], { isRoot: true })).toEqual([
 		'Installing missing system packages with apt-get: redis-server strace',
 		'To decline, stop this and set TOLLGATE_NO_SYSTEM_PACKAGES=1: the tests that need them are then skipped.',
@@ -31,7 +31,7 @@ test('before system packages are installed, their names and the way to decline a
 	expect(install(['strace'], { isRoot: true, fails: true }).at(-1)).toBe('The system packages could not be installed: no network');
 });
 
-test('nothing is installed when it is declined, or without root', () => {
+test('nothing is installed if it is disabled, or without root', () => {
 	const environment = { TOLLGATE_NO_SYSTEM_PACKAGES: '1' };
 	expect(install(['strace'], { isRoot: true, environment })).toEqual([
 		'System packages are missing and are not installed (TOLLGATE_NO_SYSTEM_PACKAGES=1): strace',
@@ -76,7 +76,7 @@ test('three', () => undefined);`;
 
 const reason = 'the program `strace` is missing: install the package `strace`';
 
-test('where packages are declined, tests that lack a program are skipped and named', () => {
+test('if installing is disabled, tests that lack a program are skipped and named', () => {
 	expect(runWithoutPrograms({ TOLLGATE_NO_SYSTEM_PACKAGES: '1' })).toEqual({
 		passed: 2,
 		failed: 0,

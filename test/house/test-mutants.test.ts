@@ -18,7 +18,7 @@ function mutate(source: string): string[] {
 	);
 }
 
-test('operators, conditions, constants, returned values and calls are mutated, each in its place', () => {
+test('operators, conditions, constants, returned values and calls are mutated, each at its position', () => {
 	expect(mutate('f(a < 1n);')).toEqual(['<undefined>;', 'f(<a <= 1n>);', 'f(<a >= 1n>);', 'f(a < <1n + 1n>);']);
 	expect(mutate('if (!é) i++;')).toEqual(['if (<é>) i++;', 'if (<true>) i++;', 'if (<false>) i++;', 'if (!é) <i-->;']);
 	expect(mutate('const f = (x: 1 | "a") => x as 2;')).toEqual(['const f = (x: 1 | "a") => <undefined>;']);
@@ -47,7 +47,7 @@ export function sum(values: readonly number[]): number {
 export const name = (): string => ['limit'].join();
 `;
 
-test('a weak test lets mutants survive, which are named with their places; an endless loop is noticed by its time', () => {
+test('a weak test lets mutants survive, which are named with their positions; an endless loop is detected by its time', () => {
 	const directory = temporaryDirectory();
 	symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
 	writeFileSync(join(directory, 'limit.ts'), limitSource);
