@@ -1,4 +1,7 @@
-/** Guarantees 16: sixty addresses that a provider may not have without the allowance. What a name leads to is judged when it is connected to. */
+/**
+ * Guarantee 16: sixty addresses that a provider may not have without `allow_private_network`. A hostname is checked at connect time, by the
+ * address that it resolves to.
+ */
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from './load.ts';
 import { ConfigError } from './problem.ts';
@@ -65,7 +68,7 @@ const hosts = [
 	'0',
 	'0.0.0.0',
 	'①②⑦.⓪.⓪.①',
-	// Its networks
+	// Private networks
 	'10.0.0.1',
 	'172.16.0.1',
 	'172.31.255.255',
@@ -88,7 +91,7 @@ describe('guarantees 16: base addresses', () => {
 		expect(new Set(hosts).size).toBeGreaterThanOrEqual(60);
 	});
 
-	it.each(hosts)('https://%s is refused without the allowance', (host) => {
+	it.each(hosts)('https://%s is rejected without allow_private_network', (host) => {
 		for (const address of [`https://${host}`, `https://${host}:8443/v1`]) expect(refusal(address)).toContain('base_url');
 	});
 

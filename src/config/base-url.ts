@@ -1,10 +1,10 @@
-/** Where a provider may live. A name is judged again at connect time, by the address that it resolves to. */
+/** Addresses that a provider may have. A hostname is checked again at connect time, by the address that it resolves to. */
 import { addressClassNames, classifyAddress } from '../policy/firewall/address-class.ts';
 import { isWebAddress } from './values.ts';
 
 const ownName = 'this machine';
 
-/** Why a `base_url` is refused unless the private network is allowed; undefined when it may be used, or is no URL at all. */
+/** Returns the reason to reject a `base_url` unless the private network is allowed; undefined when it is valid, or is no URL at all. */
 export function privateNetworkProblem(text: string): string | undefined {
 	if (!isWebAddress(text)) return undefined;
 	const url = new URL(text);
@@ -14,12 +14,12 @@ export function privateNetworkProblem(text: string): string | undefined {
 	return undefined;
 }
 
-/** The URL as the parser spells it, without the closing slash; a text that is no URL is returned as it is. */
+/** Returns the URL as the parser spells it, without trailing slashes; a text that is no URL is returned unchanged. */
 export function normaliseBaseUrl(text: string): string {
 	return URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text;
 }
 
-/** Whether a URL's host is the machine that asks. */
+/** Returns true if a URL's host is the machine that connects. */
 export function isThisMachine(hostname: string): boolean {
 	const where = privateHost(hostname);
 	return where === ownName || where === addressClassNames.loopback;

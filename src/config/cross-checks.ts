@@ -1,16 +1,16 @@
-/** What one section demands of another. */
+/** Checks between sections of the configuration. */
 import { ruleNames } from '../policy/firewall/rules/rule-catalogue.ts';
 import { type ListenAddress, parseListen } from './listen.ts';
 import { nearestName } from './nearest.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
 
-/** `reliesOn` is the other setting that a finding is about. */
+/** `reliesOn` is the other setting that a finding refers to. */
 export type Finding = readonly [path: Path, message: string, reliesOn?: Path];
 
 /**
- * @param config what is left of the file without its faulty settings.
- * @param raw the whole file with the built-ins, so that a faulty provider or tier still counts as one that exists.
+ * @param config the file without its invalid settings.
+ * @param raw the whole file with the built-ins, so that an invalid provider or tier still exists for references to it.
  */
 export function findDisagreements(config: Config, raw: Raw): readonly Finding[] {
 	return [
@@ -33,7 +33,7 @@ function namesIn(section: unknown): readonly string[] {
 	return isRecord(section) ? Object.keys(section) : [];
 }
 
-/** Addresses that this process listens on, by setting. An edge that shares the process stands on the gateway's. */
+/** Addresses that this process listens on, by setting. An edge in the same process shares the gateway's address. */
 function listening(config: Config): [section: string, address: ListenAddress | undefined][] {
 	const ofRoles = config.roles
 		.filter((role) => role !== 'edge' || !config.roles.includes('gateway'))

@@ -1,10 +1,10 @@
-/** Defaults that a user may change field by field: they are laid under the file's values before validation. */
+/** Defaults that a user may change field by field: they are merged under the file's values before validation. */
 import { proxyFromEnvironment } from './proxy.ts';
 import { isRecord, type Raw } from './raw.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The placeholder that stands for a key that nobody has set. */
+/** Placeholder of an API key that has not been set. */
 export const unsetKey = 'REPLACE_ME';
 
 export const builtInProviders: Readonly<Record<string, { readonly kind: string; readonly keyVariable: string }>> = {
@@ -23,7 +23,7 @@ export const vendorBaseUrls: Readonly<Record<string, string>> = {
 const sandbox = { rpm: 20, daily_tokens: 100_000, monthly_budget_usd: '25' };
 const unlimited = { rpm: 2000, daily_tokens: null, monthly_budget_usd: '10000' };
 
-/** The spec's two tables. `limits` has the Limits table, with the budgets and the top tier of the other. */
+/** The spec's two tables: `limits` is the Limits table, with the budgets and the top tier of the other one. */
 export const tierPresets = {
 	limits: {
 		sandbox,
@@ -40,7 +40,7 @@ export const tierPresets = {
 	},
 } as const;
 
-/** Returns the file's value with the built-in providers and tiers laid under it. What is not an object stays as it is. */
+/** Returns the file's value with the built-in providers and tiers merged under it. Values that are not objects stay unchanged. */
 export function withBuiltIns(raw: Raw, env: Environment): Raw {
 	return {
 		...raw,
@@ -50,7 +50,7 @@ export function withBuiltIns(raw: Raw, env: Environment): Raw {
 	};
 }
 
-/** Address of a guardrail engine that the file gives none. */
+/** Returns the address of a moderation provider for which the file sets none. */
 export function ownEngineAddress(kind: unknown, region: unknown): string {
 	return kind === 'bedrock-guardrail' ? `https://bedrock-runtime.${String(region)}.amazonaws.com` : 'https://api.openai.com/v1';
 }

@@ -37,7 +37,7 @@ describe('demoConfig', () => {
 		expect(demoConfig(parse('', { AZURE_OPENAI_API_KEY: 'k' })).simulatedProviders).toContain('provider_d');
 	});
 
-	it('runs no simulator that nobody asks', () => {
+	it('runs no simulator without a provider that needs it', () => {
 		const providers = ['a', 'b', 'c', 'd'].map((letter) => `provider_${letter}: { api_key: k, base_url: "https://${letter}.example" }`);
 		const { config, simulatedProviders } = demoConfig(parse(`providers: { ${providers.join(', ')} }`));
 		expect(simulatedProviders).toEqual([]);

@@ -1,4 +1,4 @@
-/** The configuration of a trial: no file, no keys, everything answers. */
+/** Demo configuration: no file, no keys; the simulator serves what has no key. */
 import { unsetKey } from './defaults.ts';
 import { listenUrl, parseListen } from './listen.ts';
 import type { Config, ProviderConfig, ProviderKind } from './schema.ts';
@@ -6,17 +6,17 @@ import { frozen } from './validate.ts';
 
 export interface DemoConfig {
 	readonly config: Config;
-	/** Providers that the simulator answers for, because their key is not set. */
+	/** Providers that the simulator replaces, because their key is not set. */
 	readonly simulatedProviders: readonly string[];
 }
 
-/** Models that the demo's first commands name: cheap, current, and priced. */
+/** Models in the demo's first commands: cheap, current, and priced. */
 export const demoModels = { chat: 'gpt-5.4-mini', messages: 'claude-sonnet-5' } as const;
 
-/** Name of the deployment that the trial's provider_d has. */
+/** Name of the demo deployment of provider_d. */
 const demoDeployment = 'demo-deployment';
 
-/** Of the kinds that the simulator speaks as. */
+/** Base path of each wire dialect that the simulator supports. */
 const simulatorPaths: Readonly<Partial<Record<ProviderKind, string>>> = {
 	anthropic: '/anthropic',
 	openai: '/openai/v1',
@@ -25,7 +25,7 @@ const simulatorPaths: Readonly<Partial<Record<ProviderKind, string>>> = {
 	'azure-openai': '/azure',
 };
 
-/** Switches on what a trial shows, and points providers that could not answer to the simulator. */
+/** Switches on the demo features, and points providers without a key to the simulator. */
 export function demoConfig(config: Config): DemoConfig {
 	const address = parseListen(config.simulator.listen);
 	const origin = address === undefined ? '' : listenUrl(address);

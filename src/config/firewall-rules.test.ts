@@ -18,13 +18,13 @@ test('rules are taken by name', () => {
 	expect(problemsOf(rules('SQLi_QUERYARGUMENTS: count', 'NoUserAgent_HEADER: block', "CrossSiteScripting_BODY: 'off'"))).toEqual([]);
 });
 
-test('a rule that there is not is refused, naming the nearest', () => {
+test('an unknown rule is rejected, naming the nearest', () => {
 	expect(problemsOf(rules('SQLi_BODY: count', 'CrossSiteScripting_QUERYARGUMENT: block', 'Nonsense: off'))).toEqual([
 		'5 edge.firewall.rules.CrossSiteScripting_QUERYARGUMENT: Unknown rule `CrossSiteScripting_QUERYARGUMENT`. Did you mean `CrossSiteScripting_QUERYARGUMENTS`?',
 		'6 edge.firewall.rules.Nonsense: Unknown rule `Nonsense`. See docs/reference/firewall-rules.md',
 	]);
 });
 
-test('an action that there is not is refused', () => {
+test('an unknown action is rejected', () => {
 	expect(problemsOf(rules('SQLi_BODY: deny'))[0]).toMatch(/^4 edge\.firewall\.rules\.SQLi_BODY: must be/);
 });

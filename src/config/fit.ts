@@ -1,6 +1,6 @@
 /**
- * Makes of a file's value what the schema can judge: unknown keys are reported and taken out, an empty section is an
- * empty mapping, a variable's text becomes the number or boolean that is wanted, and `*_file` settings are read.
+ * Prepares a file's value for the schema. Unknown keys are reported and removed; an empty section becomes an empty mapping. The text of a
+ * variable becomes the number or boolean that the schema expects, and `*_file` settings are read.
  */
 import { nearestName } from './nearest.ts';
 import type { ProblemList } from './problem.ts';
@@ -43,7 +43,7 @@ function fitRecord(value: Raw, nodes: readonly SchemaNode[], path: Path, options
 	return fitted;
 }
 
-/** `api_key` of `api_key_file`, where the schema names both; a header may be called anything. */
+/** Returns `api_key` for `api_key_file` if the schema has both, because a header may have any name. */
 function secretOfFile(key: string, nodes: readonly SchemaNode[]): string | undefined {
 	const target = key.replace(/_file$/, '');
 	const isNamed = nodes.some(({ properties = {} }) => Object.hasOwn(properties, key) && Object.hasOwn(properties, target));

@@ -24,7 +24,7 @@ function accepted(text: string): boolean {
 }
 
 describe('garbage', () => {
-	it('of text is refused with problems, never with anything else', () => {
+	it('of text is rejected with problems, never with anything else', () => {
 		const piece = fc.oneof(
 			fc.constantFrom(
 				...sections,
@@ -76,7 +76,7 @@ describe('garbage', () => {
 		);
 	});
 
-	it('of values under real keys is refused with problems, never with anything else', () => {
+	it('of values under real keys is rejected with problems, never with anything else', () => {
 		const key = fc.constantFrom(
 			...sections,
 			...[

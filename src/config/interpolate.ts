@@ -1,4 +1,4 @@
-/** `${VAR}`, `${VAR:-default}` and `${VAR:?message}`, whose default may hold further ones; `$${` stands for the text `${`. */
+/** Syntax: `${VAR}`, `${VAR:-default}` and `${VAR:?message}`, where the default may contain variables; `$${` is the literal text `${`. */
 import type { Environment } from './defaults.ts';
 
 const head = /\$\{([A-Za-z_][A-Za-z0-9_]*)(:-|:\?)?/y;
@@ -12,11 +12,11 @@ export interface Interpolated {
 	readonly problems: readonly string[];
 }
 
-/** What a variable holds is not looked at again. `:-` and `:?` take an empty variable for an unset one, as a shell does. */
+/** Expands variables once: their values are not expanded again. As in a shell, `:-` and `:?` treat an empty variable as unset. */
 export function interpolate(source: string, env: Environment): Interpolated {
 	const problems: string[] = [];
 	let at = 0;
-	/** As far as the brace that ends an operand, or the end. @param depth of operands in operands. */
+	/** Reads up to the brace that ends an operand, or to the end. @param depth nesting depth of operands. */
 	const expand = (depth: number): string => {
 		let text = '';
 		while (at < source.length) {
@@ -35,7 +35,7 @@ export function interpolate(source: string, env: Environment): Interpolated {
 	const expandVariable = (depth: number): string => {
 		head.lastIndex = at;
 		const [whole = '', name, operator] = head.exec(source) ?? [];
-		// What is malformed is not read twice.
+		// Skips malformed text, so that it is not read twice.
 		at += whole.length || 2;
 		const problemsBefore = problems.length;
 		const operand = operator === undefined || depth === mostNested ? '' : expand(depth + 1);
@@ -50,7 +50,7 @@ export function interpolate(source: string, env: Environment): Interpolated {
 			return value ?? '';
 		}
 		if (operator === ':-' && !value) return operand;
-		// Nobody needs the operand, so nothing in it can be wrong.
+		// The operand is unused, so problems in it do not matter.
 		problems.length = problemsBefore;
 		if (!value) problems.push(`the environment variable ${name} is required: ${operand === '' ? 'it is not set' : operand}`);
 		return value ?? '';
@@ -58,7 +58,7 @@ export function interpolate(source: string, env: Environment): Interpolated {
 	return { text: expand(0), problems };
 }
 
-/** The text that interpolates to `text`. */
+/** Returns the text that interpolates to `text`. */
 export function escapeInterpolation(text: string): string {
 	return text.replaceAll('${', '$$${');
 }

@@ -1,6 +1,6 @@
 import { accepts, type SchemaNode, schemaTree } from './schema-tree.ts';
 
-/** The published JSON Schema (draft 2020-12): the settings, each of which may also be written with a variable. */
+/** Returns the published JSON Schema (draft 2020-12): the settings, each of which may also be written with a variable. */
 export function jsonSchema(): SchemaNode {
 	return {
 		...published(schemaTree),
@@ -8,7 +8,7 @@ export function jsonSchema(): SchemaNode {
 	};
 }
 
-/** Settings that the gateway fills in when they are absent, and empty sections, must not be demanded by an editor. */
+/** Settings that an editor must not require: the gateway fills them in. Empty sections are optional for the same reason. */
 const mayBeAbsent = new Set(['kind', 'rpm', 'daily_tokens', 'monthly_budget_usd']);
 
 function published(node: SchemaNode): SchemaNode {
@@ -29,7 +29,7 @@ function published(node: SchemaNode): SchemaNode {
 
 const variable: SchemaNode = { type: 'string', pattern: '\\$\\{' };
 
-/** A value that is no free text may be written as `${VAR}`; an empty section may be written as nothing. */
+/** Allows `${VAR}` for a value that is not free text, and no value for an empty section. */
 function withVariable(node: SchemaNode): SchemaNode {
 	const { description, default: value, 'x-restart': restart, 'x-secret': secret, ...shape } = node;
 	const isFreeText = accepts([node], 'string') && node.pattern === undefined && node.enum === undefined && node.const === undefined;

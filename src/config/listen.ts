@@ -3,11 +3,11 @@ import { withBrackets } from '../core/url-host.ts';
 export interface ListenAddress {
 	/** Without brackets. */
 	readonly host: string;
-	/** 0 lets the system choose. */
+	/** The system chooses the port if 0. */
 	readonly port: number;
 }
 
-/** Splits `HOST:PORT`; undefined when that is not what the text is. */
+/** Splits `HOST:PORT`; undefined for any other text. */
 export function parseListen(text: string): ListenAddress | undefined {
 	const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
 	const host = match?.[1] ?? match?.[2];
@@ -16,7 +16,7 @@ export function parseListen(text: string): ListenAddress | undefined {
 	return { host, port };
 }
 
-/** The URL at which this machine reaches a listening address: a wildcard becomes loopback. */
+/** URL at which this machine reaches a listening address: a wildcard becomes loopback. */
 export function listenUrl({ host, port }: ListenAddress): string {
 	const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
 	return `http://${withBrackets(reachable)}:${port}`;

@@ -185,7 +185,7 @@ describe('parseConfig', () => {
 		expect(problems(text).join('\n')).toContain(expected);
 	});
 
-	it('lets an edge that runs apart have an address of its own, and ignores it otherwise', () => {
+	it('allows a standalone edge an address of its own, and ignores it otherwise', () => {
 		expect(problems('roles: [edge, identity]\nedge: { listen: 127.0.0.1:8789 }')).toHaveLength(1);
 		expect(problems('edge: { listen: 127.0.0.1:8789 }')).toEqual([]);
 		expect(problems('roles: [gateway, identity]\ngateway: { listen: 127.0.0.1:0 }\nidentity: { listen: 127.0.0.1:0 }')).toEqual([]);
@@ -306,7 +306,7 @@ describe('files', () => {
 		expect(loaded.files).toEqual([file, join(folder, 'key'), join(folder, 'client')]);
 	});
 
-	it('of secrets are refused when they are missing, empty, or stand beside the secret itself', () => {
+	it('of secrets are rejected when they are missing, empty, or set next to the secret itself', () => {
 		write('empty', '\n');
 		const file = write(
 			'bad.yaml',

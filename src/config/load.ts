@@ -1,4 +1,4 @@
-/** Finds, reads and validates the configuration. Nothing else reads the environment or these files. */
+/** Finds, reads and validates the configuration. No other code reads the environment or these files. */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Environment } from './defaults.ts';
@@ -13,7 +13,7 @@ const maxConfigBytes = 1_048_576;
 const maxSecretBytes = 65_536;
 
 export interface LoadOptions {
-	/** The file named by `--config`. Without it: `TOLLGATE_CONFIG`, else `tollgate.yaml` if there is one, else no file. */
+	/** The file named by `--config`. By default `TOLLGATE_CONFIG`, then `tollgate.yaml` if it exists, then no file. */
 	readonly configPath?: string | undefined;
 	readonly env?: Environment;
 	readonly workingDirectory?: string;
@@ -21,17 +21,17 @@ export interface LoadOptions {
 
 export interface LoadedConfig {
 	readonly config: Config;
-	/** The file, absolute; null when there is none and everything is default. */
+	/** Absolute path; null when there is no file, so that every setting has its default. */
 	readonly file: string | null;
 	/** The configuration file and every `*_file` that it names, absolute. */
 	readonly files: readonly string[];
-	/** True: the file says nothing, not even `{}`, so that everything is default. */
+	/** True if the file contains nothing, not even `{}`, so that every setting has its default. */
 	readonly isEmpty: boolean;
-	/** Providers that the file itself names, the built-in ones among them. */
+	/** Providers that the file itself names, including built-in ones. */
 	readonly namedProviders: readonly string[];
 }
 
-/** @throws ConfigError with everything that is wrong. */
+/** @throws ConfigError with every problem. */
 export function loadConfig({ configPath, env = process.env, workingDirectory = process.cwd() }: LoadOptions = {}): LoadedConfig {
 	const file = findFile(configPath, env, workingDirectory);
 	if (file === null) return parseConfig('', { file: null, env });
@@ -43,8 +43,8 @@ export function loadConfig({ configPath, env = process.env, workingDirectory = p
 }
 
 /**
- * Judges the text of a configuration file; `*_file` settings are read relative to the file's directory.
- * @throws ConfigError with everything that is wrong.
+ * Parses and validates the text of a configuration file; `*_file` paths are relative to the file's directory.
+ * @throws ConfigError with every problem.
  */
 export function parseConfig(text: string, { file, env }: { file: string | null; env: Environment }): LoadedConfig {
 	const files = file === null ? [] : [file];
@@ -78,7 +78,7 @@ function findFile(configPath: string | undefined, env: Environment, workingDirec
 	return existsSync(usual) ? usual : null;
 }
 
-/** The file's text without the newline that editors and `echo` put at its end. */
+/** Returns the file's text without the newline that editors and `echo` append. */
 function readSecret(file: string): { text: string } | { problem: string } {
 	const content = readText(file, maxSecretBytes);
 	if ('problem' in content) return { problem: `names ${file}, which ${content.problem}` };

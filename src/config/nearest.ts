@@ -1,4 +1,4 @@
-/** The known name that was probably meant: another spelling of it, or few letters away. Undefined when none is near. */
+/** Returns the known name that was probably meant: another spelling, or a few letters different. Undefined when none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
 	const wanted = normalise(name);
 	let best: string | undefined;
@@ -13,12 +13,12 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 	return best;
 }
 
-/** `maxBodyBytes` and `max-body-bytes` are `max_body_bytes`. */
+/** `maxBodyBytes` and `max-body-bytes` become `max_body_bytes`. */
 function normalise(name: string): string {
 	return name.slice(0, 64).toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours; `limit` when it is that much or more. */
+/** Number of insertions, deletions, replacements and swaps of neighbours, at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
 	if (Math.abs(a.length - b.length) >= limit) return limit;
 	let beforeLast: number[] = [];

@@ -1,10 +1,10 @@
 import { formatPath, type Path } from './raw.ts';
 
-/** One thing that is wrong with a configuration. Its text never holds a secret. */
+/** One problem of a configuration. Its text never contains a secret. */
 export interface ConfigProblem {
-	/** The file at fault; null when there is no file. */
+	/** The file with the problem; null when there is no file. */
 	readonly file: string | null;
-	/** From 1; null when the problem is with the file as a whole. */
+	/** From 1; null when the problem concerns the file as a whole. */
 	readonly line: number | null;
 	readonly column: number | null;
 	/** Dotted path of the setting; empty for the file as a whole. */
@@ -12,11 +12,11 @@ export interface ConfigProblem {
 	readonly message: string;
 }
 
-/** A configuration that cannot be used, with everything that is wrong with it. */
+/** An invalid configuration, with all of its problems. */
 export class ConfigError extends Error {
 	override readonly name = 'ConfigError';
 	readonly problems: readonly ConfigProblem[];
-	/** The files that were looked at, so that a watcher sees them change. */
+	/** The files that were read, so that a watcher notices their changes. */
 	readonly files: readonly string[];
 
 	constructor(problems: readonly ConfigProblem[], files: readonly string[] = []) {
@@ -26,7 +26,7 @@ export class ConfigError extends Error {
 	}
 }
 
-/** One line a problem: `file:line:column path: message`. */
+/** Prints one line for each problem: `file:line:column path: message`. */
 export function formatProblems(problems: readonly ConfigProblem[]): string {
 	return problems.map(formatProblem).join('\n');
 }
@@ -41,17 +41,17 @@ export interface Position {
 	readonly column: number;
 }
 
-/** Where the parts of a file stand, by `formatPath`. */
+/** Positions of a file's keys and values, by `formatPath`. */
 export type Positions = ReadonlyMap<string, { readonly key: Position; readonly value: Position }>;
 
-/** Nobody reads further, and a file of garbage has one in every line. */
+/** Limits the report: a file of garbage has a problem in every line. */
 const mostProblems = 1000;
 
-/** Collects problems of one file; what has no place of its own is placed at what encloses it. */
+/** Collects problems of one file. A setting without a position of its own gets that of the section around it. */
 export class ProblemList {
 	readonly #file: string | null;
 	readonly #positions: Positions;
-	/** By path and message, so that nothing is said twice. */
+	/** Keyed by path and message, so that no problem is reported twice. */
 	readonly #problems = new Map<string, ConfigProblem>();
 
 	constructor(file: string | null, positions: Positions) {
@@ -66,7 +66,7 @@ export class ProblemList {
 		this.#problems.set(`${problem.path}\0${message}`, problem);
 	}
 
-	/** Whether something at this path, or below it, was found wrong. */
+	/** Returns true if there is a problem at this path or below it. */
 	hasWithin(path: Path): boolean {
 		const prefix = formatPath(path);
 		return [...this.#problems.values()].some(
@@ -74,7 +74,7 @@ export class ProblemList {
 		);
 	}
 
-	/** In the order of the file. */
+	/** Problems in file order. */
 	get sorted(): readonly ConfigProblem[] {
 		return [...this.#problems.values()].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 	}

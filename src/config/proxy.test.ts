@@ -26,7 +26,7 @@ describe('the setting proxy', () => {
 		expect(isProxySetting(text)).toBe(false);
 	});
 
-	it('gives an origin without the credentials, and these apart', () => {
+	it('returns an origin without the credentials, and these separately', () => {
 		expect(proxyOf('http://user:p%40ss@proxy:3128')).toEqual({ origin: 'http://proxy:3128', authorization: `Basic ${btoa('user:p@ss')}` });
 		expect(proxyOf('http://proxy:80/')).toEqual({ origin: 'http://proxy' });
 		expect([proxyOf(null), proxyOf('direct')]).toEqual([undefined, undefined]);

@@ -1,4 +1,4 @@
-/** Proxies between the gateway and providers: the setting `proxy`, and what the environment says in its place. */
+/** Proxies between the gateway and providers: the setting `proxy`, and the environment variables that replace it. */
 
 import type { UpstreamProxy } from '../core/upstream.ts';
 import { withoutBrackets } from '../core/url-host.ts';
@@ -6,12 +6,12 @@ import { parseIpAddress, parseIpRange } from '../policy/firewall/ip-address.ts';
 import { isThisMachine } from './base-url.ts';
 import { nonEmpty, secret } from './values.ts';
 
-/** In place of a proxy's URL: none, whatever the environment says. */
+/** Value of `proxy` that disables proxies, whatever the environment says. */
 export const noProxy = 'direct';
 
 const proxyProblem = 'must be `direct` or the URL of an HTTP proxy, such as http://USER:PASSWORD@proxy.example.com:3128';
 
-/** The setting and its file. @param to names what is reached, for the description. */
+/** Returns the setting and its file. @param to destination, for the description. */
 export function proxySettings(to: string) {
 	const description = `HTTP proxy to the ${to}, as a URL with or without credentials, or \`direct\` for none; null means what \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say.`;
 	return {
@@ -26,14 +26,14 @@ export function isProxySetting(text: string): boolean {
 
 function hasReadableCredentials({ username, password }: URL): boolean {
 	try {
-		// A header field cannot carry control characters, nor a name with a colon (RFC 7617 section 2).
+		// Header fields cannot contain control characters, nor a user name a colon (RFC 7617 section 2).
 		return !decodeURIComponent(username).includes(':') && !/\p{Cc}/u.test(decodeURIComponent(username + password));
 	} catch {
 		return false;
 	}
 }
 
-/** @returns undefined where the origin is reached directly. */
+/** @returns undefined if connections to the origin are direct. */
 export function proxyOf(setting: string | null): UpstreamProxy | undefined {
 	if (setting === null || setting === noProxy) return undefined;
 	const { origin, username, password } = new URL(setting);
@@ -43,8 +43,8 @@ export function proxyOf(setting: string | null): UpstreamProxy | undefined {
 }
 
 /**
- * The proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for an address; a name in lower case goes before, as with curl. This
- * machine is never reached through one.
+ * Returns the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for an address. A lower-case name takes precedence, as with curl.
+ * This machine is never reached through a proxy.
  */
 export function proxyFromEnvironment(address: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
 	if (!URL.canParse(address)) return undefined;
@@ -59,7 +59,7 @@ function valueOf(name: string, env: Readonly<Record<string, string | undefined>>
 	return [env[name], env[name.toUpperCase()]].map((value) => value?.trim()).find((value) => value !== undefined && value !== '');
 }
 
-/** Names with all that is below them, addresses, ranges, each with or without a port; `*` for everything. */
+/** Matches host names and their subdomains, addresses and ranges, each with or without a port; `*` matches everything. */
 function isExempt(url: URL, list: string): boolean {
 	const host = withoutBrackets(url.hostname).replace(/\.$/, '');
 	const port = url.port || (url.protocol === 'https:' ? '443' : '80');

@@ -11,7 +11,7 @@ const root = new URL('../../', import.meta.url);
 const sample = readFileSync(new URL('tollgate.example.yaml', root), 'utf8');
 
 describe('what is published', () => {
-	// `npx vitest run src/config --update` writes both files anew.
+	// Run `npx vitest run src/config --update` to write both files again.
 	it('config.schema.json is current', async () => {
 		await expect(`${JSON.stringify(jsonSchema(), null, '\t')}\n`).toMatchFileSnapshot(new URL('config.schema.json', root).pathname);
 	});

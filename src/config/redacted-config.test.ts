@@ -40,7 +40,7 @@ describe('redactedYaml', () => {
 	});
 });
 
-/** Every setting with its path, those of lists and named entries included. */
+/** Every setting with its path, including those of lists and named entries. */
 function everySetting(node: SchemaNode = schemaTree, path = ''): [path: string, node: SchemaNode][] {
 	return [
 		...Object.entries(node.properties ?? {}).flatMap(([key, child]): [string, SchemaNode][] => [

@@ -1,4 +1,4 @@
-/** The configuration as it may be shown: secrets are `***`. */
+/** The configuration in displayable form: secrets are `***`. */
 import { stringify } from 'yaml';
 import { unsetKey } from './defaults.ts';
 import { escapeInterpolation } from './interpolate.ts';
@@ -7,10 +7,10 @@ import { isRecord, type Path, type Raw } from './raw.ts';
 import type { Config } from './schema.ts';
 import { alternatives, childNodes, isSecret, type SchemaNode, schemaTree } from './schema-tree.ts';
 
-/** Values of secret settings that tell nothing. */
+/** Values of secret settings that reveal nothing. */
 const harmless = new Set<unknown>([null, unsetKey, 'sqlite', 'memory', noProxy]);
 
-/** The whole configuration as YAML that `config check` accepts. A secret that came from a file is shown as that file. */
+/** Returns the whole configuration as YAML that `config check` accepts. A secret from a file is shown as the path of that file. */
 export function redactedYaml(config: Config): string {
 	const shown = redactedConfig(config);
 	return stringify(mapText(shown, escapeInterpolation), { lineWidth: 0, aliasDuplicateObjects: false });
@@ -21,7 +21,7 @@ export function redactedConfig(config: Config): Raw {
 	return isRecord(shown) ? shown : {};
 }
 
-/** A part of the configuration as it may be shown. */
+/** Returns a part of the configuration in displayable form. */
 export function redactedAt(path: Path, value: unknown): unknown {
 	return redact(value, path.reduce<readonly SchemaNode[]>(childNodes, alternatives(schemaTree)));
 }

@@ -1,4 +1,4 @@
-/** Writes the configuration reference from the schema, so that the page cannot fall behind it. */
+/** Generates the configuration reference from the schema, so that the page is always current. */
 import { builtInProviders, tierPresets, vendorBaseUrls } from './defaults.ts';
 import { type SchemaNode, schemaTree } from './schema-tree.ts';
 
@@ -71,7 +71,7 @@ function typeName(type: string, node: SchemaNode): string {
 	return { string: 'text', object: 'mapping' }[type] ?? type;
 }
 
-/** Bounds that only keep timers and counters from overflowing are not worth a reader's time. */
+/** Omits bounds that only prevent overflow of timers and counters. */
 function rangeText(minimum: number, maximum: number): string {
 	return maximum > 100_000_000 ? `from ${minimum}` : `${minimum} to ${maximum}`;
 }

@@ -1,4 +1,4 @@
-/** The schema as plain data. Everything that must know about settings by path (unknown keys, secrets, restarts) walks it. */
+/** The schema as plain data. All code that needs settings by path (unknown keys, secrets, restarts) walks it. */
 import { z } from 'zod';
 import type { Path } from './raw.ts';
 import { configSchema } from './schema.ts';
@@ -21,7 +21,7 @@ export interface SchemaNode {
 	readonly 'x-secret'?: true;
 }
 
-/** JSON Schema draft 2020-12 of the file as it is before interpolation. */
+/** JSON Schema draft 2020-12 of the file before interpolation. */
 export const schemaTree: SchemaNode = z.toJSONSchema(configSchema, {
 	io: 'input',
 	override({ jsonSchema }) {
@@ -30,12 +30,11 @@ export const schemaTree: SchemaNode = z.toJSONSchema(configSchema, {
 	},
 }) as SchemaNode;
 
-/** The node and what it may be instead. */
 export function alternatives(node: SchemaNode): readonly SchemaNode[] {
 	return node.anyOf === undefined ? [node] : [node, ...node.anyOf.flatMap(alternatives)];
 }
 
-/** What may stand under a key, or in a list, of any of these nodes. */
+/** Returns the nodes that are valid under a key, or in a list, of any of these nodes. */
 export function childNodes(nodes: readonly SchemaNode[], step: string | number): readonly SchemaNode[] {
 	return nodes.flatMap((node) => {
 		if (typeof step === 'number') return node.items === undefined ? [] : alternatives(node.items);
@@ -52,7 +51,7 @@ export function isSecret(nodes: readonly SchemaNode[]): boolean {
 	return nodes.some((node) => node['x-secret'] === true);
 }
 
-/** Whether a change of the setting at `path` counts only after a restart. */
+/** Returns true if a change of the setting at `path` requires a restart. */
 export function needsRestart(path: Path): boolean {
 	let nodes = alternatives(schemaTree);
 	for (const step of path) {

@@ -62,7 +62,7 @@ export const configSchema = z.strictObject({
 	budgets: budgets.prefault({}).describe('How budgets are enforced.'),
 });
 
-/** A whole, validated configuration, in the file's own names. Deeply frozen; its objects have no prototype. */
+/** A complete, validated configuration, with the names of the file. Deeply frozen; its objects have no prototype. */
 export type Config = Frozen<z.output<typeof configSchema>>;
 
 export type ProviderConfig = Config['providers'][string];

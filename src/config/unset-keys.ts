@@ -2,13 +2,13 @@ import { unsetKey } from './defaults.ts';
 import type { Config, ProviderConfig } from './schema.ts';
 
 export interface UnsetKeys {
-	/** Providers that the file names, and whose key is not set: it was meant to be. */
+	/** Providers that the file names without a key, most likely by mistake. */
 	readonly named: readonly string[];
-	/** True: no provider at all could be called. */
+	/** True if no provider can be called. */
 	readonly isNoneSet: boolean;
 }
 
-/** @param namedProviders those that the configuration file itself names; the others are there only because they are built in. */
+/** @param namedProviders those that the configuration file itself names; all others are only built in. */
 export function findUnsetKeys({ providers }: Config, namedProviders: readonly string[]): UnsetKeys {
 	const all = Object.entries(providers);
 	return {
@@ -18,8 +18,8 @@ export function findUnsetKeys({ providers }: Config, namedProviders: readonly st
 }
 
 /**
- * For the log of a start: one sentence for each provider that was meant to have a key, else one where none has any. Nothing where no
- * gateway runs, which alone calls providers.
+ * Warnings for the start-up log: one sentence for each named provider without a key, or one if no provider has a key. Empty without the
+ * gateway role, because only the gateway calls providers.
  */
 export function keyWarnings(config: Config, namedProviders: readonly string[]): string[] {
 	if (!config.roles.includes('gateway')) return [];
@@ -28,7 +28,7 @@ export function keyWarnings(config: Config, namedProviders: readonly string[]): 
 	return isNoneSet ? ['providers: no provider has a key; every request returns 502'] : [];
 }
 
-/** Without an address it is not configured at all, whatever its key. */
+/** A provider without an address is not configured at all, whatever its key. */
 function lacksKey({ base_url: baseUrl, api_key: key }: ProviderConfig): boolean {
 	return baseUrl !== null && key === unsetKey;
 }

@@ -5,7 +5,7 @@ import type { ProblemList } from './problem.ts';
 import { isRecord, type Path, type Raw } from './raw.ts';
 import { type Config, configSchema } from './schema.ts';
 
-/** Judges a file's fitted value; everything that is wrong is added to `problems`, and the result counts only if nothing is. */
+/** Validates a file's prepared value. Every problem is added to `problems`; the result is valid only if there is none. */
 export function validate(fitted: Raw, env: Environment, problems: ProblemList): Config {
 	const raw = withBuiltIns(fitted, env);
 	const config = frozen(parseWhatIsSound(fitted, env, problems));
@@ -16,11 +16,11 @@ export function validate(fitted: Raw, env: Environment, problems: ProblemList): 
 	return config;
 }
 
-/** Takes faulty settings out until the rest is valid, so that what depends on the rest can be judged in the same run. */
+/** Removes invalid settings until the rest is valid, so that one run also checks the settings that depend on the rest. */
 function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList): ReturnType<typeof configSchema.parse> {
 	let rest = fitted;
 	for (let round = 0; ; round += 1) {
-		// A faulty key of the environment was reported in the first round; without it the built-ins are always valid.
+		// The first round reported an invalid key of the environment. Without it the built-ins are always valid.
 		const raw = withBuiltIns(rest, round === 0 ? env : {});
 		const result = configSchema.safeParse(raw);
 		if (result.success) return result.data;
@@ -35,14 +35,14 @@ function parseWhatIsSound(fitted: Raw, env: Environment, problems: ProblemList):
 	}
 }
 
-/** Of a setting that may be of several kinds: what is wrong inside of a mapping, where it is one of them. */
+/** Expands the issue of a setting with several forms to the issues inside the mapping, if a mapping is one of them. */
 function unfolded(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 	if (issue.code !== 'invalid_union') return [issue];
 	const inside = issue.errors.find((inner) => inner.length > 0 && inner.every(({ path }) => path.length > 0));
 	return inside?.flatMap((inner) => unfolded({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
 }
 
-/** Names the variable when a provider's key or a proxy came from there and not from the file. */
+/** Names the environment variable when a provider's key or a proxy comes from it and not from the file. */
 function originOf(fitted: Raw, path: Path): string {
 	const [section, name, field] = path;
 	if (path.at(-1) === 'proxy' && (valueAt(fitted, path) ?? null) === null) {
@@ -54,8 +54,8 @@ function originOf(fitted: Raw, path: Path): string {
 }
 
 /**
- * The keys down to the value at `path`, or, when there is none, to what should hold it. They end at a list, which goes
- * as a whole, for the places of its other items must not change.
+ * Returns the keys down to the value at `path`, or to its nearest existing parent. They end at a list, which is removed as a whole: the
+ * indexes of its other items must not change.
  */
 function existingKeys(raw: Raw, path: Path): string[] {
 	const keys: string[] = [];
@@ -68,7 +68,7 @@ function existingKeys(raw: Raw, path: Path): string[] {
 	return keys;
 }
 
-/** The record without what the keys lead to; without anything when there are none. */
+/** Returns the record without the value at the keys; an empty record when there are no keys. */
 function without(raw: Raw, [key, ...inner]: readonly string[]): Raw {
 	if (key === undefined) return {};
 	const { [key]: value, ...others } = raw;
@@ -83,7 +83,7 @@ function valueAt(raw: unknown, path: Path): unknown {
 	}, raw);
 }
 
-/** A frozen copy without prototypes, so that a lookup of `constructor` among aliases finds nothing. */
+/** Returns a frozen copy without prototypes, so that a lookup of `constructor` among aliases finds nothing. */
 export function frozen<Value>(value: Value): Value {
 	if (Array.isArray(value)) return Object.freeze(value.map(frozen)) as Value;
 	if (!isRecord(value)) return value;
@@ -94,7 +94,7 @@ export function frozen<Value>(value: Value): Value {
 
 type Issue = z.core.$ZodIssue;
 
-/** Says what a setting must be. Names the kind of value that was given, never the value: it may be a secret. */
+/** Describes what a setting must be. Names the type of the given value, never the value: it may be a secret. */
 function issueMessage(issue: Issue, given: unknown): string {
 	if (given === undefined && issue.code !== 'custom') return 'is required';
 	switch (issue.code) {

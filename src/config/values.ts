@@ -1,9 +1,9 @@
-/** The kinds of value that settings have. Every number has an upper bound, so that no timer or buffer overflows. */
+/** Types of setting values. Every number has an upper bound, so that no timer or buffer overflows. */
 import { z } from 'zod';
 import { parseIpRange } from '../policy/firewall/ip-address.ts';
 import { parseListen } from './listen.ts';
 
-/** Marks of a setting; they travel in the JSON Schema as `x-restart` and `x-secret`. */
+/** Annotates a setting; the annotation is `x-restart` or `x-secret` in the JSON Schema. */
 export function restart(description: string): { description: string; 'x-restart': true } {
 	return { description, 'x-restart': true };
 }
@@ -25,7 +25,7 @@ export const count = integer(1, 1_000_000_000);
 
 export const nonEmpty = z.string().min(1);
 
-/** Visible characters of a secret or a header value: whatever HTTP can carry in a field. */
+/** Printable characters that HTTP allows in a header field, for a secret or a header value. */
 export const secretText = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII without blanks around it');
 
 export const listen = z
@@ -47,7 +47,7 @@ export const entryName = z
 
 const notUsd = 'must be US dollars such as "100.00", not negative';
 
-/** Decimal US dollars with at most nine fraction digits (one nano-dollar); a number is taken as its decimal text. */
+/** Decimal US dollars with at most nine fraction digits (one nano-dollar); a number is read as its decimal text. */
 export const usd = z
 	.union([z.string().regex(/^\d{1,12}(\.\d{1,9})?$/, notUsd), z.number().min(0).max(999_999_999_999)], {
 		error: notUsd,
@@ -73,7 +73,7 @@ export function isWebAddress(text: string): boolean {
 	return /^https?:\/\/[^\s@\\?#/][^\s@\\?#]*$/i.test(text) && URL.canParse(text);
 }
 
-/** Scheme, host and port alone; written with or without the closing slash, kept without. */
+/** Scheme, host and port only; a trailing slash is accepted and removed. */
 export const webOrigin = webAddress
 	.refine((text) => !URL.canParse(text) || new URL(text).pathname === '/', 'must be an origin such as http://10.0.0.7:8787, without a path')
 	.overwrite((text) => (URL.canParse(text) ? new URL(text).origin : text));

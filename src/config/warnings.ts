@@ -1,11 +1,11 @@
-/** Settings that are valid and will probably not do what was meant. */
+/** Warnings about settings that are valid but probably not intended. */
 import { isThisMachine } from './base-url.ts';
 import type { Config } from './schema.ts';
 
-/** Ends of a base address that name the API's version, of kinds whose paths the gateway begins with it. */
+/** Suffixes of a base URL that repeat the API version, for kinds whose request paths already begin with it. */
 const versionedEnds: Readonly<Record<string, RegExp>> = { anthropic: /\/v1$/, gemini: /\/v1(beta)?$/ };
 
-/** One sentence each, which begins with the setting's path; for `config check`, `doctor` and the start. */
+/** Returns one sentence for each warning, beginning with the setting's path; for `config check`, `doctor` and the start. */
 export function configWarnings(config: Config): string[] {
 	return [...Object.entries(config.providers).flatMap(warnOfBaseUrl), ...warnOfKeySet(config)];
 }
@@ -29,9 +29,9 @@ function warnOfKeySet({ auth: { issuer, jwks_uri: keySet } }: Config): string[] 
 	return ['auth.jwks_uri: is plain http although the issuer is https; an attacker on the network can replace the keys'];
 }
 
-/** One sentence each of valid settings that bound each other in a way that is easily overlooked; for `config check`. */
+/** Returns one sentence for each pair of valid settings of which one limits the other unexpectedly; for `config check`. */
 export function configNotes({ roles, edge, tiers }: Config): string[] {
-	// The edge alone knows addresses.
+	// Only the edge sees client addresses.
 	if (!roles.includes('edge')) return [];
 	const { requests, window_seconds: seconds } = edge.firewall.per_ip;
 	const aMinute = Math.floor((requests * 60) / seconds);

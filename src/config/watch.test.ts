@@ -62,7 +62,7 @@ function watch(
 }
 
 describe('watchConfig', () => {
-	it('takes up what was written since the file was loaded, or says what is wrong with it', () => {
+	it('reloads what was written since the file was loaded, or reports what is wrong with it', () => {
 		put('gateway: { heartbeat_ms: 1 }');
 		const initial = loadConfig({ configPath: file, env: {} });
 		expect([watch(undefined, initial).current.gateway.heartbeat_ms, lines]).toEqual([1, []]);
@@ -75,7 +75,7 @@ describe('watchConfig', () => {
 		expect([watch(undefined, initial).current.gateway.heartbeat_ms, seen.length]).toEqual([22, 1]);
 	});
 
-	it('takes up a write in place once it has been seen twice alike', () => {
+	it('reloads a write in place once two checks see the same state', () => {
 		put('gateway: { heartbeat_ms: 1 }');
 		const watching = watch();
 		clock.tick(3);
@@ -181,7 +181,7 @@ describe('watchConfig', () => {
 		expect(seen[0]?.needsRestart).toEqual(['roles', 'edge.limits.keep_alive_ms', 'gateway.listen']);
 	});
 
-	it('reloads at once when told to, and says so when nothing changed', () => {
+	it('reloads at once on request, and reports when nothing changed', () => {
 		put('gateway: { heartbeat_ms: 1 }');
 		const watching = watch();
 		expect(watching.reload()).toBe(true);
@@ -259,7 +259,7 @@ describe('watchConfig', () => {
 		running.stop();
 	});
 
-	it('a pipe is read once: what would wait for its writer for ever is refused', () => {
+	it('a pipe is read once: a reload that would wait for its writer forever is rejected', () => {
 		rmSync(file, { force: true });
 		execFileSync('sh', ['-c', 'mkfifo "$0"', file]);
 		const writer = spawn('sh', ['-c', `echo 'data_dir: one' > "$0"`, file]);

@@ -1,4 +1,4 @@
-/** Keeps the configuration that is in force, and takes up a changed file once it has been found valid. */
+/** Holds the current configuration, and reloads a changed file once it is valid. */
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import type { Clock } from '../core/clock.ts';
@@ -12,32 +12,32 @@ import { needsRestart } from './schema-tree.ts';
 
 export interface WatchOptions {
 	readonly initial: LoadedConfig;
-	/** Loads anew: `() => loadConfig({ configPath: initial.file })`. */
+	/** Loads the configuration again: `() => loadConfig({ configPath: initial.file })`. */
 	load(): LoadedConfig;
 	/**
-	 * Puts a valid, changed configuration in force. When it throws, the former one stays.
-	 * `needsRestart` names the changed settings that count only after a restart.
+	 * Applies a valid, changed configuration. If it throws, the previous configuration stays current. `needsRestart` lists the changed
+	 * settings that require a restart.
 	 */
 	onChange(next: Config, needsRestart: readonly string[]): void;
-	/** Told of each time that the files were read, and whether what is in them is in force now. */
+	/** Runs after each read of the files, with true if their content is the current configuration. */
 	onRead?(isInForce: boolean): void;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** A change is taken up after it has been seen twice alike, so within two intervals. Default 500. */
+	/** A change is reloaded once two checks in a row see the same state, so within two intervals. Default 500. */
 	readonly intervalMs?: number;
 }
 
 export interface ConfigWatch {
-	/** The configuration in force. */
+	/** The current configuration. */
 	readonly current: Config;
-	/** Loads at once, as on SIGHUP. @returns whether what is in the files is in force now. */
+	/** Reloads at once, as on SIGHUP. @returns true if the content of the files is the current configuration. */
 	reload(): boolean;
 	stop(): void;
 }
 
 /**
- * Looks at the files at an interval, which sees what notifications miss: an editor's rename, a write in place, a
- * symbolic link pointed elsewhere, a network file system. A file that is half written is waited for.
+ * Polls the files, because notifications miss an editor's rename, a write in place, a changed symbolic link and network file systems. A
+ * file that is still being written is read only once it stops changing.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
 	const watch = new Watch(options);
@@ -79,14 +79,14 @@ class Watch implements ConfigWatch {
 		this.#timer?.cancel();
 	}
 
-	/** Takes up what was written after `initial` was read. */
+	/** Reloads changes that were written after `initial` was read. */
 	catchUp(): void {
 		const { initial, load } = this.#options;
 		if (initial.file === null || isReadOnce(initial.file)) return;
 		try {
 			if (changesBetween(initial.config, load().config).length === 0) return;
 		} catch {
-			// Told below.
+			// Reported by the read below.
 		}
 		this.#read();
 	}
@@ -105,7 +105,7 @@ class Watch implements ConfigWatch {
 			return;
 		}
 		const content = contentOf(this.#files);
-		// Out of descriptors: looked at again in a while, or the change would never be taken up.
+		// No file descriptors left: checked again after the interval, because otherwise the change would be lost.
 		if (content === undefined) return;
 		this.#takenState = state;
 		if (content === this.#takenContent) return;
@@ -127,10 +127,11 @@ class Watch implements ConfigWatch {
 			}
 			const next = load();
 			const changes = changesBetween(this.#current, next.config);
-			// It is valid and means the defaults, but in the place of settings it is what a full disk or an unfinished save leaves.
+			// An empty file is valid and means the defaults. In place of settings, however, it is the result of a full disk or an unfinished
+			// save.
 			if (next.isEmpty && changes.length > 0) throw problemOfFile(next.file, 'is empty: write `{}` for the defaults');
 			this.#follow(next.files);
-			// What is put back to what the process began with is in force already.
+			// A value that is back to the one at the start needs no restart.
 			const sinceStart = changesBetween(initial.config, next.config);
 			const restartPaths = changes
 				.filter(
@@ -156,7 +157,7 @@ class Watch implements ConfigWatch {
 		}
 	}
 
-	/** Follows other files from now on; those that were followed already are not read again for that. */
+	/** Watches another list of files. Files that were already watched are not read again for that. */
 	#follow(files: readonly string[]): void {
 		if (files.length === 0 || files.join('\0') === this.#files.join('\0')) return;
 		this.#files = files;
@@ -177,7 +178,7 @@ function problemOfFile(file: string | null, message: string): ConfigError {
 	return new ConfigError([{ file, line: null, column: null, path: '', message }]);
 }
 
-/** Which files are there and when they were last touched, without reading them. */
+/** Existence and modification time of the files, without reading them. */
 function stateOf(files: readonly string[]): string {
 	return JSON.stringify(
 		files.map((file) => {
@@ -191,12 +192,12 @@ function stateOf(files: readonly string[]): string {
 	);
 }
 
-/** A digest of the files; undefined when the process has no descriptor left to read them with. */
+/** Digest of the files; undefined when the process has no file descriptor left to read them. */
 function contentOf(files: readonly string[]): string | undefined {
 	const hash = createHash('sha256');
 	for (const file of files) {
 		try {
-			// A pipe, as in `--config <(...)`, was read to its end: reading it again could wait for ever.
+			// A pipe, as in `--config <(...)`, was read to its end: reading it again could block forever.
 			if (statSync(file).isFile()) hash.update(createHash('sha256').update(readFileSync(file)).digest());
 		} catch (cause) {
 			if (cause instanceof Error && 'code' in cause && (cause.code === 'EMFILE' || cause.code === 'ENFILE')) return undefined;
@@ -208,13 +209,13 @@ function contentOf(files: readonly string[]): string | undefined {
 
 interface ConfigChange {
 	readonly path: string;
-	/** Values as they may be logged; undefined where the setting did not exist. */
+	/** Values in loggable form; undefined where the setting did not exist. */
 	readonly before: unknown;
 	readonly after: unknown;
 	readonly needsRestart: boolean;
 }
 
-/** Every setting that differs, secrets redacted. Lists that grew or shrank are one change. */
+/** Every setting that differs, secrets redacted. A list whose length changed is one change. */
 export function changesBetween(before: Config, after: Config): ConfigChange[] {
 	return compare(before, after, []).map(({ path, before: old, after: current }) => ({
 		path: formatPath(path),

@@ -1,4 +1,4 @@
-/** Reads the text of a configuration file: values, where they stand, and the environment variables in them. */
+/** Reads the text of a configuration file: values, their positions, and the environment variables in them. */
 import {
 	type Document,
 	type ErrorCode,
@@ -17,19 +17,19 @@ import { type ConfigProblem, type Position, ProblemList } from './problem.ts';
 import { formatPath, type Path, type Raw } from './raw.ts';
 
 const maxDepth = 64;
-/** Counted with every use of an alias, so that aliases of aliases end here and not in memory. */
+/** Every use of an alias counts, so that nested aliases end at this limit and do not exhaust memory. */
 const maxNodes = 200_000;
 
 export interface YamlSource {
-	/** Plain objects, lists and scalars; undefined when the text holds nothing. */
+	/** Plain objects, lists and scalars; undefined when the text is empty. */
 	readonly value: unknown;
-	/** `formatPath` of the strings that held a variable. */
+	/** `formatPath` of the strings that contained a variable. */
 	readonly interpolated: ReadonlySet<string>;
-	/** Holds the problems of the text, and places those that are found later. */
+	/** Holds the problems of the text, and positions those that are found later. */
 	readonly problems: ProblemList;
 }
 
-/** Never throws: what is wrong with the text is in `problems`, or, when it is no YAML at all, in `syntaxErrors`. */
+/** Never throws. Problems of the text are in `problems`, or in `syntaxErrors` when it is no YAML at all. */
 export function readYaml(text: string, file: string, env: Environment): YamlSource | { readonly syntaxErrors: readonly ConfigProblem[] } {
 	const lines = new LineCounter();
 	let document: Document.Parsed;
@@ -57,7 +57,7 @@ class Reader {
 	readonly problems: ProblemList;
 	readonly #positions = new Map<string, { key: Position; value: Position }>();
 	readonly #anchors = new Map<string, Node>();
-	/** Nodes that are being read: an alias to one of them would never end. */
+	/** Nodes that are being read: an alias to one of them would recurse forever. */
 	readonly #open = new Set<Node>();
 	readonly #lines: LineCounter;
 	readonly #env: Environment;
@@ -116,7 +116,7 @@ class Reader {
 		return record;
 	}
 
-	/** A key without a value, as in `? key`. */
+	/** Reports a key without a value, as in `? key`. */
 	#missing(key: Node, path: Path): null {
 		const position = this.#positionOf(key);
 		this.#positions.set(formatPath(path), { key: position, value: position });
@@ -139,8 +139,8 @@ function isNode(value: unknown): value is Node {
 }
 
 /**
- * Says what is wrong with the syntax in our own words: the parser's may quote the text, and an unquoted password that
- * begins with `*`, `!` or `&` is such a text.
+ * Describes a syntax error without the parser's message, because that may quote the text. An unquoted password that begins with `*`, `!` or
+ * `&` is such a text.
  */
 function yamlMessage(code: ErrorCode): string {
 	return `is not valid YAML: ${messages[code]}`;

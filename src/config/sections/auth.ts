@@ -10,7 +10,7 @@ const keySet = z.strictObject({
 	timeout_ms: milliseconds.default(5000).meta(restart('Time for one fetch of the key set.')),
 });
 
-/** One scope of RFC 6749 section 3.3 that can take `/invoke` behind it. */
+/** One scope of RFC 6749 section 3.3 to which `/invoke` can be appended. */
 const scopeBase = z
 	.string()
 	.regex(

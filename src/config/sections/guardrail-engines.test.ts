@@ -32,7 +32,7 @@ test('an engine of each kind', () => {
 	expect(settings.map(({ action }) => action)).toEqual(['block', 'block', 'block', 'block']);
 });
 
-test('what engines charge, where it is told or known', () => {
+test('prices of moderation providers, where set or known', () => {
 	const judge = { name: 'judge', kind: 'chat-judge', form: 'llama-guard', model: 'gpt-4o-mini', base_url: 'https://api.openai.com/v1' };
 	const azure = { name: 'azure', kind: 'azure-content-safety', base_url: 'https://x.cognitiveservices.azure.com/', api_key: 'k' };
 	const prices = settingsOf(

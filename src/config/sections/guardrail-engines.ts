@@ -10,7 +10,7 @@ import { integer, nonEmpty, rate, secret, secretText, usd, webAddress } from '..
 
 const text = nonEmpty.max(200);
 
-/** Of what has no place in the text. */
+/** Action for a judge's finding that has no position in the text. */
 export const judgeAction = z.enum(judgeActions).default('block');
 
 const fields = z.strictObject({
@@ -70,7 +70,7 @@ const fields = z.strictObject({
 
 export const guardrailEngine = fields.superRefine(checkEngine, { when: ({ value }) => isRecord(value) });
 
-/** Runs even when a field is wrong, so that one run names all problems: no field can be taken for granted. */
+/** Runs even when a field is invalid, so that one run reports all problems. No field can be assumed to be valid. */
 function checkEngine(value: Partial<z.output<typeof fields>>, context: z.RefinementCtx): void {
 	const problem = (field: keyof typeof value, message: string): void => context.addIssue({ code: 'custom', path: [field], message });
 	if (typeof value.base_url === 'string' && value.allow_private_network !== true) {

@@ -95,7 +95,7 @@ export const guardrails = fields.superRefine((settings, context) => {
 	}
 });
 
-/** Policies, and each of their rules. */
+/** Names of policies and of their rules. */
 function rulesOf({ topics, patterns, moderation_providers: engines }: z.output<typeof fields>): string[] {
 	const rules = {
 		content: contentCategories,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { integer, nonEmpty } from '../values.ts';
 
-/** Of an alias, a model or a deployment: wire-formats section 10. What is left out goes by the model's name. */
+/** Facts about an alias, a model or a deployment (wire-formats section 10). Omitted fields are derived from the model's name. */
 export const modelFacts = z.strictObject({
 	model: nonEmpty.max(200).optional().describe('Vendor model behind this name; its price, output limit and capabilities apply.'),
 	max_output_tokens: integer(1, 100_000_000).optional().describe('Output limit in tokens.'),

@@ -90,7 +90,7 @@ const provider = fields.superRefine(checkProvider, { when: ({ value }) => isReco
 
 export const providers = z.record(entryName, provider);
 
-/** Runs even when a field is wrong, so that one run names all problems: no field can be taken for granted. */
+/** Runs even when a field is invalid, so that one run reports all problems. No field can be assumed to be valid. */
 function checkProvider(value: Partial<z.output<typeof fields>>, context: z.RefinementCtx): void {
 	const problem = (field: keyof typeof value, message: string): void => context.addIssue({ code: 'custom', path: [field], message });
 	if (typeof value.base_url === 'string' && value.allow_private_network !== true) {

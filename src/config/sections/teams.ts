@@ -7,7 +7,7 @@ const tier = z.strictObject({
 	monthly_budget_usd: usd.nullable().describe('Monthly budget in US dollars for teams without their own; null: none.'),
 });
 
-/** `preset` chooses the built-in tiers; they are filled in before this schema sees them and `preset` ends here. */
+/** `preset` chooses the built-in tiers. They are merged before this schema runs, and `preset` is dropped here. */
 export const tiers = z
 	.strictObject({
 		preset: z.enum(['limits', 'error_reference']).default('limits').describe('Table of built-in tiers that other settings override.'),
@@ -38,7 +38,7 @@ const outputCaps = {
 	models: z.record(nonEmpty.max(200), outputCap).default({}).describe('By the name of the model at its provider.'),
 };
 
-/** One number for all, or numbers by model and by team. */
+/** One number for all models, or numbers by model and by team. */
 const defaultOutputCaps = z
 	.union(
 		[

@@ -31,7 +31,7 @@ function checkPair(value: Partial<z.output<typeof fields>>, context: z.Refinemen
 	else problem('private_key', 'does not belong to the certificate');
 }
 
-/** What only shows when both are put to use: a chain that is cut off behind the first certificate, a key that is too short. */
+/** Finds problems that appear only when both are used together: a chain cut off after the first certificate, a key that is too short. */
 function checkServing(certificate: string, privateKey: string, complain: (message: string) => void): void {
 	try {
 		createSecureContext({ cert: certificate, key: privateKey });
