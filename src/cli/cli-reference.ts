@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
-/** The page `docs/reference/cli.md`: what `--help` prints for every command, in the order of the program's own help. */
+/** Renders the page `docs/reference/cli.md`: the `--help` output of every command, in the order of the program's own help. */
 export function renderCliReference(): string {
 	let text = '';
 	const program = createProgram({

@@ -14,7 +14,7 @@ export interface CommandOutput {
 	stderr(text: string): void;
 }
 
-/** Says whether the configuration can be used, and which of its settings will probably not do what was meant. */
+/** Reports whether the configuration is valid, and which of its settings are probably not intended. */
 export async function runConfigCheck(options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
 	return withConfig(options, output, ({ config, file }) => {
 		const warnings = configWarnings(config);
@@ -29,7 +29,7 @@ export async function runConfigCheck(options: ConfigCommandOptions, output: Comm
 	});
 }
 
-/** Prints the configuration in force, defaults and variables resolved, secrets redacted. */
+/** Prints the current configuration, defaults and variables resolved, secrets redacted. */
 export async function runConfigPrint(options: ConfigCommandOptions, output: CommandOutput): Promise<number> {
 	return withConfig(options, output, ({ config }) => {
 		output.stdout(options.json === true ? json(redactedConfig(config)) : redactedYaml(config));

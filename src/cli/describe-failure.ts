@@ -2,7 +2,7 @@ import { ConfigError } from '../config/problem.ts';
 import { Refusal } from '../core/refusal.ts';
 import { CommandFailure } from './command-failure.ts';
 
-/** What a command's error means to the user. A defect shows its stack: that is what a bug report needs. */
+/** Exit code and message of a command's error. An internal error shows its stack, which a bug report needs. */
 export function describeFailure(error: unknown): { exitCode: number; message: string } {
 	if (error instanceof CommandFailure) return { exitCode: error.exitCode, message: error.message };
 	if (error instanceof Refusal) return { exitCode: 1, message: error.message };
@@ -11,7 +11,7 @@ export function describeFailure(error: unknown): { exitCode: number; message: st
 	return { exitCode: 2, message: isDefect(error) ? (error.stack ?? error.message) : error.message };
 }
 
-/** An error of a class of its own, or of the system, has a message that was written to be read. */
+/** Errors of a custom class or of the system have a message that was written for the user. */
 function isDefect(error: Error): boolean {
 	return !('code' in error) && [Error, TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error.constructor === kind);
 }

@@ -1,4 +1,4 @@
-/** What the commands need of the world and of the other parts; wired where the program is composed. */
+/** Dependencies of the commands on the system and on the other components; wired where the program is composed. */
 import type { RoleName } from '../core/handler.ts';
 
 export interface CliEnvironment {
@@ -9,27 +9,30 @@ export interface CliEnvironment {
 	readonly operations: CliOperations;
 }
 
-/** Gives the task of the chosen command its environment and keeps its exit code. */
+/** Gives the task of the chosen command its environment and records its exit code. */
 export type RunTask = (task: (environment: CliEnvironment) => Promise<number>) => Promise<void>;
 
 export interface CliOutput {
 	readonly isTty: boolean;
-	/** Resolves when the text has been handed over, or when the reader has gone. Rejects when it could not be written. */
+	/** Resolves when the text has been written, or when the reader has closed the stream. Rejects when it cannot be written. */
 	write(text: string): Promise<void>;
 }
 
-/** Each may throw `CommandFailure`, or a `Refusal` for what the user got wrong. */
+/** Each operation may throw `CommandFailure`, or a `Refusal` for invalid input. */
 export interface CliOperations {
 	/** Returns when the program has stopped. @returns the exit code. */
 	start(options: StartOptions): Promise<number>;
 	/** Returns when the simulator has stopped. @returns the exit code. */
 	simulate(options: SimulateOptions): Promise<number>;
-	/** Of the demo whose data is in the working directory, as the variables of the token helper. @throws CommandFailure 1 where there is none. */
+	/**
+	 * Credentials of the demo whose data is in the working directory, as variables of the token helper. @throws CommandFailure 1 when there
+	 * is none.
+	 */
 	demoCredentials(): Promise<DemoCredentials>;
-	/** The admin API at an address, or over the stores of the configuration, which a running server may have open too. */
+	/** Opens the admin API at an address, or over the configured stores, which a running server may have open too. */
 	openAdmin(options: AdminOptions): Promise<AdminApi>;
 	openClients(options: AdminOptions): Promise<ClientOperations>;
-	/** Brings the stores' schema up to date. */
+	/** Migrates the schema of the stores. */
 	migrate(options: ConfigOptions): Promise<readonly { readonly part: string; readonly fromVersion: number; readonly toVersion: number }[]>;
 	doctor(options: DoctorOptions): Promise<DoctorCheck[]>;
 }
@@ -45,23 +48,23 @@ export interface ConfigOptions {
 }
 
 export interface AdminOptions extends ConfigOptions {
-	/** Of a running admin API. */
+	/** Address of a running admin API. */
 	readonly url?: string;
-	/** True: the data directory need not exist yet. */
+	/** True if the data directory need not exist yet. */
 	readonly mayCreate?: boolean;
 }
 
 export interface AdminRequest {
 	readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-	/** With its query. */
+	/** Path with query. */
 	readonly path: string;
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Sent as JSON. */
+	/** JSON body. */
 	readonly body?: Readonly<Record<string, unknown>>;
 }
 
 export interface AdminApi {
-	/** For messages. */
+	/** Name in messages. */
 	readonly name: string;
 	request(
 		request: AdminRequest,
@@ -72,17 +75,17 @@ export interface AdminApi {
 export const doctorParts = ['ledger'] as const;
 
 export interface DoctorOptions extends ConfigOptions {
-	/** What alone is looked at, thoroughly. */
+	/** The only part to check, in depth. */
 	readonly part?: (typeof doctorParts)[number];
 }
 
 export interface StartOptions extends ConfigOptions {
-	/** Instead of the configuration's `roles`. */
+	/** Overrides `roles` of the configuration. */
 	readonly roles?: readonly RoleName[];
-	/** Without a configuration file: the demo configuration, with its team, client and simulated providers. */
+	/** True without a configuration file: the demo configuration, with its team, client and simulated providers. */
 	readonly isDemo: boolean;
 	readonly logLevel?: LogLevel;
-	/** Instead of the configuration's `log.format`. */
+	/** Overrides `log.format` of the configuration. */
 	readonly logFormat?: LogFormat;
 }
 
@@ -95,9 +98,9 @@ export type LogFormat = (typeof logFormats)[number];
 export interface SimulateOptions {
 	/** `host:port`. */
 	readonly listen: string;
-	/** Between two events of a stream. */
+	/** Time between two events of a stream. */
 	readonly intervalMs: number;
-	/** `auto` unless given. */
+	/** Default `auto`. */
 	readonly logFormat?: LogFormat;
 }
 
@@ -115,25 +118,25 @@ export interface ClientOperations {
 export interface CreatedClient {
 	readonly id: string;
 	readonly secret: string;
-	/** Why the client, which is there, could not join its team. */
+	/** Error that kept the client, which was created, from joining its team. */
 	readonly teamFailure?: Error;
 }
 
 export interface NewClient {
-	/** Absent: made from the name and something random. */
+	/** By default made from the name and a random suffix. */
 	readonly id?: string;
 	readonly name: string;
-	/** Without the scope base: `invoke`, `admin`. */
+	/** Scope names without the scope base: `invoke`, `admin`. */
 	readonly scopes: readonly string[];
 	/** Id of the team that the client joins. */
 	readonly team?: string;
 }
 
-/** The part of a `ClientRecord` that is shown; the hashes of the secrets are only counted. */
+/** The displayed part of a `ClientRecord`; hashes of secrets are only counted. */
 export interface ListedClient {
 	readonly id: string;
 	readonly name: string;
-	/** Id of the team that names it; null: none does. */
+	/** Id of the team that lists the client; null if there is none. */
 	readonly team: string | null;
 	readonly scopes: readonly string[];
 	readonly secrets: readonly unknown[];

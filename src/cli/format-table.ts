@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import type { CliEnvironment } from './environment.ts';
 
-/** Left-aligned columns, two spaces apart, no trailing blanks. `hasStyle` makes the heading bold. */
+/** Formats left-aligned columns with two spaces between them and no trailing blanks. `hasStyle` makes the heading bold. */
 export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[], hasStyle: boolean): string {
-	// A name may hold what a terminal would obey.
+	// Control characters are replaced, because a name may contain terminal escape sequences.
 	const shown = rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '\u{fffd}')));
 	const widths = heading.map((title, column) => Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)));
 	const format = (cells: readonly string[]): string =>
@@ -16,7 +16,7 @@ export function formatTable(heading: readonly string[], rows: readonly (readonly
 	return `${lines.join('\n')}\n`;
 }
 
-/** Styles are for people: on a terminal, unless they said no (https://no-color.org). */
+/** Allows styles on a terminal, unless the user disables them (https://no-color.org). */
 export function mayStyle({ stdout, env }: CliEnvironment): boolean {
 	return stdout.isTty && !env['NO_COLOR'];
 }

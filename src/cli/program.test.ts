@@ -134,7 +134,7 @@ describe('client', () => {
 		]);
 	});
 
-	it('create asks for the invoke scope unless told otherwise', async () => {
+	it('create requests the invoke scope by default', async () => {
 		expect((await run('client create')).calls[1]).toEqual(['create', { name: 'client', scopes: ['invoke'] }]);
 	});
 

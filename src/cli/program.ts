@@ -47,7 +47,7 @@ export function createProgram(parts: ProgramParts): Command {
 	return program;
 }
 
-/** Any command line through the full parser; see `runCli`. */
+/** Runs any command line through the full parser; see `runCli`. */
 export async function runProgram(args: readonly string[], environment: CliEnvironment): Promise<number> {
 	const written: Promise<void>[] = [];
 	let exitCode = 0;

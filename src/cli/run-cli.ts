@@ -2,11 +2,11 @@ import type { CliEnvironment, CliOutput } from './environment.ts';
 import type { TokenOptions } from './token/run-token.ts';
 
 /**
- * Runs one command line, without the names of runtime and program. Never throws.
+ * Runs one command line, given without the names of runtime and program. Never throws.
  * @returns the exit code: 0 success, 1 usage or configuration error, 2 runtime failure; `token` has its own.
  */
 export async function runCli(args: readonly string[], environment: CliEnvironment): Promise<number> {
-	// The token helper runs once for every call of a shell script: it does not wait for the parser of all other commands.
+	// Skips loading the parser of all other commands, because scripts run the token helper before every request.
 	if (args[0] === 'token') {
 		const options = readPlainTokenArguments(args.slice(1));
 		if (options !== undefined) {
@@ -19,8 +19,8 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
 }
 
 /**
- * Reads the everyday forms of the arguments of `token`, without the parser.
- * @returns undefined for all else, which the parser then reads, explains or refuses.
+ * Reads the common forms of the arguments of `token` without the parser.
+ * @returns undefined for all other forms, which the parser then reads, explains or rejects.
  */
 function readPlainTokenArguments(args: readonly string[]): TokenOptions | undefined {
 	if (args.length === 0) return { mayCache: false, mustAsk: false, timeoutSeconds: 10 };
@@ -28,9 +28,9 @@ function readPlainTokenArguments(args: readonly string[]): TokenOptions | undefi
 	return undefined;
 }
 
-/** A standard stream as an output. A reader that has gone (`head`, a closed pager) is not an error. */
+/** Wraps a standard stream as an output. A closed reader (`head`, a closed pager) is not an error. */
 export function outputOf(stream: NodeJS.WriteStream): CliOutput {
-	// Each failure is also given to the write it belongs to; without a listener it would end the process.
+	// Each failure is also passed to the write that it belongs to; without a listener it would end the process.
 	stream.on('error', () => undefined);
 	return {
 		isTty: stream.isTTY,

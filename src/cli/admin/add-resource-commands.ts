@@ -5,7 +5,7 @@ import { optionOf } from './fields.ts';
 import { type Resource, resources } from './resources.ts';
 import { createRecord, deleteRecord, listRecords, type RecordFlags, setRecord, showRecord } from './run-resource.ts';
 
-/** `tollgate team list` and all others that are described as resources. */
+/** Adds `tollgate team list` and all other commands that are described as resources. */
 export function addResourceCommands(program: Command, run: RunTask): void {
 	for (const resource of resources) {
 		const known = program.commands.find((command) => command.name() === resource.name);

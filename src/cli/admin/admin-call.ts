@@ -3,7 +3,7 @@ import type { AdminApi, AdminRequest } from '../environment.ts';
 import { plainText } from './plain-text.ts';
 import type { Row } from './resources.ts';
 
-/** The API answered that it will not. */
+/** An error response of the API. */
 export class AdminRefusal extends CommandFailure {
 	override readonly name = 'AdminRefusal';
 	readonly status: number;
@@ -19,7 +19,10 @@ export interface AdminAnswer {
 	readonly etag: string | undefined;
 }
 
-/** Asks, and turns a refusal into what the user is told. @throws AdminRefusal; CommandFailure 2 for an answer that is no API's. */
+/**
+ * Sends a request, and turns an error response into a message for the user.
+ * @throws AdminRefusal; CommandFailure 2 for a response that does not come from an admin API.
+ */
 export async function askAdmin(api: AdminApi, request: AdminRequest): Promise<AdminAnswer> {
 	const { status, headers, text } = await api.request(request);
 	if (status === 204) return { body: {}, etag: undefined };
@@ -31,7 +34,7 @@ export async function askAdmin(api: AdminApi, request: AdminRequest): Promise<Ad
 
 const rowsOfPage = 1000;
 
-/** Page by page. @param most rows. */
+/** Reads page by page. @param most maximum number of rows. */
 export async function readRows(api: AdminApi, path: string, filters: Row, most: number): Promise<{ rows: Row[]; hasMore: boolean }> {
 	const rows: Row[] = [];
 	let cursor: unknown;
@@ -54,7 +57,7 @@ function isOwnMistake(status: number): boolean {
 	return status < 500 && status !== 408 && status !== 429;
 }
 
-/** Every field at fault has a line of its own. */
+/** Prints one line for each invalid field. */
 function describeProblem(status: number, { title, detail, code, errors }: Row): string {
 	const fields = Array.isArray(errors) ? (errors as { path?: unknown; message?: unknown }[]) : [];
 	const what = plainText(fields.length > 0 ? title : (detail ?? title ?? 'refused'));

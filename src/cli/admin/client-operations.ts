@@ -1,4 +1,4 @@
-/** What the client commands do, over the admin API. */
+/** Client commands over the admin API. */
 import { CommandFailure } from '../command-failure.ts';
 import type { AdminApi, ClientOperations, ListedClient } from '../environment.ts';
 import { AdminRefusal, askAdmin, readRows } from './admin-call.ts';
@@ -36,7 +36,7 @@ export function createClientOperations(api: AdminApi): ClientOperations {
 	};
 }
 
-/** Somebody else may change the team at the same time: tried again then. */
+/** Retries when somebody else changes the team at the same time. */
 async function joinTeam(api: AdminApi, team: string, clientId: string): Promise<void> {
 	for (let attempt = 0; attempt < 10; attempt++) {
 		const known = await find(api, teamPath(team));

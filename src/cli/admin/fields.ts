@@ -1,16 +1,16 @@
-/** Flags that stand for members of the admin API's bodies and queries. What is a right value is the API's to say. */
+/** Flags for members of the admin API's bodies and queries. The API decides which values are valid. */
 import { InvalidArgumentError, Option } from 'commander';
 
 export interface Field {
-	/** As commander takes them, such as `--rpm <number>`. */
+	/** In commander's syntax, such as `--rpm <number>`. */
 	readonly flags: string;
-	/** Of the body or query, such as `limits.rpm`. */
+	/** Member of the body or query, such as `limits.rpm`. */
 	readonly member: string;
 	readonly description: string;
-	/** @throws InvalidArgumentError. @param before of an option that is given again. */
+	/** @throws InvalidArgumentError. @param before previous value, for an option that is given again. */
 	read(text: string, before: unknown): unknown;
 	readonly isRequired?: boolean;
-	/** Chosen when a record is made, and never changed. */
+	/** True if it is set when a record is created, and never changed. */
 	readonly isFixed?: boolean;
 }
 
@@ -28,19 +28,19 @@ export const onOrOff: Read = (given) => {
 	return given === 'true';
 };
 
-/** Separated by commas; an empty text is an empty list. */
+/** Comma-separated; an empty text is an empty list. */
 export const list: Read = (given) => (given === '' ? [] : given.split(',').map((item) => item.trim()));
 
-/** The parser of arguments takes null for nothing at all. */
+/** Stands for null, because the argument parser reads null as no value. */
 const nullChosen = Symbol('null');
 
-/** `none` is null. */
+/** Reads `none` as null. */
 export const orNone =
 	(read: Read): Read =>
 	(given, before) =>
 		given === 'none' ? nullChosen : read(given, before);
 
-/** `key=value,...`. */
+/** Reads `key=value,...`. */
 export const pairs: Read = (given) =>
 	Object.fromEntries(
 		(list(given, undefined) as string[]).map((pair) => {
@@ -50,7 +50,7 @@ export const pairs: Read = (given) =>
 		}),
 	);
 
-/** `provider`, `provider/model` or `provider/model=weight`; one more each time. */
+/** Reads `provider`, `provider/model` or `provider/model=weight`, and appends it to the earlier ones. */
 export const target: Read = (given, before) => {
 	const [, provider, model, weight] = /^([^/=]+)(?:\/(.+?))?(?:=(\d{1,7}))?$/.exec(given) ?? [];
 	if (provider === undefined) throw new InvalidArgumentError('It must be provider, provider/model or provider/model=weight.');
@@ -62,7 +62,7 @@ export function optionOf({ flags, description, read, isRequired = false }: Field
 	return new Option(flags, description).argParser(read).makeOptionMandatory(isRequired);
 }
 
-/** Members of a body; those of an inner object stand beside what `before` has there. */
+/** Returns the members of a body; those of an inner object are merged with what `before` has there. */
 export function membersOf(
 	fields: readonly Field[],
 	flags: Readonly<Record<string, unknown>>,

@@ -9,8 +9,9 @@ const timeoutSeconds = 30;
 const usualScope = 'tollgate/admin';
 
 /**
- * The admin API at an address, with the access token of `TOLLGATE_ADMIN_TOKEN`, else one that is fetched with the token helper's variables.
- * @throws CommandFailure 1 for an address that is none; each request throws CommandFailure when there is no token or no answer.
+ * Opens the admin API at an address, with the access token of `TOLLGATE_ADMIN_TOKEN`, or one that is fetched with the token helper's
+ * variables.
+ * @throws CommandFailure 1 for an invalid address; each request throws CommandFailure when there is no token or no response.
  */
 export function openRemoteAdmin(address: string, env: Environment): AdminApi {
 	const base = URL.parse(address);

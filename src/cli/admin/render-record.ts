@@ -11,7 +11,7 @@ export function renderRows(columns: readonly Column[], rows: readonly Row[], has
 	);
 }
 
-/** Plain members first, then a table for each list of objects. */
+/** Prints plain members first, then a table for each list of objects. */
 export function renderRecord(record: Row, hasStyle: boolean): string {
 	const plain = flatten(record);
 	const tables = listsOf(record).map(([name, rows]) => {

@@ -1,10 +1,12 @@
-/** What commands list, show and change through the admin API, and by which flags. The commands are made from this alone. */
+/**
+ * Resources of the admin API: the commands that list, show and change them, with their flags. The commands are built from this file alone.
+ */
 
 import { clientDialectNames } from '../../core/dialect-name.ts';
 import { type Field, integer, list, onOrOff, orNone, pairs, target, text } from './fields.ts';
 import { plainText } from './plain-text.ts';
 
-/** A member such as `limits.rpm`, or what to show in its place. */
+/** A member such as `limits.rpm`, or a function that returns the text to show. */
 export type Column = readonly [heading: string, member: string | ((row: Row) => string)];
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -12,22 +14,22 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Resource {
 	readonly name: string;
 	readonly description: string;
-	/** A whole command line. */
+	/** A complete command line. */
 	readonly example: string;
 	readonly path: string;
-	/** How commands name one. */
+	/** Name of the argument that identifies a record. */
 	readonly argument: string;
-	/** Undefined: cannot be listed. */
+	/** Undefined if the resource cannot be listed. */
 	readonly list?: { readonly columns: readonly Column[]; readonly filters: readonly Field[]; readonly usualRows?: number };
-	/** Ways to look at one, by their names. */
+	/** Further read commands for one record, by name. */
 	readonly views: Readonly<Record<string, { readonly description: string; readonly suffix: string; readonly filters: readonly Field[] }>>;
 	readonly create?: string;
 	readonly set?: string;
 	readonly delete?: string;
 	readonly fields: readonly Field[];
-	/** Every change gives all of it. */
+	/** True if every change replaces the whole record. */
 	readonly isSetWhole?: boolean;
-	/** The argument may hold slashes, which separate parts of the path. */
+	/** True if the argument may contain slashes, which separate path segments. */
 	readonly isPath?: boolean;
 }
 
@@ -45,7 +47,7 @@ const usageDays = [
 	field('--to <day>', 'to', 'UTC day, exclusive'),
 ];
 const usageFilters = [...usageDays, field('--group-by <dimension>', 'group_by', 'model, provider, client or day')];
-/** Of what is listed and never changed here. */
+/** Members of a resource that commands only list. */
 const readOnly = { argument: 'id', views: {}, fields: [] };
 
 const team: Resource = {

@@ -37,7 +37,7 @@ export async function createRecord({ path, fields }: Resource, flags: RecordFlag
 	return writeRecord(body, flags, environment);
 }
 
-/** A record that somebody else changes at the same time is left alone. */
+/** Changes a record; one that somebody else changes at the same time stays as it is. */
 export async function setRecord(resource: Resource, id: string, flags: RecordFlags, environment: CliEnvironment): Promise<number> {
 	const { fields, isSetWhole = false } = resource;
 	const changeable = fields.filter(({ isFixed }) => isFixed !== true);

@@ -33,7 +33,7 @@ export function jsonFlag(): Option {
 	return new Option('--json', 'print JSON');
 }
 
-/** A parser for a comma-separated list without blanks or repetitions, each item one of `known`. */
+/** Returns a parser for a comma-separated list without blanks or duplicates, each item one of `known`. */
 export function listOf<Item extends string>(known: readonly Item[]): (text: string) => Item[] {
 	return (text) => {
 		const items = text.split(',').map((name) => known.find((item) => item === name.trim()));
@@ -43,7 +43,7 @@ export function listOf<Item extends string>(known: readonly Item[]): (text: stri
 	};
 }
 
-/** A parser for whole numbers from `least` to `most`. */
+/** Returns a parser for whole numbers from `least` to `most`. */
 export function integerWithin(least: number, most: number): (text: string) => number {
 	return (text) => {
 		const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;

@@ -13,7 +13,7 @@ import { readTokenSettings } from './token-settings.ts';
 const secret = 's3cr3t+canary/with spaces&=%';
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 
-/** Not a signed token: the helper only reads its expiry. */
+/** Unsigned, because the helper only reads the expiry. */
 function tokenExpiringAt(expiresAtMs: number, name = 'a'): string {
 	const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 	return `${encode({ alg: 'RS256' })}.${encode({ exp: expiresAtMs / 1000, name })}.c2lnbmF0dXJl`;
@@ -363,13 +363,13 @@ describe('--cache', () => {
 		expect((await cached(after(3100 + 240))).out).toBe(`${later}\n`);
 	});
 
-	it('asks at once for one that was refused, and keeps what it got', async () => {
+	it('requests a new token at once if one was rejected, and caches it', async () => {
 		expect(await runHere({ mayCache: true, mustAsk: true, nowMs })).toEqual({ code: 0, out: `${later}\n`, err: '' });
 		expect((await cached(nowMs)).out).toBe(`${later}\n`);
 		expect(requests).toHaveLength(1);
 	});
 
-	it('does not print one that was refused while the endpoint is down', async () => {
+	it('does not print a rejected token while the endpoint is down', async () => {
 		answer = json({}, 503);
 		const outcome = await runHere({ mayCache: true, mustAsk: true, nowMs });
 		expect(outcome.code).toBe(2);
@@ -386,7 +386,7 @@ describe('--cache', () => {
 		for (const hidden of [secret, 'agent']) expect(name + text).not.toContain(hidden);
 	});
 
-	it('keeps tokens of other endpoints, clients and scopes apart', async () => {
+	it('separates the tokens of endpoints, clients and scopes', async () => {
 		const others = [{ GATEWAY_CLIENT_ID: 'other' }, { GATEWAY_SCOPE: 'tollgate/admin' }, { GATEWAY_TOKEN_ENDPOINT: `${endpoint}?x` }];
 		for (const other of others) expect((await cached(nowMs, variables(other))).out).toBe(`${later}\n`);
 		expect((await cached(nowMs)).out).toBe(`${token}\n`);
@@ -458,7 +458,7 @@ describe('--cache', () => {
 		expect((await cached(after(3600))).code).toBe(2);
 	});
 
-	it('does not hide a refusal or a useless answer behind the cached token', async () => {
+	it('does not hide a rejection or an unusable response behind the cached token', async () => {
 		answer = json({ error: 'invalid_client' }, 401);
 		expect(await cached(after(3000))).toMatchObject({ code: 2, out: '' });
 		answer = json({});

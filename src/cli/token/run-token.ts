@@ -5,7 +5,7 @@ import { isSecretExposed, readTokenSettings, type TokenSettings } from './token-
 
 export interface TokenOptions {
 	readonly mayCache: boolean;
-	/** Whether the cached token was refused: a new one is asked for, and kept in its place. */
+	/** True if the cached token was rejected: the helper requests a new one and replaces it. */
 	readonly mustAsk: boolean;
 	readonly timeoutSeconds: number;
 }
@@ -17,8 +17,8 @@ const refreshAfterMs = 3_000_000;
 const leastLifeMs = 60_000;
 
 /**
- * The token helper (Spec: Client-side token helper): standard output holds the access token and a newline, or nothing.
- * Never throws. @returns the exit code, 0 to 3.
+ * The token helper (Spec: Client-side token helper): standard output contains the access token and a newline, or nothing. Never throws.
+ * @returns the exit code, 0 to 3.
  */
 export async function runToken(options: TokenOptions, environment: TokenEnvironment, nowMs: () => number = Date.now): Promise<number> {
 	try {
@@ -69,7 +69,7 @@ async function findToken(
 		if (isCacheUsable) await writeCachedToken(directory, name, fetched).catch(withoutCache);
 		return fetched.accessToken;
 	} catch (error) {
-		// The ten minutes between refresh and expiry are there to outlast an issuer that is down.
+		// The ten minutes between refresh and expiry bridge an outage of the issuer.
 		if (cached === undefined || !(error instanceof TokenRequestFailure) || !error.isOutage || !isAlive(cached, nowMs())) throw error;
 		await warn(`warning: ${error.message}; printing the cached token, which is still valid`);
 		return cached.accessToken;
@@ -84,7 +84,7 @@ async function fetchToken(settings: TokenSettings, options: TokenOptions, nowMs:
 	return { accessToken, fetchedAtMs, expiresAtMs };
 }
 
-/** A time of fetching that lies ahead means that the clock was set back: then the age is not known. */
+/** A fetch time in the future means that the clock was set back, so that the age is unknown. */
 function isFresh({ fetchedAtMs, expiresAtMs }: CachedToken, nowMs: number): boolean {
 	const ageMs = nowMs - fetchedAtMs;
 	return ageMs >= 0 && ageMs < refreshAfterMs && (expiresAtMs === null || expiresAtMs - nowMs > leastLifeMs);
@@ -94,7 +94,7 @@ function isAlive({ fetchedAtMs, expiresAtMs }: CachedToken, nowMs: number): bool
 	return fetchedAtMs <= nowMs && expiresAtMs !== null && expiresAtMs > nowMs;
 }
 
-/** The claim `exp` of a JWT, unverified: it only decides when to ask again. */
+/** Returns the claim `exp` of a JWT, unverified: it only decides when to request the next token. */
 function readExpiryMs(accessToken: string): number | undefined {
 	try {
 		const claims: unknown = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8'));

@@ -1,4 +1,4 @@
-/** One access token per endpoint, client and scope, in a file that only its owner can read. Never holds the client secret. */
+/** Caches one access token per endpoint, client and scope, in a file that only its owner can read. Never stores the client secret. */
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -9,17 +9,17 @@ import type { TokenSettings } from './token-settings.ts';
 
 export interface CachedToken {
 	readonly accessToken: string;
-	/** When it was asked for; unix milliseconds. */
+	/** Time of the token request, unix milliseconds. */
 	readonly fetchedAtMs: number;
-	/** Null when neither token nor answer says. */
+	/** Null when neither the token nor the response states it. */
 	readonly expiresAtMs: number | null;
 }
 
 const maxFileBytes = 2_097_152;
 
 /**
- * `$XDG_CACHE_HOME/tollgate`, else `~/.cache/tollgate`.
- * @throws Error when neither is an absolute path: a token in whatever directory a command runs in is found by others.
+ * `$XDG_CACHE_HOME/tollgate`, or by default `~/.cache/tollgate`.
+ * @throws Error when neither is an absolute path: other users would find a token in the working directory of some command.
  */
 export function cacheDirectory(env: Readonly<Record<string, string | undefined>>, home = homedir()): string {
 	const base = [env['XDG_CACHE_HOME'] ?? '', join(home, '.cache')].find(isAbsolute);
@@ -35,15 +35,15 @@ export function cacheFileName({ endpoint, clientId, scope }: TokenSettings): str
 }
 
 /**
- * @returns undefined when there is none or it makes no sense.
- * @throws Error when the file or its directory is not private; what it holds must not be used then.
+ * @returns undefined when there is none or it is malformed.
+ * @throws Error when the file or its directory is not private; its content must not be used then.
  */
 export async function readCachedToken(directory: string, name: string): Promise<CachedToken | undefined> {
 	const text = await readPrivateFile(directory, name);
 	return text === undefined ? undefined : parseCachedToken(text);
 }
 
-/** Replaces the file in one step: a run beside this one reads the old token or the new one. */
+/** Replaces the file atomically: a concurrent run reads either the old token or the new one. */
 export async function writeCachedToken(directory: string, name: string, cached: CachedToken): Promise<void> {
 	await mkdir(directory, { recursive: true, mode: 0o700 });
 	assertPrivate(directory, await lstat(directory), 'isDirectory');
@@ -66,7 +66,7 @@ async function readPrivateFile(directory: string, name: string): Promise<string 
 	const path = join(directory, name);
 	try {
 		assertPrivate(directory, await lstat(directory), 'isDirectory');
-		// A link is not followed, and a pipe in its place does not make us wait.
+		// Links are not followed, and a pipe in place of the file does not block.
 		const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
 		try {
 			const stats = await file.stat();
@@ -86,7 +86,7 @@ async function readPrivateFile(directory: string, name: string): Promise<string 
 
 function assertPrivate(path: string, stats: Stats, kind: 'isFile' | 'isDirectory'): void {
 	if (!stats[kind]()) throw new Error(`${path} is not a ${kind === 'isFile' ? 'regular file' : 'directory'}`);
-	// Windows keeps the profile directory private by itself and has no mode bits to look at.
+	// Windows keeps the profile directory private by itself and has no mode bits to check.
 	if (process.getuid === undefined) return;
 	if (stats.uid !== process.getuid()) throw new Error(`${path} belongs to another user`);
 	if ((stats.mode & 0o077) !== 0) throw new Error(`${path} is accessible to other users: run chmod go= ${path}`);

@@ -10,7 +10,7 @@ import { TokenRequestFailure } from '../command-failure.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 /**
- * Asks for one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect and uses no proxy.
+ * Requests one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect and uses no proxy.
  * @throws TokenRequestFailure
  */
 export async function requestToken(settings: TokenSettings, timeoutSeconds: number): Promise<TokenAnswer> {
@@ -29,7 +29,7 @@ async function exchange(settings: TokenSettings, timeoutSeconds: number): Promis
 	const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
 	if (scope !== undefined) form.set('scope', scope);
 	const { request } = endpoint.protocol === 'https:' ? await import('node:https') : await import('node:http');
-	// An agent of its own: the global one would go through a proxy when the environment names one.
+	// A separate agent, because the global one uses a proxy when the environment names one.
 	const options: RequestOptions = {
 		method: 'POST',
 		agent: false,
@@ -56,7 +56,7 @@ async function exchange(settings: TokenSettings, timeoutSeconds: number): Promis
 	});
 }
 
-/** @returns undefined when the body is larger than is read. */
+/** @returns undefined when the body exceeds the size limit. */
 async function readText(response: IncomingMessage): Promise<string | undefined> {
 	const chunks: Buffer[] = [];
 	let byteCount = 0;

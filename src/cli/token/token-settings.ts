@@ -10,8 +10,8 @@ export interface TokenSettings {
 const required = ['GATEWAY_CLIENT_ID', 'GATEWAY_CLIENT_SECRET', 'GATEWAY_TOKEN_ENDPOINT'] as const;
 
 /**
- * Spec: Client-side token helper. An empty variable counts as missing. Messages never repeat a value: it may be a secret in the
- * wrong place.
+ * Spec: Client-side token helper. An empty variable counts as missing. Messages never contain a value, because it may be a secret in the
+ * wrong variable.
  * @throws CommandFailure 1; 2 for an endpoint that no request can be sent to.
  */
 export function readTokenSettings(env: Readonly<Record<string, string | undefined>>): TokenSettings {
@@ -28,7 +28,7 @@ export function readTokenSettings(env: Readonly<Record<string, string | undefine
 	return { endpoint, clientId, clientSecret, scope: scope === '' ? undefined : scope };
 }
 
-/** Plain http to another machine shows the client secret to everyone on the way. */
+/** Plain http to another machine exposes the client secret to everyone on the network path. */
 export function isSecretExposed({ protocol, hostname }: URL): boolean {
 	return protocol === 'http:' && !/^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
