@@ -9,7 +9,7 @@ const cursorPattern = /^[1-9]\d{0,15}$/;
 /** @param before sequence number. @returns at most `count` rows before it. */
 export type AuditReading = (before: number, count: number) => Promise<readonly Row[]>;
 
-/** @throws RangeError for a cursor that no page gave. */
+/** @throws RangeError for a cursor that no page returned. */
 export async function readAuditPage({ limit, cursor }: AuditQuery, readRows: AuditReading): Promise<AuditPage> {
 	if (cursor !== undefined && !cursorPattern.test(cursor)) {
 		throw new RangeError(`${JSON.stringify(cursor)} is not a valid cursor`);

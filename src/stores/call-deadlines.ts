@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import { type AdmissionStore, type AtHand, CountersUnreachable } from './contracts/admission.ts';
 
-/** No answer in time. */
+/** The store sent no response within the deadline. */
 export class CountersLate extends CountersUnreachable {}
 
 interface Waiting {
@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Gives up on promises after a number of ticks in which the event loop turned: while this process is too busy to read
- * answers, nobody is blamed for not giving them. One timer serves all.
+ * Rejects promises after a number of timer ticks. A tick requires that the event loop turned, so a process that is too busy to read
+ * responses does not count them as late. One timer serves all.
  */
 export class CallDeadlines {
 	private readonly clock: Clock;
@@ -22,14 +22,14 @@ export class CallDeadlines {
 	private tick = 0;
 	private timer: Timer | undefined;
 
-	/** Gives up after `ticks` to `ticks + 1` times `tickMs`. */
+	/** Times out after `ticks` to `ticks + 1` times `tickMs`. */
 	constructor(clock: Clock, { tickMs, ticks }: { tickMs: number; ticks: number }) {
 		this.clock = clock;
 		this.tickMs = tickMs;
 		this.ticks = ticks;
 	}
 
-	/** @throws CountersLate when the time is over; what comes after that is dropped. */
+	/** @throws CountersLate on timeout; a later result is dropped. */
 	race<T>(answer: AtHand<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const waiting: Waiting = {
@@ -67,7 +67,7 @@ export class CallDeadlines {
 	};
 }
 
-/** The same store, whose operations fail with `CountersLate` when they take too long. */
+/** Wraps a store so that slow operations fail with `CountersLate`. */
 export function inTime(store: AdmissionStore, deadlines: CallDeadlines): AdmissionStore {
 	return {
 		admit: (request) => deadlines.race(store.admit(request)),

@@ -8,7 +8,7 @@ interface Call {
 }
 
 test('it holds what a map of ids would, also where ids have one mark', () => {
-	// `Ca` and `DB` make one number. The others let the table grow.
+	// `Ca` and `DB` have the same hash. The others make the table grow.
 	const alike = ['Ca', 'DB', 'CaCa', 'CaDB', 'DBCa', 'DBDB', '', 'x', 'a much longer id CaCa', 'a much longer id DBCa'];
 	const ids = [...alike, ...Array.from({ length: 40 }, (_, index) => `call ${index}`)];
 	expect(new Set(ids.map(markOf)).size).toBeLessThan(ids.length - 3);
@@ -41,7 +41,7 @@ test('it grows with what is there at once, not with what was ever there', () => 
 		for (const call of calls) table.add(call);
 		for (const { id } of calls) table.remove(id);
 	}
-	// A place for each of four million would be 32 MB.
+	// A slot for each of four million would be 32 MB.
 	expect(process.memoryUsage().heapUsed - before).toBeLessThan(16_000_000);
 	expect([...table]).toEqual([]);
 });

@@ -1,8 +1,8 @@
 const marked = 8;
 
 /**
- * A number that few ids share: what their last, random characters make. For maps by call: one that is asked for a text it has not met
- * enters it into the engine's table of names first, which costs more than the rest.
+ * Hashes the last, random characters of an id to a number that few ids share, for maps by request. A map with string keys first interns
+ * each new string in V8's string table, which costs more than the rest.
  */
 export function markOf(id: string): number {
 	let mark = 0;
@@ -12,19 +12,19 @@ export function markOf(id: string): number {
 
 export interface Chained<Call> {
 	readonly id: string;
-	/** Kept by the table. */
+	/** Maintained by the table. */
 	next: Call | undefined;
 }
 
 const fewestRows = 16;
 
 /**
- * By id of call; those of one row hang on each other. No `Map`: where entries come and go, it leaves a table that it has outgrown behind
- * with every few of them, and such a table, once it is old, keeps the young calls in it and the next table alive until the whole heap is
- * collected.
+ * Hash table by request id; entries of one bucket are chained. With constant additions and removals, a `Map` leaves an outgrown backing
+ * table behind every few entries. Once such a table is in the old generation, it keeps its young entries and the next table alive until a
+ * full collection.
  */
 export class CallTable<Call extends Chained<Call>> {
-	/** As many as a power of two, and at least as many as there are calls. */
+	/** A power of two, at least as many as there are entries. */
 	private rows = emptyRows<Call>(fewestRows);
 	private size = 0;
 
@@ -34,7 +34,7 @@ export class CallTable<Call extends Chained<Call>> {
 		return call;
 	}
 
-	/** None of that id is there. */
+	/** Requires an id that is not in the table. */
 	add(call: Call): void {
 		if (this.size === this.rows.length) this.resize(2 * this.size);
 		this.size++;
@@ -55,7 +55,7 @@ export class CallTable<Call extends Chained<Call>> {
 		}
 	}
 
-	/** In no order; to be read before any is added or removed. */
+	/** Unordered; the table must not change during iteration. */
 	*[Symbol.iterator](): Iterator<Call> {
 		for (const first of this.rows) {
 			for (let call = first; call !== undefined; call = call.next) yield call;

@@ -10,11 +10,11 @@ interface Call extends Chained<Call> {
 	holds: HeldCall['holds'];
 }
 
-/** What this process has admitted and not yet ended: known here when the store has forgotten it. */
+/** In-flight requests of this process: their reservations remain known when the store has lost them. */
 export class CallsInFlight {
 	private readonly calls = new CallTable<Call>();
 
-	/** @param reservedNanoUsd of each hold, where that is less than what was asked for. */
+	/** @param reservedNanoUsd amount of each reservation if it is less than requested. */
 	start({ id, team, reservedTokens = 0, holds: asked, holdMs }: AdmissionRequest, nowMs: number, reservedNanoUsd?: bigint): void {
 		this.calls.remove(id);
 		const holds = reservedNanoUsd === undefined ? asked : withAmount(asked, reservedNanoUsd);
@@ -45,7 +45,7 @@ export class CallsInFlight {
 		return [...this.calls].map(({ id }) => id);
 	}
 
-	/** Undefined: the request is not in flight here. */
+	/** Undefined if the request is not in flight here. */
 	teamOf(id: string): string | undefined {
 		return this.calls.get(id)?.team;
 	}
@@ -62,7 +62,7 @@ export class CallsInFlight {
 		return sum;
 	}
 
-	/** By team, those of `ids` that still hold something. */
+	/** Those of `ids` that still reserve something, by team. */
 	held(ids: Iterable<string>, nowMs: number): Map<string, HeldCall[]> {
 		const byTeam = new Map<string, HeldCall[]>();
 		for (const id of ids) {

@@ -48,7 +48,7 @@ test('takes other configured teams at once, without the store', async () => {
 	expect(['one', 'two'].map(idOf)).toEqual(['search', 'sales']);
 });
 
-/** A store that answers when it is told to, in any order. */
+/** A store that responds when the test says so, in any order. */
 function scriptedStore() {
 	let listener: () => void = () => undefined;
 	const reads: { resolve: (teams: Team[]) => void; reject: (cause: Error) => void }[] = [];

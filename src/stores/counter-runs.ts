@@ -1,6 +1,6 @@
 /**
- * Runs of the processes that reserve in shared counters. The file of a run is locked while its process lives, so that the next process with
- * the same directory finds the runs that have died, and releases what they reserved without a ledger entry.
+ * Runs of the processes that reserve in shared counters. Each process locks the file of its run while it lives. The next process with the
+ * same directory finds the stale runs, and releases their reservations that have no ledger entry.
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -10,20 +10,20 @@ import { lockFile, takeUnlocked } from './sqlite/ledger/run-lock.ts';
 const namePattern = /^counters-run-([0-9a-f]+)\.lock$/;
 
 export interface CounterRun {
-	/** The owner of what this process reserves. */
+	/** Owner of the reservations of this process. */
 	readonly owner: string;
 	end(): void;
 }
 
-/** The directory exists. */
+/** Requires an existing directory. */
 export function beginCounterRun(dataDir: string): CounterRun {
 	const owner = randomBytes(8).toString('hex');
 	return { owner, end: lockFile(join(dataDir, `counters-run-${owner}.lock`)) };
 }
 
 /**
- * A run whose release fails stays for the next attempt, here or in another process.
- * @param release of one owner. @returns how many reservations were released.
+ * Releases the reservations of stale runs. A run whose release fails stays for the next attempt, here or in another process.
+ * @param release releases the reservations of one owner. @returns the number of released reservations.
  */
 export async function releaseDeadRuns(dataDir: string, release: (owner: string) => Promise<number>): Promise<number> {
 	let released = 0;

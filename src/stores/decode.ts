@@ -1,4 +1,4 @@
-/** Decoders for what comes from files, databases and threads: a value of another shape is a `TypeError` here, not a surprise later. */
+/** Decoders for values from files, databases and threads: a value of another shape fails here with a `TypeError`. */
 
 export type Decode<Value> = (value: unknown) => Value;
 
@@ -38,13 +38,12 @@ export function itemsFrom(value: unknown): readonly unknown[] {
 	return value;
 }
 
-/** Members that a decoder then reads by name. */
 export function membersFrom(value: unknown): Readonly<Record<string, unknown>> {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected('an object', value);
 	return Object.fromEntries(Object.entries(value));
 }
 
-/** An object whose members are all of a kind. */
+/** Decodes an object whose members all have one type. */
 export function byName<Value>(decode: Decode<Value>): Decode<Record<string, Value>> {
 	return (value) => Object.fromEntries(Object.entries(membersFrom(value)).map(([name, member]) => [name, decode(member)]));
 }
@@ -55,7 +54,7 @@ export function decodeJson<Value>(text: string, decode: Decode<Value>): Value {
 	return decode(value);
 }
 
-/** Names the kind, never the value: it may be secret. */
+/** Names the type, never the value: it may be secret. */
 function unexpected(wanted: string, value: unknown): TypeError {
 	const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`;
 	return new TypeError(`Expected ${wanted}, found ${kind}`);

@@ -29,7 +29,7 @@ function begin(budgetsOnFailure: FailingOpenSettings['budgetsOnFailure'] = 'loca
 
 beforeEach(() => begin());
 
-/** Waits while time goes on in small steps. */
+/** Waits while the clock advances in small steps. */
 async function pass<T>(promise: Promise<T>): Promise<T> {
 	let isOver = false;
 	const ended = promise.finally(() => (isOver = true));
@@ -223,7 +223,7 @@ describe('a team whose counters cannot be restored', () => {
 	});
 });
 
-test('counters that take longer to be summed up than the store may be told things for are restored all the same', async () => {
+test('counters are restored even if summing up takes longer than a replay may', async () => {
 	const sumUp: typeof record.sumUp = async (...asked) => {
 		await new Promise<void>((resolve) => void clock.after(1500, resolve));
 		return record.sumUp(...asked);
@@ -241,7 +241,7 @@ test('counters that take longer to be summed up than the store may be told thing
 
 describe('budgets during an outage', () => {
 	beforeEach(async () => {
-		// Another process has spent 30 and holds 20; this one holds 10.
+		// Another process has spent 30 and reserves 20; this one reserves 10.
 		record.close({ id: 'old', team: 'red', admittedMs: 0, tokens: 5, costNanoUsd: 30n, budgets: [month] }, 0);
 		await admit('own');
 		await counters.direct.admit({ ...request, id: 'other', holds: [{ ...hold, amountNanoUsd: 20n }] });
@@ -275,7 +275,7 @@ describe('budgets during an outage', () => {
 		expect(await reading()).toEqual({ ...month, settledNanoUsd: 210n, heldNanoUsd: 10n });
 	});
 
-	test('refuse under `deny`, but only calls that hold on one', async () => {
+	test('reject under `deny`, but only requests with one', async () => {
 		begin('deny');
 		await admit('own');
 		await breakDown();
@@ -293,7 +293,7 @@ describe('budgets during an outage', () => {
 });
 
 describe('afterwards', () => {
-	test('a call that was refused here but admitted there holds nothing', async () => {
+	test('a request that was rejected here but admitted by the store reserves nothing', async () => {
 		await admit('own', { holds: [{ ...hold, amountNanoUsd: 95n }] });
 		counters.fate = () => 'mute';
 		await counters.direct.release('own', 'red');
@@ -323,7 +323,7 @@ describe('afterwards', () => {
 		expect(await reading()).toEqual({ ...month, settledNanoUsd: 7n, heldNanoUsd: 0n });
 	});
 
-	test('an emptied store is told what calls hold on budgets that nobody asks for', async () => {
+	test('an emptied store receives reservations on budgets that no request names', async () => {
 		await admit('own');
 		counters.empty(false);
 		expect(await admit('other', { holds: [] })).toMatchObject({ isAdmitted: true });

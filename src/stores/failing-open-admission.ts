@@ -1,7 +1,7 @@
 /**
- * The one place where a failing counter store is dealt with (Spec: Errors, rule 5). Every operation is answered, soon: by the store, or by
- * a stand-in while the store is away, or while the counters of the team alone cannot be restored. What the store missed it is told
- * afterwards; every operation is keyed by the call's id, so nothing is harmed by being told twice.
+ * Handles all failures of a counter store (Spec: Errors, rule 5). The store serves every operation. A fallback serves it while the store is
+ * unreachable, or while the counters of one team cannot be restored. Operations that the store missed are replayed later: they are keyed by
+ * request id, so a replay is safe.
  */
 import type { Timer } from '../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading } from '../core/counters.ts';
@@ -44,9 +44,9 @@ export function failOpen(store: AdmissionStore, settings: FailingOpenSettings, p
 }
 
 class FailingOpen implements FailingOpenAdmission {
-	/** Answers in time, or not at all. */
+	/** Responds within the deadline, or fails. */
 	private readonly store: AdmissionStore;
-	/** The same for those who can wait. */
+	/** The same store with a longer deadline, for work that no request waits for. */
 	private readonly patientStore: AdmissionStore;
 	readonly isConnected: () => boolean;
 	private readonly settings: FailingOpenSettings;
@@ -87,7 +87,7 @@ class FailingOpen implements FailingOpenAdmission {
 				for (const [name, calls] of held) if (name === team) await this.catchUpDeadlines.race(store.rehold(team, calls));
 			},
 		};
-		// One for both. The time that the ledger takes to be summed up is not the store's.
+		// Shared by both. Summing up the ledger does not count as the store's time.
 		const restore = createTeamRestorer(inTime(store, new CallDeadlines(ports.clock, restorePatience)), restoring);
 		this.store = restoreMissing(inTime(store, this.deadlines), restoring, restore);
 		this.patientStore = restoreMissing(inTime(store, this.catchUpDeadlines), restoring, restore);
@@ -109,7 +109,7 @@ class FailingOpen implements FailingOpenAdmission {
 				this.fail(cause, request.team, request.holds);
 			}
 			const admission = await this.admitWithoutStore(request);
-			// The store may have admitted it all the same.
+			// The store may have admitted the request nevertheless.
 			if (!admission.isAdmitted) this.undelivered.release(request.id, request.team);
 			return admission;
 		}
@@ -162,7 +162,7 @@ class FailingOpen implements FailingOpenAdmission {
 		return reserved;
 	}
 
-	/** No request waits for it, so the store has more time than usual. Without it `deny` promises no more of a budget. */
+	/** Uses the longer deadline, because no request waits for it. Without the store, `deny` reserves nothing more on a budget. */
 	private async growSomewhere(id: string, team: string, holds: readonly BudgetHold[], holdMs: number): Promise<bigint | undefined> {
 		if (this.isTrusted(team)) {
 			try {
@@ -190,7 +190,7 @@ class FailingOpen implements FailingOpenAdmission {
 	}
 
 	onReturn(): void {
-		// Taken care of here.
+		// This class handles the return of the store itself.
 	}
 
 	async close(): Promise<void> {
@@ -210,15 +210,15 @@ class FailingOpen implements FailingOpenAdmission {
 		return { isReachable, ...this.counts, undelivered: size, lost, unrestoredTeams: this.away.size };
 	}
 
-	/** Counters may have been emptied, and summed up by any process, without a connection that broke. */
+	/** Counters may have been lost and restored, by any process, without a broken connection. */
 	private noteReading(team: string, reading: CounterReading): void {
 		if (!this.lastKnown.note(team, reading)) return;
 		this.noteRecentEnds(team);
-		// A moment later: requests wait for the store just now.
+		// Scheduled, because requests are waiting for the store at this moment.
 		this.scheduleCatchUp();
 	}
 
-	/** The store may have been summed up from a ledger that does not have the latest ends yet. What it knows changes nothing. */
+	/** Replays recent ends: the store may have been restored from a ledger that does not contain them yet. Known ends change nothing. */
 	private noteRecentEnds(team?: string): void {
 		for (const [id, end] of this.recent.latest(this.ports.clock.monotonicMs(), team)) this.undelivered.tell(id, end);
 	}
@@ -266,7 +266,7 @@ class FailingOpen implements FailingOpenAdmission {
 		return { ...admission, isUncounted: true };
 	}
 
-	/** Calls that ended earlier were settled, at every process, before their team is restored. */
+	/** Earlier requests were settled, in every process, before their team is restored. */
 	private endedSinceMs(team: string): number {
 		const nowMs = this.ports.clock.nowMs();
 		const outageMs = nowMs - this.lastOutage.untilMs < settlementMs ? this.lastOutage.sinceMs : nowMs;
@@ -281,7 +281,7 @@ class FailingOpen implements FailingOpenAdmission {
 			return;
 		}
 		if (cause instanceof CountersLate) {
-			// All calls that wait when the store falters are given up at once: that is one failure.
+			// One stall of the store makes all waiting operations late at once, which counts as one failure.
 			const nowMs = this.ports.clock.monotonicMs();
 			if (nowMs - this.lateMs < oneDelayMs) return;
 			this.lateMs = nowMs;
@@ -297,7 +297,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.scheduleCatchUp();
 	}
 
-	/** Of one team nothing is known: the others are judged as before. */
+	/** Gives up the counters of one team; other teams still use the store. */
 	private giveUpTeam(cause: CountersNotRestored, team: string, budgets: readonly BudgetPeriod[]): void {
 		this.away.add(team, this.ports.clock.nowMs(), budgets);
 		if (!this.hasWarnedOfTeams) {
@@ -327,11 +327,12 @@ class FailingOpen implements FailingOpenAdmission {
 		return this.catchingUp;
 	}
 
-	/** Reaches for the store, and trusts it again with each team once it knows all of it. */
+	/** Probes the store, and uses it again for each team once it has all updates of the team. */
 	private async reachOut(): Promise<void> {
 		if (this.awaySinceMs !== undefined) {
 			try {
-				// A write, and a new one each time: a store that can only be read is of no use. And in time: nor is one that is slow.
+				// Probes with a write, different each time, because a read-only store is of no use. The deadline is that of requests, because a
+				// slow store is of no use either.
 				await this.deadlines.race(this.patientStore.release(`probe-${this.ports.clock.nowMs()}`, probeTeam));
 			} catch (cause) {
 				this.noteFailure(cause);
@@ -342,7 +343,7 @@ class FailingOpen implements FailingOpenAdmission {
 		for (const team of new Set([...this.away.names, ...this.undelivered.teams])) this.returnTeam(team);
 	}
 
-	/** Teams do not wait for each other. */
+	/** Teams are restored concurrently. */
 	private returnTeam(team: string): void {
 		if (this.returning.has(team)) return;
 		const returning = this.tellMissed(team)
@@ -354,7 +355,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.returning.set(team, returning);
 	}
 
-	/** Restores a team that is away, tells the store what it missed of it, and trusts it again. */
+	/** Restores a team's counters, replays what the store missed, and uses the store for the team again. */
 	private async tellMissed(team: string): Promise<void> {
 		const { clock } = this.ports;
 		const away = this.away.get(team);
@@ -376,7 +377,7 @@ class FailingOpen implements FailingOpenAdmission {
 		this.ports.log.info('counters of all teams restored');
 	}
 
-	/** Not yet with teams of which it missed something. */
+	/** Uses the store again, except for teams with pending updates. */
 	private trustAgain(): void {
 		this.failuresInARow = 0;
 		if (this.awaySinceMs === undefined) return;
@@ -393,7 +394,7 @@ class FailingOpen implements FailingOpenAdmission {
 		if (!(cause instanceof CountersUnreachable)) this.ports.log.error('invalid counter store operation', { cause: String(cause) });
 	}
 
-	/** Waits for teams that are being told of, but not for a ledger that does not answer. */
+	/** Waits for the replay of teams, but not for a ledger that does not respond. */
 	private async returned(): Promise<void> {
 		await this.catchUpDeadlines.race(Promise.all(this.returning.values())).catch(() => undefined);
 	}

@@ -1,4 +1,4 @@
-/** Real servers that really fail. */
+/** Tests with real servers that really fail. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { RecordOfCalls } from '../../test/support/record-of-calls.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis-server.ts';
@@ -47,7 +47,9 @@ afterEach(async () => {
 	await direct.close();
 });
 
-/** Whole calls, one after the other. @returns for each whether it was admitted in time, by a timer that a busy machine delays alike. */
+/**
+ * Complete requests, one after the other. @returns for each whether it was admitted in time, by a timer that a busy machine delays as well.
+ */
 async function calls(name: string, count: number, withinMs = 1000): Promise<boolean[]> {
 	const inTime: boolean[] = [];
 	for (let index = 0; index < count; index++) {
@@ -66,12 +68,12 @@ async function calls(name: string, count: number, withinMs = 1000): Promise<bool
 	return inTime;
 }
 
-/** All but a few: those few are a busy machine's. */
+/** Tolerates the few that a busy machine delays. */
 function areMost(inTime: readonly boolean[], percent: number): boolean {
 	return inTime.filter(Boolean).length >= (inTime.length * percent) / 100;
 }
 
-/** Until the store judges again. */
+/** Time until the store enforces limits again. */
 async function enforcementMs(): Promise<number> {
 	const startMs = performance.now();
 	for (let index = 0; ; index++) {
@@ -123,7 +125,7 @@ describe('while the server is', () => {
 	});
 });
 
-test('scripts that were flushed are sent again, and nobody notices', async () => {
+test('flushed scripts are sent again without an effect on requests', async () => {
 	await server.command('SCRIPT', 'FLUSH');
 	await calls('flushed', 20);
 	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
@@ -140,7 +142,7 @@ test('a store that was emptied is restored before it is trusted, with what is in
 	expect(store.state()).toMatchObject({ failures: 0, uncounted: 0 });
 });
 
-test('a store that was restarted while nobody asked it holds again what is in flight, and counts nothing twice', async () => {
+test('a store that was restarted while idle has the in-flight reservations again, and counts nothing twice', async () => {
 	await store.admit({ id: 'in-flight', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await server.restart();
 	await until(() => record.asked === 2, 'the restoration');
@@ -152,7 +154,7 @@ test('a store that was restarted while nobody asked it holds again what is in fl
 	expect(await counted()).toBe(357n);
 });
 
-test('a store that was emptied before the ledger had the latest ends is told them again', async () => {
+test('a store that was emptied before the ledger had the latest ends receives them again', async () => {
 	await store.admit({ id: 'unshipped', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await store.settle({ id: 'unshipped', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] });
 	await server.restart();
@@ -161,7 +163,7 @@ test('a store that was emptied before the ledger had the latest ends is told the
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
 });
 
-test('counters that were emptied, and summed up without the latest ends, are told them by each process', async () => {
+test('counters that were restored without the latest ends receive them from each process', async () => {
 	const other = failOpen(
 		await openRedisAdmission({ url: server.url }, { clock: systemClock, log }),
 		{ budgetsOnFailure: 'local' },
@@ -183,9 +185,9 @@ test('counters that were emptied, and summed up without the latest ends, are tol
 	expect((await direct.read('red', [])).tokensToday).toBe(104);
 });
 
-test('what calls of a gateway that died hold is held again, as the ledger has it, until they are told to have ended', async () => {
+test('reservations of a dead gateway are restored from the ledger, until their requests are settled', async () => {
 	const orphan = { id: 'orphan', admittedMs: Date.now(), holdMs: 60_000, holds: [{ ...month, amountNanoUsd: 10n }] };
-	// Its end, and that it was given back, the ledger does not have yet either.
+	// The ledger does not have the end or the release of the request yet either.
 	record.open.push(orphan, { ...orphan, id: 'given-back' });
 	await store.admit({ id: 'given-back', team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 	await store.release('given-back', 'red');
@@ -197,7 +199,7 @@ test('what calls of a gateway that died hold is held again, as the ledger has it
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 357n, heldNanoUsd: 0n }]);
 });
 
-test('what is told late, of a call that the ledger had when the counters were summed up, is not counted twice', async () => {
+test('a late settlement of a request that the restored totals include is not counted twice', async () => {
 	await server.kill();
 	const settlement = { id: 'told-late', team: 'red', admittedMs: Date.now(), tokens: 2, costNanoUsd: 7n, budgets: [month] };
 	record.close(settlement, Date.now() - 100_000);

@@ -6,8 +6,8 @@ import type { SumUpTeam } from './restoring-admission.ts';
 
 export interface FailingOpenSettings {
 	/**
-	 * Calls that hold on a budget while the store is away: `local` judges them by what this process knows, `allow` admits them, `deny`
-	 * refuses them. Rate limits always pass.
+	 * Handling of requests with a budget while the store is unreachable: `local` checks them against what this process knows, `allow` admits
+	 * them, `deny` rejects them. Rate limits always pass.
 	 */
 	readonly budgetsOnFailure: 'local' | 'allow' | 'deny';
 }
@@ -26,52 +26,52 @@ export interface FailingOpenAdmission extends AdmissionStore {
 
 export interface CounterStoreState {
 	readonly isReachable: boolean;
-	/** Since the start: calls admitted without the store. */
+	/** Since the start: requests admitted without the store. */
 	readonly uncounted: number;
-	/** Since the start: calls refused without the store. */
+	/** Since the start: requests rejected without the store. */
 	readonly declined: number;
-	/** Since the start: operations that failed or took too long. */
+	/** Since the start: operations that failed or timed out. */
 	readonly failures: number;
-	/** Since the start: times that the store was given up. */
+	/** Since the start: number of outages of the store. */
 	readonly outages: number;
-	/** What the store is still to be told. */
+	/** Updates that the store has not received yet. */
 	readonly undelivered: number;
-	/** Teams whose counters are not restored yet, so that their calls pass without the store. */
+	/** Teams whose counters are not restored yet, so that their requests bypass the store. */
 	readonly unrestoredTeams: number;
-	/** Since the start: ends of calls that there were too many of to keep; the ledger has them. */
+	/** Since the start: ends of requests that were dropped because the queue was full; the ledger has them. */
 	readonly lost: number;
 }
 
-/** Gives up on an answer after 42 to 49 ms. */
+/** Times out after 42 to 49 ms. */
 export const patience = { tickMs: 7, ticks: 6 };
 
-/** Nobody waits while the store is told what it missed. */
+/** A longer timeout, because no request waits for a replay. */
 export const catchUpPatience = { tickMs: 100, ticks: 5 };
 
-/** Answers that are late within so long are one failure. */
+/** Timeouts within this time count as one failure. */
 export const oneDelayMs = 20;
 
-/** Failures in a row after which the store is no longer waited for. */
+/** Consecutive failures after which the store counts as unreachable. */
 export const failuresToOpen = 5;
 
-/** Between attempts to reach the store again. */
+/** Time between attempts to reach the store again. */
 export const probeMs = 750;
 
-/** The longest time for telling the store what it missed of a team before it is asked again; the rest follows. */
+/** Maximum time for replaying a team's updates before the team uses the store again; the rest follows. */
 export const catchUpMs = 500;
 
-/** Totals of a team with many calls are one long script; other teams are asked about meanwhile. */
+/** The totals of a team with many requests are one long script, during which other teams still use the store. */
 export const restorePatience = { tickMs: 500, ticks: 4 };
 
-/** Settlements are told again, or for the first time, for less than this after their call has ended. */
+/** Settlements are sent, or sent again, only within this time after their request has ended. */
 export const settlementMs = 180_000;
 
-/** No team has such a name. */
+/** Team of probes. No real team can have this name. */
 export const probeTeam = ':probe';
 
 const noLimitNanoUsd = 10n ** 20n;
 
-/** What bounds requests while the store is away. */
+/** Returns the reservations as they apply while the store is unreachable. */
 export function holdsWhileAway(
 	holds: readonly BudgetHold[],
 	{ budgetsOnFailure }: Pick<FailingOpenSettings, 'budgetsOnFailure'>,

@@ -10,11 +10,11 @@ interface KnownTeam {
 
 const forgottenAfterMs = 24 * 3_600_000;
 
-/** What the store last said of each team, for the time when it says nothing. */
+/** Last readings of each team's counters, for use during an outage. */
 export class LastKnown {
 	private readonly teams = new FadingMap<string, KnownTeam>(forgottenAfterMs);
 
-	/** @returns whether the counters were summed up anew since the last reading. */
+	/** @returns true if the counters were rebuilt since the last reading. */
 	note(team: string, { nowMs, tokensToday, budgets, generation }: CounterReading): boolean {
 		const known = this.noteBudgets(team, budgets, nowMs);
 		const isAnother = known.generation !== undefined && known.generation !== generation;
@@ -31,7 +31,7 @@ export class LastKnown {
 		}
 		for (const reading of budgets) {
 			const key = budgetKey(reading);
-			// The latest period alone matters soon; whatever was said of earlier ones goes with it.
+			// Clears all, because only the latest period is relevant and its readings soon return.
 			if (known.budgets.size > 1000 && !known.budgets.has(key)) known.budgets.clear();
 			known.budgets.set(key, reading);
 		}

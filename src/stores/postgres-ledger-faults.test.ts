@@ -61,7 +61,7 @@ describe('a server that', () => {
 		expect(linesIn(log)).toHaveLength(2);
 	});
 
-	test('stops answering delays nobody but reports, and those by five seconds', async () => {
+	test('stops responding delays only reports, by five seconds', async () => {
 		const clock = new ManualClock(Date.now());
 		const { ledger } = await open({ clock });
 		await openAndClose(ledger, 'before');
@@ -83,7 +83,7 @@ describe('a server that', () => {
 		expect(await ledger.check()).toEqual([]);
 	});
 
-	test('refuses the password, which is told once and never shown', async () => {
+	test('rejects the password, which is logged once and never shown', async () => {
 		const { ledger, log } = await open({ url: url.replace(/:[^:@/]*@/, ':wrong-password@') });
 		await openAndClose(ledger, 'a');
 		await become(() => !ledger.health().isShipping);
@@ -102,7 +102,7 @@ describe('a server that', () => {
 		expect(await requestsOf(ledger)).toBe(1);
 		await setReadOnly(true);
 		onTestFinished(() => setReadOnly(false));
-		// The server tells connections that are open already some time after it tells new ones.
+		// The server applies a change to open connections some time after it applies it to new ones.
 		let written = 1;
 		const write = (): Promise<void> => openAndClose(ledger, `b${written++}`);
 		await expect
@@ -155,7 +155,7 @@ test('who serves need not own the tables: data rights and two functions are enou
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA tollgate TO ${role};
 		GRANT EXECUTE ON FUNCTION tollgate.ledger_make_day, tollgate.ledger_drop_day TO ${role}`,
 	);
-	// As when a day is made while rights are granted: neither knows of the other.
+	// Simulates a partition that is created while rights are granted: neither transaction sees the other.
 	const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
 	await query(url, `REVOKE ALL ON tollgate.ledger_calls_${today} FROM ${role}`);
 	const clock = new ManualClock(Date.now() + 86_400_000);
@@ -260,7 +260,7 @@ interface Load {
 	stop(): Promise<void>;
 }
 
-/** A few callers with keys of their own in both orders, and one that all processes share. */
+/** A few clients with their own keys in both orders, and one that all processes share. */
 function startLoad(ledger: Ledger, prefix = ''): Load {
 	let isStopping = false;
 	const load: Load = {
@@ -284,7 +284,7 @@ function startLoad(ledger: Ledger, prefix = ''): Load {
 	return load;
 }
 
-/** Of sessions that are open too. */
+/** Applies to open sessions too. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
 	const setting = isReadOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
 	await query(server.url, `ALTER SYSTEM ${setting}`);
@@ -320,7 +320,7 @@ function linesIn(log: RememberedLog): string[] {
 	return log.lines.map(({ level, event }) => `${level}: ${event}`);
 }
 
-/** A process of ten closed and ten running calls, killed once PostgreSQL has them all and before its own file knows. */
+/** A process with ten closed and ten open entries, killed once PostgreSQL has them all and before its own file records that. */
 async function dieBeforeForgetting(dataDir: string): Promise<void> {
 	const script = `
 		import { LedgerShipper } from ${JSON.stringify(join(import.meta.dirname, 'postgres/ledger/ledger-shipper.ts'))};

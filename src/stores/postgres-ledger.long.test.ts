@@ -1,4 +1,4 @@
-/** Deaths at random moments, on both sides of the connection, and a long silence under load. */
+/** Crashes at random moments, on both sides of the connection, and a long outage under load. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('whatever was acknowledged reaches PostgreSQL once, whoever dies and when', async () => {
+test('every acknowledged entry reaches PostgreSQL once, whichever process dies at any time', async () => {
 	const url = await server.createDatabase();
 	const dataDir = temporaryDirectory();
 	const acknowledged: Acknowledged = { opened: new Map(), closed: new Map() };
@@ -89,7 +89,7 @@ test('a server that is killed, and one that is silent for thirty seconds, are ca
 
 type Acknowledged = Readonly<Record<'opened' | 'closed', Map<string, number>>>;
 
-/** In two rounds of three something befalls the server while the process writes. */
+/** Disturbs the server in two of three rounds while the process writes. */
 async function disturb(round: number, afterMs: number): Promise<void> {
 	if (round % 3 === 0) return;
 	await pass(afterMs);
@@ -171,7 +171,7 @@ async function untilShipped(ledger: PostgresLedger): Promise<void> {
 		.toBe(true);
 }
 
-/** Under load the rows of a second always wait. */
+/** Under load the rows of a second are always queued. */
 async function untilCaughtUp(ledger: PostgresLedger): Promise<void> {
 	const isCaughtUp = (): boolean => ledger.health().isShipping && ledger.health().spooledRows < 5000;
 	await expect.poll(isCaughtUp, { interval: 20, timeout: 60_000 }).toBe(true);

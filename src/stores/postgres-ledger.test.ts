@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-// Threads take long to start, so that one ledger serves them all.
+// Threads take long to start, so that one ledger serves all tests.
 let contracted: { readonly ledger: Ledger; readonly dataDir: string; readonly url: string } | undefined;
 ledgerContract('postgres', async () => {
 	contracted ??= await (async () => {
@@ -65,7 +65,7 @@ describe('the local file', () => {
 		await ledger.open(openRow('running'));
 		await ledger.end();
 
-		// Back again: what PostgreSQL has been told of, it is told the end of when it is used again.
+		// Used again: PostgreSQL receives the ends of entries that it already has.
 		const { ledger: again } = await (async () => {
 			const back = await openSqliteLedger({ dataDir, durability: 'process', retainDays: null }, deps());
 			expect(await back.closeInterrupted()).toHaveLength(1);
@@ -151,7 +151,7 @@ describe('upkeep', () => {
 		expect(await soon.ledger.check()).toEqual([]);
 	});
 
-	test('drops the partitions of days that are too old, and no sum; rows that come after that are refused', async () => {
+	test('drops the partitions of days that are too old, and no sum; later rows of these days are rejected', async () => {
 		const { ledger: keeping } = await open();
 		const partitions = async (): Promise<unknown> =>
 			(
@@ -167,7 +167,7 @@ describe('upkeep', () => {
 		expect(await partitions()).toEqual({ days: '1012 1016 1017 1120 1121 1122' });
 		const { ledger } = await open({ url, retainDays: 35 });
 		await expect.poll(() => idsIn(ledger), { interval: 10 }).toEqual(['1', '35']);
-		// Sent a second time, or for the first: nobody can tell.
+		// Sent a second time, or for the first: the database cannot distinguish the two.
 		await openAndClose(ledger, 'late', daysAgo(36));
 		await openAndClose(ledger, 'in time', daysAgo(35));
 		const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'month' } as const;
@@ -190,12 +190,12 @@ test('a row that PostgreSQL can never store takes no other with it', async () =>
 	expect(ledger.health()).toMatchObject({ refusedRows: 1, spooledRows: 0, isShipping: true });
 	expect(log.lines.map(({ level, event }) => `${level}: ${event}`)).toEqual(['error: PostgreSQL cannot store a ledger entry']);
 	expect(await ledger.check()).toEqual([]);
-	// It stays here, though what was sent goes after a day.
+	// The row stays in this file, although sent rows are deleted after a day.
 	clock.advance(25 * hourMs);
 	await expect.poll(() => idsInFile(dataDir), { interval: 10 }).toEqual([id]);
 });
 
-test('rows that are all refused are refused for another reason, and wait', async () => {
+test('a rejection of all rows has another cause, so they wait', async () => {
 	const { ledger, log } = await open();
 	await openAndClose(ledger, 'a');
 	expect(await idsIn(ledger)).toEqual(['a']);
@@ -255,7 +255,7 @@ interface Opened {
 	readonly log: RememberedLog;
 }
 
-/** Of the last ledger that was opened on a database of its own. */
+/** URL of the last ledger that was opened on a database of its own. */
 let url: string;
 
 async function open({
@@ -296,7 +296,7 @@ function temporaryDirectory(): string {
 	return path;
 }
 
-/** As an operator or an accident would. */
+/** Changes a file as an operator or an accident would. */
 function change(dataDir: string, statements: string): void {
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'), { timeout: 1000 });
 	database.exec(statements);

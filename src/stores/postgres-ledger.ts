@@ -1,4 +1,4 @@
-/** The fleet's ledger: each process acknowledges rows on its own disk and sends them to PostgreSQL, which answers reports. */
+/** The fleet's ledger: each process acknowledges entries on its own disk and sends them to PostgreSQL, which serves reports. */
 import { extname } from 'node:path';
 import type { Clock, Timer } from '../core/clock.ts';
 import { Fault } from '../core/fault.ts';
@@ -26,15 +26,15 @@ export interface PostgresLedgerDeps {
 	readonly log: Log;
 }
 
-/** Rows that were sent stay on this disk for so long. */
+/** Time for which sent rows stay on this disk. */
 const keepSentMs = msPerDay;
 const reportDeadlineMs = 5_000;
 
 type PostgresThread = StoreThread<PostgresLedgerCalls>;
 
 /**
- * Starts, and takes rows, whether PostgreSQL answers or not.
- * @throws StoreUnusable when the local file cannot be opened, or the URL is none of PostgreSQL.
+ * Starts, and accepts entries, whether or not PostgreSQL responds.
+ * @throws StoreUnusable when the local file cannot be opened, or the URL is not a PostgreSQL URL.
  */
 export async function openPostgresLedger(settings: PostgresLedgerSettings, deps: PostgresLedgerDeps): Promise<PostgresLedger> {
 	const postgres = createPostgresThread(settings.url);
@@ -95,7 +95,7 @@ export async function openPostgresLedger(settings: PostgresLedgerSettings, deps:
 	};
 }
 
-/** For processes that serve no calls. They see what the others have sent, a second or two old. @throws StoreUnusable */
+/** Reader for processes that serve no requests. Entries of other processes appear after a second or two. @throws StoreUnusable */
 export async function openPostgresLedgerReader(settings: { readonly url: string }, deps: PostgresLedgerDeps): Promise<LedgerReader> {
 	const postgres = createPostgresThread(settings.url);
 	const address = await openThread(postgres);
@@ -123,9 +123,9 @@ async function openThread(postgres: PostgresThread): Promise<string> {
 interface Preparation {
 	/** Resolves when PostgreSQL has what this process acknowledged. */
 	catchUp(): Promise<void>;
-	/** As `catchUp`, of assessments. */
+	/** Like `catchUp`, for assessments. */
 	assessed(): Promise<void>;
-	/** The same, once the server has answered. */
+	/** Like `catchUp`, but also waits for a response of the server. */
 	probe(): Promise<void>;
 }
 
@@ -139,7 +139,7 @@ function createReading(postgres: PostgresThread, clock: Clock, address: string, 
 		readTeam: (query) => report(() => postgres.call('readTeam', query)),
 		listAssessments: (query) => report(() => postgres.call('listAssessments', query), assessed),
 		verdictsOf: async (requestIds) => new Map(await report(() => postgres.call('verdictsOf', requestIds), assessed)),
-		// Takes as long as it takes, on a server that answers.
+		// Without a deadline, on a server that responds.
 		async check() {
 			await unlessUnavailable(within(clock, address, probe()));
 			return unlessUnavailable(postgres.call('check', null));
@@ -148,7 +148,9 @@ function createReading(postgres: PostgresThread, clock: Clock, address: string, 
 	};
 }
 
-/** At the start and every hour: partitions ahead, rows that nobody will close, retention; rows on this disk that were sent. */
+/**
+ * Runs at the start and every hour: creates partitions ahead, closes lost rows, applies retention, and deletes sent rows from this disk.
+ */
 function startUpkeep(
 	{ retainDays }: PostgresLedgerSettings,
 	{ clock, log }: PostgresLedgerDeps,
@@ -169,7 +171,7 @@ function startUpkeep(
 			if (lostRows > 0) log.warn('interrupted requests of a lost process were charged their reservation', { entries: lostRows });
 			isFailing = false;
 		} catch (cause) {
-			// The end of the process cuts it short.
+			// Interrupted when the process ends.
 			if (timer === undefined) return;
 			if (!isFailing) log.warn('ledger maintenance in PostgreSQL failed and is retried every hour', { cause });
 			isFailing = true;

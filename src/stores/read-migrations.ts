@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * The steps of a schema, oldest first: files such as `02-outbox.sql`, numbered from 01 on. A file that has been released is never changed.
+ * Returns the migration steps of a schema, oldest first: files such as `02-outbox.sql`, numbered from 01. A released file is never changed.
  * @throws Error when a number is missing.
  */
 export function readMigrations(folder: URL): readonly string[] {

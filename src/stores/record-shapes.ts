@@ -1,4 +1,4 @@
-/** Tables of records, whose columns SQLite and PostgreSQL name alike. */
+/** Tables of records, with the same column names in SQLite and PostgreSQL. */
 import { clientDialectNames } from '../core/dialect-name.ts';
 import type { RoutingMatch, RoutingRule, RoutingRuleTarget } from '../core/routing-rule.ts';
 import type { Team, TeamLimits } from '../core/team.ts';
@@ -7,16 +7,16 @@ import type { Budget, ClientRecord, PriceKey, PriceOverride, SigningKeyRecord } 
 import { byName, listOf, membersFrom, numberFrom, oneOf, orNull, textFrom } from './decode.ts';
 import { bigintOf, booleanOf, integerOf, integerOrNullOf, jsonOf, type Row, textOf, textOrNullOf, wordsOf } from './row.ts';
 
-/** Lists are of words without spaces. */
+/** List items are words without spaces. */
 export type ColumnValue = string | number | bigint | boolean | null | readonly string[];
 
 export interface RecordShape<Key, Value> extends Pick<RecordTable<Key, Value, never>, 'kind' | 'keyOf' | 'nameOf'> {
 	readonly table: string;
-	/** Names of columns. */
+	/** Names of the key columns. */
 	readonly key: readonly string[];
-	/** In the order of `key`. */
+	/** Values in the order of `key`. */
 	keyValues(key: Key): string[];
-	/** By name, except for `version`. */
+	/** Columns by name, except `version`. */
 	readonly columns: Readonly<Record<string, (value: Value) => ColumnValue>>;
 	/** @throws TypeError */
 	valueOf(row: Row): Value;

@@ -165,7 +165,7 @@ test('has caught up with a change once what was read after it is in force, howev
 	const caughtUp = snapshot.caughtUp().then(() => {
 		hasCaughtUp = true;
 	});
-	// The next change is read for as long as the test lasts.
+	// The next change is read only after the test ends.
 	outage.until = new Promise(() => undefined);
 	await records.teams.create(team('blue'));
 	await turn();
@@ -181,7 +181,7 @@ test('has caught up with a change once what was read after it is in force, howev
 	snapshot.close();
 });
 
-/** Records whose budgets cannot be read, or only late, when the test says so. */
+/** Records whose budgets fail to load, or load late, when the test says so. */
 function createShakyRecords() {
 	const records = createMemoryRecords();
 	const outage: { isOn: boolean; until: Promise<void> | undefined } = { isOn: false, until: undefined };

@@ -1,4 +1,4 @@
-/** Teams, budgets and prices of the record store, answered from memory: a snapshot that follows the store. */
+/** In-memory snapshot of teams, budgets and prices, which follows the record store. */
 
 import { ByModel } from '../core/by-model.ts';
 import type { Clock, Timer } from '../core/clock.ts';
@@ -8,26 +8,27 @@ import type { RoutingRule } from '../core/routing-rule.ts';
 import type { Team } from '../core/team.ts';
 import type { Budget, PriceOverride, RecordStore, Stored } from './contracts/records.ts';
 
-/** Whatever is asked throws Fault `records_unavailable` until the store was read once: then nobody can know whose budget a call counts on. */
+/**
+ * Every method throws Fault `records_unavailable` until the store was read once, because the budgets of a request are unknown until then.
+ */
 export interface RecordsSnapshot {
 	readonly isLoaded: boolean;
 	team(id: string): Team | undefined;
 	teamOf(clientId: string): Team | undefined;
 	/**
-	 * What a call of the team to the model counts on: the team's own budget first, then that of the model's name, else of the name that
-	 * the price list has for it.
+	 * Returns the budgets of a request: the team's budget for all models first, then that for the model. The latter is found by the model's
+	 * name, or by its name in the price list.
 	 */
 	budgetsFor(team: string, model: string, listed?: string): readonly Stored<Budget>[];
-	/** All budgets of the team. */
 	budgetsOf(team: string): readonly Stored<Budget>[];
 	priceOverride(provider: string, model: string): Stored<PriceOverride> | undefined;
-	/** Models that have one, by provider. */
+	/** Models with an override, by provider. */
 	overriddenModels(): readonly { readonly provider: string; readonly model: string }[];
-	/** Those in force, in the order in which they count. */
+	/** Active rules, in the order in which they apply. */
 	routingRules(): readonly RoutingRule[];
-	/** Resolves when what this process has changed is answered here; at once where the store cannot be read. */
+	/** Resolves when the snapshot includes the changes of this process, or at once if the store cannot be read. */
 	caughtUp(): Promise<void>;
-	/** Replaces the teams that the configuration names. */
+	/** Replaces the teams of the configuration. */
 	configure(teams: readonly Team[]): void;
 	close(): void;
 }
@@ -39,14 +40,14 @@ export interface SnapshotDeps {
 	readonly log: Log;
 }
 
-/** A store that takes longer is not waited for at the start. */
+/** Maximum time that the start waits for the store. */
 const mostWaitedMs = 1_000;
-/** Between attempts while reading fails. */
+/** Time between attempts while reading fails. */
 const retryMs = 1_000;
 
 /**
- * Teams of the configuration win over stored ones of the same id, and over stored claims on their clients. A read that fails is tried
- * again until it succeeds. Resolves when the store was read, failed, or takes too long.
+ * Opens a snapshot. Teams of the configuration take precedence over stored ones of the same id, and over stored claims on their clients. A
+ * failed read is retried until it succeeds. Resolves when the store was read, failed, or takes too long.
  */
 export async function openRecordsSnapshot(
 	records: Followed,
@@ -66,7 +67,7 @@ export async function openRecordsSnapshot(
 		timer?.cancel();
 		try {
 			const [stored, policies] = await Promise.all([records.teams.list(), readPolicies(records)]);
-			// A slower read that began earlier knows less.
+			// A slower read that began earlier is outdated.
 			if (read < knownRead || isClosed) return;
 			knownRead = read;
 			known = { stored, policies, teams: indexTeams(stored, configured) };
@@ -146,7 +147,7 @@ function indexTeams(stored: readonly Team[], configured: readonly Team[]): Teams
 interface TeamBudgets {
 	readonly all: readonly Stored<Budget>[];
 	readonly ofAll: readonly Stored<Budget>[];
-	/** The model's and, before it, that of all. */
+	/** Budgets of the model, preceded by the budget of all models. */
 	readonly ofModels: ByModel<readonly Stored<Budget>[]>;
 }
 

@@ -15,36 +15,36 @@ import {
 } from './contracts/admission.ts';
 
 /**
- * Adds up what the counters of a team should say, from the record of its calls: the tokens of the UTC day, and what was
- * spent of these budgets and of every other budget of the team in the current month; with the ids of the calls that the
- * sums contain and that ended since `endedSinceMs`.
+ * Computes the counters of a team from the ledger: the tokens of the UTC day, and the cost on budgets in the current month. The budgets are
+ * those given and every other budget of the team. Also returns the ids of requests that the sums include and that ended since
+ * `endedSinceMs`.
  */
 export type SumUpTeam = (team: string, budgets: readonly BudgetPeriod[], endedSinceMs: number) => Promise<TeamTotals>;
 
 export interface RestoringPorts {
 	readonly clock: Clock;
 	readonly sumUp: SumUpTeam;
-	/** Settlements of the team's calls that ended since then may still come, unix milliseconds. */
+	/** Lower bound for the end of the team's requests whose settlements may still arrive, unix milliseconds. */
 	readonly endedSinceMs: (team: string) => number;
-	/** Budgets that are needed whenever the team is restored, beside those asked for. */
+	/** Budgets that every restore of the team includes, in addition to those requested. */
 	readonly alsoNeeded?: (team: string) => readonly BudgetPeriod[];
-	/** Runs after a team's totals were restored, before whoever needed them goes on. */
+	/** Runs after a team's totals were restored, before the operations that need them continue. */
 	readonly afterRestore?: (team: string) => Promise<void>;
 }
 
-/** The counters of one team are missing and could not be restored. It says nothing of the store, nor of other teams. */
+/** The counters of one team are missing and could not be restored. The store and other teams are not affected. */
 export class CountersNotRestored extends CountersUnreachable {}
 
 /**
- * Sums a team up and gives the store the totals; once for all who wait for it.
+ * Computes the totals of a team and restores them; concurrent callers share one run.
  * @throws CountersNotRestored; CountersMissing when the store was emptied again meanwhile.
  */
 export type RestoreTeam = (team: string, asked: readonly BudgetPeriod[]) => Promise<void>;
 
-/** Gives up after ten seconds: by then the ledger has. */
+/** Times out after ten seconds, later than the ledger does. */
 const restorePatience = { tickMs: 500, ticks: 20 };
 
-/** So that those of many teams do not keep each other from being in time. */
+/** Limits concurrency, so that the restores of many teams do not delay each other beyond the deadline. */
 const maxRestoresAtOnce = 8;
 
 export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts): RestoreTeam {
@@ -62,7 +62,7 @@ export function createTeamRestorer(store: AdmissionStore, ports: RestoringPorts)
 		const unspent = budgets.filter((one) => !given.has(budgetKey(one))).map((one) => ({ ...one, settledNanoUsd: 0n }));
 		await store.restore({ ...totals, budgets: [...totals.budgets, ...unspent] });
 		await ports.afterRestore?.(team);
-		// Last, for what this process knows of its own calls is newer.
+		// Last, because this process knows the newer state of its own requests.
 		const restored = new Set([...given, ...unspent.map(budgetKey)]);
 		const held = (totals.openCalls ?? []).map((call) => ({ ...call, holds: call.holds.filter((hold) => restored.has(budgetKey(hold))) }));
 		if (held.length > 0) await store.rehold(team, held);
@@ -96,13 +96,13 @@ function notRestored(team: string, cause: unknown): CountersNotRestored {
 	return cause instanceof CountersNotRestored ? cause : new CountersNotRestored(`The counters of team ${team} are not restored`, { cause });
 }
 
-/** Different budgets of a team may be missing one after the other while others restore it too. */
+/** Budgets of a team may turn out to be missing one after the other while other processes restore it too. */
 const maxAttempts = 4;
 
-/** Who waits for a team's totals gives up after two seconds; they are restored all the same. */
+/** Operations that need a team's totals time out after two seconds; the restore continues. */
 const patience = { tickMs: 500, ticks: 4 };
 
-/** A store that is given what it does not know when it is needed: at the start, in a new month, and when it was emptied. */
+/** Wraps a store so that missing counters are restored on first use: at the start, in a new month, and after the store was emptied. */
 export function restoreMissing(
 	store: AdmissionStore,
 	ports: RestoringPorts,
@@ -110,7 +110,7 @@ export function restoreMissing(
 ): AdmissionStore {
 	const deadlines = new CallDeadlines(ports.clock, patience);
 
-	/** @param first answer of the operation, where it was asked already. */
+	/** @param first result of the operation, if it was started already. */
 	async function perform<T>(
 		team: string,
 		budgets: readonly BudgetPeriod[],

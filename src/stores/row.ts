@@ -1,4 +1,4 @@
-/** Readers for columns of a row, whichever database it comes from: a value of another type is a `TypeError`. */
+/** Readers for columns of a row of any database: a value of another type is a `TypeError`. */
 import { type Decode, listOf, textFrom } from './decode.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -29,20 +29,20 @@ export function bigintOf(row: Row, column: string): bigint {
 	return value;
 }
 
-/** SQLite has 0 and 1. */
+/** SQLite stores 0 and 1. */
 export function booleanOf(row: Row, column: string): boolean {
 	const value = row[column];
 	return typeof value === 'boolean' ? value : integerOf(row, column) === 1;
 }
 
-/** SQLite has the text; the driver of PostgreSQL has parsed it. */
+/** SQLite returns the text; the PostgreSQL driver has parsed it. */
 export function jsonOf<Value>(row: Row, column: string, decode: Decode<Value>): Value {
 	const value = row[column];
 	const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value;
 	return decode(parsed);
 }
 
-/** SQLite has words with spaces between, PostgreSQL a list. */
+/** SQLite stores words separated by spaces, PostgreSQL a list. */
 export function wordsOf(row: Row, column: string): readonly string[] {
 	const value = row[column];
 	return typeof value === 'string' ? value.split(' ').filter(Boolean) : listOf(textFrom)(value);

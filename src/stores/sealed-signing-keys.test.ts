@@ -54,8 +54,8 @@ async function faultOf(work: Promise<unknown>): Promise<Fault> {
 	return failure;
 }
 
-describe('sealed signing keys', () => {
-	test('are stored sealed and listed in clear; nothing else of the row changes', async () => {
+describe('encrypted signing keys', () => {
+	test('are stored encrypted and listed unencrypted; nothing else of the row changes', async () => {
 		const stored = inMemory();
 		const { keys } = seal(stored, old);
 		expect(await keys.rotate(signingKey('k1'), null, [])).toBe(true);
@@ -71,7 +71,7 @@ describe('sealed signing keys', () => {
 		expect(await keys.list()).toEqual([signingKey('k2')]);
 	});
 
-	test('that lie in clear are read, sealed in place, and left in no file of the embedded store', async () => {
+	test('that are unencrypted are read, encrypted in place, and left in no file of the embedded store', async () => {
 		const { dataDir, stored } = openSqlite();
 		await stored.rotate(signingKey('k1'), null, []);
 		await stored.rotate(signingKey('k2'), 'k1', [{ kid: 'k1', retiredAtMs: 9 }]);
@@ -87,7 +87,7 @@ describe('sealed signing keys', () => {
 		]);
 	});
 
-	test('under an older key are sealed anew, one by one process or by two at once', async () => {
+	test('under an older key are encrypted again, one by one process or by two at once', async () => {
 		const { stored } = openSqlite();
 		const { keys, use } = seal(stored, old);
 		await keys.rotate(signingKey('k1'), null, []);
@@ -100,7 +100,7 @@ describe('sealed signing keys', () => {
 		expect((await faultOf(seal(stored, old).keys.list())).message).toContain('the row k1 of signing_keys is sealed with the key');
 	});
 
-	test('that were moved to another row, changed or cut are refused, with the row and what to do', async () => {
+	test('that were moved to another row, changed or truncated are rejected, with the row and what to do', async () => {
 		const { dataDir, stored } = openSqlite();
 		const { keys } = seal(stored, old);
 		await keys.rotate(signingKey('k1'), null, []);
@@ -120,7 +120,7 @@ describe('sealed signing keys', () => {
 		expect(await keys.list()).toEqual([signingKey('k1'), signingKey('k2')]);
 	});
 
-	test('without a sealing key: new ones lie in clear, sealed ones are refused', async () => {
+	test('without an encryption key: new ones stay unencrypted, encrypted ones are rejected', async () => {
 		const stored = inMemory();
 		const { keys, use, log } = seal(stored, undefined);
 		await keys.rotate(signingKey('k1'), null, []);
@@ -133,7 +133,7 @@ describe('sealed signing keys', () => {
 		expect((await faultOf(keys.list())).message).toContain('is encrypted, and no `identity.encryption_key` is configured');
 	});
 
-	test('that cannot be written are as good as before; it is said once and tried again', async () => {
+	test('that cannot be written stay usable; the failure is logged once and retried', async () => {
 		const stored = inMemory();
 		await stored.rotate(signingKey('k1'), null, []);
 		let isReadOnly = true;
@@ -149,7 +149,7 @@ describe('sealed signing keys', () => {
 	});
 });
 
-/** Of every file of the store, also the log beside the database. */
+/** Bytes of every file of the store, including the write-ahead log. */
 function bytesOf(directory: string): string {
 	return readdirSync(directory)
 		.map((name) => readFileSync(join(directory, name), 'latin1'))

@@ -1,13 +1,13 @@
-/** Signing keys whose private halves the store beneath has only sealed. What it still has in clear is sealed where it lies. */
+/** Encrypts the private halves of signing keys in the underlying store. Unencrypted ones are encrypted in place. */
 import { Fault } from '../core/fault.ts';
 import type { Log } from '../core/log.ts';
 import type { PrivateJwkChange, SigningKeyRecord, SigningKeyStore } from './contracts/records.ts';
 import { type Sealing, SealRefused, sealingKeyIdOf } from './sealing.ts';
 
 /**
- * @param sealing asked for each time, so that keys can change; undefined leaves new keys in clear.
- * @returns a store that gives and takes keys in clear. `list` also seals what is in clear or under another key than the one that seals
- * now; it fails with Fault `records_unavailable` when a row cannot be opened.
+ * Calls `sealing` each time, so that keys can change; if it returns undefined, new keys stay unencrypted.
+ * @returns a store that takes and returns unencrypted keys. `list` also encrypts keys that are unencrypted or use another encryption key
+ * than the current one. It fails with Fault `records_unavailable` when a row cannot be decrypted.
  */
 export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => Sealing | undefined, log: Log): SigningKeyStore {
 	let isFailing = false;
@@ -18,7 +18,7 @@ export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => S
 			log.info('signing keys encrypted', { kids: changes.map(({ kid }) => kid), encryptedWith: sealedWith });
 			isFailing = false;
 		} catch (cause) {
-			// They are as good as before: it is tried again with the next list.
+			// The keys remain usable; the next list retries.
 			if (!isFailing) log.warn('signing keys could not be encrypted', { cause });
 			isFailing = true;
 		}
@@ -48,7 +48,7 @@ export function createSealedSigningKeys(store: SigningKeyStore, sealing: () => S
 
 function openRecord(record: SigningKeyRecord, sealing: Sealing | undefined): SigningKeyRecord {
 	const { kid, privateJwk } = record;
-	// A key in clear is JSON.
+	// An unencrypted key is JSON.
 	if (privateJwk.startsWith('{')) return record;
 	try {
 		if (sealing === undefined) throw new SealRefused('is encrypted, and no `identity.encryption_key` is configured');

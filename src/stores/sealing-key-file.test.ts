@@ -51,7 +51,7 @@ test.each(['', 'no key\n', 'ab'.repeat(31)])('a file that holds %j is refused, a
 	expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-test('a place where none can be read or made is named', () => {
+test('a path where no key can be read or created is named', () => {
 	const missing = join(temporaryDirectory(), 'missing');
 	expect(() => readSealingKeyFile(missing, true)).toThrow(StoreUnusable);
 	expect(() => readSealingKeyFile(missing, true)).toThrow(`${join(missing, sealingKeyFileName)}, the key that seals the signing keys`);

@@ -1,4 +1,7 @@
-/** The sealing key that is made when nobody names one: a file beside the embedded records, of which a stolen database says nothing. */
+/**
+ * Encryption key that is generated when none is configured. It is a file next to the embedded records, so that a copy of the database alone
+ * reveals nothing.
+ */
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +9,13 @@ import { StoreUnusable } from './contracts/store-unusable.ts';
 import { newSealingKey, parseSealingKeys } from './sealing.ts';
 
 export const sealingKeyFileName = 'encryption.key';
-/** Name of the file in data directories that an earlier release made. */
+/** File name in data directories of an earlier release. */
 export const earlierKeyFileName = 'sealing.key';
 
 /**
- * @param mayMake one is made, readable to its owner only, when there is none; processes that do so at once end up with the same.
- * @returns the keys of the file, the first of which seals; none when there is no file.
- * @throws StoreUnusable when the file cannot be read, made or understood.
+ * @param mayMake generates a key, readable only by its owner, if there is none. Processes that do so at once end up with the same key.
+ * @returns the keys of the file, of which the first encrypts; none when there is no file.
+ * @throws StoreUnusable when the file cannot be read, created or parsed.
  */
 export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] {
 	const path = join(dataDir, sealingKeyFileName);
@@ -36,14 +39,14 @@ export function readSealingKeyFile(dataDir: string, mayMake: boolean): Buffer[] 
 	return keys;
 }
 
-/** The file appears with its content or not at all, and survives the loss of power before anything is sealed with it. */
+/** Creates the file atomically and syncs it, so that it survives a power loss before anything is encrypted with it. */
 function makeKeyFile(dataDir: string, path: string): void {
 	const draft = `${path}.${randomUUID()}`;
 	try {
 		writeFileSync(draft, `${newSealingKey()}\n`, { mode: 0o600, flag: 'wx', flush: true });
 		linkSync(draft, path);
 	} catch (cause) {
-		// Another process was quicker: its key is the one.
+		// Another process was faster: its key is used.
 		if (!existsSync(path)) throw cause;
 	} finally {
 		rmSync(draft, { force: true });
@@ -51,14 +54,14 @@ function makeKeyFile(dataDir: string, path: string): void {
 	flushDirectory(dataDir);
 }
 
-/** @returns whether the file is there now. */
+/** @returns true if the file exists now. */
 function adoptEarlierFile(dataDir: string, path: string): boolean {
 	const earlier = join(dataDir, earlierKeyFileName);
 	if (!existsSync(earlier)) return existsSync(path);
 	try {
 		renameSync(earlier, path);
 	} catch (cause) {
-		// Another process was quicker.
+		// Another process was faster.
 		if (!existsSync(path)) throw cause;
 	}
 	flushDirectory(dataDir);

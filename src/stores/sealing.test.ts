@@ -7,11 +7,11 @@ const [one, other] = [randomBytes(32), randomBytes(32)];
 const place = 'signing_keys/kid-1';
 const text = '{"kty":"RSA","d":"the private exponent"}';
 
-describe('a sealed text', () => {
+describe('an encrypted text', () => {
 	const sealing = createSealing([one]);
 	const sealed = sealing.seal(text, place);
 
-	test('is opened in its own row, names its key, and shows nothing', () => {
+	test('is decrypted in its own row, names its key, and reveals nothing', () => {
 		expect(sealing.open(sealed, place)).toBe(text);
 		expect(sealingKeyIdOf(sealed)).toBe(sealing.keyId);
 		expect(sealed).not.toContain('private');
@@ -23,11 +23,11 @@ describe('a sealed text', () => {
 		expect(new Set(Array.from({ length: 100 }, () => sealing.seal(text, place))).size).toBe(100);
 	});
 
-	test.each(['signing_keys/kid-2', 'clients/kid-1', 'signing_keys/kid-1 ', '', 'signing_keys/kid-'])('is refused in %j', (elsewhere) => {
+	test.each(['signing_keys/kid-2', 'clients/kid-1', 'signing_keys/kid-1 ', '', 'signing_keys/kid-'])('is rejected in %j', (elsewhere) => {
 		expect(() => sealing.open(sealed, elsewhere)).toThrow(SealRefused);
 	});
 
-	test('is refused with any of its bits flipped', () => {
+	test('is rejected with any of its bits flipped', () => {
 		const bytes = Buffer.from(sealed);
 		for (let bit = 0; bit < bytes.length * 8; bit++) {
 			const flipped = Buffer.from(bytes);
@@ -37,7 +37,7 @@ describe('a sealed text', () => {
 		}
 	});
 
-	test('is refused with any bit of nonce, ciphertext or tag flipped', () => {
+	test('is rejected with any bit of nonce, ciphertext or tag flipped', () => {
 		const [cipher, id, encoded = ''] = sealed.split(':');
 		const bytes = Buffer.from(encoded, 'base64url');
 		for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -48,21 +48,21 @@ describe('a sealed text', () => {
 		}
 	});
 
-	test('is refused when it is cut anywhere, or goes on', () => {
+	test('is rejected when it is truncated or extended', () => {
 		for (let length = 0; length < sealed.length; length++) {
 			expect(() => sealing.open(sealed.slice(0, length), place), `the first ${length}`).toThrow(SealRefused);
 		}
 		for (const more of ['A', 'AAAA', '=', ':', ':A', ' ', '\n']) expect(() => sealing.open(sealed + more, place)).toThrow(SealRefused);
 	});
 
-	test('is refused under another key, also one that takes its name', () => {
+	test('is rejected under another key, also one with the same id', () => {
 		const stranger = createSealing([other]);
 		expect(() => stranger.open(sealed, place)).toThrow(`is sealed with the key ${sealing.keyId}, which is not at hand`);
 		const renamed = sealed.replace(sealing.keyId, stranger.keyId);
 		expect(() => stranger.open(renamed, place)).toThrow('was changed');
 	});
 
-	test('of an older key is opened; what is sealed then has the first', () => {
+	test('of an older key is decrypted; new texts use the first key', () => {
 		const rotated = createSealing([other, one]);
 		expect(rotated.open(sealed, place)).toBe(text);
 		const anew = rotated.seal(text, place);
@@ -89,7 +89,7 @@ describe('a sealed text', () => {
 	});
 });
 
-describe('sealing keys as text', () => {
+describe('encryption keys as text', () => {
 	test.each([
 		['base64', one.toString('base64')],
 		['base64 without padding', one.toString('base64').replace('=', '')],

@@ -1,27 +1,30 @@
-/** Texts that a store keeps sealed: AES-256-GCM, bound to the row that they belong to. Whoever has the store alone reads nothing. */
+/** Encryption at rest with AES-256-GCM, bound to the row of each text. The store alone reveals nothing. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 export interface Sealing {
-	/** Of the key that seals; tells nothing of the key. */
+	/** Id of the encrypting key; reveals nothing about the key. */
 	readonly keyId: string;
-	/** @param place names the row, and nothing else does: what is sealed for one is not opened in another. */
+	/** @param place identifies the row: a text encrypted for one row cannot be decrypted in another. */
 	seal(text: string, place: string): string;
 	/** @throws SealRefused. */
 	open(sealed: string, place: string): string;
 }
 
-/** The message says why, in words that go on after “it”. */
+/** The message completes a sentence that begins with “it”. */
 export class SealRefused extends Error {
 	override readonly name = 'SealRefused';
 }
 
-/** What a sealed text begins with too: no `{`, as a key in clear does, nor any character that one flipped bit makes one. */
+/**
+ * Prefix of an encrypted text. It contains no `{`, with which an unencrypted key begins, nor any character that one flipped bit turns into
+ * `{`.
+ */
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** @param keys the first seals, all open. */
+/** @param keys the first one encrypts, all of them decrypt. */
 export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 	const byId = new Map(keys.map((key) => [idOf(key), key]));
 	const [sealingKey] = keys;
@@ -37,7 +40,7 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 		open(sealed, place) {
 			const [found, id = '', encoded = '', ...rest] = sealed.split(':');
 			const bytes = Buffer.from(encoded, 'base64url');
-			// Several texts decode to the same bytes; only one was written.
+			// Several texts decode to the same bytes; only the canonical one is valid.
 			const isWhole = bytes.length >= nonceBytes + tagBytes && bytes.toString('base64url') === encoded;
 			if (found !== cipher || rest.length > 0 || !isWhole) throw new SealRefused('is not a complete encrypted value');
 			const key = byId.get(id);
@@ -56,15 +59,15 @@ export function createSealing(keys: readonly [Buffer, ...Buffer[]]): Sealing {
 	};
 }
 
-/** Undefined when the text is not sealed. */
+/** Undefined when the text is not encrypted. */
 export function sealingKeyIdOf(text: string): string | undefined {
 	const [found, id] = text.split(':', 2);
 	return found === cipher ? id : undefined;
 }
 
 /**
- * Keys of 32 bytes in base64, base64url or hex, with blanks, lines or commas between them.
- * @returns undefined when there is none, or anything else among them.
+ * Parses keys of 32 bytes in base64, base64url or hex, separated by blanks, line breaks or commas.
+ * @returns undefined when there is none, or any invalid one.
  */
 export function parseSealingKeys(text: string): [Buffer, ...Buffer[]] | undefined {
 	const [first, ...others] = text
@@ -78,7 +81,7 @@ export function newSealingKey(): string {
 	return randomBytes(keyBytes).toString('base64');
 }
 
-/** Of 256 random bits, a digest gives nothing away. */
+/** A digest of 256 random bits reveals nothing. */
 function idOf(key: Buffer): string {
 	return createHash('sha256').update('tollgate sealing key').update(key).digest('hex').slice(0, 16);
 }

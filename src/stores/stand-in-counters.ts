@@ -7,10 +7,10 @@ import type { LastKnown } from './last-known.ts';
 import { createMemoryAdmission } from './memory/memory-admission.ts';
 import { restoreMissing, type SumUpTeam } from './restoring-admission.ts';
 
-/** A stand-in may ask the record of calls, but nobody waits long for it. */
+/** The fallback may read the ledger, but only for a short time. */
 const patience = { tickMs: 7, ticks: 1 };
 
-/** What was known of the store is forgotten by then. */
+/** Readings of the store expire after this time. */
 const longestAwayMs = 24 * 3_600_000;
 
 interface StandInPorts {
@@ -20,7 +20,7 @@ interface StandInPorts {
 	readonly calls: CallsInFlight;
 }
 
-/** Of each team that is judged without the store, its counters of this process. */
+/** Counters of this process for each team that bypasses the store. */
 export class StandIns {
 	readonly #ports: StandInPorts;
 	readonly #byTeam = new Map<string, AdmissionStore>();
@@ -37,7 +37,7 @@ export class StandIns {
 		return this.#byTeam.has(team);
 	}
 
-	/** Begun where there are none yet. */
+	/** Creates the counters on first use. */
 	of(team: string): AdmissionStore {
 		let standIn = this.#byTeam.get(team);
 		if (standIn === undefined) {
@@ -57,8 +57,8 @@ export class StandIns {
 }
 
 /**
- * Counters of this process alone, for the time of an outage. They begin with what the store last said, or else with what the record of
- * calls says, and with what this process holds; what others do in the meantime they do not see.
+ * Creates counters of this process for the time of an outage. They start from the last reading of the store, or by default from the ledger,
+ * plus the reservations of this process. They do not see what other processes do meanwhile.
  */
 function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): AdmissionStore {
 	const memory = createMemoryAdmission({ clock });
@@ -75,7 +75,7 @@ function createStandIn({ clock, sumUp, lastKnown, calls }: StandInPorts): Admiss
 		return { team, tokensToday: lastKnown.tokensToday(team, nowMs), budgets: [...known, ...(summed?.budgets ?? [])], endedIds: [] };
 	}
 
-	/** What others held when the store was last heard of stays held: how their calls end is not seen here. */
+	/** Keeps the reservations of other processes from the last reading, because this process does not see their requests end. */
 	function heldByOthers(team: string): HeldCall[] {
 		const nowMs = clock.nowMs();
 		return lastKnown.budgetsOf(team, nowMs).flatMap((known): HeldCall[] => {
@@ -103,7 +103,7 @@ interface AwayTeam {
 	readonly budgets: readonly BudgetPeriod[] | undefined;
 }
 
-/** Teams that are judged without the store although it can be reached: it has not been told yet what it missed of them. */
+/** Teams that bypass the store although it is reachable, because it has not received all of their updates yet. */
 export class AwayTeams {
 	readonly #teams = new Map<string, AwayTeam>();
 
@@ -111,7 +111,7 @@ export class AwayTeams {
 		return this.#teams.size;
 	}
 
-	/** In the order in which they went away. */
+	/** In the order in which they were added. */
 	get names(): readonly string[] {
 		return [...this.#teams.keys()];
 	}
@@ -120,7 +120,10 @@ export class AwayTeams {
 		return this.#teams.has(team);
 	}
 
-	/** Leaves a team that is away already as it is. @param budgets to be restored before the team is judged again; undefined: those of what is told. */
+	/**
+	 * Adds a team, unless it is present. @param budgets budgets to restore before the team uses the store again; undefined: those of the
+	 * pending updates.
+	 */
 	add(team: string, sinceMs: number, budgets: readonly BudgetPeriod[] | undefined): void {
 		if (!this.#teams.has(team)) this.#teams.set(team, { sinceMs, budgets });
 	}
@@ -129,7 +132,7 @@ export class AwayTeams {
 		this.#teams.delete(team);
 	}
 
-	/** Undefined: the team is not away. */
+	/** Undefined if the team uses the store. */
 	get(team: string): AwayTeam | undefined {
 		return this.#teams.get(team);
 	}

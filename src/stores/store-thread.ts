@@ -1,16 +1,16 @@
-/** A thread that owns a store's connections and answers calls from the main thread, so that no statement delays a request. */
+/** Thread that owns a store's connections and serves calls of the main thread, so that no statement delays a request. */
 import { inspect } from 'node:util';
 import { parentPort, Worker } from 'node:worker_threads';
 import { StoreUnusable } from './contracts/store-unusable.ts';
 
-/** An answer is a promise on the asking side; a throw there is a rejection here. */
+/** The calling side gets a promise; a throw here rejects it. */
 export type ThreadCalls = Readonly<Record<string, ThreadCall>>;
 
-/** Of any argument: what an asking side passes is checked where it calls, by the types that both sides share. */
+/** Accepts any argument: the calling side checks it with the types that both sides share. */
 type ThreadCall = { answer(argument: unknown): unknown }['answer'];
 
 export interface StoreThread<Calls extends ThreadCalls> {
-	/** Rejects with `ThreadLost` when the thread dies first; started anew for the next call then. */
+	/** Rejects with `ThreadLost` when the thread dies first; the next call starts a new thread. */
 	call<Name extends keyof Calls & string>(name: Name, argument: Parameters<Calls[Name]>[0]): Promise<Awaited<ReturnType<Calls[Name]>>>;
 	/** Calls `stop`; resolves when the thread has ended. */
 	stop(): Promise<void>;
@@ -18,13 +18,13 @@ export interface StoreThread<Calls extends ThreadCalls> {
 
 export interface StoreThreadEntry {
 	readonly file: URL;
-	/** Named when it dies, and by the system's tools. */
+	/** Thread name in error messages and system tools. */
 	readonly name: string;
-	/** What the thread finds as `workerData`. */
+	/** `workerData` of the thread. */
 	readonly data: unknown;
 }
 
-/** The thread died, and whether it did what was asked is unknown. */
+/** The thread died, and it is unknown whether it performed the call. */
 export class ThreadLost extends Error {
 	override readonly name = 'ThreadLost';
 }
@@ -42,7 +42,7 @@ interface Running {
 	readonly waiting: Map<number, Waiter>;
 }
 
-/** Starts the thread at the first call. It keeps the process alive only while somebody waits for an answer. */
+/** Starts the thread at the first call. It keeps the process alive only while a call is pending. */
 export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadEntry): StoreThread<Calls> {
 	let running: Running | undefined;
 	let isStopping = false;
@@ -77,7 +77,7 @@ export function createStoreThread<Calls extends ThreadCalls>(entry: StoreThreadE
 }
 
 function startThread({ file, name, data }: StoreThreadEntry, ended: (cause: Error) => void): Running {
-	// Flags of the process, such as a script to evaluate, are not for the thread.
+	// Flags of the process, such as a script to evaluate, do not apply to the thread.
 	const worker = new Worker(file, { workerData: data, execArgv: [], name });
 	worker.unref();
 	const waiting = new Map<number, Waiter>();
@@ -105,7 +105,7 @@ function failureOf({ kind, message }: { kind: string; message: string }): Error 
 	return kind === 'RangeError' ? new RangeError(message) : new Error(message);
 }
 
-/** For the thread's own file: answers calls as they come. */
+/** Serves calls in order; runs in the thread's own file. */
 export function serveThreadCalls(calls: ThreadCalls): void {
 	const answer = (reply: Answer): void => parentPort?.postMessage(reply, []);
 	const fail = (number: number, cause: unknown): void => {

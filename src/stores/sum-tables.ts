@@ -1,7 +1,7 @@
-/** What the ledger's sums by hour and by day have in common in every database. */
+/** Definitions that the ledger's hourly and daily sums share in every database. */
 import type { LedgerDifference } from './contracts/ledger.ts';
 
-/** The columns of sums, which reports add up. */
+/** Columns of sums, which reports add up. */
 export const amounts = [
 	'requests',
 	'input_tokens',
@@ -27,7 +27,7 @@ export interface PeriodBounds {
 	readonly toDay: number;
 }
 
-/** Whole days are read from the sums by day, what remains at either end, up to `headEnd` and from `tailStart` on, from those by hour. */
+/** Whole days are read from the daily sums. Both ends, up to `headEnd` and from `tailStart`, are read from the hourly sums. */
 export function periodBounds(fromMs: number, toMs: number): PeriodBounds {
 	const fromHour = Math.floor(fromMs / msPerHour);
 	const toHour = Math.max(fromHour, Math.ceil(toMs / msPerHour));
@@ -43,7 +43,7 @@ export function sumsOf(columns: readonly string[]): string {
 	return columns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(', ');
 }
 
-/** @param row with a column `expected_` and `found_` for each amount. */
+/** @param row with the columns `expected_` and `found_` for each amount. */
 export function differencesIn(row: Readonly<Record<string, unknown>>, period: string, team: unknown): LedgerDifference[] {
 	return amounts
 		.map((name) => ({

@@ -12,8 +12,8 @@ export interface PriorityPorts {
 const system: PriorityPorts = { platform: process.platform, get: () => getPriority(), set: (niceness) => setPriority(niceness) };
 
 /**
- * Lowers the priority of the calling thread below that of the process. Only Linux has a niceness for each thread. It is never raised,
- * which takes privileges, and a failure changes nothing: sandboxes forbid the system call.
+ * Lowers the priority of the calling thread below that of the process. Only Linux has a niceness for each thread. The priority is never
+ * raised, which needs privileges. A failure changes nothing, because sandboxes forbid the system call.
  */
 export function lowerThreadPriority(steps: number, { platform, get, set }: PriorityPorts = system): void {
 	if (platform !== 'linux') return;
@@ -22,6 +22,6 @@ export function lowerThreadPriority(steps: number, { platform, get, set }: Prior
 		const lowered = Math.min(lowest, niceness + steps);
 		if (lowered > niceness) set(lowered);
 	} catch {
-		// The thread works at the priority that it has.
+		// The thread keeps its priority.
 	}
 }

@@ -1,4 +1,4 @@
-/** Guarantees 28: under load, while day and month turn, nothing is lost and nothing counts in the wrong one. */
+/** Guarantee 28: under load, while day and month change, nothing is lost and nothing counts in the wrong period. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSteeredMemory } from '../../test/support/memory-admission-subject.ts';
 import { openSteeredRedis } from '../../test/support/redis-admission-subject.ts';
@@ -40,7 +40,7 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 				const request = { id, team: 'red', requestsPerMinute: null, dailyTokens: 1e9, holds: [hold], holdMs: 60_000 };
 				const { isAdmitted, reading } = await store.admit(request);
 				expect(isAdmitted).toBe(true);
-				// Some end at once, others after the turn.
+				// Some end at once, others after midnight.
 				await new Promise((resolve) => setTimeout(resolve, number % 7 === worker % 7 ? 50 + 20 * worker : 1));
 				const settlement = { id, team: 'red', admittedMs: reading.nowMs, tokens: 1 + (number % 5), costNanoUsd: 7n, budgets: [hold] };
 				books.close(settlement);
@@ -72,7 +72,7 @@ describe.each<{ name: string; open: () => Promise<AdmissionSubject>; gateways: 1
 		expect(reading.budgets).toMatchObject(
 			['2026-11', '2026-12'].map((period) => ({ period, settledNanoUsd: books.spentIn(period), heldNanoUsd: 0n })),
 		);
-		// Else this has shown nothing.
+		// Otherwise the test proves nothing.
 		expect(books.tokensOf(turnMs - 1)).toBeGreaterThan(100);
 		expect(books.tokensOf(turnMs)).toBeGreaterThan(100);
 		expect(books.endedAfterTheirDay(turnMs)).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ function restoring(store: AdmissionStore, sumUp: SumUpTeam): AdmissionStore {
 	return restoreMissing(store, { clock: systemClock, sumUp, endedSinceMs: () => 0 });
 }
 
-/** The record of calls that counters are summed up from. */
+/** The ledger from which counters are restored. */
 class Books {
 	readonly #rows: Settlement[] = [];
 
@@ -101,7 +101,7 @@ class Books {
 		});
 	}
 
-	/** @param timeMs any of the day. */
+	/** @param timeMs any time of the day. */
 	tokensOf(timeMs: number): number {
 		return this.#sum(({ admittedMs }) => Math.floor(admittedMs / msPerDay) === Math.floor(timeMs / msPerDay));
 	}
@@ -110,7 +110,7 @@ class Books {
 		return this.#rows.filter(({ budgets }) => budgets[0]?.period === period).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
 	}
 
-	/** Calls of the old day that stand among those of the new one. */
+	/** Requests of the old day that ended in the new one. */
 	endedAfterTheirDay(dayMs: number): number {
 		const first = this.#rows.findIndex(({ admittedMs }) => admittedMs >= dayMs);
 		return this.#rows.slice(first).filter(({ admittedMs }) => admittedMs < dayMs).length;

@@ -24,7 +24,7 @@ test.each([19_999, 20_000, 20_001, 50_003])('of %i the latest 20,000 at most, in
 	expect(idsOf(recent, 0)).toEqual(Array.from({ length: count }, (_, index) => `call-${index}`).slice(-20_000));
 });
 
-test('a call that was told to end twice is there twice, its first end first', () => {
+test('a request that ended twice appears twice, its first end first', () => {
 	const recent = new RecentEnds();
 	recent.note('one', end, 0);
 	recent.note('two', end, 1);

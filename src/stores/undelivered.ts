@@ -2,10 +2,10 @@ import type { BudgetPeriod } from '../core/counters.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
 import { type AdmissionStore, CountersUnreachable, type Settlement } from './contracts/admission.ts';
 
-/** Ends of calls that wait at most; beyond that the oldest are dropped, and only the ledger has them. */
+/** Maximum number of queued ends. Beyond it the oldest end of the same team, if there is one, is dropped, and only the ledger has it. */
 const maxEnds = 100_000;
 
-/** Delivered side by side. */
+/** Number of concurrent deliveries. */
 const atOnce = 50;
 
 export type End = { readonly settlement: Settlement } | { readonly team: string };
@@ -21,9 +21,9 @@ interface Backlog {
 	readonly ends: Map<string, End>;
 }
 
-/** What the store has not been told of each team, in the order in which it is to learn it: first reservations, then what has ended. */
+/** Updates that the store has missed, by team, in replay order: first reservations, then ends. */
 export class Undelivered {
-	/** Ends that were dropped. */
+	/** Number of dropped ends. */
 	lost = 0;
 	private readonly calls: CallsInFlight;
 	private readonly backlogs = new Map<string, Backlog>();
@@ -43,7 +43,7 @@ export class Undelivered {
 		return [...this.backlogs.keys()];
 	}
 
-	/** Of the team's settlements. All are to be restored at once, for each total contains what ended before. */
+	/** Budgets of the team's settlements. All are restored at once, because each total includes what ended before. */
 	budgetsOf(team: string): readonly BudgetPeriod[] {
 		const ends = [...(this.backlogs.get(team)?.ends.values() ?? [])];
 		return ends.flatMap((end) => ('settlement' in end ? end.settlement.budgets : []));
@@ -61,7 +61,7 @@ export class Undelivered {
 		this.tell(id, { team });
 	}
 
-	/** Until nothing is left of the team, or `mayGoOn` is false. Throws what the store throws; what was not delivered stays. */
+	/** Replays until the team has no updates left, or `mayGoOn` returns false. Throws the store's errors; what was not delivered stays. */
 	async deliver(team: string, store: Receiver, nowMs: () => number, mayGoOn: () => boolean): Promise<void> {
 		for (;;) {
 			const backlog = this.backlogs.get(team);
@@ -91,14 +91,14 @@ export class Undelivered {
 		try {
 			await ('settlement' in end ? store.settle(end.settlement) : store.release(id, end.team));
 		} catch (cause) {
-			// What the store will never take must not keep it from the rest.
+			// An end that the store will never accept must not block the rest.
 			if (!(cause instanceof CountersUnreachable)) this.lost++;
 			else throw cause;
 		}
 		if (ends.delete(id)) this.endCount--;
 	}
 
-	/** @param preferred of the team that needs the room. */
+	/** @param preferred ends of the team that needs the slot. */
 	private dropOldest(preferred: Map<string, End>): void {
 		const ends = preferred.size > 0 ? preferred : [...this.backlogs.values()].find((backlog) => backlog.ends.size > 0)?.ends;
 		const [oldest] = ends?.keys() ?? [];
@@ -122,10 +122,10 @@ function firstOf<T>(all: Iterable<T>): T[] {
 	return first;
 }
 
-/** A ledger has what ended longer ago, unless its server is away. */
+/** Older ends are in the ledger, unless its server is unreachable. */
 const rememberedMs = 60_000;
 
-/** Of the latest. */
+/** Number of latest ends that are kept. */
 const mostRemembered = 20_000;
 
 interface Remembered {
@@ -134,9 +134,9 @@ interface Remembered {
 	readonly atMs: number;
 }
 
-/** Calls that ended a moment ago, in case that the counters are lost and summed up from a ledger that does not have their ends yet. */
+/** Recently ended requests, in case the counters are lost and restored from a ledger that does not contain these ends yet. */
 export class RecentEnds {
-	/** A ring: once it is full, the next place is that of the oldest. */
+	/** Ring buffer: once it is full, the next slot is that of the oldest. */
 	private readonly ends: Remembered[] = [];
 	private next = 0;
 
@@ -145,7 +145,7 @@ export class RecentEnds {
 		this.next = (this.next + 1) % mostRemembered;
 	}
 
-	/** Oldest first; a call that ended several times appears several times. @param team undefined: all teams */
+	/** Oldest first; a request that ended several times appears several times. @param team undefined: all teams */
 	latest(nowMs: number, team?: string): (readonly [id: string, end: End])[] {
 		const byAge = [...this.ends.slice(this.next), ...this.ends.slice(0, this.next)];
 		const asked = byAge.filter(({ atMs, end }) => nowMs - atMs <= rememberedMs && (team === undefined || team === teamOfEnd(end)));

@@ -12,7 +12,7 @@ import {
 } from './admission.ts';
 
 export interface AdmissionSubject {
-	/** Two clients of the same counters; the same one twice where there is but one. Nothing is known in them. */
+	/** Two clients of the same counters, or the same one twice if there is only one. They are empty. */
 	readonly stores: readonly [AdmissionStore, AdmissionStore];
 	/** Sets the store's clock. */
 	setNow(nowMs: number): void | Promise<void>;
@@ -25,7 +25,7 @@ const may = { team: 'red', requestsPerMinute: null, dailyTokens: null, holds: []
 const month = { budget: 'month', period: '2026-11' };
 const model = { budget: 'model', period: '2026-11' };
 
-/** What every store of counters does. `open` sets the store's clock to `contractStartMs`. */
+/** Contract of every counter store. `open` sets the store's clock to `contractStartMs`. */
 export function admissionContract(name: string, open: () => Promise<AdmissionSubject>, { modelRuns }: { modelRuns: number }): void {
 	describe(`admission in ${name}`, () => {
 		let subject: AdmissionSubject;
@@ -49,7 +49,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 		describe('requests of a minute', () => {
 			beforeEach(() => know());
 
-			test('exactly the limit is admitted, however many ask at once, and the refused do not count', async () => {
+			test('exactly the limit is admitted at any concurrency, and rejected requests do not count', async () => {
 				const asked = Array.from({ length: 1000 }, (_, index) => admit(`r${index}`, { requestsPerMinute: 100 }, index % 2 ? here : there));
 				const answers = await Promise.all(asked);
 				expect(answers.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(100);
@@ -70,7 +70,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				});
 			});
 
-			test('start anew with the UTC minute', async () => {
+			test('start again with the UTC minute', async () => {
 				await admit('one', { requestsPerMinute: 1 });
 				await after(54_999);
 				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(false);
@@ -97,7 +97,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect((await there.read('red', [])).requestsThisMinute).toBe(1);
 			});
 
-			test('an id that was refused is judged anew', async () => {
+			test('an id that was rejected is checked again', async () => {
 				await admit('one', { requestsPerMinute: 1 });
 				expect((await admit('two', { requestsPerMinute: 1 })).isAdmitted).toBe(false);
 				expect((await admit('two', { requestsPerMinute: 2 })).isAdmitted).toBe(true);
@@ -153,7 +153,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect((await here.read('red', [])).reservedTokens).toBe(5);
 			});
 
-			test('are given back when nobody ends their request', async () => {
+			test('are released when their request never ends', async () => {
 				await admit('one', { reservedTokens: 5, holdMs: 10_000 });
 				await after(11_000);
 				expect((await there.read('red', [])).reservedTokens).toBe(0);
@@ -252,7 +252,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect((await admit('three', { holds: [holding(0n, 100n)] })).isAdmitted).toBe(false);
 			});
 
-			test('are exact far beyond what a floating-point number can tell apart', async () => {
+			test('are exact far beyond the precision of a floating-point number', async () => {
 				const bound = 2n ** 53n;
 				for (const limit of [bound - 1n, bound, bound + 1n, 10n ** 18n + 1n, 999_999_999n, 1_000_000_000n]) {
 					const big = { budget: `big-${limit}`, period: '2026-11' };
@@ -268,7 +268,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				}
 			});
 
-			test('a refusal changes nothing, whichever limit binds', async () => {
+			test('a rejection changes nothing, whichever limit binds', async () => {
 				await admit('first', { holds: [holding(90n, 100n, 'after', model)] });
 				await settle('first', { tokens: 10, costNanoUsd: 90n, budgets: [model] });
 				const before = await there.read('red', [month, model]);
@@ -381,7 +381,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await money(month)).toEqual([[0n, 50n]]);
 			});
 
-			test('a hold that nobody ends is given back when its time is over, and its settlement is booked late', async () => {
+			test('a reservation that is never settled is released when it expires, and its settlement is recorded as late', async () => {
 				await after(59_999);
 				expect(await money(month)).toEqual([[0n, 50n]]);
 				expect((await admit('two', { holds: [{ ...month, amountNanoUsd: 51n, limitNanoUsd: 100n, check: 'after' }] })).isAdmitted).toBe(
@@ -443,7 +443,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			test('a reservation grows by a part of what is left, by the least step at the end, and never beyond', async () => {
 				const grow = (amountNanoUsd: bigint, leastNanoUsd = 3n) =>
 					here.grow('one', 'red', [{ ...month, amountNanoUsd, limitNanoUsd: 370n, check: 'fit', leastNanoUsd }], 60_000);
-				// 320 are left, a part of 32 is 10.
+				// 320 are left, and one of 32 parts is 10.
 				expect(await grow(1000n)).toBe(60n);
 				expect(await grow(55n)).toBe(55n);
 				expect(await money(month)).toEqual([[0n, 60n]]);
@@ -533,7 +533,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 				expect(await money(month)).toEqual([[40n, 0n]]);
 			});
 
-			test('asks nothing of a release, and refuses an extension', async () => {
+			test('requires nothing for a release, and rejects an extension', async () => {
 				await here.release('one', 'red');
 				expect(await here.extend('one', 'red', [held])).toBe(false);
 			});
@@ -590,7 +590,7 @@ export function admissionContract(name: string, open: () => Promise<AdmissionSub
 			expect(runs).toBeGreaterThanOrEqual(modelRuns);
 		}, 600_000);
 
-		test('whoever looks, whenever: settled and held never exceed the limit, and in the end nothing is held', async () => {
+		test('settled and reserved never exceed the limit in any reading, and in the end nothing is reserved', async () => {
 			const call = fc.record({
 				amount: fc.bigInt(1n, 40n),
 				raise: fc.bigInt(0n, 20n),

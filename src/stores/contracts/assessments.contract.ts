@@ -1,4 +1,4 @@
-/** What every ledger does with assessments. Each backend runs this unchanged. */
+/** Contract of every ledger for assessments. Each backend runs this unchanged. */
 import { describe, expect, test } from 'vitest';
 import type { Assessment, AssessmentQuery } from './assessments.ts';
 import type { Ledger } from './ledger.ts';
@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts';
 const atMs = Date.UTC(2026, 10, 21, 10, 30);
 let lastTeam = 0;
 
-/** @param ledgerOf the one of the running test; it may hold assessments of other teams. */
+/** @param ledgerOf returns the ledger of the running test; it may contain assessments of other teams. */
 export function assessmentContract(ledgerOf: () => Ledger): void {
 	const rowOf = (requestId: string, more: Partial<Assessment> = {}): Assessment => ({
 		requestId,
@@ -63,7 +63,7 @@ export function assessmentContract(ledgerOf: () => Ledger): void {
 			});
 		});
 
-		test('are told by their severest outcome', async () => {
+		test('are the most severe outcomes', async () => {
 			const outcomes = ['masked', 'not_evaluated', 'failed', 'matched'] as const;
 			for (let most = 1; most <= outcomes.length; most++) {
 				const id = newId();

@@ -1,6 +1,9 @@
-/** What guardrails found in calls, and that they looked. Never the text. Kept beside the ledger, as long as its rows. */
+/**
+ * Guardrail findings, and the fact of each evaluation. They never contain the text, and are stored next to the ledger for the same
+ * retention.
+ */
 
-/** By severity: the last one that a call has is its verdict. Their places stand for them in files: only ever append. */
+/** Ordered by severity: the most severe outcome of a request is its verdict. Files store their indexes, so only ever append. */
 export const assessmentOutcomes = ['clean', 'masked', 'not_evaluated', 'failed', 'matched'] as const;
 export type AssessmentOutcome = (typeof assessmentOutcomes)[number];
 
@@ -10,7 +13,7 @@ export type AssessmentStage = (typeof assessmentStages)[number];
 export const assessmentActions = ['NONE', 'MASK', 'BLOCK'] as const;
 export type AssessmentAction = (typeof assessmentActions)[number];
 
-/** One for each policy, category and action of a stage; the same one twice counts once. */
+/** One for each policy, category and action of a stage; a repeated one counts once. */
 export interface Assessment {
 	readonly requestId: string;
 	/** Unix milliseconds. */
@@ -22,19 +25,19 @@ export interface Assessment {
 	readonly category: string;
 	readonly action: AssessmentAction;
 	readonly outcome: AssessmentOutcome;
-	/** Findings that it stands for. */
+	/** Number of findings. */
 	readonly count: number;
 }
 
 export interface AssessmentTaker {
-	/** Never waits and never fails: what finds no room is dropped, and counted. */
+	/** Never waits and never fails: assessments are dropped and counted when the queue is full. */
 	assess(assessments: readonly Assessment[]): void;
 }
 
 export interface AssessmentReader {
-	/** Newest first. @throws RangeError for a cursor that no page gave. */
+	/** Newest first. @throws RangeError for a cursor that no page returned. */
 	listAssessments(query: AssessmentQuery): Promise<AssessmentPage>;
-	/** @returns by id, of the calls that were looked at. At most 1,000 ids. */
+	/** @returns verdicts by request id, for evaluated requests. At most 1,000 ids. */
 	verdictsOf(requestIds: readonly string[]): Promise<ReadonlyMap<string, Verdict>>;
 }
 
@@ -45,7 +48,7 @@ export interface AssessmentQuery {
 	readonly policy?: string;
 	readonly category?: string;
 	readonly action?: AssessmentAction;
-	/** All but `clean` unless given. */
+	/** Default all except `clean`. */
 	readonly outcome?: AssessmentOutcome;
 	/** Unix milliseconds, inclusive. */
 	readonly fromMs?: number;
@@ -64,7 +67,7 @@ export interface AssessmentPage {
 
 export interface Verdict {
 	readonly outcome: AssessmentOutcome;
-	/** Whether an answer was looked at. */
+	/** True if a response was evaluated. */
 	readonly hasOutput: boolean;
 }
 
@@ -87,7 +90,7 @@ export function requireAssessmentCursor({ cursor }: Pick<AssessmentQuery, 'curso
 
 const mostRows = 1000;
 
-/** Rows to look for: one more than the page has tells whether there is another page. */
+/** Number of rows to read: one more than the page, to detect a following page. */
 export function rowsToFind({ limit }: Pick<AssessmentQuery, 'limit'>): number {
 	return Math.max(1, Math.min(limit, mostRows)) + 1;
 }

@@ -64,8 +64,8 @@ describe('a client secret', () => {
 });
 
 test('how long the comparison takes does not tell how much of the hash is right', () => {
-	// Guarantee 52, on the comparison itself: time against the length of the shared prefix.
-	// What the machine does beside it only adds to it: a comparison that tells does so each time.
+	// Guarantee 52, on the comparison itself: time against the length of the shared prefix. Noise of the machine can only increase one
+	// measurement, whereas a leaking comparison shows in each.
 	const least = Math.min(...[1, 2, 3].map(() => Math.abs(correlation(withoutOutliers(measureComparisons())))));
 	expect(least).toBeLessThan(0.1);
 });
@@ -84,7 +84,7 @@ function measureComparisons(): { prefix: number; spentNs: number }[] {
 	return samples;
 }
 
-/** The slowest tenth is the machine's doing. */
+/** Drops the slowest tenth, which is noise of the machine. */
 function withoutOutliers<Sample extends { spentNs: number }>(samples: Sample[]): Sample[] {
 	return samples.toSorted((left, right) => left.spentNs - right.spentNs).slice(0, Math.floor(samples.length * 0.9));
 }

@@ -1,4 +1,4 @@
-/** How client secrets are remembered: never themselves, only as `scrypt$N$r$p$salt$hash`. */
+/** Stores client secrets only as hashes, `scrypt$N$r$p$salt$hash`. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /** RFC 7914: N is `cost`, r is `blockSize`, p is `parallelization`. */
@@ -8,16 +8,16 @@ export interface ScryptCost {
 	readonly parallelization: number;
 }
 
-/** About 35 ms of one thread and 16 MiB for a guess. */
+/** About 35 ms of one thread and 16 MiB per guess. */
 export const defaultScryptCost: ScryptCost = { cost: 2 ** 14, blockSize: 8, parallelization: 1 };
 
-/** What a hash is made with beside the secret. */
+/** Parameters of a hash besides the secret. */
 export interface Derivation extends ScryptCost {
 	readonly salt: Buffer;
 }
 
 const hashBytes = 32;
-/** No hash may ask for more: a record must not be able to exhaust the process. */
+/** Limits the memory of a hash, so that a record cannot exhaust the process. */
 const maxMemoryBytes = 256 * 2 ** 20;
 const encodedPattern = /^scrypt\$(\d{1,7})\$(\d{1,3})\$(\d{1,2})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/;
 
@@ -34,8 +34,8 @@ export function derive(secret: string, { salt, cost, blockSize, parallelization 
 }
 
 /**
- * @param derivation pass the one of a client's other secret, so that both are compared for the work of one;
- * a client with two secrets could otherwise be told from an unknown one by time.
+ * @param derivation pass that of the client's other secret, so that one derivation checks both. Otherwise response times would distinguish
+ * a client with two secrets from an unknown one.
  */
 export async function hashClientSecret(secret: string, derivation: Derivation = newDerivation()): Promise<string> {
 	const { cost, blockSize, parallelization, salt } = derivation;
@@ -43,7 +43,7 @@ export async function hashClientSecret(secret: string, derivation: Derivation = 
 	return ['scrypt', cost, blockSize, parallelization, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** @returns undefined when the text is no such hash, or one that would cost too much to check. */
+/** @returns undefined when the text is no such hash, or one that is too expensive to check. */
 export function parseSecretHash(encoded: string): { derivation: Derivation; hash: Buffer } | undefined {
 	const [, costText, blockSizeText, parallelizationText, saltText = '', hashText = ''] = encodedPattern.exec(encoded) ?? [];
 	const [cost, blockSize, parallelization] = [Number(costText), Number(blockSizeText), Number(parallelizationText)];
@@ -54,15 +54,15 @@ export function parseSecretHash(encoded: string): { derivation: Derivation; hash
 }
 
 /**
- * In constant time. scrypt takes a secret with zeros behind it for the one without (its HMAC fills keys up with them): such a one is
- * nobody's.
+ * Compares in constant time. A secret with trailing zeros never matches, because scrypt treats it like the one without them (its HMAC pads
+ * keys with zeros).
  * @param derived from the secret.
  */
 export function isHashOf(hash: Buffer, secret: string, derived: Buffer): boolean {
 	return hash.length === derived.length && timingSafeEqual(hash, derived) && !secret.endsWith('\0');
 }
 
-/** Derivations that are the same have the same key. */
+/** Equal derivations have equal keys. */
 export function derivationKey({ cost, blockSize, parallelization, salt }: Derivation): string {
 	return `${cost}$${blockSize}$${parallelization}$${salt.toString('base64url')}`;
 }

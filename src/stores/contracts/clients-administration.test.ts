@@ -87,7 +87,7 @@ describe('rotating a secret', () => {
 		expect((await administration.rotateSecret(record.id, 0))?.record.secrets).toHaveLength(1);
 	});
 
-	test('refuses an overlap that is no time, and does not know unknown clients', async () => {
+	test('rejects an overlap that is no time, and unknown clients', async () => {
 		for (const overlap of [-1, Number.NaN, Infinity]) {
 			await expect(administration.rotateSecret('nobody', overlap)).rejects.toMatchObject({ code: 'field_invalid' });
 		}
@@ -95,7 +95,7 @@ describe('rotating a secret', () => {
 	});
 });
 
-test('of two rotations at once one is told that it was too late', async () => {
+test('of two rotations at once one fails as stale', async () => {
 	const { record } = await create({ id: 'one', name: 'x', scopes: ['invoke'] });
 	const outcomes = await Promise.allSettled([administration.rotateSecret('one', 60), administration.rotateSecret('one', 60)]);
 	expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);

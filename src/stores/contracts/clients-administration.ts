@@ -1,4 +1,4 @@
-/** Making and changing clients: what the command line, the admin API and the demo do with the client store. */
+/** Creates and changes clients for the command line, the admin API and the demo. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -7,25 +7,25 @@ import type { ChangeTerms, ClientRecord, ClientStore } from './records.ts';
 
 export interface ClientsAdministration {
 	/**
-	 * @returns the record with its secret, which is shown this once and kept nowhere; `id_taken` when the id is.
-	 * @throws Refusal `field_invalid`.
+	 * @returns the record with its secret, which is shown only once and never stored; `id_taken` if the id exists.
+	 * @throws `Refusal` `field_invalid`.
 	 */
 	createClient(wish: ClientWish, terms?: Pick<ChangeTerms, 'author'>): Promise<ClientWithSecret | 'id_taken'>;
 	/**
-	 * Gives a new secret; the newest of the old ones works for `overlapSeconds` more.
+	 * Issues a new secret; the newest of the old ones stays valid for `overlapSeconds`.
 	 * @returns undefined when there is no such client.
-	 * @throws Refusal `field_invalid`; `record_stale` when somebody else changes the client at the same time.
+	 * @throws `Refusal` `field_invalid`; `record_stale` when somebody else changes the client at the same time.
 	 */
 	rotateSecret(id: string, overlapSeconds: number, terms?: ChangeTerms): Promise<ClientWithSecret | undefined>;
 }
 
 export interface ClientWish {
-	/** Left out: made from the name and something random. */
+	/** By default made from the name and a random suffix. */
 	readonly id?: string | undefined;
 	readonly name: string;
 	/** Scope names without the scope base. */
 	readonly scopes: readonly string[];
-	/** Left out: 32 random bytes. */
+	/** Default 32 random bytes. */
 	readonly secret?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What every ledger does. Each backend runs this unchanged. */
+/** Contract of every ledger. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { closeRow } from '../../../test/support/close-row.ts';
 import { noUsage } from '../../core/usage.ts';
@@ -8,12 +8,11 @@ import { summariesContract } from './summaries.contract.ts';
 import { teamSnapshotContract } from './team-snapshot.contract.ts';
 
 export interface LedgerSubject {
-	/** Empty; may have served before. */
+	/** An empty ledger, which an earlier test may have used. */
 	readonly ledger: Ledger;
 	dispose(): Promise<void>;
 }
 
-/** Half past ten. */
 export const ledgerNoonMs = Date.UTC(2026, 10, 21, 10, 30);
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -264,7 +263,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await ledger.check()).toEqual([]);
 			});
 
-			test('keep teams, clients, providers and models apart, in order', async () => {
+			test('separate teams, clients, providers and models, in order', async () => {
 				for (const [index, row] of [{ team: 'b' }, { team: 'a' }, { clientId: 'c2' }, { provider: 'p2' }, { model: 'm2' }, {}].entries()) {
 					await openAndClose(`r${index}`, { team: 'a', clientId: 'c', provider: 'p', model: 'm', ...row });
 				}
@@ -283,7 +282,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerSubject>)
 				expect(await ledger.summarize({ ...november, team: 'nobody' })).toEqual([]);
 			});
 
-			test('of costs are told for a team, or for one of its models, in the order asked', async () => {
+			test('of costs are returned for a team, or for one of its models, in the order of the query', async () => {
 				for (const [index, row] of [{ team: 'b' }, {}, { clientId: 'c2' }, { model: 'm2' }].entries()) {
 					await openAndClose(`r${index}`, { team: 'a', clientId: 'c', provider: 'p', model: 'm', ...row });
 				}

@@ -1,81 +1,79 @@
-/** The record of every call that was admitted. A row is opened before the provider is called and closed exactly once. */
+/** Ledger of every admitted request. An entry is opened before the provider is called and closed exactly once. */
 import type { Fault } from '../../core/fault.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { AssessmentReader, AssessmentTaker } from './assessments.ts';
 
 export interface Ledger extends LedgerReader, AssessmentTaker {
 	/**
-	 * Answers when the row would survive the death of the process, at the latest before anything leaves that is written to a socket in
-	 * this turn of the event loop. A row that is open already moves: it takes the provider, model, price and hold given, and counts there;
-	 * all else of it stays. One that is closed stays as it is.
-	 * @returns a promise that rejects with Fault `records_unavailable` when that cannot be promised now; the call will not be charged for
-	 * the row then.
+	 * Opens an entry. It survives the death of the process before any data leaves that is written to a socket in this turn of the event loop.
+	 * An open entry moves to the provider, model, price and reservation given; its other fields stay. A closed entry stays unchanged.
+	 * @returns a promise that rejects with Fault `records_unavailable` if this cannot be guaranteed now; the request is not charged for the
+	 * entry then.
 	 */
 	open(row: OpenRow): OpenedRow | Promise<OpenedRow>;
 	/**
-	 * Closes a row; the first one counts. The close survives the death of the process before anything leaves that is written to a socket
-	 * in this turn of the event loop, while the ledger can be written.
-	 * @param told when reports have it, or with Fault `records_unavailable` when the ledger cannot be written now; the row is closed once
-	 * it can, while the process lives. A callback, since each call has one; may come at once, must not throw.
-	 * @throws RangeError when the row cannot be stored.
+	 * Closes an entry; the first close wins. While the ledger is writable, the close has the same durability as an `open`: it survives the
+	 * death of the process before any data leaves. Calls `told` when reports include the entry, or with Fault `records_unavailable` when the
+	 * ledger is not writable now. The entry is then closed once it is writable, while the process lives. `told` is a callback, because every
+	 * request has one; it may run at once and must not throw.
+	 * @throws RangeError when the entry cannot be stored.
 	 */
 	close(row: ClosedRow, told: CloseListener): void;
 	/**
-	 * Closes the rows that dead processes left open as interrupted, charged their hold. For the start, before the first `open`;
-	 * harmless at any time, since rows of living processes are left alone.
+	 * Closes entries that dead processes left open as interrupted, charged their reservation. Meant for the start, before the first `open`;
+	 * safe at any time, because entries of live processes are skipped.
 	 */
 	closeInterrupted(): Promise<readonly InterruptedRow[]>;
 	/**
-	 * Deletes closed rows of hours that ended before then, a few at a time, those too that were taken just before, and assessments of
-	 * that time. Sums stay.
-	 * @returns how many rows.
+	 * Deletes closed entries of hours that ended before then, a few at a time, including those taken just before, and assessments of that
+	 * time. Sums stay.
+	 * @returns the number of deleted entries.
 	 */
 	prune(beforeMs: number): Promise<number>;
 	health(): LedgerHealth;
 }
 
-/** The part of the ledger that a process may use which serves no calls. */
+/** The part of the ledger for processes that serve no requests. */
 export interface LedgerReader extends AssessmentReader {
-	/** Sums over UTC days or months, by team, client, provider and model, ordered by their names; reads no raw rows. */
+	/** Returns sums over UTC days or months, by team, client, provider and model, ordered by their names; reads no single entries. */
 	summarize(query: SummaryQuery): Promise<readonly SummaryRow[]>;
-	/** What closed calls cost, of each in the order asked; reads no raw rows. */
+	/** Returns the cost of closed requests, in the order of the query; reads no single entries. */
 	sumCosts(query: CostQuery): Promise<readonly bigint[]>;
-	/** Raw rows, newest first. @throws RangeError for a cursor that no page gave. */
+	/** Lists entries, newest first. @throws RangeError for a cursor that no page returned. */
 	list(query: RowQuery): Promise<RowPage>;
-	/** Sums and requests of one team, read in one snapshot: a request that ends meanwhile is in both as ended, or in both as open. */
+	/** Reads sums and requests of one team in one snapshot: a request that ends meanwhile is either ended in both or open in both. */
 	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
-	/** Compares rows with sums, and sums with each other. @returns each difference; empty when all is well. */
+	/** Compares entries with sums, and hourly with daily sums. @returns each difference; empty if there is none. */
 	check(): Promise<readonly LedgerDifference[]>;
-	/** Writes what waits, then frees everything. */
+	/** Writes what is queued, then frees all resources. */
 	end(): Promise<void>;
 }
 
 export interface OpenRow {
 	readonly id: string;
-	/** Unix milliseconds of admission. The call counts in the hour, day and month of this moment, whenever it ends. */
+	/** Unix milliseconds of admission. The request counts in the hour, day and month of this moment, whenever it ends. */
 	readonly startedMs: number;
-	/** Team, client, provider, model, dialect and price version are kept up to their first 256 characters. */
+	/** Team, client, provider, model, dialect and price version are stored up to their first 256 characters. */
 	readonly team: string;
 	readonly clientId: string;
 	readonly provider: string;
 	readonly model: string;
-	/** That the client speaks, such as `chat`. Any text, for another release may have written the row: one that is not known is no error. */
+	/** Dialect of the client, such as `chat`. Any text is valid, because another release may have written the entry. */
 	readonly dialect: string;
 	readonly isStreamed: boolean;
 	readonly priceVersion: string;
-	/** What the call is charged if it is never closed. */
+	/** Charge for the request if it is never closed. */
 	readonly holdNanoUsd: bigint;
-	/** Budgets that the call holds on, for rebuilding counters. */
+	/** Budgets with a reservation of the request, for rebuilding counters. */
 	readonly budgets: readonly string[];
 }
 
-/** To be looked at when the call begins to leave, and closed by whoever opened it, in either case. */
+/** Result of `open`. The caller checks `failure` when it begins to send the request, and closes the entry in either case. */
 export interface OpenedRow {
-	/** `records_unavailable`: the row would not survive after all. */
+	/** `records_unavailable`: the entry would not survive after all. */
 	readonly failure: Fault | undefined;
 }
 
-/** How a call ended. */
 export const callOutcomes = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
@@ -83,15 +81,15 @@ export interface ClosedRow {
 	readonly id: string;
 	readonly endedMs: number;
 	readonly outcome: CallOutcome;
-	/** Status that the caller got; 0 when the call was interrupted. */
+	/** Status sent to the client; 0 when the request was interrupted. */
 	readonly status: number;
 	readonly usage: Usage;
 	readonly costNanoUsd: bigint;
-	/** True when usage was counted from what was seen instead of told by the provider. */
+	/** True when usage is estimated from the content instead of reported by the provider. */
 	readonly isEstimated: boolean;
 }
 
-/** What became of a `close`: the last two changed nothing. */
+/** Result of a `close`: the last two changed nothing. */
 export type CloseListener = (outcome: Closing | Fault) => void;
 
 export type Closing = 'closed' | 'closed_before' | 'unknown';
@@ -105,19 +103,19 @@ export interface InterruptedRow {
 }
 
 export interface SummaryQuery {
-	/** Unix milliseconds, inclusive; the hour that it lies in counts whole. */
+	/** Unix milliseconds, inclusive; its whole hour counts. */
 	readonly fromMs: number;
-	/** Unix milliseconds, exclusive; the hour that it lies in counts whole. */
+	/** Unix milliseconds, exclusive; its whole hour counts. */
 	readonly toMs: number;
-	/** `all`: the whole span together. */
+	/** `all`: one sum over the whole span. */
 	readonly period: 'day' | 'month' | 'all';
-	/** All unless given. */
+	/** Default all teams. */
 	readonly team?: string;
-	/** What tells sums apart, beside the period: names of what is left out are empty. All four unless given. */
+	/** Dimensions of a sum in addition to the period; names of omitted ones are empty. Default all four. */
 	readonly by?: readonly SummaryName[];
-	/** At most so many rows. All unless given. */
+	/** Maximum number of rows. Default all. */
 	readonly limit?: number;
-	/** Of the row after which to go on. */
+	/** Key of the row after which the next page begins. */
 	readonly after?: SummaryKey;
 }
 
@@ -135,12 +133,12 @@ export const summaryNames = ['team', 'clientId', 'provider', 'model'] as const;
 export type SummaryName = (typeof summaryNames)[number];
 
 export interface SummaryRow extends SummaryKey {
-	/** Calls admitted, those that still run included. */
+	/** Admitted requests, including those in flight. */
 	readonly requests: number;
-	/** Of closed calls. */
+	/** Usage of closed requests. */
 	readonly usage: Usage;
 	readonly costNanoUsd: bigint;
-	/** The part of `costNanoUsd` of calls whose usage was estimated. */
+	/** The part of `costNanoUsd` from requests with estimated usage. */
 	readonly estimatedCostNanoUsd: bigint;
 }
 
@@ -149,18 +147,18 @@ export interface CostQuery {
 	readonly fromMs: number;
 	/** Unix milliseconds of the start of a UTC day, exclusive. */
 	readonly toMs: number;
-	readonly of: readonly { readonly team: string /** Null: all models. */; readonly model: string | null }[];
+	readonly of: readonly { readonly team: string /** Null means all models. */; readonly model: string | null }[];
 }
 
 export interface TeamQuery {
 	readonly team: string;
-	/** Each summed up by itself. */
+	/** Each span has its own sums. */
 	readonly spans: readonly Pick<SummaryQuery, 'fromMs' | 'toMs' | 'period'>[];
-	/** Undefined: sums alone. */
+	/** Undefined if only sums are read. */
 	readonly requests?: {
-		/** Of those that ended, those that ended since then, unix milliseconds. */
+		/** Lower bound for the end of ended requests, unix milliseconds. */
 		readonly endedSinceMs: number;
-		/** Of those that ended, those that started since then: bounds what is looked through. */
+		/** Lower bound for the start of ended requests, unix milliseconds: limits the number of rows scanned. */
 		readonly startedSinceMs: number;
 	};
 }
@@ -182,11 +180,14 @@ export interface RowQuery {
 	readonly outcome?: CallOutcome;
 	/** 1 to 1,000. */
 	readonly limit: number;
-	/** From an earlier page. Rows that were opened since are not on later pages, and move nothing. */
+	/** From an earlier page. Entries opened since then appear on no later page and shift nothing. */
 	readonly cursor?: string;
 }
 
-/** Of one page with filters beside `team`; it then has fewer rows than `limit`, even none, and `nextCursor` leads on. */
+/**
+ * Number of rows scanned for one page with filters in addition to `team`. The page then has fewer entries than `limit`, possibly none, and
+ * `nextCursor` continues.
+ */
 export const mostRowsLookedThrough = 4000;
 
 export interface RowPage {
@@ -195,31 +196,31 @@ export interface RowPage {
 }
 
 export interface LedgerRow extends OpenRow {
-	/** Undefined while the call runs. */
+	/** Undefined while the request is in flight. */
 	readonly closed: Omit<ClosedRow, 'id'> | undefined;
 }
 
 export interface LedgerDifference {
 	/** Such as `2026-11-21T14 team red: requests`. */
 	readonly what: string;
-	/** From the rows. */
+	/** Value computed from the entries. */
 	readonly expected: string;
-	/** In the sums. */
+	/** Value in the sums. */
 	readonly found: string;
 }
 
 export interface LedgerHealth {
-	/** False from a failed write to the next that succeeds; `open` rejects at once then. */
+	/** False from a failed write to the next successful one; meanwhile `open` rejects at once. */
 	readonly isWritable: boolean;
-	/** Rows that wait to be written. */
+	/** Entries that wait to be written. */
 	readonly queuedRows: number;
-	/** Since the start: closes of rows that were never opened, and of closed ones. Each is a defect of the caller. */
+	/** Since the start: closes of entries that were never opened, and of closed ones. Each is an internal error of the caller. */
 	readonly unknownCloses: number;
 	readonly repeatedCloses: number;
-	/** Since the start: rows whose `open` or `close` was rejected. */
+	/** Since the start: entries whose `open` or `close` was rejected. */
 	readonly rejectedRows: number;
-	/** Since the start: closes that will never be written, because the process ended first or nobody could store them. */
+	/** Since the start: closes that will never be written, because the process ended first or they cannot be stored. */
 	readonly lostCloses: number;
-	/** Since the start: assessments that found no room to wait in, or could not be written in the end. */
+	/** Since the start: assessments that were dropped because the queue was full or writing failed. */
 	readonly droppedAssessments: number;
 }

@@ -1,26 +1,26 @@
-/** The one place where versioned records change: terms, conflicts, a new version and an audit entry, in the backend's transaction. */
+/** The only code that changes versioned records: terms, conflicts, a new version and an audit entry, in the backend's transaction. */
 import type { AuditEntry, Author, ChangeTerms, Stored, VersionedStore } from './records.ts';
 
-/** Records of one kind in a backend. Everything happens inside a transaction. */
+/** Records of one kind in a backend. Every method runs inside a transaction. */
 export interface RecordTable<Key, Value, Conflict extends string> {
 	readonly kind: AuditEntry['kind'];
 	keyOf(value: Value): Key;
-	/** For the audit log. */
+	/** Name in the audit log. */
 	nameOf(key: Key): string;
 	get(key: Key): Stored<Value> | undefined;
-	/** By key, ascending. */
+	/** Ordered by key. */
 	list(): Stored<Value>[];
-	/** Why other records forbid this one. */
+	/** Returns the conflict with another record, if there is one. */
 	conflictOf(value: Value): Conflict | undefined;
-	/** Adds or replaces. */
+	/** Adds or replaces a record. */
 	put(value: Stored<Value>): void;
 	remove(key: Key): void;
-	/** Deletes what cannot be without it. */
+	/** Deletes dependent records. */
 	removing?(key: Key, terms: Pick<ChangeTerms, 'author'>): void;
 }
 
 export interface ChangeBook {
-	/** Higher than any before. */
+	/** Higher than any version before. */
 	nextVersion(): number;
 	append(entry: AuditEntry): void;
 }
@@ -29,7 +29,7 @@ type Settled<Store> = {
 	readonly [Name in keyof Store]: Store[Name] extends (...args: infer Args) => Promise<infer Result> ? (...args: Args) => Result : never;
 };
 
-/** The methods of a store, to be called inside a transaction. */
+/** Methods of a store, for use inside a transaction. */
 export type RecordChanges<Key, Value, Conflict extends string> = Settled<VersionedStore<Key, Value, Conflict>>;
 
 export function createRecordChanges<Key, Value extends object, Conflict extends string>(

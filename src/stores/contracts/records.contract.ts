@@ -1,4 +1,4 @@
-/** What every record store does. Each backend runs this unchanged. */
+/** Contract of every record store. Each backend runs this unchanged. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
@@ -6,9 +6,8 @@ import type { Team } from '../../core/team.ts';
 import type { AuditEntry, Author, Budget, ClientRecord, PriceOverride, RecordStore, SigningKeyRecord } from './records.ts';
 
 export interface RecordsSubject {
-	/** Two ways into the same records, as two processes have; one and the same store where there is only one process. */
+	/** Two connections to the same records, like those of two processes; the same store twice if only one process can use it. */
 	readonly stores: readonly [RecordStore, RecordStore];
-	/** Lets a second pass. */
 	passSecond(): void | Promise<void>;
 	dispose(): Promise<void>;
 }
@@ -131,7 +130,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect(await here.teams.list()).toHaveLength(1);
 			});
 
-			test('replacing changes members, and refuses those of another team', async () => {
+			test('replacing changes members, and rejects those of another team', async () => {
 				await here.teams.create(team('red', ['one', 'two']));
 				await here.teams.create(team('blue', ['three']));
 				expect(await there.teams.replace(team('red', ['three']))).toBe('client_taken');
@@ -463,7 +462,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 				expect([...(await here.providerReports.read()).keys()]).toEqual(['one']);
 			});
 
-			test('one that is not told again is gone after its life, one that is told again stays', async () => {
+			test('one that is not renewed expires after its life, one that is renewed stays', async () => {
 				await here.providerReports.tell('dead', ill, 1);
 				await here.providerReports.tell('alive', ill, 1);
 				await here.providerReports.tell('alive', well, longMs);
@@ -484,7 +483,7 @@ export function recordsContract(name: string, open: () => Promise<RecordsSubject
 		});
 
 		describe('changes', () => {
-			test('our own are told at once, those of others within a second, refusals and reads never', async () => {
+			test('of this process are announced at once, those of others within a second, rejections and reads never', async () => {
 				let told = 0;
 				here.onChange(() => told++);
 				await here.clients.create(client('one'));

@@ -1,4 +1,4 @@
-/** What is remembered of clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
+/** Stored records: clients, teams, budgets, prices and keys. Each backend passes `records.contract.ts` unchanged. */
 
 import type { ProviderReport } from '../../core/health-report.ts';
 import type { RoutingRule } from '../../core/routing-rule.ts';
@@ -13,19 +13,19 @@ export interface RecordStore {
 	readonly audit: AuditLog;
 	readonly signingKeys: SigningKeyStore;
 	readonly providerReports: ProviderReports;
-	/** Runs `listener` after any record changed, also by another process, within a second. Returns the way to stop it. */
+	/** Runs `listener` within a second after any record changed, also in another process. Returns a function that unsubscribes. */
 	onChange(listener: () => void): () => void;
 	close(): Promise<void>;
 }
 
-/** An OAuth client of the embedded identity. */
+/** An OAuth client of the embedded identity provider. */
 export interface ClientRecord {
 	/** 1 to 128 characters of `A-Z a-z 0-9 . _ ~ -`. */
 	readonly id: string;
 	readonly name: string;
 	/**
-	 * Encoded password hashes (`scrypt$N$r$p$salt$hash`, base64url), newest first. Two while a rotated secret
-	 * overlaps; each may carry its end as `expiresAtMs` (unix), null for none.
+	 * Encoded password hashes (`scrypt$N$r$p$salt$hash`, base64url), newest first. Two while a rotated secret overlaps; each may have an
+	 * expiry `expiresAtMs` (unix), null for none.
 	 */
 	readonly secrets: readonly { readonly hash: string; readonly expiresAtMs: number | null }[];
 	/** Scope names without the scope base: `invoke`, `admin`. */
@@ -35,7 +35,7 @@ export interface ClientRecord {
 	readonly updatedAtMs: number;
 }
 
-/** Who changes a record. A change with an author is in the audit log, in the same transaction. */
+/** Author of a change. A change with an author is in the audit log, in the same transaction. */
 export interface Author {
 	/** Such as `client:console` or `cli`. */
 	readonly actor: string;
@@ -45,40 +45,40 @@ export interface Author {
 }
 
 /**
- * A record as it is stored. No two states of any records that carry a version ever have the same one, so that it serves as
- * an entity tag: it changes with every change, also when a record is deleted and made again.
+ * A record as it is stored. No two states of any versioned records ever share a version, so that it serves as an entity tag. It changes
+ * with every change, also when a record is deleted and created again.
  */
 export type Stored<Value> = Value & { readonly version: number };
 
 export interface ChangeTerms {
 	readonly author?: Author;
-	/** The change is made to this state of the record, or not at all. */
+	/** Version that the record must have; otherwise nothing changes. */
 	readonly ifVersion?: number;
 }
 
-/** One kind of record. `Conflict` names why another record forbids a change; nothing changed then. */
+/** One kind of record. `Conflict` names the reason why another record prevents a change; nothing changed then. */
 export interface VersionedStore<Key, Value, Conflict extends string> {
 	get(key: Key): Promise<Stored<Value> | undefined>;
-	/** By key, ascending. */
+	/** Ordered by key. */
 	list(): Promise<Stored<Value>[]>;
-	/** A `version` that `value` carries counts for nothing. */
+	/** Ignores a `version` in `value`. */
 	create(value: Value, terms?: Pick<ChangeTerms, 'author'>): Promise<'created' | 'id_taken' | Conflict>;
 	replace(value: Value, terms?: ChangeTerms): Promise<'replaced' | 'unknown' | 'stale' | Conflict>;
 	delete(key: Key, terms?: ChangeTerms): Promise<'deleted' | 'unknown' | 'stale'>;
 }
 
-/** Deleting a client takes it out of its team. */
+/** Deleting a client removes it from its team. */
 export type ClientStore = VersionedStore<string, ClientRecord, never>;
 
 /** Deleting a team deletes its budgets. `client_taken`: a client belongs to another team, or is named twice. */
 export type TeamStore = VersionedStore<string, Team, 'client_taken'>;
 
-/** What a team may spend in a month, on all models or on one. */
+/** Monthly limit on what a team spends, on all models or on one. */
 export interface Budget {
 	readonly id: string;
 	/** Need not be registered: teams of the configuration and unregistered clients have budgets too. */
 	readonly team: string;
-	/** Null: all models together. */
+	/** Null means all models together. */
 	readonly model: string | null;
 	/** UTC calendar month. */
 	readonly period: 'monthly';
@@ -106,7 +106,7 @@ export interface PriceOverride extends PriceKey {
 	readonly updatedAtMs: number;
 }
 
-/** By provider, then model. */
+/** Ordered by provider, then model. */
 export type PriceOverrideStore = VersionedStore<PriceKey, PriceOverride, never>;
 
 export type RoutingRuleStore = VersionedStore<string, RoutingRule, never>;
@@ -121,9 +121,9 @@ export interface AuditEntry {
 	readonly requestId: string | null;
 	readonly action: (typeof auditActions)[number];
 	readonly kind: (typeof auditKinds)[number];
-	/** Of the record; of a price `provider/model`. */
+	/** Key of the record; `provider/model` for a price. */
 	readonly key: string;
-	/** The record as JSON, amounts as decimal strings, without anything secret. Null before its creation and after its deletion. */
+	/** The record as JSON, amounts as decimal strings, without secrets. Null before its creation and after its deletion. */
 	readonly before: string | null;
 	readonly after: string | null;
 }
@@ -142,23 +142,23 @@ export interface AuditPage {
 	readonly nextCursor: string | null;
 }
 
-/** Entries are only ever added. */
+/** An append-only log. */
 export interface AuditLog {
-	/** For changes that are made elsewhere; those of this store's records add their own. */
+	/** Adds an entry for a change made elsewhere; changes of this store's records add their own. */
 	append(entry: AuditEntry): Promise<void>;
-	/** Newest first. @throws RangeError for a cursor that no page gave. */
+	/** Newest first. @throws RangeError for a cursor that no page returned. */
 	list(query: AuditQuery): Promise<AuditPage>;
 }
 
 /** A key of the embedded issuer. */
 export interface SigningKeyRecord {
 	readonly kid: string;
-	/** Private key as JWK, JSON text; or that text sealed (`sealed-signing-keys.ts`). */
+	/** Private key as JWK, JSON text; or that text encrypted (`sealed-signing-keys.ts`). */
 	readonly privateJwk: string;
 	readonly createdAtMs: number;
-	/** From when tokens are signed with it; published before. */
+	/** Time from which tokens are signed with it; it is published before. */
 	readonly activeFromMs: number;
-	/** Until when it is published. Null while it is the newest. */
+	/** Time until which it is published. Null while it is the newest. */
 	readonly retiredAtMs: number | null;
 }
 
@@ -172,24 +172,25 @@ export interface SigningKeyStore {
 	/** Oldest first. */
 	list(): Promise<SigningKeyRecord[]>;
 	/**
-	 * Atomically: adds `key`, sets `retiredAtMs` on those named, unless another process has added a key since
-	 * `expectedNewestKid` (null: there was none) was the newest. @returns whether it was added.
+	 * Atomically adds `key` and sets `retiredAtMs` on those named. Changes nothing if another process has added a key since
+	 * `expectedNewestKid` (null: there was none) was the newest.
+	 * @returns true if it was added.
 	 */
 	rotate(key: SigningKeyRecord, expectedNewestKid: string | null, retire: { kid: string; retiredAtMs: number }[]): Promise<boolean>;
-	/** Removes keys whose `retiredAtMs` lies before `nowMs`. */
+	/** Removes keys whose `retiredAtMs` is before `nowMs`. */
 	prune(nowMs: number): Promise<void>;
 	/**
-	 * Atomically: writes the same private keys in another form, where they still have the one named. Nobody need be told, for no key
-	 * has changed. As far as the store can, nothing of the former text is left in its files.
+	 * Atomically replaces the text of the same private keys where the current text matches. Sends no notification, because no key has
+	 * changed. Leaves nothing of the former text in its files, as far as the store can.
 	 */
 	replacePrivateJwks(changes: readonly PrivateJwkChange[]): Promise<void>;
 }
 
-/** What processes that serve calls tell of their providers, for admin APIs in other processes. Nobody is told of changes. */
+/** Health reports of serving processes about their providers, for admin APIs in other processes. Changes are not announced. */
 export interface ProviderReports {
-	/** Takes the place of what `process` told before. It is forgotten after `lifeMs`, by the clock of the store. */
+	/** Replaces the earlier report of `process`. It expires after `lifeMs`, by the clock of the store. */
 	tell(process: string, report: ProviderReport, lifeMs: number): Promise<void>;
 	forget(process: string): Promise<void>;
-	/** By process, of all that are remembered. */
+	/** Reports that have not expired, by process. */
 	read(): Promise<ReadonlyMap<string, ProviderReport>>;
 }

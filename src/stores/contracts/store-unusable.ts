@@ -1,7 +1,7 @@
-/** A store that cannot be opened. The message names the place, what is wrong with it and what to do. */
+/** A store that cannot be opened. The message names the location, the problem and the remedy. */
 export class StoreUnusable extends Error {
 	override readonly name = 'StoreUnusable';
-	/** A server that is away may come back; what is wrong with it otherwise, somebody must correct. */
+	/** True if the server is unavailable and may return; false if somebody must correct the problem. */
 	readonly mayPass: boolean;
 
 	constructor(message: string, { mayPass = false, ...options }: ErrorOptions & { readonly mayPass?: boolean } = {}) {

@@ -1,8 +1,8 @@
-/** Sums by chosen names, and their pages: a part of what every ledger does. */
+/** Sums by chosen names, and their pages: a part of the contract of every ledger. */
 import { expect, test } from 'vitest';
 import type { Ledger, OpenRow, SummaryName, SummaryQuery, SummaryRow } from './ledger.ts';
 
-/** @param openAndClose a call that costs 1,234 nano-dollars. */
+/** @param openAndClose opens and closes an entry that costs 1,234 nano-dollars. */
 export function summariesContract(ledger: () => Ledger, openAndClose: (id: string, row: Partial<OpenRow>) => Promise<void>): void {
 	test('sums by any of the names, over all the time, page by page', async () => {
 		for (const [index, row] of [{ team: 'b' }, { team: 'B' }, { team: 'é' }, { clientId: 'c2' }, { model: 'm2' }, {}].entries()) {

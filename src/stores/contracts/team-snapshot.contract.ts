@@ -1,4 +1,4 @@
-/** One team at one moment: a part of what every ledger does. */
+/** Snapshots of one team: a part of the contract of every ledger. */
 import { describe, expect, test } from 'vitest';
 import { closeRow } from '../../../test/support/close-row.ts';
 import type { ClosedRow, Ledger, OpenRow, TeamQuery } from './ledger.ts';
@@ -6,7 +6,7 @@ import type { ClosedRow, Ledger, OpenRow, TeamQuery } from './ledger.ts';
 const atMs = Date.UTC(2026, 10, 21, 10, 30);
 const minuteMs = 60_000;
 
-/** @param row of the team `red` at that time. @param closed costs 1,234 nano-dollars, and ended soon after. */
+/** @param row an entry of the team `red` at that time. @param closed its close soon after, at 1,234 nano-dollars. */
 export function teamSnapshotContract(
 	ledger: () => Ledger,
 	row: (id: string, differences: Partial<OpenRow>) => OpenRow,
@@ -52,7 +52,7 @@ export function teamSnapshotContract(
 				for (; ended < last; ended++) await close(`r${ended}`, { endedMs: atMs });
 			})();
 			const seen = new Set<number>();
-			// Several at once: what one reader waits for is written while another one reads.
+			// Several readers at once: while one reads, another one makes the ledger write what is queued.
 			const readers = Array.from({ length: 4 }, async () => {
 				while (ended < last) {
 					const { sums, openRequests, endedIds } = await ledger().readTeam(query);
@@ -64,7 +64,7 @@ export function teamSnapshotContract(
 			});
 			await Promise.all(readers);
 			await ending;
-			// Else no snapshot was taken while requests ended.
+			// Otherwise no snapshot was taken while requests ended.
 			expect(seen.size).toBeGreaterThan(2);
 		});
 	});

@@ -4,16 +4,16 @@ const rows = 2 ** 14;
 const placesPerRow = 16;
 
 /**
- * Which calls have ended, of the last fifteen minutes; of more than 100,000 the oldest may be forgotten. It takes 3 MB whatever comes:
- * tables of marks of 64 bits instead of a map of ids, which would hold millions after minutes of load and stop the thread as it grows.
- * A row of first halves is as long as a line of the processor's cache: a call that is new costs one look into memory.
+ * Ids of requests that ended in the last fifteen minutes; beyond 100,000 the oldest may be dropped. Tables of 64-bit hashes take 3 MB at
+ * any load. A map of ids would hold millions after minutes of load, and block the thread whenever it grows. The first halves of a row fill
+ * one cache line, so that a new request costs one memory access.
  */
 export class EndedCalls {
 	private readonly firsts = new Uint32Array(rows * placesPerRow);
 	private readonly seconds = new Uint32Array(rows * placesPerRow);
-	/** Unix seconds; 0 where none is. */
+	/** Unix seconds; 0 for an empty slot. */
 	private readonly ends = new Uint32Array(rows * placesPerRow);
-	/** The place in each row whose turn it is: its call came before the others. */
+	/** Index of the oldest slot of each row, which is overwritten next. */
 	private readonly oldest = new Uint8Array(rows);
 	private first = 0;
 	private second = 0;
@@ -23,7 +23,7 @@ export class EndedCalls {
 		return this.isMarked(nowMs);
 	}
 
-	/** @returns whether the call is new here. */
+	/** @returns true if the request is new here. */
 	add(team: string, id: string, nowMs: number): boolean {
 		this.mark(team, id);
 		if (this.isMarked(nowMs)) return false;
@@ -41,7 +41,7 @@ export class EndedCalls {
 		this.ends.fill(0);
 	}
 
-	/** Two hashes after FNV-1a, mixed as at the end of MurmurHash3. */
+	/** Computes two FNV-1a hashes with the finalizer of MurmurHash3. */
 	private mark(team: string, id: string): void {
 		let first = 0x811c9dc5;
 		let second = 0x9e3779b9;

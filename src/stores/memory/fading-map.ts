@@ -1,6 +1,6 @@
 /**
- * Forgets an entry that nobody asked for in one to two spans. Two generations, so that forgetting is dropping one map and
- * no entry is ever visited for it.
+ * Map whose entries expire one to two spans after their last use. Two generations make expiry the drop of one map, without a visit to each
+ * entry.
  */
 export class FadingMap<Key, Value> {
 	private readonly spanMs: number;

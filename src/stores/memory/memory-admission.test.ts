@@ -10,7 +10,7 @@ admissionContract('memory', async () => createSteeredMemory(), { modelRuns: 300 
 const month = { budget: 'month', period: '2026-11' };
 const hold = { ...month, limitNanoUsd: 10n ** 15n, amountNanoUsd: 1n, check: 'after' as const };
 
-test('100,000 holds whose time is over at once hold nobody up, and are all given back', async () => {
+test('100,000 reservations that expire at once delay no request, and are all released', async () => {
 	const clock = new ManualClock();
 	const store = createMemoryAdmission({ clock });
 	await store.restore({ team: 'red', tokensToday: 0, endedIds: [], budgets: [{ ...month, settledNanoUsd: 0n }] });
@@ -26,7 +26,7 @@ test('100,000 holds whose time is over at once hold nobody up, and are all given
 	expect(held).toEqual(Array.from({ length: 50 }, (_, turn) => BigInt(98_000 - 2000 * turn)));
 });
 
-test('what nobody asks for is forgotten: calls that have ended, and teams', async () => {
+test('unused data expires: ended requests, and teams', async () => {
 	const clock = new ManualClock();
 	const store = createMemoryAdmission({ clock });
 	await store.restore({ team: 'red', tokensToday: 0, endedIds: ['old'], budgets: [] });

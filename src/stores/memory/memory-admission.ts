@@ -1,4 +1,4 @@
-/** Counters that live as long as the process. Every operation is one turn of the event loop, so nothing interleaves. */
+/** Counters that live as long as the process. Every operation is synchronous, so operations never interleave. */
 import type { Clock } from '../../core/clock.ts';
 import type { Admission, BudgetPeriod, CounterReading, Declined } from '../../core/counters.ts';
 import { dayNumberOf } from '../../core/day-number.ts';
@@ -19,7 +19,7 @@ import { EndedCalls } from './ended-calls.ts';
 import { FadingMap } from './fading-map.ts';
 import { type Hold, TeamCounters } from './team-counters.ts';
 
-/** Teams that nobody asked about for so long are forgotten; their holds have ended before. */
+/** Teams that are not used for this long are dropped; their reservations have expired before. */
 const idleTeamMs = 2 * maxHoldMs;
 
 export function createMemoryAdmission({ clock }: { clock: Clock }): AdmissionStore {
@@ -129,7 +129,7 @@ class MemoryAdmission implements AdmissionStore {
 	}
 
 	onReturn(): void {
-		// It never goes away.
+		// A store in memory is never unreachable.
 	}
 
 	async close(): Promise<void> {
@@ -144,7 +144,7 @@ class MemoryAdmission implements AdmissionStore {
 		return nowMs;
 	}
 
-	/** @returns undefined unless all of these counters are there. */
+	/** @returns undefined unless all of these counters exist. */
 	private knownTeam(name: string, budgets: readonly BudgetPeriod[], nowMs: number): TeamCounters | undefined {
 		const team = this.teams.get(name, nowMs);
 		return team?.knows(budgets) === true ? team : undefined;
@@ -177,10 +177,10 @@ function bindingLimit(request: AdmissionRequest, team: TeamCounters): Pick<Decli
 	return budget === undefined ? undefined : { binding: 'budget', budget: budget.budget };
 }
 
-/** Work of one turn of the loop; what remains is ended by the next. Late is safe: it holds too much, never too little. */
+/** Limits the work of one operation; the next one continues. Expiring late is safe: it reserves too much, never too little. */
 const maxEndedATurn = 2000;
 
-/** Ends holds whose time is over, by whole seconds, so that the cost of looking does not grow with what is held. */
+/** Releases expired reservations. They are grouped by whole seconds, so that a check does not cost more with more reservations. */
 class HoldSchedule {
 	private readonly bySecond = new Map<number, OpenList<Hold>>();
 	private lookedAtSecond = -Infinity;

@@ -11,12 +11,12 @@ export interface BudgetCounter extends BudgetPeriod {
 
 const nothing: readonly BudgetReading[] = [];
 
-/** What one call holds. */
+/** Reservations of one request. */
 export interface Hold extends Chained<Hold>, Listed {
 	readonly team: TeamCounters;
-	/** The UTC day in which it was admitted, counted from 1970. */
+	/** UTC day of admission, counted from 1970. */
 	readonly day: number;
-	/** Of that day's tokens; 0 where they are not counted there. */
+	/** Tokens reserved on that day; 0 if they do not count there. */
 	readonly reservedTokens: number;
 	readonly parts: { readonly counter: BudgetCounter; amountNanoUsd: bigint }[];
 	/** Unix second. */
@@ -26,15 +26,15 @@ export interface Hold extends Chained<Hold>, Listed {
 /** The counters of one team. */
 export class TeamCounters {
 	readonly name: string;
-	/** Of the minute and the day last rolled to. */
+	/** Values of the minute and the day that `rollTo` set last. */
 	requests = 0;
 	tokens = 0;
 	reservedTokens = 0;
-	/** What is in flight. */
+	/** Reservations of in-flight requests. */
 	readonly calls = new CallTable<Hold>();
 	day = -1;
 	private minute = -1;
-	/** By name, of each period: a key made of both would be hashed anew for each call. */
+	/** By name, then period: a combined key would be a new string to hash for each request. */
 	private readonly budgets = new Map<string, BudgetCounter[]>();
 
 	constructor(name: string) {
@@ -65,7 +65,7 @@ export class TeamCounters {
 		return counter;
 	}
 
-	/** Unless it is known. What is older than the month before and holds nothing is forgotten. */
+	/** Adds a budget that is not known yet. Drops counters that are older than the previous month and have no reservations. */
 	addBudget(total: BudgetTotal): void {
 		if (this.find(total) !== undefined) return;
 		const firstMonth = monthNumber(total.period) - 1;
@@ -86,7 +86,7 @@ export class TeamCounters {
 		return undefined;
 	}
 
-	/** @param ownNanoUsd what the asking call already holds there. */
+	/** @param ownNanoUsd current reservation of the same request. */
 	allows(hold: BudgetHold, ownNanoUsd: bigint): boolean {
 		const { settledNanoUsd, heldNanoUsd } = this.budget(hold);
 		const takenNanoUsd = settledNanoUsd + heldNanoUsd - ownNanoUsd;
@@ -94,7 +94,7 @@ export class TeamCounters {
 		return takenNanoUsd < hold.limitNanoUsd && (hold.check === 'before' || takenNanoUsd + hold.amountNanoUsd <= hold.limitNanoUsd);
 	}
 
-	/** @param day of its admission: tokens count on the day last rolled to, or not at all. */
+	/** @param day of admission: tokens count on the day that `rollTo` set last, or not at all. */
 	hold(id: string, day: number, wantedTokens: number, holds: readonly (BudgetPeriod & { readonly amountNanoUsd: bigint })[]): Hold {
 		const reservedTokens = day === this.day ? wantedTokens : 0;
 		this.reservedTokens += reservedTokens;
@@ -108,7 +108,10 @@ export class TeamCounters {
 		return hold;
 	}
 
-	/** What each of these budgets, which allow it, has for a new request: the least of them. Undefined: all that is asked for. */
+	/**
+	 * Returns the smallest amount that any of these budgets has left for a new request; undefined if the full amount is reserved. Requires
+	 * that all budgets allow the request.
+	 */
 	fitting(wanted: readonly BudgetHold[]): bigint | undefined {
 		let fitting: bigint | undefined;
 		for (const part of wanted) {
@@ -125,7 +128,7 @@ export class TeamCounters {
 		return left > 0n ? left : 0n;
 	}
 
-	/** @returns what is reserved on each of these budgets now. */
+	/** @returns the amount reserved on each of these budgets now. */
 	grow(hold: Hold, wanted: readonly BudgetHold[]): bigint {
 		let reserved: bigint | undefined;
 		for (const part of wanted) {
@@ -165,7 +168,7 @@ export class TeamCounters {
 		for (const { counter, amountNanoUsd } of hold.parts) counter.heldNanoUsd -= amountNanoUsd;
 	}
 
-	/** @param day of the call's admission. */
+	/** @param day of the request's admission. */
 	book(day: number, tokens: number): void {
 		if (day >= this.day) this.tokens += tokens;
 	}
@@ -176,7 +179,7 @@ export class TeamCounters {
 		return { nowMs, requestsThisMinute: requests, tokensToday: tokens, reservedTokens, budgets: this.readBudgets(budgets) };
 	}
 
-	/** As they are now. @throws CountersMissing */
+	/** Current values. @throws CountersMissing */
 	readBudgets(budgets: readonly BudgetPeriod[]): readonly BudgetReading[] {
 		return budgets.length === 0 ? nothing : budgets.map((budget) => ({ ...this.budget(budget) }));
 	}

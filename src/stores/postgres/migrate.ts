@@ -1,4 +1,4 @@
-/** Brings the tables in the schema `tollgate` to what this release knows; processes that start at once take turns. */
+/** Migrates the tables in the schema `tollgate` to this release; processes that start at once migrate one after the other. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Client } from 'pg';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
@@ -7,7 +7,7 @@ import { openPostgres, type PostgresConnection, type PostgresDeps, type Postgres
 /** Tables that are versioned together. */
 export interface SchemaPart {
 	readonly name: string;
-	/** SQL, one a version, oldest first; one that has been released is never changed. Tables are named `tollgate.table`. */
+	/** One SQL text for each version, oldest first; a released one is never changed. Tables are named `tollgate.table`. */
 	readonly steps: readonly string[];
 }
 
@@ -18,8 +18,8 @@ export interface Migrated {
 }
 
 /**
- * Changes nothing, and needs no right to change anything, when all is as it should be.
- * @throws StoreUnusable when the server cannot be used, or a newer release has been here.
+ * Changes nothing, and needs no privilege to change anything, when the schema is current.
+ * @throws StoreUnusable when the server cannot be used, or a newer release has migrated it.
  */
 export async function migrate<Tables>(connection: PostgresConnection<Tables>, parts: readonly SchemaPart[]): Promise<readonly Migrated[]> {
 	const { address } = connection;
@@ -34,7 +34,7 @@ export async function migrate<Tables>(connection: PostgresConnection<Tables>, pa
 	}
 }
 
-/** Changes nothing. @returns whether a start would find every part as it should be. @throws StoreUnusable */
+/** Changes nothing. @returns true if every part is current. @throws StoreUnusable */
 export async function isMigrated(settings: PostgresSettings, parts: readonly SchemaPart[], deps: PostgresDeps): Promise<boolean> {
 	const connection = openPostgres<unknown>(settings, deps);
 	try {
@@ -48,7 +48,7 @@ export async function isMigrated(settings: PostgresSettings, parts: readonly Sch
 	}
 }
 
-/** For the command line. @throws StoreUnusable */
+/** Entry point of the command line. @throws StoreUnusable */
 export async function migratePostgres(
 	settings: PostgresSettings,
 	parts: readonly SchemaPart[],
@@ -64,7 +64,7 @@ export async function migratePostgres(
 
 async function migrateAlone<Tables>(connection: PostgresConnection<Tables>, parts: readonly SchemaPart[]): Promise<readonly Migrated[]> {
 	const client = connection.newClient();
-	// What goes wrong rejects the statement that runs.
+	// Errors reject the running statement.
 	client.on('error', () => undefined);
 	try {
 		await client.connect();
@@ -76,7 +76,7 @@ async function migrateAlone<Tables>(connection: PostgresConnection<Tables>, part
 		await client.query('COMMIT');
 		return parts.map((part) => migratedOf(found, part));
 	} finally {
-		// Closes the transaction, and takes the lock with it, when it was not committed.
+		// Rolls back an uncommitted transaction, which also releases the lock.
 		void client.end();
 	}
 }
@@ -90,11 +90,11 @@ async function applySteps(client: Client, { name, steps }: SchemaPart, fromVersi
 	);
 }
 
-/** Any number that no other program of the database takes. */
+/** Random number that no other program of the database uses. */
 const migrationLock = 7_026_150_113_552_771_841n;
 const mostLockSeconds = 60;
 
-/** A schema that is there need not have been made by a user who may make one. */
+/** The schema may exist although the current user has no privilege to create one. */
 const bookkeeping = `
 	DO $$ BEGIN
 		IF to_regnamespace('tollgate') IS NULL THEN CREATE SCHEMA tollgate; END IF;
@@ -131,13 +131,13 @@ function migratedOf(found: Versions, { name, steps }: SchemaPart): Migrated {
 }
 
 interface PreparedConnection<Tables> {
-	/** As the one given, but that `run` prepares it first. */
+	/** The given connection, except that `run` migrates first. */
 	readonly connection: PostgresConnection<Tables>;
 	/** Tries once more, unless it is done. @throws StoreUnusable */
 	prepare(): Promise<void>;
 }
 
-/** A connection whose tables are brought up to date before anything else is done with them, also when its server comes late. */
+/** Wraps a connection so that its tables are migrated before any other use, also when the server becomes reachable late. */
 export function prepareFirst<Tables>(
 	connection: PostgresConnection<Tables>,
 	part: SchemaPart,

@@ -12,7 +12,7 @@ export async function appendAudit(db: RecordsDb, { atMs, requestId, ...entry }: 
 
 export function createAuditLog({ read, write }: RecordsDatabase): AuditLog {
 	return {
-		// In its turn among the changes, so that a page never misses what was numbered before it and committed after.
+		// Serialized with the record changes, so that a page never misses an entry that has a lower number and commits later.
 		append: (entry) => write(({ db }) => appendAudit(db, entry)),
 		list: (page) =>
 			readAuditPage(page, (before, count) =>

@@ -1,4 +1,4 @@
-/** Connections to one PostgreSQL server: bounded in number and in time, and silent about credentials. */
+/** Connections to one PostgreSQL server, with limits on number and time, and without credentials in messages. */
 import { Socket } from 'node:net';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { Client, type ClientConfig, Pool, TypeOverrides, types } from 'pg';
@@ -12,9 +12,9 @@ import { fromPostgresText } from './postgres-text.ts';
 export interface PostgresSettings {
 	/** `postgres://user:password@host:port/database`, with the parameters of the driver, such as `sslmode`. */
 	readonly url: string;
-	/** Most connections at a time, 5 unless told; those of `newClient` are not among them. */
+	/** Maximum number of connections, default 5; those of `newClient` are not included. */
 	readonly poolSize?: number;
-	/** Bounds everything that is done with a connection of the pool, the wait for one included. 5,000 unless told. */
+	/** Deadline for all work on a pooled connection, including the wait for one. Default 5,000. */
 	readonly deadlineMs?: number;
 }
 
@@ -23,10 +23,10 @@ export interface PostgresDeps {
 	readonly log: Log;
 }
 
-/** The message names the server and what is wrong, never a credential or a record. */
+/** The message names the server and the problem, never a credential or a record. */
 export class PostgresFailed extends Error {
 	override readonly name = 'PostgresFailed';
-	/** The server is away, or not yet or no longer able to serve: the same may succeed later. */
+	/** True if the server is unavailable, starting or stopping: the same statement may succeed later. */
 	readonly mayPass: boolean;
 
 	constructor(message: string, mayPass: boolean) {
@@ -36,23 +36,23 @@ export class PostgresFailed extends Error {
 }
 
 export interface PostgresConnection<Tables> {
-	/** `postgres://host:port/database`, for people. */
+	/** `postgres://host:port/database`, for display. */
 	readonly address: string;
 	readonly deadlineMs: number;
 	/**
-	 * Runs statements on the pool. `bigint` columns are read as bigints; texts may hold U+0000.
+	 * Runs statements on the pool. `bigint` columns are read as bigints; texts may contain U+0000.
 	 * @throws PostgresFailed
 	 */
 	run<Result>(statements: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
-	/** A connection of its own, to be connected and ended by the caller. Its statements have no time limit but the one that is told. */
+	/** Returns a separate connection, which the caller connects and ends. Its statements have no time limit except `query_timeout`. */
 	newClient(limits?: Pick<ClientConfig, 'query_timeout'>): Client;
-	/** What went wrong, in words that may be logged. */
+	/** Describes an error in loggable words. */
 	describe(cause: unknown): PostgresFailed;
-	/** Waits for what runs, a second at most. */
+	/** Waits for running statements, at most a second. */
 	close(): Promise<void>;
 }
 
-/** Does not connect yet. @throws StoreUnusable when the URL is none of PostgreSQL. */
+/** Does not connect yet. @throws StoreUnusable when the URL is not a PostgreSQL URL. */
 export function openPostgres<Tables>(settings: PostgresSettings, { clock, log }: PostgresDeps): PostgresConnection<Tables> {
 	const { url, poolSize = 5, deadlineMs = 5_000 } = settings;
 	const address = addressOf(url);
@@ -73,7 +73,7 @@ export function openPostgres<Tables>(settings: PostgresSettings, { clock, log }:
 		...shared,
 		max: poolSize,
 		statement_timeout: deadlineMs,
-		// A process that stops in the middle of a change must not keep the others from making theirs.
+		// A process that hangs in the middle of a change must not block the changes of others.
 		idle_in_transaction_session_timeout: deadlineMs,
 	});
 	const describe = (cause: unknown): PostgresFailed =>
@@ -113,10 +113,12 @@ columnTypes.setTypeParser(types.builtins.TEXT, fromPostgresText);
 const textArray = 1009;
 const parseTexts: unknown = columnTypes.getTypeParser(textArray);
 if (typeof parseTexts !== 'function') throw new TypeError('The driver has no parser of text arrays');
-// By the types of the driver its parsers take a number.
+// The driver's types declare numbers as the parsers' result.
 columnTypes.setTypeParser(textArray, (literal) => listOf(textFrom)(Reflect.apply(parseTexts, undefined, [literal])).map(fromPostgresText));
 
-/** Where a stray `/`, `?`, `#` of an unencoded password would be taken for the end of the host, nothing of it is shown. */
+/**
+ * Displayable part of a URL. Nothing is shown if a stray `/`, `?` or `#` of an unencoded password would be parsed as the end of the host.
+ */
 const urlPattern = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*(?:\/[^?#@]*)?(?:\?[^#@]*)?$/;
 
 function addressOf(url: string): string {
@@ -125,7 +127,7 @@ function addressOf(url: string): string {
 			const { host, port, database } = new Client(url);
 			return `postgres://${host}:${port}/${database ?? ''}`;
 		} catch (cause) {
-			// Other reasons would show the URL, and the password in it.
+			// Other messages would contain the URL with its password.
 			if (cause instanceof Error && 'syscall' in cause) {
 				throw new StoreUnusable(`A file named in the PostgreSQL URL (\`stores.records\`) cannot be read: ${cause.message}`);
 			}
@@ -136,9 +138,9 @@ function addressOf(url: string): string {
 	);
 }
 
-/** Connection exceptions, a server that starts, stops or has no room, and one that is read-only because another one writes now. */
+/** Connection exceptions, a server that starts, stops or has no free connection, and one that is read-only after a failover. */
 const passingStates = /^(08|53|57P0|25006)/;
-/** Of the driver, and of our own deadlines. */
+/** Messages of the driver, and of the deadlines here. */
 const passingReasons = /timeout|Connection terminated|^No answer/i;
 
 function isPassing(cause: unknown): boolean {
@@ -148,7 +150,7 @@ function isPassing(cause: unknown): boolean {
 	return 'syscall' in cause || passingReasons.test(cause.message);
 }
 
-/** The driver's own errors carry details, among them whole rows. */
+/** Returns no details of the driver's errors, because these contain whole rows. */
 function reasonOf(cause: unknown): string {
 	if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ');
 	if (!(cause instanceof Error)) return String(cause);

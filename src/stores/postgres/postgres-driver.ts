@@ -1,11 +1,11 @@
-/** How kysely reaches the server: a connection is lent for a bounded time, after which it is cut. */
+/** kysely driver: lends a connection for a limited time, after which it is closed. */
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely';
 import { CompiledQuery as Compiled } from 'kysely';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { toPostgresValue } from './postgres-text.ts';
 
-/** From asking for a connection to giving it back. */
+/** From the request for a connection to its return. */
 export interface LendingTerms {
 	readonly clock: Clock;
 	readonly deadlineMs: number;
@@ -53,7 +53,7 @@ class LentConnection implements DatabaseConnection {
 	constructor(client: PoolClient, clock: Clock, deadlineMs: number, remainingMs: number) {
 		this.client = client;
 		this.deadlineMs = deadlineMs;
-		// Its errors reject the query that runs; without a listener they would end the process.
+		// Errors reject the running query; without a listener they would end the process.
 		client.on('error', this.onError);
 		this.timer = clock.after(remainingMs, () => {
 			this.isExpired = true;
@@ -90,7 +90,7 @@ class LentConnection implements DatabaseConnection {
 	};
 }
 
-/** After which the server closes the connection. */
+/** Errors after which the server closes the connection. */
 function isFatal(cause: unknown): boolean {
 	return cause instanceof Error && 'severity' in cause && (cause.severity === 'FATAL' || cause.severity === 'PANIC');
 }

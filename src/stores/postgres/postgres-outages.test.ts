@@ -9,7 +9,7 @@ import { StoreUnusable } from '../contracts/store-unusable.ts';
 import { openRecordsSnapshot } from '../records-snapshot.ts';
 import { openPostgresRecords } from './postgres-records.ts';
 
-/** Of the stores under test, so that nobody waits five seconds. */
+/** Short deadline of the stores under test, instead of five seconds. */
 const deadlineMs = 1000;
 
 let server: PostgresServer;
@@ -108,7 +108,7 @@ test('a store that may come late opens while the server is away, fails each call
 	expect(snapshot.isLoaded).toBe(false);
 	await expect(late.teams.list()).rejects.toMatchObject({ name: 'Fault', code: 'records_unavailable' });
 	await server.restart();
-	// Nobody has made its tables yet.
+	// Its tables do not exist yet.
 	await eventually('it is read', () => (snapshot.isLoaded ? true : undefined));
 	expect(await late.teams.create(team('red'))).toBe('created');
 	await withinSecond('red is known', () => snapshot.team('red'));
@@ -118,7 +118,7 @@ test('a store that may come late opens while the server is away, fails each call
 	]);
 });
 
-test('a store that may come late is not waited for while its server is silent, and refuses what somebody must correct', async () => {
+test('a store that may come late does not wait for a silent server, and fails on a problem that somebody must correct', async () => {
 	server.pause();
 	onTestFinished(() => server.resume());
 	const late = await openPostgresRecords({ url, mayComeLate: true }, { clock, log });
@@ -131,7 +131,7 @@ test('a store that may come late is not waited for while its server is silent, a
 	await expect(openPostgresRecords({ url, mayComeLate: true }, { clock, log })).rejects.toThrow('newer release');
 });
 
-test('what could not be read when it changed is told of again', async () => {
+test('a change that could not be read is announced again', async () => {
 	const [records, others] = [await open(), await open()];
 	const snapshot = await openRecordsSnapshot(records, [], { clock, log });
 	onTestFinished(() => snapshot.close());
@@ -153,11 +153,11 @@ test('a store is closed within two seconds also when the server is silent', asyn
 	const reading = records.teams.list().catch((cause: unknown) => cause);
 	const tooLate = new Promise((resolve) => setTimeout(resolve, 2000, 'too late'));
 	expect(await Promise.race([Promise.all([records.close(), reading]), tooLate])).not.toBe('too late');
-	// None that would keep the process alive.
+	// No socket that would keep the process alive.
 	await eventually('its sockets are gone', () => (countSockets() <= socketsBefore ? true : undefined));
 });
 
-test('a change that was made while nobody could tell of it is found', async () => {
+test('a change without a notification is found', async () => {
 	const [records, others] = [await open(), await open()];
 	const told = countChanges(records);
 	await listening(1);
@@ -191,7 +191,7 @@ test('where the server grants no connection for notifications, changes are found
 	expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
 });
 
-test('records that went back to an earlier state, as after a restore, are told of', async () => {
+test('a return to an earlier state, as after a restore, is announced', async () => {
 	const records = await open();
 	await records.teams.create(team('red'));
 	const told = countChanges(records);
@@ -202,7 +202,7 @@ test('records that went back to an earlier state, as after a restore, are told o
 	expect(told.count).toBe(2);
 });
 
-test('a server that takes no changes is read, refuses changes soon, and can be started on', async () => {
+test('a read-only server serves reads, rejects changes soon, and allows a start', async () => {
 	const records = await open();
 	await records.teams.create(team('red'));
 	await setReadOnly(true);
@@ -261,7 +261,7 @@ function withinSecond<T>(what: string, probe: () => T | undefined): Promise<T> {
 	return eventually(what, probe, 1000);
 }
 
-/** Waits until so many connections listen for changes. */
+/** Waits for this number of connections that listen for changes. */
 async function listening(count: number): Promise<void> {
 	const statement = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query = 'SELECT last FROM tollgate.record_versions'`;
 	await eventually('a connection listens', async () => ((await query(url, statement)).length === count ? true : undefined));

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ProviderReports } from '../contracts/records.ts';
 import type { RecordsDatabase } from './records-database.ts';
 
-/** Outside of the turns in which records change: a report has one writer, and is no news to others. */
+/** Bypasses the serialization of record changes: a report has one writer, and is not announced. */
 export function createPostgresProviderReports({ read }: RecordsDatabase): ProviderReports {
 	return {
 		tell: (process, report, lifeMs) =>

@@ -39,7 +39,7 @@ recordsContract('postgres', async () => {
 	const stores = await Promise.all([openStore(contractUrl), openStore(contractUrl)]);
 	return {
 		stores,
-		// They have less than the second to hear of it.
+		// Less than the second within which changes are announced.
 		passSecond: () => new Promise((resolve) => setTimeout(resolve, 400)),
 		async dispose() {
 			await Promise.all(stores.map((store) => store.close()));
@@ -237,7 +237,7 @@ function openStore(url: string): Promise<RecordStore> {
 	return openPostgresRecords({ url }, { clock, log: createRememberedLog() });
 }
 
-/** An error with its causes and everything that they carry, as a careless log would show it. */
+/** An error with its causes and all of their properties, as a careless log would show it. */
 function textOf(cause: unknown): string {
 	if (!(cause instanceof Error)) return JSON.stringify(cause) ?? '';
 	return `${cause.message} ${cause.stack ?? ''} ${JSON.stringify(cause)} ${textOf(cause.cause)}`;

@@ -14,17 +14,17 @@ import { type RecordTables, recordsSchema } from './records-schema.ts';
 import { createPostgresChanges, storeOf } from './versioned-records.ts';
 
 export interface PostgresRecordsSettings extends PostgresSettings {
-	/** Opens also while the server is away; its tables are then brought up to date as soon as it answers. */
+	/** Opens even while the server is unavailable; its tables are migrated as soon as it responds. */
 	readonly mayComeLate?: boolean;
 }
 
-/** A server that comes late is not waited for longer. */
+/** Maximum wait for an unavailable server at the start. */
 const mostWaitedMs = 1_000;
 
 /**
- * Every method of the store rejects with Fault `records_unavailable` when the server does not answer within `deadlineMs`; a change that
- * was rejected so may have been made all the same.
- * @throws StoreUnusable when the server cannot be used at first.
+ * Opens the record store. Every method rejects with Fault `records_unavailable` when the server does not respond within `deadlineMs`. A
+ * change that was rejected in this way may still have been made.
+ * @throws StoreUnusable when the server cannot be used at the start.
  */
 export async function openPostgresRecords(settings: PostgresRecordsSettings, deps: PostgresDeps): Promise<RecordStore> {
 	const given = openPostgres<RecordTables>(settings, deps);
@@ -42,10 +42,10 @@ export async function openPostgresRecords(settings: PostgresRecordsSettings, dep
 	}
 }
 
-/** Earlier than any: listeners are told as soon as there is one. */
+/** Lower than any version, so that listeners are notified as soon as there is one. */
 const unknownVersion = -1;
 
-/** Undefined when the server is away, or takes its time. */
+/** Undefined when the server is unavailable or slow. */
 async function unlessLate<Result>(answer: Promise<Result>, clock: Clock): Promise<Result | undefined> {
 	const { promise, resolve } = Promise.withResolvers<undefined>();
 	const timer = clock.after(mostWaitedMs, () => resolve(undefined));
@@ -53,7 +53,7 @@ async function unlessLate<Result>(answer: Promise<Result>, clock: Clock): Promis
 		if ((cause instanceof StoreUnusable || cause instanceof PostgresFailed) && cause.mayPass) return undefined;
 		throw cause;
 	});
-	// Nobody listens any more when it fails after that: it is tried again, and logged.
+	// A later failure needs no listener: it is retried and logged.
 	known.catch(() => undefined);
 	return Promise.race([known, promise]).finally(() => timer.cancel());
 }

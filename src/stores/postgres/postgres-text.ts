@@ -1,6 +1,6 @@
 /**
- * PostgreSQL keeps every character in a text but U+0000, so that one travels as U+0001 U+0001, and U+0001 itself as
- * U+0001 U+0002: all other texts are stored as they are, and the order of texts stays what it was.
+ * Escapes a text for PostgreSQL, which stores every character except U+0000. U+0000 becomes U+0001 U+0001, and U+0001 becomes U+0001
+ * U+0002. All other texts are stored unchanged, and the sort order is preserved.
  */
 
 export function toPostgresText(text: string): string {
@@ -11,7 +11,7 @@ export function fromPostgresText(text: string): string {
 	return text.replaceAll('\u0001\u0001', '\u0000').replaceAll('\u0001\u0002', '\u0001');
 }
 
-/** A parameter of a statement, lists included. */
+/** Escapes a parameter of a statement, including lists. */
 export function toPostgresValue(value: unknown): unknown {
 	if (typeof value === 'string') return toPostgresText(value);
 	return Array.isArray(value) ? value.map(toPostgresValue) : value;

@@ -1,6 +1,6 @@
 /**
- * Tells listeners of changes: of our own at once, of other processes' as soon as the server notifies us. The newest version is also
- * asked for twice a second, which finds what was missed while there was no connection, and a connection that is dead without a word.
+ * Notifies listeners of changes: those of this process at once, those of other processes on the server's notification. The newest version
+ * is also polled twice a second, which finds changes that were missed without a connection, and detects a dead connection.
  */
 import type { Client } from 'pg';
 import type { Clock, Timer } from '../../core/clock.ts';
@@ -32,7 +32,7 @@ export class RecordWatch {
 	private owesNews = false;
 	private isClosed = false;
 
-	/** @param seenVersion of which the listeners need not be told. */
+	/** @param seenVersion version that listeners already know. */
 	constructor(connection: PostgresConnection<RecordTables>, seenVersion: number, { clock, log }: RecordWatchDeps) {
 		this.connection = connection;
 		this.seenVersion = seenVersion;
@@ -50,14 +50,14 @@ export class RecordWatch {
 		return () => void this.listeners.delete(registered);
 	}
 
-	/** Whoever reads now sees the records as they are since `version`, and everything that was changed before. */
+	/** Notes that a reader now sees `version` and every change before it. */
 	learn(version: number): void {
 		if (!(version > this.seenVersion)) return;
 		this.seenVersion = version;
 		this.announce();
 	}
 
-	/** Tells listeners as soon as the server answers: what they wanted to read may be what failed. */
+	/** Notifies listeners as soon as the server responds, because their own read may have failed. */
 	owe(): void {
 		this.owesNews = true;
 	}
@@ -69,7 +69,7 @@ export class RecordWatch {
 		this.drop(this.client);
 	}
 
-	/** Nobody listens any more once it is closed. */
+	/** Notifies the listeners; there are none after `close`. */
 	private announce(): void {
 		for (const listener of [...this.listeners]) listener();
 	}
@@ -111,13 +111,13 @@ export class RecordWatch {
 		else this.client = client;
 	}
 
-	/** Over the connection that listens, or, where the server grants none, over the pool. */
+	/** Uses the listening connection, or the pool if the server grants none. */
 	private async compareVersion(): Promise<void> {
 		const knownVersion = this.seenVersion;
 		const version = await (this.client === undefined
 			? this.connection.run((db) => readVersion(db.withSchema('tollgate')))
 			: askVersion(this.client));
-		// Less than was known is another past: the server was restored from a backup, or its standby has taken over.
+		// A lower version means another history: the server was restored from a backup, or a standby has been promoted.
 		const isNews = version > this.seenVersion || version < knownVersion;
 		if (isNews) this.seenVersion = version;
 		if (!isNews && !this.owesNews) return;

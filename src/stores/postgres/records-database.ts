@@ -3,25 +3,25 @@ import { Fault } from '../../core/fault.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import type { RecordsDb, RecordTables } from './records-schema.ts';
 
-/** In which nobody else changes records. */
+/** Transaction that excludes other changes of records. */
 export interface ChangeTransaction {
 	readonly db: RecordsDb;
-	/** Higher than any before. To have asked for one is to have changed something. */
+	/** Higher than any version before. A call marks the transaction as a change. */
 	nextVersion(): number;
 }
 
-/** All of it fails with Fault `records_unavailable`. */
+/** Every method fails with Fault `records_unavailable`. */
 export interface RecordsDatabase {
 	read<Result>(statements: (db: RecordsDb) => Promise<Result>): Promise<Result>;
-	/** In one transaction; nothing of it remains when it throws. */
+	/** Runs statements in one transaction, which is rolled back when they throw. */
 	write<Result>(statements: (transaction: ChangeTransaction) => Promise<Result>): Promise<Result>;
 }
 
-/** Names the channel on which the version of each change is told. */
+/** Channel on which the version of each change is announced. */
 export const changesChannel = 'tollgate_records';
 
 export interface RecordsDatabaseEvents {
-	/** After each commit that changed anything. */
+	/** Runs after each commit with changes. */
 	written(version: number): void;
 	failed(): void;
 }
@@ -56,7 +56,7 @@ export function createRecordsDatabase(
 	};
 }
 
-/** Of the newest change. */
+/** Returns the version of the newest change. */
 export async function readVersion(db: RecordsDb): Promise<number> {
 	const { last } = await db.selectFrom('record_versions').select('last').executeTakeFirstOrThrow();
 	return Number(last);

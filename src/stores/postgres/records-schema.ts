@@ -9,10 +9,10 @@ export const recordsSchema: SchemaPart = {
 	steps: readMigrations(new URL('migrations/records/', import.meta.url)),
 };
 
-/** Written as a number or bigint. */
+/** Inserted as a number or bigint. */
 type Integer = ColumnType<bigint, bigint | number, bigint | number>;
 type IntegerOrNull = ColumnType<bigint | null, bigint | number | null, bigint | number | null>;
-/** Written as JSON text. */
+/** Inserted as JSON text. */
 type Json<Value> = ColumnType<Value, string, string>;
 type Sequence = Generated<bigint>;
 
@@ -43,7 +43,7 @@ export interface ProviderReportsTable {
 	expires_at: Date;
 }
 
-/** Those of versioned records are in `record-shapes.ts`. */
+/** Tables except those of versioned records, which are in `record-shapes.ts`. */
 export interface RecordTables {
 	audit: AuditTable;
 	signing_keys: SigningKeysTable;
@@ -51,5 +51,5 @@ export interface RecordTables {
 	record_versions: { last: Integer };
 }
 
-/** In the schema `tollgate`; a transaction or not. */
+/** Database with the schema `tollgate` selected, inside or outside a transaction. */
 export type RecordsDb = Kysely<RecordTables>;

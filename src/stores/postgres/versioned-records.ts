@@ -4,7 +4,7 @@ import { appendAudit } from './postgres-audit.ts';
 import type { ChangeTransaction, RecordsDatabase } from './records-database.ts';
 import type { RecordsDb } from './records-schema.ts';
 
-/** As `RecordTable`, with statements that take their time. */
+/** Asynchronous form of `RecordTable`. */
 export interface PostgresTable<Key, Value, Conflict extends string>
 	extends Pick<RecordTable<Key, Value, Conflict>, 'kind' | 'keyOf' | 'nameOf'> {
 	find(db: RecordsDb, key: Key): Promise<Stored<Value> | undefined>;
@@ -15,7 +15,7 @@ export interface PostgresTable<Key, Value, Conflict extends string>
 	removing?(transaction: ChangeTransaction, key: Key, terms: Pick<ChangeTerms, 'author'>): Promise<unknown>;
 }
 
-/** The changes of a versioned store, to be made in a transaction that is under way. */
+/** Changes of a versioned store, for use in a running transaction. */
 export interface PostgresChanges<Key, Value, Conflict extends string> {
 	create(
 		transaction: ChangeTransaction,
@@ -31,7 +31,7 @@ export interface PostgresChanges<Key, Value, Conflict extends string> {
 	): Promise<'deleted' | 'unknown' | 'stale'>;
 }
 
-/** What a change needs to know is read first; then it is decided as in every backend; then what was decided is written. */
+/** Reads what a change depends on, then decides as in every backend, then writes the result. */
 export function createPostgresChanges<Key, Value extends object, Conflict extends string>(
 	table: PostgresTable<Key, Value, Conflict>,
 ): PostgresChanges<Key, Value, Conflict> {
@@ -54,7 +54,7 @@ export function createPostgresChanges<Key, Value extends object, Conflict extend
 			conflictOf: () => conflict,
 			put: (stored) => void writes.push(() => table.put(db, stored)),
 			remove: (removed) => {
-				// A record that is gone has no version, but others must learn of it.
+				// A deleted record has no version, but the deletion must be announced.
 				transaction.nextVersion();
 				writes.push(() => table.remove(db, removed));
 			},

@@ -1,13 +1,15 @@
 /**
- * The operations as Lua, one script each, in `lua/`. Three keys a team, which live and die together, so that totals never outlive the
- * reservations they contain: `counters` (a hash), `calls` (request id to its owner and what it reserves) and `ends` (request ids by the
- * second their reservation ends); one short-lived key for each request that has ended; and for each owner, which is one run of a gateway,
- * the teams in which it reserved. Scripts touch no key that they are not given.
+ * The operations as Lua, one script each, in `lua/`. Scripts touch only the keys that they receive. Keys of each team and each owner:
+ * - `counters`: a hash. It never expires after the other two, so that totals never outlive the reservations that they contain.
+ * - `calls`: request id to its owner and its reservations.
+ * - `ends`: request ids by the second in which their reservation expires.
+ * - `ended:` and an id, short-lived: one for each ended request.
+ * - `owner:` and a run of a gateway, not tied to a team: the teams in which the run reserved.
  */
 import { partsOfWhatIsLeft } from '../contracts/admission.ts';
 import { compileScript, readLua, type Script } from './script.ts';
 
-/** By operation, its file in `lua/`. */
+/** Files in `lua/` by operation. */
 const files = {
 	admit: 'admit',
 	settle: 'settle',
@@ -24,19 +26,19 @@ const files = {
 
 export type Operation = keyof typeof files;
 
-/** Lua for the server's clock in unix milliseconds. */
+/** Lua expression of the server's clock in unix milliseconds. */
 const serverClock = `(function() local time = redis.call('TIME') return time[1] * 1000 + math.floor(time[2] / 1000) end)()`;
 
-/** What the files read by these names. */
+/** Constants of the Lua files, by name. */
 const numbers = {
 	partsOfWhatIsLeft,
-	/** Idle teams are forgotten after so long, and restored from the ledger when they return. */
+	/** Idle teams expire after this time, and are restored from the ledger when they return. */
 	idleSeconds: 70 * 24 * 3600,
 	/** Longer than any reservation lasts. */
 	ownerSeconds: 25 * 3600,
 };
 
-/** @param clock Lua expression for unix milliseconds; tests have one that they can move. */
+/** @param clock Lua expression for unix milliseconds; tests pass one that they control. */
 export function compileScripts(clock: string = serverClock): Record<Operation, Script> {
 	const locals = Object.entries({ now: clock, ...numbers }).map(([name, value]) => `local ${name} = ${value}\n`);
 	const beginning = locals.join('') + readLua('prelude');

@@ -133,7 +133,7 @@ describe('the connection', () => {
 
 	test('is waited for neither at the start nor at the end when the server does not answer', async () => {
 		const log = createRememberedLog();
-		// Of scripts nothing is answered, nor of what comes after them.
+		// Blocks the responses of scripts, and of all later commands.
 		await server.command('CLIENT', 'PAUSE', '60000', 'WRITE');
 		try {
 			const store = await openRedisAdmission({ url: server.url }, { clock: systemClock, log });
@@ -143,7 +143,7 @@ describe('the connection', () => {
 		} finally {
 			await server.command('CLIENT', 'UNPAUSE');
 		}
-		// As it does after five seconds.
+		// The socket timeout is five seconds.
 		expect(inspect(log.lines)).not.toContain('Socket timeout');
 	}, 30_000);
 
@@ -189,7 +189,7 @@ async function wholeCall(store: AdmissionStore, team: string, id = 'one') {
 	return store.settle({ id, team, admittedMs: Date.now(), tokens: 1, costNanoUsd: 1n, budgets: [month] });
 }
 
-/** Asks from a process of its own. @returns of each call its minute by the server's clock, and whether it was admitted. */
+/** Admits requests from another process. @returns for each request its minute by the server's clock, and whether it was admitted. */
 async function ask(
 	url: string,
 	{ calls, name, skewMs }: { calls: number; name: string; skewMs: number },

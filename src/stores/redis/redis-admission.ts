@@ -1,4 +1,4 @@
-/** Counters in Redis, or Valkey, shared by any number of processes. One script call an operation, at the server's clock. */
+/** Counters in Redis or Valkey, shared by any number of processes. Each operation is one script, at the server's clock. */
 
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -25,38 +25,38 @@ import { Riders } from './riders.ts';
 import type { Script } from './script.ts';
 
 export interface RedisAdmissionSettings extends RedisSettings {
-	/** Begins every key. */
+	/** Prefix of every key. */
 	readonly prefix?: string;
-	/** Names this run of the process, so that what it reserves can be released when it has died: letters and digits. Nobody unless given. */
+	/** Name of this run of the process, letters and digits, so that its reservations can be released after it has died. Default none. */
 	readonly owner?: string;
-	/** Lua expression for unix milliseconds, instead of the server's clock: tests have one that they can move. */
+	/** Lua expression for unix milliseconds, instead of the server's clock: tests pass one that they control. */
 	readonly clockLua?: string;
 }
 
-/** How long a start waits for the server before it goes on without. */
+/** Maximum wait for the server at the start. */
 const firstReadyMs = 1000;
 
-/** Longer it does not wait for the first answer either. */
+/** Maximum wait for the first response. */
 const trialPatience = { tickMs: 250, ticks: 4 };
 
-/** Of a team that has no counters, so that it changes nothing. */
+/** Names a team without counters, so that it changes nothing. */
 const trial: AdmissionRequest = { id: 'trial', team: ':trial', requestsPerMinute: 1, dailyTokens: 1, holds: [], holdMs: 1 };
 
-/** Teams of which this run has told the server that it reserves there; those that are forgotten are told again. */
+/** Maximum number of teams remembered as registered with the server; forgotten ones are registered again. */
 const maxRegistered = 10_000;
 
 export interface SharedAdmission extends AdmissionStore {
 	/**
-	 * Releases what a run that has died reserves still. To be called once what its ledger entries cost is settled.
-	 * @returns how many reservations there were.
+	 * Releases the remaining reservations of a stale run. Requires that the cost of its ledger entries is settled.
+	 * @returns the number of released reservations.
 	 */
 	abandon(owner: string): Promise<number>;
 }
 
-/** Calls that one script holds again. */
+/** Number of requests in one rehold script. */
 const reheldAtOnce = 100;
 
-/** Waits for the server, but not for long: what cannot be reached now is reached later. */
+/** Waits for the server for a short time; if it is not reachable then, the store connects later. */
 export async function openRedisAdmission(
 	settings: RedisAdmissionSettings,
 	{ clock, log }: { clock: Clock; log: Log },
@@ -64,7 +64,7 @@ export async function openRedisAdmission(
 	const scripts = compileScripts(settings.clockLua);
 	const connection = new RedisConnection({ ...settings, scripts: Object.values(scripts) }, log);
 	const store = new RedisAdmission(connection, scripts, { prefix: settings.prefix ?? 'tollgate', owner: settings.owner ?? '' }, clock);
-	// What is asked for the first time is slow, here and there: that shall be nobody's call.
+	// The first use of connection and script is slow, so a trial takes the place of a client's request.
 	const isReady = await connection.firstReady(firstReadyMs, clock);
 	if (isReady) await new CallDeadlines(clock, trialPatience).race(store.admit(trial)).catch(() => undefined);
 	else log.warn('counter store not reachable yet', { address: connection.address });
@@ -170,7 +170,7 @@ class RedisAdmission implements SharedAdmission {
 		return released;
 	}
 
-	/** Leaves before the reservation. One that fails is told again with the team's next request. */
+	/** Sent before the reservation. A failed registration is repeated with the team's next request. */
 	private register(team: string): void {
 		if (this.owner === '' || !this.connection.isConnected) return;
 		const key = `${this.connection.run} ${team}`;
@@ -198,7 +198,7 @@ class RedisAdmission implements SharedAdmission {
 		return this.connection.close();
 	}
 
-	/** The operations that answer with a verdict and a reading. */
+	/** Runs an operation whose response is a verdict and a reading. */
 	private async ask(
 		operation: Operation,
 		team: string,
@@ -223,7 +223,7 @@ class RedisAdmission implements SharedAdmission {
 		return [String(verdict), reading];
 	}
 
-	/** Every key holds the team in braces, and nothing else in braces, so that a cluster keeps them together. */
+	/** Every key contains the team as its only hash tag, in braces, so that a cluster stores them in one slot. */
 	private async evaluate(
 		operation: Operation,
 		team: string,
@@ -253,7 +253,7 @@ function limitOf(hold: BudgetHold): string[] {
 /** The scripts are exact below this, a thousand billion US dollars. */
 const tooMuchNanoUsd = 10n ** 21n;
 
-/** @throws RangeError for what the scripts cannot hold exactly. */
+/** @throws RangeError for an amount that the scripts cannot represent exactly. */
 function moneyText(nanoUsd: bigint): string {
 	if (nanoUsd < 0n || nanoUsd >= tooMuchNanoUsd) throw new RangeError(`${nanoUsd} nano-US-dollars cannot be counted`);
 	return nanoUsd.toString();

@@ -13,25 +13,25 @@ export interface RedisSettings {
 }
 
 export interface RedisConnectionOptions extends RedisSettings {
-	/** That are evaluated here: the server is given them at once, so that the first calls need not send them. */
+	/** Scripts of this connection: they are loaded into the server at once, so that the first requests need not send them. */
 	readonly scripts: readonly Script[];
 }
 
-/** Between attempts to connect again. */
+/** Time between attempts to reconnect. */
 const reconnectMs = 200;
 
-/** Silence for so long, with a command waiting, means that the other end is gone without a word. */
+/** Silence of this length while a command waits means that the connection is dead. */
 const silentMs = 5000;
 
-/** The same for a connection that is to be closed. */
+/** Like `silentMs`, for a connection that is being closed. */
 const silentAtCloseMs = 1000;
 
 /**
- * A connection on which a command fails at once while there is none, and when the server has been silent for five seconds: whoever cannot
- * wait so long gives up earlier. Its errors name the server, and never a credential.
+ * A connection whose commands fail at once while it is not established, and when the server has been silent for five seconds. Callers with
+ * shorter deadlines time out earlier. Its errors name the server, never a credential.
  */
 export class RedisConnection {
-	/** `redis://host:port`, for people. */
+	/** `redis://host:port`, for display. */
 	readonly address: string;
 	private readonly client: Redis;
 	private readonly scripts: readonly Script[];
@@ -41,7 +41,7 @@ export class RedisConnection {
 	private wasReady = false;
 	private lastError: string | undefined;
 
-	/** @throws StoreUnusable when the URL is none of Redis. */
+	/** @throws StoreUnusable when the URL is not a Redis URL. */
 	constructor({ url, scripts }: RedisConnectionOptions, log: Log) {
 		this.scripts = scripts;
 		const { address, ...server } = readUrl(url);
@@ -55,7 +55,7 @@ export class RedisConnection {
 			enableOfflineQueue: false,
 			autoResendUnfulfilledCommands: false,
 			retryStrategy: () => reconnectMs,
-			// A primary that has become a replica: the name may lead to the new primary by now.
+			// Reconnects when a primary has become a replica: the name may lead to the new primary by now.
 			reconnectOnError: ({ message }) => message.startsWith('READONLY'),
 		});
 		this.client.on('error', (cause: Error) => {
@@ -67,7 +67,10 @@ export class RedisConnection {
 		this.client.on('ready', () => void this.identify());
 	}
 
-	/** Names one life of the server: another one may have lost what an earlier one knew. @throws CountersUnreachable while there is no connection. */
+	/**
+	 * Id of the server's current run: another run may have lost the data of an earlier one. @throws CountersUnreachable while there is no
+	 * connection.
+	 */
 	get run(): string {
 		if (this.identity === undefined) throw new CountersUnreachable(`${this.address} is not connected`);
 		return this.identity;
@@ -91,7 +94,7 @@ export class RedisConnection {
 		}
 	}
 
-	/** Resolves when there is a connection, or after `withinMs` without one. */
+	/** Resolves with true once there is a connection, or with false after `withinMs` without one. */
 	firstReady(withinMs: number, clock: Clock): Promise<boolean> {
 		return new Promise((resolve) => {
 			const timer = clock.after(withinMs, () => resolve(false));
@@ -102,12 +105,12 @@ export class RedisConnection {
 		});
 	}
 
-	/** Each time that there is a connection. */
+	/** Runs `listener` each time a connection is established. */
 	onReady(listener: () => void): void {
 		this.listeners.push(listener);
 	}
 
-	/** Whether there was a connection before the present one. */
+	/** True if there was a connection before the present one. */
 	get isReturn(): boolean {
 		return this.wasReady;
 	}
@@ -116,14 +119,14 @@ export class RedisConnection {
 		this.listeners.length = 0;
 		const { stream }: { readonly stream?: Redis['stream'] } = this.client;
 		stream?.setTimeout(silentAtCloseMs, () => stream.destroy());
-		// Answers to what was sent come before the answer to this.
+		// Responses to earlier commands arrive before the response to this one.
 		await this.client.quit().catch(() => undefined);
 		this.client.disconnect();
 	}
 
 	/**
-	 * What is sent in one turn of the event loop leaves in one piece, for a system call costs as much as the rest of a command; and after
-	 * the ledger's journal has what was written to it before.
+	 * Sends the commands of one turn of the event loop in one write: a system call costs as much as the rest of a command. The write happens
+	 * after the ledger's journal has been written.
 	 */
 	private gather(): void {
 		if (this.isGathering || !this.isConnected) return;
@@ -140,12 +143,12 @@ export class RedisConnection {
 
 	private async identify(): Promise<void> {
 		try {
-			// Who may not leave scripts with the server sends them when they are asked for.
+			// A user who may not load scripts sends each script when it is used.
 			for (const { lua } of this.scripts) void this.client.script('LOAD', lua).catch(() => undefined);
 			const info = await this.client.info('server');
 			this.identity = /^run_id:(\S+)/m.exec(info)?.[1] ?? 'unnamed';
 		} catch (cause) {
-			// Some servers keep INFO to themselves: then only an emptied store is noticed, not a replaced one.
+			// Some servers forbid INFO: then only an emptied server is detected, not a replaced one.
 			if (!(cause instanceof Error && /^(NOPERM|ERR)/.test(cause.message))) return this.client.disconnect(true);
 			this.identity = 'unnamed';
 		}
@@ -154,7 +157,7 @@ export class RedisConnection {
 		this.wasReady = true;
 	}
 
-	/** The driver's own errors carry their command, and with it everything that was sent. */
+	/** Returns no details of the driver's errors, because these contain the command with all of its arguments. */
 	private describe(cause: unknown): CountersUnreachable {
 		return new CountersUnreachable(`${this.address}: ${cause instanceof Error ? cause.message : String(cause)}`);
 	}
@@ -177,7 +180,7 @@ function readUrl(url: string): ServerOptions & { address: string } {
 			...(protocol === 'rediss:' ? { tls: {} } : {}),
 		};
 	} catch {
-		// The reason would show the URL, and the password in it.
+		// The message would contain the URL with its password.
 		throw new StoreUnusable(
 			'The Redis URL (`stores.counters`) is invalid: write redis://host:port or rediss://user:password@host:port/database, with special characters in user and password percent-encoded',
 		);

@@ -1,4 +1,4 @@
-/** How often the server is asked, counted by a link between it and the store, whose own clock stands still. */
+/** Number of requests to the server, counted by a proxy in front of it. The store's own clock stands still. */
 import { setImmediate } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -41,7 +41,7 @@ async function open(): Promise<AdmissionStore> {
 const admit = (id: string) => store.admit({ id, team: 'red', requestsPerMinute: null, dailyTokens: null, holds: [hold], holdMs: 60_000 });
 const settle = async (id: string) => store.settle({ id, team: 'red', admittedMs: 0, tokens: 1, costNanoUsd: 7n, budgets: [month] });
 
-/** Whatever is on its way arrives. */
+/** Waits until everything in transit has arrived. */
 async function turns(): Promise<void> {
 	for (let turn = 0; turn < 10; turn++) await setImmediate();
 }
@@ -75,7 +75,7 @@ test('without another call ends go together after a moment, and many at once', a
 	expect((await store.read('red', [month])).budgets).toEqual([{ ...month, settledNanoUsd: 7n * 24n, heldNanoUsd: 50n }]);
 });
 
-test('ends that wait are told before the connection is closed', async () => {
+test('waiting ends are sent before the connection is closed', async () => {
 	await admit('one');
 	const [settled] = await Promise.all([settle('one'), store.close()]);
 	expect(settled).toMatchObject({ isLate: false, budgets: [{ settledNanoUsd: 7n, heldNanoUsd: 0n }] });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** With a connection. */
+/** Waits for a connection. */
 async function open(url = server.url): Promise<SourceCounts> {
 	const counts = openRedisSourceCounts({ url }, createRememberedLog());
 	onTestFinished(() => counts.close());

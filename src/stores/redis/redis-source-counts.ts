@@ -1,16 +1,19 @@
-/** Sources in Redis, or Valkey: a hash each, with a field for each slice of the window by the server's clock. */
+/** Source counts in Redis or Valkey: one hash for each source, with a field for each slice of the window by the server's clock. */
 import type { Log } from '../../core/log.ts';
 import type { SourceCounts } from '../contracts/source-counts.ts';
 import { RedisConnection, type RedisSettings } from './redis-connection.ts';
 import { compileScript, readLua } from './script.ts';
 
-/** As processes count for themselves: the slice that lasts is one more than the window holds. */
+/** As in the counts of a single process: the current slice is one more than the window has. */
 const slicesPerWindow = 30;
 const slicesKept = slicesPerWindow + 1;
 
 const addToSource = compileScript(`local slicesKept = ${slicesKept}\n${readLua('add-to-source')}`);
 
-/** Does not wait for the server: until it is there, asking fails at once. @throws StoreUnusable when the URL is none of Redis. */
+/**
+ * Does not wait for the server: until there is a connection, operations fail at once. @throws StoreUnusable when the URL is not a Redis
+ * URL.
+ */
 export function openRedisSourceCounts(
 	{ prefix = 'tollgate', ...server }: RedisSettings & { readonly prefix?: string },
 	log: Log,
@@ -19,7 +22,7 @@ export function openRedisSourceCounts(
 	return {
 		add: (counts, windowSeconds) => {
 			const sliceMs = Math.ceil((windowSeconds * 1000) / slicesPerWindow);
-			// One script a source, sent in one piece: in a cluster each may be at another server.
+			// One script for each source, sent in one write: in a cluster each may be on another server.
 			return Promise.all(
 				counts.map(async ({ source, requests }) => {
 					const total = await connection.evaluate(addToSource, [`${prefix}:source:${windowSeconds}:${source}`], [requests, sliceMs]);

@@ -1,12 +1,12 @@
 import type { Clock, Timer } from '../../core/clock.ts';
 
-/** Between one call's end and the next call's begin there is less, where there is load. */
+/** Longer than the time between the end of one request and the start of the next, under load. */
 const longestWaitMs = 3;
 
-/** So many do not wait for company. */
+/** Number of waiting commands that are sent at once. */
 const mostWaiting = 25;
 
-/** Commands whose answers nobody waits for: they go along with the next that goes anyway, or a moment later together. */
+/** Delays commands whose response no request waits for: they are sent with the next command, or together after a moment. */
 export class Riders {
 	readonly #clock: Clock;
 	#waiting: (() => void)[] = [];
@@ -16,7 +16,7 @@ export class Riders {
 		this.#clock = clock;
 	}
 
-	/** @returns what `send` returns once it was its turn. */
+	/** @returns the result of `send`, which runs when the waiting commands are sent. */
 	wait<T>(send: () => Promise<T>): Promise<T> {
 		return new Promise((resolve) => {
 			this.#waiting.push(() => resolve(send()));
@@ -25,7 +25,7 @@ export class Riders {
 		});
 	}
 
-	/** To be called before anything else is sent, so that the order of commands is the order in which they were given. */
+	/** Sends the waiting commands. Must run before anything else is sent, to preserve the order of commands. */
 	go(): void {
 		if (this.#waiting.length === 0) return;
 		this.#timer?.cancel();

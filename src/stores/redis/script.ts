@@ -1,4 +1,4 @@
-/** Lua that the server runs by its digest. The files lie in `lua/`. */
+/** Lua scripts that the server runs by their digest. The files are in `lua/`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -11,7 +11,7 @@ export function compileScript(lua: string): Script {
 	return { lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** @param name of a file in `lua/`, without its ending. */
+/** @param name of a file in `lua/`, without its extension. */
 export function readLua(name: string): string {
 	return readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8');
 }

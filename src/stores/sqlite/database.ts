@@ -14,7 +14,7 @@ export async function read<Result>(statements: () => Result): Promise<Result> {
 	}
 }
 
-/** Runs statements in one transaction that nobody else writes into; nothing of it remains when it throws. */
+/** Runs statements in one exclusive write transaction, which is rolled back when they throw. */
 export type Transaction = <Result>(statements: () => Result) => Result;
 
 export function createTransaction(database: DatabaseSync): Transaction {
@@ -37,7 +37,7 @@ export function createTransaction(database: DatabaseSync): Transaction {
 /** A transaction that fails with Fault `records_unavailable`. */
 export type Write = <Result>(statements: () => Result) => Promise<Result>;
 
-/** @param written called after each commit that changed anything. */
+/** @param written called after each commit with changes. */
 export function createWrite(database: DatabaseSync, written: () => void): Write {
 	const transaction = createTransaction(database);
 	const changes = database.prepare('SELECT total_changes() AS count');

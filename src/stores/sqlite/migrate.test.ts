@@ -48,7 +48,7 @@ test('a step that fails leaves nothing behind, and the next start tries again', 
 	expect(database.prepare('SELECT id FROM one').all()).toEqual([{ id: 1 }]);
 });
 
-/** One that waits for nobody by itself. */
+/** A connection without a busy timeout. */
 function open(path: string): DatabaseSync {
 	const database = new DatabaseSync(path, { timeout: 0 });
 	database.exec('PRAGMA journal_mode = WAL');

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** A step may go through millions of rows, while the other processes of an installation start. */
+/** A step may process millions of rows while other processes of an installation start. */
 const mostWaitMs = 300_000;
 
 /**
- * Brings a database to the newest schema. `steps` are one a version, oldest first; one that has been released is never
- * changed. `user_version` counts those applied. Waits for another process that does the same; one that is up to date is not waited for.
+ * Migrates a database to the newest schema. `steps` has one SQL text for each version, oldest first; a released one is never changed.
+ * `user_version` counts the applied ones. Waits for another process that migrates; does not wait if the schema is current.
  * @throws Error when a newer release has written the file.
  */
 export function migrate(database: DatabaseSync, steps: readonly string[]): void {

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnusable } from '../contracts/store-unusable.ts';
 
-/** How long a statement waits for another process that is writing. */
+/** Maximum time that a statement waits for another process that is writing. */
 const busyTimeoutMs = 2_000;
 
-/** What a committed transaction survives: the death of the process, or also that of the machine (an fsync for each). */
+/** Failure that a committed transaction survives: the death of the process, or also a power loss (an fsync for each). */
 export type Durability = 'process' | 'power';
 
 const synchronous: Readonly<Record<Durability, string>> = { process: 'NORMAL', power: 'FULL' };
@@ -35,21 +35,21 @@ export function openDatabase(path: string, prepare: (database: DatabaseSync) => 
 	}
 }
 
-/** Not `recursive`: where the system answers ENOENT under a directory that exists, as in `/proc`, Node 26 then tries forever. */
+/** Not `recursive`: if the system returns ENOENT under a directory that exists, as in `/proc`, Node 26 then retries forever. */
 function makeDirectory(directory: string): void {
 	if (existsSync(directory)) return;
 	makeDirectory(dirname(directory));
 	try {
 		mkdirSync(directory, { mode: 0o700 });
 	} catch (cause) {
-		// Another process may have made it meanwhile.
+		// Another process may have created it meanwhile.
 		if (!existsSync(directory)) throw cause;
 	}
 }
 
 /**
- * SQLite would create the file readable to all; its -wal and -shm files take over the mode of this one. A file that exists
- * is not touched: to close any descriptor of it would drop the locks that this process holds on it through SQLite.
+ * Creates the file with private permissions: SQLite would make it readable to all, and its -wal and -shm files inherit the mode of this
+ * one. An existing file is not opened, because closing any descriptor of it drops the locks that this process has on it through SQLite.
  */
 export function createPrivateFile(path: string): void {
 	try {
@@ -60,7 +60,7 @@ export function createPrivateFile(path: string): void {
 	}
 }
 
-/** Changing the journal mode does not wait for other processes as everything else does, so that two first starts can collide. */
+/** Retries, because changing the journal mode does not respect the busy timeout, so that two first starts can collide. */
 function useWriteAheadLog(database: DatabaseSync): void {
 	for (let triesLeft = 40; ; triesLeft--) {
 		try {
@@ -78,7 +78,7 @@ const sqliteReadOnly = 8;
 const sqliteCannotOpen = 14;
 const sqliteNotADatabase = 26;
 
-/** Primary result code, when SQLite failed. */
+/** Primary result code of an SQLite error. */
 export function sqliteCode(cause: unknown): number | undefined {
 	if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
 	return cause.errcode & 0xff;

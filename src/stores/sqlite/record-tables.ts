@@ -7,7 +7,7 @@ import { integerOf, type Row, textOf } from '../row.ts';
 import { read, type Write } from './database.ts';
 import type { AuditTable } from './sqlite-audit.ts';
 
-/** @param apart columns whose values lie in another table, and the expressions that read them. */
+/** Creates a table of records. Columns in `apart` have their values in another table, where the expressions read them. */
 export function createTable<Key, Value extends object>(
 	database: DatabaseSync,
 	shape: RecordShape<Key, Value>,

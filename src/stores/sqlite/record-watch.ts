@@ -1,4 +1,4 @@
-/** Tells listeners of changes: of our own at once, of other processes' by asking SQLite twice a second. */
+/** Notifies listeners of changes: those of this process at once, those of other processes by polling SQLite twice a second. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -15,7 +15,7 @@ export interface RecordWatch {
 export function createRecordWatch(database: DatabaseSync, clock: Clock, log: Log): RecordWatch {
 	const listeners = new Set<() => void>();
 	const selectVersion = database.prepare('PRAGMA data_version');
-	// Changes on commits of other connections only.
+	// Changes only on commits of other connections.
 	const readVersion = (): number => integerOf(selectVersion.get() ?? {}, 'data_version');
 	let seenVersion = readVersion();
 	let timer: Timer | undefined;

@@ -4,7 +4,7 @@ import type { AuditEntry, AuditLog } from '../contracts/records.ts';
 import { read, type Write } from './database.ts';
 
 export interface AuditTable {
-	/** Inside a transaction. */
+	/** For use inside a transaction. */
 	append(entry: AuditEntry): void;
 	list: AuditLog['list'];
 }

@@ -21,7 +21,7 @@ import { openSqliteLedger, openSqliteLedgerReader, type SqliteLedgerSettings } f
 
 const hourMs = 3_600_000;
 
-// Threads take long to start, so that one ledger serves them all.
+// Threads take long to start, so that one ledger serves all tests.
 let contracted: { readonly ledger: Ledger; readonly dataDir: string } | undefined;
 ledgerContract('sqlite', async () => {
 	if (contracted === undefined) {
@@ -33,7 +33,7 @@ ledgerContract('sqlite', async () => {
 	return {
 		ledger,
 		async dispose() {
-			// What waits is written before it reads.
+			// A read first writes what is queued.
 			await ledger.list({ limit: 1 });
 			change(dataDir, 'DELETE FROM calls; DELETE FROM hourly; DELETE FROM daily; UPDATE progress SET pruned_before_ms = 0');
 		},
@@ -73,7 +73,7 @@ test('any sequence of operations leaves the same rows and sums as in memory', as
 					expect(await ledger.prune(ledgerNoonMs - hour * hourMs)).toBe(await model.prune(ledgerNoonMs - hour * hourMs));
 				}
 				if (kind === 'open') {
-					// A batch writes its opens first, so that the close of a row that is not there would find one opened later.
+					// A batch writes its opens first, so that the close of a missing row would find one that is opened later.
 					await Promise.all(closes.splice(0));
 					for (const one of [ledger, model]) pending.push(Promise.resolve(one.open(opened)));
 				}
@@ -301,12 +301,12 @@ describe('several processes', () => {
 });
 
 describe('bad weather', () => {
-	test('a database that fails refuses opens at once, says so once, keeps what it was given, and is used again by itself', async () => {
+	test('a failing database rejects opens at once, is logged once, loses no accepted entry, and recovers by itself', async () => {
 		const { ledger, dataDir, clock, log } = await open();
 		await ledger.open(openRow('before'));
 		expect((await ledger.list({ limit: 9 })).rows).toHaveLength(1);
 		change(dataDir, 'ALTER TABLE hourly RENAME TO elsewhere');
-		// What meets the failure first is safe already.
+		// The entry that meets the failure first is already durable.
 		await ledger.open(openRow('kept'));
 		const refused = await closeRow(ledger, closedRow('kept')).catch((cause: unknown) => cause);
 		expect(refused).toBeInstanceOf(Fault);
@@ -354,7 +354,7 @@ describe('bad weather', () => {
 
 	test('a disk that takes no more: everything acknowledged is there, and nothing else', async () => {
 		const dataDir = temporaryDirectory();
-		// Blocks of 512 or 1024 bytes, as the shell likes.
+		// Blocks of 512 or 1024 bytes, depending on the shell.
 		const printed = await inAnotherProcess(
 			dataDir,
 			`let written = 0;
@@ -375,7 +375,7 @@ describe('bad weather', () => {
 		const { ledger } = await open({ dataDir });
 		await ledger.closeInterrupted();
 		const [sum] = await ledger.summarize({ fromMs: 0, toMs: ledgerNoonMs + hourMs, period: 'month' });
-		// Each caller may have opened one row that it could not close.
+		// Each client may have opened one entry that it could not close.
 		expect(sum?.requests).toBeGreaterThanOrEqual(written);
 		expect(sum?.requests).toBeLessThanOrEqual(written + 3);
 		expect(await ledger.check()).toEqual([]);
@@ -403,7 +403,7 @@ describe('bad weather', () => {
 		const { rows } = await ledger.list({ limit: 1000 });
 		const complete = rows.filter(({ closed }) => closed?.outcome === 'complete').map(({ id }) => id);
 		expect(complete).toEqual(expect.arrayContaining(written.map((number) => `r${number}`)));
-		// A close that was refused is kept, and written in the end.
+		// A rejected close is kept, and written in the end.
 		expect(rows.length).toBeLessThanOrEqual(written.length + refused.length);
 		expect(await ledger.check()).toEqual([]);
 	});
@@ -437,7 +437,7 @@ describe('bad weather', () => {
 		expect((await ledger.list({ limit: 1 })).rows[0]?.model).toBe('m'.repeat(256));
 	});
 
-	test('whoever comes after the end is refused', async () => {
+	test('operations after the end are rejected', async () => {
 		const { ledger } = await open();
 		await ledger.open(openRow('one'));
 		const closing = closeRow(ledger, closedRow('one'));
@@ -504,7 +504,7 @@ function settings(dataDir: string): SqliteLedgerSettings {
 	return { dataDir, durability: 'process', retainDays: null };
 }
 
-/** As an operator or an accident would. */
+/** Changes a file as an operator or an accident would. */
 function change(dataDir: string, sql: string): void {
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'), { timeout: 1000 });
 	database.exec(sql);

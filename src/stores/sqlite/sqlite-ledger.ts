@@ -1,4 +1,4 @@
-/** The ledger in one SQLite file, written by a thread of its own and read by another; several processes may share the file. */
+/** The ledger in one SQLite file, written by one thread and read by another; several processes may share the file. */
 import { randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import type { Clock, Timer } from '../../core/clock.ts';
@@ -20,10 +20,10 @@ import { lockRun } from './ledger/run-lock.ts';
 import type { Durability } from './open-database.ts';
 
 export interface SqliteLedgerSettings {
-	/** Created, readable to its owner only, when it does not exist. */
+	/** Created when it does not exist, readable only by its owner. */
 	readonly dataDir: string;
 	readonly durability: Durability;
-	/** Rows of calls that started longer ago are deleted, at the start and every hour; null keeps them for ever. */
+	/** Entries of requests that started longer ago are deleted, at the start and every hour; null keeps them forever. */
 	readonly retainDays: number | null;
 }
 
@@ -32,15 +32,15 @@ export interface SqliteLedgerDeps {
 	readonly log: Log;
 }
 
-/** Some ten megabytes of log when batches are small. */
+/** A few ten megabytes of write-ahead log when batches are small. */
 const batchesPerCheckpoint = 250;
 
-/** What an outbox adds to a ledger. */
+/** A ledger with an outbox. */
 export interface SpoolingLedger extends Ledger {
 	readonly spool: LedgerSpool;
-	/** What the fleet's database has not been told. */
+	/** Assessments that are not in the fleet's database yet. */
 	readonly unsentAssessments: { read(limit: number): Promise<UnsentAssessments>; forget(through: number): Promise<void> };
-	/** Refuses rows from now on; resolves when those that wait are noted, or cannot be. Comes before `end`. */
+	/** Rejects entries from now on; resolves when queued ones are in the outbox, or cannot be written. Must precede `end`. */
 	stopTaking(): Promise<void>;
 }
 
@@ -51,8 +51,8 @@ export async function openSqliteLedger(settings: SqliteLedgerSettings, deps: Sql
 }
 
 /**
- * Notes each row that is opened or closed in an outbox, in the same transaction.
- * @param noted called after some were.
+ * Opens a ledger that adds each opened or closed entry to an outbox, in the same transaction.
+ * @param noted called after entries were added.
  * @throws StoreUnusable when the file cannot be opened.
  */
 export function openSpoolingLedger(settings: SqliteLedgerSettings, deps: SqliteLedgerDeps, noted: () => void): Promise<SpoolingLedger> {
@@ -98,7 +98,7 @@ async function openLedger(
 		prune,
 		assess: (some) => assessments.add(some),
 		health: () => ({ ...queue.health(), droppedAssessments: assessments.dropped }),
-		// What cannot be written is not worth waiting for.
+		// Assessments that cannot be written do not delay the read.
 		...createReading(
 			reader,
 			wideReader,
@@ -130,7 +130,7 @@ async function openLedger(
 	};
 }
 
-/** Has the reader move the log into the file now and then. */
+/** Makes the reader run a checkpoint after a number of batches. */
 function createWrite(
 	writer: StoreThread<WriterCalls>,
 	reader: StoreThread<ReaderCalls>,
@@ -170,7 +170,7 @@ async function startWriting(
 	}
 }
 
-/** For processes that serve no calls. @throws StoreUnusable when the file cannot be opened. */
+/** Reader for processes that serve no requests. @throws StoreUnusable when the file cannot be opened. */
 export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings, 'dataDir'>): Promise<LedgerReader> {
 	const data = threadData('reader', { ...settings, durability: 'process', run: '', spools: false });
 	const reader: StoreThread<ReaderCalls> = createLedgerThread(data);
@@ -186,9 +186,9 @@ export async function openSqliteLedgerReader(settings: Pick<SqliteLedgerSettings
 async function nothingWaits(): Promise<void> {}
 
 /**
- * @param wideReader reads over all teams take long, and calls may wait for those of their team.
- * @param written resolves when rows that were taken before can be read.
- * @param assessed the same of assessments.
+ * @param wideReader serves reads over all teams: they take long, and requests may wait for reads of their team.
+ * @param written resolves when earlier entries can be read.
+ * @param assessed resolves when earlier assessments can be read.
  */
 function createReading(
 	reader: StoreThread<ReaderCalls>,

@@ -22,7 +22,7 @@ const reportFrom: Decode<ProviderReport> = byName((value): HealthReport => {
 
 const migrations = new URL('migrations/provider-reports/', import.meta.url);
 
-/** In a file of its own, opened when it is needed: whoever watches the records need not look at each report. */
+/** Uses a separate file, opened on first use, so that reports do not trigger the polling of record changes. */
 export function createSqliteProviderReports(dataDir: string, clock: Clock): SqliteProviderReports {
 	let opened: ReturnType<typeof statementsOf> | undefined;
 	const statements = (): ReturnType<typeof statementsOf> =>

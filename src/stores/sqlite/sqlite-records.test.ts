@@ -161,7 +161,7 @@ function messageOf(attempt: () => unknown): string {
 	}
 }
 
-/** Modes do not stop the superuser, so the attempt is made by a process that has become nobody. */
+/** File modes do not stop root, so the attempt runs in a process of the user `nobody`. */
 function complaintOfUnprivilegedUser(dataDir: string): string {
 	const script = `
 		const { openSqliteRecords } = await import(${JSON.stringify(join(import.meta.dirname, 'sqlite-records.ts'))});

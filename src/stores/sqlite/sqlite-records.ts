@@ -20,7 +20,7 @@ export const recordsFileName = 'records.db';
 export const recordsSchema = readMigrations(new URL('migrations/records/', import.meta.url));
 
 export interface SqliteRecordsSettings {
-	/** Created, readable to its owner only, when it does not exist. */
+	/** Created when it does not exist, readable only by its owner. */
 	readonly dataDir: string;
 }
 
@@ -30,7 +30,7 @@ export interface SqliteRecordsDeps {
 }
 
 /**
- * Every method of the store rejects with Fault `records_unavailable` when the file cannot be read or written.
+ * Opens the record store. Every method rejects with Fault `records_unavailable` when the file cannot be read or written.
  * @throws StoreUnusable when the file cannot be opened.
  */
 export function openSqliteRecords(settings: SqliteRecordsSettings, deps: SqliteRecordsDeps): RecordStore {

@@ -31,7 +31,7 @@ export function createSqliteSigningKeys(database: DatabaseSync, write: Write): S
 			await write(() => {
 				for (const { kid, from, to } of changes) replaceJwk.run(to, kid, from);
 			});
-			// The former text would stay in free space of the file, and in the log beside it.
+			// Otherwise the former text would stay in free pages of the file, and in the write-ahead log.
 			await read(() => database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'));
 		},
 	};

@@ -1,4 +1,4 @@
-/** Lists as PostgreSQL spells them in a text: written in one go, where the driver would look at each element's type. */
+/** Formats lists as PostgreSQL array literals in one pass; the driver would check the type of each element. */
 
 const special = /["\\]/g;
 
@@ -6,7 +6,7 @@ export function textArray(values: readonly (string | null)[]): string {
 	return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(special, '\\$&')}"`)).join()}}`;
 }
 
-/** Of numbers, decimal texts and booleans. */
+/** Array of numbers, decimal texts and booleans. */
 export function plainArray(values: readonly (number | bigint | string | boolean | null)[]): string {
 	return `{${values.map((value) => value ?? 'NULL').join()}}`;
 }

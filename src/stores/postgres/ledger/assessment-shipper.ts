@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 
 export interface AssessmentShipperDeps {
-	/** What the file holds and PostgreSQL has not been told; none while another process sends it. */
+	/** Assessments in the file that are not sent to PostgreSQL yet; none while another process sends them. */
 	readonly unsent: {
 		read(limit: number): Promise<{ readonly through: number; readonly count: number; readonly assessments: string }>;
 		forget(through: number): Promise<void>;
@@ -15,7 +15,7 @@ export interface AssessmentShipperDeps {
 const mostPerPart = 2000;
 const pauseMs = 1_000;
 
-/** Sends assessments to PostgreSQL: read, send, forget. What fails in between is sent again, which counts once. */
+/** Sends assessments to PostgreSQL: read, send, forget. After a failure in between they are sent again, and count once. */
 export class AssessmentShipper {
 	readonly #deps: AssessmentShipperDeps;
 	#timer: Timer | undefined;
@@ -27,7 +27,7 @@ export class AssessmentShipper {
 		this.#deps = deps;
 	}
 
-	/** Something was noted. */
+	/** Signals new assessments. */
 	wake(): void {
 		if (this.#hasEnded) return;
 		this.#timer ??= this.#deps.clock.after(pauseMs, () => {
@@ -36,7 +36,7 @@ export class AssessmentShipper {
 		});
 	}
 
-	/** Resolves when PostgreSQL has what was noted before. */
+	/** Resolves when PostgreSQL has all earlier assessments. */
 	async flush(): Promise<void> {
 		while (this.#sending !== undefined) await this.#sending.catch(() => undefined);
 		this.#sending = this.#send().finally(() => {
@@ -45,7 +45,7 @@ export class AssessmentShipper {
 		return this.#sending;
 	}
 
-	/** Sends no more by itself. */
+	/** Stops sending in the background. */
 	end(): void {
 		this.#hasEnded = true;
 		this.#timer?.cancel();

@@ -6,8 +6,8 @@ import { type Database, listDays } from './ledger-days.ts';
 import { amountsOfCall } from './postgres-ledger-schema.ts';
 
 /**
- * Rows against sums by hour and team, where no row may have been pruned, day by day; sums by hour against those by day for
- * all time. Each comparison is one statement, and so of one moment.
+ * Compares rows with sums by hour and team, day by day, where no row may have been pruned. Also compares hourly with daily sums for all
+ * time. Each comparison is one statement, and thus one snapshot.
  */
 export async function checkLedger(db: Database): Promise<readonly LedgerDifference[]> {
 	const { rows } = await sql<{ pruned: bigint; first: number | null; last: number | null }>`
@@ -25,7 +25,7 @@ export async function checkLedger(db: Database): Promise<readonly LedgerDifferen
 }
 
 async function checkHours(db: Database, fromHour: number, toHour: number): Promise<LedgerDifference[]> {
-	// Written out, so that the plan leaves out the other partitions.
+	// Literal numbers, so that the plan excludes the other partitions.
 	const ofRows = sql.raw(`started_ms >= ${fromHour * msPerHour} AND started_ms < ${toHour * msPerHour}`);
 	const rows = sql`SELECT started_ms / ${sql.raw(String(msPerHour))} AS period, team, count(*) AS requests,
 		${sql.raw(sumsOf(amounts.slice(1)))}

@@ -6,14 +6,14 @@ import { msPerDay } from '../../sum-tables.ts';
 
 export type Database = Kysely<unknown>;
 
-/** The partition's name in the schema `tollgate`. */
+/** Name of the partition in the schema `tollgate`. */
 export function partitionName(day: number): string {
 	return `ledger_calls_${new Date(day * msPerDay).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
 const namePattern = /^ledger_calls_(\d{4})(\d\d)(\d\d)$/;
 
-/** Days that have a partition, oldest first. */
+/** Returns the days that have a partition, oldest first. */
 export async function listDays(db: Database): Promise<number[]> {
 	const { rows } = await sql<{ name: string }>`
 		SELECT c.relname::text AS name FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
@@ -25,8 +25,8 @@ export async function listDays(db: Database): Promise<number[]> {
 }
 
 /**
- * Makes the partition of a day, unless it is there. Nobody who reads or writes waits for it: a table that is attached takes a
- * weaker lock than one that is created in its place.
+ * Creates the partition of a day, unless it exists. Readers and writers do not wait: attaching a table takes a weaker lock than creating it
+ * as a partition.
  */
 export async function makeDay(db: Database, day: number): Promise<void> {
 	const { rows } = await sql`
@@ -34,12 +34,12 @@ export async function makeDay(db: Database, day: number): Promise<void> {
 	if (rows.length === 0) await sql`SELECT tollgate.ledger_make_day(${day}::int4)`.execute(db);
 }
 
-/** Gives those who may use the ledger the same rights on each of its days. */
+/** Grants the privileges on the ledger on each of its days, too. */
 export async function shareDays(db: Database): Promise<void> {
 	for (const day of await listDays(db)) await sql`SELECT tollgate.ledger_make_day(${day}::int4)`.execute(db);
 }
 
-/** For work on the rows of a day that another process may drop meanwhile. */
+/** Returns 0 if another process has dropped the partition meanwhile; rethrows any other error. */
 export function noneWhenDropped(cause: unknown): 0 {
 	const undefinedTable = '42P01';
 	if (cause instanceof Error && 'code' in cause && cause.code === undefinedTable) return 0;

@@ -1,4 +1,4 @@
-/** Reports, read from PostgreSQL in the order and form that every ledger gives them. */
+/** Reports from PostgreSQL, in the order and form of every ledger. */
 
 import { sql } from 'kysely';
 import {
@@ -89,7 +89,7 @@ export function requireCursor({ cursor }: RowQuery): void {
 	}
 }
 
-/** A cursor is the sequence number of its page's last row, so that rows which come later move nothing. */
+/** Lists rows. A cursor is the sequence number of its page's last row, so that later rows shift nothing. */
 export async function listRows(db: Database, { team, limit, cursor, ...filters }: RowQuery): Promise<RowPage> {
 	const most = Math.max(1, Math.min(limit, mostRows));
 	const columns = { client: filters.clientId, provider: filters.provider, model: filters.model, outcome: filters.outcome };
@@ -113,7 +113,7 @@ export async function listRows(db: Database, { team, limit, cursor, ...filters }
 	return { rows, nextCursor: end !== undefined && Number(end.count) === mostRowsLookedThrough ? end.last.toString() : null };
 }
 
-/** Bigints of columns, decimal text of sums. */
+/** Bigint for columns, decimal text for sums. */
 type Whole = bigint | string;
 
 interface CountColumns {
@@ -136,7 +136,7 @@ interface SumRow extends CountColumns {
 	readonly estimated_cost_nano_usd: Whole;
 }
 
-/** Of a running call, what follows the hold is null. */
+/** Columns after the reservation are null for an in-flight request. */
 interface CallRow extends CountColumns {
 	readonly sequence: bigint;
 	readonly id: string;
@@ -145,7 +145,7 @@ interface CallRow extends CountColumns {
 	readonly client: string;
 	readonly provider: string;
 	readonly model: string;
-	/** The dialect: the column keeps its first name, by which all releases of a fleet write it. */
+	/** Dialect of the client. The column keeps its first name, under which all releases of a fleet write it. */
 	readonly format: string;
 	readonly is_streamed: boolean;
 	readonly price_version: string;
@@ -195,7 +195,10 @@ function usageOf(row: CountColumns): SummaryRow['usage'] {
 	};
 }
 
-/** What the ledger says of one team at one moment: statements of a transaction that reads committed rows would each see another moment: requests end between them. */
+/**
+ * Reads one team in one snapshot. With read-committed isolation each statement would have a snapshot of its own, and requests end in
+ * between.
+ */
 export function readTeam(db: Database, query: TeamQuery): Promise<TeamSnapshot> {
 	return db
 		.transaction()

@@ -4,7 +4,7 @@ import { createRememberedLog } from '../../../../test/support/remembered-log.ts'
 import type { SpoolPart, SpoolProgress } from '../../contracts/ledger-spool.ts';
 import { LedgerShipper } from './ledger-shipper.ts';
 
-/** A spool in memory, and a server that answers when the test says so; both do what they are asked in the order of asking. */
+/** A spool in memory, and a server that responds when the test says so; both process calls in order. */
 function setUp() {
 	const clock = new ManualClock();
 	const log = createRememberedLog();
@@ -116,7 +116,7 @@ test('a flush sends at once, and waits for what was noted before it alone', asyn
 	expect(sent).toEqual([[1], [2]]);
 });
 
-test('a failure is told once, tried again every second in small parts, and refuses those who wait', async () => {
+test('a failure is logged once, retried every second in small parts, and rejects all waiting flushes', async () => {
 	const { shipper, clock, log, sent, entries, note, answer, limits } = setUp();
 	note(3);
 	clock.advance(1000);
@@ -182,7 +182,7 @@ test('rows that can never be stored are named and counted', async () => {
 	]);
 });
 
-test('the end refuses those who wait, and leaves nothing behind', async () => {
+test('the end rejects all waiting flushes, and leaves nothing behind', async () => {
 	const { shipper, clock, note, answer } = setUp();
 	note();
 	const flushed = shipper.flush();

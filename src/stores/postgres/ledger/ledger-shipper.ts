@@ -1,6 +1,6 @@
 /**
- * Sends what a process has spooled to PostgreSQL, a part at a time: read, send, forget. Whatever fails, or dies, in between is
- * sent again, which PostgreSQL does not count twice.
+ * Sends the spooled entries of a process to PostgreSQL, a part at a time: read, send, forget. After a failure or crash in between they are
+ * sent again, and PostgreSQL counts them once.
  */
 import type { Clock, Timer } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
@@ -9,18 +9,18 @@ import { mostRowsPerBatch } from './postgres-ledger-schema.ts';
 
 export interface LedgerShipperDeps {
 	readonly spool: Pick<LedgerSpool, 'read' | 'forget'>;
-	/** Resolves when all is committed but the rows named, which never can be. */
+	/** Resolves when all rows are committed, except those returned, which can never be stored. */
 	readonly send: (rows: string) => Promise<readonly { id: string; why: string }[]>;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Of the server, named in log lines. */
+	/** Address of the server in log lines. */
 	readonly address: string;
 }
 
 export interface ShippingHealth {
 	/** False from a failure to the next success. */
 	readonly isShipping: boolean;
-	/** Rows opened and rows closed that PostgreSQL has not been told, at the last look; only the disk bounds them. */
+	/** Opened and closed rows that were not sent at the last check; only the disk limits their number. */
 	readonly spooledRows: number;
 	/** Null when there is none. */
 	readonly oldestSpooledAgeMs: number | null;
@@ -28,14 +28,14 @@ export interface ShippingHealth {
 	readonly refusedRows: number;
 }
 
-/** A call that ends within this time is one row for PostgreSQL instead of two. */
+/** A request that ends within this time is sent as one row instead of two. */
 const pauseMs = 1_000;
-/** After a failure, in case that the server is slow; doubled by each success. */
+/** Part size after a failure, in case the server is slow; each success doubles it. */
 const leastEntriesPerPart = 500;
 const turnMs = 50;
 
 interface Waiter {
-	/** Position that must be gone; undefined until the next look. */
+	/** Position that must be sent; undefined until the next check. */
 	target: number | undefined;
 	readonly resolve: () => void;
 	readonly reject: (cause: unknown) => void;
@@ -46,7 +46,7 @@ export class LedgerShipper {
 	private waiters: Waiter[] = [];
 	private timer: Timer | undefined;
 	private isBusy = false;
-	/** Something may have been noted since the last look. */
+	/** True if entries may have been added since the last check. */
 	private isStale = false;
 	private isProbing = false;
 	private hasEnded = false;
@@ -59,13 +59,13 @@ export class LedgerShipper {
 		this.deps = deps;
 	}
 
-	/** Something was noted. */
+	/** Signals new entries. */
 	wake(): void {
 		this.isStale = true;
 		this.schedule(pauseMs);
 	}
 
-	/** Resolves when PostgreSQL has what was noted before; rejects when the next attempt fails. */
+	/** Resolves when PostgreSQL has all earlier entries; rejects when the next attempt fails. */
 	flush(): Promise<void> {
 		return new Promise((resolve, reject) => {
 			if (this.hasEnded) {
@@ -77,7 +77,7 @@ export class LedgerShipper {
 		});
 	}
 
-	/** As `flush`, and asks the server even when there is nothing to send. */
+	/** Like `flush`, but sends a request even when there is nothing to send. */
 	probe(): Promise<void> {
 		this.isProbing = true;
 		return this.flush();
@@ -93,7 +93,7 @@ export class LedgerShipper {
 		};
 	}
 
-	/** Sends no more. What is under way ends by itself. */
+	/** Stops sending. A send in progress completes by itself. */
 	end(): void {
 		this.hasEnded = true;
 		this.timer?.cancel();
@@ -157,7 +157,7 @@ export class LedgerShipper {
 		});
 	}
 
-	/** Undefined when there is nothing to do before something is noted. */
+	/** Undefined when there is nothing to do until the next entry. */
 	private nextDelayMs(part: SpoolPart | undefined): number | undefined {
 		if (part === undefined || this.failingSinceMs !== undefined) return pauseMs;
 		const isMore = part.through < part.last;

@@ -5,11 +5,11 @@ import { type Database, listDays, noneWhenDropped, partitionName } from './ledge
 
 import { addToSums, changedRow, changedSums, type SumChange } from './sum-changes.ts';
 
-/** Longer than any call lasts and any restart takes: whoever opened the row is gone, and its data directory too. */
+/** Longer than any request or restart takes: the process that opened the row is gone, and its data directory too. */
 const lostAfterMs = 25 * msPerHour;
 const mostAtOnce = 1000;
 
-/** Closes rows that nobody will close as interrupted, charged their hold. Processes that do so at once share the work. */
+/** Closes rows without a live process as interrupted, charged their reservation. Concurrent processes share the work. */
 export async function closeLost(db: Database, nowMs: number): Promise<number> {
 	const beforeMs = nowMs - lostAfterMs;
 	let closed = 0;
@@ -43,7 +43,7 @@ async function closeSome(db: Database, day: number, beforeMs: number, nowMs: num
 
 const rowsAtOnce = 10_000;
 
-/** Deletes closed rows of hours before then: whole days by dropping them, unless a call of theirs still runs. Sums stay. */
+/** Deletes closed rows of hours before then. Whole days are dropped, unless one of their requests is in flight. Sums stay. */
 export async function pruneDays(db: Database, beforeMs: number): Promise<number> {
 	const wholeHourMs = Math.floor(beforeMs / msPerHour) * msPerHour;
 	await sql`UPDATE tollgate.ledger_progress SET pruned_before_ms = greatest(pruned_before_ms, ${wholeHourMs})
@@ -61,7 +61,7 @@ async function pruneDay(db: Database, day: number, beforeMs: number): Promise<nu
 	return dropped ?? deleteRows(db, day, Math.min(beforeMs, (day + 1) * msPerDay));
 }
 
-/** @returns how many rows went; undefined when some still run. */
+/** @returns the number of deleted rows; undefined when some are still open. */
 async function dropDay(db: Database, day: number): Promise<number | undefined> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
 	const { rows } = await sql<{ count: bigint }>`SELECT count(*) AS count FROM ${table}`.execute(db);

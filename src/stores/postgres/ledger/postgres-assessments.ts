@@ -1,4 +1,4 @@
-/** Assessments of the fleet: written in batches, where the same one twice counts once. */
+/** Assessments of the fleet, written in batches; a repeated one counts once. */
 import { sql } from 'kysely';
 import {
 	type Assessment,
@@ -29,7 +29,7 @@ export async function listAssessments(db: Database, query: AssessmentQuery): Pro
 	const { requestId, team, stage, policy, category, action, outcome, fromMs, toMs, cursor } = query;
 	const toFind = rowsToFind(query);
 	const conditions = [
-		// To the letter what the partial indexes say.
+		// The exact predicate of the partial indexes.
 		outcome === 'clean' ? sql`true` : sql.raw(`outcome <> 'clean'`),
 		...(cursor === undefined ? [] : [sql`sequence < ${cursor}`]),
 		...(requestId === undefined ? [] : [sql`request_id = ${requestId}`]),
@@ -50,7 +50,7 @@ export async function listAssessments(db: Database, query: AssessmentQuery): Pro
 	);
 }
 
-/** As entries, which pass from thread to thread. */
+/** Returns entries, because these can be passed between threads. */
 export async function verdictsOf(
 	db: Database,
 	requestIds: readonly string[],

@@ -1,4 +1,4 @@
-/** What the main thread asks of the thread that talks to PostgreSQL. */
+/** Calls from the main thread to the thread that owns the PostgreSQL connections. */
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
 import type {
 	CostQuery,
@@ -12,9 +12,12 @@ import type {
 } from '../../contracts/ledger.ts';
 
 export type PostgresLedgerCalls = {
-	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for a URL that is none. */
+	/** Does not connect. @returns the server's address, without credentials. @throws StoreUnusable for an invalid URL. */
 	open(argument: null): string;
-	/** @param rows JSON array of `SpooledRow`; an empty one finds out whether the server answers. @returns those that can never be stored; the others are committed. */
+	/**
+	 * @param rows JSON array of `SpooledRow`; an empty one checks that the server responds. @returns those that can never be stored; the
+	 * others are committed.
+	 */
 	send(rows: string): Promise<readonly { id: string; why: string }[]>;
 	/** @param assessments JSON array of `Assessment`. */
 	sendAssessments(assessments: string): Promise<null>;
@@ -26,7 +29,7 @@ export type PostgresLedgerCalls = {
 	readTeam(query: TeamQuery): Promise<TeamSnapshot>;
 	check(argument: null): Promise<readonly LedgerDifference[]>;
 	prune(beforeMs: number): Promise<number>;
-	/** Makes partitions ahead, closes lost rows, and drops days before then; null keeps them. @returns how many rows were lost. */
+	/** Creates partitions ahead, closes lost rows, and drops days before then; null keeps them. @returns the number of lost rows. */
 	upkeep(argument: { readonly nowMs: number; readonly retainDays: number | null }): Promise<number>;
 	stop(argument: null): Promise<null>;
 };

@@ -7,7 +7,7 @@ export const postgresLedgerSchema: SchemaPart = {
 	steps: readMigrations(new URL('../migrations/ledger/', import.meta.url)),
 };
 
-/** The amounts of a row of `ledger_calls`, except for `requests`. @param table its name or alias in the statement. */
+/** Amounts of a row of `ledger_calls`, except `requests`. @param table its name or alias in the statement. */
 export function amountsOfCall(table: string): string {
 	return amounts
 		.slice(1)
@@ -19,5 +19,5 @@ export function amountsOfCall(table: string): string {
 		.join(', ');
 }
 
-/** Rows between two numbers of `ledger_sequence`. */
+/** Increment of `ledger_sequence`, and therefore the maximum number of rows in a batch. */
 export const mostRowsPerBatch = 10_000;

@@ -1,4 +1,4 @@
-/** Entry of the thread that talks to PostgreSQL about the ledger. */
+/** Entry point of the ledger thread that owns the PostgreSQL connections. */
 
 import { workerData } from 'node:worker_threads';
 import { sql } from 'kysely';
@@ -26,11 +26,11 @@ function threadDataFrom(value: unknown): PostgresLedgerThreadData {
 	return { url: textFrom(membersFrom(value)['url']) };
 }
 
-/** Reports; whoever asks waits no longer anyway. */
+/** Deadline for reports; their readers do not wait longer. */
 const reportDeadlineMs = 5_000;
-/** A batch on a server that is slow. */
+/** Deadline for a batch on a slow server. */
 const sendingDeadlineMs = 15_000;
-/** One statement of a check, one partition to drop. */
+/** Deadline for one statement of a check, or for dropping one partition. */
 const upkeepDeadlineMs = 60_000;
 
 const clock: Clock = {
@@ -60,7 +60,7 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 			await migrated;
 			return await connect(deadlineMs).run(shareDaysWhenDenied(statements));
 		} catch (cause) {
-			// The database may be another one next time.
+			// The next connection may lead to another database.
 			migrated = undefined;
 			throw cause;
 		}
@@ -116,14 +116,14 @@ function postgresLedgerCalls(): PostgresLedgerCalls {
 }
 
 async function prepare(connection: Connection): Promise<void> {
-	// A server that cannot be reached is told of in plain words; a migration that fails speaks of the start.
+	// Connects first, because an unreachable server then gets a clear message; the message of a failed migration refers to the start.
 	await connection.run((db) => sql`SELECT 1`.execute(db));
 	await migrate(connection, [postgresLedgerSchema]);
 }
 
 const insufficientPrivilege = '42501';
 
-/** Rights that were granted while a day was made do not hold for that day yet. */
+/** Grants privileges again after a denial: privileges granted while a day was created do not apply to that day yet. */
 function shareDaysWhenDenied<Result>(statements: (db: Database) => Promise<Result>): (db: Database) => Promise<Result> {
 	return async (db) => {
 		try {

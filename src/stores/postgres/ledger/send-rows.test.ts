@@ -31,7 +31,7 @@ afterAll(async () => {
 const calls = 8;
 const year = { fromMs: Date.UTC(2026, 0), toMs: Date.UTC(2027, 0), period: 'month' } as const;
 
-/** A call as its spool tells of it: at a time, either running or ended in the one way it ever ends. */
+/** Spooled row of a request: at any time, either in flight or ended in the one way it ever ends. */
 function spooledRow(round: number, call: number, isClosed: boolean): SpooledRow {
 	const row = openRow(`${round}-${call}`, { startedMs: ledgerNoonMs - call * 7 * 3_600_000, team: `team"\\${call % 3}`, model: 'm,{}' });
 	const closed = closedRow(row.id, { costNanoUsd: BigInt(call + 1) });
@@ -130,7 +130,7 @@ test('rows are found lost by several at once, in any number, and charged once', 
 	const closed = await Promise.all([1, 2, 3].map(() => connection.run((db) => closeLost(db, nowMs))));
 	expect(closed.reduce((sum, some) => sum + some, 0)).toBe(1500);
 	expect((await connection.run((db) => summarize(db, year))).reduce((sum, row) => sum + row.costNanoUsd, 0n)).toBe(1500n * 5000n);
-	// Had their process come back after all, the first end would count.
+	// Had their process returned after all, the first end would count.
 	await connection.run((db) => createSendRows()(db, [spooledRow(1, 1, true)]));
 	expect(await connection.run(checkLedger)).toEqual([]);
 });

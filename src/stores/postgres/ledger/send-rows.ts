@@ -1,4 +1,4 @@
-/** Writes spooled rows and what they change in the sums, in one transaction: a second time it changes nothing. */
+/** Writes spooled rows and updates the sums in one transaction. Repeating it changes nothing. */
 import { type RawBuilder, sql } from 'kysely';
 import { dayNumberOf } from '../../../core/day-number.ts';
 import type { SpooledRow } from '../../contracts/ledger-spool.ts';
@@ -8,7 +8,7 @@ import { addToSums, changedRow, changedSums, type SumChange } from './sum-change
 
 interface NumberedRow {
 	readonly row: SpooledRow;
-	/** In its batch. */
+	/** Number in its batch. */
 	readonly number: number;
 }
 
@@ -26,7 +26,7 @@ export function createSendRows(): SendRows {
 	const sendOnce = async (db: Database, rows: readonly SpooledRow[]): Promise<readonly RefusedRow[]> => {
 		for (const day of new Set(rows.map((row) => dayNumberOf(row[1])))) {
 			if (knownDays.has(day)) continue;
-			// What was dropped is not made again.
+			// Dropped days are not created again.
 			if (day < dayNumberOf(await prunedBefore(db))) continue;
 			await makeDay(db, day);
 			knownDays.add(day);
@@ -64,7 +64,7 @@ export function createSendRows(): SendRows {
 	};
 	return async (db, rows) => {
 		const refused = await send(db, rows);
-		// That would not be due to the rows: a constraint of somebody else's, perhaps.
+		// An error that rejects all rows is not caused by the rows; an example is a constraint that somebody else added.
 		if (refused.length === rows.length && rows.length > 1 && sqlState(refused[0]?.cause) !== '') throw refused[0]?.cause;
 		return refused;
 	};
@@ -76,8 +76,8 @@ async function prunedBefore(db: Database): Promise<number> {
 }
 
 /**
- * Rows of a time whose rows may be gone, that are not there: whether they are in the sums nobody can tell. Keeps others from deleting
- * what is written in this transaction.
+ * Finds absent rows of a period that may have been pruned: it is unknown whether the sums include them. Blocks concurrent pruning of rows
+ * that this transaction writes.
  */
 async function findTooOld(transaction: Database, rows: readonly SpooledRow[]): Promise<ReadonlySet<string>> {
 	await sql`SELECT 1 FROM tollgate.ledger_progress FOR SHARE`.execute(transaction);
@@ -94,14 +94,14 @@ const undefinedTable = '42P01';
 const deadlockDetected = '40P01';
 const serializationFailure = '40001';
 const worthAnotherTry = new Set([undefinedTable, deadlockDetected, serializationFailure]);
-/** Data exceptions, violated constraints, and limits such as that of an index's entry. */
+/** Data exceptions, constraint violations, and limits such as that of an index entry. */
 const rowsAtFault = /^(22|23|54)/;
 
 function sqlState(cause: unknown): string {
 	return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
-/** Leaves room for four in one index entry of 2,704 bytes. */
+/** Allows four names in one index entry of 2,704 bytes. */
 const mostNameBytes = 640;
 
 function nameOf(name: string): string {
@@ -136,7 +136,7 @@ const columns = [
 	...closedColumns,
 ].join(', ');
 
-/** For days that have their partitions. */
+/** Writes rows of days that have partitions. */
 export async function writeBatch(transaction: Database, rows: readonly SpooledRow[]): Promise<void> {
 	const batch = await sql<{ sequence: bigint }>`SELECT nextval('tollgate.ledger_sequence') AS sequence`.execute(transaction);
 	const sequence = batch.rows[0]?.sequence ?? 0n;
@@ -148,8 +148,8 @@ export async function writeBatch(transaction: Database, rows: readonly SpooledRo
 }
 
 /**
- * Several statements: had a transaction that was given up inserted a row and committed only while the first one waits for it, a
- * part of the same statement would not see that row, and its end would be lost.
+ * Uses several statements. An abandoned transaction may have inserted a row and commit only while the first statement waits for it. A part
+ * of the same statement would not see that row, and its end would be lost.
  */
 async function writeDay(transaction: Database, day: number, numbered: readonly NumberedRow[], sequence: bigint): Promise<SumChange[]> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
@@ -172,7 +172,7 @@ async function writeDay(transaction: Database, day: number, numbered: readonly N
 	return [...opened, ...moved, ...changed];
 }
 
-/** Of calls that went on to another target since they were sent. */
+/** Moves requests that failed over to another target since they were sent. */
 async function moveRows(transaction: Database, day: number, numbered: readonly NumberedRow[]): Promise<readonly SumChange[]> {
 	const table = sql.table(`tollgate.${partitionName(day)}`);
 	const target = ['provider', 'model', 'price_version', 'budgets', 'hold_nano_usd'];

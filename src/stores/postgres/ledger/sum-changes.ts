@@ -1,4 +1,4 @@
-/** Adds to the sums by hour and by day what a transaction changed, in the order in which every process does it. */
+/** Adds the changes of a transaction to the hourly and daily sums, in the same order in every process. */
 
 import { sql } from 'kysely';
 import { amounts, hoursPerDay, msPerHour } from '../../sum-tables.ts';
@@ -6,7 +6,7 @@ import { plainArray, textArray } from './array-literal.ts';
 import type { Database } from './ledger-days.ts';
 import { amountsOfCall } from './postgres-ledger-schema.ts';
 
-/** As `changedSums` selects it; numbers come as bigints or decimal text. */
+/** Columns of `changedSums`; numbers are bigints or decimal text. */
 export interface SumChange {
 	readonly hour: unknown;
 	readonly team: string;
@@ -26,7 +26,7 @@ export interface SumChange {
 
 const tokensAndCost = amounts.slice(1);
 
-/** What a changing statement returns for `changedSums`. @param table whose columns it returns. */
+/** Returning list of a changing statement, for `changedSums`. @param table whose columns it returns. */
 export function changedRow(table: string, requests: -1 | 0 | 1): string {
 	const key = ['started_ms', 'team', 'client', 'provider', 'model'].map((name) => `${table}.${name}`);
 	return `${key.join(', ')}, ${amountsOfCall(table)}, ${requests} AS requests`;
@@ -38,8 +38,8 @@ export const changedSums = `
 		${tokensAndCost.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ')}`;
 
 /**
- * Locks rows by hour, then by day, each ordered by key: transactions that do the same never wait for each other in a circle.
- * @param changes may hold several of one hour and key.
+ * Locks rows by hour, then by day, each ordered by key, so that concurrent transactions never deadlock.
+ * @param changes may contain several of one hour and key.
  */
 export async function addToSums(transaction: Database, changes: readonly SumChange[]): Promise<void> {
 	if (changes.length === 0) return;

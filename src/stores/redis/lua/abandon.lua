@@ -1,4 +1,4 @@
--- ARGV: run, the owner that has ended. Releases what it reserves still.
+-- ARGV: run, the owner that has ended. Releases its remaining reservations.
 local released = 0
 local kept = redis.call('HGETALL', calls)
 for index = 1, #kept, 2 do

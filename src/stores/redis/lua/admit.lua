@@ -1,5 +1,5 @@
--- ARGV: run, id, requests a minute or '', daily tokens or '', tokens to reserve, hold in ms, then for each budget: key, limit, amount,
--- check.
+-- ARGV: run, id, requests a minute or '', daily tokens or '', tokens to reserve, reservation time in ms, then for each budget: key, limit,
+-- amount, check.
 endDue()
 local id = ARGV[2]
 local state = load(budgetKeys(7, 4))

@@ -1,4 +1,4 @@
--- ARGV: run, id, hold in ms, then for each budget: key, limit, amount, least step.
+-- ARGV: run, id, reservation time in ms, then for each budget: key, limit, amount, minimum step.
 endDue()
 local id = ARGV[2]
 if redis.call('HGET', counters, 'run') ~= run then return 'unknown' end

@@ -1,7 +1,6 @@
--- What the operations have in common. Before it stand `now` in unix milliseconds and the numbers that `admission-scripts.ts` names.
--- Money is a decimal string of nano-US-dollars. A Lua number is exact to 2^53 only, which is nine million US dollars: so sums are
--- made of whole dollars and the nine digits below them.
--- ARGV[1] of each operation is the server's run and the owner.
+-- Functions that the operations share. The caller prepends `now` in unix milliseconds and the numbers of `admission-scripts.ts`. Money is a
+-- decimal string of nano-US-dollars. A Lua number is exact only to 2^53, which is nine million US dollars. Sums therefore consist of whole
+-- dollars and the nine digits below them. ARGV[1] of each operation is the server's run and the owner.
 
 local counters, calls, ends = KEYS[1], KEYS[2], KEYS[3]
 local run, owner = string.match(ARGV[1], '^(.*)|(.*)$')
@@ -38,7 +37,7 @@ local function isLess(a, b)
 	return aDollars < bDollars or (aDollars == bDollars and aNanos < bNanos)
 end
 
--- What these budgets and the current minute and day stand at; nil when something is not known.
+-- Reads the counters of these budgets and of the current minute and day; nil when one is missing.
 local function load(keys)
 	local fields = { 'run', 'minute', 'requests', 'day', 'tokens', 'reserved', 'generation' }
 	for _, key in ipairs(keys) do
@@ -68,14 +67,14 @@ local function reply(verdict, state)
 	return answer
 end
 
--- Whether the budget would take a call that holds nothing yet; own is what the asking call holds there already.
+-- True if the budget allows the request; own is what the request has reserved there already.
 local function allows(state, index, own, limit, amount, check)
 	local taken = subtract(add(settled(state, index), held(state, index)), own)
 	if not isLess(taken, limit) then return false end
 	return check == 'before' or not isLess(limit, add(taken, amount))
 end
 
--- What is left of a budget, and how much of it a request gets, as in fittingNanoUsd.
+-- Rest of a budget, and the part of it that a request gets, as in fittingNanoUsd.
 local function leftOf(state, index, limit)
 	local taken = add(settled(state, index), held(state, index))
 	return isLess(taken, limit) and subtract(limit, taken) or '0'
@@ -89,7 +88,7 @@ local function fitting(left, wanted, least)
 	return isLess(most, wanted) and most or wanted
 end
 
--- What a call holds: the day in which it was admitted, then of each budget key and amount, last that day's tokens.
+-- Stores the reservations of a request: the day of admission, then key and amount of each budget, last that day's tokens.
 local function keep(id, holds, heldBy) redis.call('HSET', calls, id, heldBy .. '|' .. cmsgpack.pack(holds)) end
 
 local function store(id, holds, endsMs)
@@ -97,7 +96,7 @@ local function store(id, holds, endsMs)
 	redis.call('ZADD', ends, math.ceil(endsMs / 1000), id)
 end
 
--- And its owner; nil when it holds nothing.
+-- Returns the reservations and their owner; nil when there are none.
 local function find(id)
 	local kept = redis.call('HGET', calls, id)
 	if not kept then return nil end
@@ -105,7 +104,7 @@ local function find(id)
 	return cmsgpack.unpack(string.sub(kept, bar + 1)), string.sub(kept, 1, bar - 1)
 end
 
--- The day in which the call was admitted; false when it holds nothing.
+-- Releases the reservations. Returns the day of admission; false when there are none.
 local function giveBack(id)
 	local holds = find(id)
 	if not holds then return false end
@@ -121,7 +120,7 @@ local function giveBack(id)
 	return holds[1]
 end
 
--- Bounded: what remains is ended by the next call.
+-- Releases a bounded number of expired reservations; the next operation releases more.
 local function endDue()
 	for _, id in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', math.floor(now / 1000), 'LIMIT', 0, 1000)) do giveBack(id) end
 end
@@ -131,10 +130,10 @@ local function keepCalls()
 	redis.call('EXPIRE', ends, idleSeconds)
 end
 
--- Never later than the calls that it contains, so that totals do not outlive them.
+-- The counters expire no later than the requests that they contain, so that totals do not outlive them.
 local function keepCounters() redis.call('EXPIRE', counters, idleSeconds) end
 
--- ARGV from the first on, every step-th: the budgets' keys.
+-- Returns the budgets' keys: every step-th of ARGV, from the first.
 local function budgetKeys(first, step)
 	local keys = {}
 	for index = first, #ARGV, step do keys[#keys + 1] = ARGV[index] end

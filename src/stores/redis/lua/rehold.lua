@@ -1,5 +1,5 @@
--- KEYS from 4: their ended marks. ARGV: run, then for each call: id, hold in ms, number of budgets, day of admission by the
--- caller's clock, of each budget key and amount, and reserved tokens.
+-- KEYS from 4: their end marks. ARGV: run, then for each request: id, reservation time in ms, number of budgets, day of admission by the
+-- caller's clock, then key and amount of each budget, then reserved tokens.
 endDue()
 local known = {}
 local place, number = 2, 4

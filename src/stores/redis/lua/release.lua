@@ -1,4 +1,4 @@
--- ARGV: run, id, remembered ms.
+-- ARGV: run, id, lifetime of the end mark in ms.
 endDue()
 if redis.call('EXISTS', KEYS[4]) == 1 then return 'OK' end
 giveBack(ARGV[2])

@@ -1,4 +1,4 @@
--- KEYS from 4: calls that have ended. ARGV: run, tokens of the day, remembered ms, then for each budget: key, settled.
+-- KEYS from 4: requests that have ended. ARGV: run, tokens of the day, lifetime of the end marks in ms, then for each budget: key, settled.
 if redis.call('HGET', counters, 'run') ~= run then
 	redis.call('DEL', counters, calls, ends)
 	local made = redis.call('TIME')

@@ -1,4 +1,4 @@
--- ARGV: run, id, tokens, cost, remembered ms, day of admission by the caller's clock, then the budgets' keys.
+-- ARGV: run, id, tokens, cost, lifetime of the end mark in ms, day of admission by the caller's clock, then the budgets' keys.
 endDue()
 local keys = budgetKeys(7, 1)
 local state = load(keys)

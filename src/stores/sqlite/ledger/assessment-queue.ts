@@ -5,7 +5,7 @@ import { compactAssessment } from './compact-assessments.ts';
 import type { CompactAssessment } from './ledger-calls.ts';
 
 export interface AssessmentQueueDeps {
-	/** Rejects when it is not known that they were written: the same ones may come again. */
+	/** Rejects when it is unknown whether they were written: the same ones may be written again. */
 	readonly write: (rows: readonly CompactAssessment[]) => Promise<unknown>;
 	readonly clock: Clock;
 	readonly log: Log;
@@ -14,11 +14,11 @@ export interface AssessmentQueueDeps {
 /** About 10 MB. */
 export const mostQueuedAssessments = 20_000;
 const mostPerBatch = 1000;
-/** Those of many calls are one transaction. */
+/** Delay that lets the assessments of many requests share a transaction. */
 const pauseMs = 100;
 const retryMs = 1000;
 
-/** Gathers assessments into batches. While they cannot be written they wait; those that find no room are dropped. */
+/** Gathers assessments into batches. They stay queued while they cannot be written, and are dropped when the queue is full. */
 export class AssessmentQueue {
 	readonly #deps: AssessmentQueueDeps;
 	#waiting: CompactAssessment[] = [];
@@ -32,7 +32,7 @@ export class AssessmentQueue {
 		this.#deps = deps;
 	}
 
-	/** Since the start. */
+	/** Number of dropped assessments since the start. */
 	get dropped(): number {
 		return this.#dropped;
 	}
@@ -44,14 +44,14 @@ export class AssessmentQueue {
 		this.#schedule(pauseMs);
 	}
 
-	/** Resolves when what was added is written; rejects when the next attempt fails. */
+	/** Resolves when all earlier assessments are written; rejects when the next attempt fails. */
 	async flush(): Promise<void> {
 		this.#timer?.cancel();
 		this.#timer = undefined;
 		while (this.#waiting.length > 0 || this.#writing !== undefined) await (this.#writing ?? this.#writeSome());
 	}
 
-	/** Takes no more; what waits is written, or dropped when it cannot be. */
+	/** Accepts no more; queued assessments are written, or dropped when that fails. */
 	async end(): Promise<void> {
 		this.#hasEnded = true;
 		await this.flush().catch(() => undefined);

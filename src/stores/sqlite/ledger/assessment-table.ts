@@ -18,15 +18,15 @@ import type { CompactAssessment, UnsentAssessments } from './ledger-calls.ts';
 import { packCallId } from './packed-call-id.ts';
 
 interface AssessmentWriting {
-	/** What is there already stays. */
+	/** Adds assessments; existing ones stay. */
 	assess(rows: readonly CompactAssessment[]): void;
-	/** Deletes those that were sent. */
+	/** Deletes assessments that were sent. */
 	forgetThrough(sequence: number): void;
-	/** @returns how many were deleted; 0 when there are no more. */
+	/** @returns the number of deleted rows; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
 }
 
-/** Some milliseconds of work. */
+/** A few milliseconds of work. */
 const rowsPerPruning = 1000;
 
 export function createAssessmentWriting(database: DatabaseSync): AssessmentWriting {
@@ -49,9 +49,9 @@ export function createAssessmentWriting(database: DatabaseSync): AssessmentWriti
 
 export interface AssessmentReading {
 	listAssessments(query: AssessmentQuery): AssessmentPage;
-	/** As entries, which pass from thread to thread. */
+	/** Returns entries, because these can be passed between threads. */
 	verdictsOf(requestIds: readonly string[]): readonly (readonly [id: string, verdict: Verdict])[];
-	/** The oldest ones. */
+	/** Reads the oldest ones. */
 	readUnsent(limit: number): UnsentAssessments;
 }
 
@@ -103,7 +103,7 @@ function conditionsOf(query: AssessmentQuery): { readonly sql: string; readonly 
 		['at_ms < ?', toMs],
 	];
 	const given = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-	// To the letter what the partial indexes say.
+	// The exact predicate of the partial indexes.
 	const listed = outcome === 'clean' ? [] : ['outcome <> 0'];
 	return { sql: [...listed, ...given.map(({ sql }) => sql)].join(' AND '), values: given.map(({ value }) => value) };
 }

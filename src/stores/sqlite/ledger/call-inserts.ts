@@ -1,4 +1,4 @@
-/** Puts rows into the file several at a time: opening the table and its indexes for each would cost a fifth of it. */
+/** Inserts several rows in one statement: opening the table and its indexes for each row would cost a fifth of its insertion. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { integerOf } from '../../row.ts';
 import type { CallTerms } from './ledger-names.ts';
@@ -8,24 +8,27 @@ import { bindCallId, ownIdBytes } from './packed-call-id.ts';
 export interface NewCall {
 	readonly opening: CallOpening;
 	readonly terms: CallTerms;
-	/** Of one that has ended already. */
+	/** End of a request that has already ended. */
 	readonly end: CallEnd | undefined;
 }
 
 export interface CallInserts {
-	/** Puts in the one at `start`, or some from there on. @param run the number of its name. */
+	/** Inserts the row at `start`, or several from there on. @param run number of the run's name. */
 	insertFrom(calls: readonly NewCall[], start: number, run: number): Inserted;
 }
 
 interface Inserted {
 	readonly count: number;
 	readonly firstSequence: number;
-	/** The id of the one that follows is there already: it was not put in. */
+	/** True if the id of the following row exists already: that row was not inserted. */
 	readonly isNextTaken: boolean;
 }
 
 const together = 16;
-/** Behind a row that was there already others are likely, and each makes the statement of its whole company be repeated. */
+/**
+ * Rows inserted singly after an existing id: more existing ids are likely to follow, and each makes a statement of several rows be
+ * repeated.
+ */
 const singlyBehindTaken = 8;
 
 const columns = [
@@ -34,12 +37,12 @@ const columns = [
 	...['cache_write_hour_tokens', 'output_tokens', 'reasoning_tokens', 'cost_nano_usd'],
 ];
 
-/** @param spools whether rows are for the outbox. */
+/** @param spools true if rows are also for the outbox. */
 export function createCallInserts(database: DatabaseSync, spools: boolean): CallInserts {
 	const row = `(${columns.map(() => '?').join(', ')}, ${spools ? '1' : 'NULL'})`;
 	const into = `INTO calls (${columns.join(', ')}, is_spooled) VALUES`;
 	const insertOne = database.prepare(`INSERT ${into} ${row} ON CONFLICT DO NOTHING`);
-	// FAIL keeps the rows before one that is there already, and spares the copies of pages by which ABORT would undo them.
+	// FAIL keeps the rows before an existing id, and saves the page copies with which ABORT would undo them.
 	const insertSeveral = database.prepare(`INSERT OR FAIL ${into} ${Array.from({ length: together }, () => row).join(', ')}`);
 	const selectInserted = database.prepare('SELECT changes() AS count, last_insert_rowid() AS last');
 	const one = new RowValues(1);
@@ -68,7 +71,7 @@ export function createCallInserts(database: DatabaseSync, spools: boolean): Call
 	};
 }
 
-/** What a statement is given, kept for the next time. */
+/** Reusable parameters of a statement. */
 class RowValues {
 	readonly length: number;
 	readonly values: SQLInputValue[];
@@ -117,7 +120,7 @@ class RowValues {
 
 const uniqueConstraint = 2067;
 
-/** By a row with the same id: nothing else is unique. */
+/** The id is the only unique column. */
 function isTaken(cause: unknown): boolean {
 	return cause instanceof Error && 'errcode' in cause && cause.errcode === uniqueConstraint;
 }

@@ -6,7 +6,7 @@ import type { CompactPage, CompactRow } from './ledger-calls.ts';
 const mostRows = 1000;
 const cursorPattern = /^[1-9]\d{0,15}$/;
 
-/** A cursor is the sequence number of its page's last row, so that rows which come later move nothing. */
+/** Reads pages of entries. A cursor is the sequence number of its page's last row, so that later rows shift nothing. */
 export function createCallPages(database: DatabaseSync): (query: RowQuery) => CompactPage {
 	const ofAll = createPages(database, '');
 	const ofTeam = createPages(database, 'team = (SELECT id FROM names WHERE name = :team) AND');
@@ -30,7 +30,7 @@ type Values = Readonly<Record<string, SQLInputValue>>;
 interface CallPages {
 	plain(values: Values): CompactRow[];
 	filtered(values: Values): CompactRow[];
-	/** Where a look through rows must go on; null where there are no more. */
+	/** Position after the scanned rows; null when there are no more. */
 	endOfLook(values: Values): string | null;
 }
 
@@ -58,7 +58,7 @@ function createPages(database: DatabaseSync, condition: string): CallPages {
 	};
 }
 
-/** The names of what `ledgerRowColumns` selects are not needed where their places are known. */
+/** Decodes rows by the position of the columns of `ledgerRowColumns`, without their names. */
 export function rowsOf(found: readonly unknown[]): CompactRow[] {
 	return found.map(compactRowFrom);
 }
@@ -81,7 +81,7 @@ export function prepareRows(database: DatabaseSync, from: string): StatementSync
 	return statement;
 }
 
-/** As `readCallId` does. */
+/** SQL equivalent of `readCallId`. */
 export const idText = `iif(typeof(id) = 'blob', 'req_' || lower(hex(id)), id)`;
 
 function exact(column: string): string {

@@ -1,4 +1,4 @@
-/** Puts single rows into the file and into the sums, inside the caller's transaction. */
+/** Writes single rows to the table and to the sums, inside the caller's transaction. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Closing } from '../../contracts/ledger.ts';
 import { integerOf, type Row } from '../../row.ts';
@@ -11,9 +11,9 @@ import { bindCallId, markOfCallId, ownIdBytes } from './packed-call-id.ts';
 
 export interface CallRows {
 	/**
-	 * A row that is open already moves to the target given; one that is closed stays as it is.
-	 * @param ends of those that have ended already, by their places. @param behindPiece called after each statement, or some.
-	 * @returns the places of rows that were there: these are not closed.
+	 * Opens rows. An open row moves to the target given; a closed one stays unchanged.
+	 * @param ends ends of requests that have already ended, by index. @param behindPiece called after each statement, or after some.
+	 * @returns indexes of rows that existed already: these are not closed.
 	 */
 	open(
 		rows: readonly CallOpening[],
@@ -24,24 +24,24 @@ export interface CallRows {
 	close(end: CallEnd, sums: GatheredSums): Closing;
 }
 
-/** Where a row is that was opened here, and where it counts: it is closed without being looked for. */
+/** Position and sum key of a row that was opened here, so that it is closed without a lookup. */
 interface OpenedRow {
 	readonly sequence: number | bigint;
 	readonly key: SumKey;
 	readonly startedMs: number;
 }
 
-/** More calls than one process has open. */
+/** More than the open requests of one process. */
 const mostRemembered = 50_000;
 
-/** @param spools whether rows are for the outbox. */
+/** @param spools true if rows are also for the outbox. */
 export function createCallRows(database: DatabaseSync, names: LedgerNames, run: string, spools: boolean): CallRows {
 	const inserts = createCallInserts(database, spools);
 	const close = `
 		UPDATE calls SET duration_ms = ? - started_ms, outcome = ?, status = ?, is_estimated = ?, input_tokens = ?, cache_read_tokens = ?,
 			cache_write_tokens = ?, cache_write_hour_tokens = ?, output_tokens = ?, reasoning_tokens = ?, cost_nano_usd = ?
 		WHERE id = ? AND outcome IS NULL`;
-	// What a failed transaction left behind of what is remembered is some other call's row by now, or nobody's.
+	// Compares the id, too: after a failed transaction a remembered sequence number may belong to another row, or to none.
 	const updateOpened = database.prepare(`${close} AND sequence = ?`);
 	const update = database.prepare(`${close}
 		RETURNING sequence, is_spooled, started_ms, team, client, provider, model`);
@@ -53,7 +53,7 @@ export function createCallRows(database: DatabaseSync, names: LedgerNames, run: 
 	const note = database.prepare('INSERT INTO outbox (call, noted_ms) VALUES (?, ?)');
 	const find = database.prepare('SELECT 1 FROM calls WHERE id = ?');
 	const idBytes = Buffer.alloc(ownIdBytes);
-	// By a mark, for a map hashes each text that it is asked for anew. Of two rows with one mark, and of ids of others', some are looked for.
+	// Keyed by hash, because a map hashes each new string again. If two rows share a hash, or an id is a client's, the row may need a lookup.
 	const opened = new Map<number, OpenedRow>();
 	const closeKnown = (end: CallEnd, packed: SQLInputValue, sequence: number | bigint): boolean => {
 		const { changes } = updateOpened.run(

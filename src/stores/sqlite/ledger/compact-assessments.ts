@@ -4,7 +4,7 @@ import type { CompactAssessment } from './ledger-calls.ts';
 import { readCallId } from './packed-call-id.ts';
 
 const longestTeam = 256;
-/** Callers name parts of requests that cannot be read. */
+/** Clients choose the names of request parts that cannot be parsed. */
 const longestName = 128;
 
 export function compactAssessment(assessment: Assessment): CompactAssessment {

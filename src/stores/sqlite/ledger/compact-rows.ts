@@ -4,21 +4,21 @@ import { type Decode, decodeJson, itemsFrom, listOf, numberFrom, textFrom } from
 import type { Row } from '../../row.ts';
 import type { CompactClose, CompactInteger, CompactOpen, CompactRow } from './ledger-calls.ts';
 
-/** By the number that stands for them in the file: only ever append. */
+/** The file stores their indexes: only ever append. */
 const outcomes: readonly CallOutcome[] = ['complete', 'client_closed', 'upstream_error', 'broken', 'interrupted', 'not_sent'];
 
 export const interruptedOutcome = outcomes.indexOf('interrupted');
 
 const longestName = 256;
-/** More tokens than any call has; the sums of a batch stay exact. */
+/** More tokens than any request has; keeps the sums of a batch exact. */
 const mostTokens = 1e12;
-/** What a column can hold. */
+/** Maximum of a column. */
 const mostNanoUsd = 2n ** 63n - 1n;
 const mostExact = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * A row as one line of JSON, as the journal keeps it and the database's thread takes it.
- * @throws RangeError when the money is negative or beyond what can be stored, or the time is no whole number.
+ * Formats a row as one line of JSON, for the journal and the database's thread.
+ * @throws RangeError when the money is negative or too large to store, or the time is not an integer.
  */
 export function lineOf(row: OpenRow): string {
 	if (!Number.isSafeInteger(row.startedMs)) throw new RangeError(`${row.startedMs} is not a time in milliseconds`);
@@ -44,7 +44,7 @@ const columnsOfOpen = 11;
 /** Money in a row: text where a number would not be exact. */
 const numberOrTextFrom: Decode<number | string> = (value) => (typeof value === 'string' ? value : numberFrom(value));
 
-/** @throws SyntaxError or TypeError for anything but a whole line that `lineOf` made, here or in an earlier release. */
+/** @throws SyntaxError or TypeError for anything but a complete line of `lineOf`, of this or an earlier release. */
 export function readLine(line: string): CompactOpen {
 	const compact = decodeJson(line, itemsFrom);
 	const columns = compact.length === columnsOfEarlierOpen ? fromEarlierOpen(compact) : compact;
@@ -72,7 +72,7 @@ function openFrom(columns: readonly unknown[]): CompactOpen {
 const columnsOfEarlierOpen = 10;
 const formColumn = 6;
 
-/** Splits what earlier releases wrote as one number: bit 0 for the dialect, of which there were two, bit 1 for streamed. */
+/** Splits the number that earlier releases wrote: bit 0 is the dialect, of which there were two, bit 1 is streaming. */
 function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
 	const form = numberFrom(columns[formColumn]);
 	if (!Number.isSafeInteger(form)) throw new SyntaxError('The journal line is not a ledger entry');
@@ -81,13 +81,13 @@ function fromEarlierOpen(columns: readonly unknown[]): readonly unknown[] {
 
 const columnsOfClose = 12;
 
-/** A close as one line of JSON, as the journal keeps it. */
+/** Formats a close as one line of JSON, for the journal. */
 export function lineOfClose(row: CompactClose): string {
 	const cost = row[11];
 	return `${JSON.stringify(typeof cost === 'number' ? row : row.with(11, `${cost}`))}\n`;
 }
 
-/** @returns undefined for a line that `lineOfClose` did not make. @throws SyntaxError or TypeError for what is no list. */
+/** @returns undefined for a line that is not from `lineOfClose`. @throws SyntaxError or TypeError for anything but a list. */
 export function readCloseLine(line: string): CompactClose | undefined {
 	const compact = decodeJson(line, itemsFrom);
 	if (compact.length !== columnsOfClose) return undefined;
@@ -127,12 +127,12 @@ export function compactRowFrom(value: unknown): CompactRow {
 	];
 }
 
-/** Money as a line has it, which a column can hold. */
+/** Checks money of a line that fits into a column. */
 export function isAmount(value: unknown): value is number | string {
 	return isCount(value) || (typeof value === 'string' && /^\d{1,19}$/.test(value) && BigInt(value) <= mostNanoUsd);
 }
 
-/** @throws RangeError when the money is negative or beyond what can be stored. */
+/** @throws RangeError when the money is negative or too large to store. */
 export function compactClose(row: ClosedRow): CompactClose {
 	const { usage } = row;
 	return [
@@ -189,7 +189,7 @@ function outcomeOf(number: number): CallOutcome {
 	return outcome;
 }
 
-/** As the file has it. */
+/** Number of the outcome in the file. */
 export function outcomeNumber(outcome: CallOutcome): number {
 	return outcomes.indexOf(outcome);
 }
@@ -213,7 +213,7 @@ function shortName(name: string): string {
 	return name.length <= longestName ? name : name.slice(0, longestName);
 }
 
-/** @throws RangeError when it is negative or beyond what can be stored. */
+/** @throws RangeError when it is negative or too large to store. */
 export function compactMoney(nanoUsd: bigint): CompactInteger {
 	if (nanoUsd < 0n || nanoUsd > mostNanoUsd) {
 		throw new RangeError(`${nanoUsd} nano-US-dollars exceed the range of a ledger entry`);
@@ -221,14 +221,14 @@ export function compactMoney(nanoUsd: bigint): CompactInteger {
 	return nanoUsd <= mostExact ? Number(nanoUsd) : nanoUsd;
 }
 
-/** A provider's count that makes no sense must not cost us the row. */
+/** Clamps a token count, because an implausible count of a provider must not lose the row. */
 function wholeCount(tokens: number): number {
 	return Number.isInteger(tokens) && tokens >= 0 && tokens <= mostTokens
 		? tokens
 		: Math.max(0, Math.min(Math.trunc(tokens) || 0, mostTokens));
 }
 
-/** Closes a row of a call that never went on, free of charge. */
+/** Returns a close, free of charge, of a request that was never sent. */
 export function takenBack({ id, startedMs }: OpenRow): CompactClose {
 	return [id, startedMs, outcomes.indexOf('not_sent'), 503, 0, 0, 0, 0, 0, 0, 0, 0];
 }

@@ -1,4 +1,4 @@
-/** What a start makes of the files of a release that knew two dialects, and wrote them as a number. */
+/** Upgrade from a release that knew two dialects, and stored them as a number. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { ledgerSchema } from './ledger-schema.ts';
 
 const hour = Math.floor(ledgerNoonMs / 3_600_000);
 const earlierSchema = ledgerSchema.slice(0, 4);
-/** By the form that stood for them. */
+/** Dialect and streaming by the number that stood for them. */
 const meant = [
 	['chat', false],
 	['messages', false],
@@ -60,7 +60,7 @@ test('calls are written next to them, and those that ran are closed', async () =
 	expect((await ledger.list({ limit: 1 })).rows.map(shown)).toEqual([['new', 'responses', false, false]]);
 	expect(await ledger.check()).toEqual([]);
 	await ledger.end();
-	// The columns that were there keep their order, and nothing is converted a second time.
+	// The existing columns keep their order, and nothing is converted a second time.
 	const again = await start(dataDir);
 	expect((await again.list({ limit: 9 })).rows.map(({ dialect }) => dialect)).toEqual([
 		'responses',
@@ -74,7 +74,7 @@ test('a reader that is the first to open the file brings it up to date', async (
 	expect((await reader.list({ limit: 9 })).rows.map(({ dialect }) => dialect)).toEqual(meant.map(([name]) => name).toReversed());
 });
 
-test('a file without calls is given no names that nobody used', async () => {
+test('a file without requests gets no unused names', async () => {
 	const dataDir = temporaryDirectory();
 	await (await openSqliteLedger(settings(dataDir), parts())).end();
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
@@ -86,7 +86,7 @@ test('a journal that it left is taken over: closed calls as closed, the others a
 	const dataDir = earlierFile();
 	const opens = meant.map((_, form) => ofForm(form, `journal${form}`)).join('');
 	const close = ['journal2', ledgerNoonMs + 900, 0, 200, 0, 1, 20, 300, 100, 4000, 50, 1234];
-	// `form1` is in the file already, and what follows it was torn off.
+	// `form1` is in the file already, and the line after it is torn.
 	writeFileSync(join(dataDir, 'ledger-run-00000000000000aa.0.journal'), `1\n${ofForm(1, 'form1')}${opens}`);
 	writeFileSync(join(dataDir, 'ledger-run-00000000000000aa.1.journal'), `2\n${JSON.stringify(close)}\n${ofForm(3, 'torn').slice(0, -3)}`);
 	const ledger = await start(dataDir);
@@ -107,7 +107,7 @@ function shown({ id, dialect, isStreamed, closed }: LedgerRow): readonly unknown
 	return [id, dialect, isStreamed, closed === undefined];
 }
 
-/** A call of each form: the first runs, its process is dead; the second and third are to be sent. */
+/** A row of each form: the first is open and its process is dead; the second and third are spooled. */
 function earlierFile(): string {
 	const dataDir = temporaryDirectory();
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'));
@@ -130,7 +130,7 @@ function earlierFile(): string {
 	return dataDir;
 }
 
-/** As it stood in the journal. */
+/** The line in the journal. */
 function earlierLine(form: number, id: string): readonly unknown[] {
 	const { startedMs, team, clientId, provider, model, priceVersion, budgets } = openRow(id);
 	return [id, startedMs, team, clientId, provider, model, form, priceVersion, JSON.stringify(budgets), 5000];

@@ -1,4 +1,4 @@
-/** What must be true of a ledger after its process was killed at any moment. */
+/** Guarantees of a ledger whose process was killed at any moment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { closedRow, ledgerNoonMs, openRow } from '../../contracts/ledger.contrac
 import type { Ledger, LedgerRow } from '../../contracts/ledger.ts';
 import { openSqliteLedger } from '../sqlite-ledger.ts';
 
-/** Opens and closes rows as fast as 40 callers can, and prints what was acknowledged. */
+/** Opens and closes rows as fast as 40 clients can, and prints what was acknowledged. */
 const writerScript = (dataDir: string, round: number): string => `
 	import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dirname, '../sqlite-ledger.ts'))};
 	const clock = { nowMs: () => 0, monotonicMs: () => performance.now(), after: (ms, work) => (setTimeout(work, ms), { cancel() {} }) };
@@ -40,7 +40,7 @@ const writerScript = (dataDir: string, round: number): string => `
 	print('ready');
 	for (let index = 0; index < 40; index++) caller();`;
 
-/** @param random of the moment of each death. */
+/** @param random of the moment of each kill. */
 export async function checkKilledLedger(
 	rounds: number,
 	random: () => number,
@@ -80,7 +80,7 @@ async function writeUntilKilled(dataDir: string, round: number, afterMs: number,
 	if (child.stdout === null) throw new Error('The child has no standard output');
 	for await (const line of createInterface({ input: child.stdout })) {
 		const [kind, id, number] = line.split(' ');
-		// Every other time only once something is acknowledged, however slow the machine is.
+		// Every other time only after the first acknowledgement, however slow the machine is.
 		if ((line === 'ready') === (round % 2 === 0)) killing ??= setTimeout(() => child.kill('SIGKILL'), afterMs);
 		if (id !== undefined && number !== undefined) acknowledged[kind === 'o' ? 'opened' : 'closed'].set(id, Number(number));
 	}
@@ -99,7 +99,8 @@ async function rowsOf(ledger: Ledger): Promise<LedgerRow[]> {
 
 function checkRows(rows: readonly LedgerRow[], { opened, closed }: Acknowledged): void {
 	const byId = new Map(rows.map((row) => [row.id, row]));
-	// No row is doubled, no acknowledged open is missing, every acknowledged close is there, the rest is closed or charged its hold.
+	// No row is duplicated, no acknowledged open is missing, every acknowledged close is there; the rest is closed or charged its
+	// reservation.
 	expect(byId.size).toBe(rows.length);
 	expect([...opened.keys()].filter((id) => !byId.has(id))).toEqual([]);
 	const wrong = rows.filter((row) => {

@@ -5,40 +5,40 @@ import type { CompactClose, RowException } from './ledger-calls.ts';
 
 export interface PendingClose {
 	readonly row: CompactClose;
-	/** What the journal made of its line. */
+	/** Result of writing its line to the journal. */
 	readonly line: { readonly failure: Fault | undefined };
-	/** Undefined once its caller was refused. */
+	/** Undefined once the caller got an error. */
 	readonly told: CloseListener | undefined;
 }
 
-/** Rows under way to the database, and who waits for them. */
+/** Rows on the way to the database, with their listeners. */
 export interface Batch {
-	/** Lines of the journal. */
+	/** Journal lines. */
 	readonly opens: readonly string[];
 	readonly closes: readonly PendingClose[];
 	readonly sentMs: number;
-	/** Sent a second time, after the thread died. */
+	/** True if it is sent a second time, after the thread died. */
 	readonly isRepeat: boolean;
-	/** Finds out whether a database that failed can be written. */
+	/** True if it checks whether a failed database is writable again. */
 	readonly isProbe: boolean;
 }
 
 export interface BatchOutcome {
 	unknownCloses: number;
 	repeatedCloses: number;
-	/** Of rows that can never be stored. */
+	/** Ids of rows that can never be stored. */
 	readonly failedIds: string[];
 	failedCloses: number;
 }
 
 export interface SettlePorts {
-	/** For a row that cannot be stored. */
+	/** Creates the error for a row that cannot be stored. */
 	refusal(id: string): Fault;
-	/** Must not throw: the queue goes on after it. */
+	/** Must not throw, because the queue continues afterwards. */
 	tell: (listener: CloseListener, outcome: Parameters<CloseListener>[0]) => void;
 }
 
-/** Tells each listener of a committed batch what became of the row. */
+/** Reports the result of each row of a committed batch to its listener. */
 export function settleBatch(batch: Batch, exceptions: readonly RowException[], { refusal, tell }: SettlePorts): BatchOutcome {
 	const outcome: BatchOutcome = { unknownCloses: 0, repeatedCloses: 0, failedIds: [], failedCloses: 0 };
 	const oddCloses = new Map<number, RowException['what']>();
@@ -54,7 +54,7 @@ export function settleBatch(batch: Batch, exceptions: readonly RowException[], {
 			if (told !== undefined) tell(told, refusal(row[0]));
 			continue;
 		}
-		// What a repeated batch finds closed, its first sending may have closed.
+		// A repeated batch may have closed the row in its first attempt.
 		const closing = what === 'closed_before' && batch.isRepeat ? 'closed' : what;
 		if (closing === 'unknown') outcome.unknownCloses += 1;
 		if (closing === 'closed_before') outcome.repeatedCloses += 1;

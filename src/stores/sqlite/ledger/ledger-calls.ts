@@ -1,4 +1,4 @@
-/** What the main thread asks of the ledger's threads. Rows travel as arrays: cloning those costs a third of cloning objects. */
+/** Calls from the main thread to the ledger's threads. Rows are passed as arrays: cloning these costs a third of cloning objects. */
 import type { AssessmentPage, AssessmentQuery, Verdict } from '../../contracts/assessments.ts';
 import type {
 	CostQuery,
@@ -45,7 +45,10 @@ export type CompactClose = readonly [
 	costNanoUsd: CompactInteger,
 ];
 
-/** As `call-pages.ts` reads it. Money is text where a number would not be exact; of a running call, what follows the outcome is 0. */
+/**
+ * Columns as `call-pages.ts` selects them. Money is text where a number would not be exact. Columns after the outcome are 0 for an open
+ * row.
+ */
 export type CompactRow = readonly [
 	sequence: number,
 	id: string,
@@ -77,24 +80,24 @@ export interface CompactPage {
 	readonly nextCursor: string | null;
 }
 
-/** Written in one transaction, opens first. Without rows it finds out whether the database can be written. */
+/** Written in one transaction, opens first. A batch without rows checks that the database is writable. */
 export interface WriteBatch {
-	/** Each a `CompactOpen`, by `lineOf`. */
+	/** Each is a `CompactOpen`, formatted by `lineOf`. */
 	readonly opens: readonly string[];
 	readonly closes: readonly CompactClose[];
 }
 
-/** As it travels. */
+/** Form in which a batch is passed to the thread. */
 export interface PackedBatch {
 	readonly opens: string;
 	readonly closedIds: string;
-	/** Of each close the length of its id, then what follows that. */
+	/** For each close the length of its id, then the columns after it. */
 	readonly numbers: Float64Array;
-	/** What a number cannot hold, in their order: NaN stands in their places. */
+	/** Costs that a number cannot represent, in order; `numbers` has NaN in their positions. */
 	readonly largeCosts: readonly bigint[];
 }
 
-/** A row of a committed batch that did not simply succeed. A `failed` one cannot be stored, today or tomorrow. */
+/** A row of a committed batch that did not simply succeed. A `failed` one can never be stored. */
 export interface RowException {
 	readonly of: 'opens' | 'closes';
 	readonly index: number;
@@ -122,18 +125,18 @@ export interface UnsentAssessments {
 }
 
 export type WriterCalls = {
-	/** @throws when the file cannot be opened. */
+	/** @throws Error when the file cannot be opened. */
 	open(argument: null): null;
 	write(batch: PackedBatch): readonly RowException[];
 	closeInterrupted(nowMs: number): readonly InterruptedRow[];
-	/** Deletes a few rows. @returns how many; 0 when there are no more. */
+	/** Deletes a few rows. @returns the number of deleted rows; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
-	/** As `pruneSome`, of rows that were sent from the outbox. */
+	/** Like `pruneSome`, for rows that were sent from the outbox. */
 	pruneSentSome(beforeMs: number): number;
 	forget(done: SpoolProgress): null;
 	assess(rows: readonly CompactAssessment[]): null;
 	forgetAssessments(through: number): null;
-	/** As `pruneSome`, of assessments. */
+	/** Like `pruneSome`, for assessments. */
 	pruneAssessments(beforeMs: number): number;
 	/** Closes the file. */
 	stop(argument: null): null;
@@ -149,9 +152,9 @@ export type ReaderCalls = {
 	readOutbox(limit: number): SpoolPart;
 	listAssessments(query: AssessmentQuery): AssessmentPage;
 	verdictsOf(requestIds: readonly string[]): readonly (readonly [id: string, verdict: Verdict])[];
-	/** None while another process with the same file sends them. */
+	/** Empty while another process with the same file sends them. */
 	readUnsentAssessments(limit: number): UnsentAssessments;
-	/** Moves what was written from the log into the file, while the writer goes on writing. */
+	/** Copies the write-ahead log into the file, while the writer continues to write. */
 	checkpoint(argument: null): null;
 	/** Closes the file. */
 	stop(argument: null): null;

@@ -4,7 +4,7 @@ import type { Row } from '../../row.ts';
 import { amounts, dayName, differencesIn, hourName, hoursPerDay, msPerHour, sumsOf } from '../../sum-tables.ts';
 import { amountsOfCall } from './ledger-schema.ts';
 
-/** Rows against sums by hour and team, where no row may have been pruned; sums by hour against those by day for all time. */
+/** Compares rows with sums by hour and team, where no row may have been pruned, and hourly with daily sums for all time. */
 export function createLedgerCheck(database: DatabaseSync): () => LedgerDifference[] {
 	const rows = `
 		SELECT started_ms / ${msPerHour} AS period, team, count(*) AS requests, ${sumsOf(amounts.slice(1))}

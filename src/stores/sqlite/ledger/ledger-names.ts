@@ -3,12 +3,12 @@ import { decodeJson, itemsFrom, numberFrom, textFrom } from '../../decode.ts';
 import { integerOf } from '../../row.ts';
 import type { CompactOpen } from './ledger-calls.ts';
 
-/** Callers choose model names, so that these must not grow without bound. */
+/** Bounded, because clients choose model names. */
 const mostRemembered = 10_000;
-/** A list of budgets may be of any length. */
+/** Bounded, because a list of budgets has any length. */
 const longestRemembered = 2048;
 
-/** What many calls have in common, names by their numbers. */
+/** Fields that many requests share, with the numbers of their names. */
 export interface CallTerms {
 	readonly team: number;
 	readonly client: number;
@@ -23,9 +23,9 @@ export interface CallTerms {
 export interface LedgerNames {
 	/** For use inside a transaction. */
 	idOf(name: string): number;
-	/** The same. @param text as a `CallOpening` has it. */
+	/** Likewise. @param text as in a `CallOpening`. */
 	termsOf(text: string): CallTerms;
-	/** After a transaction that failed: what it added is gone. */
+	/** Must follow a failed transaction, because the names that it added were rolled back. */
 	forget(): void;
 }
 
@@ -73,7 +73,7 @@ export function createLedgerNames(database: DatabaseSync): LedgerNames {
 			priceVersion: idOf(priceVersion),
 			budgets: idOf(budgets),
 		};
-		// A text of its own: the one given may be a part of a whole batch, which it would keep.
+		// A separate string: the given one may be a slice of a whole batch, which it would keep in memory.
 		remember(termsByText, JSON.stringify(values).slice(1, -1), terms);
 		return terms;
 	};

@@ -5,7 +5,7 @@ import { closedRow, openRow } from '../../contracts/ledger.contract.ts';
 import { ThreadLost } from '../../store-thread.ts';
 
 describe('a database that fails', () => {
-	test('refuses opens at once; all that was taken is kept, and tried again a quarter of a second later', async () => {
+	test('rejects opens at once; accepted rows are kept, and retried a quarter of a second later', async () => {
 		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
 		open('a');
 		close('b');
@@ -40,7 +40,7 @@ describe('a database that fails', () => {
 		expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
 		open('g');
 		await disk.commit();
-		// Nobody was told a second time.
+		// No listener is called a second time.
 		expect(outcomes.slice(6)).toEqual(['open g: done']);
 	});
 
@@ -71,7 +71,7 @@ describe('a database that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 1 });
 	});
 
-	test('by silence refuses after three seconds, and what it wrote at last is not sent again; a probe finds that it is back', async () => {
+	test('by silence rejects after three seconds, and does not send again what was written late; a probe detects the recovery', async () => {
 		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
 		open('a');
 		close('b');
@@ -111,7 +111,7 @@ describe('a database that fails', () => {
 });
 
 describe('a journal that fails', () => {
-	test('has all opens of its turn refused before they leave, and later ones until it takes a test and the database an empty batch', async () => {
+	test('rejects all opens of its turn before they leave, and later ones until it passes a test and the database commits an empty batch', async () => {
 		const { disk, clock, journal, log, open, outcomes, queue } = startLedgerQueue();
 		journal.failure = full;
 		open('a');
@@ -120,7 +120,7 @@ describe('a journal that fails', () => {
 		expect(outcomes).toEqual(['open a: refused', 'open b: refused']);
 		expect(queue.health()).toMatchObject({ isWritable: false, queuedRows: 2, rejectedRows: 2 });
 		clock.advance(250);
-		// Whoever opened them closes them.
+		// The callers close what they opened.
 		await disk.commit();
 		clock.advance(250);
 		expect([journal.tests, disk.batches.length]).toEqual([2, 1]);
@@ -152,7 +152,7 @@ describe('a journal that fails', () => {
 		expect(disk.batches.map(idsIn)).toEqual(['a|bcd']);
 	});
 
-	test('while a batch is under way is not recovered from by that batch, and nobody is refused twice', async () => {
+	test('during a batch does not end with that batch, and rejects no caller twice', async () => {
 		const { disk, clock, journal, open, close, outcomes, queue } = startLedgerQueue();
 		open('a');
 		close('a');
@@ -173,7 +173,7 @@ describe('a journal that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0, rejectedRows: 2, lostCloses: 0 });
 	});
 
-	test('as a batch is about to leave has no second one beside it, however slow the database is', async () => {
+	test('just before a batch is sent starts no second one, however slow the database is', async () => {
 		const { disk, clock, journal, open, flush, outcomes, queue } = startLedgerQueue();
 		journal.failure = full;
 		open('a');
@@ -211,7 +211,7 @@ describe('a journal that fails', () => {
 		expect(queue.health()).toMatchObject({ isWritable: true, queuedRows: 0 });
 	});
 
-	test('with durability power has the row of a refused open taken back', async () => {
+	test('with durability power voids the row of a rejected open', async () => {
 		const { disk, clock, journal, open, outcomes } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();
 		journal.sync.resolve();
@@ -224,7 +224,7 @@ describe('a journal that fails', () => {
 		expect(disk.batches.map(idsIn)).toEqual(['a|a']);
 	});
 
-	test('to sync has each open that waited for it refused, and its row closed free of charge', async () => {
+	test('to sync rejects each open that waited for it, and closes its row free of charge', async () => {
 		const { disk, clock, journal, log, open, close, outcomes, queue } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();
 		open('a');

@@ -64,7 +64,7 @@ describe('batches', () => {
 		[999, 1],
 		[1000, 2],
 	])('of %d rows that wait behind a batch, a whole batch goes without a rest: %d batches', async (rows, batches) => {
-		// The rest lasts for ever.
+		// The rest never ends.
 		vi.useFakeTimers({ toFake: ['setTimeout'] });
 		try {
 			const { disk, open, queue } = startLedgerQueue();
@@ -79,7 +79,7 @@ describe('batches', () => {
 		}
 	});
 
-	test('what the database found odd is told to its caller alone; an open that cannot be stored is logged', async () => {
+	test('an exception of the database is reported only to its caller; an open that cannot be stored is logged', async () => {
 		const { disk, log, open, close, outcomes, queue } = startLedgerQueue();
 		for (const id of ['a', 'b', 'c', 'd']) close(id);
 		open('e');
@@ -106,7 +106,7 @@ describe('batches', () => {
 		expect(queue.health()).toEqual({ isWritable: true, queuedRows: 0, ...counts });
 	});
 
-	test('when too many rows wait, opens are refused, and closes are not', async () => {
+	test('when too many rows wait, opens are rejected, and closes are not', async () => {
 		const { disk, journal, queue, open, close, outcomes } = startLedgerQueue();
 		open('first');
 		await until(() => disk.batches.length === 1);
@@ -265,7 +265,7 @@ describe('the end', () => {
 		]);
 	});
 
-	test('waits for syncs, so that what is refused after one that failed is taken back', async () => {
+	test('waits for syncs, so that opens rejected by a failed one are voided', async () => {
 		const { disk, journal, queue, open, outcomes } = startLedgerQueue();
 		journal.sync = Promise.withResolvers();
 		open('a');

@@ -1,6 +1,6 @@
 /**
- * Takes rows, makes them safe and gathers them into batches, one under way at a time; stands between callers and a database that
- * may fail: opens are refused then, and what was taken is kept until it is back.
+ * Accepts rows, writes them to the journal and gathers them into batches, of which one at a time is sent to the database. While the
+ * database fails, opens are rejected, and accepted rows stay queued until it recovers.
  */
 import type { Clock, Timer } from '../../../core/clock.ts';
 import { Fault } from '../../../core/fault.ts';
@@ -19,7 +19,7 @@ export interface LedgerQueueDeps {
 	readonly journal: Pick<OpenJournal, 'isSynced' | 'append' | 'whenSafe' | 'forget' | 'test'>;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Named in log lines and messages. */
+	/** File name for log lines and messages. */
 	readonly path: string;
 }
 
@@ -30,15 +30,18 @@ const mostRowsPerBatch = 1000;
 /** Longer than the database waits for another process's lock. */
 const stalledAfterMs = 3000;
 const probeEveryMs = 250;
-/** Nobody waits for the database: fewer rows than a batch holds go together after so long. Waking the thread, and a transaction, cost more than a row. */
+/**
+ * No request waits for the database, so that rows are delayed for this time to share a batch. Waking the thread and a transaction cost more
+ * than a row.
+ */
 const restMs = 25;
 
 const isStopping = 'the process is shutting down';
 
-/** An open is its line. */
+/** An open is stored as its line. */
 type QueuedRow = string | PendingClose;
 
-/** What was opened and closed in one turn of the event loop goes into the journal together: a write for each would cost more than the rest. */
+/** Lines of one turn of the event loop. They go into the journal in one write, because a write for each would cost more than the rest. */
 interface Gathered extends OpenedRow {
 	lines: string;
 	opens: number;
@@ -47,14 +50,14 @@ interface Gathered extends OpenedRow {
 }
 
 interface Flush {
-	/** How many rows are written then, since the start. */
+	/** Number of rows written since the start at which it resolves. */
 	readonly until: number;
 	resolve(): void;
 }
 
 export class LedgerQueue implements TurnListener {
 	private readonly deps: LedgerQueueDeps;
-	/** A close stands behind its open. */
+	/** A close comes after its open. */
 	private rows: QueuedRow[] = [];
 	private gathered: Gathered | undefined;
 	private underWay: Batch | undefined;
@@ -75,7 +78,7 @@ export class LedgerQueue implements TurnListener {
 	open(row: OpenRow): OpenedRow | Promise<OpenedRow> {
 		let gathered: Gathered;
 		try {
-			// What cannot be stored is told before anything else.
+			// Rows that cannot be stored are rejected before any other check.
 			const line = lineOf(row);
 			const why = this.whyNoOpen();
 			if (why !== undefined) throw this.refusal(why);
@@ -88,7 +91,7 @@ export class LedgerQueue implements TurnListener {
 		return this.deps.journal.isSynced ? this.whenSynced(row, gathered) : gathered;
 	}
 
-	/** As a listener to the turn. */
+	/** Implements `TurnListener`. */
 	onTurnEnd(): void {
 		const { gathered } = this;
 		if (gathered === undefined) return;
@@ -96,18 +99,18 @@ export class LedgerQueue implements TurnListener {
 		try {
 			this.deps.journal.append(gathered.lines, gathered.opens + gathered.closes);
 		} catch (cause) {
-			// Set first: requests whose lines are not in the journal must not leave, whatever listeners to the failure do.
+			// Set first: requests whose lines are not in the journal must not be sent, whatever the listeners do.
 			gathered.failure = this.refusal(messageOf(cause), gathered.opens);
-			// Closes come while it fails, too, and must not put off the next attempt.
+			// Closes also arrive during a failure, and must not delay the next attempt.
 			if (this.failingSinceMs === undefined) this.fail(cause);
 		}
-		// Its calls keep it until they end.
+		// Released early, because its requests reference this object until they end.
 		gathered.lines = '';
 	}
 
 	close(row: ClosedRow, told: CloseListener): void {
 		const compact = compactClose(row);
-		// Never for want of room: there are no more of them than opens that were taken.
+		// The queue needs no limit for closes: there are never more of them than accepted opens.
 		if (this.isEnding) {
 			this.counts.lostCloses += 1;
 			this.tell(told, this.refusal(isStopping));
@@ -119,7 +122,7 @@ export class LedgerQueue implements TurnListener {
 		}
 	}
 
-	/** Resolves when the database has what was taken before, or cannot be written. */
+	/** Resolves when the database has all earlier rows, or is not writable. */
 	flush(): Promise<void> {
 		const queued = this.countQueued();
 		if (this.failingSinceMs !== undefined || queued === 0) return Promise.resolve();
@@ -133,11 +136,11 @@ export class LedgerQueue implements TurnListener {
 		return { isWritable: this.failingSinceMs === undefined, queuedRows: this.countQueued(), ...this.counts };
 	}
 
-	/** Refuses everything from now on, and resolves when nothing waits any more, or cannot be written. */
+	/** Rejects everything from now on, and resolves when the queue is empty, or the database is not writable. */
 	async end(): Promise<void> {
 		this.isEnding = true;
 		this.onTurnEnd();
-		// Whoever waits for a sync that fails has something to be taken back.
+		// Callers whose sync fails add a voiding close.
 		await this.deps.journal.whenSafe().catch(() => undefined);
 		this.probe?.cancel();
 		await new Promise<void>((resolve) => {
@@ -149,7 +152,7 @@ export class LedgerQueue implements TurnListener {
 		this.watch?.cancel();
 	}
 
-	/** A listener that throws must not keep the queue from the next batch. */
+	/** Catches errors of a listener, which must not block the next batch. */
 	private readonly tell = (listener: CloseListener, outcome: Parameters<CloseListener>[0]): void => {
 		try {
 			listener(outcome);
@@ -199,7 +202,7 @@ export class LedgerQueue implements TurnListener {
 			gathered.failure ??= this.refusal(messageOf(cause));
 		}
 		if (gathered.failure === undefined) return gathered;
-		// So that nobody is charged for a call that was refused.
+		// Voids the entry, so that a rejected request is not charged.
 		this.addClose(takenBack(row), undefined);
 		throw gathered.failure;
 	}
@@ -211,14 +214,14 @@ export class LedgerQueue implements TurnListener {
 	}
 
 	private sendNext(): void {
-		// What makes a batch does not wait: the rows of a busy core would become more and more.
+		// A full batch does not wait; otherwise the queue of a busy core would grow and grow.
 		const isFull = this.rows.length >= mostRowsPerBatch;
 		const isResting = this.rest !== undefined && !isFull && this.ended === undefined && this.flushes.length === 0;
 		if (this.rows.length === 0) this.ended?.();
 		else if (!isResting) this.sendSome(false);
 	}
 
-	/** What the journal does not take is written all the same: it was taken before. */
+	/** Writes rows to the database even if the journal fails, because they were accepted before. */
 	private tryAgain(): void {
 		const isProbe = this.takesTest();
 		if (isProbe || this.rows.length > 0) this.sendSome(isProbe);
@@ -235,7 +238,7 @@ export class LedgerQueue implements TurnListener {
 	}
 
 	private sendSome(isProbe: boolean): void {
-		// The journal has what the database gets, so that it can be told to forget it.
+		// The journal needs every line of a batch, because `forget` counts its lines.
 		this.onTurnEnd();
 		const opens: string[] = [];
 		const closes: PendingClose[] = [];
@@ -248,7 +251,7 @@ export class LedgerQueue implements TurnListener {
 
 	private send(rows: Omit<Batch, 'sentMs'>): void {
 		const { clock, write } = this.deps;
-		// Its outcome leads on; two at once would be taken for each other.
+		// The batch's outcome decides about the next attempt; two attempts at once could be mistaken for each other.
 		this.probe?.cancel();
 		this.underWay = { ...rows, sentMs: clock.monotonicMs() };
 		this.watch ??= clock.after(stalledAfterMs, () => this.lookForStall());
@@ -304,9 +307,9 @@ export class LedgerQueue implements TurnListener {
 		this.fail(cause);
 	}
 
-	/** Refuses everybody who waits, and keeps what they gave. */
+	/** Reports the failure to all waiting callers, and keeps their rows. */
 	private fail(cause: unknown): void {
-		// Whoever comes while it fails does not wait.
+		// Callers that arrive during a failure do not wait.
 		if (this.failingSinceMs === undefined) this.beginFailing(cause);
 		if (this.underWay === undefined) this.tryLater();
 	}

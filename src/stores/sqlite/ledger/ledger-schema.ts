@@ -3,7 +3,7 @@ import { amounts } from '../../sum-tables.ts';
 
 export const ledgerSchema = readMigrations(new URL('../migrations/ledger/', import.meta.url));
 
-/** The amounts of a row of `calls`, except for `requests`. */
+/** Amounts of a row of `calls`, except `requests`. */
 export const amountsOfCall = amounts
 	.slice(1)
 	.map((name) => (name === 'estimated_cost_nano_usd' ? `cost_nano_usd * (is_estimated = 1) AS ${name}` : name))

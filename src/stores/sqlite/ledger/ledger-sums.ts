@@ -1,10 +1,12 @@
-/** Sums by hour and by day, kept in the transaction that writes the rows: gathered in memory, then written once a key. */
+/**
+ * Hourly and daily sums, updated in the transaction that writes the rows: changes are gathered in memory, then written once for each key.
+ */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hoursPerDay, msPerHour } from '../../sum-tables.ts';
 import type { CompactInteger } from './ledger-calls.ts';
 import type { CallEnd } from './packed-batch.ts';
 
-/** Numbers of a row that say where it counts, in the hour of its start. */
+/** Numbers that select the sums of a row, in addition to the hour of its start. */
 export interface SumKey {
 	readonly team: number;
 	readonly client: number;
@@ -28,7 +30,7 @@ interface Sum {
 	estimatedCostNanoUsd: CompactInteger;
 }
 
-/** @returns the start of a gathering. */
+/** @returns a function that starts a gathering. */
 export function createSums(database: DatabaseSync): () => GatheredSums {
 	const addHourly = prepareAdd(database, 'hourly');
 	const addDaily = prepareAdd(database, 'daily');
@@ -36,7 +38,7 @@ export function createSums(database: DatabaseSync): () => GatheredSums {
 	const dropDaily = prepareDrop(database, 'daily');
 	return () => {
 		const hours: Sum[] = [];
-		// A name made of all five would be hashed for each row; of one client there are few.
+		// A key of all five would be hashed for each row, whereas one client has few sums.
 		const byClient = new Map<number, Sum[]>();
 		let hasMoved = false;
 		const sumOf = (key: SumKey, startedMs: number): Sum => {
@@ -95,7 +97,7 @@ function exactSum(one: CompactInteger, other: CompactInteger): CompactInteger {
 	return sum !== undefined && Number.isSafeInteger(sum) ? sum : BigInt(one) + BigInt(other);
 }
 
-/** But for the hour. */
+/** Compares all but the hour. */
 function isSame(one: SumKey, other: SumKey): boolean {
 	return one.model === other.model && one.provider === other.provider && one.team === other.team && one.client === other.client;
 }
@@ -115,7 +117,7 @@ function prepareAdd(database: DatabaseSync, table: 'hourly' | 'daily'): Statemen
 			estimated_cost_nano_usd = estimated_cost_nano_usd + excluded.estimated_cost_nano_usd`);
 }
 
-/** Of what no call counts in any more. */
+/** Deletes sums without any request left. */
 function prepareDrop(database: DatabaseSync, table: 'hourly' | 'daily'): StatementSync {
 	return database.prepare(
 		`DELETE FROM ${table} WHERE period = ? AND team = ? AND client = ? AND provider = ? AND model = ? AND requests = 0`,

@@ -5,7 +5,7 @@ import type { WriterCalls } from './ledger-calls.ts';
 import type { LedgerThreadData } from './ledger-worker.ts';
 
 test('a thread that dies reports its cause, rejects its callers, and is started again by the next call', async () => {
-	// A thread of no kind dies as it starts.
+	// A thread of an unknown kind dies as it starts.
 	const reported = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
 	onTestFinished(() => reported.mockRestore());
 	const data: LedgerThreadData = { kind: 'neither' as 'writer', dataDir: '', durability: 'process', run: '', spools: false };

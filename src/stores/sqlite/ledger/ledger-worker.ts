@@ -1,4 +1,4 @@
-/** Entry of the ledger's threads: answers calls in the order they come, and keeps a connection that it opens anew after each failure. */
+/** Entry point of the ledger's threads: serves calls in order, and reopens its connection after each failure. */
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
@@ -23,9 +23,9 @@ export interface LedgerThreadData {
 	readonly kind: 'writer' | 'reader';
 	readonly dataDir: string;
 	readonly durability: Durability;
-	/** Name of this life of the process. */
+	/** Id of this run of the process. */
 	readonly run: string;
-	/** Rows opened from now on are noted in the outbox. */
+	/** True if rows opened from now on are added to the outbox. */
 	readonly spools: boolean;
 }
 
@@ -42,7 +42,7 @@ function threadDataFrom(value: unknown): LedgerThreadData {
 
 const data = threadDataFrom(workerData);
 
-// On a busy core the requests go first, and the writer finds larger batches. Five steps leave it a quarter.
+// On a busy core requests take precedence, and the writer gets larger batches. Five steps leave it a quarter.
 if (data.kind === 'writer') lowerThreadPriority(5);
 
 interface Connection<Parts> {
@@ -74,18 +74,18 @@ function connect<Parts>(partsOf: (database: DatabaseSync) => Parts): Connection<
 	};
 }
 
-// Changed by nobody.
+// Never changes, so that a wait on it ends by timeout.
 const still = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 const restMs = 0.05;
 
-/** A thread that runs keeps its core for a millisecond or more, whoever wakes meanwhile and whatever their priorities. */
+/** Yields the core: a running thread keeps it for a millisecond or more, whichever threads wake up and whatever their priorities. */
 function rest(): void {
 	Atomics.wait(still, 0, 0, restMs);
 }
 
 function writerCalls(): WriterCalls {
 	const connection = connect((database) => {
-		// The reader's thread does it sooner; it waits for the disk.
+		// A checkpoint waits for the disk, so the reader's thread usually does it earlier.
 		database.exec('PRAGMA wal_autocheckpoint = 16000');
 		return { ledger: createLedgerWriter(database, data.run, data.spools, rest), assessments: createAssessmentWriting(database) };
 	});
@@ -99,7 +99,7 @@ function writerCalls(): WriterCalls {
 				const journals = readLeftJournals(data.dataDir, isAlive);
 				for (const left of journals) ledger.takeOver(left.run, left);
 				const interrupted = ledger.closeInterrupted(nowMs, isAlive);
-				// Not before: another start that has read half of them would open anew what is closed now.
+				// Not earlier: another starting process that has read half of the journals would open entries again that are closed now.
 				for (const { remove } of journals) remove();
 				return interrupted;
 			});
@@ -128,7 +128,7 @@ function writerCalls(): WriterCalls {
 
 const nothingUnsent = { through: 0, count: 0, assessments: '[]' };
 
-/** On a connection of their own, which writing never waits for. */
+/** Uses a separate connection, which never waits for writes. */
 function readerCalls(): ReaderCalls {
 	const sending = createSendingLock(data.dataDir);
 	const connection = connect((database) => {

@@ -27,7 +27,7 @@ describe('a row that is opened and closed in one batch', () => {
 		expect(one.dump()).toEqual(two.dump());
 		expect(one.dump().calls).toHaveLength(1);
 		expect(one.check()).toEqual([]);
-		// What PostgreSQL is told: the row as it is, once or twice.
+		// Rows noted for PostgreSQL: the current row, once or twice.
 		expect([one.noted(), two.noted()]).toEqual([[1], [1, 1]]);
 	});
 
@@ -99,7 +99,7 @@ describe('a row that is opened and closed in one batch', () => {
 });
 
 test('batches of any rows leave what the same rows leave one at a time', () => {
-	// Some share the characters by which rows are remembered, some are of our making.
+	// Some share the characters that are hashed, some are generated ids.
 	const ids = ['x-12345678', 'y-12345678', 'z-12345678', 'short', ours, ours.replace('req_0', 'req_1'), ours.toUpperCase()];
 	const target = fc.constantFrom({}, other, { model: 'third' });
 	const opened = fc.record({ id: fc.constantFrom(...ids), target, hour: fc.nat(2) });
@@ -141,7 +141,7 @@ test('of many rows in one batch those that are there already move, and all other
 			expect(together.dump()).toEqual(alone.dump());
 			expect(together.check()).toEqual([]);
 			expect(new Set(together.noted())).toEqual(new Set(alone.noted()));
-			// One that is put in with its end is noted once.
+			// A row that is inserted with its end is noted once.
 			const closedLater = closed.filter((at) => before.includes(at)).length;
 			expect(together.noted()).toHaveLength(spools ? before.length + ids.length + closedLater : 0);
 		}),
@@ -291,7 +291,7 @@ function setUp(spools = true, rest = (): void => undefined) {
 		write: (batch: WriteBatch) => writer.write(packBatch(batch)),
 		check: createLedgerCheck(database),
 		dump: () => ({ calls: all('calls'), hourly: all('hourly'), daily: all('daily') }),
-		/** Which rows PostgreSQL is to be told of. */
+		/** Rows noted for PostgreSQL. */
 		noted: () =>
 			database
 				.prepare('SELECT call FROM outbox ORDER BY position')

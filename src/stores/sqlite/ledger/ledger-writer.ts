@@ -1,4 +1,4 @@
-/** Writes the ledger's rows and sums, in the thread that owns the connection. What a call returns is committed. */
+/** Writes entries and sums of the ledger, in the thread that owns the connection. Every method commits before it returns. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { noUsage } from '../../../core/usage.ts';
@@ -20,30 +20,30 @@ import { callIdOf, isSameCallId, markOfCallId, readCallId } from './packed-call-
 
 export interface LedgerWriter {
 	write(batch: PackedBatch): readonly RowException[];
-	/** Opens rows of another run that are not there, except those that may have been pruned, and closes those that it closed. */
+	/** Opens missing rows of another run, except those that may have been pruned, and closes those that it closed. */
 	takeOver(run: string, left: Pick<LeftJournal, 'opens' | 'closes'>): void;
 	closeInterrupted(nowMs: number, isAlive: (run: string) => boolean): readonly InterruptedRow[];
-	/** @returns how many were deleted; 0 when there are no more. */
+	/** @returns the number of deleted rows; 0 when there are no more. */
 	pruneSome(beforeMs: number): number;
-	/** As `pruneSome`, of rows that were sent from the outbox. */
+	/** Like `pruneSome`, for rows that were sent from the outbox. */
 	pruneSentSome(beforeMs: number): number;
 	/** Deletes entries of the outbox. */
 	forget(done: SpoolProgress): void;
 }
 
-/** Some milliseconds of work. */
+/** A few milliseconds of work. */
 const rowsPerPruning = 500;
 
 /**
- * Batches of so many rows are written in pieces, with a rest behind each: whoever waits for this thread's core waits for a piece.
- * Fewer are one piece. More come where the calls leave this thread little, and it must not fall behind.
+ * Batch sizes that are written in pieces with a rest after each, so that other threads wait for the core only for one piece. Smaller
+ * batches are one piece. Larger ones occur when the thread gets little time, and it must not fall behind.
  */
 const restfulRows = { atLeast: 32, atMost: 512 };
 const closesOfPiece = 16;
 
 /**
- * @param spools whether rows opened from now on are noted in the outbox.
- * @param rest lets others have the core for a moment.
+ * @param spools true if rows opened from now on are added to the outbox.
+ * @param rest yields the core for a moment.
  */
 export function createLedgerWriter(database: DatabaseSync, run: string, spools: boolean, rest: () => void): LedgerWriter {
 	const transaction = createTransaction(database);
@@ -59,7 +59,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 	selectRunning.setReadBigInts(true);
 	const selectPruned = database.prepare('SELECT pruned_before_ms FROM progress');
 	const setPruned = database.prepare('UPDATE progress SET pruned_before_ms = max(pruned_before_ms, ?)');
-	// Without an outbox the retention holds for rows, too, that wait in one from earlier days.
+	// Without an outbox, retention also deletes rows that an earlier outbox still contains.
 	const pruning = preparePruning(database, spools ? unsentStay : '');
 	const pruningSent = preparePruning(database, unsentStay, 'WHERE is_spooled = 1');
 	const pruneBefore = (beforeMs: number, statement: StatementSync): number => {
@@ -93,7 +93,7 @@ export function createLedgerWriter(database: DatabaseSync, run: string, spools: 
 			return exceptions;
 		});
 	};
-	/** So that a row that cannot be stored takes no other with it. */
+	/** Writes each row in its own transaction, so that a row that cannot be stored affects no other. */
 	const applyOneByOne = ({ opens, closes }: LedgerRows): RowException[] => {
 		const exceptions: RowException[] = [];
 		const tryAlone = (of: RowException['of'], index: number, alone: LedgerRows): void => {
@@ -158,7 +158,7 @@ function writeLeft(rows: CallRows, { opens, closes }: Pick<LeftJournal, 'opens' 
 	for (const row of closes) ifSound(() => rows.close(endOf(row), sums));
 }
 
-/** A file may hold anything: what is no row must not keep every start from the others. */
+/** Skips a row of a journal that cannot be stored, because it would block the others at every start. */
 function ifSound(write: () => unknown): void {
 	try {
 		write();
@@ -173,8 +173,8 @@ interface LedgerRows {
 }
 
 /**
- * Where of each row the first close is that comes with it. Of rows with one mark only the last may have any, others are closed by
- * themselves; so is one that is opened again here, for its last open finds it there.
+ * Index of the first close of each row in the same batch. If rows share a hash, only the last one may have a close here; the others are
+ * closed separately. So is a row that is opened again in the batch, because its last open finds it existing.
  */
 function endsOf(opens: readonly CallOpening[], closes: readonly CallEnd[]): (number | undefined)[] {
 	if (closes.length === 0) return [];
@@ -189,7 +189,7 @@ function endsOf(opens: readonly CallOpening[], closes: readonly CallEnd[]): (num
 	return ends;
 }
 
-/** @param condition of the rows that may go. @param among which rows those are that it looks at. */
+/** @param condition limits the deleted rows. @param among limits the scanned rows. */
 function preparePruning(database: DatabaseSync, condition: string, among = ''): StatementSync {
 	return database.prepare(`
 		DELETE FROM calls WHERE sequence IN (SELECT sequence FROM calls ${among} ORDER BY sequence LIMIT ${rowsPerPruning})
@@ -215,7 +215,7 @@ const sqliteTooBig = 18;
 const sqliteConstraint = 19;
 const sqliteMismatch = 20;
 
-/** Otherwise the world is at fault, and the same row may succeed later. */
+/** True if the row is the cause. Otherwise the same row may succeed later. */
 function isDueToRow(cause: unknown): boolean {
 	const code = sqliteCode(cause);
 	return code === undefined || code === sqliteTooBig || code === sqliteConstraint || code === sqliteMismatch;

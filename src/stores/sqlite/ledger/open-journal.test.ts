@@ -16,7 +16,7 @@ import { OpenJournal, readLeftJournals } from './open-journal.ts';
 const run = '0123456789abcdef';
 const turnBytes = 1 << 20;
 const line = (id: string, differences: Partial<OpenRow> = {}): string => lineOf(openRow(id, differences));
-/** Of a length that makes a turn of a few lines. */
+/** Lines of which a few fill a file. */
 const longLine = (id: string): string => line(id, { budgets: ['b'.repeat(turnBytes / 4)] });
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -39,7 +39,7 @@ describe('the two files', () => {
 		await journal.end();
 		expect(readdirSync(dataDir)).toHaveLength(2);
 		const [left] = readLeftJournals(dataDir, () => false);
-		// Which lines the database has it finds out itself.
+		// The database itself determines which lines it has.
 		expect([left?.run, left?.opens.map(([id]) => id)]).toEqual([run, ['a', 'b', 'c']]);
 		left?.remove();
 		left?.remove();
@@ -62,7 +62,7 @@ describe('the two files', () => {
 		expect(idsLeft()).toEqual(['e', 'f']);
 		for (const id of ['g', 'h', 'i', 'j']) journal.append(longLine(id));
 		expect(idsLeft()).toEqual(['e', 'f', 'g', 'h', 'i', 'j']);
-		// What was emptied is the newer one now.
+		// The emptied file is the newer one now.
 		expect(sizes()[0]).toBeGreaterThan(0);
 		journal.forget(1);
 		await someTime();
@@ -83,9 +83,9 @@ describe('the two files', () => {
 		expect(idsLeft()).toContain('last');
 	});
 
-	test('whose forgetting is turned away is emptied at the next turn', async () => {
+	test('that cannot be emptied at first is emptied at the next turn', async () => {
 		const { journal, sizes, emptied } = setUp();
-		// All of the file is forgotten before its turn ends.
+		// All lines of the file are forgotten before it is full.
 		for (const id of ['a', 'b', 'c', 'd']) journal.append(longLine(id));
 		journal.forget(4);
 		await someTime();
@@ -99,7 +99,7 @@ describe('the two files', () => {
 		const { journal, sizes } = setUp(durability);
 		let waiting = 0;
 		const forgotten: Promise<void>[] = [];
-		// Opens come while syncs are under way, as they do under load.
+		// Opens arrive while syncs run, as they do under load.
 		for (let round = 0; round < 400; round++) {
 			journal.append(longLine('x'));
 			waiting += 1;
@@ -110,7 +110,7 @@ describe('the two files', () => {
 				}),
 			);
 			await nextTurn();
-			// As long as it takes a busy machine to empty a file.
+			// Allows for a busy machine to empty a file.
 			await until(() => waiting <= 8 && sizes()[0] + sizes()[1] < 12 * turnBytes, 'room');
 		}
 		await Promise.all(forgotten);
@@ -120,7 +120,7 @@ describe('the two files', () => {
 	test('that end while one is being emptied take no other file with them', async () => {
 		const { dataDir, journal } = setUp();
 		for (const id of ['a', 'b', 'c', 'd', 'e']) journal.append(longLine(id));
-		// The threads that empty files are busy.
+		// Keeps the threads that empty files busy.
 		const busy = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(() => promisify(pbkdf2)('a', 'b', 100_000, 64, 'sha512')));
 		journal.forget(5);
 		await journal.end();
@@ -156,7 +156,7 @@ describe('what is left', () => {
 
 	test('past the ninth turn is still in order', async () => {
 		const { journal, idsLeft, emptied } = setUp();
-		// Each turn begins with its fifth line, in the other file.
+		// Each generation begins with its fifth line, in the other file.
 		for (let turn = 1; turn < 10; turn++) {
 			for (const id of ['a', 'b', 'c', 'd', 'e'].slice(turn === 1 ? 0 : 1)) journal.append(longLine(`${id}${turn}`));
 			if (turn === 9) break;
@@ -166,7 +166,7 @@ describe('what is left', () => {
 		expect(idsLeft()).toEqual(['e8', 'b9', 'c9', 'd9', 'e9']);
 	});
 
-	test('of a living run is its own; each dead run is told apart', async () => {
+	test('of a live run is skipped; stale runs are read separately', async () => {
 		const dataDir = temporaryDirectory();
 		for (const name of ['aa', 'bb', 'cc']) {
 			const journal = new OpenJournal(dataDir, name, 'process');
@@ -221,7 +221,7 @@ describe('what is left', () => {
 
 	test('in a file that disappears while it is read is nothing', () => {
 		const dataDir = temporaryDirectory();
-		// Listed, and not there.
+		// Listed, but does not exist.
 		symlinkSync(join(dataDir, 'gone'), join(dataDir, `ledger-run-${run}.0.journal`));
 		writeFileSync(join(dataDir, `ledger-run-${run}.1.journal`), `2\n${line('a')}`);
 		expect(idsIn(dataDir)).toEqual(['a']);
@@ -229,17 +229,17 @@ describe('what is left', () => {
 });
 
 describe('a disk that', () => {
-	test('is full has a line refused, and fails the test', async () => {
+	test('is full rejects a line, and fails the test', async () => {
 		const { journal, dataDir } = setUp('process', (path) => symlinkSync('/dev/full', path));
 		expect(() => journal.append(line('a'))).toThrow('ENOSPC');
 		expect(() => journal.test()).toThrow('ENOSPC');
-		// The database has it all the same.
+		// The database has the line nevertheless.
 		journal.forget(1);
 		await journal.end();
 		expect(readdirSync(dataDir)).toEqual([]);
 	});
 
-	test('takes a part of several lines has all of them refused; those that were whole may be there', async () => {
+	test('accepts a part of several lines rejects all of them; complete ones may be there', async () => {
 		const dataDir = temporaryDirectory();
 		const body = `
 			const taken = [];
@@ -261,9 +261,9 @@ describe('a disk that', () => {
 		expect(ids.length).toBeGreaterThanOrEqual(taken.length);
 	});
 
-	test('takes a part of a line has it refused, and what follows', async () => {
+	test('accepts a part of a line rejects it, and what follows', async () => {
 		const dataDir = temporaryDirectory();
-		// The system ends a write at the limit; the next one fails.
+		// The system cuts a write at the limit; the next one fails.
 		const body = `
 			const ids = [], refused = [];
 			for (let number = 0; refused.length < 3; number++) {
@@ -343,7 +343,7 @@ describe('syncs', () => {
 			await Promise.all(safe);
 			append('f');
 			await Promise.all(safe);`,
-			// So that the first is under way for long.
+			// Makes the first sync take long.
 			'inject=fdatasync:delay_enter=1000000',
 		);
 		expect(calls).toEqual(['directory', 'a', 'b', 'sync', 'c', 'd', 'e', 'sync', 'f', 'sync']);
@@ -373,7 +373,7 @@ describe('syncs', () => {
 		expect(calls.filter((call) => call === 'sync').length).toBeLessThan(100);
 	});
 
-	test('that fail are told to each that waited, and to nobody after', async () => {
+	test('that fail reject each waiting caller, and none after', async () => {
 		requireProgram('strace');
 		const dataDir = temporaryDirectory();
 		const printed = await inAnotherProcess(
@@ -389,7 +389,7 @@ describe('syncs', () => {
 			await Promise.all([first, append('d')]);
 			await append('e');
 			print(outcomes);`,
-			// Each thread's calls are counted by themselves.
+			// strace counts the calls of each thread separately.
 			`UV_THREADPOOL_SIZE=1 exec strace -f -qq -o /dev/null -e trace=fdatasync \
 				-e inject=fdatasync:error=EIO:delay_enter=300000:when=1..2 "$0" "$@"`,
 			'power',
@@ -477,7 +477,7 @@ function fileOf(dataDir: string, place = 0): string {
 	return join(dataDir, `ledger-run-${run}.${place}.journal`);
 }
 
-/** Longer than a file takes to be emptied. */
+/** Longer than it takes to empty a file. */
 function someTime(): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, 50));
 }
@@ -499,7 +499,13 @@ async function inAnotherProcess(dataDir: string, body: string, shell?: string, d
 	return (await promisify(execFile)(command[0] ?? '', command.slice(1))).stdout.trim();
 }
 
-/** Ids as their lines are written, `safe …` as it is printed, `sync` as one of a file begins, `directory` as one of theirs does. */
+/**
+ * Traces system calls in order:
+ * - an id: its line is written.
+ * - `safe …`: that text is printed.
+ * - `sync`: a file is synced.
+ * - `directory`: a directory is synced.
+ */
 async function syncsOf(durability: Durability, body: string, more = ''): Promise<string[]> {
 	const dataDir = temporaryDirectory();
 	const trace = join(dataDir, 'trace');

@@ -1,7 +1,7 @@
 /**
- * Opens and closes that may not be in the database yet, in files that outlive the process: one appended line makes each safe,
- * where a transaction of its own would take a thread and twenty times as long. Two files take turns, so that one can be emptied while
- * the other grows.
+ * Journal of opens and closes that may not be in the database yet, in files that survive the process. One appended line makes each durable,
+ * whereas a separate transaction would take a thread and twenty times as long. Two files alternate, so that one can be emptied while the
+ * other grows.
  */
 import { closeSync, existsSync, fdatasync, fsyncSync, ftruncate, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { createPrivateFile, type Durability } from '../open-database.ts';
 import { isAmount, readCloseLine, readLine } from './compact-rows.ts';
 import type { CompactClose, CompactOpen } from './ledger-calls.ts';
 
-/** Some thousand rows. A file grows beyond while the other one has lines that the database has not. */
+/** A few thousand rows. A file grows larger while the other one has lines that are not in the database. */
 const turnBytes = 1 << 20;
-/** Comes after what is left of a line, so that it is never taken for a whole one. */
+/** Terminates a partial line, so that it is never parsed as a complete one. */
 const torn = '~\n';
 const namePattern = /^ledger-run-([0-9a-f]+)\.[01]\.journal$/;
 
@@ -20,7 +20,7 @@ interface JournalFile {
 	readonly path: string;
 	readonly descriptor: number;
 	bytes: number;
-	/** Lines that the database has not. */
+	/** Number of lines that are not in the database. */
 	lines: number;
 	isTorn: boolean;
 	isUnsynced: boolean;
@@ -29,17 +29,16 @@ interface JournalFile {
 
 const safe = Promise.resolve();
 
-/** Of one run of the process, whose lock is held as long as its files are there. */
+/** Journal of one run of the process, whose lock is kept as long as its files exist. */
 export class OpenJournal {
-	/** Lines are safe once they are synced; otherwise as soon as they are appended. */
+	/** True if lines are durable only once they are synced; otherwise they are as soon as they are appended. */
 	readonly isSynced: boolean;
 	#current: JournalFile;
 	#other: JournalFile;
 	#turn = 0;
-	/** The sync under way, and the one for what is appended meanwhile. */
+	/** The running sync, and the one for lines that are appended meanwhile. */
 	#syncing: Promise<void> | undefined;
 	#nextSync: Promise<void> | undefined;
-	/** Why the last one failed. */
 	#syncFailure: Error | undefined;
 
 	/** @param durability `power`: lines are synced. */
@@ -50,7 +49,7 @@ export class OpenJournal {
 		if (this.isSynced) syncDirectory(dataDir);
 	}
 
-	/** @param lines each ends with a line feed. They count even when this throws, because the disk does not take all of them. */
+	/** @param lines each ends with a line feed. They count even if this throws because the disk is full. */
 	append(lines: string, count = 1): void {
 		if (this.#current.bytes >= turnBytes) this.#takeTurns();
 		const file = this.#current;
@@ -58,7 +57,7 @@ export class OpenJournal {
 		this.#write(file, file.isTorn ? torn + lines : lines);
 	}
 
-	/** @throws when the disk takes nothing, or has not synced since that failed. */
+	/** @throws Error when the disk is not writable, or has not synced since a failed sync. */
 	test(): void {
 		this.#write(this.#current, torn);
 		if (this.#syncFailure === undefined) return;
@@ -66,14 +65,14 @@ export class OpenJournal {
 		throw this.#syncFailure;
 	}
 
-	/** Resolves when everything that was appended is safe. Rejects when the disk fails: it may be there or not. */
+	/** Resolves when everything that was appended is durable. Rejects when the disk fails: whether the lines are durable is unknown then. */
 	whenSafe(): Promise<void> {
 		if (!this.isSynced) return safe;
 		this.#nextSync ??= this.#sync();
 		return this.#nextSync;
 	}
 
-	/** The database has the oldest `count` lines. */
+	/** Forgets the oldest `count` lines, because the database has them. */
 	forget(count: number): void {
 		const older = Math.min(count, this.#other.lines);
 		this.#other.lines -= older;
@@ -81,10 +80,10 @@ export class OpenJournal {
 		if (older > 0) this.#emptyOther();
 	}
 
-	/** After the last line. Leaves what the database has not for the next start. */
+	/** Must follow the last append. Lines that are not in the database stay for the next start. */
 	async end(): Promise<void> {
 		const files = [this.#current, this.#other];
-		// A descriptor that is closed before may be another file's by the time it is used.
+		// A descriptor that is closed earlier may belong to another file by the time it is used.
 		await Promise.allSettled([this.#nextSync, this.#syncing, ...files.map(({ emptying }) => emptying)]);
 		const isDone = files.every(({ lines }) => lines === 0);
 		for (const { descriptor, path } of files) {
@@ -121,7 +120,7 @@ export class OpenJournal {
 			});
 	}
 
-	/** One at a time, so that many callers share it. */
+	/** Runs one sync at a time, so that many callers share it. */
 	async #sync(): Promise<void> {
 		await this.#syncing?.catch(() => undefined);
 		await nextTurn();
@@ -161,7 +160,7 @@ async function syncFile(file: JournalFile): Promise<void> {
 	}
 }
 
-/** So that the names of new files are safe, too. */
+/** Makes the names of new files durable, too. */
 function syncDirectory(path: string): void {
 	const descriptor = openSync(path, 'r');
 	try {
@@ -178,15 +177,15 @@ function openFile(path: string): JournalFile {
 
 export interface LeftJournal {
 	readonly run: string;
-	/** In the order they were opened; most of them are in the database. */
+	/** In the order in which they were opened; most of them are in the database. */
 	readonly opens: readonly CompactOpen[];
-	/** Of these opens, and of earlier ones. */
+	/** Closes of these opens, and of earlier ones. */
 	readonly closes: readonly CompactClose[];
-	/** Once the database has them. */
+	/** Requires that the database has all of them. */
 	remove(): void;
 }
 
-/** What dead processes left. */
+/** Reads the journals of dead processes. */
 export function readLeftJournals(dataDir: string, isAlive: (run: string) => boolean): readonly LeftJournal[] {
 	const byRun = new Map<string, string[]>();
 	for (const name of readdirSync(dataDir)) {
@@ -206,10 +205,10 @@ export function readLeftJournals(dataDir: string, isAlive: (run: string) => bool
 	});
 }
 
-/** What was torn by the end of the process or of the disk was never acknowledged. */
+/** Reads complete lines: a torn line was never acknowledged. */
 function readFile(path: string): Pick<LeftJournal, 'opens' | 'closes'> & { turn: number } {
 	const [turn, ...lines] = readText(path).split('\n');
-	// What follows the last line feed is no whole line, whatever it looks like.
+	// Text after the last line feed is not a complete line, whatever it looks like.
 	const whole = lines.slice(0, -1);
 	return { turn: Number(turn), opens: whole.flatMap(readOpen), closes: whole.flatMap(readClose) };
 }
@@ -232,7 +231,7 @@ function readClose(line: string): readonly CompactClose[] {
 	}
 }
 
-/** What the database took but nobody could read again would keep every start from the rest. */
+/** Rejects a row that the database would accept but could not decode, because it would block every later start. */
 function isSound([id, startedMs, team, clientId, provider, model, dialect, isStreamed, priceVersion, budgets, hold]: CompactOpen): boolean {
 	const names: unknown = JSON.parse(budgets);
 	const areTexts = [id, team, clientId, provider, model, dialect, priceVersion].every((text: unknown) => typeof text === 'string');
@@ -240,7 +239,7 @@ function isSound([id, startedMs, team, clientId, provider, model, dialect, isStr
 	return areTexts && areNumbers && isAmount(hold) && Array.isArray(names) && names.every((name) => typeof name === 'string');
 }
 
-/** Empty where another process that starts has just removed it. */
+/** Empty if another starting process has just removed the file. */
 function readText(path: string): string {
 	try {
 		return readFileSync(path, 'utf8');

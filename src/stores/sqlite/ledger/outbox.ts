@@ -7,9 +7,9 @@ import type { CompactRow } from './ledger-calls.ts';
 import { packCallId } from './packed-call-id.ts';
 
 interface OutboxWriting {
-	/** Inside the caller's transaction. */
+	/** For use inside a transaction. */
 	forget(done: SpoolProgress): void;
-	/** Whether it is short enough to compare rows with. */
+	/** True if it is short enough to compare rows with. */
 	isShort(): boolean;
 }
 
@@ -28,7 +28,7 @@ export function createOutboxWriting(database: DatabaseSync): OutboxWriting {
 	};
 }
 
-/** The oldest entries as their rows are now, in one snapshot. Entries whose row the retention has deleted have none. */
+/** Reads the oldest entries with the current state of their rows, in one snapshot. Entries whose row was deleted by retention have none. */
 export function createOutboxReading(database: DatabaseSync): (limit: number, isOurs: boolean) => SpoolPart {
 	const bounds = database.prepare(`
 		SELECT min(position) AS first, max(position) AS last, (SELECT noted_ms FROM outbox ORDER BY position LIMIT 1) AS oldest_ms,

@@ -1,14 +1,14 @@
-/** A batch on its way to the database's thread: to clone one text, or one array of numbers, costs a fifth of cloning its rows. */
+/** A batch on the way to the database's thread: cloning one text, or one array of numbers, costs a fifth of cloning its rows. */
 import type { Usage } from '../../../core/usage.ts';
 import { readLine } from './compact-rows.ts';
 import type { CompactClose, CompactInteger, CompactOpen, PackedBatch, WriteBatch } from './ledger-calls.ts';
 import { type CallId, callIdOf, ownCallIdAt, ownIdLength } from './packed-call-id.ts';
 
-/** A row to be opened, as the database's thread reads it. */
+/** A row to be opened, as the database's thread decodes it. */
 export interface CallOpening {
 	readonly id: CallId;
 	readonly startedMs: number;
-	/** JSON of what many calls have in common, from the team to the budgets, without brackets. */
+	/** JSON of the fields that many requests share, from the team to the budgets, without brackets. */
 	readonly terms: string;
 	readonly hold: CompactInteger;
 }
@@ -64,7 +64,7 @@ const idStart = '["'.length;
 const idEnd = idStart + ownIdLength;
 const timeStart = idEnd + '",'.length;
 
-/** Parts a line where nearly all calls have theirs: to parse it whole costs more than all else that is done to the row. */
+/** Decodes a line in the usual form by position: parsing all of it costs more than the rest of the work on the row. */
 function readUsual(lines: string, start: number, end: number): CallOpening | undefined {
 	const id = ownCallIdAt(lines, start + idStart);
 	const timeEnd = lines.indexOf(',', start + timeStart);
@@ -76,7 +76,7 @@ function readUsual(lines: string, start: number, end: number): CallOpening | und
 	return { id, startedMs, terms: lines.slice(timeEnd + 1, holdStart - 1), hold };
 }
 
-/** Numbers of a line are exact, others are text there. */
+/** Parses an integer. Numbers of a line are exact; larger ones are text. */
 function wholeNumberIn(text: string, start: number, end: number): number | undefined {
 	if (end <= start) return undefined;
 	let number = 0;

@@ -2,10 +2,10 @@ import { markOf } from '../../call-table.ts';
 
 const prefix = 'req_';
 const digits = 32;
-/** Of an id of our own making. */
+/** Length of a generated id. */
 export const ownIdLength = prefix.length + digits;
 
-/** An id of our own making takes 16 bytes instead of 36, kept as four numbers here; others stay text. */
+/** A generated id takes 16 bytes instead of 36, represented here as four numbers; others stay text. */
 export type CallId = OwnCallId | string;
 
 interface OwnCallId {
@@ -16,13 +16,13 @@ interface OwnCallId {
 }
 
 const notHexadecimal = 0x100;
-/** By code, lower case only: the upper would be read back as another id. */
+/** By character code, lower case only, because upper case would be decoded as another id. */
 const valueOfDigit = Uint16Array.from({ length: 128 }, (_, code) => {
 	const value = '0123456789abcdef'.indexOf(String.fromCharCode(code));
 	return value === -1 ? notHexadecimal : value;
 });
 
-/** @returns undefined unless the text has an id of our own making there; what follows it may be anything. */
+/** @returns undefined unless the text has a generated id at `start`; anything may follow it. */
 export function ownCallIdAt(text: string, start: number): OwnCallId | undefined {
 	if (!text.startsWith(prefix, start) || text.length < start + ownIdLength) return undefined;
 	const from = start + prefix.length;
@@ -47,7 +47,7 @@ export function callIdOf(id: string): CallId {
 	return id.length === ownIdLength ? (ownCallIdAt(id, 0) ?? id) : id;
 }
 
-/** As `markOf`. */
+/** Returns the same hash as `markOf`. */
 export function markOfCallId(id: CallId): number {
 	return typeof id === 'string' ? markOf(id) : id.fourth;
 }
@@ -59,7 +59,7 @@ export function isSameCallId(one: CallId, other: CallId): boolean {
 
 export const ownIdBytes = digits / 2;
 
-/** @returns what a statement is given, which takes a copy of it. @param bytes where the bytes go of an id of our own making. */
+/** @returns the parameter for a statement, which copies it. @param bytes buffer for a generated id. */
 export function bindCallId(id: CallId, bytes: Buffer): Buffer | string {
 	if (typeof id === 'string') return id;
 	putNumber(bytes, 0, id.first);

@@ -1,6 +1,6 @@
 /**
- * Which processes with this ledger are alive. Each holds an SQLite lock on a file of its own, which the system takes away
- * when the process dies, so that neither process ids nor clocks are trusted.
+ * Tracks the live processes of a ledger. Each one keeps an SQLite lock on a file of its own, which the system releases when the process
+ * dies. Neither process ids nor clocks matter.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { createPrivateFile, sqliteBusy, sqliteCode } from '../open-database.ts';
 
 const namePattern = /^ledger-run-[0-9a-f]+\.lock$/;
 
-/** @returns the way to end this life. The directory exists. */
+/** Requires an existing directory. @returns a function that ends this run. */
 export function lockRun(dataDir: string, run: string): () => void {
 	return lockFile(pathOf(dataDir, run));
 }
 
-/** @returns the way to unlock and remove it. */
+/** @returns a function that unlocks and removes the file. */
 export function lockFile(path: string): () => void {
 	for (let triesLeft = 100; ; triesLeft--) {
 		createPrivateFile(path);
@@ -25,7 +25,7 @@ export function lockFile(path: string): () => void {
 				rmSync(path, { force: true });
 			};
 		}
-		// Between these lines another process may have taken the file for one that a dead process left.
+		// Between these lines another process may have removed the file as stale.
 		lock.close();
 		if (triesLeft === 0) throw new Error(`${path} cannot be locked`);
 	}
@@ -35,7 +35,7 @@ export function isRunAlive(dataDir: string, run: string): boolean {
 	return existsSync(pathOf(dataDir, run));
 }
 
-/** Removes the locks of the dead, after which `isRunAlive` tells the truth. */
+/** Removes the locks of dead processes, so that `isRunAlive` is accurate afterwards. */
 export function buryDeadRuns(dataDir: string): void {
 	for (const name of readdirSync(dataDir)) {
 		const path = join(dataDir, name);
@@ -43,9 +43,9 @@ export function buryDeadRuns(dataDir: string): void {
 	}
 }
 
-/** Of the processes that share a ledger one sends its outbox: whoever holds this. */
+/** Lock of the process that sends the outbox, of all processes that share a ledger. */
 export interface SendingLock {
-	/** @returns whether it is ours, now or since before. */
+	/** @returns true if this process has the lock, now or from an earlier call. */
 	take(): boolean;
 	release(): void;
 }
@@ -69,14 +69,17 @@ export function createSendingLock(dataDir: string): SendingLock {
 	};
 }
 
-/** While it is locked here: whoever has just made it and locks it afterwards finds it gone, and makes another. */
+/**
+ * Removes the file while it is locked here. A process that has just created it and locks it afterwards notices that it is gone, and creates
+ * another.
+ */
 function removeUnlessLocked(path: string): void {
 	const taken = takeUnlocked(path);
 	taken?.remove();
 	taken?.unlock();
 }
 
-/** The file of a process that has died, locked here. */
+/** Lock file of a dead process, locked here. */
 export interface TakenLock {
 	remove(): void;
 	unlock(): void;
@@ -92,7 +95,7 @@ export function takeUnlocked(path: string): TakenLock | undefined {
 			return { remove: () => rmSync(path, { force: true }), unlock: () => opened.close() };
 		}
 	} catch (cause) {
-		// It ended, and removed its file, while we looked.
+		// Its process ended and removed the file meanwhile.
 		if (existsSync(path)) throw cause;
 	}
 	lock?.close();
@@ -101,7 +104,7 @@ export function takeUnlocked(path: string): TakenLock | undefined {
 
 function tryToLock(lock: DatabaseSync): boolean {
 	try {
-		// Nothing is ever written, so that a journal would be one more file to clear away.
+		// Nothing is ever written, so a journal would only be one more file to remove.
 		lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 		return true;
 	} catch (cause) {

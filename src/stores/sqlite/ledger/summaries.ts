@@ -34,7 +34,7 @@ const totals = columns.replaceAll(/\w+/g, 'sum($&) AS $&');
 const formats = { day: '%Y-%m-%d', month: '%Y-%m' } as const;
 
 interface Parts {
-	/** Common table expressions, with a comma at their end. */
+	/** Common table expressions with a trailing comma. */
 	readonly before: string;
 	readonly hours: string;
 	readonly days: string;
@@ -46,7 +46,7 @@ const range: Parts = {
 	days: 'daily WHERE period >= :fromDay AND period < :toDay',
 };
 
-/** Sums are ordered by period, then team: one look for each period finds a team's among those of all others. */
+/** Sums are ordered by period, then team: one lookup for each period finds the sums of a team. */
 const ofTeam: Parts = {
 	before: `
 		wanted AS (SELECT id FROM names WHERE name = :team),
@@ -90,7 +90,7 @@ function prepare(
 
 const keys = { team: 'team', clientId: 'client', provider: 'provider', model: 'model' } as const satisfies Record<SummaryName, string>;
 
-/** Sums are ordered by day, then team: one look for each day finds a team's among those of all others. */
+/** Sums are ordered by day, then team: one lookup for each day finds the sums of a team. */
 export function createCostSums(database: DatabaseSync): (query: CostQuery) => bigint[] {
 	const statement = database.prepare(`
 		WITH RECURSIVE ends AS (

@@ -1,4 +1,4 @@
-/** What a start makes of the journals that dead processes left. */
+/** Recovery from the journals of dead processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ describe('a process that is killed the moment an open was acknowledged', () => {
 	test.each(['process', 'power'] as const)('with durability %s has the hold charged by the next start, once', async (durability) => {
 		const dataDir = temporaryDirectory();
 		expect(await untilKilled(dataDir, 'await open("one"); print("acknowledged"); die()', durability)).toBe('acknowledged');
-		// No batch has come so far, where nothing had to be waited for.
+		// No batch has been written yet, where nothing had to be waited for.
 		if (durability === 'process') expect(rowsInFile(dataDir)).toBe(0);
 		const ledger = await start(dataDir);
 		expect(await ledger.closeInterrupted()).toEqual([
@@ -145,7 +145,7 @@ test('several that start at the same time charge each row once', async () => {
 	expect([told.length, new Set(told.map(({ id }) => id)).size]).toEqual([calls, calls]);
 	expect(told.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(200n * 5000n + 100n * 77n);
 	expect(await ledgers[1]?.check()).toEqual([]);
-	// Two of each that lives.
+	// Two for each live process.
 	expect(journalsIn(dataDir)).toHaveLength(8);
 });
 
@@ -195,7 +195,7 @@ function settings(dataDir: string, durability: Durability = 'process'): SqliteLe
 	return { dataDir, durability, retainDays: null };
 }
 
-/** Runs a process that ends as soon as something could leave that was written in the turn in which it calls `die()`. @returns what it printed. */
+/** Runs a process that ends as soon as data could leave that was written in the turn in which it calls `die()`. @returns its output. */
 async function untilKilled(dataDir: string, body: string, durability: Durability = 'process'): Promise<string> {
 	const script = `
 		import { writeSync } from 'node:fs';
@@ -234,7 +234,7 @@ function journalsIn(dataDir: string): string[] {
 	return readdirSync(dataDir).filter((name) => name.endsWith('.journal'));
 }
 
-/** As an operator or an accident would. */
+/** Changes a file as an operator or an accident would. */
 function change(dataDir: string, sql: string): void {
 	const database = new DatabaseSync(join(dataDir, 'ledger.db'), { timeout: 1000 });
 	database.exec(sql);

@@ -1,15 +1,15 @@
-/** What the ledger says of one team at one moment. */
+/** Reads one team in one snapshot. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SummaryQuery, SummaryRow, TeamQuery, TeamSnapshot } from '../../contracts/ledger.ts';
 import { idText, prepareRows, rowsOf } from './call-pages.ts';
 import { ledgerRowOf } from './compact-rows.ts';
 
-/** Some milliseconds of work. */
+/** A few milliseconds of work. */
 const rowsPerPage = 20_000;
 
 const ofTeam = '(SELECT id FROM names WHERE name = :team)';
 
-/** In one transaction: the writer commits between statements that have none. */
+/** Uses one transaction, because the writer commits between separate statements. */
 export function createTeamReading(
 	database: DatabaseSync,
 	summarize: (query: SummaryQuery) => readonly SummaryRow[],
@@ -38,8 +38,8 @@ export function createTeamReading(
 type EndedList = (team: string, requests: NonNullable<TeamQuery['requests']>) => readonly string[];
 
 /**
- * Newest first, until a whole page started before: rows are nearly in the order of their starts, and an index for this alone would cost
- * each request more.
+ * Reads pages from the newest one until all of a page started before, because rows are almost in the order of their starts. An index just
+ * for this would make each request more expensive.
  */
 function createEndedList(database: DatabaseSync): EndedList {
 	const newest = database.prepare('SELECT max(sequence) AS sequence FROM calls');
@@ -52,7 +52,7 @@ function createEndedList(database: DatabaseSync): EndedList {
 		const ids: string[] = [];
 		for (let through = Number(newest.get()?.['sequence'] ?? 0); through > 0; through -= rowsPerPage) {
 			const page = { after: through - rowsPerPage, through };
-			// Null: older rows were deleted.
+			// Null if older rows were deleted.
 			const startedMs = latestStart.get(page)?.['started_ms'] ?? null;
 			if (startedMs === null || Number(startedMs) < startedSinceMs) break;
 			for (const row of ended.all({ ...page, team, endedSinceMs, startedSinceMs })) ids.push(String(row['id']));

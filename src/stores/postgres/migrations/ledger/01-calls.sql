@@ -1,6 +1,6 @@
--- Times are Unix milliseconds, money is nano-US-dollars. Texts are written out, so that people can query the tables.
+-- Times are Unix milliseconds, money is nano-US-dollars. Texts are stored in full, so that people can query the tables.
 
--- A number is taken for each batch; its rows count on from there.
+-- Each batch takes one number, and its rows count on from there.
 CREATE SEQUENCE tollgate.ledger_sequence INCREMENT BY 10000;
 
 -- One partition for each UTC day, whose primary key is the id.

@@ -1,5 +1,5 @@
--- What only the tables' owner may do, for whoever is granted it: processes that serve need not own what they write. Those that may use
--- the ledger may use each of its days.
+-- Operations of the tables' owner, for roles with EXECUTE: serving processes need not own the tables. Roles with privileges on the ledger
+-- get them on each of its days.
 
 CREATE FUNCTION tollgate.ledger_make_day(day int4) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -9,12 +9,12 @@ DECLARE
 	entitled record;
 BEGIN
 	PERFORM pg_advisory_xact_lock(hashtextextended('tollgate ledger partitions', 0));
-	-- Not to_regclass: it remembers, through the wait for the lock, what it has not found.
+	-- Not to_regclass: it caches a miss while it waits for the lock.
 	is_new := NOT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = 'tollgate'::regnamespace AND relname = name);
 	IF is_new THEN
 		EXECUTE format('CREATE TABLE tollgate.%I (LIKE tollgate.ledger_calls INCLUDING CONSTRAINTS, PRIMARY KEY (id))', name);
 	END IF;
-	-- Of a day that is there as well: rights granted while it was made missed it.
+	-- Also for an existing day: it lacks privileges that were granted while it was created.
 	FOR entitled IN
 		SELECT privilege_type AS privilege, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
 		FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'tollgate.ledger_calls'::regclass AND grantee <> relowner
@@ -27,7 +27,8 @@ BEGIN
 	END IF;
 END $$;
 
--- Unless a call of the day still runs, or some of it is to be kept. Reports wait behind whoever waits for these locks.
+-- Drops a day unless one of its requests is in flight, or some of it must be kept. Reports queue behind a wait for
+-- these locks, hence the timeout.
 CREATE FUNCTION tollgate.ledger_drop_day(day int4) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
 DECLARE

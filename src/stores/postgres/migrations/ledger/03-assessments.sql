@@ -1,4 +1,4 @@
--- What guardrails found. Not partitioned: one delete by time for some rows a call is cheap enough.
+-- Guardrail findings. Not partitioned: one delete by time for a few rows a request is cheap enough.
 CREATE TABLE tollgate.assessments (
 	sequence int8 GENERATED ALWAYS AS IDENTITY,
 	request_id text COLLATE "C" NOT NULL,

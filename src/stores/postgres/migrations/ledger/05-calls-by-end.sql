@@ -1,2 +1,2 @@
--- Counters that were lost are summed up with the requests of the team that ended last.
+-- Lost counters are restored with the requests of the team that ended last.
 CREATE INDEX ledger_calls_by_end ON tollgate.ledger_calls (team, ended_ms) WHERE outcome IS NOT NULL;

@@ -8,7 +8,7 @@ CREATE TABLE tollgate.clients (
 	updated_at_ms bigint NOT NULL
 );
 
--- Clients of foreign issuers have no row in clients, so client_ids refer to nothing.
+-- Clients of other issuers have no row in clients, so client_ids has no foreign key.
 CREATE TABLE tollgate.teams (
 	id text COLLATE "C" PRIMARY KEY,
 	name text NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE tollgate.teams (
 );
 CREATE INDEX teams_by_client ON tollgate.teams USING gin (client_ids);
 
--- Teams of the configuration have no row in teams, so team refers to nothing.
+-- Teams of the configuration have no row in teams, so team has no foreign key.
 CREATE TABLE tollgate.budgets (
 	id text COLLATE "C" PRIMARY KEY,
 	team text NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE tollgate.signing_keys (
 	retired_at_ms bigint
 );
 
--- One row. Who changes records locks it first, so that changes are made one after the other.
+-- One row. Every change of records locks it first, so that changes are serialized.
 CREATE TABLE tollgate.record_versions (
 	is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
 	last bigint NOT NULL

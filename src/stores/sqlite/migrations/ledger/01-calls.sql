@@ -1,4 +1,4 @@
--- Texts that repeat live in `names`; times are Unix milliseconds, money is nano-US-dollars.
+-- Repeated texts are in `names`; times are Unix milliseconds, money is nano-US-dollars.
 
 CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 

@@ -1,5 +1,5 @@
--- Calls that the fleet's database has not been told of: once when opened, once when closed. Positions are never used again.
+-- Entries that are not in the fleet's database yet: noted once when opened, once when closed. Positions are never reused.
 CREATE TABLE outbox (position INTEGER PRIMARY KEY AUTOINCREMENT, call INTEGER NOT NULL, noted_ms INTEGER NOT NULL) STRICT;
--- 1 when the row is for the outbox, so that a file may serve with and without one in turn.
+-- 1 when the row is for the outbox, so that a file may be used alternately with and without one.
 ALTER TABLE calls ADD COLUMN is_spooled INTEGER;
 CREATE INDEX calls_spooled ON calls (is_spooled) WHERE is_spooled = 1;

@@ -1,4 +1,4 @@
--- Stage, action and outcome are places in the lists of contracts/assessments.ts; outcome 0 is clean. Numbers are never used again.
+-- Stage, action and outcome are indexes in the lists of contracts/assessments.ts; outcome 0 is clean. Numbers are never reused.
 CREATE TABLE assessments (
 	sequence INTEGER PRIMARY KEY AUTOINCREMENT,
 	id ANY NOT NULL,

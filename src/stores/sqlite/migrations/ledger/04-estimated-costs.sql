@@ -1,4 +1,4 @@
--- Filled from the calls that are kept: of older ones nobody knows how much was estimated, and 0 stands.
+-- Filled from the requests that are kept. The estimated part of older ones is unknown, so it stays 0.
 ALTER TABLE hourly ADD COLUMN estimated_cost_nano_usd INTEGER NOT NULL DEFAULT 0;
 UPDATE hourly SET estimated_cost_nano_usd = found.cost
 FROM (

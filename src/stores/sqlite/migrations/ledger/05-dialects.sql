@@ -1,4 +1,4 @@
--- Was the dialect in bit 0, of which there were two, and streamed in bit 1. One pass over the calls: there may be millions.
+-- Bit 0 was the dialect, of which there were two, and bit 1 was streaming. One pass over the calls, because there may be millions.
 INSERT OR IGNORE INTO names (name) SELECT value FROM json_each('["chat", "messages"]') WHERE EXISTS (SELECT 1 FROM calls);
 ALTER TABLE calls RENAME COLUMN form TO is_streamed;
 ALTER TABLE calls ADD COLUMN dialect INTEGER NOT NULL DEFAULT 0;

@@ -21,7 +21,7 @@ CREATE TABLE teams (
 	tier TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A client of a foreign issuer has no row in clients, so client_id refers to nothing.
+-- Clients of other issuers have no row in clients, so client_id has no foreign key.
 CREATE TABLE team_clients (
 	client_id TEXT PRIMARY KEY,
 	team_id TEXT NOT NULL REFERENCES teams (id) ON DELETE CASCADE,

@@ -8,7 +8,7 @@ UPDATE teams SET version = (SELECT count(*) FROM teams AS other WHERE other.id <
 CREATE TABLE record_versions (last INTEGER NOT NULL) STRICT;
 INSERT INTO record_versions SELECT count(*) FROM teams;
 
--- Teams of the configuration have no row in teams, so team refers to nothing.
+-- Teams of the configuration have no row in teams, so team has no foreign key.
 CREATE TABLE budgets (
 	id TEXT PRIMARY KEY,
 	team TEXT NOT NULL,
