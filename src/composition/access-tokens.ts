@@ -1,4 +1,4 @@
-/** How access tokens are judged, by any role that takes them. */
+/** Verification of access tokens, shared by all roles that accept them. */
 import type { Config } from '../config/schema.ts';
 import { createAccessTokenVerifier } from '../io/access-tokens.ts';
 import { KeySet } from '../io/key-set.ts';
@@ -9,12 +9,12 @@ import { following } from './following.ts';
 import type { World } from './part.ts';
 import { accessTokenSettings, keySetSettings } from './settings.ts';
 
-/** The keys of the issuer in force: straight from an embedded one, else fetched. */
+/** Key set of the configured issuer: read directly from an embedded one, otherwise fetched. */
 export function openKeySet({ config, clock, log }: World, identity: Identity | undefined): KeySet {
 	const source =
 		identity !== undefined && config.auth.issuer === null
 			? {
-					// Rejects while its store is away and it has no keys.
+					// Rejects while the store is unavailable and the process has no keys.
 					read: async () => identity.publishedKeySet(),
 					onChange: (listener: () => void) => identity.onKeysChanged(listener),
 				}

@@ -7,11 +7,11 @@ import type { ShippingHealth } from '../stores/postgres/ledger/ledger-shipper.ts
 export interface MeasuredAccounting {
 	readonly ledger: Pick<Ledger, 'health'>;
 	readonly unpriced: UnpricedModels;
-	/** Undefined: the counters are in this process. */
+	/** Undefined if the counters are in this process. */
 	readonly counterStore: (() => CounterStoreState) | undefined;
 }
 
-/** Figures of counters and ledger, read at each scrape from what they keep themselves. Those of stores that are not in use have no value. */
+/** Metrics of counters and ledger, read from their own state at each scrape. Metrics of unused stores have no value. */
 export function measureAccounting(metrics: Metrics, { ledger, unpriced, counterStore }: MeasuredAccounting): void {
 	if (counterStore === undefined) measureCounterStore(metrics, () => undefined);
 	else measureCounterStore(metrics, counterStore);

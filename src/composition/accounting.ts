@@ -1,4 +1,4 @@
-/** Counters and ledger of the gateway, and how the first are summed up from the second. */
+/** Counters and ledger of the gateway, and the restoration of counters from the ledger. */
 import type { Config } from '../config/schema.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { BudgetPeriod } from '../core/counters.ts';
@@ -29,22 +29,22 @@ import { RecoveredBookings } from './recovered-bookings.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 
 export interface Accounting {
-	/** Teams, budgets and prices as calls meet them. */
+	/** Current teams, budgets and prices for requests. */
 	readonly records: RecordsSnapshot;
-	/** Models that were called without a price. */
+	/** Models that were requested without a price. */
 	readonly unpriced: UnpricedModels;
-	/** What calls tell of their providers. */
+	/** Provider traffic that the requests of this process report. */
 	readonly traffic: TrafficBook;
-	/** The same of all processes that serve calls. @throws Fault `records_unavailable` in one that serves none. */
+	/** Provider reports of all processes that serve requests. @throws Fault `records_unavailable` in a process that serves none. */
 	providerReports(): Promise<readonly ProviderReport[]>;
 	readonly ledger: Ledger;
 	readonly admission: AdmissionStore;
-	/** For reports: counters that would first have to be summed up from the ledger may be missing. */
+	/** Counters for reports. Those that the ledger would first have to restore can be missing. */
 	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
 	readonly sumUp: SumUpTeam;
-	/** Without records or a ledger no call can be served; without counters it can. */
+	/** Readiness: records and ledger are required to serve requests, counters are not. */
 	readiness(): Readiness;
-	/** Takes what another configuration says of teams, models and times. */
+	/** Applies the teams, models and timeouts of another configuration. */
 	configure(config: Config): void;
 }
 
@@ -60,7 +60,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	if (interrupted.length > 0) {
 		log.warn('interrupted requests of an earlier process are charged their reservation', { requests: interrupted.length });
 	}
-	// Makes the ledger ready to be read, for each team's first call.
+	// Prepares the ledger for the first read, which each team's first request makes.
 	ledger
 		.summarize({ fromMs: 0, toMs: 0, period: 'day', team: '' })
 		.catch((cause: unknown) => log.warn('the ledger cannot be read', { cause }));
@@ -70,7 +70,7 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 	opened.defer(() => admission.close());
 	const unpriced = new UnpricedModels();
 	measureAccounting(world.metrics, { ledger, unpriced, counterStore });
-	// Counters of this process are summed up from the ledger, which has these calls; shared ones are to be told.
+	// Counters of this process are restored from the ledger, which has these requests. Shared counters need the settlements.
 	const recovered = new RecoveredBookings({ ...world, settings: gatewaySettings(config), records, admission });
 	if (config.stores.counters === 'memory') {
 		recovered.warnOf(interrupted).catch((cause: unknown) => log.warn('budgets of interrupted requests were not checked', { cause }));
@@ -116,11 +116,11 @@ export async function openAccounting(world: World, store: RecordStore): Promise<
 
 interface OpenedAdmission {
 	readonly admission: AdmissionStore;
-	/** For reports: counters that would first have to be summed up from the ledger may be missing. */
+	/** Counters for reports. Those that the ledger would first have to restore can be missing. */
 	readonly countersAtHand: Pick<AdmissionStore, 'read'>;
-	/** Undefined: the counters are in this process. */
+	/** Undefined if the counters are in this process. */
 	readonly counterStore: (() => CounterStoreState) | undefined;
-	/** Releases what a process that died reserves still in shared counters. @returns how many reservations there were. */
+	/** Releases the reservations of a dead process in shared counters. @returns the number of reservations released. */
 	readonly abandon: (owner: string) => Promise<number>;
 }
 
@@ -139,29 +139,29 @@ async function openAdmission({ config, clock, log, opened }: World, sumUp: SumUp
 	return { admission, countersAtHand: admission, counterStore: () => admission.state(), abandon: (owner) => store.abandon(owner) };
 }
 
-/** What a call takes at most, and the time for booking it. */
+/** Maximum duration of a request, plus the time to settle it. */
 function longestHoldMs({ gateway: { timeouts } }: Config, isStreamed: boolean): number {
 	return (isStreamed ? Math.max(timeouts.total_ms, timeouts.stream_total_ms) : timeouts.total_ms) + 30_000;
 }
 
-/** A restore counts as ended what ended within so long: what is settled again must not be older. */
+/** Maximum age of an ended request that is settled again. A restore treats requests that ended within this time as settled. */
 const lateMs = 60_000;
 
 const msPerDay = 86_400_000;
 
-/** Of calls that may have ended lately, so many rows are looked through. */
+/** Page size of the search for requests that may have ended recently. */
 const rowsAtOnce = 1000;
 const mostPages = 100;
 
 export interface SumUpTerms {
 	readonly clock: Clock;
-	/** By the configuration of now. */
+	/** Price list lookup of the current configuration. */
 	readonly listing: () => ListModel;
-	/** How long a call may hold. */
+	/** Maximum lifetime of a request's reservation. */
 	readonly holdMs?: (isStreamed: boolean) => number;
 }
 
-/** What the counters of a team should say: budgets are named by what they bound, so each of them is a sum over the ledger. */
+/** Computes a team's counters. A budget's name says what it covers, so each budget is a sum over the ledger. */
 export function sumUpFrom(
 	ledger: Pick<LedgerReader, 'readTeam'>,
 	records: Pick<RecordsSnapshot, 'budgetsOf' | 'budgetsFor'>,
@@ -173,7 +173,7 @@ export function sumUpFrom(
 		const byPeriod = [...Map.groupBy([...asked, ...ofMonth], (one) => one.period)];
 		const dayMs = nowMs - (nowMs % msPerDay);
 		const spans = byPeriod.map(([period]) => ({ ...monthOf(period), period: 'month' as const }));
-		// Nobody settles what ended before this process began.
+		// Requests that ended before this process started are not settled any more.
 		const isLate = endedSinceMs < nowMs;
 		const longestMs = Math.max(rememberEndedMs, holdMs(true), holdMs(false));
 		const { sums, openRequests, endedIds } = await ledger.readTeam({
@@ -214,7 +214,7 @@ export function sumUpFrom(
 	}
 }
 
-/** For reports: no call need be looked for that may still be settled. */
+/** Computes spend for reports, which need no search for requests that may still be settled. */
 export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'] {
 	return async (team, asked) => {
 		const { budgets } = await sumUp(team, asked, clock.nowMs());
@@ -222,7 +222,7 @@ export function spentBy(sumUp: SumUpTeam, clock: Clock): AdminPorts['sumUpSpent'
 	};
 }
 
-/** Newest first, until rows began so long before `sinceMs` that they ended before it too. */
+/** Lists entries newest first, and stops at entries that started so long before `sinceMs` that they also ended before it. */
 async function* rowsSince(ledger: Pick<LedgerReader, 'list'>, sinceMs: number): AsyncGenerator<LedgerRow> {
 	let cursor: string | null = null;
 	for (let page = 0; page < mostPages; page++) {
@@ -243,11 +243,11 @@ interface UnrecordedReservationsPorts {
 	readonly dataDir: string;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Releases what a process that died reserves still in shared counters. @returns how many reservations there were. */
+	/** Releases the reservations of a dead process in shared counters. @returns the number of reservations released. */
 	readonly abandon: (owner: string) => Promise<number>;
 }
 
-/** Between attempts to reach the counters. */
+/** Delay between attempts to reach the counters. */
 const againMs = 5000;
 
 /** Reservations of processes that died before they recorded the request in the ledger. */
@@ -260,7 +260,7 @@ class UnrecordedReservations {
 		this.#ports = ports;
 	}
 
-	/** To be called once the ledger entries of such processes are settled: what they reserve still has none. */
+	/** Releases them. Call it after the ledger entries of such processes are settled: the remaining reservations have no entry. */
 	async release(): Promise<void> {
 		const { dataDir, clock, log, abandon } = this.#ports;
 		if (this.#isStopped) return;

@@ -1,4 +1,4 @@
-/** The part that operators and their tools reach. */
+/** The part for operators and their tools. */
 import { nearestName } from '../config/nearest.ts';
 import { redactedConfig } from '../config/redacted-config.ts';
 import type { Config } from '../config/schema.ts';
@@ -17,7 +17,7 @@ import { adminSettings, configuredTeams, gatewaySettings } from './settings.ts';
 export function composeAdmin(world: World, version: string, keySet: KeySet, records: RecordStore, accounting: Accounting): Part {
 	const { config, clock, log, newRequestId, connections } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
-	// Asked for several times a request.
+	// Read several times per request.
 	let current = readConfig(config);
 	const explainer = reconfigurableExplainer(config, {
 		teams: accounting.records,

@@ -16,7 +16,7 @@ function commands(text: string): string[] {
 	return text.split('\n').filter((line) => /^(curl|\w+=\$\(curl)/.test(line));
 }
 
-/** The words of a command line, as a shell reads them. */
+/** Splits a command line into words, like a shell. */
 function wordsOf(command: string): string[] {
 	const { stdout } = spawnSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; TOKEN=t; ${command}`], { encoding: 'utf8' });
 	return stdout.split('\n');

@@ -10,7 +10,7 @@ export interface BannerFacts {
 	readonly config: Config;
 	readonly simulatedProviders: readonly string[];
 	readonly client: DemoClient | undefined;
-	/** On a terminal two facts share a line and commands are wrapped, so that nothing is wider than 80 columns. */
+	/** On a terminal, two facts share a line and commands are wrapped at 80 columns. */
 	readonly isTerminal: boolean;
 }
 
@@ -18,7 +18,7 @@ type Fact = readonly [label: string, value: string];
 
 const columns = 80;
 
-/** The demo's banner, in at most 15 lines: addresses, credentials, and commands to paste. */
+/** Renders the demo's banner in at most 15 lines: addresses, credentials, and commands to paste. */
 export function renderBanner({ version, config, simulatedProviders, client, isTerminal }: BannerFacts): string {
 	const gateway = listenUrl(listenAddress(config.gateway.listen));
 	const facts: Fact[] = [
@@ -58,7 +58,7 @@ function clientLines({ id, secret }: DemoClient, config: Config, gateway: string
 	];
 	const commands: Piece[][] = [
 		[
-			// Without the scheme, which curl adds, so that two lines of 80 columns hold it.
+			// Without the scheme, which curl adds, the command fits into two lines of 80 columns.
 			{ text: `TOKEN=$(curl -fsS ${identityUrl(config).replace(/^http:\/\//, '')}/oauth2/token` },
 			{ text: '-d grant_type=client_credentials' },
 			{ text: `-u ${credentials}` },
@@ -74,10 +74,10 @@ function clientLines({ id, secret }: DemoClient, config: Config, gateway: string
 	];
 }
 
-/** A part of a command in front of which a line may end. */
+/** Part of a command that a line break may precede. */
 interface Piece {
 	readonly text: string;
-	/** It continues a quoted JSON text, in which a line end means nothing. */
+	/** Continues a quoted JSON text, in which a line break has no meaning. */
 	readonly isInQuotes?: true;
 }
 
@@ -89,7 +89,7 @@ function renderCommand(pieces: readonly Piece[], width: number): string {
 	let before = '';
 	for (const [index, { text, isInQuotes }] of rest.entries()) {
 		const joined = `${line}${isInQuotes ? '' : ' '}${text}`;
-		// A line that ends within quotes, or ends the command, is not continued.
+		// A line that ends within quotes, or ends the command, needs no backslash.
 		const next = rest[index + 1];
 		const end = next === undefined || next.isInQuotes ? '' : continuation;
 		if (joined.length + end.length <= width) {

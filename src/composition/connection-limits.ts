@@ -1,30 +1,30 @@
-/** Divides the descriptors of the process between its servers, so that none of them takes those that stores and providers need. */
+/** Divides the process's file descriptors between its servers, so that stores and providers always have enough. */
 
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../core/log.ts';
 
 export interface ConnectionLimits {
-	/** Of clients to each server of the data plane's kind: edge, gateway, simulator. */
+	/** Client connections per server of the data plane's kind: edge, gateway, simulator. */
 	readonly clients: number;
-	/** To each provider, or to each gateway behind an edge. */
+	/** Connections per provider, or per gateway behind an edge. */
 	readonly perOrigin: number;
-	/** Of clients to identity, admin API and metrics, each; undefined where their own limits fit. */
+	/** Client connections of identity, admin API and metrics, each; undefined if their own limits fit. */
 	readonly documents: number | undefined;
 }
 
-/** Standard streams, listeners, threads, log, stores and the connections of these: 54 in a process with every role on SQLite. */
+/** Descriptors for standard streams, listeners, threads, log, stores and their connections. A process with every role on SQLite uses 54. */
 const reserved = 96;
 const minAvailable = 32;
-/** Of what is available, for each of identity, admin API and metrics. */
+/** Share of the available descriptors for each of identity, admin API and metrics. */
 const documentShare = 1 / 16;
 const minDocuments = 8;
-/** More than any of these servers takes by itself. */
+/** Exceeds the own limit of each of these servers. */
 const mostDocuments = 1000;
-/** Each carries one request at a time. */
+/** Upper bound, because each connection carries one request at a time. */
 const maxPerOrigin = 4096;
 
-/** What this process has, and says in the log where that is less than configured. */
+/** Divides the descriptors of this process, and logs a warning if they allow less than the configuration. */
 export function divideDescriptors(config: Config, log: Log): ConnectionLimits {
 	const descriptorLimit = readDescriptorLimit();
 	const limits = connectionLimits(config, descriptorLimit);
@@ -32,7 +32,7 @@ export function divideDescriptors(config: Config, log: Log): ConnectionLimits {
 	return limits;
 }
 
-/** @param descriptorLimit of the process; undefined: none. */
+/** @param descriptorLimit of the process; undefined if unlimited. */
 export function connectionLimits(config: Config, descriptorLimit: number | undefined): ConnectionLimits {
 	const configured = config.edge.limits.max_connections;
 	if (descriptorLimit === undefined) return { clients: configured, perOrigin: maxPerOrigin, documents: undefined };
@@ -40,13 +40,13 @@ export function connectionLimits(config: Config, descriptorLimit: number | undef
 	const documents = Math.min(mostDocuments, Math.max(minDocuments, Math.floor(available * documentShare)));
 	const { roles, enable_admin_api: hasAdmin, metrics } = config;
 	const servers = [roles.includes('identity'), roles.includes('admin') && hasAdmin, metrics.listen !== null].filter(Boolean);
-	// A client's request has a connection to its provider too.
+	// A client's request also needs a connection to its provider.
 	const perClient = (roles.includes('edge') || roles.includes('gateway') ? 2 : 0) + (roles.includes('simulator') ? 1 : 0);
 	const share = Math.max(1, Math.floor((available - servers.length * documents) / Math.max(1, perClient)));
 	return { clients: Math.min(configured, share), perOrigin: Math.min(maxPerOrigin, share), documents };
 }
 
-/** Fewer than this are too few for most deployments. */
+/** Threshold of the warning: fewer connections are too few for most deployments. */
 const fewConnections = 1000;
 
 function noteLowered(
@@ -61,7 +61,7 @@ function noteLowered(
 	log[clients < fewConnections ? 'warn' : 'info']('fewer connections than configured: raise the descriptor limit', fields);
 }
 
-/** How many files and sockets the system lets the process open; undefined where it sets no limit, or is not Linux. */
+/** Reads how many files and sockets the process may open; undefined if the system sets no limit or is not Linux. */
 function readDescriptorLimit(): number | undefined {
 	try {
 		return parseDescriptorLimit(readFileSync('/proc/self/limits', 'utf8'));

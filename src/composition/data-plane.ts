@@ -1,4 +1,4 @@
-/** The part that callers reach: edge and gateway in one process, or either of them alone. */
+/** The part for clients of the data plane: edge and gateway in one process, or one of them alone. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import type { Handler } from '../core/handler.ts';
@@ -29,21 +29,21 @@ import { type Part, serve, type World } from './part.ts';
 import { restoreReportedModels } from './restore-reported-models.ts';
 import { edgeSettings, forwardSettings, gatewaySettings, tlsMaterial } from './settings.ts';
 
-/** A handler that follows the configuration. */
+/** Handler that follows the configuration. */
 interface Reconfigurable {
 	readonly handle: Handler;
 	/** As in `Part`. */
 	prepare(config: Config): () => void;
-	/** What should be there before the first request is taken. */
+	/** Runs to completion before the first request is accepted. */
 	start?(): Promise<void>;
-	/** Whether any gateway can be reached, for an edge that runs apart from them. */
+	/** Returns whether any gateway is reachable, for a separate edge. */
 	readonly hasGateway?: () => boolean;
 	endOpenCalls?(): void;
 }
 
 type CommonPorts = Omit<EdgePorts, 'firewall'>;
 
-/** @param accounting of the gateway; undefined for an edge that runs apart. */
+/** @param accounting of the gateway; undefined for a separate edge. */
 export async function composeDataPlane(world: World, keySet: KeySet, accounting: Accounting | undefined): Promise<Part> {
 	const { config, clock, log, metrics, opened, connections } = world;
 	const verifier = reconfigurableVerifier(world, keySet);
@@ -218,7 +218,7 @@ function bothOf(one: Readiness, other: Readiness): Readiness {
 	return { isReady: one.isReady && other.isReady, dependencies: { ...one.dependencies, ...other.dependencies } };
 }
 
-/** An edge without gateways serves nobody. */
+/** Adds a dependency without which the process is not ready: an edge needs a gateway. */
 function withDependency({ isReady, dependencies }: Readiness, name: string, isThere: boolean): Readiness {
 	return { isReady: isReady && isThere, dependencies: { ...dependencies, [name]: isThere ? 'ok' : 'unavailable' } };
 }

@@ -10,7 +10,7 @@ import { ensureDemoClient } from './demo-client.ts';
 
 const clock = new ManualClock(1000);
 const startOn = (dataDir: string) => {
-	// The records elsewhere: what is tested is the file beside them.
+	// The records are in another directory, because this test covers the secret's file only.
 	const records = openSqliteRecords({ dataDir: temporaryDirectory() }, { clock, log: createRememberedLog() });
 	onTestFinished(() => records.close());
 	return { records, start: () => ensureDemoClient(records, clock, dataDir) };

@@ -6,11 +6,11 @@ import { derive, isHashOf, parseSecretHash } from '../stores/contracts/client-se
 import { createClientsAdministration } from '../stores/contracts/clients-administration.ts';
 import type { ClientRecord, RecordStore } from '../stores/contracts/records.ts';
 
-/** The demo client's secret in a private file of the data directory: each start shows it, and `tollgate token --demo` uses it. */
+/** The demo client's secret in a private file of the data directory. Each start prints it, and `tollgate token --demo` uses it. */
 
 const fileName = 'demo-secret';
 
-/** @returns undefined where none is kept. */
+/** @returns undefined if none is stored. */
 export function readDemoSecret(dataDir: string): string | undefined {
 	try {
 		return /^[\w-]{32,}$/.exec(readFileSync(join(dataDir, fileName), 'utf8').trim())?.[0];
@@ -23,7 +23,7 @@ export function keepDemoSecret(dataDir: string, secret: string): void {
 	mkdirSync(dataDir, { recursive: true, mode: 0o700 });
 	const file = join(dataDir, fileName);
 	const draft = `${file}.new`;
-	// A file that is there would keep its mode.
+	// An existing file would keep its mode.
 	rmSync(draft, { force: true });
 	writeFileSync(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
 	renameSync(draft, file);
@@ -34,11 +34,11 @@ const demoTeamId = 'demo-team';
 
 export interface DemoClient {
 	readonly id: string;
-	/** Undefined when the client has another one than the demo keeps. */
+	/** Undefined if the client's secret differs from the stored one. */
 	readonly secret: string | undefined;
 }
 
-/** The team and client of the demo, made at the first start on a data directory. */
+/** Creates the team and client of the demo, at the first start on a data directory. */
 export async function ensureDemoClient(
 	records: Pick<RecordStore, 'clients' | 'teams'>,
 	clock: Clock,
@@ -53,7 +53,7 @@ async function ensureSecret(records: Pick<RecordStore, 'clients'>, clock: Clock,
 	const before = await records.clients.get(demoClientId);
 	const kept = readDemoSecret(dataDir);
 	if (before !== undefined) return kept !== undefined && (await hasSecret(before, kept, clock.nowMs())) ? kept : undefined;
-	// Kept before the client is made: a process that ends in between loses no secret.
+	// Stored before the client is created, so that a process that ends in between loses no secret.
 	const secret = kept ?? randomBytes(32).toString('base64url');
 	keepDemoSecret(dataDir, secret);
 	const clients = createClientsAdministration({ clients: records.clients, clock });

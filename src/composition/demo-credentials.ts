@@ -4,7 +4,7 @@ import { identityUrl } from '../config/identity-url.ts';
 import { demoClientId, readDemoSecret } from './demo-client.ts';
 import { loadRunningConfig } from './demo-mark.ts';
 
-/** @throws CommandFailure 1 where no demo ran last, or its secret is not kept. */
+/** @throws CommandFailure 1 if the last start was no demo, or its secret is not stored. */
 export function demoCredentials(env: Readonly<Record<string, string | undefined>>): DemoCredentials {
 	const { config, file, isDemo } = loadRunningConfig({ env });
 	if (!isDemo) {

@@ -1,4 +1,4 @@
-/** A file in the data directory that says: `tollgate start --demo` ran here last. By it commands know what configuration to work on. */
+/** A file in the data directory that marks `tollgate start --demo` as the last start. Commands choose their configuration by it. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demoConfig } from '../config/demo.ts';
@@ -14,7 +14,10 @@ export function noteDemo({ data_dir: dataDir }: Config, isDemo: boolean): void {
 	writeFileSync(file, 'Commands here that have no configuration file use the settings of the demo, which ran last.\n', { mode: 0o600 });
 }
 
-/** What the product in the data directory runs with: without a file the demo's configuration where it ran last, else the defaults. */
+/**
+ * Loads the configuration of the product in the data directory. Without a file, that is the demo's after a demo start, otherwise the
+ * defaults.
+ */
 export function loadRunningConfig(options: LoadOptions = {}): LoadedConfig & { readonly isDemo: boolean } {
 	const loaded = loadConfig(options);
 	const isDemo = loaded.file === null && existsSync(join(loaded.config.data_dir, fileName));

@@ -17,7 +17,7 @@ function makeDirectory(): string {
 	return directory;
 }
 
-/** The checks by name. */
+/** Runs the checks and returns them by name. */
 async function check(settings: object): Promise<Record<string, DoctorCheck>> {
 	const configPath = join(makeDirectory(), 'tollgate.json');
 	writeFileSync(configPath, JSON.stringify(settings));

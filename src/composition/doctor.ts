@@ -1,4 +1,7 @@
-/** `tollgate doctor`: is what the configuration names there? Calls no provider; a connection is all it makes, and it changes nothing. */
+/**
+ * `tollgate doctor`: checks that everything the configuration names exists. It sends providers no request, only connects, and changes
+ * nothing.
+ */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -26,7 +29,7 @@ const connectMs = 3000;
 const noFile = 'no file: using defaults; set --config or TOLLGATE_CONFIG to use a file';
 const noFileOfDemo = 'no file: using the demo configuration of this directory; set --config or TOLLGATE_CONFIG to use a file';
 
-/** @throws ConfigError when the configuration is not valid: nothing else can be judged then. */
+/** @throws ConfigError if the configuration is invalid, which makes other checks impossible. */
 export async function examine({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
 	const { config, file, isDemo, namedProviders } = loadRunningConfig({ configPath });
 	return Promise.all([
@@ -41,7 +44,7 @@ export async function examine({ configPath }: ConfigOptions): Promise<DoctorChec
 	]);
 }
 
-/** One line where no provider could be called and none is at fault by itself. */
+/** Returns one failed check if no provider has a key, and the configuration names none of them. */
 function examineKeys(config: Config, namedProviders: readonly string[]): Promise<DoctorCheck>[] {
 	const { named, isNoneSet } = findUnsetKeys(config, namedProviders);
 	if (named.length > 0 || !isNoneSet || !config.roles.includes('gateway')) return [];
@@ -54,7 +57,7 @@ function examineKeys(config: Config, namedProviders: readonly string[]): Promise
 	];
 }
 
-/** Opens the records where there are some; makes none where there are not. */
+/** Opens existing records; creates none. */
 async function examineDataDirectory({ data_dir: dataDir }: Config): Promise<DoctorCheck> {
 	const name = 'data directory';
 	const directory = resolve(dataDir);
@@ -92,7 +95,7 @@ async function examineCounters({ stores: { counters } }: Config): Promise<Doctor
 	const name = 'counters';
 	const store = await openRedisAdmission({ url: counters }, { clock: systemClock, log: silentLog });
 	try {
-		// No team has such a name; that it is not known is an answer.
+		// No team has this name: an unknown team is a successful read.
 		await store.read(':doctor', []);
 		return { name, isOk: true, detail: 'Redis is reachable' };
 	} catch (cause) {
@@ -121,7 +124,7 @@ async function examineProvider(name: string, config: Config, isNamed: boolean): 
 	if (provider.api_key === unsetKey) {
 		return { name, isOk: false, detail: `its key is not set: requests to it return 502 (providers.${name}.api_key)` };
 	}
-	// A proxy resolves the provider's name itself; whether it may connect shows with the first call.
+	// A proxy resolves the provider's name itself. The first request shows whether it may connect.
 	const proxy = proxyOf(provider.proxy);
 	const { hostname, port, protocol } = new URL(proxy?.origin ?? provider.base_url);
 	const address = { host: withoutBrackets(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };

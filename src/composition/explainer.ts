@@ -1,4 +1,4 @@
-/** What tells an operator what would become of a call, by the settings, records and counters that this process has. */
+/** Explains to an operator how a request would be handled, with the settings, records and counters of this process. */
 import type { Config } from '../config/schema.ts';
 import { createExplainer, type ExplainCall, type ExplainPorts } from '../roles/gateway/explain-call.ts';
 import type { ExplainedEngine } from '../roles/gateway/explain-guardrails.ts';

@@ -1,4 +1,4 @@
-/** The firewall with what it remembers: each part stays as it is while its own settings stay the same. */
+/** The firewall with its state: each component and its state stay in place while its own settings are unchanged. */
 import { randomInt } from 'node:crypto';
 import { ConfigError } from '../config/problem.ts';
 import type { Config } from '../config/schema.ts';
@@ -18,7 +18,7 @@ export interface ComposedFirewall {
 	prepare(config: Config): () => void;
 }
 
-/** @throws ConfigError when a reputation list cannot be used. */
+/** @throws ConfigError if a reputation list is unusable. */
 export async function composeFirewall({ config, clock, log, metrics, opened }: World): Promise<ComposedFirewall> {
 	const hashSeed = randomInt(2 ** 32);
 	const shared = await openSharedCounts(config, log);

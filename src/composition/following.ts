@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 
-/** What is made from settings; it stays, with all that it remembers, while its settings stay the same. */
+/** A value made from settings. It stays, with its state, while its settings are unchanged. */
 export interface Following<Made> {
 	readonly current: Made;
 	readonly prepare: (config: Config) => () => void;

@@ -13,7 +13,7 @@ import { type PiiKind, piiKinds } from '../policy/guardrails/pii/pii-kind.ts';
 import type { EnginePrice, EngineSettings } from '../roles/gateway/guardrail-engines/engine-settings.ts';
 import type { ProtocolSettings } from '../wire/guardrail-engines/engine-protocols.ts';
 
-/** @returns undefined where guardrails are switched off. */
+/** @returns undefined if guardrails are switched off. */
 export function guardrailSettings(config: Config): GuardrailSettings | undefined {
 	const { guardrails, enable_guardrails: isEnabled, enforce_guardrails: isEnforced } = config;
 	if (!isEnabled) return undefined;
@@ -28,14 +28,14 @@ export function guardrailSettings(config: Config): GuardrailSettings | undefined
 		masksAnswers: pii.mask_responses,
 		words: { entries: guardrails.words, action: guardrails.words_action },
 		patterns: guardrails.patterns,
-		// Topics belong to enforcement (Spec: Guardrails), unless they are wanted always.
+		// Topics belong to enforcement (Spec: Guardrails), unless configured to always apply.
 		topics: isEnforced || guardrails.topics_when === 'always' ? topics : [],
 		unreadable: guardrails.unreadable,
 		teams: guardrails.teams,
 	};
 }
 
-/** A list names what blocks. */
+/** Translates both forms of the setting: the types in a list are blocked. */
 function piiAction(types: Config['guardrails']['pii']['types'], kind: PiiKind): RuleAction {
 	if ('length' in types) return types.includes(kind) ? 'block' : 'none';
 	const action = types[kind];
@@ -93,12 +93,12 @@ function priceOf(engine: Engine): EnginePrice | undefined {
 		if (inputPicoUsd === undefined || outputPicoUsd === undefined) return undefined;
 		return { inputPicoUsd, outputPicoUsd, thousandUnitsNanoUsd: 0n };
 	}
-	// OpenAI charges nothing for moderation.
+	// OpenAI does not charge for moderation.
 	if (units === null && kind !== 'openai-moderation') return undefined;
 	return { inputPicoUsd: 0n, outputPicoUsd: 0n, thousandUnitsNanoUsd: parseUsd(units ?? '0') ?? 0n };
 }
 
-/** The schema has seen to it that what a kind needs is there. */
+/** The schema guarantees the fields that each kind needs. */
 function protocolOf(engine: Engine): ProtocolSettings {
 	const { kind, api_key: apiKey, model } = engine;
 	switch (kind) {

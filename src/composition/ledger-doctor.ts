@@ -1,4 +1,4 @@
-/** `tollgate doctor ledger`: do the rows, the sums and the counters say the same? Changes nothing; a server may run meanwhile. */
+/** `tollgate doctor ledger`: compares entries, sums and counters. It changes nothing, and a server may run meanwhile. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ConfigOptions, DoctorCheck } from '../cli/environment.ts';
@@ -17,11 +17,11 @@ import { openLedgerReader } from './open-stores.ts';
 
 const ledgerFile = 'ledger.db';
 
-/** Calls that end while we look make a difference for a moment. */
+/** Number of attempts: requests that end during a comparison cause a difference for a moment. */
 const looks = 5;
 const pauseMs = 200;
 
-/** @throws ConfigError when the configuration is not valid. */
+/** @throws ConfigError if the configuration is invalid. */
 export async function examineLedger({ configPath }: ConfigOptions): Promise<DoctorCheck[]> {
 	const { config } = loadConfig({ configPath });
 	const isEmbedded = config.stores.records === 'sqlite';
@@ -48,7 +48,7 @@ async function compareSums(ledger: LedgerReader, path: string): Promise<DoctorCh
 	}));
 }
 
-/** Counters in memory die with their process, which sums them up from the ledger: only shared ones can differ from it. */
+/** Compares shared counters with the ledger. Counters in memory are restored from the ledger at each start, so they cannot differ. */
 async function compareCounters(ledger: LedgerReader, { stores: { counters } }: Config): Promise<DoctorCheck[]> {
 	if (counters === 'memory') return [];
 	const store = await openRedisAdmission({ url: counters }, { clock: systemClock, log: silentLog });

@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { listedModel } from '../policy/budgets/price-of.ts';
 import { gatewaySettings } from './settings.ts';
 
-/** What the price list calls the model of a call; undefined: it is not on it. */
+/** Returns the price list's name for the model of a request; undefined if the model is not listed. */
 export type ListModel = (call: { readonly provider: string; readonly model: string }) => string | undefined;
 
 export function listModels(config: Config): ListModel {

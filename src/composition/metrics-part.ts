@@ -1,4 +1,4 @@
-/** The address where figures are scraped from a process that serves no admin API, or beside it. */
+/** Separate metrics address, for a process without the admin API or in addition to it. */
 import type { Handler, HttpResponse } from '../core/handler.ts';
 import { ServingRole } from '../io/serving-role.ts';
 import { type Part, serve, type World } from './part.ts';

@@ -30,9 +30,9 @@ import { openLedgerReader, openRecords } from './open-stores.ts';
 import { configuredTeams, gatewaySettings } from './settings.ts';
 
 /**
- * An address, from the options or `TOLLGATE_ADMIN_URL`, goes first. Stores may be open in a running product too: every change is one
- * transaction on versioned records, and the product hears of it within a second.
- * @throws CommandFailure 1 when there is neither an address nor a store; ConfigError; StoreUnusable.
+ * An address, from the options or `TOLLGATE_ADMIN_URL`, takes precedence. A running product may use the same stores: every change is one
+ * transaction on versioned records, and the product picks it up within a second.
+ * @throws CommandFailure 1 if there is neither an address nor a store; ConfigError; StoreUnusable.
  */
 export async function openAdmin({ url, configPath, mayCreate = false }: AdminOptions, env: Environment): Promise<AdminApi> {
 	const address = url ?? (env['TOLLGATE_ADMIN_URL'] || undefined);
@@ -80,7 +80,7 @@ async function openStores(config: Config): Promise<AdminApi> {
 				headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
 				...(body !== undefined && { body: JSON.stringify(body) }),
 			});
-			// Nobody else reads a log of it.
+			// Thrown, because a command has no log.
 			if (answer.status >= 500 && defect !== undefined) throw defect;
 			return answer;
 		},
@@ -96,7 +96,7 @@ function errorOf(cause: unknown): Error | undefined {
 	return cause instanceof Error ? cause : undefined;
 }
 
-/** By the store and the ledger: what gateways count in this minute, and what they hold, is known to them alone. */
+/** Explains from the records and the ledger. Only gateways know this minute's counters and the open reservations. */
 async function explainLocally(
 	config: Config,
 	store: RecordStore,
@@ -142,7 +142,7 @@ async function withSnapshot<Result>(
 	}
 }
 
-/** Few commands need the ledger, which takes a thread or a connection. */
+/** Opens the ledger at its first use: few commands need it, and it takes a thread or a connection. */
 function readWhenNeeded(
 	open: () => Promise<LedgerReader>,
 ): Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'readTeam' | 'listAssessments' | 'verdictsOf' | 'end'> {

@@ -65,13 +65,13 @@ function kidsOf({ identity }: Subject): string[] {
 	return identity.identity.publishedKeySet().keys.map(({ kid }) => kid);
 }
 
-/** By then what another process has changed is known. */
+/** Advances the clock until changes of another process are visible. */
 function countAfter(clock: ManualClock, subject: Subject): number {
 	clock.advance(500);
 	return kidsOf(subject).length;
 }
 
-/** By then what failed is tried again. */
+/** Advances the clock until a failed step is retried. */
 async function readyAfter(clock: ManualClock, { identity }: Subject): Promise<number> {
 	clock.advance(1000);
 	return (await fetch(`${identity.baseUrl}/readyz`)).status;
@@ -125,7 +125,7 @@ describe('the sealing key', () => {
 			expect.stringMatching(new RegExp(`the row ${before[0]?.kid} of signing_keys is encrypted with key .* which is not configured`)),
 		]);
 		expect(await late.records.signingKeys.list()).toEqual(before);
-		// The right one, named in the configuration, heals it without a restart.
+		// The right key in the configuration repairs it without a restart.
 		late.prepareSealing(configure(dataDir, `${two} ${one}`))();
 		await expect.poll(() => readyAfter(clock, late)).toBe(200);
 		await verify([accessToken], late, clock);
@@ -163,14 +163,14 @@ describe('the sealing key', () => {
 		);
 		const [first] = await sealedWith(fleet[0]);
 		const seen = new Set<string | undefined>();
-		// The new one is known to all before it seals, and the old one until nothing is sealed with it.
+		// Every process knows the new key before any encrypts with it, and the old key until no data is encrypted with it.
 		for (const keys of [`${one} ${two}`, `${two} ${one}`, two]) {
 			for (const { prepareSealing } of fleet) {
 				const issued = accessTokens.length;
 				prepareSealing(configure(dataDir, keys))();
 				await expect.poll(() => accessTokens.length).toBeGreaterThan(issued + 3);
 			}
-			// Also a new signing key, sealed by one process and opened by the other.
+			// Covers a new signing key as well: one process encrypts it, the other decrypts it.
 			const known = kidsOf(fleet[0]).length;
 			clock.advance(7_200_000);
 			for (const subject of fleet) await expect.poll(() => countAfter(clock, subject)).toBe(known + 1);

@@ -7,11 +7,11 @@ import { readSealingKeyFile } from '../stores/sealing-key-file.ts';
 
 export interface OpenedSigningKeys {
 	readonly signingKeys: SigningKeyStore;
-	/** @returns what puts the sealing keys of `config` in force. @throws StoreUnusable. */
+	/** @returns a function that puts the encryption keys of `config` in force. @throws StoreUnusable. */
 	prepareSealing(config: Config): () => void;
 }
 
-/** Signing keys as identity sees them: in clear, from a store that has them sealed. @throws StoreUnusable. */
+/** Opens the signing keys for identity: plain text, from a store that has them encrypted at rest. @throws StoreUnusable. */
 export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Log): OpenedSigningKeys {
 	let sealing = openSealing(sealingSettings(config));
 	if (sealing === undefined) {
@@ -27,7 +27,7 @@ export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Lo
 			return () => {
 				const isSame = prepared?.keyId === sealing?.keyId;
 				sealing = prepared;
-				// What lies there is sealed anew at once; else within a minute.
+				// Encrypts the stored keys with the new encryption key at once; identity's next read would do so within a minute.
 				if (!isSame) signingKeys.list().catch((cause: unknown) => log.error('signing keys cannot be decrypted', { cause }));
 			};
 		},
@@ -35,9 +35,9 @@ export function openSigningKeys(config: Config, stored: SigningKeyStore, log: Lo
 }
 
 export interface SealingSettings {
-	/** As `parseSealingKeys` reads them; null when none is configured. */
+	/** Text that `parseSealingKeys` reads; null if none is configured. */
 	readonly configured: string | null;
-	/** Of embedded records, beside which a key is made. Several processes on PostgreSQL could not agree on keys of their own. */
+	/** Directory of embedded records, in which a key is generated. Several processes on PostgreSQL could not agree on generated keys. */
 	readonly dataDir: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The stores that `stores.records` names. Drivers are loaded only where they are used. */
+/** Opens the stores that `stores.records` names. Drivers are loaded only where they are used. */
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -14,7 +14,7 @@ export interface StoreDeps {
 }
 
 /**
- * @param options `mayComeLate` for who serves and can wait: the store is opened also while its server is away.
+ * @param options `mayComeLate` for servers, which can wait: the store opens even while its server is unavailable.
  * @throws StoreUnusable.
  */
 export async function openRecords(
@@ -35,7 +35,7 @@ export async function openLedger({ data_dir: dataDir, stores }: Config, deps: St
 	return openPostgresLedger({ url: stores.records, dataDir, durability, retainDays }, deps);
 }
 
-/** For processes that serve no calls. @throws StoreUnusable. */
+/** Opens the ledger for processes that serve no requests. @throws StoreUnusable. */
 export async function openLedgerReader({ data_dir: dataDir, stores: { records: url } }: Config, deps: StoreDeps): Promise<LedgerReader> {
 	if (url === 'sqlite') return openSqliteLedgerReader({ dataDir });
 	const { openPostgresLedgerReader } = await import('../stores/postgres-ledger.ts');
@@ -48,14 +48,14 @@ export interface MigratedPart {
 	readonly toVersion: number;
 }
 
-/** Brings the schema of a PostgreSQL store up to date. @returns nothing for SQLite, whose files do that when they are opened. */
+/** Updates the schema of a PostgreSQL store. @returns an empty list for SQLite, whose files are migrated when they are opened. */
 export async function migrateStores({ stores: { records: url } }: Config, deps: StoreDeps): Promise<readonly MigratedPart[]> {
 	if (url === 'sqlite') return [];
 	const { migratePostgres } = await import('../stores/postgres/migrate.ts');
 	return migratePostgres({ url }, await schemaParts(), deps);
 }
 
-/** Of a PostgreSQL store; changes nothing. @throws StoreUnusable when it cannot be used. */
+/** Checks a PostgreSQL store without changing it. @throws StoreUnusable. */
 export async function areStoresMigrated({ stores: { records: url } }: Config, deps: StoreDeps): Promise<boolean> {
 	const { isMigrated } = await import('../stores/postgres/migrate.ts');
 	return isMigrated({ url }, await schemaParts(), deps);

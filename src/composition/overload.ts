@@ -1,4 +1,4 @@
-/** Whether this process of the data plane has more to do than it can. */
+/** Load shedding of one data plane process. */
 import type { Config } from '../config/schema.ts';
 import { watchProcessLoad } from '../io/process-load.ts';
 import { LoadShedder, type ShedReason } from '../policy/overload/load-shedder.ts';
@@ -7,7 +7,7 @@ import type { World } from './part.ts';
 import { overloadSettings } from './settings.ts';
 
 export interface Overload {
-	/** Why one more request is to be turned away; undefined when it is to be taken. */
+	/** Returns the reason to shed one more request; undefined to accept it. */
 	judge(): ShedReason | undefined;
 	/** As in `Part`. */
 	prepare(config: Config): () => void;
@@ -16,7 +16,7 @@ export interface Overload {
 	stop(): void;
 }
 
-/** @param inFlight requests whose answer is not over, the one that is judged included. */
+/** @param inFlight number of requests whose response is incomplete, including the one that is being judged. */
 export function watchOverload({ config, clock, log, metrics }: World, inFlight: () => number): Overload {
 	const shedder = following(config, overloadSettings, (settings) => new LoadShedder(settings));
 	const turnedAway = metrics.counter('tollgate_requests_shed_total', 'Requests rejected by load shedding.', ['reason']);
@@ -29,7 +29,7 @@ export function watchOverload({ config, clock, log, metrics }: World, inFlight: 
 		if (before > 0 && after === 0) log.info('load shedding ended');
 	});
 	let turnStartMs: number | undefined;
-	/** Since the first request of this turn of the event loop. */
+	/** Milliseconds since the first request of this turn of the event loop. */
 	const turnMs = (): number => {
 		if (turnStartMs !== undefined) return clock.monotonicMs() - turnStartMs;
 		turnStartMs = clock.monotonicMs();

@@ -12,19 +12,20 @@ import { type ConnectionLimits, divideDescriptors } from './connection-limits.ts
 import { listenAddress, serverLimits } from './settings.ts';
 import { scrapeWorkers } from './worker-metrics.ts';
 
-/** A role with what the composition must know of it. */
+/** A role with its hooks for the composition. */
 export interface Part {
 	readonly role: Role;
 	/**
-	 * Makes ready what can change without a restart, and changes nothing yet. @returns what puts it in force and cannot fail.
-	 * @throws Error when the settings contradict themselves.
+	 * Prepares settings that can change without a restart, without applying them.
+	 * @returns a function that applies them and cannot fail.
+	 * @throws Error if the settings contradict each other.
 	 */
 	prepare?(config: Config): () => void;
-	/** All roles of the process listen. */
+	/** Called when all roles of the process listen. */
 	noteListening?(): void;
 }
 
-/** What every part needs. */
+/** Dependencies that all parts share. */
 export interface World {
 	readonly config: Config;
 	readonly clock: Clock;
@@ -33,11 +34,13 @@ export interface World {
 	readonly newRequestId: () => string;
 	readonly phase: () => Phase;
 	readonly connections: ConnectionLimits;
-	/** How to close what was opened, for the end and for a start that fails: the last comes first, once the roles have stopped. */
+	/** Cleanup for the shutdown and for a failed start. It runs in reverse order, after the roles have stopped. */
 	readonly opened: AsyncDisposableStack;
 }
 
-/** Told to stop, a product that is shutting down still serves but says that it is not ready; one that is draining takes nothing new. */
+/**
+ * Phases of a process. While shutting down, it still serves but reports that it is not ready; while draining, it accepts no new requests.
+ */
 export type Phase = 'serving' | 'shutting_down' | 'draining';
 
 export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'phase' | 'opened'>): World {
@@ -51,16 +54,16 @@ export function createWorld(parts: Pick<World, 'config' | 'clock' | 'log' | 'pha
 }
 
 export interface ServeOptions {
-	/** In place of the one of `listen`. */
+	/** Overrides the port of `listen`. */
 	readonly port?: number | undefined;
-	/** As many as clients of the data plane unless given. */
+	/** Defaults to the client connections of the data plane. */
 	readonly maxConnections?: number | undefined;
 	readonly observe?: RequestObserver;
-	/** Plain HTTP unless given. */
+	/** Plain HTTP by default. */
 	readonly tls?: TlsMaterial | undefined;
 }
 
-/** A server of the data plane's kind. */
+/** Creates a server with the data plane's limits. */
 export function serve(
 	{ config, clock, log, newRequestId, connections }: World,
 	handler: Handler,

@@ -2,10 +2,10 @@ import type { KeySet } from '../io/key-set.ts';
 import { measureEventLoop } from '../io/process-metrics.ts';
 import type { World } from './part.ts';
 
-/** Told of each time that the configuration was read again, and whether it came into force. */
+/** Called after each reload of the configuration, with whether it is in force. */
 export type NoteReload = (isInForce: boolean) => void;
 
-/** Figures of the whole process. */
+/** Metrics of the whole process. */
 export function measureProduct({ metrics, clock }: World, version: string, keySet: KeySet): NoteReload {
 	measureEventLoop(metrics);
 	const build = [{ labels: { version, node: process.version }, value: 1 }];

@@ -1,4 +1,4 @@
-/** What is known of providers, told from processes that serve calls to admin APIs elsewhere. No request waits for it. */
+/** Publishes provider health from processes that serve requests to admin APIs in other processes. No request waits for it. */
 import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { ProviderReport } from '../core/health-report.ts';
@@ -6,11 +6,11 @@ import type { Log } from '../core/log.ts';
 import type { ProviderReports } from '../stores/contracts/records.ts';
 
 const lookEveryMs = 1_000;
-/** What has not changed is told again so often. */
+/** Interval at which an unchanged report is published again. */
 const tellEveryMs = 10_000;
-/** One that has said nothing for so long is gone. */
+/** Lifetime of a report: a process without a newer one is considered gone. */
 const lifeMs = 30_000;
-/** A store that does not answer holds up no end. */
+/** Limits the wait at shutdown for a store that does not respond. */
 const mostWaitedMs = 1_000;
 
 export interface ProviderReporterPorts {
@@ -34,7 +34,7 @@ export class ProviderReporter {
 		this.#timer = ports.clock.after(0, () => this.#look());
 	}
 
-	/** Of this process and all others; of this one alone while the store is away. */
+	/** Reads the reports of all processes; while the store is unavailable, only of this one. */
 	async read(): Promise<readonly ProviderReport[]> {
 		const { store, report } = this.#ports;
 		const others = new Map(await store.read().catch(() => []));
@@ -48,7 +48,7 @@ export class ProviderReporter {
 		const forgotten = Promise.resolve(this.#telling).then(() => store.forget(this.#process));
 		const { promise: patience, resolve } = Promise.withResolvers<void>();
 		const timer = clock.after(mostWaitedMs, resolve);
-		// It is forgotten by itself, only later.
+		// The report expires anyway, only later.
 		await Promise.race([forgotten.catch(() => undefined), patience]);
 		timer.cancel();
 	}
@@ -59,7 +59,7 @@ export class ProviderReporter {
 		const nowMs = this.#ports.clock.monotonicMs();
 		const report = this.#ports.report();
 		const text = JSON.stringify(report);
-		// One that could not be told has its turn as if it had been: a store that is away is not asked every second.
+		// A failed report is retried only at the next interval, so that an unavailable store gets no request every second.
 		if (nowMs < this.#dueMs && (text === this.#told || this.#isLost)) return;
 		this.#told = text;
 		this.#dueMs = nowMs + tellEveryMs;

@@ -14,7 +14,7 @@ import { gatewaySettings } from './settings.ts';
 const usd = 1_000_000_000n;
 const nowMs = Date.UTC(2026, 10, 21, 12);
 const period = '2026-11';
-/** 25 USD a month, told of at 20. */
+/** 25 USD a month, with a warning at 20. */
 const red: Team = { id: 'red', name: 'Red', tier: 'sandbox', clientIds: [] };
 
 function setUp(unregistered = 'sandbox') {

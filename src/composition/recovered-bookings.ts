@@ -1,4 +1,4 @@
-/** What calls of a process that died cost: told to the counters where these are shared, and warned of. */
+/** Recovered cost of a dead process's requests: settled in shared counters, and checked for budget warnings. */
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
@@ -34,18 +34,18 @@ export class RecoveredBookings {
 		this.#warn = budgetWarnings(ports.metrics, ports.log);
 	}
 
-	/** In counters that others share: calls whose process left them open. A store that is away is told when it is there again. */
+	/** Settles requests that a dead process left open, in shared counters. An unavailable store receives them once it is back. */
 	async settleInterrupted(rows: readonly InterruptedRow[]): Promise<void> {
 		await Promise.allSettled(rows.map((row) => this.#settle(settlementOf(row))));
 	}
 
 	/**
-	 * In counters that others share: a process that died between a row's close and the counters' hearing of it left them short.
-	 * @param rows of calls; those that ended before `sinceMs`, or never went on, were told or had nothing to tell.
+	 * Settles ended requests again, in shared counters. A process that died after it closed an entry may not have settled it.
+	 * @param rows of requests. Those that ended before `sinceMs` are already settled; those that were never sent have no cost.
 	 */
 	async settleAgain(rows: AsyncIterable<LedgerRow>, sinceMs: number): Promise<void> {
 		const waiting: Settlement[] = [];
-		// One alone waits for company.
+		// A last incomplete batch is settled after the loop.
 		const settleWaiting = async (): Promise<void> => {
 			await Promise.all(waiting.splice(0).map(async (settlement) => this.#settle(settlement)));
 		};
@@ -58,7 +58,10 @@ export class RecoveredBookings {
 		await settleWaiting();
 	}
 
-	/** In counters of this process, which are summed up from the ledger: they contain these calls already, and nobody else books. */
+	/**
+	 * Sends the budget warnings, for counters of this process only. They were restored from the ledger, so they already contain these
+	 * requests.
+	 */
 	async warnOf(rows: readonly InterruptedRow[]): Promise<void> {
 		const period = periodOf(this.#ports.clock.nowMs());
 		const ofPeriod = rows.filter(({ startedMs }) => periodOf(startedMs) === period);
@@ -72,7 +75,7 @@ export class RecoveredBookings {
 		}
 	}
 
-	/** What the counters know already changes nothing. */
+	/** A settlement that the counters already have changes nothing. */
 	async #settle(settlement: Settlement): Promise<void> {
 		const { team, costNanoUsd } = settlement;
 		const { isDuplicate, budgets: readings } = await this.#ports.admission.settle(settlement);

@@ -8,7 +8,7 @@ import { listModels } from './listed-models.ts';
 import { gatewaySettings } from './settings.ts';
 
 /**
- * Takes the month's unlisted models from the ledger: a restart would otherwise let each team report as many again.
+ * Restores the month's unlisted models from the ledger. Otherwise each team could report its full number of them again after a restart.
  * @throws Fault `records_unavailable`.
  */
 export async function restoreReportedModels(

@@ -2,7 +2,7 @@ import { isRecord, type Path } from '../config/raw.ts';
 import type { Config } from '../config/schema.ts';
 import { needsRestart } from '../config/schema-tree.ts';
 
-/** `next`, but with every setting that counts only after a restart as it is in force: none of them takes effect by half. */
+/** Returns `next`, but with the running value of every setting that requires a restart, so that none takes effect partially. */
 export function withRestartSettingsOf(running: Config, next: Config): Config {
 	return merge(running, next, []) as Config;
 }

@@ -22,7 +22,7 @@ import {
 	tlsMaterial,
 } from './settings.ts';
 
-/** A configuration in which every list and mapping has a member, so that every setting has a place. */
+/** A configuration in which every list and mapping has a member, so that every setting occurs. */
 const written = parseConfig(
 	`
 edge: { trusted_proxies: [10.0.0.1], firewall: { rules: { GenericRFI_BODY: count }, reputation: [{ file: /lists/drop.txt, name: drop }] } }
@@ -49,12 +49,12 @@ const running: Config = {
 	edge: { ...written.edge, tls: { ...written.edge.tls, certificate: 'certificate', private_key: 'key' } },
 };
 
-/** Of a provider or an engine of another kind, or without enforcement. */
+/** Settings of other kinds of providers or moderation providers, or without enforcement. */
 const ofOtherKinds =
 	/^providers\.provider_[abd]\.dialect$|^guardrails\.topics_when$|^guardrails\.moderation_providers\[0\]\.(form|policy|category|guardrail_\w+|region|access_key_id|secret_access_key|session_token|\w+_usd_per_\w+|usd_per_\w+)$/;
 const otherChoices: Readonly<Record<string, string>> = { native: 'openai', lenient: 'strict', enforcing: 'always' };
 
-/** Everything that follows a changed file. */
+/** Serializes all settings that are hot-reloaded. */
 function liveSettings(config: Config): string {
 	const live = [
 		gatewaySettings(config),
@@ -84,7 +84,7 @@ interface Setting {
 	readonly path: Path;
 }
 
-/** Every single value, and every mapping whose keys the operator chooses. */
+/** Lists every single value, and every mapping whose keys the operator chooses. */
 function settingsOf(value: unknown, path: Path = []): Setting[] {
 	if (Array.isArray(value) && value.length > 0) return value.flatMap((item: unknown, index) => settingsOf(item, [...path, index]));
 	if (isRecord(value) && Object.keys(value).length > 0) {
@@ -109,7 +109,7 @@ function withChanged(value: unknown, [step, ...rest]: Path): unknown {
 	return { ...value, [step]: withChanged(value[step], rest) };
 }
 
-/** A deployment is a name alone. */
+/** A deployment is only a name. */
 const settings = settingsOf(running).filter(({ name }) => !name.endsWith('.deployments.ours'));
 const ofRestart = settings.filter(({ path }) => needsRestart(path));
 const hot = settings.filter(({ path, name }) => !needsRestart(path) && !ofOtherKinds.test(name));

@@ -1,4 +1,4 @@
-/** The configuration in the terms of each role. Pure: the same configuration gives the same settings. */
+/** Translates the configuration to each role's settings. Pure: the same configuration gives the same settings. */
 import { basename } from 'node:path';
 import { acceptedIssuer, identityUrl } from '../config/identity-url.ts';
 import { parseListen } from '../config/listen.ts';
@@ -147,7 +147,7 @@ export function serverLimits({ edge: { limits } }: Config): HttpServerLimits {
 	};
 }
 
-/** Teams that the configuration names: registered ones, and those that its clients say they belong to. */
+/** Lists the teams of the configuration: registered ones, and those that its clients name. */
 export function configuredTeams(config: Config): Team[] {
 	const teams = new Map<string, Team>();
 	for (const team of config.teams.registered) {
@@ -162,7 +162,7 @@ export function configuredTeams(config: Config): Team[] {
 	return [...teams.values()];
 }
 
-/** @throws Error for what the schema should have refused. */
+/** @throws Error for an address that the schema should have rejected. */
 export function listenAddress(text: string): { host: string; port: number } {
 	const address = parseListen(text);
 	if (address === undefined) throw new Error(`\`${text}\` is not HOST:PORT`);
@@ -190,7 +190,7 @@ export function overloadSettings({ edge: { overload } }: Config): LoadShedderSet
 	return { maxInFlight: overload.max_in_flight, targetDelayMs: overload.loop_delay_ms, maxMemoryShare: overload.memory_percent / 100 };
 }
 
-/** A gateway takes its whole time; the edge only has to outlast it. */
+/** The response timeouts of the edge exceed those of the gateway, which enforces them. */
 export function forwardSettings({ edge, gateway: { timeouts } }: Config): ForwardSettings {
 	const slackMs = 5000;
 	return {
@@ -234,7 +234,7 @@ export function liveIdentitySettings({ gateway, identity }: Config): LiveSetting
 	};
 }
 
-/** What follows a changed file is asked for anew each time. */
+/** Reads hot-reloaded settings from the current configuration at each use. */
 export function adminSettings(configOf: () => Config, version: string, maxConnections?: number): AdminSettings {
 	const { admin, auth, edge } = configOf();
 	return {
@@ -275,7 +275,7 @@ export function keySetSettings({ auth: { key_set: keySet } }: Config): KeySetSet
 	};
 }
 
-/** Where each role of this process listens, as configured. An edge in the gateway's process has the gateway's address. */
+/** Configured address of each role in this process. An edge in the gateway's process has the gateway's address. */
 export function listenAddresses(config: Config): Readonly<Record<string, string>> {
 	const roles = config.roles.filter((role) => {
 		if (role === 'admin') return config.enable_admin_api;

@@ -24,7 +24,7 @@ import { asWorker, hasWorkers, isWorker, Workers, withOwnRoles, workerNumber } f
 
 export interface StartOutput {
 	readonly version: string;
-	/** Whether people read standard output. */
+	/** True if standard output is a terminal. */
 	readonly isTerminal: boolean;
 	write(text: string): Promise<void>;
 }
@@ -69,7 +69,7 @@ async function startAndStop(options: StartOptions, output: StartOutput, opened: 
 			config: loaded.file,
 			...(workers !== undefined && { workers: asked.gateway.workers }),
 		});
-		// Keys once, by the first process, also where only its workers call providers.
+		// Warnings about keys come once, from the first process, even if only its workers send requests to providers.
 		const unsetKeys = isWorker ? [] : keyWarnings(asked, loaded.namedProviders);
 		for (const warning of [...configWarnings(config), ...unsetKeys]) log.warn('configuration', { warning });
 	} else {
@@ -84,7 +84,7 @@ async function startAndStop(options: StartOptions, output: StartOutput, opened: 
 	const signal = await nextStopSignal(isStoppedByHangUp ? undefined : reload);
 	watch?.stop();
 	log.info('stopping', { signal });
-	// Calls in flight may still need the identity and the simulator.
+	// In-flight requests may still need identity and the simulator.
 	await workers?.stop();
 	await product.stop();
 	log.info('stopped');
@@ -97,7 +97,7 @@ function lineFormat(chosen: LogFormat, isTerminal: boolean): 'json' | 'text' {
 	return isTerminal ? 'text' : 'json';
 }
 
-/** @throws CommandFailure when there is nothing to serve. */
+/** @throws CommandFailure if there is no role to serve. */
 function requireAnyRole({ roles, enable_admin_api, metrics }: Config): void {
 	if (enable_admin_api || metrics.listen !== null || roles.some((role) => role !== 'admin')) return;
 	throw new CommandFailure(1, 'nothing to serve: the only role is `admin`, which needs `enable_admin_api: true`');
@@ -126,9 +126,9 @@ async function simulateAndStop(
 }
 
 interface AddressOrigin {
-	/** What the user gave the address with, when it is not the role's `listen`. */
+	/** Option that set the address, if it is not the role's `listen`. */
 	readonly setting?: string;
-	/** A file with another address would take the place of the demo. */
+	/** True for the demo, which a file with another address would replace. */
 	readonly isDemo?: boolean;
 }
 
@@ -154,7 +154,7 @@ function explain({ role, code, message }: StartFailure, config: Config, { settin
 	return `${setting}: cannot listen on ${address}: ${message}`;
 }
 
-/** @param isLevelFixed the command line's `--log-level` stays in force. */
+/** @param isLevelFixed true if the command line's `--log-level` stays in force. */
 function followFile(initial: LoadedConfig, isLevelFixed: boolean, product: Product, log: Logger): ConfigWatch {
 	return watchConfig({
 		initial,
@@ -169,17 +169,17 @@ function followFile(initial: LoadedConfig, isLevelFixed: boolean, product: Produ
 	});
 }
 
-/** Until there is something to reload, SIGHUP must not end the process. */
+/** Ignores SIGHUP until there is a product to reload. */
 function keepOnHangUp(): void {
 	process.on('SIGHUP', () => undefined);
 }
 
 /**
- * Resolves with the first signal that stops the process; a second SIGTERM or SIGINT ends it at once.
- * @param onHangUp what SIGHUP does; undefined: it stops the process, too.
+ * Resolves with the first signal that stops the process; a second SIGTERM or SIGINT ends it immediately.
+ * @param onHangUp handler of SIGHUP; undefined: SIGHUP also stops the process.
  */
 function nextStopSignal(onHangUp: (() => void) | undefined): Promise<NodeJS.Signals> {
-	// Timers of the product do not keep the process alive.
+	// The product's timers do not keep the process alive.
 	const keepAlive = setInterval(() => undefined, 2 ** 30);
 	return new Promise((resolve) => {
 		let isStopping = false;
@@ -193,9 +193,9 @@ function nextStopSignal(onHangUp: (() => void) | undefined): Promise<NodeJS.Sign
 			resolve(signal);
 		};
 		process.on('SIGTERM', first);
-		// A terminal sends it to every process of the group: workers wait for the first one's word.
+		// A terminal sends it to every process of the group. Workers wait for the first process to stop them.
 		process.on('SIGINT', isWorker ? () => undefined : first);
-		// A shell and the system both send it when a terminal closes: further ones change nothing.
+		// When a terminal closes, both the shell and the system send it. Repeated signals have no effect.
 		process.on('SIGHUP', onHangUp ?? first);
 	});
 }
@@ -204,9 +204,10 @@ const standardInput = 0;
 const standardOutput = 1;
 
 /**
- * SIGHUP has two meanings: a terminal was closed, or an operator asks for a reload. Whether SIGHUP stops this process as SIGTERM does, instead of having the configuration read again. To be asked at the start: a
- * terminal that was closed is none any more. Workers are stopped by their first process.
- * @param isTrial a process that is started by hand and has no configuration file to read again.
+ * Decides whether SIGHUP stops this process, like SIGTERM, or reloads the configuration. SIGHUP means either that a terminal was closed or
+ * that an operator requests a reload. Call it at start, because a closed terminal is no longer detected as one. Workers are stopped by
+ * their first process.
+ * @param isTrial true for a process that was started by hand and has no configuration file to reload.
  */
 function stopsOnHangUp(isTrial: boolean): boolean {
 	return !isWorker && (isTrial || isatty(standardInput) || isatty(standardOutput));

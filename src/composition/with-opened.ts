@@ -1,6 +1,6 @@
-/** Runs `work`; what it has opened and not moved elsewhere is closed however it ends, so that nothing keeps the process alive. */
+/** Runs `work` and closes everything it opened and did not move elsewhere, so that no open resource keeps the process alive. */
 export async function withOpened<Result>(work: (opened: AsyncDisposableStack) => Promise<Result>): Promise<Result> {
-	// A declaration with `await using` would do, once what checks the imports can read one.
+	// Replaceable by `await using` once the import checker can parse it.
 	const opened = new AsyncDisposableStack();
 	try {
 		return await work(opened);

@@ -1,4 +1,4 @@
-/** A worker begins with what the others are at work with, not with what the file says by now, which may be half a sentence. */
+/** Passes the running configuration to a new worker. The file may have changed since, or be half written. */
 import type { Worker } from 'node:cluster';
 import type { LoadedConfig } from '../config/load.ts';
 
@@ -9,7 +9,7 @@ interface Reply {
 	readonly configuration: LoadedConfig;
 }
 
-/** In a worker. */
+/** Requests the configuration; called in a worker. */
 export function askForConfiguration(): Promise<LoadedConfig> {
 	return new Promise((resolve) => {
 		const listen = (message: unknown): void => {
@@ -22,7 +22,7 @@ export function askForConfiguration(): Promise<LoadedConfig> {
 	});
 }
 
-/** In the first process. */
+/** Responds to a worker; called in the first process. */
 export function answerWorker(worker: Worker, configuration: () => LoadedConfig): void {
 	worker.on('message', (message: unknown) => {
 		if (message !== question) return;

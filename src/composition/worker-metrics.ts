@@ -1,4 +1,4 @@
-/** Figures of workers, which have no address of their own to be scraped at: the first process asks for them. */
+/** Collects the metrics of workers, which have no address of their own to scrape: the first process requests them. */
 import cluster, { type Worker } from 'node:cluster';
 import type { Clock } from '../core/clock.ts';
 import type { ScrapedMetrics } from '../io/metrics.ts';
@@ -11,10 +11,10 @@ interface Reply {
 	readonly text: string;
 }
 
-/** One that does not answer in time is missing. */
+/** Timeout, after which a worker's metrics are left out. */
 const patienceMs = 1000;
 
-/** In a worker. */
+/** Responds to the first process; called in a worker. */
 export function answerFirstProcess(metrics: ScrapedMetrics): void {
 	process.on('message', (message) => {
 		if (message !== question) return;
@@ -25,7 +25,7 @@ export function answerFirstProcess(metrics: ScrapedMetrics): void {
 	});
 }
 
-/** In the first process. @returns texts by the worker's number; empty without workers. */
+/** Requests the metrics of all workers; called in the first process. @returns texts by worker number; empty without workers. */
 export async function scrapeWorkers(clock: Clock): Promise<ReadonlyMap<string, string>> {
 	const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 	const texts = await Promise.all(workers.map((worker) => ask(worker, clock)));
@@ -48,7 +48,7 @@ function ask(worker: Worker, clock: Clock): Promise<string | undefined> {
 		};
 		const timer = clock.after(patienceMs, () => settle(undefined));
 		worker.on('message', listen);
-		// One that is going hears nothing any more.
+		// A worker that is exiting no longer receives messages.
 		worker.send(question, (failure) => failure !== null && settle(undefined));
 	});
 }

@@ -1,4 +1,7 @@
-/** `gateway.workers`: several processes that share the data plane's address. The first one runs all other roles, and looks after them. */
+/**
+ * `gateway.workers`: several processes that share the data plane's address. The first process runs all other roles and supervises the
+ * workers.
+ */
 import cluster, { type Worker } from 'node:cluster';
 import { CommandFailure } from '../cli/command-failure.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -10,37 +13,37 @@ import { answerWorker } from './worker-configuration.ts';
 
 export const isWorker = cluster.isWorker;
 
-/** How a worker is told its number; lists of processes show it. */
+/** Process title that passes a worker its number; process lists show it. */
 const titlePrefix = 'tollgate worker ';
 
-/** Which of the workers this is, from 1 on: one that takes another's place has its number. Undefined when it is none. */
+/** Number of this worker, from 1; a replacement has the number of its predecessor. Undefined if the process is no worker. */
 export const workerNumber = isWorker ? Number(process.title.slice(titlePrefix.length)) : undefined;
 
 const numbers = new WeakMap<Worker, number>();
 
-/** In the first process: the number of a worker. */
+/** Returns the number of a worker; called in the first process. */
 export function numberOf(worker: Worker): number | undefined {
 	return numbers.get(worker);
 }
 
 const sharedRoles: ReadonlySet<RoleName> = new Set(['edge', 'gateway']);
 
-/** What of the configuration this process runs itself. */
+/** Limits the configuration to the roles that this process runs itself. */
 export function withOwnRoles(config: Config): Config {
 	if (isWorker) {
 		const roles = config.roles.filter((role) => sharedRoles.has(role));
-		// The first process shows the figures of all.
+		// The first process exposes the metrics of all.
 		return { ...config, roles, metrics: { ...config.metrics, listen: null } };
 	}
 	return hasWorkers(config) ? { ...config, roles: config.roles.filter((role) => !sharedRoles.has(role)) } : config;
 }
 
-/** Whether this process is to start workers. */
+/** Returns true if this process should start workers. */
 export function hasWorkers({ gateway, roles }: Config): boolean {
 	return !isWorker && gateway.workers > 1 && roles.includes('gateway');
 }
 
-/** Does a worker's work. One whose first process is gone ends in order, like one that is told to. */
+/** Runs the work of a worker. A worker whose first process is gone shuts down in order, as on SIGTERM. */
 export async function asWorker<Result>(work: () => Promise<Result>): Promise<Result> {
 	const { worker } = cluster;
 	if (worker === undefined) return work();
@@ -51,14 +54,14 @@ export async function asWorker<Result>(work: () => Promise<Result>): Promise<Res
 		return await work();
 	} finally {
 		process.off('disconnect', endInOrder);
-		// What ties it to the first process would keep it alive.
+		// An open channel to the first process would keep the worker alive.
 		if (process.connected) process.disconnect?.();
 	}
 }
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-/** After one that lived so long the delay is the first one again. */
+/** Minimum uptime that resets the restart delay to the first one. */
 const soundMs = 60_000;
 
 export class Workers {
@@ -72,7 +75,7 @@ export class Workers {
 	#delayMs = firstDelayMs;
 	#ended: (() => void) | undefined;
 
-	/** @param configuration what they are to begin with. */
+	/** @param configuration initial configuration of the workers. */
 	constructor(count: number, configuration: () => LoadedConfig, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
 		this.#count = count;
 		this.#configuration = configuration;
@@ -80,19 +83,19 @@ export class Workers {
 		this.#log = log;
 	}
 
-	/** Resolves when all listen. @throws CommandFailure when one cannot; it has said why, and the others are still to be stopped. */
+	/** Resolves when all workers listen. @throws CommandFailure if one cannot, after it has logged why; the caller must stop the others. */
 	async start(): Promise<void> {
 		await Promise.all(Array.from({ length: this.#count }, (_, index) => this.#startFirst(index + 1)));
 	}
 
-	/** Has each read its configuration again. One that is only starting looks at it anyway, and the signal would end it. */
+	/** Makes each worker reload its configuration. A worker that is still starting receives the new one anyway, and SIGHUP would end it. */
 	reload(): void {
 		for (const worker of this.#running) {
 			if (this.#listening.has(worker)) worker.process.kill('SIGHUP');
 		}
 	}
 
-	/** Resolves when none is left. */
+	/** Resolves when all workers have exited. */
 	async stop(): Promise<void> {
 		this.#isStopping = true;
 		if (this.#running.size === 0) return;
@@ -125,7 +128,7 @@ export class Workers {
 		const worker = cluster.fork();
 		answerWorker(worker, this.#configuration);
 		numbers.set(worker, number);
-		// A connection handed to a worker that has just died: nobody else would hear of it, and it must not end this process.
+		// Emitted when a connection is passed to a worker that has just died. Without a listener, it would end this process.
 		worker.on('error', (cause) => this.#log.warn('a worker is unreachable', { pid: worker.process.pid, cause }));
 		worker.once('listening', () => this.#listening.add(worker));
 		this.#running.add(worker);
