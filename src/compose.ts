@@ -1,6 +1,6 @@
 /**
- * Where all parts meet: from a configuration to roles that can be started, stopped and reconfigured. What only some configurations need
- * is loaded when one does, so that a process is ready sooner.
+ * Composition root: builds roles that can be started, stopped and reconfigured from a configuration. Modules that only some configurations
+ * need are loaded on demand, so that a process is ready sooner.
  */
 import { openKeySet } from './composition/access-tokens.ts';
 import { openRecords } from './composition/open-stores.ts';
@@ -23,32 +23,32 @@ import type { RecordStore } from './stores/contracts/records.ts';
 export interface ComposeParts {
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Of the product; shown by the admin API. */
+	/** Version of the product; shown by the admin API. */
 	readonly version: string;
-	/** Between two events of a simulated stream; the simulator's own pace unless given. */
+	/** Delay between two events of a simulated stream; the simulator's own pace by default. */
 	readonly simulatorIntervalMs?: number;
 }
 
 export interface Product {
 	readonly metrics: ScrapedMetrics;
 	readonly noteReload: NoteReload;
-	/** Clients, teams and keys; undefined when no role needs them. */
+	/** Clients, teams and keys; undefined if no role needs them. */
 	readonly records: RecordStore | undefined;
-	/** @throws StartFailure when a role cannot listen; those that did are stopped again. */
+	/** @throws StartFailure if a role cannot listen; roles that already listen are stopped again. */
 	start(): Promise<void>;
-	/** Not ready at once, closed after the delay that is configured; what is in flight then finishes within the grace time. */
+	/** Reports not ready immediately and closes after the configured delay. In-flight requests then finish within the grace time. */
 	stop(): Promise<void>;
-	/** The same without the delay; nothing where it has stopped. */
+	/** Stops without the delay; does nothing once stopped. */
 	[Symbol.asyncDispose](): Promise<void>;
-	/** Takes what can change without a restart, all of it or nothing. @throws Error when settings contradict themselves. */
+	/** Applies settings that can change without a restart, all or none. @throws Error if settings contradict each other. */
 	reconfigure(config: Config): void;
 }
 
-/** A role could not begin to listen. */
+/** A role that could not start to listen. */
 export class StartFailure extends Error {
 	override readonly name = 'StartFailure';
 	readonly role: Role['name'];
-	/** The system's, such as `EADDRINUSE`. */
+	/** Error code of the system, such as `EADDRINUSE`. */
 	readonly code: string;
 
 	constructor(role: Role['name'], cause: NodeJS.ErrnoException) {
@@ -58,7 +58,7 @@ export class StartFailure extends Error {
 	}
 }
 
-/** @throws StoreUnusable, ConfigError; Error when settings contradict themselves. What was opened is closed again then. */
+/** @throws StoreUnusable, ConfigError; Error if settings contradict each other. A failure closes everything that was opened. */
 export function compose(config: Config, parts: ComposeParts): Promise<Product> {
 	return withOpened((opened) => composeProduct(config, parts, opened));
 }
@@ -78,11 +78,11 @@ async function composeProduct(
 		has('identity') || has('gateway') || hasAdmin ? await openRecords(config, { clock, log }, { mayComeLate: true }) : undefined;
 	opened.defer(() => records?.close());
 	const identity = has('identity') && records !== undefined ? await composeIdentity(world, records) : undefined;
-	// What others rely on starts first.
+	// Ordered by dependency: parts that others need start first.
 	const parts: Part[] = [];
 	const simulator = has('simulator') ? await composeSimulator(world, simulatorIntervalMs) : undefined;
 	if (simulator !== undefined) parts.push(simulator);
-	// Streams in flight still need it, and calls whose usage is missing.
+	// In-flight streams still need it, and so do requests whose usage is missing.
 	opened.defer(() => simulator?.role.stop());
 	if (identity !== undefined) parts.push(identity);
 	const accounting =
@@ -108,7 +108,7 @@ async function composeProduct(
 	const resources = opened.move();
 	const closeOnce = async (): Promise<void> => {
 		phase = 'draining';
-		// Side by side, so that their grace times do not add up.
+		// Stopped in parallel, so that their grace times do not add up.
 		await Promise.all(parts.filter((part) => part !== simulator).map(({ role }) => role.stop()));
 		await resources.disposeAsync();
 	};
@@ -152,7 +152,7 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 		{ ...identitySettings(config), maxConnections: connections.documents },
 		{ records: { ...records, signingKeys }, clock, log, newId: newRequestId },
 	);
-	// Secrets are hashed aside: one change at a time, so that the latest is also the last.
+	// Secrets are hashed asynchronously. Changes are applied one at a time, so that the latest comes last.
 	let reconfigured = Promise.resolve();
 	return {
 		role,
@@ -172,7 +172,7 @@ async function composeIdentity(world: World, records: RecordStore): Promise<Part
 async function composeSimulator(world: World, intervalMs: number | undefined): Promise<Part> {
 	const { createSimulator } = await import('../simulator/simulator.ts');
 	const { config, clock } = world;
-	// Beside other roles each call would have two lines; the simulator keeps a record of its own.
+	// Next to other roles, each request would be logged twice; the simulator keeps its own record.
 	const log: Log = config.roles.length === 1 ? world.log : { ...world.log, info: (event, fields) => world.log.debug(event, fields) };
 	const simulator = createSimulator(intervalMs === undefined ? {} : { intervalMs }, {
 		clock,
@@ -187,7 +187,7 @@ function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
 	return cause instanceof Error && 'code' in cause && 'syscall' in cause;
 }
 
-/** Long enough for an edge to ask how a gateway is, and to hear that it is leaving. */
+/** Leaves an edge enough time to query the gateway's health and learn that it is shutting down. */
 const noticeMs = 3000;
 
 function shutdownDelayMs({ gateway, roles }: Config): number {

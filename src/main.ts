@@ -1,4 +1,4 @@
-/** Arguments in, exit code out. What a command needs is loaded only when it runs, so that the token helper starts fast. */
+/** Arguments in, exit code out. A command's modules are loaded only when it runs, so that the token helper starts fast. */
 import { readFileSync } from 'node:fs';
 import { outputOf, runCli } from './cli/run-cli.ts';
 
