@@ -10,13 +10,13 @@ import { AccessTokenError, type AccessTokenSource, type AccessTokenSourceOptions
 
 const secret = 's3cr3t+canary/with spaces&=%';
 
-/** A token endpoint that counts and a gateway that knows which access tokens it takes. */
+/** A token endpoint with a request counter, and a gateway that knows the valid access tokens. */
 let server: Server;
 let address: string;
 let issuedCount: number;
 let accepted: Set<string>;
 let expiresIn: unknown;
-/** Takes the place of the token endpoint's good answer. */
+/** Replaces the token endpoint's successful response. */
 let tokenFailure: Respond | undefined;
 let calls: { headers: IncomingMessage['headers']; body: string; status: number }[];
 let clockMs: number;
@@ -111,7 +111,7 @@ const hangUp: Respond = (response) => {
 const chat = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
 const message = { ...chat, max_tokens: 10 };
 
-/** One call through each official SDK, as the guide shows it. */
+/** One request through each official SDK, written as in the guide. */
 const sdks: Record<string, (source: AccessTokenSource) => () => Promise<unknown>> = {
 	'openai 7': (source) => {
 		const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: source.accessToken, fetch: source.fetch });

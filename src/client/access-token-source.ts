@@ -1,53 +1,53 @@
 import { requestAccessToken, type TokenRequest } from './request-access-token.ts';
 
 export interface AccessTokenSourceOptions {
-	/** Full address of the token endpoint, ending in `/oauth2/token`. These three may come straight from the environment. */
+	/** Full URL of the token endpoint, ending in `/oauth2/token`. It, the id and the secret may come straight from the environment. */
 	readonly tokenEndpoint: string | URL | undefined;
 	readonly clientId: string | undefined;
 	readonly clientSecret: string | undefined;
-	/** Space-separated scopes; without it the client gets all its scopes but admin. */
+	/** Space-separated scopes. Without it, the token has all scopes of the client except admin. */
 	readonly scope?: string | undefined;
-	/** Age at which an access token is replaced; sooner when it lives less than 3600 s. Default 3000. */
+	/** Age at which an access token is replaced; less for tokens with a lifetime below 3600 s. Default 3000. */
 	readonly refreshAfterSeconds?: number | undefined;
-	/** For one request to the token endpoint. Default 10. */
+	/** Timeout of one request to the token endpoint. Default 10. */
 	readonly timeoutSeconds?: number | undefined;
 	readonly fetch?: typeof globalThis.fetch | undefined;
-	/** Unix time in milliseconds. */
+	/** Returns Unix time in milliseconds. */
 	readonly nowMs?: (() => number) | undefined;
 }
 
-/** All members may be handed on detached from the object. */
+/** All members work detached from the object. */
 export interface AccessTokenSource {
 	/**
-	 * The cached access token, or a new one. However many calls wait, the token endpoint is asked once, and all share
-	 * its failure; a failure is not remembered. While the old token lives, a failed refresh yields the old one.
+	 * Returns the cached access token, or a new one. Concurrent calls share one request to the token endpoint, and its failure; failures
+	 * are not cached. If a refresh fails while the old token is valid, returns the old token.
 	 * @throws AccessTokenError
 	 */
 	readonly accessToken: () => Promise<string>;
 	/**
-	 * `fetch` with `authorization: Bearer <access token>` in place of the caller's `authorization` and `x-api-key`. An answer of
-	 * 401 is retried once with a new token, unless the body is a stream that cannot be sent twice.
+	 * `fetch` with `authorization: Bearer <access token>`, which replaces `authorization` and `x-api-key` of the request. Retries a 401
+	 * response once with a new token, unless the body is a stream that cannot be sent twice.
 	 * @throws AccessTokenError
 	 */
 	readonly fetch: typeof globalThis.fetch;
-	/** Forgets the cached access token, as after a 401. */
+	/** Drops the cached access token, for example after a 401. */
 	readonly invalidate: () => void;
 }
 
 interface CachedToken {
 	readonly accessToken: string;
 	readonly expiresAtMs: number | null;
-	/** After a failed refresh: when to try again. */
+	/** Time of the next attempt after a failed refresh. */
 	refreshAtMs: number;
 }
 
-/** 3000 of 3600 s: a token that lives less is refreshed at the same part of its life. */
+/** 3000 of 3600 s. Tokens with a shorter lifetime are refreshed at the same fraction of it. */
 const refreshFraction = 5 / 6;
 const retryRefreshAfterMs = 10_000;
 
 /**
- * An access token for the `apiKey` functions of the official SDKs, cached and refreshed (Spec: Token caching guidance).
- * @throws TypeError when the token endpoint is not an http or https address, or the id or secret is missing or empty.
+ * Creates a cached and refreshed access token for the `apiKey` functions of the official SDKs (Spec: Token caching guidance).
+ * @throws TypeError if the token endpoint is not an http or https URL, or if the id or secret is missing or empty.
  */
 export function createAccessTokenSource(options: AccessTokenSourceOptions): AccessTokenSource {
 	const callFetch: typeof globalThis.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
@@ -89,7 +89,7 @@ export function createAccessTokenSource(options: AccessTokenSourceOptions): Acce
 			const usedToken = await accessToken();
 			const response = await callFetch(input, authorize(input, init, usedToken));
 			if (response.status !== 401) return response;
-			// Many calls may meet a 401 with the same token; the late ones must not drop the token that has replaced it.
+			// Several requests can get a 401 for the same token. Late ones must not drop the token that replaced it.
 			if (cached?.accessToken === usedToken) cached = undefined;
 			if (!isReplayable(input, init)) return response;
 			await response.body?.cancel();
@@ -103,7 +103,7 @@ export function createAccessTokenSource(options: AccessTokenSourceOptions): Acce
 
 function readRequest(options: AccessTokenSourceOptions, callFetch: typeof globalThis.fetch): TokenRequest {
 	const { clientId, clientSecret } = options;
-	// Not `URL.parse`, which Node 20 does not have.
+	// Node 20 does not have `URL.parse`.
 	const tokenEndpoint = URL.canParse(String(options.tokenEndpoint)) ? new URL(String(options.tokenEndpoint)) : undefined;
 	if (tokenEndpoint?.protocol !== 'https:' && tokenEndpoint?.protocol !== 'http:') {
 		throw new TypeError('tokenEndpoint must be an http or https address');
@@ -123,7 +123,7 @@ type FetchInput = Parameters<typeof globalThis.fetch>[0];
 
 function authorize(input: FetchInput, init: RequestInit | undefined, accessToken: string): RequestInit {
 	const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
-	// Older SDKs put a vendor's key from the environment here; it is not for the gateway.
+	// Older SDKs put a vendor's key from the environment here, and the gateway must not receive it.
 	headers.delete('x-api-key');
 	headers.set('authorization', `Bearer ${accessToken}`);
 	return { ...init, headers };

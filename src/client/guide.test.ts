@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'docs/guide/client.md'), 'utf8');
-/** The block that shows `authToken` is for version 0 of its SDK. */
+/** The block with `authToken` is for version 0 of its SDK. */
 const blocks = [...guide.matchAll(/^```ts\n(.+?)^```$/gms)].map(([, block = '']) =>
 	block.includes('authToken') ? block.replace("'@anthropic-ai/sdk'", "'@anthropic-ai/sdk-0'") : block,
 );
@@ -73,7 +73,7 @@ describe('the guide', () => {
 			GATEWAY_TOKEN_ENDPOINT: `${address}/oauth2/token`,
 			GATEWAY_CLIENT_ID: 'agent',
 			GATEWAY_CLIENT_SECRET: 'secret',
-			// What a developer's machine has set and must not leave it.
+			// Keys on a developer's machine, which must not be sent.
 			ANTHROPIC_API_KEY: 'vendor-key',
 		};
 		const args = ['--input-type=module-typescript', '--eval', program];

@@ -10,10 +10,7 @@ export interface TokenRequest {
 	readonly fetch: typeof globalThis.fetch;
 }
 
-/**
- * Asks for one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect.
- * @throws AccessTokenError
- */
+/** Requests one access token (RFC 6749 section 4.4, `client_secret_post`). Follows no redirect. @throws AccessTokenError */
 export async function requestAccessToken(request: TokenRequest): Promise<TokenAnswer> {
 	const { status, text } = await exchange(request);
 	if (status !== 200) {
@@ -52,7 +49,7 @@ async function exchange(request: TokenRequest): Promise<{ status: number; text: 
 	}
 }
 
-/** @returns undefined when the body is larger than is read. */
+/** @returns undefined if the body exceeds `maxTokenAnswerBytes`. */
 async function readText(response: Response): Promise<string | undefined> {
 	if (response.body === null) return '';
 	const decoder = new TextDecoder();
@@ -66,7 +63,7 @@ async function readText(response: Response): Promise<string | undefined> {
 	return text + decoder.decode();
 }
 
-/** Only the code, such as `ECONNREFUSED`: a message might repeat what was sent. */
+/** Returns only the code, such as `ECONNREFUSED`: a message could repeat the request. */
 function systemCode(cause: unknown): string {
 	const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
 	const code = inner instanceof Error && 'code' in inner ? inner.code : undefined;

@@ -1,15 +1,15 @@
-/** What a token endpoint's answer says (RFC 6749 sections 5.1 and 5.2), judged without ever repeating its text. */
+/** Parsed response of a token endpoint (RFC 6749 sections 5.1 and 5.2). Its text is never repeated. */
 
 export interface TokenAnswer {
 	readonly accessToken: string;
-	/** Null when the answer does not say. */
+	/** Null if the response does not contain it. */
 	readonly expiresInSeconds: number | null;
 }
 
-/** Larger answers are refused unread. */
+/** Maximum size of a response; larger ones are rejected without parsing. */
 export const maxTokenAnswerBytes = 1_048_576;
 
-/** Error codes of RFC 6749, with what usually causes them. */
+/** Error codes of RFC 6749, with their usual cause. */
 const errorHints: Readonly<Record<string, string>> = {
 	invalid_request: 'the token endpoint rejected the request as malformed',
 	invalid_client: 'wrong client id or secret',
@@ -21,7 +21,7 @@ const errorHints: Readonly<Record<string, string>> = {
 	temporarily_unavailable: 'the issuer is overloaded',
 };
 
-/** @returns what is wrong, as the end of a sentence, when the text holds no usable access token. */
+/** @returns the problem as the end of a sentence if the text holds no usable access token. */
 export function readTokenAnswer(text: string): TokenAnswer | { readonly problem: string } {
 	const members = parseObject(text);
 	if (members === undefined) return { problem: 'is not a JSON object' };
@@ -34,21 +34,21 @@ export function readTokenAnswer(text: string): TokenAnswer | { readonly problem:
 	return { accessToken, expiresInSeconds: hasExpiry ? expiresIn : null };
 }
 
-/** Visible ASCII only: nothing that could end a line of output or of a header. */
+/** Accepts visible ASCII only: no character that could end a line of output or a header. */
 export function isUsableAccessToken(text: string): boolean {
 	return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** @returns the code when it is one that RFC 6749 defines; any other text could repeat what we sent. */
+/** @returns the code if RFC 6749 defines it; any other text could repeat the request. */
 export function readTokenErrorCode(text: string): string | undefined {
 	const code = parseObject(text)?.['error'];
 	return typeof code === 'string' && Object.hasOwn(errorHints, code) ? code : undefined;
 }
 
-/** What another address of the same machine answers, the gateway's own too: no token endpoint answers so without a code. */
+/** Statuses of other addresses on the same machine, including the gateway's. A token endpoint never returns them without a code. */
 const statusesOfOtherAddresses: ReadonlySet<number> = new Set([401, 404, 405]);
 
-/** `HTTP 401, invalid_client: wrong client id or secret`, or what the address may be instead of a token endpoint. */
+/** Formats `HTTP 401, invalid_client: wrong client id or secret`, or a hint if the address is no token endpoint. */
 export function describeTokenError(status: number, code: string | undefined, endpoint: URL): string {
 	if (code !== undefined) return `HTTP ${status}, ${code}: ${errorHints[code]}`;
 	if (!statusesOfOtherAddresses.has(status)) return `HTTP ${status}`;
