@@ -1,4 +1,4 @@
-/** Who may ask the admin API for what. Requests without a token that counts are counted by their source address. */
+/** Authentication, authorization and rate limits of the admin API. Requests without a valid token are limited by source address. */
 
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Caller } from '../../core/caller.ts';
@@ -14,26 +14,26 @@ import { msToNextMinute } from '../../policy/limits/utc-time.ts';
 import type { AdminPorts, AdminSettings } from './admin-settings.ts';
 
 export interface Requester {
-	/** For the audit log. */
+	/** Client or command, for the audit log. */
 	readonly actor: string;
-	/** Whose idempotency keys these are. */
+	/** Owner of the request's idempotency keys. */
 	readonly clientId: string;
 }
 
 export interface AccessRequest {
 	readonly peerAddress: string;
 	readonly headers: HeaderFields;
-	/** Every field of that name. */
+	/** All `authorization` fields of the request. */
 	readonly authorizations: readonly string[];
 }
 
 export interface Access {
 	/**
-	 * @throws Refusal `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; Fault `key_set_unavailable`,
+	 * @throws `Refusal` `token_missing`, `token_invalid`, `scope_missing`, `admin_rate_exceeded`; `Fault` `key_set_unavailable`,
 	 * `records_unavailable`.
 	 */
 	identify(request: AccessRequest): Promise<Requester>;
-	/** Of what needs no token. @throws Refusal `admin_rate_exceeded`. */
+	/** Counts a request that needs no token. @throws `Refusal` `admin_rate_exceeded`. */
 	countStranger(request: AccessRequest): void;
 }
 
@@ -60,7 +60,10 @@ export function createTokenAccess(
 	);
 	const addressOf = createClientAddressReader(settings.trustedProxies);
 	const scope = `${settings.scopeBase}/admin`;
-	/** A token lives on when its client is disabled, deleted or stripped of the scope; its rights here end at once. */
+	/**
+	 * Rejects tokens of the embedded identity whose client was disabled, deleted or stripped of the scope: a token outlives the change, but
+	 * admin access ends at once.
+	 */
 	const requireStanding = async (caller: Caller): Promise<void> => {
 		const { clientId } = caller;
 		if (caller.issuer !== settings.ownIssuer) return;
@@ -86,7 +89,8 @@ export function createTokenAccess(
 				await requireStanding(caller);
 				return { actor: `client:${clientId}`, clientId };
 			} catch (cause) {
-				// Who has a good token is never counted by address: strangers behind the same one cannot lock it out.
+				// Requests with a valid token are never counted by address, so that unauthenticated clients behind the same address cannot
+				// lock them out.
 				if (cause instanceof Refusal && cause.code !== 'admin_rate_exceeded') countStranger(request);
 				throw cause;
 			}
@@ -94,7 +98,7 @@ export function createTokenAccess(
 	};
 }
 
-/** For commands, which may open the stores anyway. The server that has it must never listen. */
+/** Accepts every request, for commands, which may open the stores anyway. A server with this access must never listen. */
 export function createTrustedAccess(actor: string): Access {
 	return { identify: () => Promise.resolve({ actor, clientId: '' }), countStranger: () => undefined };
 }
@@ -107,9 +111,11 @@ interface Count {
 }
 
 /**
- * Counts requests by requester and UTC minute; of more than 10,000 requesters the longest known are forgotten.
- * @param maxPerMinute asked anew each time. @param describe the refusal, given the limit.
- * @returns what counts one. @throws Refusal `admin_rate_exceeded`.
+ * Limits requests by requester and UTC minute. Remembers 10,000 requesters and forgets the oldest ones first.
+ * @param maxPerMinute read for each request.
+ * @param describe returns the rejection's message for the limit.
+ * @returns a function that records one request.
+ * @throws `Refusal` `admin_rate_exceeded`.
  */
 function createRequestThrottle(clock: Clock, maxPerMinute: () => number, describe: (limit: number) => string): (requester: string) => void {
 	const counts = new BoundedMap<string, Count>(mostRemembered);

@@ -2,17 +2,17 @@ import type { AdminPorts } from './admin-settings.ts';
 import type { BudgetMeter } from './budget-meter.ts';
 import type { TeamLookup } from './team-lookup.ts';
 
-/** What the resources share. */
+/** Dependencies that all resources share. */
 export interface AdminParts extends Omit<AdminPorts, 'verifier' | 'metrics'> {
 	readonly teamLookup: TeamLookup;
 	readonly budgetMeter: BudgetMeter;
-	/** Every change of a record is made in a turn. */
+	/** Serializes changes: every change of a record runs in it. */
 	readonly takeTurn: TakeTurn;
 }
 
 type TakeTurn = <Result>(task: () => Promise<Result>) => Promise<Result>;
 
-/** Tasks run one after another, so that what one has read is still so when it writes. */
+/** Runs tasks one after another, so that data a task has read is still current when it writes. */
 export function createTurns(): TakeTurn {
 	let last: Promise<unknown> = Promise.resolve();
 	return (task) => {

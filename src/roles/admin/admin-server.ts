@@ -1,4 +1,4 @@
-/** The HTTP side of the admin API: access, bounds, reading and answering. What is done is the operations' business. */
+/** HTTP server of the admin API: access, limits, parsing and responses. The operations themselves are defined elsewhere. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../core/refusal.ts';
 import { ownTurn } from '../../core/steps.ts';
@@ -13,9 +13,9 @@ import { readBody, readQuery, wantsCsv } from './read-request.ts';
 
 export interface AdminServerParts extends Pick<AdminPorts, 'nearestName' | 'clock' | 'log' | 'newId' | 'changesApplied'> {
 	readonly access: Access;
-	/** 500 unless given, and at most. */
+	/** 500 by default, which is also the maximum. */
 	readonly maxConnections?: number | undefined;
-	/** How long a whole request may take to arrive. */
+	/** Maximum time for a whole request to arrive. */
 	readonly requestTimeoutMs?: number;
 	readonly operations: readonly Operation[];
 }
@@ -47,7 +47,7 @@ const emptyObject = Buffer.from('{}');
 
 type Requesters = WeakMap<FastifyRequest, Requester>;
 
-/** What no operation serves needs an access token too: strangers learn nothing of the addresses. */
+/** Requires an access token for unknown paths too, so that unauthenticated clients cannot find out which paths exist. */
 function addAccess(app: FastifyInstance, { access, operations, log }: AdminServerParts): Requesters {
 	const requesters: Requesters = new WeakMap();
 	const accessByUrl = new Map(operations.map((operation) => [urlOf(operation.path), operation.access]));
@@ -74,7 +74,7 @@ function accessRequestOf({ raw }: FastifyRequest): AccessRequest {
 	return {
 		peerAddress: raw.socket.remoteAddress ?? '',
 		headers: raw.headers,
-		// Requests that came over no connection have none.
+		// Requests without a connection have none.
 		get authorizations() {
 			return raw.headersDistinct['authorization'] ?? [];
 		},
@@ -119,7 +119,7 @@ function addOperations(app: FastifyInstance, parts: AdminServerParts, requesters
 
 const mostAttempts = 10;
 
-/** Who set no condition is not told that another process was faster: it is tried again on what that one left. */
+/** Retries an unconditional request after a concurrent change, on the new state, so that it does not fail with `record_stale`. */
 async function untilNotOutrun(run: () => Promise<Answer>): Promise<Answer> {
 	for (let attempt = 1; ; attempt++) {
 		try {
@@ -130,7 +130,7 @@ async function untilNotOutrun(run: () => Promise<Answer>): Promise<Answer> {
 	}
 }
 
-/** What is public changes nothing. */
+/** Requester of public operations, which change nothing. */
 const stranger: Requester = { actor: 'stranger', clientId: '' };
 
 function sendAnswer(reply: FastifyReply, { status, headers = {}, body, text }: Answer, usualStatus: number): FastifyReply {
@@ -140,12 +140,12 @@ function sendAnswer(reply: FastifyReply, { status, headers = {}, body, text }: A
 	return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** The last parameter of a path with two takes all that follows, slashes included. */
+/** Converts the path to the router's syntax. The last parameter of a path with two includes all that follows, slashes too. */
 function urlOf(path: string): string {
 	return hasOpenEnd(path) ? path.replace('{provider}', ':provider').replace('{model}', '*') : path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** @throws Refusal `path_unknown` for an empty one, which the router lets through. */
+/** @throws `Refusal` `path_unknown` for an empty parameter, which the router accepts. */
 function paramsOf({ path }: Operation, given: unknown): Readonly<Record<string, string>> {
 	const { '*': rest, ...others } = given as Record<string, string>;
 	const params = hasOpenEnd(path) ? { ...others, model: rest ?? '' } : others;

@@ -11,43 +11,43 @@ import type { LedgerReader } from '../../stores/contracts/ledger.ts';
 import type { RecordStore } from '../../stores/contracts/records.ts';
 import type { PinnedClient } from './schemas/client.ts';
 
-/** Members may change with the configuration: they are read when they count. */
+/** Settings of the admin API. They can change with the configuration, so each is read when it is used. */
 export interface AdminSettings {
-	/** Port 0 takes a free one. */
+	/** Port 0 selects a free one. */
 	readonly listen: { readonly host: string; readonly port: number };
-	/** Callers need the scope `<scopeBase>/admin`. */
+	/** Clients need the scope `<scopeBase>/admin`. */
 	readonly scopeBase: string;
-	/** The `iss` of the embedded identity, whose clients are those of the records and of the configuration. */
+	/** The `iss` of the embedded identity, whose clients come from the records and the configuration. */
 	readonly ownIssuer: string;
-	/** Whether figures are shown without an access token. */
+	/** True if `GET /metrics` needs no access token. */
 	readonly hasOpenMetrics: boolean;
-	/** Of the product, for the OpenAPI document. */
+	/** Product version, for the OpenAPI document. */
 	readonly version: string;
-	/** Requests that one client may make in a UTC minute. */
+	/** Rate limit per client and UTC minute. */
 	readonly maxRequestsPerMinute: number;
-	/** Requests without a token that counts that one source address may make in a UTC minute. */
+	/** Rate limit per source address and UTC minute, for requests without a valid token. */
 	readonly maxUnauthenticatedPerMinute: number;
-	/** How long requests in flight may go on after `stop`. */
+	/** Maximum time for in-flight requests to finish after `stop`. */
 	readonly graceMs: number;
-	/** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
+	/** Addresses and ranges of proxies whose `x-forwarded-for` is trusted. */
 	readonly trustedProxies: readonly string[];
-	/** 500 unless given, and at most. */
+	/** 500 by default, which is also the maximum. */
 	readonly maxConnections?: number | undefined;
-	/** How long a whole request may take to arrive; 15 s unless given. */
+	/** Maximum time for a whole request to arrive; 15 s by default. */
 	readonly requestTimeoutMs?: number;
 }
 
-/** What the configuration in force says; asked anew for every request, so that a reload counts at once. */
+/** Records of the running configuration. They are read for every request, so that a reload applies at once. */
 export interface ConfiguredRecords {
-	/** By name. */
+	/** Tier settings by name. */
 	readonly tiers: Readonly<Record<string, TierSettings>>;
-	/** Of budgets that do not say, and of those that a tier gives. */
+	/** Defaults of budgets that set no percentages, and of those that a tier defines. */
 	readonly budgetDefaults: { readonly warningThresholdPercent: number; readonly hardLimitPercent: number };
-	/** What becomes of a client that belongs to no team: it is its own team of this tier, or is refused. */
+	/** Tier in which an unregistered client is its own team, or `reject`. */
 	readonly unregisteredClients: { readonly tier: string } | 'reject';
-	/** They win over stored ones and cannot be changed here. */
+	/** Teams of the configuration, which override stored ones and cannot be changed here. */
 	readonly pinnedTeams: readonly Team[];
-	/** They win over stored ones and cannot be changed here. */
+	/** Clients of the configuration, which override stored ones and cannot be changed here. */
 	readonly pinnedClients: readonly PinnedClient[];
 	readonly providers: readonly AdminProvider[];
 }
@@ -55,48 +55,48 @@ export interface ConfiguredRecords {
 export interface AdminProvider {
 	readonly name: string;
 	readonly kind: string;
-	/** False: its key is the placeholder. */
+	/** False if the key is the placeholder. */
 	readonly isConfigured: boolean;
-	/** @returns the model behind a deployment, where the configuration names it; else the name as given. */
+	/** @returns the model behind a deployment that the configuration names; otherwise the name as given. */
 	vendorModel(model: string): string;
 }
 
-/** A call that nobody makes. */
+/** A request that is only explained, never sent. */
 export interface ExplainedRequest {
 	readonly of: { readonly clientId: string } | { readonly team: string } | { readonly accessToken: string };
 	readonly format: ClientDialectName;
 	readonly body: Buffer;
-	/** By lower-case name. */
+	/** Header fields by lower-case name. */
 	readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Figures in the text that scrapers read. */
+/** Reads the metrics in the scrape format. */
 export type ReadMetrics = () => Promise<{ readonly contentType: string; readonly text: string }>;
 
 export interface AdminPorts {
 	readonly records: Pick<RecordStore, 'clients' | 'teams' | 'budgets' | 'priceOverrides' | 'routingRules' | 'audit' | 'onChange'>;
 	readonly ledger: Pick<LedgerReader, 'summarize' | 'sumCosts' | 'list' | 'listAssessments' | 'verdictsOf'>;
-	/** Undefined in a process that cannot reach the counters: what was spent is then summed up from the ledger. */
+	/** Undefined in a process that cannot reach the counters, where spend is computed from the ledger. */
 	readonly admission: Pick<AdmissionStore, 'read'> | undefined;
-	/** What counters of budgets should say, summed up from the ledger: calls of a model count under all of its names. In the order asked. */
+	/** Computes budget counters from the ledger, in the order given. Requests for a model count under all of its names. */
 	readonly sumUpSpent: (team: string, budgets: readonly BudgetPeriod[]) => Promise<readonly bigint[]>;
 	readonly verifier: AccessTokenVerifier;
 	readonly configured: () => ConfiguredRecords;
-	/** What each process that serves calls knows of its providers. */
+	/** Reads the provider reports of each process that serves requests. */
 	readonly providerReports: () => Promise<readonly ProviderReport[]>;
-	/** The configuration in force as it may be shown. */
+	/** Returns the running configuration without its secrets. */
 	readonly effectiveConfig: () => Readonly<Record<string, unknown>>;
 	readonly metrics: ReadMetrics;
-	/** What would become of a call; has no effect. @returns what `Explanation` in the API's document describes. */
+	/** Explains how a request would be handled, without side effects. @returns the schema `Explanation` of the API's document. */
 	readonly explain: (request: ExplainedRequest) => Promise<object>;
-	/** Models that this process met without a price, those that were refused for it included. */
+	/** Models without a price in requests to this process, rejected ones included. */
 	readonly unpricedModels: () => readonly { readonly provider: string; readonly model: string }[];
-	/** The known name that was probably meant. */
+	/** Returns the known name that was probably meant. */
 	readonly nearestName: (name: string, known: Iterable<string>) => string | undefined;
 	readonly clock: Clock;
 	readonly log: Log;
-	/** Resolves when calls of this process meet what was changed before. */
+	/** Resolves once earlier changes apply to requests of this process. */
 	readonly changesApplied: () => Promise<void>;
-	/** Ids of requests. */
+	/** Generates request ids. */
 	readonly newId: () => string;
 }

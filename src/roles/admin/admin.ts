@@ -23,9 +23,9 @@ import { createTeamLookup } from './team-lookup.ts';
 
 export interface Admin extends Role {
 	readonly name: 'admin';
-	/** Rejects with what the operating system said, such as `EADDRINUSE`. */
+	/** Rejects with the operating system's error, such as `EADDRINUSE`. */
 	start(): Promise<void>;
-	/** Where it listens, once started. */
+	/** Listening address; undefined before the start. */
 	readonly address: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface LocalAdmin {
 
 export interface LocalRequest {
 	readonly method: Operation['method'];
-	/** With its query. */
+	/** Path with its query. */
 	readonly path: string;
 	readonly headers: Readonly<Record<string, string>>;
 	readonly body?: string;

@@ -1,4 +1,4 @@
-/** What was spent of budgets in the current UTC month, and what that means. */
+/** Spend of budgets in the current UTC month, and the state of each budget. */
 import type { z } from 'zod';
 import { counterName } from '../../policy/limits/team-terms.ts';
 import { periodOf } from '../../policy/limits/utc-time.ts';
@@ -8,7 +8,7 @@ import { spanOfMonth } from './months.ts';
 import type { budgetUsage } from './schemas/budget.ts';
 import { timeOf, usdText } from './schemas/values.ts';
 
-/** As budgets are, whether stored or given by a tier. */
+/** A budget, whether stored or defined by a tier. */
 export interface MeteredBudget {
 	readonly team: string;
 	readonly model: string | null;
@@ -18,7 +18,7 @@ export interface MeteredBudget {
 }
 
 export interface BudgetMeter {
-	/** In the order given. */
+	/** Returns usage in the order given. */
 	read<Budget extends MeteredBudget>(budgets: readonly Budget[]): Promise<{ readonly budget: Budget; readonly usage: BudgetUsage }[]>;
 }
 
@@ -32,21 +32,21 @@ interface Spent {
 type Ports = Pick<AdminPorts, 'admission' | 'ledger' | 'sumUpSpent' | 'clock' | 'log'>;
 
 export function createBudgetMeter({ admission, ledger, sumUpSpent, clock, log }: Ports): BudgetMeter {
-	/** @returns undefined when the counters do not say. */
+	/** @returns undefined if the counters have no complete reading. */
 	const fromCounters = async (team: string, models: readonly (string | null)[], period: string): Promise<readonly Spent[] | undefined> => {
 		try {
 			const counters = models.map((model) => ({ budget: counterName(model), period }));
 			const reading = await admission?.read(team, counters);
 			return reading?.budgets.length === models.length ? reading.budgets : undefined;
 		} catch (cause) {
-			// Nobody has called since the start: the ledger says all there is.
+			// The team has sent no request since the start, so the ledger is complete.
 			if (!(cause instanceof CountersMissing)) {
 				log.warn('counters cannot be read; budgets are computed from the ledger', { team, cause: String(cause) });
 			}
 			return undefined;
 		}
 	};
-	/** Of any number of teams in one read. */
+	/** Reads the sums of any number of teams at once. */
 	const ofAllModels = async (teams: readonly string[], period: string): Promise<readonly bigint[]> =>
 		teams.length === 0 ? [] : ledger.sumCosts({ ...spanOfMonth(period), of: teams.map((team) => ({ team, model: null })) });
 	const fromLedger = async <Budget extends MeteredBudget>(budgets: readonly Budget[], period: string): Promise<Map<Budget, bigint>> => {

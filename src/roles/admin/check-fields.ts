@@ -1,4 +1,4 @@
-/** Judges what callers send by its schema, and says of each field what it must be; never repeats the value. */
+/** Validates input by its schema. Each error says what its field must be, and never repeats the value. */
 import { z } from 'zod';
 import type { FieldError } from './fields-refusal.ts';
 import { FieldsRefusal } from './fields-refusal.ts';
@@ -7,10 +7,10 @@ export type NearestName = (name: string, known: Iterable<string>) => string | un
 
 type Issue = z.core.$ZodIssue;
 
-/** A body can have ten thousand wrong items. */
+/** Limits the response: a body can have ten thousand wrong items. */
 const mostErrors = 50;
 
-/** @throws FieldsRefusal `fields_invalid`. */
+/** @throws `FieldsRefusal` `fields_invalid`. */
 export function checkFields<Schema extends z.ZodType>(schema: Schema, value: unknown, nearestName: NearestName): z.output<Schema> {
 	const result = schema.safeParse(value);
 	if (result.success) return result.data;
@@ -33,7 +33,7 @@ function errorsOf(issue: Issue, schema: z.ZodType, value: unknown, nearestName: 
 	});
 }
 
-/** Names of members may come from callers: what is no plain name is quoted, and cut. */
+/** Formats a path. Member names can come from clients, so unusual ones are quoted and shortened. */
 export function pathText(path: readonly PropertyKey[]): string {
 	let text = '';
 	for (const step of path) {
@@ -57,7 +57,7 @@ function childOf(schema: z.ZodType | undefined, step: PropertyKey): z.ZodType | 
 	return schema instanceof z.ZodArray ? (schema.element as z.ZodType) : undefined;
 }
 
-/** Without what makes it optional or nullable. */
+/** Unwraps an optional or nullable schema. */
 export function plain(schema: z.ZodType | undefined): z.ZodType | undefined {
 	return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? plain(schema.unwrap() as z.ZodType) : schema;
 }

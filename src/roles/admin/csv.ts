@@ -1,9 +1,9 @@
-/** Comma-separated values (RFC 4180) that no spreadsheet takes for formulas. */
+/** Comma-separated values (RFC 4180), safe against formula injection in spreadsheets. */
 import type { Answer } from './operation.ts';
 
 type Cell = string | number | boolean | null;
 
-/** Rows in the order of `columns`; what a row lacks is empty. */
+/** Writes rows in the order of `columns`; missing values are empty. */
 export function csvAnswer<Column extends string>(
 	columns: readonly Column[],
 	rows: readonly { readonly [Name in Column]?: Cell | undefined }[],
@@ -12,7 +12,7 @@ export function csvAnswer<Column extends string>(
 	return { headers: { 'content-type': 'text/csv; charset=utf-8; header=present' }, text: `${lines.join('\r\n')}\r\n` };
 }
 
-/** What begins like a formula gets an apostrophe before it, by which spreadsheets know text. */
+/** Prefixes text that begins like a formula with an apostrophe, which marks it as text in spreadsheets. */
 function cellText(cell: Cell | undefined): string {
 	if (typeof cell !== 'string') return String(cell ?? '');
 	const text = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(cell) ? `'${cell}` : cell;

@@ -1,4 +1,4 @@
-/** The OpenAPI document as a page for people; it loads nothing. */
+/** The OpenAPI document as an HTML page that loads no other resources. */
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from './open-api.ts';
 
@@ -43,7 +43,7 @@ function section(method: string, path: string, operation: Json): string {
 ${requestBody === undefined ? '' : `<p>Body: ${links(requestBody)}</p>`}<table>${answers.join('')}</table></details>`;
 }
 
-/** The named schemas of a body. */
+/** Links the named schemas of a body. */
 function links(holder: unknown): string {
 	const names = [...JSON.stringify(holder).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
 	return names.map((name) => `<a href="#${name}">${name}</a>`).join(' ');
@@ -53,7 +53,7 @@ function pretty(value: unknown): string {
 	return `<pre>${escaped(JSON.stringify(value, null, 2))}</pre>`;
 }
 
-/** What stands between backticks is code. */
+/** Escapes HTML and renders text between backticks as code. */
 function escaped(value: unknown): string {
 	const text = String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 	return text.replace(/`([^`]+)`/g, '<code>$1</code>');

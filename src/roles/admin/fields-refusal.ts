@@ -1,14 +1,14 @@
 import type { RefusalCode, RefusalOptions } from '../../core/refusal.ts';
 import { Refusal } from '../../core/refusal.ts';
 
-/** What is wrong with one field. */
+/** Error of one field. */
 export interface FieldError {
-	/** Such as `limits.rpm` or `client_ids[2]`; empty for the body as a whole. */
+	/** Path such as `limits.rpm` or `client_ids[2]`; empty for the whole body. */
 	readonly path: string;
 	readonly message: string;
 }
 
-/** A refusal that names the fields at fault. */
+/** A rejection that names the invalid fields. */
 export class FieldsRefusal extends Refusal {
 	readonly errors: readonly FieldError[];
 
@@ -23,7 +23,7 @@ export function fieldInvalid(path: string, message: string, detail?: string): Fi
 	return new FieldsRefusal('fields_invalid', [{ path, message }], detail === undefined ? {} : { message: detail });
 }
 
-/** Another record forbids the value of this field. */
+/** Creates the rejection of a value that conflicts with another record. */
 export function fieldTaken(path: string, message: string): FieldsRefusal {
 	return new FieldsRefusal('record_conflict', [{ path, message }]);
 }

@@ -1,4 +1,4 @@
-/** Bodies and queries made from the OpenAPI document. `send` holds every answer against the document. */
+/** Bodies and queries generated from the OpenAPI document. `send` validates every response against the document. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AdminSubject, startAdmin } from '../../../test/support/admin.ts';
@@ -23,7 +23,7 @@ function withoutKeys(body: unknown): unknown {
 	return Object.fromEntries(Object.entries(body).filter(([name, value]) => !['id', 'provider', 'model'].includes(name) || value === null));
 }
 
-/** Who asks and what is asked may be said in several ways, of which each call uses one. */
+/** Keeps one of several alternative fields for the client and for the request, because each request uses one. */
 function withOneOfEach(wish: unknown): unknown {
 	if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) return wish;
 	const ways = [
@@ -36,22 +36,22 @@ function withOneOfEach(wish: unknown): unknown {
 
 const asSent = (method: string, path: string, made: unknown): unknown => {
 	if (path === '/explain') return withOneOfEach(made);
-	// What changes a record may name it; seldom is that the one of the address.
+	// The body of a change may contain the record's key, but a generated one rarely equals that of the path.
 	return method === 'PUT' ? withoutKeys(made) : made;
 };
 
 export interface FuzzPlan {
-	/** Bodies for each operation that reads one. */
+	/** Number of bodies for each operation with a body. */
 	readonly bodies: number;
-	/** For those that hash a secret each time, which takes a while. */
+	/** Number of bodies for operations that hash a secret each time, which is slow. */
 	readonly bodiesWithSecret: number;
-	/** For each operation that lists. */
+	/** Number of queries for each operation that lists. */
 	readonly queries: number;
-	/** Whether all that the stores hold is compared around each refusal; else whether they told of a change. */
+	/** True: compares the whole content of the stores around each rejection. False: only checks whether they reported a change. */
 	readonly comparesState: boolean;
 }
 
-/** Only documented answers, never one of a defect, and no change by what was refused. */
+/** Expects only documented responses, no internal errors, and no change by a rejected request. */
 export function adminFuzz(plan: FuzzPlan): void {
 	let subject: AdminSubject;
 	let document: AdminDocument;
@@ -116,7 +116,7 @@ export function adminFuzz(plan: FuzzPlan): void {
 				),
 				{ numRuns: runsOf(path) },
 			);
-			// A generator whose bodies are all refused tests nothing behind the schema, one whose bodies all pass nothing in it.
+			// With rejected bodies only, nothing behind the schema is tested; with valid bodies only, nothing in it is.
 			const succeeded = (seen.get(200) ?? 0) + (seen.get(201) ?? 0);
 			expect(succeeded).toBeGreaterThan(runsOf(path) / 50);
 			expect(seen.get(422) ?? 0).toBeGreaterThan(runsOf(path) / 50);

@@ -1,4 +1,4 @@
-/** Remembers what requests with an `idempotency-key` were answered, so that a repeated one changes nothing again. */
+/** Stores the responses to requests with an `idempotency-key`, so that a repeated request changes nothing. */
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -9,14 +9,14 @@ import type { Answer } from './operation.ts';
 export interface RepeatableRequest {
 	readonly clientId: string;
 	readonly path: string;
-	/** The `idempotency-key` as received. */
+	/** `idempotency-key` as received. */
 	readonly key: string;
 	readonly body: Buffer;
 }
 
 const rememberedMs = 24 * 3_600_000;
 const mostRememberedBytes = 16 * 2 ** 20;
-/** Of an entry beside its answer. */
+/** Estimated overhead of an entry in addition to its response. */
 const entryBytes = 500;
 
 interface Remembered {
@@ -27,9 +27,9 @@ interface Remembered {
 }
 
 /**
- * Runs the task of a request that is new, else gives the answer of the first. What was refused is not remembered: it changed
- * nothing. In memory, of this process, for a day.
- * @throws Refusal `idempotency_key_reused`; FieldsRefusal `fields_invalid` for a key that is none; what the task throws.
+ * Runs the task of a new request, or returns the response to the first one. Responses stay in the memory of this process for a day. Errors
+ * are not stored: a rejected request changed nothing.
+ * @throws `Refusal` `idempotency_key_reused`; `FieldsRefusal` `fields_invalid` for an invalid key; errors of the task.
  */
 export function createIdempotency(clock: Clock): (request: RepeatableRequest, task: () => Promise<Answer>) => Promise<Answer> {
 	const remembered = new BoundedMap<string, Remembered>(mostRememberedBytes, ({ bytes }) => bytes);

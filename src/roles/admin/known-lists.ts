@@ -1,11 +1,14 @@
-/** Lists of records, read once and again after any change: nobody waits for a thousand teams to be read for each page of them. */
+/** Lists of records, cached until any change, so that a page of a thousand teams does not read them all again. */
 import type { Stored, VersionedStore } from '../../stores/contracts/records.ts';
 import type { AdminPorts } from './admin-settings.ts';
 
 type Records = AdminPorts['records'];
 
 export interface KnownLists {
-	/** As given. Another process's changes are in the lists within a second, like everywhere; single records are read anew each time. */
+	/**
+	 * The given records with cached lists. Changes by other processes appear in lists within a second; single records are always read from
+	 * the store.
+	 */
 	readonly records: Records;
 	close(): void;
 }

@@ -13,12 +13,12 @@ export function spanOfMonth(period: string): Span {
 	return { fromMs: Date.UTC(year, month - 1), toMs: Date.UTC(year, month) };
 }
 
-/** The UTC month that this moment lies in. */
+/** Returns the UTC month that contains this moment. */
 export function monthOf(nowMs: number): Span {
 	return spanOfMonth(periodOf(nowMs));
 }
 
-/** The first moment of the UTC month that lies so many months before. */
+/** Returns the first moment of the UTC month that is this many months earlier. */
 export function monthsBefore(nowMs: number, months: number): number {
 	const now = new Date(nowMs);
 	return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months);

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the operations and the schemas by which they are served. */
+/** The OpenAPI 3.1 document, generated from the operations and the schemas that serve them. */
 import { z } from 'zod';
 import { faults } from '../../core/fault.ts';
 import { type RefusalCode, refusals } from '../../core/refusal.ts';
@@ -123,7 +123,7 @@ function statusOf(code: ProblemCode): number {
 	return code === 'records_unavailable' || code === 'key_set_unavailable' ? faults[code].status : refusals[code].status;
 }
 
-/** All that the operation may refuse, in the order of their statuses. */
+/** Lists all rejections of the operation, ordered by status. */
 function problemCodes({ method, access, query, body, refusals: own }: Operation): ProblemCode[] {
 	const codes: ProblemCode[] = ['http_malformed', 'internal_error', 'fields_invalid', ...own];
 	if (access !== 'health') codes.push('admin_rate_exceeded');

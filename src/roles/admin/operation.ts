@@ -1,39 +1,39 @@
-/** One method at one address: what it takes, what it answers, and what it may refuse. Served and documented from this alone. */
+/** One method at one path: its input, its response and its rejections. Routes and documentation derive from it. */
 import { z } from 'zod';
 import type { RefusalCode } from '../../core/refusal.ts';
 import type { Author } from '../../stores/contracts/records.ts';
 
 export interface Operation {
 	readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-	/** As in OpenAPI, such as `/teams/{id}`; the last parameter of `/pricing/{provider}/{model}` may hold slashes. */
+	/** Path as in OpenAPI, such as `/teams/{id}`. The last parameter of `/pricing/{provider}/{model}` may contain slashes. */
 	readonly path: string;
-	/** Under which heading it is documented. */
+	/** Heading in the documentation. */
 	readonly tag: string;
 	readonly summary: string;
 	readonly description?: string;
-	/** `public` needs no access token, and `health` is not counted either: balancers ask for it all the time. */
+	/** `public` needs no access token. `health` is also exempt from rate limits, because load balancers poll it. */
 	readonly access: 'admin' | 'public' | 'health';
 	readonly params: z.ZodObject;
 	readonly query: z.ZodObject;
-	/** Undefined: none is read. */
+	/** Undefined if no body is read. */
 	readonly body: z.ZodType | undefined;
 	/** True: an empty body is an empty object. */
 	readonly isBodyOptional?: boolean;
 	readonly success: Success;
-	/** Beside those that every operation may refuse. */
+	/** Rejections in addition to those of every operation. */
 	readonly refusals: readonly RefusalCode[];
 	run(call: Call<unknown, unknown, unknown>): Promise<Answer>;
 }
 
 export interface Success {
 	readonly status: 200 | 201 | 204;
-	/** Of the JSON body; undefined: none. */
+	/** Schema of the JSON body; undefined: none. */
 	readonly schema?: z.ZodType;
-	/** Media types beside, or in place of, JSON. */
+	/** Media types in addition to, or instead of, JSON. */
 	readonly otherTypes?: readonly string[];
-	/** With the same body. */
+	/** Other statuses with the same body. */
 	readonly otherStatuses?: readonly number[];
-	/** True: the answer has an `etag`. */
+	/** True: the response has an `etag`. */
 	readonly hasEntityTag?: boolean;
 }
 
@@ -41,21 +41,21 @@ export interface Call<Params, Query, Body> {
 	readonly params: Params;
 	readonly query: Query;
 	readonly body: Body;
-	/** As received. */
+	/** `if-match` as received. */
 	readonly ifMatch: string | undefined;
-	/** Asks for CSV and not for JSON. */
+	/** True if the response should be CSV, not JSON. */
 	readonly wantsCsv: boolean;
-	/** Who is told to the audit log. */
+	/** Author of a change, for the audit log. */
 	readonly author: Author;
 }
 
 export interface Answer {
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Sent as JSON; undefined: no body, unless there is `text`. */
+	/** Sent as JSON; undefined: no body, except `text`. */
 	readonly body?: unknown;
-	/** Sent as it is, with its `content-type` among the headers. */
+	/** Sent unchanged; `headers` contains its `content-type`. */
 	readonly text?: string;
-	/** In place of the operation's own. */
+	/** Overrides the operation's status. */
 	readonly status?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Pages of lists. A cursor names the last row of its page, so that rows which come and go move nothing. */
+/** Pages of lists. A cursor names the last row of its page, so that added and removed rows do not shift the next page. */
 import { z } from 'zod';
 import { fieldInvalid } from './fields-refusal.ts';
 
@@ -30,15 +30,15 @@ export function limitOf({ limit = defaultLimit }: PageQuery): number {
 	return limit;
 }
 
-/** By name, ascending. */
+/** Rows by name, ascending. */
 export type OrderedRows<Row> = readonly { readonly name: string; readonly row: Row }[];
 
-/** @param nameOf tells rows apart. */
+/** @param nameOf returns a unique name of each row. */
 export function orderRows<Row>(rows: readonly Row[], nameOf: (row: Row) => string): OrderedRows<Row> {
 	return rows.map((row) => ({ row, name: nameOf(row) })).toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** @throws FieldsRefusal `fields_invalid` for a cursor that no page gave. */
+/** @throws `FieldsRefusal` `fields_invalid` for a cursor that no page returned. */
 export function takePage<Row, Shown>(rows: OrderedRows<Row>, query: PageQuery, show: (row: Row) => Shown): Page<Shown> {
 	const start = query.cursor === undefined ? 0 : firstAfter(rows, readCursor(query.cursor));
 	const end = start + limitOf(query);
@@ -59,7 +59,7 @@ function firstAfter(rows: OrderedRows<unknown>, cursor: string): number {
 	return low;
 }
 
-/** Makes anew only when it is given something else than before: lists of thousands are asked for page by page. */
+/** Caches the last result until an argument changes, because lists of thousands are read page by page. */
 export function whileSame<Given extends readonly unknown[], Made>(make: (...given: Given) => Made): (...given: Given) => Made {
 	let known: { readonly given: Given; readonly made: Made } | undefined;
 	return (...given) => {
@@ -68,7 +68,7 @@ export function whileSame<Given extends readonly unknown[], Made>(make: (...give
 	};
 }
 
-/** @throws FieldsRefusal `fields_invalid` in place of a store's RangeError for a cursor that no page gave. */
+/** @throws `FieldsRefusal` `fields_invalid` instead of a store's RangeError for a cursor that no page returned. */
 export async function withCursor<Result>(read: () => Promise<Result>): Promise<Result> {
 	try {
 		return await read();
@@ -78,7 +78,7 @@ export async function withCursor<Result>(read: () => Promise<Result>): Promise<R
 	}
 }
 
-/** @param last what the last row of a page is known by: JSON. */
+/** @param last JSON that identifies the last row of a page. */
 export function cursorOf(last: unknown): string {
 	return Buffer.from(JSON.stringify(last)).toString('base64url');
 }
@@ -89,7 +89,7 @@ function readCursor(cursor: string): string {
 	return name;
 }
 
-/** @throws FieldsRefusal `fields_invalid` for what `cursorOf` never makes. */
+/** @throws `FieldsRefusal` `fields_invalid` for a text that `cursorOf` never produces. */
 export function decodeCursor(cursor: string): unknown {
 	let last: unknown;
 	try {

@@ -1,4 +1,4 @@
-/** Errors as the admin API answers them: `application/problem+json`, RFC 9457. */
+/** Error responses of the admin API: `application/problem+json`, RFC 9457. */
 import { z } from 'zod';
 import { Fault, faults } from '../../core/fault.ts';
 import { Refusal, type RefusalCode, refusals } from '../../core/refusal.ts';
@@ -24,7 +24,7 @@ export type ProblemAnswer = ErrorAnswer<z.output<typeof problem>>;
 
 export const maxBodyBytes = 1_048_576;
 
-/** Of a defect nobody learns more than the request id, by which operators find its log line. */
+/** Renders the problem. Internal errors reveal only the request id, which identifies their log line. */
 export function answerProblem(cause: unknown, requestId: string): ProblemAnswer {
 	const known = cause instanceof Refusal || cause instanceof Fault ? cause : refusalOfServer(cause);
 	if (known === undefined) {
@@ -63,7 +63,7 @@ function headersOf({ code, headers, retryAfterSeconds }: Refusal): Record<string
 	};
 }
 
-/** What the server library throws for a request it could not read; undefined when that is not what happened. */
+/** Converts errors of the server library about unreadable requests; undefined for other errors. */
 function refusalOfServer(cause: unknown): Refusal | undefined {
 	if (!(cause instanceof Error) || !('statusCode' in cause) || typeof cause.statusCode !== 'number' || cause.statusCode >= 500) {
 		return undefined;

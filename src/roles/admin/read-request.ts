@@ -7,7 +7,7 @@ import { fieldInvalid } from './fields-refusal.ts';
 
 const noneWanted: ReadonlySet<string> = new Set();
 
-/** @throws Refusal `body_not_json` and its kin; FieldsRefusal `fields_invalid`. */
+/** @throws `Refusal` `body_not_json` and similar; `FieldsRefusal` `fields_invalid`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, bytes: Buffer, nearestName: NearestName): z.output<Schema> {
 	const { members } = parseBody(bytes, noneWanted);
 	if (repeatsMember(bytes.toString('utf8'))) throw new Refusal('body_not_json', { message: 'The body has a duplicate member' });
@@ -15,7 +15,7 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, bytes: Buffer
 	return checkFields(schema, members, nearestName);
 }
 
-/** Schemas pass over such members in silence. The body is at most 64 levels deep. */
+/** Rejects `__proto__` members, which schemas ignore silently. The recursion is bounded, because a body is at most 64 levels deep. */
 function refusePrototypes(value: unknown, path: readonly PropertyKey[]): void {
 	if (Array.isArray(value)) {
 		for (const [index, item] of value.entries()) refusePrototypes(item, [...path, index]);
@@ -27,10 +27,7 @@ function refusePrototypes(value: unknown, path: readonly PropertyKey[]): void {
 	}
 }
 
-/**
- * @param raw by name; a list for a parameter that is given more than once.
- * @throws FieldsRefusal `fields_invalid`.
- */
+/** @param raw values by name; a list for a repeated parameter. @throws `FieldsRefusal` `fields_invalid`. */
 export function readQuery<Schema extends z.ZodObject>(
 	schema: Schema,
 	raw: Readonly<Record<string, unknown>>,
@@ -51,7 +48,7 @@ function valueOf(text: string, kind: z.ZodType | undefined): unknown {
 	return text;
 }
 
-/** Whether the `accept` header asks for CSV, and for nothing that JSON is more strongly (RFC 9110 section 12.5.1). */
+/** Returns true if the `accept` header prefers CSV to JSON (RFC 9110 section 12.5.1). */
 export function wantsCsv(accept: string | undefined): boolean {
 	const weights = new Map(accept?.split(',').map(weightOfRange));
 	const csv = weights.get('text/csv') ?? 0;

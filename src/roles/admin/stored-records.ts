@@ -1,4 +1,4 @@
-/** What operations on one stored record have in common: entity tags, and the answers to records that are missing, stale or new. */
+/** Shared parts of operations on one stored record: entity tags, and the responses for missing, stale and new records. */
 import { Refusal } from '../../core/refusal.ts';
 import type { Author, Stored, VersionedStore } from '../../stores/contracts/records.ts';
 import { fieldInvalid } from './fields-refusal.ts';
@@ -10,9 +10,9 @@ export function entityTag(version: number | string): string {
 }
 
 /**
- * RFC 9110 section 13.1.1: by strong comparison, so that a weak tag never matches; neither does what is no tag.
- * @param tag of the record as it is; undefined when there is none.
- * @throws Refusal `record_stale`.
+ * Checks `if-match` by strong comparison (RFC 9110 section 13.1.1): weak and malformed tags never match.
+ * @param tag current tag of the record; undefined if there is none.
+ * @throws `Refusal` `record_stale`.
  */
 export function requireMatch(ifMatch: string | undefined, tag: string | undefined): void {
 	if (ifMatch === undefined) return;
@@ -27,14 +27,14 @@ export interface RequestedChange {
 
 type Store<Key, Value> = Pick<VersionedStore<Key, Value, string>, 'get' | 'delete'>;
 
-/** @param missing what to say where there is none. @throws Refusal `record_unknown`. */
+/** @param missing message if there is no record. @throws `Refusal` `record_unknown`. */
 export async function findStored<Key, Value>(store: Store<Key, Value>, key: Key, missing: string): Promise<Stored<Value>> {
 	const found = await store.get(key);
 	if (found === undefined) throw new Refusal('record_unknown', { message: missing });
 	return found;
 }
 
-/** @throws Refusal `record_unknown`, `record_stale`. */
+/** @throws `Refusal` `record_unknown`, `record_stale`. */
 export async function deleteStored<Key, Value>(
 	store: Store<Key, Value>,
 	key: Key,
@@ -47,12 +47,12 @@ export async function deleteStored<Key, Value>(
 	return {};
 }
 
-/** @throws Refusal for a body with another id than the address. */
+/** @throws `Refusal` for a body whose id differs from that of the path. */
 export function requireSameId(change: { readonly id?: string | undefined }, id: string): void {
 	if (change.id !== undefined && change.id !== id) throw fieldInvalid('id', 'must equal the id in the path: ids are immutable');
 }
 
-/** @param folder of the new record's address. */
+/** @param folder parent of the new record's path. */
 export function answerCreated({ headers, ...answer }: Answer, folder: string, id: string): Answer {
 	return { ...answer, headers: { ...headers, location: `${folder}/${encodeURIComponent(id)}` } };
 }

@@ -3,11 +3,11 @@ import type { AdminPorts } from './admin-settings.ts';
 import { whileSame } from './page.ts';
 
 export interface TeamLookup {
-	/** The team as calls meet it: of the configuration, registered, or a client of no team on its own. */
+	/** Finds the team of requests: from the configuration, registered, or an unregistered client as its own team. */
 	find(id: string): Promise<Team | undefined>;
-	/** Whether there is such a team, or was: one that has usage counts. */
+	/** Returns true if the team exists or existed, which its usage shows. */
 	isKnown(id: string): Promise<boolean>;
-	/** Ids of teams by the ids of the clients that they name. Teams of the configuration go before registered ones. */
+	/** Returns team ids by client id. Teams of the configuration take precedence over registered ones. */
 	teamsByClient(): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export function createTeamLookup({
 	};
 	const hasUsage = async (team: string): Promise<boolean> => {
 		const { rows } = await ledger.list({ team, limit: 1 });
-		// Rows are pruned, sums stay.
+		// Ledger entries are pruned, sums stay.
 		return rows.length > 0 || (await ledger.summarize({ fromMs: 0, toMs: clock.nowMs(), period: 'month', team })).length > 0;
 	};
 	return { find, isKnown: async (id) => (await find(id)) !== undefined || (await hasUsage(id)), teamsByClient };

@@ -1,4 +1,4 @@
-/** What a team used, from the sums of the ledger. */
+/** Usage of a team, from the sums of the ledger. */
 import type { z } from 'zod';
 import { parseUsd } from '../../core/money.ts';
 import type { Team } from '../../core/team.ts';
@@ -62,7 +62,7 @@ function addUsage(one: Usage, other: Usage): Usage {
 	};
 }
 
-/** The team's own budgets, and its tier's unless it has one for all models. */
+/** Returns the team's own budgets, and its tier's unless it has one for all models. */
 export async function budgetsInForce(
 	{ records, configured, budgetMeter }: AdminParts,
 	id: string,
@@ -87,7 +87,7 @@ export async function budgetsInForce(
 	}));
 }
 
-/** A team whose tier is gone from the configuration is held to the smallest. */
+/** Fallback for a team whose tier is missing from the configuration: the smallest limits. */
 const smallestTier = 'sandbox';
 
 function tierBudget({ tiers, budgetDefaults }: ReturnType<AdminParts['configured']>, wanted: string) {

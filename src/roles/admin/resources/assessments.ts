@@ -33,7 +33,7 @@ const assessment = named(
 
 const assessmentList = named('AssessmentList', pageOf(assessment));
 
-/** A UTC day stands for its beginning. */
+/** Accepts a date as the beginning of its UTC day. */
 const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
 const filters = {

@@ -62,7 +62,7 @@ function entryBody(entry: AuditEntry, nowMs: number): z.output<typeof auditEntry
 	return { time: timeOf(atMs), actor, request_id: requestId, action, kind, key, before: shown(before), after: shown(after) };
 }
 
-/** What an earlier version wrote may lack members: it is then shown as it was written. */
+/** Parses the record. One from an earlier version can lack members and is then returned as it was stored. */
 function recordBody(kind: AuditEntry['kind'], text: string, nowMs: number): Readonly<Record<string, unknown>> {
 	const written = JSON.parse(text) as Record<string, unknown>;
 	try {

@@ -131,12 +131,12 @@ async function setPrice(
 			? await priceOverrides.create(record, { author })
 			: await priceOverrides.replace(record, { author, ifVersion: before.version });
 	const stored = await priceOverrides.get(record);
-	// Another process set or removed the price between the reading and the writing.
+	// Another process set or removed the price between the read and the write.
 	if (stored === undefined || (outcome !== 'created' && outcome !== 'replaced')) throw new Refusal('record_stale');
 	return answerPrice(stored);
 }
 
-/** An address may name a provider by its vendor. */
+/** Resolves the provider, which a path may name by its vendor. */
 function keyNamed({ provider, model }: PriceKey, { configured }: AdminParts): PriceKey {
 	return { provider: providerNamed(provider, configured().providers), model };
 }
@@ -147,7 +147,7 @@ function answerPrice(record: Stored<PriceOverride>): Answer {
 
 type FindPrice = (key: PriceKey) => PriceBody | undefined;
 
-/** Of the configuration and the overrides as they are now, in the order of `PriceBook`. */
+/** Finds prices in the current configuration and overrides, in the precedence of `PriceBook`. */
 async function priceFinder({ records, configured, clock }: AdminParts): Promise<FindPrice> {
 	const day = dayOf(clock.nowMs());
 	const providers = new Map(configured().providers.map((provider) => [provider.name, provider]));
@@ -175,7 +175,10 @@ function orderPrices(overrides: readonly PriceOverride[], providers: readonly Ad
 
 const rememberedMs = 60_000;
 
-/** The sums of two months are a long read, which those of teams would wait for. What this process calls unpriced is told beside it. */
+/**
+ * Caches the models of two months: their sums take a long read that would delay those of teams. Unpriced models of this process are added
+ * later.
+ */
 function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly PriceKey[]> {
 	let called: Promise<readonly PriceKey[]> | undefined;
 	let endsAtMs = 0;
@@ -192,7 +195,9 @@ function rememberCalled({ clock, ledger }: AdminParts): () => Promise<readonly P
 	};
 }
 
-/** Models of admitted requests, by any process, and models that this process rejected. `other` stands for several and can have no price. */
+/**
+ * Models of admitted requests, by any process, and models that this process rejected. `other` covers several models and can have no price.
+ */
 async function listUnpriced(parts: AdminParts, called: readonly PriceKey[]): Promise<PriceBody[]> {
 	const findPrice = await priceFinder(parts);
 	const models = new Map(

@@ -8,7 +8,7 @@ import { named } from '../schemas/values.ts';
 const openApi = named('OpenApi', z.record(z.string(), z.unknown()));
 const health = named('Health', z.strictObject({ status: z.enum(['ok', 'ready', 'not_ready']) }));
 
-/** @param checkReady rejects when a request could not be answered now. */
+/** @param checkReady rejects if a request could not be served now. */
 export function publicOperations(
 	{ version, scopeBase }: Pick<AdminSettings, 'version' | 'scopeBase'>,
 	others: readonly Operation[],
@@ -66,13 +66,13 @@ export function publicOperations(
 	return operations;
 }
 
-/** Made when it is first asked for: a start needs none of it. */
+/** Defers a value to its first use, because the start does not need it. */
 function once<Made>(make: () => Made): () => Made {
 	let made: Made | undefined;
 	return () => (made ??= make());
 }
 
-/** @param isOpen scrapers need no access token. */
+/** @param isOpen true if scrapers need no access token. */
 export function metricsOperation(read: ReadMetrics, isOpen: boolean): Operation {
 	return defineOperation({
 		method: 'GET',

@@ -124,7 +124,7 @@ function rowBody(row: LedgerRow, verdict: Verdict | undefined): z.output<typeof 
 	};
 }
 
-/** An answer that nobody has looked at, or not yet, is not clean. */
+/** Returns the outcome; `not_evaluated` instead of clean or masked if the response was not evaluated, or not yet. */
 function guardrailsOf({ closed }: LedgerRow, verdict: Verdict | undefined): Verdict['outcome'] | null {
 	if (verdict === undefined) return null;
 	const isUnseen = closed?.outcome === 'complete' && !verdict.hasOutput;

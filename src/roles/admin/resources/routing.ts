@@ -142,7 +142,7 @@ function answerRule(rule: Stored<RoutingRule>): Answer {
 	return { body: routingRuleBody(rule), headers: { etag: entityTag(rule.version) } };
 }
 
-/** A rule keeps the provider's own name where the operator wrote the vendor's. */
+/** Replaces vendor names by the provider's own name, which the rule stores. */
 function namedTargets({ configured }: AdminParts, targets: RoutingRule['targets']): RoutingRule['targets'] {
 	const { providers } = configured();
 	return targets.map((target) => ({ ...target, provider: providerNamed(target.provider, providers) }));

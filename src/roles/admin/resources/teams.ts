@@ -192,7 +192,7 @@ async function checkTeam(parts: AdminParts, { id, tier, clientIds }: Team): Prom
 	if (elsewhere !== undefined) throw elsewhere;
 }
 
-/** Another process was faster than the check. */
+/** Creates the rejection of a client id that another process assigned after the check. */
 async function clientTaken({ records }: AdminParts, { id, clientIds }: Team) {
 	return clientIn(await records.teams.list(), id, clientIds) ?? fieldTaken('client_ids', 'contain a client of another team');
 }

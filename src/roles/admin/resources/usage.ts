@@ -182,7 +182,7 @@ const keyColumns: Readonly<Record<(typeof allGroupings)[number], readonly KeyCol
 
 type KeyColumn = 'month' | 'team' | 'day' | 'provider' | 'model' | 'client_id';
 
-/** @param keys the columns that tell rows apart: the same whether there are rows or not. */
+/** @param keys columns that identify a row; always the same, even without rows. */
 function csvOf(keys: readonly KeyColumn[], groups: readonly (TeamGroup & { readonly month?: string })[]): Answer {
 	return csvAnswer(
 		[...keys, ...sumColumns],

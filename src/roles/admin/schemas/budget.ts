@@ -41,7 +41,7 @@ export const budget = named(
 	}),
 );
 
-/** A budget that is in force: the team's own, or its tier's. */
+/** A budget in force: the team's own, or its tier's. */
 export const budgetInForce = named(
 	'ActiveBudget',
 	z.strictObject({
@@ -66,7 +66,7 @@ export const budgetWish = named(
 	}),
 );
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export const budgetChange = named(
 	'BudgetUpdate',
 	z.strictObject({

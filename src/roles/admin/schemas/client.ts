@@ -48,7 +48,7 @@ export const clientWish = named(
 	}),
 );
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export const clientChange = named(
 	'ClientUpdate',
 	z.strictObject({

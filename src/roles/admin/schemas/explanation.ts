@@ -9,7 +9,7 @@ const headers = z
 	)
 	.describe('Request headers that affect the result, such as `x-gateway-provider`.');
 
-/** A call as it would be made. */
+/** A hypothetical request to explain. */
 export const explainWish = named(
 	'ExplainInput',
 	z
@@ -46,7 +46,7 @@ const tier = z.strictObject({
 	output_usd_per_million_tokens: rate,
 });
 
-/** In the order of the decisions. */
+/** Fields in the order of the decisions. */
 export const explanation = named(
 	'Explanation',
 	z.strictObject({

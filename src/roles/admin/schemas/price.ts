@@ -47,13 +47,13 @@ export const priceChange = named(
 	}),
 );
 
-/** @param askedFor the name that was asked for, where it is another than the record's. */
+/** @param askedFor the requested name, if it differs from the record's. */
 export function overrideBody(record: PriceOverride, askedFor = record.model): PriceBody {
 	const heading = headingOf(record.provider, askedFor, record.model);
 	return { ...heading, ...ratesBody(record), long_input: [], source: 'override', updated_at: timeOf(record.updatedAtMs) };
 }
 
-/** @param askedFor the name that was asked for, where it is another than the list's. */
+/** @param askedFor the requested name, if it differs from the list's. */
 export function defaultBody(provider: string, { model, price: { tiers } }: ModelPrice, askedFor = model): PriceBody {
 	const [first, ...longer] = tiers;
 	if (first === undefined) throw new Error(`the price of ${provider}/${model} has no rates`);

@@ -54,7 +54,7 @@ export const routingRuleWish = named(
 	}),
 );
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export const routingRuleChange = named(
 	'RoutingRuleUpdate',
 	z.strictObject({

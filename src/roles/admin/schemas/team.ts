@@ -43,7 +43,7 @@ const wished = {
 	updated_at: readOnly,
 };
 
-/** What makes a team. */
+/** Body that creates a team. */
 export const teamWish = named(
 	'TeamInput',
 	z.strictObject({
@@ -54,7 +54,7 @@ export const teamWish = named(
 	}),
 );
 
-/** What changes a team; what is left out stays. */
+/** Body that changes a team; omitted fields stay unchanged. */
 export const teamChange = named(
 	'TeamUpdate',
 	z.strictObject({
@@ -79,7 +79,7 @@ export function teamBody(record: Team, isPinned: boolean): z.output<typeof team>
 	};
 }
 
-/** Null on the wire is absent in the record: the tier's. */
+/** Converts limits: null in the body becomes absent in the record, which means the tier's limit. */
 export function limitsOf(wish: z.output<typeof teamWish>['limits']): TeamLimits {
 	const { rpm = null, daily_tokens: dailyTokens = null } = wish ?? {};
 	return { ...(rpm !== null && { requestsPerMinute: rpm }), ...(dailyTokens !== null && { dailyTokens }) };

@@ -1,8 +1,8 @@
-/** The kinds of value that the admin API takes and gives. Amounts of money are decimal texts. */
+/** Value types of the admin API. Amounts of money are decimal texts. */
 import { z } from 'zod';
 import { formatUsd, formatUsdPerMillionTokens, parseUsd, parseUsdPerMillionTokens } from '../../../core/money.ts';
 
-/** Schemas that the OpenAPI document has under a name. */
+/** Schemas with a name in the OpenAPI document. */
 export const schemaNames = z.registry<{ id: string }>();
 
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
@@ -13,10 +13,10 @@ export function named<Schema extends z.ZodType>(id: string, schema: Schema): Sch
 const usdPattern = /^\d{1,9}(\.\d{1,9})?$/;
 const notUsd = 'must be US dollars such as "100.00": at most nine digits before and nine after the point, not negative';
 
-/** Nano-dollars of the largest amount fit into 63 bits. */
+/** The largest amount in nano-dollars fits into 63 bits. */
 export const usd = z.string().regex(usdPattern, notUsd).describe('US dollars, as a decimal string.');
 
-/** As the configuration takes it: a number counts as its decimal text. */
+/** Accepts a number as its decimal text, like the configuration. */
 export const givenUsd = z
 	.union([z.string().regex(usdPattern, notUsd), z.number().min(0).max(999_999_999)], { error: notUsd })
 	.transform(String)
@@ -28,7 +28,7 @@ export const rate = z
 	.regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be US dollars such as "2.50": at most nine digits before and six after the point, not negative')
 	.describe('US dollars per million tokens, as a decimal string.');
 
-/** Sums may exceed what one budget may be. */
+/** Sums can exceed the maximum of a single budget. */
 export const usdSum = z
 	.string()
 	.regex(/^-?\d+\.\d{2,9}$/)
@@ -39,7 +39,7 @@ export const slug = z
 	.max(64)
 	.regex(/^\.*[a-z0-9_-][a-z0-9._-]*$/, 'must be 1 to 64 characters: lower-case letters, digits, `-`, `_` and `.`, and not dots alone');
 
-/** What access tokens may name as their client. */
+/** Client ids that access tokens can contain. */
 export const clientOfToken = z.string().regex(/^[\x20-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters');
 
 export const text = (most: number) =>
@@ -55,14 +55,14 @@ export const time = z.iso.datetime().describe('UTC, RFC 3339.');
 
 export const timeOrNull = time.nullable().describe('UTC, RFC 3339; null for records with `origin: config`.');
 
-/** Records of the configuration are changed there. */
+/** Origin of a record. Those of the configuration can only be changed there. */
 export const origin = z
 	.enum(['config', 'api'])
 	.describe('`config`: defined in the configuration file and read-only here. `api`: created through the admin API or CLI.');
 
 export const day = z.iso.date('must be a day such as 2026-11-01');
 
-/** Given back as it was read, it counts for nothing. */
+/** Accepts and ignores a field, so that a record can be sent back as it was read. */
 export const readOnly = z.unknown().optional().meta({ readOnly: true, description: 'Read-only; ignored in requests.' });
 
 export function timeOf(ms: number): string {
@@ -73,12 +73,12 @@ export function timeOrNullOf(ms: number | undefined): string | null {
 	return ms === undefined ? null : timeOf(ms);
 }
 
-/** @param amount as `usd` allows. */
+/** @param amount a valid `usd`. */
 export function nanoUsdOf(amount: string): bigint {
 	return legal(parseUsd(amount), amount);
 }
 
-/** @param amount as `rate` allows. */
+/** @param amount a valid `rate`. */
 export function picoUsdOf(amount: string): bigint {
 	return legal(parseUsdPerMillionTokens(amount), amount);
 }
