@@ -1,4 +1,4 @@
-/** The HTTP side of roles that answer documents, such as identity and admin: what is bounded, what every answer carries, how errors leave. */
+/** HTTP server of roles that return documents, such as identity and admin: limits, common headers and error responses. */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
@@ -6,28 +6,28 @@ import { Refusal, type RefusalCode } from '../core/refusal.ts';
 
 export interface ErrorAnswer<Body = object> {
 	readonly status: number;
-	/** JSON unless they name another `content-type`. */
+	/** Header fields; JSON unless they set another `content-type`. */
 	readonly headers: Readonly<Record<string, string>>;
 	readonly body: Body;
 }
 
 export interface DocumentServerTerms<Body extends object> {
-	/** The only type of bodies that is read. Handlers get the bytes. */
+	/** The only media type whose bodies are read. Handlers get the bytes. */
 	readonly bodyType: string;
 	readonly maxBodyBytes: number;
 	readonly maxConnections: number;
-	/** How long a whole request may take to arrive; 15 s unless given. */
+	/** Maximum time for a whole request to arrive; 15 s by default. */
 	readonly requestTimeoutMs?: number;
-	/** Whose `x-forwarded-for` is believed; nobody's unless given. */
+	/** Proxies whose `x-forwarded-for` is trusted; none by default. */
 	readonly trustedProxies?: readonly string[];
-	/** Ids of requests. */
+	/** Generates request ids. */
 	readonly newId: () => string;
-	/** Of every answer, beside those of all such servers. */
+	/** Header fields of every response, in addition to those of all such servers. */
 	readonly headers: Readonly<Record<string, string>>;
-	/** Methods that are served at a path; none when it is not known. */
+	/** Returns the methods that are served at a path; none if it is unknown. */
 	readonly methodsOf: (path: string) => readonly string[];
 	readonly answerError: (cause: unknown, requestId: string) => ErrorAnswer<Body>;
-	/** Called for each error that is answered. */
+	/** Called for each error response. */
 	readonly noteError: (cause: unknown, request: FastifyRequest, answer: ErrorAnswer<Body>) => void;
 }
 
@@ -90,14 +90,14 @@ export function createDocumentServer<Body extends object>(terms: DocumentServerT
 	return app;
 }
 
-/** Who checks bodies checks bytes: the compilers of schemas would be a tenth of what is loaded at the start. */
+/** Disables schema validation: handlers validate bytes, and schema compilers would be a tenth of the modules loaded at start. */
 function noSchemas(): never {
 	throw new Error('Routes of document servers have no schemas');
 }
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Bytes that are no HTTP request: there is no request to reply to, only the socket. */
+/** Responds to bytes that are no HTTP request. There is no request object, only the socket. */
 function answerUnreadable(
 	cause: Error & { code?: string },
 	socket: Socket,

@@ -10,12 +10,12 @@ import {
 import { type EdgeBench, startEdgeBench } from '../../../test/support/edge-bench.ts';
 import type { HttpResponse } from '../../core/handler.ts';
 
-/** Whether a client belongs to a team is the gateway's to say, behind the edge. */
+/** The gateway behind the edge decides whether a client belongs to a team. */
 const edgeAttacks = attackTokens.filter(({ needs }) => needs !== 'reject_unregistered');
 
 const apiKeyHeaders = ['x-api-key', 'api-key'] as const;
 
-/** Tokens as issuers that do not send `aud` nor bound lifetimes are used with, and with both checks on. */
+/** Configurations for issuers that neither send `aud` nor limit lifetimes, and with both checks enabled. */
 const configurations = [
 	{ name: 'as configured by default', rules: {}, cases: edgeAttacks.filter(({ needs }) => needs === undefined) },
 	{
@@ -50,7 +50,7 @@ describe.each(configurations)('guarantees A1 to A64, $name', ({ rules, cases }) 
 		expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
 	});
 
-	// Those that spell the header in their own way are about its scheme, or about there being none.
+	// Cases with their own spelling of the header test its scheme, or its absence.
 	const bareTokens = [...goodTokens, ...cases].filter(({ authorization, query }) => authorization === undefined && query === undefined);
 
 	test.each(bareTokens.flatMap((attack) => apiKeyHeaders.map((header) => ({ ...attack, header }))))(

@@ -7,24 +7,24 @@ import type { Firewall } from '../../policy/firewall/firewall.ts';
 import type { ShedReason } from '../../policy/overload/load-shedder.ts';
 
 export interface EdgeSettings {
-	/** Callers need the scope `<scopeBase>/invoke`. */
+	/** Clients need the scope `<scopeBase>/invoke`. */
 	readonly scopeBase: string;
-	/** Header fields in which the access token is looked for. */
+	/** Header fields that may contain the access token. */
 	readonly tokenHeaders: readonly TokenHeader[];
 }
 
-/** Everything the edge needs of the world. */
+/** Dependencies of the edge. */
 export interface EdgePorts {
 	readonly verifier: AccessTokenVerifier;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly readiness: () => Readiness | Promise<Readiness>;
-	/** True: new requests are refused, for what is in flight is all that will be finished. */
+	/** True while draining: new requests are rejected and in-flight ones finish. */
 	readonly isDraining: () => boolean;
-	/** True from the order to stop, while requests may still be taken; an edge in front is told by `GET /`. */
+	/** True from the start of the shutdown, while requests are still accepted. `GET /` reports it to an edge in front. */
 	readonly isLeaving: () => boolean;
-	/** Why one more request is to be turned away; undefined when it is to be taken. */
+	/** Returns the reason to shed one more request; undefined to accept it. */
 	readonly overload: () => ShedReason | undefined;
-	/** Judges each request first. */
+	/** Evaluates each request first. */
 	readonly firewall: Firewall;
 }

@@ -1,4 +1,4 @@
-/** Stands in front of the gateway: what it refuses never reaches the inner handler. */
+/** Protects the gateway: rejected requests never reach the inner handler. */
 import { CallFacts } from '../../core/call-facts.ts';
 import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
@@ -12,10 +12,10 @@ import { leaving, liveness, renderReadiness } from '../../wire/health.ts';
 import { renderEdgeRefusal } from '../../wire/pages.ts';
 import type { EdgePorts, EdgeSettings } from './edge-settings.ts';
 
-/** The answer to `OPTIONS`: the same for every path, so that it does not tell which paths there are. */
+/** Response to `OPTIONS`, the same for every path, so that it does not reveal which paths exist. */
 const methods: HttpResponse = { status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' }, body: null };
 
-/** Contract section 4, in its order: firewall, token, scope, then `inner` with the caller that was proven. */
+/** Applies contract section 4 in order: firewall, token, scope, then `inner` with the verified caller. */
 export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 	const scope = `${settings.scopeBase}/invoke`;
 	const refuse = (cause: unknown, request: HttpRequest, clientId: string | undefined): HttpResponse => {
@@ -57,7 +57,7 @@ export function edgeLayer(settings: EdgeSettings, ports: EdgePorts): Layer {
 			} catch (cause) {
 				return Promise.resolve(refuse(cause, request, undefined));
 			}
-			// What is there already is not waited for.
+			// Avoids a promise if the caller is known synchronously.
 			if (!(caller instanceof Promise)) return enter(judged, caller, inner);
 			return caller.then(
 				(verified) => enter(judged, verified, inner),
@@ -74,7 +74,7 @@ function isRead(method: string): boolean {
 	return method === 'GET' || method === 'HEAD';
 }
 
-/** Why a token was refused is for operators who look for it; a defect is for all of them. */
+/** Logs the cause. Reasons for token rejections are for operators who look for them; internal errors are for all operators. */
 function reportRefusal(cause: unknown, request: HttpRequest, { log }: EdgePorts): void {
 	if (cause instanceof Refusal || cause instanceof Fault) {
 		log.debug('request rejected at the edge', { requestId: request.id, code: cause.code, reason: cause.cause });

@@ -32,19 +32,19 @@ async function fewTurns(): Promise<void> {
 	for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
 }
 
-/** An edge whose gateways answer 200, but for those in `broken`. Of several it draws the first and the second that it may. */
+/** Starts an edge whose gateways return 200, except those in `broken`. It draws the first and the second of the eligible ones. */
 function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readonly string[]; isStreamed?: boolean } = {}) {
 	const clock = new ManualClock();
 	const log = createRememberedLog();
 	const sent: UpstreamRequest[] = [];
 	const broken = new Map<string, FaultCode | Error>();
-	/** What fails has been sent something before. */
+	/** Gateways to which a request was sent before it failed. */
 	const takers = new Set<string>();
-	/** What fails had asked for the body before. */
+	/** Gateways that requested the body before the request failed. */
 	const starters = new Set<string>();
 	const bodies: HandFedStream[] = [];
 	const draws: number[] = [];
-	/** What each waits for before it answers or fails. */
+	/** Delay of each gateway before it responds or fails. */
 	const delays = new Map<string, Promise<void>>();
 	const states = new Map<string, 'ok' | 'shutting_down' | 'error' | 'gone' | 'endless'>();
 	const probe = (origin: string): { status: number; headers: object; body: ReturnType<typeof streamOf> } => {
@@ -85,7 +85,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 	);
 	const ask = async (changes: Partial<HttpRequest> = {}): Promise<HttpResponse> =>
 		forwarding.handle({ ...example, body: streamOf([Buffer.from('{}')]), ...changes });
-	/** Asks, and reads the whole answer. */
+	/** Sends a request and reads the response to its end. */
 	const askWhole = async (): Promise<HttpResponse> => {
 		const answer = await ask();
 		if (isByteStream(answer.body)) {
@@ -95,7 +95,7 @@ function start({ gateways = [a, b, c], isStreamed = false }: { gateways?: readon
 		return answer;
 	};
 	const origins = (): string[] => sent.splice(0).map(({ origin }) => origin);
-	/** Asks, and leaves the answer open. */
+	/** Sends a request and leaves the response open. */
 	const askOpen = async (count: number): Promise<void> => {
 		for (let index = 0; index < count; index++) {
 			const { body } = await ask();
@@ -175,7 +175,7 @@ describe('which gateway', () => {
 
 	test('one that has come back is drawn from more and more often, for ten seconds', async () => {
 		const { askWhole, origins, forwarding, probeAll, states, draws, clock } = start({ gateways: [a, b] });
-		/** Whether the first is chosen with this chance of being drawn from. */
+		/** Returns whether the first gateway is chosen if the random number is `chance`. */
 		const isChosenAt = async (chance: number): Promise<boolean> => {
 			draws.push(chance);
 			await askWhole();

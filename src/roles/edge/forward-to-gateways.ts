@@ -1,4 +1,4 @@
-/** The inner handler of an edge that runs apart: hands each request to a gateway and relays what it answers. */
+/** Inner handler of a separate edge: forwards each request to a gateway and relays the response. */
 import { isByteStream, readWhole } from '../../core/byte-stream.ts';
 import { Fault, type FaultCode, faults } from '../../core/fault.ts';
 import type { ByteStream, Handler, HeaderFields, HttpRequest, HttpResponse } from '../../core/handler.ts';
@@ -16,7 +16,7 @@ import { type GatewayInPool, GatewayPool, type GatewayPoolPorts } from './gatewa
 import { type OpenAnswers, RelayedAnswer } from './relayed-answer.ts';
 
 export interface ForwardSettings {
-	/** Origins, such as `http://10.0.0.7:8787`. */
+	/** Origins such as `http://10.0.0.7:8787`. */
 	readonly gateways: readonly string[];
 	/** Header fields in which clients send their access tokens; gateways receive it in `authorization`. */
 	readonly tokenHeaders: readonly TokenHeader[];
@@ -26,22 +26,22 @@ export interface ForwardSettings {
 
 export interface ForwardPorts extends GatewayPoolPorts {
 	readonly upstream: Upstream;
-	/** One for all configurations of a process. */
+	/** Open responses, shared by all configurations of a process. */
 	readonly openAnswers: OpenAnswers;
 }
 
 export interface Forwarding {
 	readonly handle: Handler;
-	/** Resolves when every gateway was asked once how it is; asks on until `stop`. */
+	/** Resolves after the first health check of every gateway; health checks continue until `stop`. */
 	start(): Promise<void>;
 	stop(): void;
 	isAnyUsable(): boolean;
 }
 
-/** Each may take as long as a connection may take; a connection that is rejected takes no time, and the next gateway is tried. */
+/** Limits connection timeouts per request. A rejected connection takes no time, and the next gateway is tried. */
 const maxTimeouts = 3;
 
-/** Fields of the connection between client and edge (RFC 9110 section 7.6.1), and those the way onward sets itself. */
+/** Fields of the connection between client and edge (RFC 9110 section 7.6.1), and fields that the forwarded request sets itself. */
 const ownFields: ReadonlySet<string> = new Set([
 	'connection',
 	'content-length',
@@ -59,8 +59,9 @@ const ownFields: ReadonlySet<string> = new Set([
 const apiKeyFields: ReadonlySet<string> = new Set<TokenHeader>(['x-api-key', 'api-key', 'x-goog-api-key']);
 
 /**
- * A request whose gateway cannot be connected to goes to the next one; what has begun to be sent is never sent again. Returns 503
- * when no gateway can be reached, 502 when one is lost after it was given the request.
+ * Forwards requests. If a gateway cannot be connected to, the request fails over to the next one. A request that may have been sent in part
+ * is not repeated, unless it is a GET or HEAD without a body. Returns 503 if no gateway is reachable, and 502 if a gateway is lost after it
+ * received the request.
  */
 export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthCheck }: ForwardSettings, ports: ForwardPorts): Forwarding {
 	const { upstream, clock, openAnswers } = ports;
@@ -86,7 +87,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 	const forward: Handler = async (request) => {
 		const handover = new Handover(request, forwardedFields(request, tokenHeaders), await bodyOf(request));
 		const tried = new Map<GatewayInPool, number>();
-		// Those that come back meanwhile are tried again, within limits.
+		// Gateways that come back meanwhile are tried again, within limits.
 		const maxTries = pool.gateways.length + maxTimeouts;
 		let timeoutsLeft = maxTimeouts;
 		let cause: unknown;
@@ -106,7 +107,7 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 				if (!isLost(failure)) break;
 				if (handover.hasBegun) pool.noteLost(gateway);
 				else pool.noteAway(gateway, { kind: 'unreachable', reason: reasonOf(failure) }, returns);
-				// The client does not wait three times for what was away before.
+				// A gateway that was already out of rotation uses up all timeouts, so that the client does not wait three times.
 				if (failure.code === 'provider_connect_timeout') timeoutsLeft -= away === undefined ? 1 : maxTimeouts;
 			}
 		}
@@ -130,7 +131,9 @@ export function forwardToGateways({ gateways, tokenHeaders, timeouts, healthChec
 	};
 }
 
-/** A short body is read first: whole, it costs a fraction, and a slow client holds no gateway up. */
+/**
+ * Maximum size of a body that is read before it is forwarded. That costs a fraction of streaming it, and a slow client occupies no gateway.
+ */
 const longestWholeBody = 65_536;
 
 function bodyOf({ announcedLength, body }: HttpRequest): UpstreamRequest['body'] | Promise<Buffer> {
@@ -138,10 +141,10 @@ function bodyOf({ announcedLength, body }: HttpRequest): UpstreamRequest['body']
 	return announcedLength !== undefined && announcedLength <= longestWholeBody ? readWhole(body, longestWholeBody) : body;
 }
 
-/** One request on its way to a gateway. */
+/** One request and its attempts at gateways. */
 class Handover {
 	readonly request: Omit<UpstreamRequest, 'origin' | 'timeouts'>;
-	/** A gateway may have received something of it, or its body is spent: a stream is read once. */
+	/** True once a gateway may have received a part, or the body is spent: a stream can be read only once. */
 	hasBegun = false;
 	readonly #mayBeRepeated: boolean;
 
@@ -169,13 +172,16 @@ class Handover {
 		};
 	}
 
-	/** Nobody else may be asked. */
+	/** True if no other gateway may be tried. */
 	get isOver(): boolean {
 		return this.hasBegun && !this.#mayBeRepeated;
 	}
 }
 
-/** The token alone is passed on, where every gateway looks for it: what the edge has not read decides nothing behind it either. */
+/**
+ * Selects the fields to forward. Of the token fields, only `authorization` remains: a field that the edge did not verify must not decide
+ * anything in the gateway either.
+ */
 function forwardedFields({ headers: received, announcedLength }: HttpRequest, listed: readonly TokenHeader[]): Record<string, string> {
 	const named = new Set(
 		String(received['connection'] ?? '')
@@ -197,7 +203,7 @@ function isEventStream(headers: HeaderFields): boolean {
 	return mediaTypeOf(headers) === 'text/event-stream';
 }
 
-/** What the client is told is the request's id: the gateway's. */
+/** Returns the gateway's request id, which is the one that the client receives. */
 function idOf(headers: HeaderFields): string | undefined {
 	const id = headers['x-request-id'];
 	return typeof id === 'string' && id.length <= 128 ? id : undefined;
@@ -209,19 +215,19 @@ function formatOf(path: string): ClientDialect | undefined {
 
 const lossCodes: ReadonlySet<FaultCode> = new Set(['provider_unreachable', 'provider_connect_timeout', 'provider_disconnected']);
 
-/** What the upstream client says of a server that is not there, or no longer. */
+/** Returns true for the upstream client's errors about a server that is unreachable or was lost. */
 function isLost(cause: unknown): cause is Fault {
 	return cause instanceof Fault && lossCodes.has(cause.code);
 }
 
-/** As a gateway tells such callers of a provider that is away: their SDKs show it, and no page. */
+/** Renders JSON as the gateway does for an unavailable provider: SDKs show it, unlike an HTML page. */
 function renderLoss({ status, code }: Fault, requestId: string): HttpResponse {
 	const { title, remedy } = faults[code];
 	const body = renderGatewayError({ status, code, message: `${title}. ${remedy}`, requestId });
 	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code } };
 }
 
-/** A gateway would reject the body with the same JSON. */
+/** Codes about the body, for which a gateway would return the same JSON. */
 const inflating: ReadonlySet<RefusalCode> = new Set<RefusalCode>(['body_not_gzip', 'body_too_large']);
 
 function renderUnread({ status, code, message }: Refusal, requestId: string): HttpResponse {
@@ -229,7 +235,7 @@ function renderUnread({ status, code, message }: Refusal, requestId: string): Ht
 	return { status, headers: { 'content-type': 'application/json' }, body, facts: { code }, closesConnection: true };
 }
 
-/** The upstream client speaks of providers; here the other side is a gateway. */
+/** Replaces the upstream client's error, which names a provider, by one that names a gateway. */
 function asGatewayFailure(cause: unknown): unknown {
 	return cause instanceof Fault ? new Fault('gateway_unreachable', { cause }) : cause;
 }

@@ -1,4 +1,4 @@
-/** Asks each gateway now and then whether it is there. */
+/** Health checks of the gateways, at intervals. */
 import { readWhole } from '../../core/byte-stream.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { Fault, type FaultCode } from '../../core/fault.ts';
@@ -9,19 +9,19 @@ import type { GatewayInPool, GatewayPool } from './gateway-pool.ts';
 
 export interface HealthCheckSettings {
 	readonly intervalMs: number;
-	/** For one answer, connection included. */
+	/** Timeout of one health check, connection included. */
 	readonly timeoutMs: number;
 }
 
 const mostBytes = 65_536;
-/** A busy gateway may be late once; one that was never there is not there. */
+/** Number of missed health checks in a row that marks a gateway unreachable; one is enough if it has never responded. */
 const mostMissed = 2;
 
 export class GatewayHealth {
 	readonly #pool: GatewayPool;
 	readonly #settings: HealthCheckSettings;
 	readonly #ports: { readonly upstream: Upstream; readonly clock: Clock };
-	/** In a row, of those that have answered once. */
+	/** Missed health checks in a row, of gateways that have responded once. */
 	readonly #missed = new Map<GatewayInPool, number>();
 	#timer: Timer | undefined;
 	#isStopped = false;
@@ -32,7 +32,7 @@ export class GatewayHealth {
 		this.#ports = ports;
 	}
 
-	/** Resolves when each was asked once; goes on until `stop`. */
+	/** Resolves after the first check of each gateway; checks continue until `stop`. */
 	async start(): Promise<void> {
 		await Promise.all(this.#pool.gateways.map((gateway) => this.#ask(gateway)));
 		if (this.#isStopped) return;
@@ -77,7 +77,7 @@ export class GatewayHealth {
 	}
 }
 
-/** The upstream client speaks of providers; what it found below says more. */
+/** Returns the underlying cause, because the upstream client's error names a provider. */
 export function reasonOf(cause: unknown): string {
 	let innermost = cause;
 	while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;

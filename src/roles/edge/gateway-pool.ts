@@ -1,24 +1,24 @@
-/** Chooses one of several gateways: two are drawn, and the one with fewer open responses is taken (the power of two choices). */
+/** Load balancing over gateways: draws two and takes the one with fewer open responses (the power of two choices). */
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 
 export interface GatewayPoolPorts {
 	readonly clock: Clock;
 	readonly log: Log;
-	/** From 0 to below 1. */
+	/** Returns a number from 0 to below 1. */
 	readonly random: () => number;
 }
 
-/** After so many requests lost in a row a gateway is left alone for a while, though it takes connections. */
+/** Lost requests in a row after which a gateway is ejected for a while, even if it accepts connections. */
 const mostLost = 3;
 const ejectionMs = 5000;
-/** One that has come back is given its full share only after so long, and at least a tenth of it before. */
+/** Time after which a gateway that came back gets its full share; before, it gets at least a tenth. */
 const slowStartMs = 10_000;
 const smallestWeight = 0.1;
 
 /**
- * Why a gateway is out of rotation. `unreachable`: no connection, or no response to the health check; any response ends that.
- * `unhealthy`: its response to the health check says so, and only a better one ends that.
+ * Reason why a gateway is out of rotation. `unreachable`: no connection, or no response to the health check; any response ends it.
+ * `unhealthy`: reported by its health check response; only a healthy response ends it.
  */
 export interface Away {
 	readonly kind: 'unreachable' | 'unhealthy';
@@ -29,11 +29,11 @@ export class GatewayInPool {
 	/** Scheme, host and port. */
 	readonly origin: string;
 	inFlight = 0;
-	/** Undefined while it is in rotation. */
+	/** Undefined while the gateway is in rotation. */
 	away: Away | undefined;
-	/** How often it was put back into rotation: what was found out before the latest time says nothing of now. */
+	/** Number of returns to rotation. Findings of an attempt that began before the latest return are outdated. */
 	returns = 0;
-	/** Requests lost since one went well. */
+	/** Requests lost since the last successful one. */
 	lost = 0;
 	ejectedUntilMs = Number.NEGATIVE_INFINITY;
 	backSinceMs = Number.NEGATIVE_INFINITY;
@@ -54,15 +54,15 @@ export class GatewayPool {
 	}
 
 	/**
-	 * When none is in rotation, one of the others is tried all the same.
-	 * @param tried with the `returns` of each gateway when it was tried: one that has come back since may be tried again.
-	 * @returns undefined when all were tried.
+	 * Chooses a gateway. If none is in rotation, still tries one of the others.
+	 * @param tried the value of `returns` of each gateway when it was tried; one that has come back since can be tried again.
+	 * @returns undefined if all were tried.
 	 */
 	choose(tried: ReadonlyMap<GatewayInPool, number>): GatewayInPool | undefined {
 		const nowMs = this.#ports.clock.monotonicMs();
 		const untried = this.gateways.filter((gateway) => tried.get(gateway) !== gateway.returns);
 		const usable = untried.filter((gateway) => isUsable(gateway, nowMs));
-		// One that is ejected takes connections; one that is shutting down may.
+		// An ejected gateway accepts connections; one that is shutting down may accept them.
 		if (usable.length === 0) return this.#draw(untried.filter(({ away }) => away?.kind !== 'unreachable')) ?? this.#draw(untried);
 		const ready = usable.filter((gateway) => this.#ports.random() < weightOf(gateway, nowMs));
 		const drawnFrom = ready.length === 0 ? usable : ready;
@@ -77,14 +77,14 @@ export class GatewayPool {
 		return this.gateways.some((gateway) => isUsable(gateway, nowMs));
 	}
 
-	/** Takes a gateway out of rotation. @param returns its `returns` when the attempt began that found this out. */
+	/** Takes a gateway out of rotation. @param returns its `returns` at the start of the attempt that failed. */
 	noteAway(gateway: GatewayInPool, away: Away, returns: number): void {
 		if (returns !== gateway.returns) return;
 		if (gateway.away === undefined) this.#ports.log.warn('gateway unhealthy', { gateway: gateway.origin, reason: away.reason });
 		gateway.away = away;
 	}
 
-	/** Its response to the health check says that it is well. */
+	/** Puts the gateway back into rotation, after a healthy response to the health check. */
 	noteBack(gateway: GatewayInPool): void {
 		if (gateway.away === undefined) return;
 		gateway.away = undefined;
@@ -93,12 +93,12 @@ export class GatewayPool {
 		this.#ports.log.info('gateway back in rotation', { gateway: gateway.origin });
 	}
 
-	/** It has begun to respond to a request. */
+	/** Ends `unreachable` when the gateway begins to respond to a request. */
 	noteReached(gateway: GatewayInPool): void {
 		if (gateway.away?.kind === 'unreachable') this.noteBack(gateway);
 	}
 
-	/** It was lost with a request in its hands. */
+	/** Counts a request that was lost after the gateway received it. */
 	noteLost(gateway: GatewayInPool): void {
 		gateway.lost += 1;
 		if (gateway.lost < mostLost) return;
@@ -125,7 +125,9 @@ function isUsable({ away, ejectedUntilMs }: GatewayInPool, nowMs: number): boole
 	return away === undefined && ejectedUntilMs <= nowMs;
 }
 
-/** In how many of its chances a gateway is drawn from; one that has come back needs some to be warm. */
+/**
+ * Returns the share of draws in which a gateway takes part. It grows with the time since the gateway came back, so that caches can warm up.
+ */
 function weightOf({ backSinceMs }: GatewayInPool, nowMs: number): number {
 	return Math.min(1, Math.max(smallestWeight, (nowMs - backSinceMs) / slowStartMs));
 }

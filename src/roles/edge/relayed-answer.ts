@@ -1,4 +1,4 @@
-/** A gateway's answer on its way to the client. The edge does not read events; it only knows whether it stands between two. */
+/** A gateway's response that the edge relays to the client. The edge does not parse events; it only detects the boundaries between them. */
 import { wrapStream } from '../../core/byte-stream.ts';
 import { Fault } from '../../core/fault.ts';
 import type { ByteFlow, ByteSink, ByteStream } from '../../core/handler.ts';
@@ -6,9 +6,9 @@ import { type Listed, OpenList } from '../../core/open-list.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ClientDialect } from '../../wire/dialects/dialect.ts';
 
-/** Answers on their way. They outlive configurations: whoever ends them ends all. */
+/** Open responses. They outlive configurations, so that all of them can be ended together. */
 export class OpenAnswers extends OpenList<RelayedAnswer> {
-	/** Ends streams in a way that their clients understand. */
+	/** Ends streams with an error event of their format. */
 	endAll(): void {
 		this.each((answer) => answer.endWith(leavingRefusal));
 	}
@@ -19,18 +19,18 @@ const leavingRefusal = new Refusal('draining', { message: 'The edge is shutting 
 export class RelayedAnswer implements Listed {
 	listIndex = -1;
 	readonly body: ByteStream;
-	/** Of an event stream; undefined for any other answer, which can only be cut. */
+	/** Format of an event stream; undefined for any other response, which can only be cut. */
 	readonly #format: ClientDialect | undefined;
 	readonly #requestId: string;
 	readonly #ended: (cause: unknown) => void;
 	#sink: ByteSink | undefined;
 	#flow: ByteFlow | undefined;
 	#isOver = false;
-	/** The last bytes that were passed on. */
+	/** Last bytes that were relayed. */
 	#tail = '';
 	#owed: Refusal | undefined;
 
-	/** @param ended called once, with what the answer failed with. */
+	/** @param ended called once, with the error if the response failed. */
 	constructor(body: ByteStream, format: ClientDialect | undefined, requestId: string, ended: (cause: unknown) => void) {
 		this.#format = format;
 		this.#requestId = requestId;
@@ -47,14 +47,14 @@ export class RelayedAnswer implements Listed {
 		});
 	}
 
-	/** Ends the answer in a way that its client understands, between two events. */
+	/** Ends the stream with an error event of its format, at the next event boundary. */
 	endWith(reason: Refusal): void {
 		if (this.#isOver || this.#format === undefined) return;
 		this.#owed = reason;
 		if (this.#isBetweenEvents) this.#payOwed(reason);
 	}
 
-	/** Nothing has come yet, or an empty line was the last, however lines end. */
+	/** True before the first byte, and after an empty line with any kind of line ends. */
 	get #isBetweenEvents(): boolean {
 		const tail = this.#tail;
 		return tail === '' || tail.endsWith('\n\n') || tail === '\n\r\n' || tail.endsWith('\r\r');
